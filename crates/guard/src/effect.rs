@@ -1,0 +1,201 @@
+//! What a call would do to the world, said before it does it.
+//!
+//! Effects are facts about one call: which resolved paths it reads or writes, which hosts it
+//! reaches, what it starts. They carry no opinion; whether they may happen is [`crate::Policy`]'s.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A resolved place in the file system. Links have been followed: what is judged is what is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Absolute, normalised, every link resolved.
+    pub path: PathBuf,
+    /// Path below the root that holds it; `None` when it lies outside every root.
+    pub below_root: Option<PathBuf>,
+    /// Whether this names one entry or everything below it.
+    pub extent: Extent,
+}
+
+/// How much of the tree a [`Place`] speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// This file or directory entry alone.
+    One,
+    /// The directory and all below it, minus what the policy withholds file by file.
+    Tree,
+}
+
+impl Place {
+    /// A place `below` a workspace root.
+    pub fn inside(root: impl AsRef<Path>, below: impl AsRef<Path>) -> Place {
+        let (root, below) = (root.as_ref(), below.as_ref());
+        let path = if below.as_os_str().is_empty() { root.to_path_buf() } else { root.join(below) };
+        Place { path, below_root: Some(below.to_path_buf()), extent: Extent::One }
+    }
+
+    /// A place outside every root.
+    pub fn outside(path: impl Into<PathBuf>) -> Place {
+        Place { path: path.into(), below_root: None, extent: Extent::One }
+    }
+
+    /// The same place and everything below it.
+    pub fn tree(mut self) -> Place {
+        self.extent = Extent::Tree;
+        self
+    }
+
+    /// The path a person recognises: relative to the root, absolute outside it.
+    pub fn shown(&self) -> std::borrow::Cow<'_, str> {
+        match &self.below_root {
+            Some(below) if below.as_os_str().is_empty() => ".".into(),
+            Some(below) => below.to_string_lossy(),
+            None => self.path.to_string_lossy(),
+        }
+    }
+}
+
+/// How an analysed command stands: the rows of the mode table that speak of `exec`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExecKind {
+    /// Proved to change nothing.
+    ReadOnly,
+    /// Writes only inside the workspace, in the sandbox.
+    WritesInside,
+    /// The analysis cannot say, or anything not named by another kind.
+    Opaque,
+    /// Shells would disagree about what this text means.
+    Misparse,
+    /// Destroys, or asks for privilege.
+    Destructive,
+    /// Control characters, remote code into a shell, `/dev/tcp`, theft of keys.
+    Forbidden,
+}
+
+/// One command to run, as far as the policy needs to know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exec {
+    /// Resolved argument vectors of every simple command, in order.
+    pub commands: Vec<Vec<String>>,
+    /// The strictest kind found among them.
+    pub kind: ExecKind,
+}
+
+/// One thing a call would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Reads a file, a listing, or a tree.
+    Read(Place),
+    /// Creates, replaces, moves or deletes.
+    Write(Place),
+    /// Runs a command.
+    Exec(Exec),
+    /// Reaches a host (normalised: lower case, no trailing dot).
+    Net(String),
+    /// Starts an agent, a worker or a schedule.
+    Spawn(String),
+    /// Changes Nika's own lists: todo, plan, task rows.
+    Note(String),
+    /// Stops or deletes durable work.
+    Control(String),
+    /// Puts a question to a person.
+    Ask,
+    /// Changes only the session.
+    Session,
+    /// Whatever a foreign MCP server does behind its tool.
+    Foreign {
+        /// The server's configured name.
+        server: String,
+        /// The tool on that server.
+        tool: String,
+    },
+}
+
+impl Effect {
+    /// The word that rules and documents use for this kind.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Effect::Read(_) => "read",
+            Effect::Write(_) => "write",
+            Effect::Exec(_) => "exec",
+            Effect::Net(_) => "net",
+            Effect::Spawn(_) => "spawn",
+            Effect::Note(_) => "note",
+            Effect::Control(_) => "control",
+            Effect::Ask => "ask",
+            Effect::Session => "session",
+            Effect::Foreign { .. } => "foreign",
+        }
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Effect::Read(place) | Effect::Write(place) => {
+                write!(f, "{}({}", self.verb(), place.shown())?;
+                f.write_str(if place.extent == Extent::Tree { "/**)" } else { ")" })
+            }
+            Effect::Exec(exec) => {
+                let lines: Vec<String> = exec.commands.iter().map(|argv| argv.join(" ")).collect();
+                write!(f, "exec({})", lines.join("; "))
+            }
+            Effect::Net(name) | Effect::Spawn(name) | Effect::Note(name) | Effect::Control(name) => {
+                write!(f, "{}({name})", self.verb())
+            }
+            Effect::Ask | Effect::Session => f.write_str(self.verb()),
+            Effect::Foreign { server, tool } => write!(f, "foreign(mcp__{server}__{tool})"),
+        }
+    }
+}
+
+/// All that one call would do, with the name of the tool that would do it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// The canonical tool name, for `tool(name)` rules.
+    pub tool: String,
+    /// In the order the tool stated them.
+    pub all: Vec<Effect>,
+}
+
+impl Effects {
+    /// Effects that touch only the session.
+    pub fn session() -> Effects {
+        Effects::one(Effect::Session)
+    }
+
+    /// A single effect.
+    pub fn one(effect: Effect) -> Effects {
+        Effects { tool: String::new(), all: vec![effect] }
+    }
+
+    /// A single read.
+    pub fn read(place: Place) -> Effects {
+        Effects::one(Effect::Read(place))
+    }
+
+    /// A single write.
+    pub fn write(place: Place) -> Effects {
+        Effects::one(Effect::Write(place))
+    }
+
+    /// These effects and one more.
+    pub fn and(mut self, effect: Effect) -> Effects {
+        self.all.push(effect);
+        self
+    }
+
+    /// The same effects under a tool's name.
+    pub fn of(mut self, tool: &str) -> Effects {
+        self.tool = tool.to_owned();
+        self
+    }
+
+    /// The places that would be written.
+    pub fn writes(&self) -> impl Iterator<Item = &Place> {
+        self.all.iter().filter_map(|effect| match effect {
+            Effect::Write(place) => Some(place),
+            _ => None,
+        })
+    }
+}

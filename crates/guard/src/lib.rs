@@ -1,0 +1,43 @@
+//! May this happen?
+//!
+//! A call states its [`Effects`] before it runs. [`Policy::judge`] turns effects and the
+//! session's [`Stance`] into a [`Verdict`]; only a verdict can make a [`Permit`]; and every
+//! function of the host that touches the world demands one. So the way from a wish to an act
+//! leads through this crate, whoever asks.
+//!
+//! ```text
+//! Effects ──judge(Stance, rules)──▶ Verdict ──allowed, or answered by a person──▶ Permit
+//! ```
+//!
+//! The crate is pure. It does not know files, processes, the environment, time or async: paths
+//! arrive resolved, hosts arrive named, and the answer is data that can be replayed.
+//!
+//! ```
+//! use nika_guard::{Decision, Effect, Effects, Mode, Place, Policy, Stance};
+//!
+//! let policy = Policy::default();
+//! let edit = Effects::one(Effect::Write(Place::inside("/repo", "src/a.rs")));
+//! let verdict = policy.judge(&Stance::from(Mode::AcceptEdits), &edit);
+//! assert_eq!(verdict.decision, Decision::Allow);
+//! let permit = verdict.permit(None).expect("the mode allows writes inside");
+//! assert!(permit.covers_write("/repo/src/a.rs".as_ref()));
+//! assert!(!permit.covers_write("/repo/src/b.rs".as_ref()));
+//! ```
+
+mod effect;
+mod mode;
+mod path;
+mod pattern;
+mod permit;
+mod policy;
+mod rule;
+mod verdict;
+
+pub use effect::{Effect, Effects, Exec, ExecKind, Extent, Place};
+pub use mode::{Act, Cell, Mode, Stance, TABLE, UnknownMode};
+pub use path::{PathClass, classify};
+pub use pattern::{PathPattern, PatternError};
+pub use permit::{Answer, Permit};
+pub use policy::{Layer, LayeredRule, Policy};
+pub use rule::{Rule, RuleError, RuleKind, Subject};
+pub use verdict::{Decision, Reason, Refusal, Source, Verdict};

@@ -1,0 +1,432 @@
+//! Which paths hold secrets, and which become code or policy once written.
+//!
+//! Two tables and one matcher. Paths are compared as bytes with ASCII case folded, because a
+//! file system that folds case would otherwise let `.ENV` through. Only names are known here:
+//! links were resolved before the path arrived.
+//!
+//! The matcher is called for every file of a tree search, so it looks at a component only when its
+//! first byte can start an entry of the table.
+
+use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What a path is, beyond being a path. Both may hold at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PathClass {
+    /// Why it counts as a secret, if it does.
+    pub secret: Option<&'static str>,
+    /// Why a write to it counts as guarded, if it does.
+    pub guarded: Option<&'static str>,
+}
+
+/// One way to recognise a path.
+#[derive(Debug, Clone, Copy)]
+enum Shape {
+    /// The last component, whole.
+    Name(&'static str),
+    /// The start of the last component.
+    Prefix(&'static str),
+    /// The end of the last component.
+    Suffix(&'static str),
+    /// These components in a row, anywhere; the entry itself and everything below it.
+    Below(&'static [&'static str]),
+    /// These components in a row, the last of them the end of the path.
+    Ends(&'static [&'static str]),
+    /// These components from `/`; `*` is any one component. The entry and everything below it.
+    Rooted(&'static [&'static str]),
+}
+
+use Shape::{Below, Ends, Name, Prefix, Rooted, Suffix};
+
+const ENV: &str = "environment file";
+const KEY: &str = "private key";
+const STORE: &str = "credential store";
+const HISTORY: &str = "shell history";
+
+/// Files whose content is a credential. Order does not matter; the first hit names the reason.
+const SECRETS: &[(Shape, &str)] = &[
+    (Name(".env"), ENV),
+    (Prefix(".env."), ENV),
+    (Name(".envrc"), ENV),
+    (Suffix(".env"), ENV),
+    (Suffix(".pem"), KEY),
+    (Suffix(".key"), KEY),
+    (Suffix(".p12"), KEY),
+    (Suffix(".pfx"), KEY),
+    (Suffix(".ppk"), KEY),
+    (Suffix(".jks"), KEY),
+    (Suffix(".keystore"), KEY),
+    (Suffix(".kdbx"), STORE),
+    (Name("id_rsa"), KEY),
+    (Name("id_dsa"), KEY),
+    (Name("id_ecdsa"), KEY),
+    (Name("id_ecdsa_sk"), KEY),
+    (Name("id_ed25519"), KEY),
+    (Name("id_ed25519_sk"), KEY),
+    (Name(".netrc"), STORE),
+    (Name("_netrc"), STORE),
+    (Name(".pgpass"), STORE),
+    (Name(".my.cnf"), STORE),
+    (Name(".npmrc"), STORE),
+    (Name(".pypirc"), STORE),
+    (Name(".yarnrc.yml"), STORE),
+    (Name(".git-credentials"), STORE),
+    (Name(".htpasswd"), STORE),
+    (Name(".dockercfg"), STORE),
+    (Name(".s3cfg"), STORE),
+    (Name(".boto"), STORE),
+    (Name(".vault-token"), STORE),
+    (Name("credentials.json"), STORE),
+    (Name("secrets.json"), STORE),
+    (Name("secrets.yaml"), STORE),
+    (Name("secrets.yml"), STORE),
+    (Name("secrets.toml"), STORE),
+    (Name(".bash_history"), HISTORY),
+    (Name(".zsh_history"), HISTORY),
+    (Name(".psql_history"), HISTORY),
+    (Name(".mysql_history"), HISTORY),
+    (Name(".python_history"), HISTORY),
+    (Name(".node_repl_history"), HISTORY),
+    (Below(&[".ssh"]), KEY),
+    (Below(&[".gnupg"]), KEY),
+    (Below(&[".aws"]), STORE),
+    (Below(&[".azure"]), STORE),
+    (Below(&[".password-store"]), STORE),
+    (Ends(&[".docker", "config.json"]), STORE),
+    (Below(&[".kube"]), STORE),
+    (Below(&[".config", "gcloud"]), STORE),
+    (Below(&[".config", "gh"]), STORE),
+    (Below(&[".config", "op"]), STORE),
+    (Below(&[".config", "rclone"]), STORE),
+    (Below(&[".config", "containers", "auth.json"]), STORE),
+    (Below(&[".config", "google-chrome"]), STORE),
+    (Below(&[".config", "chromium"]), STORE),
+    (Below(&[".mozilla"]), STORE),
+    (Below(&[".local", "share", "keyrings"]), STORE),
+    (Ends(&[".cargo", "credentials"]), STORE),
+    (Ends(&[".cargo", "credentials.toml"]), STORE),
+    (Ends(&[".gem", "credentials"]), STORE),
+    (Ends(&[".terraform.d", "credentials.tfrc.json"]), STORE),
+    (Rooted(&["etc", "shadow"]), STORE),
+    (Rooted(&["etc", "shadow-"]), STORE),
+    (Rooted(&["etc", "gshadow"]), STORE),
+    (Rooted(&["etc", "gshadow-"]), STORE),
+    (Rooted(&["etc", "sudoers"]), STORE),
+    (Rooted(&["etc", "ssh"]), KEY),
+    (Rooted(&["etc", "ssl", "private"]), KEY),
+    (Rooted(&["proc", "*", "environ"]), "environment of a process"),
+    (Rooted(&["proc", "*", "mem"]), "memory of a process"),
+    (Rooted(&["proc", "kcore"]), "memory of the kernel"),
+    (Rooted(&["run", "secrets"]), STORE),
+    (Rooted(&["users", "*", "library", "keychains"]), STORE),
+];
+
+/// Names that look like a secret and are meant to be read: templates and public halves.
+const PUBLIC: &[Shape] = &[
+    Name(".env.example"),
+    Name(".env.sample"),
+    Name(".env.template"),
+    Name(".env.dist"),
+    Name(".env.defaults"),
+    Name("example.env"),
+    Name("sample.env"),
+    Name("template.env"),
+    Suffix(".env.example"),
+    Suffix(".env.sample"),
+    Suffix(".env.template"),
+    Suffix(".pub"),
+    Name("known_hosts"),
+];
+
+const GIT: &str = "git runs what it names";
+const RC: &str = "a shell runs it";
+const EDITOR: &str = "an editor runs what it names";
+const AGENT: &str = "it configures an agent or its servers";
+const POLICY: &str = "it is Nika's own policy";
+const CI: &str = "a build service runs it";
+const SESSION: &str = "the system runs it at login or on a schedule";
+const TOOLCHAIN: &str = "a build tool runs what it names";
+
+/// Files that become code or policy later.
+const GUARDED: &[(Shape, &str)] = &[
+    (Name(".git"), GIT),
+    (Ends(&[".git", "config"]), GIT),
+    (Ends(&[".git", "config.worktree"]), GIT),
+    (Ends(&[".git", "commondir"]), GIT),
+    (Ends(&[".git", "gitdir"]), GIT),
+    (Below(&[".git", "hooks"]), GIT),
+    (Below(&[".git", "modules"]), GIT),
+    (Below(&[".git", "worktrees"]), GIT),
+    (Ends(&[".git", "info", "attributes"]), GIT),
+    (Below(&[".husky"]), GIT),
+    (Below(&[".githooks"]), GIT),
+    (Name(".gitconfig"), GIT),
+    (Name(".gitmodules"), GIT),
+    (Below(&[".config", "git"]), GIT),
+    (Name(".bashrc"), RC),
+    (Name(".bash_profile"), RC),
+    (Name(".bash_login"), RC),
+    (Name(".bash_logout"), RC),
+    (Name(".bash_aliases"), RC),
+    (Name(".profile"), RC),
+    (Name(".zshrc"), RC),
+    (Name(".zshenv"), RC),
+    (Name(".zprofile"), RC),
+    (Name(".zlogin"), RC),
+    (Name(".zlogout"), RC),
+    (Name(".kshrc"), RC),
+    (Name(".cshrc"), RC),
+    (Name(".tcshrc"), RC),
+    (Name(".login"), RC),
+    (Name(".inputrc"), RC),
+    (Name(".envrc"), RC),
+    (Below(&[".config", "fish"]), RC),
+    (Name(".xinitrc"), SESSION),
+    (Name(".xprofile"), SESSION),
+    (Name(".xsession"), SESSION),
+    (Name(".pam_environment"), SESSION),
+    (Below(&[".config", "autostart"]), SESSION),
+    (Below(&[".config", "systemd"]), SESSION),
+    (Below(&[".ssh"]), SESSION),
+    (Below(&[".vscode"]), EDITOR),
+    (Suffix(".code-workspace"), EDITOR),
+    (Below(&[".idea"]), EDITOR),
+    (Below(&[".zed"]), EDITOR),
+    (Below(&[".devcontainer"]), EDITOR),
+    (Name(".devcontainer.json"), EDITOR),
+    (Name(".vimrc"), EDITOR),
+    (Name(".nvimrc"), EDITOR),
+    (Name(".nvim.lua"), EDITOR),
+    (Name(".exrc"), EDITOR),
+    (Name(".emacs"), EDITOR),
+    (Below(&[".emacs.d"]), EDITOR),
+    (Below(&[".vim"]), EDITOR),
+    (Below(&[".config", "nvim"]), EDITOR),
+    (Name(".dir-locals.el"), EDITOR),
+    (Name(".mcp.json"), AGENT),
+    (Name("mcp.json"), AGENT),
+    (Below(&[".claude"]), AGENT),
+    (Name(".claude.json"), AGENT),
+    (Below(&[".codex"]), AGENT),
+    (Below(&[".cursor"]), AGENT),
+    (Name(".cursorrules"), AGENT),
+    (Below(&[".gemini"]), AGENT),
+    (Below(&[".windsurf"]), AGENT),
+    (Below(&[".continue"]), AGENT),
+    (Below(&[".vibe"]), AGENT),
+    (Below(&[".opencode"]), AGENT),
+    (Below(&[".claw"]), AGENT),
+    (Prefix(".claw-"), AGENT),
+    (Prefix(".codex-"), AGENT),
+    (Name("opencode.json"), AGENT),
+    (Below(&[".nika"]), POLICY),
+    (Below(&[".config", "nika"]), POLICY),
+    (Rooted(&["etc", "nika"]), POLICY),
+    (Below(&[".github", "workflows"]), CI),
+    (Below(&[".github", "actions"]), CI),
+    (Name(".gitlab-ci.yml"), CI),
+    (Name(".travis.yml"), CI),
+    (Name("jenkinsfile"), CI),
+    (Name("azure-pipelines.yml"), CI),
+    (Below(&[".circleci"]), CI),
+    (Below(&[".buildkite"]), CI),
+    (Name(".pre-commit-config.yaml"), CI),
+    (Name(".npmrc"), TOOLCHAIN),
+    (Name(".yarnrc"), TOOLCHAIN),
+    (Name(".yarnrc.yml"), TOOLCHAIN),
+    (Ends(&[".cargo", "config"]), TOOLCHAIN),
+    (Ends(&[".cargo", "config.toml"]), TOOLCHAIN),
+    (Rooted(&["etc", "profile"]), RC),
+    (Rooted(&["etc", "profile.d"]), RC),
+    (Rooted(&["etc", "bash.bashrc"]), RC),
+    (Rooted(&["etc", "crontab"]), SESSION),
+    (Rooted(&["etc", "cron.d"]), SESSION),
+    (Rooted(&["etc", "systemd"]), SESSION),
+    (Rooted(&["etc", "ld.so.preload"]), SESSION),
+    (Rooted(&["etc", "sudoers"]), SESSION),
+    (Rooted(&["etc", "sudoers.d"]), SESSION),
+    (Rooted(&["var", "spool", "cron"]), SESSION),
+];
+
+/// What `path` is. Absolute or relative to a root: only the rooted entries need it absolute.
+pub fn classify(path: &Path) -> PathClass {
+    let bytes = fold(path.as_os_str().as_bytes());
+    let name = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let rooted = bytes.first() == Some(&b'/');
+    let dotted = bytes.starts_with(b".") || memmem_dot(&bytes);
+    let hit = |table: &'static [(Shape, &'static str)]| {
+        table.iter().find(|(shape, _)| shape.fits(&bytes, name, rooted, dotted)).map(|(_, why)| *why)
+    };
+    let public = || PUBLIC.iter().any(|shape| shape.fits(&bytes, name, rooted, dotted));
+    PathClass { secret: hit(SECRETS).filter(|_| !public()), guarded: hit(GUARDED) }
+}
+
+/// Whether `path` holds a secret; the half of [`classify`] that a tree search asks for every file.
+pub(crate) fn is_secret(path: &Path) -> bool {
+    let bytes = fold(path.as_os_str().as_bytes());
+    let name = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let rooted = bytes.first() == Some(&b'/');
+    let dotted = bytes.starts_with(b".") || memmem_dot(&bytes);
+    SECRETS.iter().any(|(shape, _)| shape.fits(&bytes, name, rooted, dotted))
+        && !PUBLIC.iter().any(|shape| shape.fits(&bytes, name, rooted, dotted))
+}
+
+/// Whether some component starts with a dot; most source files have none and skip the long rows.
+fn memmem_dot(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|pair| pair == b"/.")
+}
+
+fn fold(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if bytes.iter().any(u8::is_ascii_uppercase) { Cow::Owned(bytes.to_ascii_lowercase()) } else { Cow::Borrowed(bytes) }
+}
+
+impl Shape {
+    fn fits(&self, path: &[u8], name: &[u8], rooted: bool, dotted: bool) -> bool {
+        match self {
+            Name(want) => name == want.as_bytes(),
+            Prefix(start) => name.starts_with(start.as_bytes()),
+            Suffix(end) => name.len() > end.len() && name.ends_with(end.as_bytes()),
+            Below(run) => dotted && run_in(path, run, false),
+            Ends(run) => dotted && run_in(path, run, true),
+            Rooted(run) => rooted && starts_at_root(path, run),
+        }
+    }
+}
+
+/// Whether the components `run` stand in a row in `path`, at its end if `at_end`.
+fn run_in(path: &[u8], run: &[&str], at_end: bool) -> bool {
+    let mut rest = path;
+    loop {
+        if let Some(after) = strip_run(rest, run)
+            && (!at_end || after.is_empty())
+        {
+            return true;
+        }
+        match rest.iter().position(|byte| *byte == b'/') {
+            Some(slash) => rest = &rest[slash + 1..],
+            None => return false,
+        }
+    }
+}
+
+/// `path` behind the components `run`, or `None` when it does not start with them.
+fn strip_run<'a>(path: &'a [u8], run: &[&str]) -> Option<&'a [u8]> {
+    let mut rest = path;
+    for (index, want) in run.iter().enumerate() {
+        if index > 0 {
+            rest = rest.strip_prefix(b"/")?;
+        }
+        rest = match *want {
+            "*" => &rest[rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len())..],
+            want => rest.strip_prefix(want.as_bytes())?,
+        };
+        if !(rest.is_empty() || rest[0] == b'/') {
+            return None;
+        }
+    }
+    Some(rest)
+}
+
+fn starts_at_root(path: &[u8], run: &[&str]) -> bool {
+    strip_run(path.strip_prefix(b"/").unwrap_or(path), run).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(path: &str) -> (bool, bool) {
+        let class = classify(Path::new(path));
+        assert_eq!(class.secret.is_some(), is_secret(Path::new(path)), "{path}");
+        (class.secret.is_some(), class.guarded.is_some())
+    }
+
+    #[test]
+    fn secrets_are_known_by_name_place_and_ending() {
+        for path in [
+            ".env",
+            "a/.env",
+            ".env.local",
+            "config/prod.env",
+            ".ENV",
+            "deploy/server.PEM",
+            "k/id_rsa",
+            "/home/dev/.ssh/id_ed25519",
+            "/home/dev/.ssh/config",
+            "/home/dev/.aws/credentials",
+            ".netrc",
+            "/etc/shadow",
+            "/proc/1/environ",
+            "/proc/self/environ",
+            "/home/dev/.config/gh/hosts.yml",
+            "/home/dev/.docker/config.json",
+            ".envrc",
+            "app/secrets.yaml",
+            ".npmrc",
+        ] {
+            assert!(class(path).0, "{path} should be a secret");
+        }
+        for path in [
+            ".env.example",
+            "a/.env.sample",
+            "src/env.rs",
+            "keys.md",
+            "id_rsa.pub",
+            "environment",
+            "src/keyboard.c",
+            "monkey",
+            "docs/.environments",
+            "/etc/shadows",
+            "etc/shadow",
+            "x.env.example",
+            "/home/dev/.ssh/id_rsa.pub",
+            "docker/config.json",
+            ".github/workflows/ci.yml",
+        ] {
+            assert!(!class(path).0, "{path} should not be a secret");
+        }
+    }
+
+    #[test]
+    fn guarded_paths_are_what_becomes_code() {
+        for path in [
+            ".git/config",
+            "sub/.git/config",
+            ".git/hooks/pre-commit",
+            ".git/hooks",
+            ".git",
+            ".GIT/Hooks/x",
+            ".bashrc",
+            "/home/dev/.zshrc",
+            ".vscode/tasks.json",
+            ".mcp.json",
+            ".claude/settings.json",
+            ".nika/config.yaml",
+            ".github/workflows/ci.yml",
+            ".husky/pre-commit",
+            ".envrc",
+            ".claw-policy.json",
+            "/etc/nika/config.yaml",
+            ".git/modules/x/config",
+            ".cargo/config.toml",
+            "Jenkinsfile",
+        ] {
+            assert!(class(path).1, "{path} should be guarded");
+        }
+        for path in [
+            ".git/index",
+            ".gitignore",
+            ".github/ISSUE_TEMPLATE.md",
+            "src/git/config",
+            "hooks/pre-commit",
+            "a.bashrc",
+            "vscode/tasks.json",
+            "etc/nika/config.yaml",
+            "nika/config.yaml",
+            ".git/objects/ab/cd",
+        ] {
+            assert!(!class(path).1, "{path} should not be guarded");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Path patterns in gitignore style, with four anchors.
+//!
+//! | written | means |
+//! |---|---|
+//! | `name`, `*.rs` | at any depth below a root |
+//! | `src/x`, `/x`, `./x` | from the root |
+//! | `**/x`, `x/**` | as in `.gitignore` |
+//! | `//x` | from the root of the file system |
+//! | `~/x` | from the home directory |
+//!
+//! A pattern that matches a directory holds for everything below it. Letters fold case, as a rule
+//! that `.ENV` escapes on one file system protects nobody.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::effect::Place;
+
+/// A compiled pattern.
+#[derive(Debug, Clone)]
+pub struct PathPattern {
+    text: String,
+    anchor: Anchor,
+    matchers: Vec<GlobMatcher>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Anchor {
+    Root,
+    Home(String),
+    FileSystem,
+}
+
+/// A pattern that does not compile.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{pattern}' is not a path pattern: {why}")]
+pub struct PatternError {
+    /// As written.
+    pub pattern: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl PathPattern {
+    /// Compiles `text`. `home` anchors `~/`; without one such a pattern is an error.
+    pub fn new(text: &str, home: Option<&str>) -> Result<PathPattern, PatternError> {
+        let refuse = |why: &str| PatternError { pattern: text.to_owned(), why: why.to_owned() };
+        if text.trim().is_empty() {
+            return Err(refuse("it is empty; use `**` for every path"));
+        }
+        if text.contains('\0') {
+            return Err(refuse("it holds a NUL character"));
+        }
+        if text.starts_with('!') {
+            return Err(refuse("a rule cannot be negated; write a second rule of the other kind"));
+        }
+        let (anchor, body) = match text {
+            _ if text.starts_with("//") => (Anchor::FileSystem, text.trim_start_matches('/')),
+            _ if text == "~" || text.starts_with("~/") => {
+                let home = home.ok_or_else(|| refuse("the home directory is not known here"))?;
+                (Anchor::Home(home.trim_end_matches('/').to_owned()), text[1..].trim_start_matches('/'))
+            }
+            _ => (Anchor::Root, text),
+        };
+        let floating = anchor == Anchor::Root && !body.trim_end_matches('/').contains('/');
+        let body = body.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
+        let body = match body {
+            "" | "." => "**".to_owned(),
+            body if floating => format!("**/{body}"),
+            body => body.to_owned(),
+        };
+        // `x` holds for x and for what is below it; `x/**` holds for what is below x.
+        let globs = if body.ends_with("**") { vec![body] } else { vec![body.clone(), format!("{body}/**")] };
+        let matchers = globs
+            .iter()
+            .map(|glob| {
+                GlobBuilder::new(glob)
+                    .literal_separator(true)
+                    .case_insensitive(true)
+                    .backslash_escape(true)
+                    .build()
+                    .map(|glob| glob.compile_matcher())
+                    .map_err(|error| refuse(&error.kind().to_string()))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(PathPattern { text: text.to_owned(), anchor, matchers })
+    }
+
+    /// As written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether `place` itself matches.
+    pub fn matches(&self, place: &Place) -> bool {
+        match &self.anchor {
+            Anchor::Root => match &place.below_root {
+                Some(below) => self.hit(below),
+                // Only a pattern that floats can mean something outside every root.
+                None if self.text.starts_with("**/") || !self.text.trim_end_matches('/').contains('/') => {
+                    self.hit(place.path.strip_prefix("/").unwrap_or(&place.path))
+                }
+                None => false,
+            },
+            Anchor::Home(home) => place.path.strip_prefix(home).is_ok_and(|below| self.hit(below)),
+            Anchor::FileSystem => self.hit(place.path.strip_prefix("/").unwrap_or(&place.path)),
+        }
+    }
+
+    /// Whether the pattern names places outside the roots on purpose: `//x` and `~/x` do.
+    pub fn reaches_outside(&self) -> bool {
+        self.anchor != Anchor::Root
+    }
+
+    /// Whether everything below `place` certainly matches.
+    pub fn covers_tree(&self, place: &Place) -> bool {
+        let mut probe = place.clone();
+        // A name no pattern spells: only a pattern that covers all of it matches this.
+        let odd = Path::new("\u{1}nika\u{1}/\u{1}nika\u{1}");
+        probe.path = probe.path.join(odd);
+        probe.below_root = probe.below_root.map(|below| below.join(odd));
+        self.matches(&probe)
+    }
+
+    fn hit(&self, path: &Path) -> bool {
+        self.matchers.iter().any(|matcher| matcher.is_match(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hits(pattern: &str, path: &str) -> bool {
+        let pattern = PathPattern::new(pattern, Some("/home/dev")).expect("compiles");
+        let place = match path.strip_prefix("/repo/") {
+            Some(below) => Place::inside("/repo", below),
+            None => Place::outside(path),
+        };
+        pattern.matches(&place)
+    }
+
+    #[test]
+    fn patterns_read_as_in_gitignore() {
+        for (pattern, path, want) in [
+            ("**/.env", "/repo/.env", true),
+            ("**/.env", "/repo/a/b/.env", true),
+            (".env", "/repo/a/b/.env", true),
+            (".env", "/repo/a/.environment", false),
+            ("*.pem", "/repo/a/K.PEM", true),
+            (".github/**", "/repo/.github/workflows/ci.yml", true),
+            (".github/**", "/repo/sub/.github/x", false),
+            ("/src", "/repo/src/a.rs", true),
+            ("./src", "/repo/src/a.rs", true),
+            ("/src", "/repo/lib/src/a.rs", false),
+            ("src/", "/repo/lib/src/a.rs", true),
+            ("src/*.rs", "/repo/src/a.rs", true),
+            ("src/*.rs", "/repo/src/deep/a.rs", false),
+            ("src/**/*.rs", "/repo/src/deep/a.rs", true),
+            ("~/.ssh/**", "/home/dev/.ssh/id_rsa", true),
+            ("~/.ssh", "/home/devil/.ssh/id_rsa", false),
+            ("//etc/passwd", "/etc/passwd", true),
+            ("//etc", "/etc/ssl/x", true),
+            ("//etc", "/repo/etc/x", false),
+            ("etc/passwd", "/etc/passwd", false),
+            ("**", "/repo/x", true),
+            (".", "/repo/a/x", true),
+            ("{a,b}/x", "/repo/b/x", true),
+            ("[ab].c", "/repo/q/a.c", true),
+        ] {
+            assert_eq!(hits(pattern, path), want, "{pattern} on {path}");
+        }
+    }
+
+    #[test]
+    fn a_bad_pattern_is_an_error_that_says_why() {
+        for pattern in ["", "  ", "!x", "a[", "{a", "a\0b"] {
+            assert!(PathPattern::new(pattern, None).is_err(), "{pattern:?}");
+        }
+        assert!(PathPattern::new("~/x", None).is_err());
+    }
+
+    #[test]
+    fn only_a_total_pattern_covers_a_tree() {
+        let src = Place::inside("/repo", "src").tree();
+        for (pattern, want) in [("src", true), ("src/**", true), ("**", true), ("src/*.rs", false), ("**/x", false)] {
+            let pattern = PathPattern::new(pattern, None).expect("compiles");
+            assert_eq!(pattern.covers_tree(&src), want, "{}", pattern.text());
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The proof that a verdict was asked and said yes.
+//!
+//! Fields are private and nothing outside this crate can build one, so a function that takes a
+//! `&Permit` cannot be called without a decision. It also says *for what*: the host checks each act
+//! against it, and a tool that does more than it declared is refused there.
+
+use std::path::Path;
+
+use crate::effect::{Effect, Effects, Extent, Place};
+use crate::mode::Stance;
+use crate::path::is_secret;
+use crate::policy::Policy;
+use crate::verdict::Decision;
+
+/// A person's answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Go ahead, this once.
+    Yes {
+        /// Who said so, for the journal.
+        who: String,
+    },
+    /// Do not.
+    No {
+        /// Who said so.
+        who: String,
+        /// In their words; the model reads it.
+        why: Option<String>,
+    },
+}
+
+/// What one call may do.
+#[derive(Debug)]
+pub struct Permit {
+    effects: Effects,
+    policy: Policy,
+    stance: Stance,
+    answered_by: Option<String>,
+}
+
+impl Permit {
+    pub(crate) fn new(effects: Effects, policy: Policy, stance: Stance, answered_by: Option<String>) -> Permit {
+        Permit { effects, policy, stance, answered_by }
+    }
+
+    /// What was declared and allowed.
+    pub fn effects(&self) -> &Effects {
+        &self.effects
+    }
+
+    /// Who answered, when a person had to.
+    pub fn answered_by(&self) -> Option<&str> {
+        self.answered_by.as_deref()
+    }
+
+    /// Whether the resolved absolute `path` may be read. A write includes the look before it.
+    pub fn covers_read(&self, path: &Path) -> bool {
+        self.effects.all.iter().any(|effect| match effect {
+            Effect::Read(place) => covers(place, path) && !self.withholds_in(place, path),
+            Effect::Write(place) => covers(place, path),
+            _ => false,
+        })
+    }
+
+    /// Whether the resolved absolute `path` may be written.
+    pub fn covers_write(&self, path: &Path) -> bool {
+        self.effects.all.iter().any(|effect| match effect {
+            Effect::Write(place) => covers(place, path),
+            _ => false,
+        })
+    }
+
+    /// Whether `host` may be reached.
+    pub fn covers_net(&self, host: &str) -> bool {
+        self.effects.all.iter().any(|effect| matches!(effect, Effect::Net(name) if name == host))
+    }
+
+    /// Whether the declared tree read that holds `path` keeps this entry back: a secret, or what a
+    /// deny or ask rule names. A tree search asks this before it opens anything.
+    pub fn withholds(&self, path: &Path) -> bool {
+        !self.effects.all.iter().any(|effect| match effect {
+            Effect::Read(place) => covers(place, path) && !self.withholds_in(place, path),
+            _ => false,
+        })
+    }
+
+    fn withholds_in(&self, place: &Place, path: &Path) -> bool {
+        if place.extent == Extent::One || path == place.path {
+            return false;
+        }
+        if is_secret(path) {
+            return true;
+        }
+        if !self.policy.restricts_reads() {
+            return false;
+        }
+        let entry = Place {
+            path: path.to_path_buf(),
+            below_root: place
+                .below_root
+                .as_ref()
+                .and_then(|below| Some(below.join(path.strip_prefix(&place.path).ok()?))),
+            extent: Extent::One,
+        };
+        self.policy.judge_one(&self.stance, &Effect::Read(entry), &self.effects.tool).decision
+            > self.tree_decision(place)
+    }
+
+    /// What the tree itself was judged as: a person who said yes to it said yes to its plain files.
+    fn tree_decision(&self, place: &Place) -> Decision {
+        match self.answered_by {
+            None => Decision::Allow,
+            Some(_) => self.policy.judge_one(&self.stance, &Effect::Read(place.clone()), &self.effects.tool).decision,
+        }
+    }
+}
+
+fn covers(place: &Place, path: &Path) -> bool {
+    match place.extent {
+        Extent::One => place.path == path,
+        Extent::Tree => path.starts_with(&place.path),
+    }
+}

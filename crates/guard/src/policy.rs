@@ -1,0 +1,399 @@
+//! Rules of every layer, and the one function that judges.
+//!
+//! Precedence, for each effect: a deny from anywhere is final; then what the mode table denies;
+//! then floors, which nothing lowers; then ask rules; then an allow rule, which answers a `?` and
+//! nothing else; then the table. The call's verdict is the strictest of its effects.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::effect::{Effect, Effects, ExecKind, Extent, Place};
+use crate::mode::{Act, Cell, Stance};
+use crate::path::classify;
+use crate::rule::{Rule, RuleKind, Subject};
+use crate::verdict::{Decision, Reason, Source, Verdict};
+
+/// Who brought a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layer {
+    /// The machine's administrator.
+    Managed,
+    /// The person.
+    User,
+    /// The repository. May tighten at once; loosens only when trusted.
+    Project,
+    /// The person's own file inside the repository; trusted as the repository is.
+    Local,
+    /// The command line.
+    CommandLine,
+    /// A person's *always*, kept for this session.
+    Session,
+}
+
+impl Layer {
+    /// Whether its rules come out of the working tree, where a commit may bring them.
+    pub fn is_repository(self) -> bool {
+        matches!(self, Layer::Project | Layer::Local)
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Layer::Managed => "managed",
+            Layer::User => "user",
+            Layer::Project => "project",
+            Layer::Local => "local",
+            Layer::CommandLine => "command-line",
+            Layer::Session => "session",
+        })
+    }
+}
+
+/// A rule with what it does and where it came from.
+#[derive(Debug, Clone)]
+pub struct LayeredRule {
+    /// What it does.
+    pub kind: RuleKind,
+    /// What it says.
+    pub rule: Rule,
+    /// Who brought it.
+    pub layer: Layer,
+    /// `file:line`, or what stands for it.
+    pub at: String,
+}
+
+/// Every rule in force. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    rules: Arc<[LayeredRule]>,
+    restricts_reads: bool,
+}
+
+impl Policy {
+    /// The rules in force. What a repository brings loosens nothing until it is `trusted`.
+    pub fn new(rules: Vec<LayeredRule>, trusted: bool) -> Policy {
+        let rules: Vec<LayeredRule> = rules
+            .into_iter()
+            .filter(|rule| trusted || !rule.layer.is_repository() || rule.kind != RuleKind::Allow)
+            .collect();
+        let restricts_reads = rules.iter().any(|rule| {
+            rule.kind != RuleKind::Allow && matches!(rule.rule.subject, Subject::Read(_) | Subject::Tool(_))
+        });
+        Policy { rules: rules.into(), restricts_reads }
+    }
+
+    /// This policy with more rules, for one session.
+    pub fn with(&self, more: Vec<LayeredRule>) -> Policy {
+        Policy::new(self.rules.iter().cloned().chain(more).collect(), true)
+    }
+
+    /// The rules in force.
+    pub fn rules(&self) -> &[LayeredRule] {
+        &self.rules
+    }
+
+    pub(crate) fn restricts_reads(&self) -> bool {
+        self.restricts_reads
+    }
+
+    /// The rule that removes `tool` from the pool, if one does.
+    pub fn removes_tool(&self, tool: &str) -> Option<&LayeredRule> {
+        self.rules.iter().find(|rule| rule.kind == RuleKind::Deny && rule.rule.names_tool(tool))
+    }
+
+    /// The verdict for a call.
+    pub fn judge(&self, stance: &Stance, effects: &Effects) -> Verdict {
+        let reasons = effects.all.iter().map(|effect| self.judge_one(stance, effect, &effects.tool)).collect();
+        Verdict::new(effects.clone(), reasons, self.clone(), *stance)
+    }
+
+    /// The verdict's share for one effect.
+    pub(crate) fn judge_one(&self, stance: &Stance, effect: &Effect, tool: &str) -> Reason {
+        let find = |kind| self.rules.iter().find(|rule| rule.kind == kind && rule.rule.touches(effect, tool));
+        let (act, cell) = acts(effect)
+            .into_iter()
+            .map(|act| (act, act.under(stance)))
+            .max_by_key(|(_, cell)| Decision::from(*cell))
+            .expect("every effect is at least one act");
+        let by_mode = |decision| self.reason(decision, effect, act, Source::Mode(*stance), stance);
+        let by_rule = |decision, rule: &LayeredRule| {
+            let source = Source::Rule { text: rule.rule.text.clone(), layer: rule.layer, at: rule.at.clone() };
+            self.reason(decision, effect, act, source, stance)
+        };
+        if let Some(rule) = find(RuleKind::Deny) {
+            return by_rule(Decision::Deny, rule);
+        }
+        if cell == Cell::Deny || cell == Cell::Floor {
+            return by_mode(cell.into());
+        }
+        if let Some(rule) = find(RuleKind::Ask) {
+            return by_rule(Decision::Ask, rule);
+        }
+        if cell == Cell::Ask {
+            let allowing = self.rules.iter().find(|rule| rule.kind == RuleKind::Allow && rule.rule.holds(effect, tool));
+            return match allowing {
+                Some(rule) => by_rule(Decision::Allow, rule),
+                None => self
+                    .allowed_together(effect, tool)
+                    .map_or_else(|| by_mode(Decision::Ask), |rule| by_rule(Decision::Allow, rule)),
+            };
+        }
+        by_mode(Decision::Allow)
+    }
+
+    /// Several allow rules may cover the commands of one line between them; each command needs one.
+    fn allowed_together(&self, effect: &Effect, tool: &str) -> Option<&LayeredRule> {
+        let Effect::Exec(exec) = effect else { return None };
+        let mut first = None;
+        for argv in &exec.commands {
+            let single = Effect::Exec(crate::Exec { commands: vec![argv.clone()], kind: exec.kind });
+            let rule = self.rules.iter().find(|rule| rule.kind == RuleKind::Allow && rule.rule.holds(&single, tool))?;
+            first.get_or_insert(rule);
+        }
+        first
+    }
+
+    fn reason(&self, decision: Decision, effect: &Effect, act: Act, source: Source, stance: &Stance) -> Reason {
+        let mut title = act.title().to_owned();
+        if let Effect::Read(place) | Effect::Write(place) = effect {
+            let class = classify(&place.path);
+            let why = match act {
+                Act::ReadSecret => class.secret,
+                Act::WriteGuarded => class.guarded,
+                _ => None,
+            };
+            if let Some(why) = why {
+                title = format!("{title}: {why}");
+            }
+        }
+        let remedy = remedy(decision, effect, act, &source, stance);
+        Reason { decision, effect: effect.to_string(), act: title, source, remedy }
+    }
+}
+
+impl From<Cell> for Decision {
+    fn from(cell: Cell) -> Decision {
+        match cell {
+            Cell::Allow => Decision::Allow,
+            Cell::Ask => Decision::Ask,
+            Cell::Floor => Decision::Floor,
+            Cell::Deny => Decision::Deny,
+        }
+    }
+}
+
+/// What an effect amounts to. A path may be several things at once; the strictest counts.
+fn acts(effect: &Effect) -> Vec<Act> {
+    let place_acts = |place: &Place, inside: Act, special: Option<Act>| {
+        let base = if place.below_root.is_some() { inside } else { Act::ReachOutside };
+        std::iter::once(base).chain(special).collect()
+    };
+    match effect {
+        Effect::Read(place) => {
+            let secret = classify(&place.path).secret.is_some();
+            place_acts(place, Act::ReadInside, secret.then_some(Act::ReadSecret))
+        }
+        Effect::Write(place) => {
+            let class = classify(&place.path);
+            // A write that replaces a tree takes what lies in it along; a `.git` or `.nika` below it is
+            // not named here, so the host refuses to move or delete a directory that holds one.
+            let special = class.guarded.is_some().then_some(Act::WriteGuarded);
+            place_acts(place, Act::WriteInside, special)
+        }
+        Effect::Exec(exec) => vec![match exec.kind {
+            ExecKind::ReadOnly => Act::ExecReadOnly,
+            ExecKind::WritesInside => Act::ExecInside,
+            ExecKind::Opaque => Act::ExecOpaque,
+            ExecKind::Misparse => Act::ExecMisparse,
+            ExecKind::Destructive => Act::ExecDestructive,
+            ExecKind::Forbidden => Act::ExecForbidden,
+        }],
+        Effect::Net(_) => vec![Act::Net],
+        Effect::Spawn(_) => vec![Act::Spawn],
+        Effect::Note(_) => vec![Act::Note],
+        Effect::Control(_) => vec![Act::Control],
+        Effect::Ask => vec![Act::AskPerson],
+        Effect::Session => vec![Act::Session],
+        Effect::Foreign { .. } => vec![Act::Foreign],
+    }
+}
+
+/// What would let an effect through that was not.
+fn remedy(decision: Decision, effect: &Effect, act: Act, source: &Source, stance: &Stance) -> Vec<String> {
+    if decision == Decision::Allow {
+        return Vec::new();
+    }
+    if let Source::Rule { text, at, .. } = source {
+        return vec![format!("changing the rule `{text}` at {at}")];
+    }
+    let mut ways = Vec::new();
+    if let Some(mode) = act.allowed_by().filter(|mode| *mode != stance.mode) {
+        ways.push(format!("--mode {mode}"));
+    }
+    if act == Act::ExecDestructive {
+        ways.push("--unsafe".to_owned());
+    }
+    if decision == Decision::Ask
+        && !matches!(effect, Effect::Read(place) | Effect::Write(place) if place.extent == Extent::Tree)
+    {
+        ways.push(format!("the allow rule `{effect}`"));
+    }
+    if decision == Decision::Floor {
+        ways.push("a person's yes, each time: a client that can ask its user, or a terminal".to_owned());
+    }
+    ways
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::Mode;
+    use proptest::prelude::*;
+
+    fn policy(rules: &[(RuleKind, &str)]) -> Policy {
+        layered(&rules.iter().map(|(kind, text)| (*kind, *text, Layer::User)).collect::<Vec<_>>(), true)
+    }
+
+    fn layered(rules: &[(RuleKind, &str, Layer)], trusted: bool) -> Policy {
+        let rules = rules
+            .iter()
+            .map(|(kind, text, layer)| LayeredRule {
+                kind: *kind,
+                rule: Rule::parse(text, None).expect("parses"),
+                layer: *layer,
+                at: "test:1".into(),
+            })
+            .collect();
+        Policy::new(rules, trusted)
+    }
+
+    fn decide(policy: &Policy, mode: Mode, effect: Effect) -> Decision {
+        policy.judge(&Stance::from(mode), &Effects::one(effect).of("edit")).decision
+    }
+
+    fn write(path: &str) -> Effect {
+        Effect::Write(Place::inside("/r", path))
+    }
+
+    fn read(path: &str) -> Effect {
+        Effect::Read(Place::inside("/r", path))
+    }
+
+    #[test]
+    fn precedence_is_deny_then_floor_then_ask_then_allow() {
+        use RuleKind::{Allow, Ask, Deny};
+        let all = policy(&[
+            (Allow, "write(**)"),
+            (Ask, "write(docs)"),
+            (Deny, "write(docs/secret)"),
+            (Allow, "read(**)"),
+            (Allow, "read(//usr/include)"),
+        ]);
+        for (mode, effect, want) in [
+            (Mode::Ask, write("src/a"), Decision::Allow),
+            (Mode::Ask, write("docs/a"), Decision::Ask),
+            (Mode::AcceptAll, write("docs/a"), Decision::Ask),
+            (Mode::AcceptAll, write("docs/secret/a"), Decision::Deny),
+            (Mode::ReadOnly, write("src/a"), Decision::Deny),
+            (Mode::Ask, write(".git/config"), Decision::Floor),
+            (Mode::AcceptAll, write(".nika/config.yaml"), Decision::Floor),
+            (Mode::AcceptAll, read(".env"), Decision::Floor),
+            (Mode::ReadOnly, read(".env"), Decision::Deny),
+            (Mode::Deny, read("a"), Decision::Deny),
+            (Mode::Ask, Effect::Read(Place::outside("/etc/hosts")), Decision::Ask),
+            (Mode::Ask, Effect::Read(Place::outside("/usr/include/x.h")), Decision::Allow),
+            (Mode::Ask, Effect::Write(Place::outside("/etc/hosts")), Decision::Ask),
+        ] {
+            assert_eq!(decide(&all, mode, effect.clone()), want, "{mode} {effect}");
+        }
+    }
+
+    #[test]
+    fn what_a_repository_brings_tightens_at_once_and_loosens_when_trusted() {
+        let rules = [(RuleKind::Allow, "write(**)", Layer::Project), (RuleKind::Deny, "write(a)", Layer::Local)];
+        let fresh = layered(&rules, false);
+        assert_eq!(decide(&fresh, Mode::Ask, write("b")), Decision::Ask);
+        assert_eq!(decide(&fresh, Mode::AcceptAll, write("a")), Decision::Deny);
+        let trusted = layered(&rules, true);
+        assert_eq!(decide(&trusted, Mode::Ask, write("b")), Decision::Allow);
+    }
+
+    #[test]
+    fn no_effects_is_not_a_yes() {
+        let verdict = Policy::default().judge(&Stance::from(Mode::AcceptAll), &Effects::default());
+        assert_eq!(verdict.decision, Decision::Deny);
+        assert!(verdict.permit(None).is_err());
+    }
+
+    #[test]
+    fn a_tree_search_withholds_what_a_read_would_refuse() {
+        let rules = policy(&[(RuleKind::Deny, "read(private)"), (RuleKind::Ask, "read(*.sql)")]);
+        let tree = Effects::read(Place::inside("/r", "").tree()).of("grep");
+        let permit = rules.judge(&Stance::from(Mode::Ask), &tree).permit(None).expect("the tree itself is free");
+        for (path, kept_back) in [
+            ("/r/src/a.rs", false),
+            ("/r/.env", true),
+            ("/r/a/id_rsa", true),
+            ("/r/private", true),
+            ("/r/private/x", true),
+            ("/r/db/x.sql", true),
+            ("/elsewhere", true),
+        ] {
+            assert_eq!(permit.withholds(path.as_ref()), kept_back, "{path}");
+        }
+        let denied = rules.judge(&Stance::from(Mode::Ask), &Effects::read(Place::inside("/r", "private").tree()));
+        assert_eq!(denied.decision, Decision::Deny);
+    }
+
+    #[test]
+    fn a_refusal_names_what_would_allow_it() {
+        let verdict = Policy::default().judge(&Stance::from(Mode::Ask), &Effects::one(write("src/a.rs")));
+        let refusal = verdict.permit(None).expect_err("nobody answered");
+        assert!(
+            refusal.message.contains("write(src/a.rs)") && refusal.message.contains("mode ask"),
+            "{}",
+            refusal.message
+        );
+        let hint = refusal.hint.expect("there is a way");
+        assert!(hint.contains("--mode accept-edits") && hint.contains("`write(src/a.rs)`"), "{hint}");
+    }
+
+    fn any_effect() -> impl Strategy<Value = Effect> {
+        prop_oneof![
+            "[a-c.]{1,3}(/[a-c.]{1,3})?".prop_map(|path| write(&path)),
+            "[a-c.]{1,3}(/[a-c.]{1,3})?".prop_map(|path| read(&path)),
+            "/[a-c]{1,3}".prop_map(|path| Effect::Read(Place::outside(path))),
+            "[a-c]{1,2}\\.org".prop_map(Effect::Net),
+            Just(Effect::Session),
+            Just(Effect::Spawn("x".into())),
+        ]
+    }
+
+    proptest! {
+        /// Adding an effect, a deny or an ask rule never makes a verdict milder.
+        #[test]
+        fn joining_is_monotone(
+            effects in proptest::collection::vec(any_effect(), 1..4),
+            more in any_effect(),
+            mode in 0usize..6,
+            deny in any::<bool>(),
+            text in prop_oneof![Just("write(**)"), Just("read(a*)"), Just("net(*)"), Just("tool(edit)"), Just("write(b)")],
+        ) {
+            let stance = Stance::from(Mode::ALL[mode]);
+            let base = policy(&[(RuleKind::Allow, "write(a*)"), (RuleKind::Allow, "net(*.org)")]);
+            let kind = if deny { RuleKind::Deny } else { RuleKind::Ask };
+            let tighter = policy(&[(RuleKind::Allow, "write(a*)"), (RuleKind::Allow, "net(*.org)"), (kind, text)]);
+            let call = Effects { tool: "edit".into(), all: effects };
+            let before = base.judge(&stance, &call).decision;
+            prop_assert!(tighter.judge(&stance, &call).decision >= before);
+            prop_assert!(base.judge(&stance, &call.and(more)).decision >= before);
+        }
+
+        #[test]
+        fn parsing_never_panics(text in ".{0,40}") {
+            let _ = Rule::parse(&text, Some("/h"));
+            let _ = crate::PathPattern::new(&text, Some("/h"));
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! The rule language: one line, written on effects, so that one rule holds for every tool.
+//!
+//! | written | speaks of |
+//! |---|---|
+//! | `read(PATH)`, `Read(PATH)` | reading a path, whichever tool reads it |
+//! | `write(PATH)`, `Write(PATH)`, `Edit(PATH)` | creating, changing, moving or deleting a path |
+//! | `exec(WORDS)`, `Bash(WORDS)`, `Bash(WORDS:*)` | each simple command, word by word |
+//! | `net(HOST)`, `WebFetch(domain:HOST)` | reaching a host; `*.x.org` is every name below `x.org` |
+//! | `tool(NAME)` | a tool by its name |
+//! | `mcp__SERVER__TOOL`, `mcp__SERVER` | a foreign server's tool, or all of them |
+//!
+//! A verb without parentheses speaks of everything of its kind. Paths read as in
+//! [`crate::PathPattern`]. In `exec` each word is a glob; a last word that ends in `*` (or `:*`)
+//! leaves the rest of the command free, anything else matches the whole command and nothing longer.
+
+use std::fmt;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::effect::{Effect, Extent, Place};
+use crate::pattern::{PathPattern, PatternError};
+
+/// What a rule does when it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RuleKind {
+    /// Answers a `?`.
+    Allow,
+    /// Raises to a question, past any allow rule.
+    Ask,
+    /// Final.
+    Deny,
+}
+
+impl fmt::Display for RuleKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RuleKind::Allow => "allow",
+            RuleKind::Ask => "ask",
+            RuleKind::Deny => "deny",
+        })
+    }
+}
+
+/// What a rule speaks of.
+#[derive(Debug, Clone)]
+pub enum Subject {
+    /// Reads of paths.
+    Read(PathPattern),
+    /// Writes of paths.
+    Write(PathPattern),
+    /// Commands.
+    Exec(CommandPattern),
+    /// Hosts.
+    Net(HostPattern),
+    /// A tool's canonical name, or a glob over names.
+    Tool(GlobMatcher),
+    /// A foreign server's tools; `None` is all of them.
+    Foreign {
+        /// The server's configured name.
+        server: String,
+        /// One tool, or every tool.
+        tool: Option<String>,
+    },
+}
+
+/// Words of a command, each a glob.
+#[derive(Debug, Clone)]
+pub struct CommandPattern {
+    words: Vec<GlobMatcher>,
+    rest_free: bool,
+}
+
+/// A host name, or every name below one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostPattern {
+    /// Every host.
+    Any,
+    /// Exactly this name.
+    Exact(String),
+    /// Names with at least one label before this one.
+    Below(String),
+}
+
+/// A parsed rule.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// As written.
+    pub text: String,
+    /// What it speaks of.
+    pub subject: Subject,
+}
+
+/// A rule that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RuleError {
+    /// The verb before the parenthesis is not known.
+    #[error("rule '{rule}': unknown verb '{verb}'; use read, write, exec, net, tool or mcp__SERVER__TOOL")]
+    Verb {
+        /// The whole rule.
+        rule: String,
+        /// The unknown verb.
+        verb: String,
+    },
+    /// A parenthesis is missing or doubled.
+    #[error("rule '{0}': write it as VERB(PATTERN), for example write(src/**)")]
+    Shape(String),
+    /// The path pattern does not compile.
+    #[error("rule '{rule}': {source}")]
+    Path {
+        /// The whole rule.
+        rule: String,
+        /// Why.
+        source: PatternError,
+    },
+    /// A command, host or name pattern does not compile.
+    #[error("rule '{rule}': {why}")]
+    Pattern {
+        /// The whole rule.
+        rule: String,
+        /// Why.
+        why: String,
+    },
+    /// An example that should match does not, or the other way round.
+    #[error("rule '{rule}': its example '{example}' is listed under {expected} and {found}")]
+    Example {
+        /// The whole rule.
+        rule: String,
+        /// The example.
+        example: String,
+        /// `match` or `not_match`.
+        expected: &'static str,
+        /// `does not match` or `matches`.
+        found: &'static str,
+    },
+}
+
+/// Which kind of subject each accepted verb makes.
+const VERBS: &[(&str, Verb)] = &[
+    ("read", Verb::Read),
+    ("Read", Verb::Read),
+    ("Glob", Verb::Read),
+    ("Grep", Verb::Read),
+    ("LS", Verb::Read),
+    ("write", Verb::Write),
+    ("Write", Verb::Write),
+    ("Edit", Verb::Write),
+    ("MultiEdit", Verb::Write),
+    ("NotebookEdit", Verb::Write),
+    ("exec", Verb::Exec),
+    ("Bash", Verb::Exec),
+    ("net", Verb::Net),
+    ("WebFetch", Verb::Net),
+    ("tool", Verb::Tool),
+];
+
+#[derive(Clone, Copy)]
+enum Verb {
+    Read,
+    Write,
+    Exec,
+    Net,
+    Tool,
+}
+
+impl Rule {
+    /// Parses one rule. `home` anchors `~/` in path patterns.
+    pub fn parse(text: &str, home: Option<&str>) -> Result<Rule, RuleError> {
+        let text = text.trim();
+        let subject = match text.strip_prefix("mcp__") {
+            Some(name) => foreign(text, name)?,
+            None => native(text, home)?,
+        };
+        Ok(Rule { text: text.to_owned(), subject })
+    }
+
+    /// Checks the examples that a rule carries: paths, commands, hosts or names of its own kind.
+    pub fn check_examples(&self, matches: &[String], not_matches: &[String]) -> Result<(), RuleError> {
+        let wrong = |example: &String, expected, found| {
+            Err(RuleError::Example { rule: self.text.clone(), example: example.clone(), expected, found })
+        };
+        for example in matches {
+            if !self.matches_text(example) {
+                return wrong(example, "match", "does not match");
+            }
+        }
+        for example in not_matches {
+            if self.matches_text(example) {
+                return wrong(example, "not_match", "matches");
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an example, written as this rule's subject is written, matches.
+    fn matches_text(&self, example: &str) -> bool {
+        match &self.subject {
+            Subject::Read(pattern) | Subject::Write(pattern) => pattern.matches(&match example.strip_prefix('/') {
+                Some(_) => Place::outside(example),
+                None => Place::inside("/", example),
+            }),
+            Subject::Exec(pattern) => {
+                pattern.matches(&example.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+            }
+            Subject::Net(pattern) => pattern.matches(example),
+            Subject::Tool(name) => name.is_match(example),
+            Subject::Foreign { .. } => {
+                foreign_name(example).is_some_and(|(server, tool)| self.matches_foreign(server, tool))
+            }
+        }
+    }
+
+    fn matches_foreign(&self, server: &str, tool: &str) -> bool {
+        matches!(&self.subject, Subject::Foreign { server: s, tool: t }
+            if s == server && t.as_deref().is_none_or(|t| t == tool))
+    }
+
+    /// Whether this rule, as a deny or ask, touches `effect` of a call to `tool`. A tree is touched
+    /// only when all of it is: single entries are withheld one by one.
+    pub fn touches(&self, effect: &Effect, tool: &str) -> bool {
+        match (&self.subject, effect) {
+            (Subject::Exec(pattern), Effect::Exec(exec)) => exec.commands.iter().any(|argv| pattern.matches(argv)),
+            (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
+                match place.extent {
+                    Extent::One => pattern.matches(place),
+                    Extent::Tree => pattern.covers_tree(place),
+                }
+            }
+            _ => self.holds(effect, tool),
+        }
+    }
+
+    /// Whether this rule, as an allow, holds for all of `effect`.
+    pub fn holds(&self, effect: &Effect, tool: &str) -> bool {
+        match (&self.subject, effect) {
+            (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
+                // `write(*.rs)` was written with the workspace in mind: as a yes it ends at its walls.
+                let within = place.below_root.is_some() || pattern.reaches_outside();
+                within
+                    && match place.extent {
+                        Extent::One => pattern.matches(place),
+                        Extent::Tree => pattern.covers_tree(place),
+                    }
+            }
+            (Subject::Exec(pattern), Effect::Exec(exec)) => {
+                !exec.commands.is_empty() && exec.commands.iter().all(|argv| pattern.matches(argv))
+            }
+            (Subject::Net(pattern), Effect::Net(host)) => pattern.matches(host),
+            (Subject::Tool(name), _) => name.is_match(tool),
+            (Subject::Foreign { .. }, Effect::Foreign { server, tool }) => self.matches_foreign(server, tool),
+            _ => false,
+        }
+    }
+
+    /// Whether this rule speaks of a whole tool.
+    pub fn names_tool(&self, tool: &str) -> bool {
+        matches!(&self.subject, Subject::Tool(name) if name.is_match(tool))
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn foreign_name(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("mcp__")?.split_once("__")
+}
+
+fn foreign(rule: &str, name: &str) -> Result<Subject, RuleError> {
+    let (server, tool) = name.split_once("__").map_or((name, None), |(server, tool)| (server, Some(tool)));
+    if server.is_empty() || name.contains(['(', ')', ' ']) || tool == Some("") {
+        return Err(RuleError::Shape(rule.to_owned()));
+    }
+    Ok(Subject::Foreign { server: server.to_owned(), tool: tool.filter(|tool| *tool != "*").map(str::to_owned) })
+}
+
+fn native(rule: &str, home: Option<&str>) -> Result<Subject, RuleError> {
+    let shape = || RuleError::Shape(rule.to_owned());
+    let (verb, pattern) = match rule.split_once('(') {
+        Some((verb, rest)) => (verb.trim(), rest.strip_suffix(')').ok_or_else(shape)?.trim()),
+        None if rule.is_empty() || rule.contains([')', ' ']) => return Err(shape()),
+        None => (rule, "**"),
+    };
+    let verb = VERBS
+        .iter()
+        .find(|(name, _)| *name == verb)
+        .map(|(_, verb)| *verb)
+        .ok_or_else(|| RuleError::Verb { rule: rule.to_owned(), verb: verb.to_owned() })?;
+    if pattern.is_empty() {
+        return Err(shape());
+    }
+    let path = || PathPattern::new(pattern, home).map_err(|source| RuleError::Path { rule: rule.to_owned(), source });
+    let broken = |why: String| RuleError::Pattern { rule: rule.to_owned(), why };
+    Ok(match verb {
+        Verb::Read => Subject::Read(path()?),
+        Verb::Write => Subject::Write(path()?),
+        Verb::Exec => Subject::Exec(CommandPattern::new(pattern).map_err(broken)?),
+        Verb::Net => Subject::Net(HostPattern::new(pattern).map_err(broken)?),
+        Verb::Tool => {
+            let name = pattern.strip_prefix("nika_").unwrap_or(pattern);
+            Subject::Tool(word(name).map_err(broken)?)
+        }
+    })
+}
+
+fn word(text: &str) -> Result<GlobMatcher, String> {
+    GlobBuilder::new(text)
+        .literal_separator(false)
+        .backslash_escape(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| error.kind().to_string())
+}
+
+impl CommandPattern {
+    /// Parses words; see the module's page for what a last `*` means.
+    pub fn new(text: &str) -> Result<CommandPattern, String> {
+        let (text, colon) = text.strip_suffix(":*").map_or((text, false), |text| (text, true));
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        let mut rest_free = colon;
+        if let Some(last) = words.last().copied()
+            && last.ends_with('*')
+        {
+            rest_free = true;
+            if last.chars().all(|c| c == '*') {
+                words.pop();
+            }
+        }
+        if words.is_empty() && !rest_free {
+            return Err("it names no command".to_owned());
+        }
+        Ok(CommandPattern { words: words.into_iter().map(word).collect::<Result<_, _>>()?, rest_free })
+    }
+
+    /// Whether one simple command matches.
+    pub fn matches(&self, argv: &[String]) -> bool {
+        let long_enough = if self.rest_free { argv.len() >= self.words.len() } else { argv.len() == self.words.len() };
+        long_enough && self.words.iter().zip(argv).all(|(word, arg)| word.is_match(arg))
+    }
+}
+
+impl HostPattern {
+    /// Parses `name`, `*.name` or `*`, with an optional `domain:` before it.
+    pub fn new(text: &str) -> Result<HostPattern, String> {
+        let text = text.strip_prefix("domain:").unwrap_or(text).trim_end_matches('.').to_lowercase();
+        let name = |name: &str| {
+            let fine = !name.is_empty()
+                && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_' | ':' | '[' | ']'));
+            fine.then(|| name.to_owned()).ok_or_else(|| format!("'{name}' is not a host name"))
+        };
+        match text.strip_prefix("*.") {
+            _ if text == "*" || text == "**" => Ok(HostPattern::Any),
+            Some(below) => name(below).map(HostPattern::Below),
+            None => name(&text).map(HostPattern::Exact),
+        }
+    }
+
+    /// Whether `host` matches; it is normalised first.
+    pub fn matches(&self, host: &str) -> bool {
+        let host = host.trim_end_matches('.').to_lowercase();
+        match self {
+            HostPattern::Any => true,
+            HostPattern::Exact(name) => host == *name,
+            HostPattern::Below(name) => {
+                host.strip_suffix(name.as_str()).is_some_and(|label| label.len() > 1 && label.ends_with('.'))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effect::{Exec, ExecKind};
+
+    fn rule(text: &str) -> Rule {
+        Rule::parse(text, Some("/home/dev")).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn exec(lines: &[&str]) -> Effect {
+        let commands = lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect();
+        Effect::Exec(Exec { commands, kind: ExecKind::Opaque })
+    }
+
+    #[test]
+    fn both_spellings_mean_the_same() {
+        let file = Effect::Write(Place::inside("/r", "src/a.rs"));
+        for text in
+            ["write(src/**)", "Write(src/**)", "Edit(src/**)", "Edit", "tool(edit)", "tool(nika_edit)", "tool(ed*)"]
+        {
+            assert!(rule(text).holds(&file, "edit"), "{text}");
+        }
+        assert!(!rule("read(src/**)").holds(&file, "edit"));
+        for text in ["exec(git status*)", "Bash(git status:*)", "exec(git status *)"] {
+            assert!(rule(text).holds(&exec(&["git status --short"]), "bash"), "{text}");
+            assert!(rule(text).holds(&exec(&["git status"]), "bash"), "{text}");
+        }
+        assert!(!rule("exec(git status)").holds(&exec(&["git status --short"]), "bash"));
+        assert!(!rule("Bash(git status:*)").holds(&exec(&["git statusx"]), "bash"));
+        assert!(rule("WebFetch(domain:docs.rs)").holds(&Effect::Net("docs.rs".into()), "web_fetch"));
+        let foreign = Effect::Foreign { server: "gh".into(), tool: "issue".into() };
+        for text in ["mcp__gh__issue", "mcp__gh", "mcp__gh__*"] {
+            assert!(rule(text).holds(&foreign, "mcp_call_tool"), "{text}");
+        }
+        assert!(!rule("mcp__gh__pr").holds(&foreign, "mcp_call_tool"));
+    }
+
+    #[test]
+    fn an_allow_needs_every_command_and_a_deny_only_one() {
+        let both = exec(&["git status", "rm -rf x"]);
+        assert!(!rule("exec(git status*)").holds(&both, "bash"));
+        assert!(rule("exec(rm*)").touches(&both, "bash"));
+    }
+
+    #[test]
+    fn hosts_match_by_label() {
+        for (pattern, host, want) in [
+            ("*.example.com", "a.example.com", true),
+            ("*.example.com", "a.b.EXAMPLE.com.", true),
+            ("*.example.com", "example.com", false),
+            ("*.example.com", "evilexample.com", false),
+            ("example.com", "example.com", true),
+            ("example.com", "a.example.com", false),
+            ("*", "x", true),
+        ] {
+            assert_eq!(HostPattern::new(pattern).expect("parses").matches(host), want, "{pattern} {host}");
+        }
+    }
+
+    #[test]
+    fn a_malformed_rule_is_an_error_never_an_empty_one() {
+        for text in [
+            "",
+            "write(",
+            "write)",
+            "write()",
+            "paint(x)",
+            "exec()",
+            "net(a b)",
+            "write(a[)",
+            "mcp__",
+            "read (",
+            "Bash( )",
+        ] {
+            assert!(Rule::parse(text, None).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn examples_are_checked() {
+        let push = rule("exec(git push*)");
+        assert!(push.check_examples(&["git push origin main".into()], &["git status".into()]).is_ok());
+        assert!(push.check_examples(&["git status".into()], &[]).is_err());
+        assert!(push.check_examples(&[], &["git push".into()]).is_err());
+        assert!(rule("read(**/.env)").check_examples(&["a/.env".into()], &["a/env".into()]).is_ok());
+    }
+}
