@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::effect::Effects;
+use crate::effect::{Effect, Effects};
 use crate::mode::Stance;
 use crate::permit::{Answer, Permit};
 use crate::policy::{Layer, Policy};
@@ -128,6 +128,18 @@ impl Verdict {
             lines.push(format!("{} — {} ({})", reason.effect, reason.act, reason.source));
         }
         lines.join("\n")
+    }
+
+    /// A permit to look at what would be written, so that a question can show the difference.
+    /// `None` where the look itself would need a question: secrets, places outside.
+    pub fn look(&self) -> Option<Permit> {
+        let reads = self.effects.all.iter().filter_map(|effect| match effect {
+            Effect::Read(place) | Effect::Write(place) => Some(Effect::Read(place.clone())),
+            _ => None,
+        });
+        let effects = Effects { tool: self.effects.tool.clone(), all: reads.collect() };
+        let free = !effects.all.is_empty() && self.policy.judge(&self.stance, &effects).decision == Decision::Allow;
+        free.then(|| Permit::new(effects, self.policy.clone(), self.stance, None))
     }
 
     /// This verdict, made at least as strict as `decision` for a reason of its own.

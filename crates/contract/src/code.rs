@@ -1,0 +1,139 @@
+//! The one table of codes. Append-only: a number, once given, keeps its meaning.
+//!
+//! 1xx call · 2xx file · 3xx search · 4xx shell · 5xx net · 6xx work · 7xx MCP and LSP ·
+//! 8xx agent and flow · 9xx host. 200 to 209 are the ten of the original design.
+
+use std::fmt;
+
+/// A stable number for a way of failing, shown as `NIKA-209`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Code(pub u16);
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NIKA-{:03}", self.0)
+    }
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The number.
+    pub code: Code,
+    /// The name used in Rust and in documents.
+    pub name: &'static str,
+    /// What happened, in a few words.
+    pub title: &'static str,
+    /// What to do about it.
+    pub advice: &'static str,
+}
+
+macro_rules! codes {
+    ($($number:literal $name:ident $title:literal $advice:literal;)*) => {
+        $(#[doc = $title] pub const $name: Code = Code($number);)*
+        /// Every code, in order.
+        pub const TABLE: &[Entry] =
+            &[$(Entry { code: $name, name: stringify!($name), title: $title, advice: $advice }),*];
+    };
+}
+
+codes! {
+    100 BAD_ARGUMENTS "The arguments do not fit the tool's parameters"
+        "The message names the field and what it takes; `nika tools show NAME` prints the whole schema.";
+    101 UNKNOWN_TOOL "No tool has this name"
+        "The message lists near names; `tool_search` finds tools by what they do.";
+    102 TOOL_REMOVED "A deny rule keeps this tool out of the pool"
+        "The message names the rule and its file. A person can change it there.";
+    103 NOT_LOADED "The tool is deferred and its arguments did not fit"
+        "The answer carries the tool's schema: call it again with arguments that fit.";
+    104 UNKNOWN_SESSION "The session handle is not known, or belongs to another caller"
+        "Call without `nika_session`: the answer carries a new handle to pass from then on.";
+    105 CANCELLED "The caller cancelled the call"
+        "Nothing was left half done. Call again when it is wanted after all.";
+    106 TIMED_OUT "The call ran longer than it may"
+        "Narrow it, or raise its timeout where it has one.";
+    200 READ_FAILED "A file could not be read"
+        "The message carries the system's own reason.";
+    201 WRITE_FAILED "A file could not be written"
+        "The message carries the system's own reason; what was there before is still there.";
+    202 EDIT_FAILED "`old_string` is not in the file"
+        "The message shows the nearest text and its first difference. Send that exact text as `old_string`.";
+    203 MUST_READ_FIRST "The file was not read in this session"
+        "Read it first, so that the change is made to what is there now.";
+    204 OUT_OF_BOUNDS "The path lies outside what this call may touch"
+        "Stay inside the roots, or have the outside path allowed by mode or rule.";
+    205 PERMISSION_DENIED "The mode or a rule does not let this happen"
+        "The message names the mode or rule, and what would allow it.";
+    206 INVALID_GLOB "The glob pattern does not compile"
+        "The message shows where. `**/*.rs` and `src/{a,b}/*.ts` are valid.";
+    207 INVALID_REGEX "The regular expression does not compile"
+        "The message shows where. With `literal: true` the pattern is plain text.";
+    208 NOT_FOUND "Nothing exists at this path"
+        "The message lists near names. `glob` finds files by pattern.";
+    209 NOT_UNIQUE "`old_string` occurs more than once"
+        "Add surrounding lines until it is unique, or set `replace_all`.";
+    210 ALREADY_EXISTS "Something exists where a new file should go"
+        "Read and edit what is there, or choose another path.";
+    212 CHANGED_SINCE_READ "The file changed since it was read, where the edit falls"
+        "The message shows both sides. Read the file again and make the edit anew.";
+    213 NOT_A_FILE "The path is not a regular file"
+        "Directories are for `list_dir`; devices, sockets and FIFOs are never opened.";
+    214 UNSUPPORTED_TYPE "The file's content is of a type that cannot be shown or edited as text"
+        "Text, PNG, JPEG, GIF, WebP, PDF and notebooks can be read.";
+    215 TOO_LARGE "The file is larger than this operation takes"
+        "Use `offset` and `limit`, or `grep`, to see the part that matters.";
+    216 CANNOT_ENCODE "The new text cannot be written in the file's encoding"
+        "The message names the first character that does not fit and the encoding.";
+    217 UNDO_CONFLICT "What should be taken back was changed again since"
+        "The message shows the difference. Settle it by hand or undo the later change first.";
+    218 CHANGE_SET_REFUSED "A change of the set cannot be made, so none was"
+        "The message names the change by its number and why.";
+    219 CELL_NOT_FOUND "The notebook has no such cell"
+        "The message lists the cells. Read the notebook for their ids.";
+    220 NOT_A_NOTEBOOK "The file is not a Jupyter notebook"
+        "Use `edit` for other files.";
+    221 NOTHING_TO_UNDO "No change of this session, or no such call, can be taken back"
+        "`checkpoints` lists what can.";
+    222 PARSER_FAILED "The file's content made its parser give up"
+        "It may be damaged. The parser ran apart and nothing else was harmed.";
+    223 BAD_PATH "The text is not a path that can exist"
+        "Paths hold no NUL and at most 4,096 bytes.";
+    301 UNKNOWN_FILE_TYPE "`type` is not a known file type"
+        "The message lists near names; use `glob` for anything else.";
+    302 SEARCH_FAILED "The search could not begin"
+        "The message names the path and the system's reason.";
+    900 JOURNAL_LOST "The journal could not be written, so the call was not made"
+        "Free space or mend the permissions of the state directory.";
+    901 STATE_UNUSABLE "The state directory cannot be used"
+        "The message names it and the system's reason.";
+    902 CONFIG_MALFORMED "A configuration file is malformed"
+        "The message names file, line and column. Nothing runs until it is mended.";
+    903 RULE_MALFORMED "A permission rule is malformed"
+        "The message names file, line and what is wrong with the rule.";
+    904 BAD_ROOT "A root cannot be opened as a directory"
+        "The message names it and the system's reason.";
+    905 BUG "Nika itself failed in this call"
+        "The journal holds the details. Please report it.";
+    906 KERNEL_TOO_OLD "The kernel lacks what keeps file access beneath the roots"
+        "Linux 5.6 or newer, with `openat2` allowed, is needed.";
+    907 JOURNAL_BROKEN "A journal does not verify"
+        "The message names the first line that does not fit its chain.";
+}
+
+/// The row for `code`.
+pub fn entry(code: Code) -> Option<&'static Entry> {
+    TABLE.iter().find(|entry| entry.code == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_rise_and_names_are_unique() {
+        assert!(TABLE.windows(2).all(|pair| pair[0].code < pair[1].code));
+        for row in TABLE {
+            assert_eq!(TABLE.iter().filter(|other| other.name == row.name).count(), 1);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What a tool is.
+//!
+//! For people who write tools: a [`Tool`] has a [`Spec`], typed parameters, says its effects, and
+//! runs under a [`Cx`]. Everything else — permission, journal, undo, cutting of output, the wire —
+//! is done around it by the pipeline, which this crate does not know.
+//!
+//! ```text
+//! Value ──parse──▶ Params ──effects──▶ (guard) ──Permit──▶ run(Params, Cx) ──▶ Output | ToolError
+//! ```
+
+pub mod code;
+mod cx;
+mod error;
+pub mod event;
+mod output;
+mod port;
+mod schema;
+mod session;
+mod spec;
+pub mod text;
+mod tool;
+
+pub use code::Code;
+pub use cx::{CallId, Cancel, Cx, Scene};
+pub use error::{Fault, ToolError};
+pub use output::{Block, Output};
+pub use port::{Asked, Asker, BoxFuture, Choice, Clock, Nobody, Preimage, Progress, Question, Silent, Undo};
+pub use schema::{inline_schema, input_schema};
+pub use session::SessionState;
+pub use spec::{Example, Group, Spec};
+pub use tool::{AnyTool, Erased, Prepared, Tool};

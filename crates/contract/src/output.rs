@@ -1,0 +1,88 @@
+//! What a tool answers.
+
+use serde_json::Value;
+
+/// A piece of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// Text for the model.
+    Text(String),
+    /// A picture.
+    Image {
+        /// `image/png` and the like.
+        mime: &'static str,
+        /// The encoded file.
+        data: Vec<u8>,
+    },
+    /// Audio; only test fixtures speak.
+    Audio {
+        /// `audio/wav` and the like.
+        mime: &'static str,
+        /// The encoded file.
+        data: Vec<u8>,
+    },
+    /// A pointer to something that can be read: the whole of an output that was cut.
+    Link {
+        /// `file:///…`
+        uri: String,
+        /// What to call it.
+        name: String,
+        /// Size in bytes.
+        bytes: u64,
+    },
+    /// A resource carried in the answer.
+    Resource {
+        /// Its URI.
+        uri: String,
+        /// Its type.
+        mime: String,
+        /// Its text.
+        text: String,
+    },
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Output {
+    /// In the order the model reads it.
+    pub content: Vec<Block>,
+    /// Where the result is data: the data itself. Never a second copy of a text.
+    pub structured: Option<Value>,
+    /// What changed, as a unified diff, for people and front ends.
+    pub diff: Option<String>,
+    /// Facts for the journal beside the call: sizes, hashes, counts.
+    pub facts: Vec<(&'static str, Value)>,
+}
+
+impl Output {
+    /// An answer of text.
+    pub fn text(text: impl Into<String>) -> Output {
+        Output { content: vec![Block::Text(text.into())], ..Output::default() }
+    }
+
+    /// An answer of data, with the text a model reads beside it.
+    pub fn data(structured: Value, text: impl Into<String>) -> Output {
+        Output { structured: Some(structured), ..Output::text(text) }
+    }
+
+    /// The same answer with a diff for people.
+    pub fn with_diff(mut self, diff: impl Into<String>) -> Output {
+        self.diff = Some(diff.into());
+        self
+    }
+
+    /// The same answer with a fact for the journal.
+    pub fn with_fact(mut self, name: &'static str, value: impl Into<Value>) -> Output {
+        self.facts.push((name, value.into()));
+        self
+    }
+
+    /// All text blocks, joined.
+    pub fn joined_text(&self) -> String {
+        let texts = self.content.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,106 @@
+//! What a tool or the pipeline needs from outside and does not know: a person, a clock, a place for
+//! pre-images, somebody who watches progress.
+
+use std::fmt;
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+
+use nika_guard::Answer;
+
+use crate::error::ToolError;
+
+/// A future behind a pointer, for ports that are trait objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A question for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Stands for this question over a round trip: equal calls ask equal questions.
+    pub id: String,
+    /// The tool that would run.
+    pub tool: String,
+    /// What it would do, and why that needs a yes.
+    pub text: String,
+    /// What would happen, when it can be shown: a diff.
+    pub preview: Option<String>,
+    /// What may be answered beyond yes and no.
+    pub choices: Vec<Choice>,
+}
+
+/// An answer that keeps a rule for the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The rule that would be kept.
+    pub rule: String,
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// A person answered.
+    Answered(Answer),
+    /// A person answered yes and wants this rule kept for the session.
+    Always(Answer, String),
+    /// There is nobody to ask.
+    Nobody,
+    /// The answer comes with a second call: this one ends here and did nothing.
+    Later,
+}
+
+/// Someone who can put a question to a person.
+pub trait Asker: Send + Sync {
+    /// Puts the question and waits, as long as the person takes.
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked>;
+}
+
+/// Nobody is there.
+#[derive(Debug, Clone, Copy)]
+pub struct Nobody;
+
+impl Asker for Nobody {
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Asked> {
+        Box::pin(async { Asked::Nobody })
+    }
+}
+
+/// What time it is.
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    fn unix_ms(&self) -> u64;
+}
+
+/// Somebody who watches a call.
+pub trait Progress: Send + Sync {
+    /// `done` of `total` units (when it is known), and what is being done.
+    fn step(&self, done: u64, total: Option<u64>, what: &str);
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn step(&self, _: u64, _: Option<u64>, _: &str) {}
+}
+
+/// One path as it was before a call changes it.
+#[derive(Debug)]
+pub struct Preimage<'a> {
+    /// Absolute and resolved.
+    pub path: &'a Path,
+    /// The bytes there; `None` where nothing was.
+    pub bytes: Option<&'a [u8]>,
+    /// sha256 of `bytes`, when the caller has it already.
+    pub hash: Option<[u8; 32]>,
+    /// Permission bits, where something was.
+    pub mode: Option<u32>,
+    /// sha256 of what will stand there; `None` when nothing will.
+    pub after: Option<[u8; 32]>,
+}
+
+/// Where pre-images go. Durable (as far as the journal is) before the change is made.
+pub trait Undo: Send + Sync {
+    /// Keeps one path as it is now.
+    fn keep(&self, preimage: &Preimage<'_>) -> Result<(), ToolError>;
+}

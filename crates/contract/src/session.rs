@@ -1,0 +1,45 @@
+//! What lives as long as a session, keyed by type.
+//!
+//! A session is explicit: the process on stdio, a name on the command line, a handle over HTTP. A
+//! call without one gets a session of its own that nothing outlives, so nothing counts as read.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// State of one session. Owners keep their own types here: the ledger of read files, for one.
+pub struct SessionState {
+    id: String,
+    slots: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+}
+
+impl SessionState {
+    /// An empty session.
+    pub fn new(id: impl Into<String>) -> SessionState {
+        SessionState { id: id.into(), slots: Mutex::default() }
+    }
+
+    /// Its name, as the journal has it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The session's `T`, made on first use.
+    pub fn slot<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = slots.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
+        Arc::clone(slot).downcast().expect("the slot is keyed by its own type")
+    }
+
+    /// Replaces the session's `T`: a session that is loaded from disk puts its state here.
+    pub fn set<T: Any + Send + Sync>(&self, value: Arc<T>) {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<T>(), value);
+    }
+}
+
+impl fmt::Debug for SessionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionState").field("id", &self.id).finish_non_exhaustive()
+    }
+}

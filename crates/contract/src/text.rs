@@ -1,0 +1,107 @@
+//! Cutting text to a budget and making it safe to show.
+
+use std::borrow::Cow;
+
+/// A text within `max_chars`: head and tail, with what was left out said between them.
+/// Never splits a character and never exceeds the budget, the note included.
+pub fn head_and_tail(text: &str, max_chars: usize) -> Option<String> {
+    // Bytes bound characters from above, so most texts are settled without counting.
+    if text.len() <= max_chars {
+        return None;
+    }
+    let total = text.chars().count();
+    if total <= max_chars {
+        return None;
+    }
+    let note = format!("\n[… {} of {total} characters left out …]\n", total - max_chars);
+    let room = max_chars.saturating_sub(note.chars().count());
+    let (head, tail) = (room - room / 3, room / 3);
+    let head_end = text.char_indices().nth(head).map_or(text.len(), |(at, _)| at);
+    let tail_start = text.char_indices().rev().nth(tail.saturating_sub(1)).map_or(0, |(at, _)| at);
+    let tail_text = if tail == 0 { "" } else { &text[tail_start..] };
+    let cut = format!("{}{note}{tail_text}", &text[..head_end]);
+    Some(if cut.chars().count() > max_chars { cut.chars().take(max_chars).collect() } else { cut })
+}
+
+/// One line of at most `max_chars` for a preview: white space folded, the rest as an ellipsis.
+pub fn preview(text: &str, max_chars: usize) -> String {
+    let mut folded = String::new();
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+        // Four bytes are the longest character: past this no more of the text can matter.
+        if folded.len() > max_chars.saturating_mul(4) {
+            break;
+        }
+    }
+    if folded.chars().count() <= max_chars {
+        return folded;
+    }
+    folded.chars().take(max_chars.saturating_sub(1)).chain((max_chars > 0).then_some('…')).collect()
+}
+
+/// Text without characters that could steer a terminal or hide from a reader: escapes and other
+/// controls but tab and newline, and the marks that reorder text.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    // Two passes over bytes that the compiler makes wide: nearly every text ends here.
+    let suspicious = text
+        .bytes()
+        .any(|byte| (byte < 0x20 && byte != b'\n' && byte != b'\t') || byte == 0x7f || byte == 0xc2 || byte == 0xe2);
+    if !suspicious || !text.chars().any(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        match c {
+            '\r' => out.push('␍'),
+            c if (c as u32) < 0x20 && is_harmful(c) => out.push(char::from_u32(0x2400 + c as u32).unwrap_or('�')),
+            '\u{7f}' => out.push('␡'),
+            c if is_harmful(c) => out.push_str(&format!("\\u{{{:04x}}}", c as u32)),
+            c => out.push(c),
+        }
+        out
+    }))
+}
+
+fn is_harmful(c: char) -> bool {
+    matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_cut_keeps_head_and_tail() {
+        let text: String = (0..1000).map(|n| format!("line {n}\n")).collect();
+        let cut = head_and_tail(&text, 200).expect("it is longer");
+        assert!(cut.starts_with("line 0\n") && cut.ends_with("line 999\n") && cut.contains("left out"), "{cut}");
+        assert_eq!(head_and_tail("short", 5), None);
+        assert_eq!(head_and_tail("ééééé", 5), None);
+    }
+
+    #[test]
+    fn escapes_are_made_visible() {
+        assert_eq!(harmless("a\x1b[31mb\0c\td\n"), "a␛[31mb␀c\td\n");
+        assert_eq!(harmless("x\u{202e}y"), "x\\u{202e}y");
+        assert!(matches!(harmless("naïve – text"), Cow::Borrowed(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_never_exceeds_its_budget(text in "\\PC{0,400}", budget in 0usize..300) {
+            if let Some(cut) = head_and_tail(&text, budget) {
+                prop_assert!(cut.chars().count() <= budget);
+            } else {
+                prop_assert!(text.chars().count() <= budget);
+            }
+        }
+
+        #[test]
+        fn a_preview_never_exceeds_its_budget(text in "(\\PC|\\s){0,200}", budget in 0usize..60) {
+            prop_assert!(preview(&text, budget).chars().count() <= budget);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The trait that a tool implements, and the object the pipeline holds.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::OnceLock;
+
+use nika_guard::Effects;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::code;
+use crate::cx::{Cx, Scene};
+use crate::error::ToolError;
+use crate::output::Output;
+use crate::port::BoxFuture;
+use crate::schema::input_schema;
+use crate::spec::Spec;
+
+/// A tool. It never asks for permission, truncates, logs, or formats for a provider.
+pub trait Tool: Send + Sync + 'static {
+    /// Parameters, schema, validation and documentation in one. The struct's doc comment is the
+    /// tool's description, each field's the parameter's: a model reads them.
+    type Params: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+
+    /// What is fixed about it.
+    const SPEC: Spec;
+
+    /// The schema of [`Output::structured`], where the result is data.
+    fn output_schema() -> Option<Value> {
+        None
+    }
+
+    /// What the call would do. Resolves paths, opens nothing.
+    fn effects(&self, params: &Self::Params, scene: &Scene<'_>) -> Result<Effects, ToolError>;
+
+    /// What would change, for the person who is asked. Runs under a permit to look, nothing more.
+    fn preview(&self, _params: &Self::Params, _cx: &Cx<'_>) -> Option<String> {
+        None
+    }
+
+    /// Does it.
+    fn run(&self, params: Self::Params, cx: &Cx<'_>) -> impl Future<Output = Result<Output, ToolError>> + Send;
+}
+
+/// A tool whose parameters' type is forgotten.
+pub trait AnyTool: Send + Sync + fmt::Debug {
+    /// What is fixed about it.
+    fn spec(&self) -> &'static Spec;
+    /// What it does, for a model.
+    fn description(&self) -> &str;
+    /// JSON schema of its arguments.
+    fn input_schema(&self) -> &Value;
+    /// JSON schema of its structured result.
+    fn output_schema(&self) -> Option<&Value>;
+    /// Types the arguments; an error names the field and what it takes.
+    fn parse(&self, arguments: Value) -> Result<Box<dyn Prepared + '_>, ToolError>;
+}
+
+/// A call whose arguments fit.
+pub trait Prepared: Send + Sync {
+    /// See [`Tool::effects`].
+    fn effects(&self, scene: &Scene<'_>) -> Result<Effects, ToolError>;
+    /// See [`Tool::preview`].
+    fn preview(&self, cx: &Cx<'_>) -> Option<String>;
+    /// See [`Tool::run`].
+    fn run<'a>(self: Box<Self>, cx: &'a Cx<'a>) -> BoxFuture<'a, Result<Output, ToolError>>
+    where
+        Self: 'a;
+}
+
+/// Makes an [`AnyTool`] of a [`Tool`].
+pub struct Erased<T> {
+    tool: T,
+    schema: OnceLock<(String, Value)>,
+    output: OnceLock<Option<Value>>,
+}
+
+impl<T: Tool> Erased<T> {
+    /// Wraps a tool.
+    pub fn new(tool: T) -> Erased<T> {
+        Erased { tool, schema: OnceLock::new(), output: OnceLock::new() }
+    }
+
+    /// Wraps and boxes a tool, for a list of them.
+    pub fn boxed(tool: T) -> Box<dyn AnyTool> {
+        Box::new(Erased::new(tool))
+    }
+
+    fn described(&self) -> &(String, Value) {
+        self.schema.get_or_init(|| input_schema::<T::Params>(T::SPEC.open_arguments))
+    }
+}
+
+impl<T> fmt::Debug for Erased<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Erased").finish_non_exhaustive()
+    }
+}
+
+impl<T: Tool> AnyTool for Erased<T> {
+    fn spec(&self) -> &'static Spec {
+        const { &T::SPEC }
+    }
+
+    fn description(&self) -> &str {
+        &self.described().0
+    }
+
+    fn input_schema(&self) -> &Value {
+        &self.described().1
+    }
+
+    fn output_schema(&self) -> Option<&Value> {
+        self.output.get_or_init(T::output_schema).as_ref()
+    }
+
+    fn parse(&self, arguments: Value) -> Result<Box<dyn Prepared + '_>, ToolError> {
+        let params: T::Params = serde_path_to_error::deserialize(arguments).map_err(|error| {
+            let path = error.path().to_string();
+            let why = error.into_inner();
+            let message = if path == "." { why.to_string() } else { format!("`{path}`: {why}") };
+            let fields = self.input_schema().get("properties").and_then(Value::as_object);
+            let required: Vec<&str> = self.input_schema()["required"]
+                .as_array()
+                .map(|names| names.iter().filter_map(Value::as_str).collect())
+                .unwrap_or_default();
+            let takes: Vec<String> = fields
+                .map(|fields| {
+                    let mark = |name: &String| if required.contains(&name.as_str()) { "!" } else { "" };
+                    fields.keys().map(|name| format!("{name}{}", mark(name))).collect()
+                })
+                .unwrap_or_default();
+            ToolError::new(code::BAD_ARGUMENTS, message).hint(format!(
+                "`{}` takes {} (! is required)",
+                T::SPEC.name,
+                takes.join(", ")
+            ))
+        })?;
+        Ok(Box::new(Call { tool: &self.tool, params }))
+    }
+}
+
+struct Call<'t, T: Tool> {
+    tool: &'t T,
+    params: T::Params,
+}
+
+impl<T: Tool> Prepared for Call<'_, T> {
+    fn effects(&self, scene: &Scene<'_>) -> Result<Effects, ToolError> {
+        Ok(self.tool.effects(&self.params, scene)?.of(T::SPEC.name))
+    }
+
+    fn preview(&self, cx: &Cx<'_>) -> Option<String> {
+        self.tool.preview(&self.params, cx)
+    }
+
+    fn run<'a>(self: Box<Self>, cx: &'a Cx<'a>) -> BoxFuture<'a, Result<Output, ToolError>>
+    where
+        Self: 'a,
+    {
+        Box::pin(self.tool.run(self.params, cx))
+    }
+}
