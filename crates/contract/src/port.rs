@@ -84,11 +84,24 @@ impl Progress for Silent {
     fn step(&self, _: u64, _: Option<u64>, _: &str) {}
 }
 
+/// What stands, or stood, at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file; `bytes` are its content.
+    File,
+    /// A symbolic link; `bytes` are where it points.
+    Link,
+    /// A directory that the call makes, so that undo can remove it while it is empty.
+    Directory,
+}
+
 /// One path as it was before a call changes it.
 #[derive(Debug)]
 pub struct Preimage<'a> {
     /// Absolute and resolved.
     pub path: &'a Path,
+    /// What stands there now, or will when nothing does.
+    pub kind: Kind,
     /// The bytes there; `None` where nothing was.
     pub bytes: Option<&'a [u8]>,
     /// sha256 of `bytes`, when the caller has it already.

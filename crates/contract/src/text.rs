@@ -68,6 +68,39 @@ fn is_harmful(c: char) -> bool {
     matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// The names most like `name`, nearest first: those at most a third of its length away.
+pub fn near_names(name: &str, candidates: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
+    let wanted = name.to_lowercase();
+    let allowed = (wanted.chars().count() / 3).max(1);
+    let mut near: Vec<(usize, String)> = candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let lower = candidate.to_lowercase();
+            let far = distance(&wanted, &lower);
+            let related = lower.len() > 3 && wanted.len() > 3 && (lower.contains(&wanted) || wanted.contains(&lower));
+            (far <= allowed || related).then_some((far, candidate))
+        })
+        .collect();
+    near.sort();
+    near.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
+/// Levenshtein distance in characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +113,13 @@ mod tests {
         assert!(cut.starts_with("line 0\n") && cut.ends_with("line 999\n") && cut.contains("left out"), "{cut}");
         assert_eq!(head_and_tail("short", 5), None);
         assert_eq!(head_and_tail("ééééé", 5), None);
+    }
+
+    #[test]
+    fn near_names_are_the_misspelt_ones() {
+        let names = || ["main.rs", "mian.rs", "lib.rs", "Main.rs"].map(str::to_owned);
+        assert_eq!(near_names("main.r", names(), 2), ["Main.rs", "main.rs"]);
+        assert!(near_names("zebra.py", names(), 2).is_empty());
     }
 
     #[test]

@@ -84,6 +84,12 @@ impl Permit {
         })
     }
 
+    /// Whether an error may mention that `place` exists: only what a read would show without a question.
+    pub fn may_mention(&self, place: Place) -> bool {
+        !is_secret(&place.path)
+            && self.policy.judge_one(&self.stance, &Effect::Read(place), &self.effects.tool).decision == Decision::Allow
+    }
+
     fn withholds_in(&self, place: &Place, path: &Path) -> bool {
         if place.extent == Extent::One || path == place.path {
             return false;

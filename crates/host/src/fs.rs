@@ -1,0 +1,24 @@
+//! Files beneath roots.
+//!
+//! [`Workspace`] resolves what a caller wrote into a [`nika_guard::Place`] (links followed, nothing
+//! opened), opens what a permit covers, and commits changes: verified, kept for undo, written apart,
+//! renamed into place. [`Ledger`] remembers what a session has seen.
+
+mod change;
+mod commit;
+mod fault;
+mod ledger;
+mod lock;
+mod open;
+mod resolve;
+mod sets;
+mod workspace;
+
+pub use change::{Change, Expect, Target, Written};
+pub use commit::NotMade;
+pub use fault::errno;
+pub use ledger::{Ledger, Seen};
+pub use lock::Locked;
+pub use open::{FileNow, OpenFile, Stamp, sha256};
+pub use sets::Recovered;
+pub use workspace::{Fsync, Settings, Workspace};

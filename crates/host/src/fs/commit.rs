@@ -1,0 +1,300 @@
+//! Changes, made: verified, kept for undo, written apart, renamed into place.
+//!
+//! ```text
+//! lock ─▶ verify ─▶ keep pre-image ─▶ write a nameless file ─▶ sync ─▶ name it ─▶ verify again ─▶ rename
+//! ```
+//!
+//! Rename, not write in place: a crash between truncate and write would lose both versions. The new file
+//! has no name until it is whole, so a kill leaves nothing behind but, within a few microseconds, one
+//! temporary name that the next start removes.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use nika_contract::{Cx, Kind, Preimage, ToolError, code};
+use nika_guard::Place;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::change::Target;
+use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, sha256};
+
+/// Why a change was not made.
+#[derive(Debug)]
+pub enum NotMade {
+    /// What stands there is not what was expected: look again.
+    Moved(Place),
+    /// Anything else.
+    Refused(ToolError),
+}
+
+impl From<ToolError> for NotMade {
+    fn from(error: ToolError) -> NotMade {
+        NotMade::Refused(error)
+    }
+}
+
+impl From<NotMade> for ToolError {
+    fn from(not_made: NotMade) -> ToolError {
+        match not_made {
+            NotMade::Refused(error) => error,
+            NotMade::Moved(place) => ToolError::new(
+                code::CHANGED_SINCE_READ,
+                format!("{} kept changing while it was being written", place.shown()),
+            )
+            .hint("read it again and repeat the change"),
+        }
+    }
+}
+
+impl Locked<'_> {
+    /// Makes one change, or several as one: all of them or none.
+    pub fn commit(&mut self, cx: &Cx<'_>, changes: Vec<Change>) -> Result<Vec<Written>, NotMade> {
+        for change in &changes {
+            self.files.covered(cx.permit.covers_write(&change.place.path), &change.place)?;
+            self.files.writable(&change.place)?;
+            self.verify(change)?;
+        }
+        let mut written = Vec::with_capacity(changes.len());
+        for change in &changes {
+            written.push(self.keep(cx, change)?);
+        }
+        match <[Change; 1]>::try_from(changes) {
+            Ok([only]) if !matches!(only.target, Target::Absent) => {
+                self.make_parents(cx, &only.place)?;
+                written[0].stamp = Some(self.put(&only)?);
+            }
+            Ok([only]) => self.unlink(&only.place)?,
+            Err(many) => {
+                for change in many.iter().filter(|change| !matches!(change.target, Target::Absent)) {
+                    self.make_parents(cx, &change.place)?;
+                }
+                self.commit_set(&cx.call.0, &many, &mut written)?;
+            }
+        }
+        Ok(written)
+    }
+
+    /// What stands there is what the change expects.
+    fn verify(&self, change: &Change) -> Result<(), NotMade> {
+        let stat = match self.files.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW) {
+            Ok(handle) => Some(rustix::fs::fstat(&handle).map_err(|error| refused(&change.place, error))?),
+            Err(Errno::NOENT) => None,
+            Err(error) => return Err(refused(&change.place, error).into()),
+        };
+        match (&change.expect, stat) {
+            (Expect::Absent, None) => Ok(()),
+            (Expect::Is { stamp, .. }, Some(stat)) if Stamp::from(&stat) == *stamp => Ok(()),
+            _ => Err(NotMade::Moved(change.place.clone())),
+        }
+    }
+
+    /// Keeps what stands there, before anything is changed.
+    fn keep(&self, cx: &Cx<'_>, change: &Change) -> Result<Written, ToolError> {
+        let after = match &change.target {
+            Target::File { bytes, .. } | Target::Link(bytes) => Some(sha256(bytes)),
+            Target::Absent => None,
+        };
+        let (bytes, hash, mode, links, kind) = match &change.expect {
+            Expect::Absent => {
+                let kind = if matches!(change.target, Target::Link(_)) { Kind::Link } else { Kind::File };
+                (None, None, None, 0, kind)
+            }
+            Expect::Is { bytes, hash, mode, links, kind, .. } => {
+                (Some(bytes.as_slice()), Some(*hash), Some(*mode), *links, *kind)
+            }
+        };
+        cx.undo.keep(&Preimage { path: &change.place.path, kind, bytes, hash, mode, after })?;
+        Ok(Written {
+            place: change.place.clone(),
+            before: hash,
+            after,
+            stamp: None,
+            other_names: links.saturating_sub(1),
+        })
+    }
+
+    /// The directories above a new file, each noted for undo.
+    fn make_parents(&self, cx: &Cx<'_>, place: &Place) -> Result<(), ToolError> {
+        let Some(parent) = place.path.parent() else { return Ok(()) };
+        if self.files.open_exact(parent, OFlags::PATH | OFlags::DIRECTORY).is_ok() {
+            return Ok(());
+        }
+        let mut missing: Vec<&Path> = Vec::new();
+        let mut at = parent;
+        while self.files.open_exact(at, OFlags::PATH | OFlags::DIRECTORY).is_err() {
+            missing.push(at);
+            at = at.parent().ok_or_else(|| ToolError::new(code::WRITE_FAILED, "no directory above it exists"))?;
+        }
+        for dir in missing.into_iter().rev() {
+            let (above, name) = self.files.parent_of(dir)?;
+            match rustix::fs::mkdirat(&above, &name, Mode::from_raw_mode(0o777)) {
+                Ok(()) => cx.undo.keep(&Preimage {
+                    path: dir,
+                    kind: Kind::Directory,
+                    bytes: None,
+                    hash: None,
+                    mode: None,
+                    after: Some(sha256(b"")),
+                })?,
+                Err(Errno::EXIST) => {}
+                Err(error) => {
+                    return Err(errno(
+                        &format!("make the directory {}", self.files.shown(dir)),
+                        error,
+                        code::WRITE_FAILED,
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes one file apart and renames it into place.
+    fn put(&mut self, change: &Change) -> Result<Stamp, NotMade> {
+        let (dir, name) = self.files.parent_of(&change.place.path)?;
+        if let Target::Link(target) = &change.target {
+            let target = Path::new(std::ffi::OsStr::from_bytes(target));
+            if !matches!(change.expect, Expect::Absent) {
+                self.unlink(&change.place)?;
+            }
+            rustix::fs::symlinkat(target, &dir, &name).map_err(|error| refused(&change.place, error))?;
+        } else {
+            let file = self.files.write_apart(&dir, change)?;
+            let at = format!("/proc/self/fd/{}", file.as_raw_fd());
+            if matches!(change.expect, Expect::Absent) {
+                // Naming it fails where something came to stand meanwhile, so nothing is ever overwritten.
+                match rustix::fs::linkat(CWD, &at, &dir, &name, AtFlags::SYMLINK_FOLLOW) {
+                    Ok(()) => {}
+                    Err(Errno::EXIST) => return Err(NotMade::Moved(change.place.clone())),
+                    Err(error) => return Err(refused(&change.place, error).into()),
+                }
+            } else {
+                let temp = temp_name();
+                self.note_inflight(change.place.path.parent().map(|parent| parent.join(&temp)).as_deref());
+                let named = rustix::fs::linkat(CWD, &at, &dir, &temp, AtFlags::SYMLINK_FOLLOW);
+                named.map_err(|error| refused(&change.place, error))?;
+                let placed = self.verify(change).and_then(|()| {
+                    rustix::fs::renameat(&dir, &temp, &dir, &name).map_err(|error| refused(&change.place, error).into())
+                });
+                if placed.is_err() {
+                    let _ = rustix::fs::unlinkat(&dir, &temp, AtFlags::empty());
+                }
+                self.note_inflight(None);
+                placed?;
+            }
+            if self.files.fsync == Fsync::Full {
+                sync_dir(&dir);
+            }
+            let stat = rustix::fs::fstat(&file).map_err(|error| refused(&change.place, error))?;
+            return Ok(Stamp::from(&stat));
+        }
+        let stat = rustix::fs::statat(&dir, &name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|error| refused(&change.place, error))?;
+        Ok(Stamp::from(&stat))
+    }
+
+    fn unlink(&self, place: &Place) -> Result<(), ToolError> {
+        let (dir, name) = self.files.parent_of(&place.path)?;
+        rustix::fs::unlinkat(&dir, &name, AtFlags::empty()).map_err(|error| refused(place, error))
+    }
+
+    /// Removes directories that an undone call had made, while they are empty.
+    pub fn remove_empty_dir(&self, cx: &Cx<'_>, place: &Place) -> Result<bool, ToolError> {
+        self.files.covered(cx.permit.covers_write(&place.path), place)?;
+        let (dir, name) = self.files.parent_of(&place.path)?;
+        Ok(rustix::fs::unlinkat(&dir, &name, AtFlags::REMOVEDIR).is_ok())
+    }
+}
+
+impl Workspace {
+    /// Whether a place may be written at all: our own read-only roots never are.
+    fn writable(&self, place: &Place) -> Result<(), ToolError> {
+        match self.root_of(&place.path) {
+            Some(root) if !root.writable => {
+                Err(ToolError::new(code::OUT_OF_BOUNDS, format!("{} is Nika's own and read-only", place.shown())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The directory that holds a resolved path, and the name in it.
+    pub(super) fn parent_of(&self, path: &Path) -> Result<(OwnedFd, std::ffi::OsString), ToolError> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(ToolError::new(code::NOT_A_FILE, format!("{} names no file", self.shown(path))));
+        };
+        let dir = self
+            .open_exact(parent, OFlags::PATH | OFlags::DIRECTORY)
+            .map_err(|error| errno(&format!("write in {}", self.shown(parent)), error, code::WRITE_FAILED))?;
+        Ok((dir, name.to_owned()))
+    }
+
+    /// The new bytes in a file without a name, with the rights of the old one, synced.
+    pub(super) fn write_apart(&self, dir: &OwnedFd, change: &Change) -> Result<File, ToolError> {
+        let Target::File { bytes, mode } = &change.target else {
+            return Err(ToolError::new(code::BUG, "only files are written apart"));
+        };
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(dir, ".", flags, Mode::from_raw_mode(0o666))
+            .map_err(|error| refused(&change.place, error))?;
+        let mut file = File::from(fd);
+        let what = |error: std::io::Error| {
+            ToolError::new(code::WRITE_FAILED, format!("cannot write {}: {error}", change.place.shown()))
+        };
+        file.write_all(bytes).map_err(what)?;
+        if let Expect::Is { mode: former, owner, .. } = &change.expect {
+            let stat = rustix::fs::fstat(&file).map_err(|error| refused(&change.place, error))?;
+            if (stat.st_uid, stat.st_gid) != *owner {
+                // An ordinary user cannot give files away; the bytes matter more than the group.
+                let (uid, gid) = (rustix::fs::Uid::from_raw(owner.0), rustix::fs::Gid::from_raw(owner.1));
+                let _ = rustix::fs::fchown(&file, Some(uid), Some(gid));
+            }
+            self.copy_attributes(&change.place, &file);
+            if stat.st_mode & 0o7777 != *former {
+                let _ = rustix::fs::fchmod(&file, Mode::from_raw_mode(*former));
+            }
+        }
+        if let Some(mode) = mode {
+            let _ = rustix::fs::fchmod(&file, Mode::from_raw_mode(*mode));
+        }
+        if self.fsync != Fsync::Off {
+            file.sync_data().map_err(what)?;
+        }
+        Ok(file)
+    }
+
+    /// Access lists and labels of the former file. Losing one that cannot be read is not worth a refusal.
+    fn copy_attributes(&self, place: &Place, file: &File) {
+        let Ok(handle) = self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW) else { return };
+        let at = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        let mut names = [0u8; 1024];
+        let Ok(length) = rustix::fs::listxattr(&at, &mut names[..]) else { return };
+        for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+            let mut value = [0u8; 4096];
+            if let Ok(length) = rustix::fs::getxattr(&at, name, &mut value[..]) {
+                let _ = rustix::fs::fsetxattr(file, name, &value[..length], rustix::fs::XattrFlags::empty());
+            }
+        }
+    }
+}
+
+pub(super) fn refused(place: &Place, error: Errno) -> ToolError {
+    errno(&format!("write {}", place.shown()), error, code::WRITE_FAILED)
+}
+
+pub(super) fn sync_dir(dir: &OwnedFd) {
+    // An O_PATH handle cannot be synced; reopen it to read.
+    if let Ok(dir) = rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
+        let _ = rustix::fs::fsync(dir);
+    }
+}
+
+/// A name that no other writer picks.
+pub(super) fn temp_name() -> String {
+    use std::hash::{BuildHasher, RandomState};
+    // A fresh RandomState is seeded by the system for each thread and counted up after.
+    format!(".nika-{:016x}.tmp", RandomState::new().hash_one(std::process::id()))
+}

@@ -1,0 +1,125 @@
+//! What a session has seen: for each file, the identity and, while the budget lasts, the bytes.
+//!
+//! The bytes let an edit be moved onto a file that somebody else changed elsewhere. When the budget is
+//! spent the oldest bytes go first; the hash stays, so the worst that follows is a refusal.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Stamp;
+
+/// Bytes of snapshots that one session keeps.
+const SNAPSHOT_BYTES: usize = 64 << 20;
+
+/// How a file was when the session last saw it.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// sha256 of its bytes; `None` when only a part was read.
+    pub hash: Option<[u8; 32]>,
+    /// Its bytes, while the budget lasts.
+    pub bytes: Option<Arc<[u8]>>,
+    /// Its identity.
+    pub stamp: Stamp,
+}
+
+/// What was read in one session. A new session, and a sub-agent, starts with an empty one.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    seen: HashMap<PathBuf, Seen>,
+    kept: VecDeque<(PathBuf, usize)>,
+    bytes: usize,
+    changed: bool,
+}
+
+impl Ledger {
+    /// Notes that the session has seen `path` so.
+    pub fn note(&self, path: &Path, seen: Seen) {
+        let mut inner = self.inner();
+        inner.changed = true;
+        let size = seen.bytes.as_ref().map_or(0, |bytes| bytes.len());
+        if let Some(former) = inner.seen.insert(path.to_path_buf(), seen) {
+            inner.bytes -= former.bytes.map_or(0, |bytes| bytes.len());
+        }
+        inner.bytes += size;
+        if size > 0 {
+            inner.kept.push_back((path.to_path_buf(), size));
+        }
+        while inner.bytes > SNAPSHOT_BYTES || inner.kept.len() > 2 * inner.seen.len() + 64 {
+            let Some((oldest, size)) = inner.kept.pop_front() else { break };
+            // A later note of the same path stands further back in the queue; only the last one counts.
+            let noted_again = inner.kept.iter().any(|(path, _)| *path == oldest);
+            if let Some(seen) = inner.seen.get_mut(&oldest).filter(|_| !noted_again)
+                && seen.bytes.take().is_some()
+            {
+                inner.bytes -= size;
+            }
+        }
+    }
+
+    /// How the session last saw `path`.
+    pub fn seen(&self, path: &Path) -> Option<Seen> {
+        self.inner().seen.get(path).cloned()
+    }
+
+    /// Forgets `path`: it was moved or deleted.
+    pub fn forget(&self, path: &Path) {
+        let mut inner = self.inner();
+        inner.changed = true;
+        if let Some(former) = inner.seen.remove(path) {
+            inner.bytes -= former.bytes.map_or(0, |bytes| bytes.len());
+        }
+    }
+
+    /// Everything noted, for a session that is kept between processes.
+    pub fn all(&self) -> Vec<(PathBuf, Seen)> {
+        self.inner().seen.iter().map(|(path, seen)| (path.clone(), seen.clone())).collect()
+    }
+
+    /// Whether something was noted since the last call of this.
+    pub fn take_changed(&self) -> bool {
+        std::mem::take(&mut self.inner().changed)
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(size: usize) -> Seen {
+        let stat = rustix::fs::stat("/").expect("the root can be asked");
+        Seen { hash: Some([0; 32]), bytes: Some(vec![0; size].into()), stamp: Stamp::from(&stat) }
+    }
+
+    #[test]
+    fn the_oldest_bytes_go_first_and_the_hash_stays() {
+        let ledger = Ledger::default();
+        for n in 0..5 {
+            ledger.note(Path::new(&format!("/{n}")), seen(SNAPSHOT_BYTES / 4));
+        }
+        assert!(ledger.seen(Path::new("/0")).expect("noted").bytes.is_none());
+        assert!(ledger.seen(Path::new("/0")).expect("noted").hash.is_some());
+        assert!(ledger.seen(Path::new("/4")).expect("noted").bytes.is_some());
+    }
+
+    #[test]
+    fn one_file_noted_often_stays_within_the_budget() {
+        let ledger = Ledger::default();
+        for _ in 0..1000 {
+            ledger.note(Path::new("/a"), seen(1 << 20));
+        }
+        assert!(ledger.seen(Path::new("/a")).expect("noted").bytes.is_some());
+        assert!(ledger.inner().kept.len() < 100);
+        ledger.forget(Path::new("/a"));
+        assert_eq!(ledger.inner().bytes, 0);
+    }
+}

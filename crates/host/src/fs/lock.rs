@@ -1,0 +1,86 @@
+//! One writer at a time, over every process that shares the workspace.
+//!
+//! Between looking at a file and renaming the new one into place nobody of ours may come in between,
+//! or one of two edits is lost. A mutex orders the threads of this process, `flock` the processes.
+
+use std::fs::File;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use nika_contract::{ToolError, code};
+use nika_guard::Permit;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
+
+use super::{Recovered, Workspace, errno};
+
+/// How long a call waits for another process to finish its change.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often it looks. A change of one file takes a fraction of this.
+const LOOK_AGAIN: Duration = Duration::from_micros(500);
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    file: Option<File>,
+    pub(super) inflight: Option<File>,
+    /// The last look at the directory of intents, so that another process's death is noticed.
+    pub(super) sets_mtime: Option<(i64, u64)>,
+    pub(super) recovered: Vec<Recovered>,
+}
+
+/// The right to change files of the workspace, for as long as it lives.
+#[derive(Debug)]
+pub struct Locked<'a> {
+    pub(super) files: &'a Workspace,
+    pub(super) state: MutexGuard<'a, State>,
+}
+
+impl Workspace {
+    /// Waits for the right to change files.
+    pub fn lock(&self, _permit: &Permit) -> Result<Locked<'_>, ToolError> {
+        self.lock_for_recovery()
+    }
+
+    /// What interrupted change sets were settled since the last call of this, for the journal.
+    pub fn take_recovered(&self) -> Vec<Recovered> {
+        std::mem::take(&mut self.lock.lock().unwrap_or_else(PoisonError::into_inner).recovered)
+    }
+
+    /// At start there is no call and no permit: what is settled was permitted when it began.
+    pub(super) fn lock_for_recovery(&self) -> Result<Locked<'_>, ToolError> {
+        let mut state = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.file.is_none() {
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            let file = rustix::fs::open(self.state.join("lock"), flags, Mode::RUSR | Mode::WUSR)
+                .map_err(|error| errno("open the workspace's lock", error, code::STATE_UNUSABLE))?;
+            state.file = Some(File::from(file));
+        }
+        let file = state.file.as_ref().expect("opened above");
+        let since = Instant::now();
+        loop {
+            match flock(file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => break,
+                Err(Errno::WOULDBLOCK | Errno::INTR) if since.elapsed() < PATIENCE => std::thread::sleep(LOOK_AGAIN),
+                Err(Errno::WOULDBLOCK) => {
+                    return Err(ToolError::new(
+                        code::WRITE_FAILED,
+                        format!("another process has been changing files here for {} s", PATIENCE.as_secs()),
+                    ));
+                }
+                Err(error) => return Err(errno("lock the workspace", error, code::STATE_UNUSABLE)),
+            }
+        }
+        let mut locked = Locked { files: self, state };
+        locked.settle_orphans();
+        Ok(locked)
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        if let Some(file) = &self.state.file {
+            // It cannot fail on a descriptor that holds the lock; a closed process frees it anyway.
+            let _ = flock(file, FlockOperation::Unlock);
+        }
+    }
+}

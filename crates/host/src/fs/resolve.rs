@@ -1,0 +1,104 @@
+//! From what a caller wrote to the place it means. The kernel follows the links; nothing is opened
+//! but handles that can neither read nor write.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use nika_contract::{ToolError, code};
+use nika_guard::Place;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, openat2, statat};
+use rustix::io::Errno;
+
+use super::{Workspace, errno};
+
+/// The longest path the system takes, in bytes.
+const PATH_MAX: usize = 4096;
+
+impl Workspace {
+    /// The place that `text` names, whether it exists or not. The last link is followed.
+    pub fn locate(&self, text: &str) -> Result<Place, ToolError> {
+        let path = self.absolute(text)?;
+        Ok(self.place(self.resolve(&path, text)?))
+    }
+
+    /// The place of the entry itself: a link at the end is not followed. For moving and deleting.
+    pub fn locate_entry(&self, text: &str) -> Result<Place, ToolError> {
+        let path = self.absolute(text)?;
+        match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) => Ok(self.place(self.resolve(parent, text)?.join(name))),
+            _ => Err(ToolError::new(code::NOT_A_FILE, format!("'{text}' names no file"))),
+        }
+    }
+
+    fn absolute(&self, text: &str) -> Result<PathBuf, ToolError> {
+        if text.is_empty() {
+            return Err(ToolError::new(code::BAD_PATH, "the path is empty")
+                .hint("give a path below the root, such as `src/main.rs`"));
+        }
+        if text.contains('\0') {
+            return Err(ToolError::new(code::BAD_PATH, "the path holds a NUL character"));
+        }
+        if text.len() >= PATH_MAX {
+            return Err(ToolError::new(
+                code::BAD_PATH,
+                format!("the path is {} bytes long; the system takes fewer than {PATH_MAX}", text.len()),
+            ));
+        }
+        let below_home = text.strip_prefix("~/").or((text == "~").then_some(""));
+        Ok(match (below_home, &self.home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => self.root().join(text),
+        })
+    }
+
+    /// Follows every link of `path` as far as it exists; what does not exist is added as written.
+    fn resolve(&self, path: &Path, text: &str) -> Result<PathBuf, ToolError> {
+        let mut existing = path.to_path_buf();
+        let mut missing: Vec<OsString> = Vec::new();
+        loop {
+            let flags = OFlags::PATH | OFlags::CLOEXEC;
+            match openat2(&self.slash, strip_slash(&existing), flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
+                Ok(fd) => {
+                    let mut real = Self::path_of(&fd)
+                        .map_err(|error| errno(&format!("resolve '{text}'"), error, code::READ_FAILED))?;
+                    real.extend(missing.iter().rev());
+                    return Ok(real);
+                }
+                Err(Errno::NOENT) => {
+                    // A link that points nowhere exists as an entry: writing through it would land elsewhere.
+                    if is_link(&self.slash, &existing) {
+                        return Err(ToolError::new(
+                            code::OUT_OF_BOUNDS,
+                            format!("'{text}' goes through a link that points to nothing"),
+                        ));
+                    }
+                    match existing.components().next_back() {
+                        Some(Component::Normal(name)) => missing.push(name.to_owned()),
+                        _ => {
+                            return Err(ToolError::new(
+                                code::NOT_FOUND,
+                                format!("'{text}' goes up from a directory that does not exist"),
+                            ));
+                        }
+                    }
+                    existing.pop();
+                }
+                Err(error) => return Err(errno(&format!("resolve '{text}'"), error, code::READ_FAILED)),
+            }
+        }
+    }
+}
+
+/// `openat2` from the handle of `/` wants a path without the leading slash.
+fn strip_slash(path: &Path) -> &Path {
+    match path.strip_prefix("/") {
+        Ok(below) if below.as_os_str().is_empty() => Path::new("."),
+        Ok(below) => below,
+        Err(_) => path,
+    }
+}
+
+fn is_link(slash: &std::os::fd::OwnedFd, path: &Path) -> bool {
+    statat(slash, strip_slash(path), AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
+}

@@ -1,0 +1,375 @@
+//! Change sets: many paths, all or nothing, whatever kills the process.
+//!
+//! An *intent* in the state directory says what is under way. It is written before anything and again at
+//! the one moment that decides:
+//!
+//! | phase | on disk | the next start |
+//! |---|---|---|
+//! | staging | some temporary files | removes them: the old state |
+//! | committing | every temporary file, synced | finishes the renames: the new state |
+//! | rolling back | a second name for every former file | renames those back: the old state |
+//!
+//! Whoever holds the workspace's lock and finds an intent knows that its writer is dead.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use nika_contract::{ToolError, code};
+use nika_guard::Place;
+use rustix::fs::{AtFlags, OFlags};
+use serde::{Deserialize, Serialize};
+
+use super::change::Target;
+use super::commit::{refused, sync_dir, temp_name};
+use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, sha256};
+
+/// A change set that a kill interrupted and that was settled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovered {
+    /// The call that was under way.
+    pub call: String,
+    /// What stands now.
+    pub outcome: &'static str,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Intent {
+    version: u32,
+    call: String,
+    phase: Phase,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    Staging,
+    Committing,
+    RollingBack,
+}
+
+/// One path of a set. Temporary names lie in the path's own directory.
+#[derive(Debug, Serialize, Deserialize)]
+struct Step {
+    path: PathBuf,
+    /// The new file until it is renamed; `None` when the path is to be absent.
+    new: Option<String>,
+    /// A second name for what stood there; `None` when nothing did.
+    old: Option<String>,
+    /// sha256, as hex, of what stood there and what shall.
+    before: Option<String>,
+    after: Option<String>,
+}
+
+const VERSION: u32 = 1;
+
+fn hex(hash: [u8; 32]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Locked<'_> {
+    /// Makes verified changes together. Pre-images are kept already.
+    pub(super) fn commit_set(
+        &mut self,
+        call: &str,
+        changes: &[Change],
+        written: &mut [Written],
+    ) -> Result<(), ToolError> {
+        let mut intent = Intent { version: VERSION, call: call.to_owned(), phase: Phase::Staging, steps: Vec::new() };
+        for change in changes {
+            if change.place.path.to_str().is_none() {
+                let shown = change.place.shown();
+                return Err(ToolError::new(code::BAD_PATH, format!("{shown}: a change set takes only UTF-8 paths")));
+            }
+            intent.steps.push(Step {
+                path: change.place.path.clone(),
+                new: (!matches!(change.target, Target::Absent)).then(temp_name),
+                old: (!matches!(change.expect, Expect::Absent)).then(temp_name),
+                before: change.expect.hash().map(hex),
+                after: match &change.target {
+                    Target::File { bytes, .. } | Target::Link(bytes) => Some(hex(sha256(bytes))),
+                    Target::Absent => None,
+                },
+            });
+        }
+        let file = self.files.sets_dir().join(format!("{call}.json"));
+        self.save(&file, &intent)?;
+        let staged = self.stage(changes, &intent);
+        if staged.is_ok() {
+            intent.phase = Phase::Committing;
+            self.save(&file, &intent)?;
+        }
+        let done = staged.and_then(|()| self.forward(&intent, false).map(|_| ()));
+        if let Err(error) = done {
+            if intent.phase == Phase::Committing {
+                intent.phase = Phase::RollingBack;
+                self.save(&file, &intent)?;
+            }
+            self.back(&intent);
+            self.finish(&file);
+            return Err(error);
+        }
+        for (change, written) in changes.iter().zip(written) {
+            written.stamp = self
+                .files
+                .open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW)
+                .ok()
+                .and_then(|handle| rustix::fs::fstat(&handle).ok().map(|stat| Stamp::from(&stat)));
+        }
+        self.finish(&file);
+        Ok(())
+    }
+
+    /// Every new file, whole and synced, under its temporary name; every former one under a second name.
+    fn stage(&self, changes: &[Change], intent: &Intent) -> Result<(), ToolError> {
+        for (change, step) in changes.iter().zip(&intent.steps) {
+            let (dir, name) = self.files.parent_of(&change.place.path)?;
+            if let Some(old) = &step.old {
+                rustix::fs::linkat(&dir, &name, &dir, old, AtFlags::empty())
+                    .map_err(|error| refused(&change.place, error))?;
+            }
+            let Some(new) = &step.new else { continue };
+            if let Target::Link(target) = &change.target {
+                let target = Path::new(std::ffi::OsStr::from_bytes(target));
+                rustix::fs::symlinkat(target, &dir, new).map_err(|error| refused(&change.place, error))?;
+            } else {
+                let file = self.files.write_apart(&dir, change)?;
+                let at = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
+                rustix::fs::linkat(rustix::fs::CWD, &at, &dir, new, AtFlags::SYMLINK_FOLLOW)
+                    .map_err(|error| refused(&change.place, error))?;
+            }
+            // The names of the new files must be on the disk before the intent says so.
+            if self.files.fsync != Fsync::Off {
+                sync_dir(&dir);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finishes a committing set. After a kill a path may have been changed by others: `careful` leaves
+    /// such a path as it is. Whether every path could be finished is the answer.
+    fn forward(&self, intent: &Intent, careful: bool) -> Result<bool, ToolError> {
+        let mut whole = true;
+        for step in &intent.steps {
+            let place = self.files.place(step.path.clone());
+            let (dir, name) = self.files.parent_of(&step.path)?;
+            let ours = !careful || self.stands(&step.path, &step.before) || self.stands(&step.path, &step.after);
+            whole &= ours;
+            match &step.new {
+                Some(new) if ours => match rustix::fs::renameat(&dir, new, &dir, &name) {
+                    Ok(()) => {}
+                    Err(rustix::io::Errno::NOENT) if careful => {}
+                    Err(error) => return Err(refused(&place, error)),
+                },
+                Some(new) => self.files.discard(&step.path, new),
+                None if ours => match rustix::fs::unlinkat(&dir, &name, AtFlags::empty()) {
+                    Ok(()) | Err(rustix::io::Errno::NOENT) => {}
+                    Err(error) => return Err(refused(&place, error)),
+                },
+                None => {}
+            }
+        }
+        for step in &intent.steps {
+            if let Some(old) = &step.old {
+                self.files.discard(&step.path, old);
+            }
+        }
+        Ok(whole)
+    }
+
+    /// Brings a set back to where it began.
+    fn back(&self, intent: &Intent) {
+        for step in &intent.steps {
+            if intent.phase == Phase::RollingBack
+                && let Ok((dir, name)) = self.files.parent_of(&step.path)
+            {
+                match &step.old {
+                    // Two names of one file: rename would do nothing, so the discard below removes it.
+                    Some(old) => drop(rustix::fs::renameat(&dir, old, &dir, &name)),
+                    None if self.stands(&step.path, &step.after) => {
+                        drop(rustix::fs::unlinkat(&dir, &name, AtFlags::empty()));
+                    }
+                    None => {}
+                }
+            }
+            for temp in [&step.new, &step.old].into_iter().flatten() {
+                self.files.discard(&step.path, temp);
+            }
+        }
+    }
+
+    /// Whether exactly this stands at `path`.
+    fn stands(&self, path: &Path, hash: &Option<String>) -> bool {
+        let Ok(handle) = self.files.open_exact(path, OFlags::PATH | OFlags::NOFOLLOW) else { return hash.is_none() };
+        let Some(hash) = hash else { return false };
+        let bytes = match rustix::fs::readlinkat(&handle, "", Vec::new()) {
+            Ok(target) => Some(target.into_bytes()),
+            Err(_) => Workspace::reopen(&handle).ok().and_then(|mut file| {
+                let mut bytes = Vec::new();
+                std::io::Read::read_to_end(&mut file, &mut bytes).ok().map(|_| bytes)
+            }),
+        };
+        bytes.is_some_and(|bytes| hex(sha256(&bytes)) == *hash)
+    }
+
+    fn save(&mut self, file: &Path, intent: &Intent) -> Result<(), ToolError> {
+        let broken = |error: std::io::Error| {
+            ToolError::new(code::STATE_UNUSABLE, format!("cannot note the change set in {}: {error}", file.display()))
+        };
+        let temp = file.with_extension("tmp");
+        let json = serde_json::to_vec(intent).map_err(|error| broken(error.into()))?;
+        let mut out = File::create(&temp).map_err(broken)?;
+        out.write_all(&json).map_err(broken)?;
+        if self.files.fsync != Fsync::Off {
+            out.sync_data().map_err(broken)?;
+        }
+        std::fs::rename(&temp, file).map_err(broken)?;
+        if self.files.fsync != Fsync::Off {
+            File::open(self.files.sets_dir()).and_then(|dir| dir.sync_all()).map_err(broken)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, file: &Path) {
+        let _ = std::fs::remove_file(file);
+        self.state.sets_mtime = self.files.sets_mtime();
+    }
+
+    /// Settles what dead processes left. Called with the lock held; costs one `stat` when nothing changed.
+    pub(super) fn settle_orphans(&mut self) {
+        let mtime = self.files.sets_mtime();
+        if mtime.is_none() || mtime == self.state.sets_mtime {
+            return;
+        }
+        let own_inflight = self.files.inflight_path();
+        let entries = std::fs::read_dir(self.files.sets_dir()).into_iter().flatten().flatten();
+        for path in entries.map(|entry| entry.path()).filter(|path| *path != own_inflight) {
+            match path.extension().and_then(|ext| ext.to_str()) {
+                Some("json") => {
+                    let intent =
+                        std::fs::read(&path).ok().and_then(|json| serde_json::from_slice::<Intent>(&json).ok());
+                    if let Some(intent) = intent.filter(|intent| intent.version == VERSION) {
+                        let outcome = match intent.phase {
+                            Phase::Committing => match self.forward(&intent, true) {
+                                Ok(true) => "finished",
+                                Ok(false) => "finished but for paths that others changed meanwhile",
+                                // The intent stays: the next start tries again.
+                                Err(_) => continue,
+                            },
+                            Phase::Staging | Phase::RollingBack => {
+                                self.back(&intent);
+                                "rolled back"
+                            }
+                        };
+                        self.state.recovered.push(Recovered { call: intent.call, outcome });
+                    }
+                    let _ = std::fs::remove_file(&path);
+                }
+                Some("inflight") => {
+                    // We hold the lock, so whoever wrote this is between two changes or dead.
+                    if let Ok(temp) = std::fs::read_to_string(&path) {
+                        let temp = Path::new(temp.trim_end_matches('\n'));
+                        if let Some(name) = temp.file_name().and_then(|name| name.to_str()) {
+                            self.files.discard(temp, name);
+                        }
+                    }
+                    if !self.files.lives(&path) {
+                        let _ = std::fs::remove_file(&path);
+                    }
+                }
+                Some("tmp") => drop(std::fs::remove_file(&path)),
+                _ => {}
+            }
+        }
+        self.state.sets_mtime = self.files.sets_mtime();
+    }
+
+    /// Notes the one temporary name that a single change has for a moment; `None` when it is gone.
+    pub(super) fn note_inflight(&mut self, temp: Option<&Path>) {
+        if self.state.inflight.is_none() {
+            let path = self.files.inflight_path();
+            self.state.inflight = File::options().create(true).write(true).truncate(true).open(path).ok();
+            self.state.sets_mtime = self.files.sets_mtime();
+        }
+        // Without a note a kill in the next microseconds leaves one stray file; no reason to refuse.
+        let Some(file) = &self.state.inflight else { return };
+        let _ = match temp {
+            Some(temp) => file.write_all_at(temp.as_os_str().as_encoded_bytes(), 0),
+            None => file.set_len(0),
+        };
+    }
+}
+
+impl Workspace {
+    /// Settles what an interrupted change set left, at start. Costs one `stat` when there is nothing.
+    pub fn recover(&self) -> Result<(), ToolError> {
+        let empty = std::fs::read_dir(self.sets_dir()).is_ok_and(|mut entries| entries.next().is_none());
+        if empty { Ok(()) } else { self.lock_for_recovery().map(drop) }
+    }
+
+    fn sets_dir(&self) -> PathBuf {
+        self.state.join("sets")
+    }
+
+    fn sets_mtime(&self) -> Option<(i64, u64)> {
+        let stat = rustix::fs::stat(self.sets_dir()).ok()?;
+        Some((stat.st_mtime, stat.st_mtime_nsec))
+    }
+
+    fn inflight_path(&self) -> PathBuf {
+        self.sets_dir().join(format!("{}.inflight", std::process::id()))
+    }
+
+    /// Whether the process that a note is named for lives.
+    fn lives(&self, note: &Path) -> bool {
+        let pid = note.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
+        pid.and_then(rustix::process::Pid::from_raw).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+    }
+
+    /// Removes a temporary name beside `path`. Only names that we make are ever removed.
+    fn discard(&self, path: &Path, temp: &str) {
+        if temp.starts_with(".nika-")
+            && temp.ends_with(".tmp")
+            && let Ok((dir, _)) = self.parent_of(path)
+        {
+            let _ = rustix::fs::unlinkat(&dir, temp, AtFlags::empty());
+        }
+    }
+
+    /// What stands at an entry, a link not followed, for undo and for deleting. `None` where nothing does.
+    pub fn look(
+        &self,
+        permit: &nika_guard::Permit,
+        place: &Place,
+        max_bytes: u64,
+    ) -> Result<Option<Expect>, ToolError> {
+        self.covered(permit.covers_read(&place.path), place)?;
+        let handle = match self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW) {
+            Ok(handle) => handle,
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(None),
+            Err(error) => return Err(super::errno(&format!("read {}", place.shown()), error, code::READ_FAILED)),
+        };
+        let stat = rustix::fs::fstat(&handle)
+            .map_err(|error| super::errno(&format!("read {}", place.shown()), error, code::READ_FAILED))?;
+        if rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Symlink {
+            let target = rustix::fs::readlinkat(&handle, "", Vec::new())
+                .map_err(|error| super::errno(&format!("read {}", place.shown()), error, code::READ_FAILED))?;
+            let bytes = target.into_bytes();
+            return Ok(Some(Expect::Is {
+                stamp: Stamp::from(&stat),
+                hash: sha256(&bytes),
+                bytes,
+                mode: stat.st_mode & 0o7777,
+                owner: (stat.st_uid, stat.st_gid),
+                links: 1,
+                kind: nika_contract::Kind::Link,
+            }));
+        }
+        let now = self.read_file(permit, place, max_bytes)?;
+        let hash = sha256(&now.bytes);
+        Ok(Some(Expect::of(now, hash)))
+    }
+}

@@ -1,0 +1,169 @@
+//! The directories that a process may work in, held as open handles.
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use nika_contract::{ToolError, code};
+use nika_guard::Place;
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+
+/// How far a write goes before it counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fsync {
+    /// Left to the system: a power cut may bring back the old file, or an empty one.
+    Off,
+    /// The default: data are on the disk before the rename, so a power cut leaves the old file or the
+    /// new one, whole.
+    #[default]
+    Data,
+    /// The directory too: once answered, the new file is there after a power cut.
+    Full,
+}
+
+/// What a workspace is told at its start.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Directories to work in; the first is where relative paths begin.
+    pub roots: Vec<PathBuf>,
+    /// Read-only directories of our own: spilled output.
+    pub readable: Vec<PathBuf>,
+    /// What `~/` means.
+    pub home: Option<PathBuf>,
+    /// Where interrupted change sets are noted, and the lock's home.
+    pub state: PathBuf,
+    /// How far a write goes.
+    pub fsync: Fsync,
+}
+
+/// Open roots. One a process; sessions share it.
+#[derive(Debug)]
+pub struct Workspace {
+    pub(super) roots: Vec<Root>,
+    pub(super) slash: OwnedFd,
+    pub(super) home: Option<PathBuf>,
+    pub(super) state: PathBuf,
+    pub(super) fsync: Fsync,
+    pub(super) lock: Mutex<super::lock::State>,
+}
+
+#[derive(Debug)]
+pub(super) struct Root {
+    pub(super) path: PathBuf,
+    pub(super) dir: OwnedFd,
+    pub(super) writable: bool,
+}
+
+impl Workspace {
+    /// Opens every root, then settles what an interrupted change set left behind.
+    pub fn open(settings: Settings) -> Result<Workspace, ToolError> {
+        let mut roots = Vec::new();
+        for (path, writable) in
+            settings.roots.iter().map(|path| (path, true)).chain(settings.readable.iter().map(|path| (path, false)))
+        {
+            let refuse =
+                |why: String| ToolError::new(code::BAD_ROOT, format!("cannot open root {}: {why}", path.display()));
+            let path = std::fs::canonicalize(path).map_err(|error| refuse(error.to_string()))?;
+            let dir = rustix::fs::open(&path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+                .map_err(|error| refuse(error.to_string()))?;
+            roots.push(Root { path, dir, writable });
+        }
+        if !roots.iter().any(|root| root.writable) {
+            return Err(ToolError::new(code::BAD_ROOT, "no root was given"));
+        }
+        let slash = rustix::fs::open("/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|error| ToolError::new(code::BAD_ROOT, format!("cannot open /: {error}")))?;
+        let first = &roots[0].dir;
+        if let Err(rustix::io::Errno::NOSYS) =
+            openat2(first, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::BENEATH)
+        {
+            return Err(ToolError::new(code::KERNEL_TOO_OLD, "the kernel has no `openat2`, or a sandbox hides it"));
+        }
+        Ok(Workspace {
+            roots,
+            slash,
+            home: settings.home,
+            state: settings.state,
+            fsync: settings.fsync,
+            lock: Mutex::default(),
+        })
+    }
+
+    /// The first root: where relative paths begin.
+    pub fn root(&self) -> &Path {
+        &self.roots[0].path
+    }
+
+    /// Every root that can be written, canonical.
+    pub fn roots(&self) -> impl Iterator<Item = &Path> {
+        self.roots.iter().filter(|root| root.writable).map(|root| root.path.as_path())
+    }
+
+    /// What `~/` means.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// The root that holds the resolved `path`: the deepest, when they nest.
+    pub(super) fn root_of(&self, path: &Path) -> Option<&Root> {
+        self.roots.iter().filter(|root| path.starts_with(&root.path)).max_by_key(|root| root.path.as_os_str().len())
+    }
+
+    /// A resolved absolute path as a place.
+    pub fn place(&self, path: PathBuf) -> Place {
+        // Our own state may lie below a root (a root of `/` or of the home). It is not the workspace.
+        let own_state = path.starts_with(&self.state)
+            && !self.roots.iter().any(|root| !root.writable && path.starts_with(&root.path));
+        match self.root_of(&path) {
+            Some(root) if !own_state => {
+                let below = path.strip_prefix(&root.path).expect("root_of compared the prefix").to_path_buf();
+                Place { path, below_root: Some(below), extent: nika_guard::Extent::One }
+            }
+            _ => Place::outside(path),
+        }
+    }
+
+    /// A path as results show it: relative to the first root, absolute elsewhere.
+    pub fn shown(&self, path: &Path) -> String {
+        match path.strip_prefix(self.root()) {
+            Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+            Ok(below) => below.to_string_lossy().into_owned(),
+            Err(_) => path.to_string_lossy().into_owned(),
+        }
+    }
+
+    /// The handle and the path below it that reach a resolved path: its root, or `/` for a place outside.
+    pub(super) fn anchor<'a>(&'a self, path: &'a Path) -> (&'a OwnedFd, &'a Path) {
+        let dot = Path::new(".");
+        let (dir, below) = match self.root_of(path) {
+            Some(root) => (&root.dir, path.strip_prefix(&root.path).unwrap_or(dot)),
+            None => (&self.slash, path.strip_prefix("/").unwrap_or(dot)),
+        };
+        (dir, if below.as_os_str().is_empty() { dot } else { below })
+    }
+
+    /// Opens a resolved path: no link on the way, none at the end, so what opens is what was judged.
+    pub(super) fn open_exact(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let (dir, below) = self.anchor(path);
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+        openat2(dir.as_fd(), below, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
+    }
+
+    /// The real path behind a handle.
+    pub(super) fn path_of(fd: &OwnedFd) -> rustix::io::Result<PathBuf> {
+        use std::os::fd::AsRawFd;
+        use std::os::unix::ffi::OsStringExt;
+        let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let target = rustix::fs::readlink(link, Vec::with_capacity(256))?;
+        Ok(std::ffi::OsString::from_vec(target.into_bytes()).into())
+    }
+
+    /// Opens, for reading, what an `O_PATH` handle stands for: the same inode, whatever its name is now.
+    pub(super) fn reopen(fd: &OwnedFd) -> rustix::io::Result<File> {
+        use std::os::fd::AsRawFd;
+        let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        rustix::fs::open(link, flags, Mode::empty()).map(File::from)
+    }
+}
