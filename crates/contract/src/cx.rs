@@ -51,7 +51,7 @@ pub struct Scene<'a> {
 /// What is known while a call runs.
 pub struct Cx<'a> {
     /// What was allowed. Host functions check themselves against it.
-    pub permit: &'a Permit,
+    pub permit: &'a Arc<Permit>,
     /// The call's name.
     pub call: &'a CallId,
     /// The session that calls.
@@ -59,7 +59,7 @@ pub struct Cx<'a> {
     /// Whether to stop.
     pub cancel: &'a Cancel,
     /// Who watches.
-    pub progress: &'a dyn Progress,
+    pub progress: &'a Arc<dyn Progress>,
     /// Where pre-images go.
     pub undo: &'a dyn Undo,
     /// What time it is.

@@ -1,1 +1,27 @@
-//! runtime
+//! How a call flows.
+//!
+//! [`Runtime::dispatch`] is the one way to a tool, whoever calls: an MCP client, a person at the command
+//! line, an agent. The crate knows what a tool *is* and not which ones there are; the program hands it
+//! the list.
+//!
+//! ```text
+//! begin ─▶ lookup ─▶ parse ─▶ decide ─▶ settle ─▶ checkpoint ─▶ run ─▶ shape ─▶ end
+//!   │         each stage takes the type that only the one before it makes            │
+//!   └───────────── journal: one line before anything, one line after everything ─────┘
+//! ```
+
+mod catalog;
+mod dialect;
+mod dispatch;
+mod finder;
+mod gateway;
+mod listing;
+mod session;
+mod stage;
+
+pub use catalog::Catalog;
+pub use dialect::Dialect;
+pub use dispatch::{Incoming, Limits, Outcome, Parts, Runtime};
+pub use finder::Finder;
+pub use listing::{Listed, Listing};
+pub use session::{Session, Watcher};

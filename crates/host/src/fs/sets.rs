@@ -190,7 +190,7 @@ impl Locked<'_> {
                     // Two names of one file: rename would do nothing, so the discard below removes it.
                     Some(old) => drop(rustix::fs::renameat(&dir, old, &dir, &name)),
                     None if self.stands(&step.path, &step.after) => {
-                        drop(rustix::fs::unlinkat(&dir, &name, AtFlags::empty()));
+                        let _ = rustix::fs::unlinkat(&dir, &name, AtFlags::empty());
                     }
                     None => {}
                 }

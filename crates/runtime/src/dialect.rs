@@ -1,0 +1,269 @@
+//! The names other systems give the same tools and parameters.
+//!
+//! A dialect renames at the edge; the tool behind is one. Calls are understood in any dialect whose name
+//! they use; lists are written in the one that was chosen.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::{Map, Value, json};
+
+/// A vocabulary of names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// Ours.
+    #[default]
+    Nika,
+    /// Claude Code's.
+    Claude,
+    /// Claw Code's, the Rust one.
+    Claw,
+    /// Claw Code Agent's, the Python one.
+    ClawAgent,
+}
+
+/// Canonical name, then Claude's, Claw's, Claw Agent's; empty where a dialect has no such tool.
+const NAMES: &[(&str, [&str; 3])] = &[
+    ("read", ["Read", "read_file", "read_file"]),
+    ("write", ["Write", "write_file", "write_file"]),
+    ("edit", ["Edit", "edit_file", "edit_file"]),
+    ("notebook_edit", ["NotebookEdit", "NotebookEdit", "notebook_edit"]),
+    ("list_dir", ["LS", "", "list_dir"]),
+    ("glob", ["Glob", "glob_search", "glob_search"]),
+    ("grep", ["Grep", "grep_search", "grep_search"]),
+    ("tool_search", ["ToolSearch", "ToolSearch", "tool_search"]),
+];
+
+/// How a dialect writes one parameter.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// Another name.
+    Name(&'static str),
+    /// A last line instead of a count of lines.
+    LastLine { first: &'static str, last: &'static str },
+    /// A switch that stands for one value.
+    Switch { name: &'static str, on: &'static str },
+}
+
+use Dialect::{Claude, Claw, ClawAgent};
+use Form::{LastLine, Name, Switch};
+
+/// Dialect, tool, canonical parameter, how the dialect writes it.
+const PARAMETERS: &[(Dialect, &str, &str, Form)] = &[
+    (Claw, "read", "file_path", Name("path")),
+    (Claw, "write", "file_path", Name("path")),
+    (Claw, "edit", "file_path", Name("path")),
+    (ClawAgent, "read", "file_path", Name("path")),
+    (ClawAgent, "read", "limit", LastLine { first: "start_line", last: "end_line" }),
+    (ClawAgent, "read", "offset", Name("start_line")),
+    (ClawAgent, "write", "file_path", Name("path")),
+    (ClawAgent, "edit", "file_path", Name("path")),
+    (ClawAgent, "edit", "old_string", Name("old_text")),
+    (ClawAgent, "edit", "new_string", Name("new_text")),
+    (ClawAgent, "notebook_edit", "notebook_path", Name("path")),
+    (ClawAgent, "notebook_edit", "new_source", Name("source")),
+    (ClawAgent, "notebook_edit", "edit_mode", Switch { name: "create_cell", on: "insert" }),
+    (ClawAgent, "list_dir", "limit", Name("max_entries")),
+    (ClawAgent, "grep", "head_limit", Name("max_matches")),
+];
+
+/// The prefix of canonical names over MCP.
+pub(crate) const PREFIX: &str = "nika_";
+
+impl Dialect {
+    /// Every dialect.
+    pub const ALL: [Dialect; 4] = [Dialect::Nika, Claude, Claw, ClawAgent];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::Nika => "nika",
+            Claude => "claude",
+            Claw => "claw",
+            ClawAgent => "claw-agent",
+        }
+    }
+
+    fn column(self) -> Option<usize> {
+        match self {
+            Dialect::Nika => None,
+            Claude => Some(0),
+            Claw => Some(1),
+            ClawAgent => Some(2),
+        }
+    }
+
+    /// What this dialect calls the tool; the canonical name where it has none of its own.
+    pub fn tool(self, canonical: &str) -> &str {
+        let own = self
+            .column()
+            .and_then(|column| NAMES.iter().find(|(name, _)| *name == canonical).map(|(_, names)| names[column]));
+        own.filter(|name| !name.is_empty()).unwrap_or(canonical)
+    }
+
+    /// A schema with this dialect's parameter names.
+    pub fn schema(self, tool: &str, schema: &Value) -> Value {
+        let mut schema = schema.clone();
+        let rows: Vec<_> = PARAMETERS.iter().filter(|(d, t, ..)| *d == self && *t == tool).collect();
+        if rows.is_empty() {
+            return schema;
+        }
+        if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+            let mut renamed = Map::new();
+            for (name, field) in std::mem::take(fields) {
+                match rows.iter().find(|(_, _, canonical, _)| *canonical == name).map(|row| row.3) {
+                    None => drop(renamed.insert(name, field)),
+                    Some(Name(own)) => drop(renamed.insert(own.into(), field)),
+                    Some(LastLine { last, .. }) => {
+                        renamed.insert(
+                            last.into(),
+                            json!({"type": "integer", "description": "Last line, counted from 1."}),
+                        );
+                    }
+                    Some(Switch { name: own, .. }) => {
+                        renamed.insert(name, field);
+                        renamed.insert(own.into(), json!({"type": "boolean", "description": "Make a new cell."}));
+                    }
+                }
+            }
+            *fields = renamed;
+        }
+        if let Some(Value::Array(required)) = schema.get_mut("required") {
+            for name in required {
+                if let Some((.., Name(own))) = rows.iter().find(|(_, _, canonical, _)| name == canonical) {
+                    *name = json!(own);
+                }
+            }
+        }
+        schema
+    }
+
+    /// Canonical arguments from this dialect's. What is canonical already stays.
+    fn arguments(self, tool: &str, arguments: &mut Map<String, Value>) {
+        for (_, _, canonical, form) in PARAMETERS.iter().filter(|(d, t, ..)| *d == self && *t == tool) {
+            if arguments.contains_key(*canonical) {
+                continue;
+            }
+            match form {
+                Name(own) => {
+                    if let Some(value) = arguments.shift_remove(*own) {
+                        arguments.insert((*canonical).into(), value);
+                    }
+                }
+                LastLine { first, last } => {
+                    if let Some(last) = arguments.shift_remove(*last) {
+                        let first = arguments.get(*first).and_then(Value::as_i64).unwrap_or(1);
+                        // What is no number, or ends before it begins, goes on as it is and is refused.
+                        let count = last.as_i64().map(|last| last.saturating_sub(first).saturating_add(1));
+                        arguments.insert((*canonical).into(), count.map_or(last, Value::from));
+                    }
+                }
+                Switch { name, on } => {
+                    if let Some(Value::Bool(true)) = arguments.shift_remove(*name) {
+                        arguments.insert((*canonical).into(), json!(on));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Dialect, String> {
+        let plain = name.replace('_', "-").to_lowercase();
+        Dialect::ALL
+            .into_iter()
+            .find(|dialect| dialect.name() == plain)
+            .ok_or_else(|| format!("unknown dialect '{name}'; use nika, claude, claw or claw-agent"))
+    }
+}
+
+/// The canonical name for a name in any dialect.
+pub(crate) fn canonical(name: &str) -> &str {
+    let plain = name.strip_prefix(PREFIX).unwrap_or(name);
+    NAMES.iter().find(|(_, names)| names.contains(&plain)).map_or(plain, |(canonical, _)| canonical)
+}
+
+/// Canonical arguments of a call that was written as `name`, by somebody who prefers `chosen`.
+pub(crate) fn canonical_arguments(chosen: Dialect, name: &str, tool: &str, arguments: &mut Map<String, Value>) {
+    // Names are shared between dialects; the chosen one has the first word about its parameters.
+    let speaks = |dialect: &Dialect| dialect.column().is_some() && dialect.tool(tool) == name;
+    for dialect in std::iter::once(chosen).chain(Dialect::ALL).filter(speaks) {
+        dialect.arguments(tool, arguments);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn canonical_call(chosen: Dialect, name: &str, arguments: Value) -> (String, Value) {
+        let tool = canonical(name).to_owned();
+        let Value::Object(mut arguments) = arguments else { panic!("arguments are an object") };
+        canonical_arguments(chosen, name, &tool, &mut arguments);
+        (tool, Value::Object(arguments))
+    }
+
+    #[test]
+    fn calls_are_understood_in_every_dialect() {
+        for (chosen, name, given, tool, want) in [
+            (Dialect::Nika, "nika_read", json!({"file_path": "a"}), "read", json!({"file_path": "a"})),
+            (Dialect::Nika, "read_file", json!({"path": "a"}), "read", json!({"file_path": "a"})),
+            (Claude, "Read", json!({"file_path": "a"}), "read", json!({"file_path": "a"})),
+            (
+                ClawAgent,
+                "read_file",
+                json!({"path": "a", "start_line": 3, "end_line": 7}),
+                "read",
+                json!({"file_path": "a", "limit": 5, "offset": 3}),
+            ),
+            (
+                ClawAgent,
+                "read_file",
+                json!({"path": "a", "end_line": 7}),
+                "read",
+                json!({"file_path": "a", "limit": 7}),
+            ),
+            (
+                Dialect::Nika,
+                "edit_file",
+                json!({"path": "a", "old_text": "x", "new_text": "y"}),
+                "edit",
+                json!({"file_path": "a", "old_string": "x", "new_string": "y"}),
+            ),
+            (
+                ClawAgent,
+                "grep_search",
+                json!({"pattern": "x", "max_matches": 3}),
+                "grep",
+                json!({"pattern": "x", "head_limit": 3}),
+            ),
+            (ClawAgent, "list_dir", json!({"max_entries": 3}), "list_dir", json!({"limit": 3})),
+            (
+                ClawAgent,
+                "notebook_edit",
+                json!({"path": "n", "source": "s", "create_cell": true}),
+                "notebook_edit",
+                json!({"notebook_path": "n", "new_source": "s", "edit_mode": "insert"}),
+            ),
+        ] {
+            let (found, arguments) = canonical_call(chosen, name, given);
+            assert_eq!(found, tool, "{name}");
+            assert_eq!(arguments, want, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_canonical_name_keeps_its_parameters() {
+        let (_, arguments) = canonical_call(ClawAgent, "read", json!({"file_path": "a", "limit": 2}));
+        assert_eq!(arguments, json!({"file_path": "a", "limit": 2}));
+    }
+}

@@ -1,0 +1,204 @@
+//! The pipeline, as a page.
+
+use std::fmt;
+use std::sync::Arc;
+
+use nika_contract::{AnyTool, Asker, CallId, Cancel, Clock, Erased, Fault, Output, Progress, Question, ToolError};
+use nika_guard::{Policy, Stance};
+use nika_store::{Checkpoints, Durability, State};
+use serde_json::{Map, Value};
+
+use crate::catalog::Catalog;
+use crate::dialect::Dialect;
+use crate::finder::Finder;
+use crate::gateway::{Call, Shelf, ToolSearch};
+use crate::listing::{self, Listed, Listing};
+use crate::session::{LogTo, Session, Watcher};
+use crate::stage::{begin, checkpoint, decide, end, lookup, parse, run, settle, shape};
+
+/// Bounds that configuration may change.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    /// Characters of text in an answer, for tools by name; `*` is every tool without one.
+    pub max_output_chars: Vec<(String, usize)>,
+}
+
+/// What a runtime is made of.
+pub struct Parts {
+    /// The built-in tools.
+    pub tools: Vec<Box<dyn AnyTool>>,
+    /// Tools of other servers.
+    pub foreign: Vec<Box<dyn AnyTool>>,
+    /// The rules in force.
+    pub policy: Policy,
+    /// How sessions stand at their start.
+    pub stance: Stance,
+    /// The durable state of the workspace.
+    pub state: State,
+    /// Where pre-images go.
+    pub checkpoints: Arc<Checkpoints>,
+    /// Whether each journal line is forced to the disk.
+    pub durability: Durability,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// The vocabulary of lists.
+    pub dialect: Dialect,
+    /// Whether canonical names get the `nika_` prefix in lists.
+    pub prefixed: bool,
+    /// Which tools are listed.
+    pub listing: Listing,
+    /// Surfaces of at most so many tools defer nothing.
+    pub defer_above: usize,
+    /// Bounds.
+    pub limits: Limits,
+    /// The home directory, for `~/` in rules that a person grants.
+    pub home: Option<String>,
+    /// What the first line of every session's journal says about where it runs.
+    pub header: Map<String, Value>,
+    /// Told of every journal line.
+    pub watcher: Option<Watcher>,
+}
+
+/// The pipeline with everything it needs.
+pub struct Runtime {
+    pub(crate) catalog: Catalog,
+    pub(crate) parts: Parts,
+    shelf: Arc<Shelf>,
+}
+
+/// A call as it arrives.
+#[derive(Clone)]
+pub struct Incoming {
+    /// The tool, in any dialect.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Map<String, Value>,
+    /// Set when nobody waits for the answer any more.
+    pub cancel: Cancel,
+    /// Who watches.
+    pub progress: Arc<dyn Progress>,
+    /// Who can be asked.
+    pub asker: Arc<dyn Asker>,
+    /// Whether a deferred tool that the session has not seen answers with its schema first.
+    pub deferral: bool,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Its name in the journal.
+    pub call: CallId,
+    /// The tool, canonical; as written when there is none.
+    pub tool: String,
+    /// The answer.
+    pub result: Result<Output, ToolError>,
+    /// The question that must be answered before the call can be made again.
+    pub question: Option<Question>,
+    /// Whether the list of tools is another one now.
+    pub tools_changed: bool,
+}
+
+impl Runtime {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> Runtime {
+        Runtime::with_gateway(parts, true)
+    }
+
+    /// As [`Runtime::new`]; without `gateway` there is no `call` and no `tool_search`.
+    pub fn with_gateway(mut parts: Parts, gateway: bool) -> Runtime {
+        let shelf = Arc::new(Shelf::default());
+        let mut tools = std::mem::take(&mut parts.tools);
+        if gateway {
+            tools.push(Erased::boxed(ToolSearch { shelf: Arc::clone(&shelf) }));
+            tools.push(Erased::boxed(Call));
+        }
+        let catalog = Catalog::new(tools, std::mem::take(&mut parts.foreign));
+        Runtime { catalog, parts, shelf }
+    }
+
+    /// The call's way, from its arrival to its answer. `Err` is a fault of ours that ends the turn.
+    pub async fn dispatch(&self, session: &Session, incoming: Incoming) -> Result<Outcome, Fault> {
+        let begun = begin::begin(self, session, incoming)?;
+        let unended = end::Unended::new(self, session, &begun);
+        let carried = self.carry(session, &begun).await;
+        unended.end(begun, carried)
+    }
+
+    async fn carry(&self, session: &Session, begun: &begin::Begun) -> Result<shape::Shaped, end::Stopped> {
+        let found = lookup::lookup(self, session, &begun.incoming)?;
+        let parsed = parse::parse(found)?;
+        let judged = decide::decide(session, parsed)?;
+        let permitted = settle::settle(self, session, begun, judged).await?;
+        let armed = checkpoint::arm(self, session, begun, permitted);
+        let ran = run::run(session, begun, armed).await?;
+        Ok(shape::shape(self, begun, ran))
+    }
+
+    /// A session that stands as the configuration says.
+    pub fn session(&self, id: impl Into<String>, lasting: bool) -> Session {
+        Session::new(id, self.parts.stance, self.parts.policy.clone(), lasting)
+    }
+
+    /// The tools a session is shown. Without a session: those that anybody is.
+    pub fn list(&self, session: Option<&Session>) -> Vec<Listed> {
+        let policy = session.map_or_else(|| self.parts.policy.clone(), Session::policy);
+        let deferring = listing::defers(&self.parts.listing, &self.catalog, &policy, self.parts.defer_above);
+        self.catalog
+            .pool(&policy)
+            .filter(|tool| listing::shows(&self.parts.listing, *tool, session, deferring))
+            .map(|tool| Listed::new(tool, self.parts.dialect, self.parts.prefixed))
+            .collect()
+    }
+
+    /// The whole surface that the policy leaves.
+    pub fn surface(&self) -> Vec<Listed> {
+        let tools = self.catalog.pool(&self.parts.policy);
+        tools.map(|tool| Listed::new(tool, self.parts.dialect, self.parts.prefixed)).collect()
+    }
+
+    /// The tool that `name` means.
+    pub fn find(&self, name: &str) -> Result<&dyn AnyTool, ToolError> {
+        self.catalog.find(name, &self.parts.policy, self.parts.dialect)
+    }
+
+    /// Whether a deferred tool that was not seen yet has to answer with its schema.
+    pub(crate) fn defers(&self, session: &Session, tool: &dyn AnyTool) -> bool {
+        let policy = session.policy();
+        let deferring = listing::defers(&self.parts.listing, &self.catalog, &policy, self.parts.defer_above);
+        session.lasting && !listing::shows(&self.parts.listing, tool, Some(session), deferring)
+    }
+
+    pub(crate) fn log_to(&self) -> LogTo<'_> {
+        LogTo {
+            state: &self.parts.state,
+            clock: &self.parts.clock,
+            durability: self.parts.durability,
+            header: &self.parts.header,
+            watcher: self.parts.watcher.as_ref(),
+        }
+    }
+
+    /// Puts the schemas where `tool_search` looks. On its first call: generating them at start would be
+    /// paid by everybody.
+    pub(crate) fn stock_shelf(&self) {
+        self.shelf.tools.get_or_init(|| (self.surface(), Finder::new(self.catalog.pool(&self.parts.policy))));
+    }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts").field("stance", &self.stance).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Incoming").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime").field("catalog", &self.catalog).finish_non_exhaustive()
+    }
+}

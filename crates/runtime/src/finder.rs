@@ -1,0 +1,160 @@
+//! Finding tools by what they do: BM25 over names, titles, descriptions, terms and parameters.
+//!
+//! The collection is a few dozen short texts, so everything is counted when asked. Words are folded to
+//! lower case and to a plain stem, so that *deleting files* finds *delete a file*.
+
+use std::collections::HashMap;
+
+use nika_contract::AnyTool;
+use serde_json::Value;
+
+/// How fast a repeated word stops counting, and how much a long text is held against it. The usual values.
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+
+/// How much a word counts by where it stands.
+const WEIGHTS: &[(Field, f64)] = &[
+    (Field::Name, 4.0),
+    (Field::Terms, 3.0),
+    (Field::Title, 2.5),
+    (Field::Parameters, 0.7),
+    (Field::Description, 1.0),
+];
+
+#[derive(Clone, Copy)]
+enum Field {
+    Name,
+    Title,
+    Terms,
+    Description,
+    Parameters,
+}
+
+/// Words that say nothing about a tool.
+const STOP: &[&str] = &[
+    "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "for", "from", "how", "i", "in", "is", "it", "its",
+    "me", "my", "of", "on", "or", "that", "the", "this", "to", "tool", "use", "want", "what", "when", "which", "with",
+    "you",
+];
+
+/// An index over some tools.
+#[derive(Debug)]
+pub struct Finder {
+    documents: Vec<Document>,
+    frequency: HashMap<String, usize>,
+    mean_length: f64,
+}
+
+#[derive(Debug)]
+struct Document {
+    name: String,
+    words: HashMap<String, f64>,
+    length: f64,
+}
+
+impl Finder {
+    /// Indexes `tools`.
+    pub fn new<'a>(tools: impl Iterator<Item = &'a dyn AnyTool>) -> Finder {
+        let documents: Vec<Document> = tools.map(Document::new).collect();
+        let mut frequency = HashMap::new();
+        for word in documents.iter().flat_map(|document| document.words.keys()) {
+            *frequency.entry(word.clone()).or_insert(0) += 1;
+        }
+        let total: f64 = documents.iter().map(|document| document.length).sum();
+        Finder { mean_length: total / documents.len().max(1) as f64, documents, frequency }
+    }
+
+    /// Names of tools that fit `query`, best first.
+    pub fn search(&self, query: &str) -> Vec<&str> {
+        let words = words(query);
+        let count = self.documents.len() as f64;
+        let mut ranked: Vec<(f64, &str)> = self
+            .documents
+            .iter()
+            .map(|document| {
+                let score = words.iter().filter_map(|word| {
+                    let often = *document.words.get(word)?;
+                    let in_documents = self.frequency[word] as f64;
+                    let rarity = (1.0 + (count - in_documents + 0.5) / (in_documents + 0.5)).ln();
+                    let held_back = K1 * (1.0 - B + B * document.length / self.mean_length);
+                    Some(rarity * often * (K1 + 1.0) / (often + held_back))
+                });
+                (score.sum(), document.name.as_str())
+            })
+            .filter(|(score, _)| *score > 0.0)
+            .collect();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        ranked.into_iter().map(|(_, name)| name).collect()
+    }
+}
+
+impl Document {
+    fn new(tool: &dyn AnyTool) -> Document {
+        let spec = tool.spec();
+        let mut counts: HashMap<String, f64> = HashMap::new();
+        let mut length = 0.0;
+        for (field, weight) in WEIGHTS {
+            let text = match field {
+                Field::Name => spec.name.to_owned(),
+                Field::Title => spec.title.to_owned(),
+                Field::Terms => spec.terms.join(" "),
+                Field::Description => tool.description().to_owned(),
+                Field::Parameters => parameters(tool.input_schema()),
+            };
+            for word in words(&text) {
+                *counts.entry(word).or_insert(0.0) += weight;
+                length += weight;
+            }
+        }
+        Document { name: spec.name.to_owned(), words: counts, length }
+    }
+}
+
+fn parameters(schema: &Value) -> String {
+    let Some(fields) = schema.get("properties").and_then(Value::as_object) else { return String::new() };
+    let describe = |(name, field): (&String, &Value)| {
+        format!("{name} {}", field.get("description").and_then(Value::as_str).unwrap_or_default())
+    };
+    fields.iter().map(describe).collect::<Vec<_>>().join(" ")
+}
+
+/// The words of a text that can tell tools apart, stemmed.
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .map(str::to_lowercase)
+        .filter(|word| !word.is_empty() && !STOP.contains(&word.as_str()))
+        .map(|word| stem(&word).to_owned())
+        .collect()
+}
+
+/// Endings that do not change what a word is about. The first that leaves a word is cut.
+const ENDINGS: &[&str] = &["ings", "ing", "ies", "ions", "ion", "ers", "er", "ed", "es", "s", "y", "e"];
+
+fn stem(word: &str) -> &str {
+    let cut =
+        ENDINGS.iter().find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.len() >= 3)).unwrap_or(word);
+    // Doubled letters before an ending: "getting" and "get".
+    let mut last = cut.char_indices().rev();
+    match (last.next(), last.next()) {
+        (Some((at, a)), Some((_, b))) if a == b && cut.len() > 3 && cut != word => &cut[..at],
+        _ => cut,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_a_word_meet() {
+        for (a, b) in [
+            ("edits", "editing"),
+            ("files", "file"),
+            ("delete", "deleting"),
+            ("directory", "directories"),
+            ("searches", "search"),
+        ] {
+            assert_eq!(stem(a), stem(b), "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! One session: how it stands, what it was granted, which deferred tools it has seen, its journal.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use nika_contract::{Clock, Fault, SessionState, code};
+use nika_guard::{Layer, LayeredRule, Policy, Rule, RuleKind, Stance};
+use nika_store::{Durability, Journal, State};
+use serde_json::{Map, Value};
+
+/// Told of every journal line as it is written.
+pub type Watcher = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// A session.
+pub struct Session {
+    /// What its tools keep.
+    pub state: SessionState,
+    /// Whether it outlives one call: nothing is loaded or granted to a session that does not.
+    pub lasting: bool,
+    stance: RwLock<Stance>,
+    policy: RwLock<Policy>,
+    grants: Mutex<Vec<String>>,
+    loaded: Mutex<BTreeSet<String>>,
+    journal: Mutex<Option<Journal>>,
+}
+
+impl Session {
+    /// A session that stands so.
+    pub fn new(id: impl Into<String>, stance: Stance, policy: Policy, lasting: bool) -> Session {
+        Session {
+            state: SessionState::new(id),
+            lasting,
+            stance: RwLock::new(stance),
+            policy: RwLock::new(policy),
+            grants: Mutex::default(),
+            loaded: Mutex::default(),
+            journal: Mutex::default(),
+        }
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &str {
+        self.state.id()
+    }
+
+    /// How it stands.
+    pub fn stance(&self) -> Stance {
+        *self.stance.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The rules in force for it.
+    pub fn policy(&self) -> Policy {
+        self.policy.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps a rule that a person said *always* to, for this session.
+    pub fn grant(&self, rule: &str, home: Option<&str>) -> Result<(), nika_guard::RuleError> {
+        let parsed = Rule::parse(rule, home)?;
+        let kept =
+            LayeredRule { kind: RuleKind::Allow, rule: parsed, layer: Layer::Session, at: "this session".into() };
+        let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
+        *policy = policy.with(vec![kept]);
+        lock(&self.grants).push(rule.to_owned());
+        Ok(())
+    }
+
+    /// The rules it was granted.
+    pub fn grants(&self) -> Vec<String> {
+        lock(&self.grants).clone()
+    }
+
+    /// Notes that the session has seen a deferred tool's schema. Whether that is news is the answer.
+    pub fn load(&self, tool: &str) -> bool {
+        self.lasting && lock(&self.loaded).insert(tool.to_owned())
+    }
+
+    /// Whether the session has seen a deferred tool's schema.
+    pub fn has_loaded(&self, tool: &str) -> bool {
+        lock(&self.loaded).contains(tool)
+    }
+
+    /// The deferred tools that it has seen.
+    pub fn loaded(&self) -> Vec<String> {
+        lock(&self.loaded).iter().cloned().collect()
+    }
+
+    /// Writes a journal line, opening the session's file at the first.
+    pub(crate) fn log(&self, to: &LogTo<'_>, event: &str, fields: &Map<String, Value>) -> Result<(), Fault> {
+        let lost = |error: nika_store::StoreError| Fault { code: code::JOURNAL_LOST, message: error.to_string() };
+        let mut journal = lock(&self.journal);
+        if journal.is_none() {
+            let mut header = to.header.clone();
+            header.insert("mode".into(), self.stance().to_string().into());
+            let opened = Journal::create(to.state, self.id(), &header, Arc::clone(to.clock)).map_err(lost)?;
+            let opened = opened.durability(to.durability);
+            if let Some(watcher) = to.watcher.cloned() {
+                opened.subscribe(move |line| {
+                    watcher(line);
+                    ControlFlow::Continue(())
+                });
+            }
+            *journal = Some(opened);
+        }
+        journal.as_ref().expect("opened above").append(event, fields).map_err(lost)?;
+        Ok(())
+    }
+}
+
+/// What writing a journal line needs beside the line.
+pub(crate) struct LogTo<'a> {
+    pub state: &'a State,
+    pub clock: &'a Arc<dyn Clock>,
+    pub durability: Durability,
+    pub header: &'a Map<String, Value>,
+    pub watcher: Option<&'a Watcher>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("id", &self.id()).field("stance", &self.stance()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,11 @@
+//! The stages, a file each. Each takes the type that only the one before it makes.
+
+pub(crate) mod begin;
+pub(crate) mod checkpoint;
+pub(crate) mod decide;
+pub(crate) mod end;
+pub(crate) mod lookup;
+pub(crate) mod parse;
+pub(crate) mod run;
+pub(crate) mod settle;
+pub(crate) mod shape;

@@ -1,0 +1,69 @@
+//! *Checkpoint*: from here on the call has a place for pre-images. The host refuses to change a file
+//! whose pre-image was not kept, so nothing that a call does to files is beyond undo.
+
+use std::sync::Arc;
+
+use nika_contract::{AnyTool, Clock, Preimage, Prepared, ToolError, Undo, event};
+use nika_guard::Permit;
+use nika_store::CheckpointMeta;
+use serde_json::json;
+
+use crate::dispatch::Runtime;
+use crate::session::Session;
+use crate::stage::begin::Begun;
+use crate::stage::settle::{Permitted, object};
+
+/// A call that can be taken back.
+pub(crate) struct Armed<'r> {
+    pub tool: &'r dyn AnyTool,
+    pub prepared: Box<dyn Prepared + 'r>,
+    pub permit: Arc<Permit>,
+    pub decided_by: String,
+    pub undo: CallUndo<'r>,
+}
+
+pub(crate) fn arm<'r>(
+    runtime: &'r Runtime,
+    session: &'r Session,
+    begun: &Begun,
+    permitted: Permitted<'r>,
+) -> Armed<'r> {
+    let meta = CheckpointMeta {
+        call: begun.call.0.clone(),
+        session: session.id().to_owned(),
+        tool: begun.tool.clone(),
+        at: begun.at_ms,
+    };
+    let Permitted { tool, prepared, permit, decided_by } = permitted;
+    Armed { tool, prepared, permit, decided_by, undo: CallUndo { runtime, session, meta } }
+}
+
+/// Keeps pre-images in the store and a line in the journal.
+pub(crate) struct CallUndo<'r> {
+    runtime: &'r Runtime,
+    session: &'r Session,
+    meta: CheckpointMeta,
+}
+
+impl CallUndo<'_> {
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        self.runtime.parts.clock.as_ref()
+    }
+}
+
+impl Undo for CallUndo<'_> {
+    fn keep(&self, preimage: &Preimage<'_>) -> Result<(), ToolError> {
+        self.runtime.parts.checkpoints.record(&self.meta, preimage)?;
+        let hex =
+            |hash: Option<[u8; 32]>| hash.map(|hash| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        let line = json!({
+            "call": self.meta.call,
+            "path": preimage.path.to_string_lossy(),
+            "before": hex(preimage.hash),
+            "after": hex(preimage.after),
+            "mode": preimage.mode,
+        });
+        let logged = self.session.log(&self.runtime.log_to(), event::CHECKPOINT, &object(line));
+        logged.map_err(|fault| ToolError::new(fault.code, fault.message))
+    }
+}

@@ -1,0 +1,180 @@
+//! *End*: the journal's second line, whichever way the call ended.
+
+use std::time::Instant;
+
+use nika_contract::{CallId, Fault, Question, ToolError, code, event, text};
+use nika_guard::Decision;
+use serde_json::{Map, Value, json};
+
+use crate::dispatch::{Outcome, Runtime};
+use crate::gateway::Shown;
+use crate::session::Session;
+use crate::stage::begin::Begun;
+use crate::stage::settle::object;
+use crate::stage::shape::Shaped;
+
+/// Why a call did not run to its end.
+pub(crate) enum Stopped {
+    /// Before a decision: no such tool, arguments that do not fit, a path that cannot be.
+    Error(ToolError),
+    /// A deferred tool showed its schema.
+    Loaded(ToolError),
+    /// The verdict was no.
+    Refused { error: ToolError, decision: Decision, decided_by: String },
+    /// A person has to be asked by the caller, who then calls again.
+    Later(Question),
+    /// It ran and failed.
+    Failed { error: ToolError, decided_by: String },
+    /// The journal was lost on the way.
+    Fault(Fault),
+}
+
+impl From<ToolError> for Stopped {
+    fn from(error: ToolError) -> Stopped {
+        Stopped::Error(error)
+    }
+}
+
+impl From<Fault> for Stopped {
+    fn from(fault: Fault) -> Stopped {
+        Stopped::Fault(fault)
+    }
+}
+
+/// Characters of an error's message that the journal keeps.
+const MESSAGE_CHARS: usize = 240;
+
+/// Stands for the missing second line. A caller that goes away drops the call wherever it waits; the
+/// journal then says that it was cancelled.
+pub(crate) struct Unended<'r> {
+    runtime: &'r Runtime,
+    session: &'r Session,
+    call: CallId,
+    tool: String,
+    since: Instant,
+    armed: bool,
+}
+
+impl<'r> Unended<'r> {
+    pub(crate) fn new(runtime: &'r Runtime, session: &'r Session, begun: &Begun) -> Unended<'r> {
+        let (call, tool) = (begun.call.clone(), begun.tool.clone());
+        Unended { runtime, session, call, tool, since: begun.since, armed: true }
+    }
+
+    pub(crate) fn end(mut self, begun: Begun, carried: Result<Shaped, Stopped>) -> Result<Outcome, Fault> {
+        self.armed = false;
+        end(self.runtime, self.session, begun, carried)
+    }
+}
+
+impl Drop for Unended<'_> {
+    fn drop(&mut self) {
+        if self.armed {
+            let ended = Ended::default();
+            // Nobody is left to hear of a fault here; the next call meets it.
+            let _ = ended.write(
+                self.runtime,
+                self.session,
+                (&self.call, &self.tool, self.since),
+                Some(&ToolError::cancelled()),
+            );
+        }
+    }
+}
+
+fn end(runtime: &Runtime, session: &Session, begun: Begun, carried: Result<Shaped, Stopped>) -> Result<Outcome, Fault> {
+    let mut ended = Ended { ok: false, tools_changed: false, ..Ended::default() };
+    let mut question = None;
+    let result = match carried {
+        Ok(shaped) => {
+            let facts = facts(&begun, &shaped);
+            session.log(&runtime.log_to(), shaped.spec.event.unwrap_or(event::TOOL_RESULT), &facts)?;
+            ended.tools_changed = take_shown(session);
+            ended.ok = true;
+            ended.decision = Some("allow");
+            ended.decided_by = shaped.decided_by;
+            ended.chars = shaped.chars;
+            ended.spilled = shaped.spilled;
+            Ok(shaped.output)
+        }
+        Err(Stopped::Fault(fault)) => return Err(fault),
+        Err(Stopped::Error(error)) => Err(error),
+        Err(Stopped::Loaded(error)) => {
+            ended.tools_changed = true;
+            Err(error)
+        }
+        Err(Stopped::Refused { error, decision, decided_by }) => {
+            ended.decision = Some(decision.name());
+            ended.decided_by = decided_by;
+            Err(error)
+        }
+        Err(Stopped::Failed { error, decided_by }) => {
+            ended.decision = Some("allow");
+            ended.decided_by = decided_by;
+            Err(error)
+        }
+        Err(Stopped::Later(asked)) => {
+            ended.decision = Some("ask");
+            let error = ToolError::new(code::PERMISSION_DENIED, asked.text.clone());
+            question = Some(asked);
+            Err(error)
+        }
+    };
+    ended.write(runtime, session, (&begun.call, &begun.tool, begun.since), result.as_ref().err())?;
+    let Begun { call, tool, .. } = begun;
+    Ok(Outcome { call, tool, result, question, tools_changed: ended.tools_changed })
+}
+
+/// The session loads what `tool_search` has shown.
+fn take_shown(session: &Session) -> bool {
+    let shown = session.state.slot::<Shown>();
+    let names = std::mem::take(&mut *shown.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    // Each is loaded; counting, unlike `any`, does not stop at the first that is news.
+    names.into_iter().filter(|name| session.load(name)).count() > 0
+}
+
+fn facts(begun: &Begun, shaped: &Shaped) -> Map<String, Value> {
+    let mut fields = Map::new();
+    fields.insert("call".into(), begun.call.0.as_str().into());
+    if shaped.spec.event.is_none() {
+        fields.insert("tool".into(), shaped.spec.name.into());
+    }
+    for (name, value) in &shaped.output.facts {
+        fields.insert((*name).into(), value.clone());
+    }
+    fields
+}
+
+#[derive(Default)]
+struct Ended {
+    ok: bool,
+    decision: Option<&'static str>,
+    decided_by: String,
+    chars: usize,
+    spilled: Option<String>,
+    tools_changed: bool,
+}
+
+impl Ended {
+    fn write(
+        &self,
+        runtime: &Runtime,
+        session: &Session,
+        (call, tool, since): (&CallId, &str, Instant),
+        error: Option<&ToolError>,
+    ) -> Result<(), Fault> {
+        let line = json!({
+            "call": call.0,
+            "tool": tool,
+            "ok": self.ok,
+            "code": error.map(|error| error.code.to_string()),
+            "message": error.map(|error| text::preview(&error.message, MESSAGE_CHARS)),
+            "decision": self.decision,
+            "source": self.decided_by,
+            "took_us": u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX),
+            "chars": self.chars,
+            "spilled": self.spilled,
+        });
+        session.log(&runtime.log_to(), event::CALL_ENDED, &object(line))
+    }
+}

@@ -1,0 +1,145 @@
+//! *Settle*: a question is put to a person, with what would happen. Nobody there is a no.
+
+use std::sync::Arc;
+
+use nika_contract::{AnyTool, Asked, Choice, Cx, Preimage, Prepared, Question, ToolError, Undo, code, event};
+use nika_guard::{Answer, Decision, Permit, Verdict};
+use serde_json::{Map, Value, json};
+
+use crate::dispatch::Runtime;
+use crate::session::Session;
+use crate::stage::begin::Begun;
+use crate::stage::decide::Judged;
+use crate::stage::end::Stopped;
+
+/// A call that may happen, and what it may do.
+pub(crate) struct Permitted<'r> {
+    pub tool: &'r dyn AnyTool,
+    pub prepared: Box<dyn Prepared + 'r>,
+    pub permit: Arc<Permit>,
+    /// `mode workspace`, a rule, or who said yes: for the journal.
+    pub decided_by: String,
+}
+
+pub(crate) async fn settle<'r>(
+    runtime: &Runtime,
+    session: &Session,
+    begun: &Begun,
+    judged: Judged<'r>,
+) -> Result<Permitted<'r>, Stopped> {
+    let Judged { tool, prepared, verdict } = judged;
+    let mut decided_by = verdict.decisive().map(|reason| reason.source.to_string()).unwrap_or_default();
+    let answer = match verdict.decision {
+        Decision::Allow | Decision::Deny => None,
+        Decision::Ask | Decision::Floor => {
+            let answer = ask(runtime, session, begun, prepared.as_ref(), &verdict).await?;
+            if let Some(Answer::Yes { who }) = &answer {
+                decided_by = who.clone();
+            }
+            answer
+        }
+    };
+    let decision = verdict.decision;
+    match verdict.permit(answer) {
+        Ok(permit) => Ok(Permitted { tool, prepared, permit: Arc::new(permit), decided_by }),
+        Err(refusal) => Err(Stopped::Refused {
+            error: ToolError { code: code::PERMISSION_DENIED, message: refusal.message, hint: refusal.hint },
+            decision,
+            decided_by,
+        }),
+    }
+}
+
+async fn ask(
+    runtime: &Runtime,
+    session: &Session,
+    begun: &Begun,
+    prepared: &dyn Prepared,
+    verdict: &Verdict,
+) -> Result<Option<Answer>, Stopped> {
+    let preview = verdict.look().and_then(|permit| look_ahead(runtime, session, begun, prepared, permit));
+    let text = verdict.question();
+    let choices = match (verdict.decision, verdict.decisive()) {
+        // A floor is asked each time: there is no rule to keep.
+        (Decision::Ask, Some(reason)) if session.lasting => vec![Choice { rule: reason.effect.clone() }],
+        _ => Vec::new(),
+    };
+    let seen = format!("{}\n{text}\n{}", begun.tool, Value::Object(begun.incoming.arguments.clone()));
+    let id = nika_host::fs::sha256(seen.as_bytes()).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    let question = Question { id, tool: begun.tool.clone(), text, preview, choices };
+
+    let reasons: Vec<Value> = verdict
+        .reasons
+        .iter()
+        .filter(|reason| reason.decision > Decision::Allow)
+        .map(|reason| json!({"effect": reason.effect, "act": reason.act, "source": reason.source.to_string()}))
+        .collect();
+    let asked = json!({"call": begun.call.0, "tool": begun.tool, "reasons": reasons});
+    session.log(&runtime.log_to(), event::PERMISSION_REQUEST, &object(asked))?;
+
+    let asked = begun.incoming.asker.ask(&question).await;
+    let (word, answer, rule) = match asked {
+        Asked::Answered(answer) => {
+            (if matches!(answer, Answer::Yes { .. }) { "yes" } else { "no" }, Some(answer), None)
+        }
+        Asked::Always(answer, rule) if question.choices.iter().any(|choice| choice.rule == rule) => {
+            ("always", Some(answer), Some(rule))
+        }
+        // A rule that was not offered is not kept; the yes to this call stands.
+        Asked::Always(answer, _) => ("yes", Some(answer), None),
+        Asked::Nobody => ("nobody", None, None),
+        Asked::Later => ("later", None, None),
+    };
+    let who = match &answer {
+        Some(Answer::Yes { who } | Answer::No { who, .. }) => who.as_str(),
+        None => "",
+    };
+    let settled = json!({"call": begun.call.0, "answer": word, "who": who, "rule": rule});
+    session.log(&runtime.log_to(), event::PERMISSION_SETTLED, &object(settled))?;
+    if let Some(rule) = &rule {
+        session
+            .grant(rule, runtime.parts.home.as_deref())
+            .map_err(|error| ToolError::new(code::RULE_MALFORMED, error.to_string()))?;
+    }
+    if word == "later" {
+        return Err(Stopped::Later(question));
+    }
+    Ok(answer)
+}
+
+/// What would change, found under a permit that only looks.
+fn look_ahead(
+    runtime: &Runtime,
+    session: &Session,
+    begun: &Begun,
+    prepared: &dyn Prepared,
+    permit: Permit,
+) -> Option<String> {
+    let cx = Cx {
+        permit: &Arc::new(permit),
+        call: &begun.call,
+        session: &session.state,
+        cancel: &begun.incoming.cancel,
+        progress: &begun.incoming.progress,
+        undo: &NoChanges,
+        clock: runtime.parts.clock.as_ref(),
+    };
+    // A preview that fails is no preview; the question is asked without it.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| prepared.preview(&cx))).ok().flatten()
+}
+
+/// Looking ahead changes nothing.
+struct NoChanges;
+
+impl Undo for NoChanges {
+    fn keep(&self, _: &Preimage<'_>) -> Result<(), ToolError> {
+        Err(ToolError::new(code::BUG, "a preview tried to change something"))
+    }
+}
+
+pub(crate) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}

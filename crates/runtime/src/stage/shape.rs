@@ -1,0 +1,84 @@
+//! *Shape*: what the model reads is text within its budget. What is cut is spilled, whole, to a file
+//! that the answer names; what could steer a terminal is made visible.
+
+use std::borrow::Cow;
+
+use nika_contract::{Block, Output, Spec, text};
+use nika_store::spill;
+
+use crate::dispatch::Runtime;
+use crate::stage::begin::Begun;
+use crate::stage::run::Ran;
+
+/// An answer ready for its caller.
+pub(crate) struct Shaped {
+    pub spec: &'static Spec,
+    pub output: Output,
+    pub decided_by: String,
+    pub chars: usize,
+    pub spilled: Option<String>,
+}
+
+pub(crate) fn shape(runtime: &Runtime, begun: &Begun, ran: Ran) -> Shaped {
+    let Ran { spec, mut output, decided_by } = ran;
+    for block in &mut output.content {
+        if let Block::Text(text) = block
+            && let Cow::Owned(safe) = text::harmless(text)
+        {
+            *text = safe;
+        }
+    }
+    let most = budget(runtime, spec);
+    // Bytes bound characters from above: only an answer that may be too long is counted.
+    let bytes: usize = texts(&output).map(str::len).sum();
+    let mut spilled = None;
+    if bytes > most && texts(&output).map(|text| text.chars().count()).sum::<usize>() > most {
+        let whole = output.joined_text();
+        let path = spill::write(&runtime.parts.state, &begun.call.0, &whole).ok();
+        cut(&mut output, most, path.as_deref(), whole.len() as u64);
+        spilled = path.map(|path| path.to_string_lossy().into_owned());
+    }
+    let chars = texts(&output).map(str::len).sum();
+    Shaped { spec, output, decided_by, chars, spilled }
+}
+
+fn texts(output: &Output) -> impl Iterator<Item = &str> {
+    output.content.iter().filter_map(|block| match block {
+        Block::Text(text) => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// One text of head and tail in place of all, and a pointer to the whole.
+fn cut(output: &mut Output, most: usize, path: Option<&std::path::Path>, bytes: u64) {
+    let note = path.map(|path| format!("\n[the whole answer, {bytes} bytes: {}]", path.display())).unwrap_or_default();
+    let room = most.saturating_sub(note.chars().count());
+    let whole = output.joined_text();
+    let mut short = text::head_and_tail(&whole, room).unwrap_or(whole);
+    short.push_str(&note);
+    let at = output.content.iter().position(|block| matches!(block, Block::Text(_))).unwrap_or(0);
+    output.content.retain(|block| !matches!(block, Block::Text(_)));
+    output.content.insert(at.min(output.content.len()), Block::Text(short));
+    if let Some(path) = path {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        output.content.push(Block::Link { uri: file_uri(path), name, bytes });
+    }
+}
+
+fn file_uri(path: &std::path::Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let mut uri = String::from("file://");
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => uri.push(char::from(*byte)),
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+fn budget(runtime: &Runtime, spec: &Spec) -> usize {
+    let limits = &runtime.parts.limits.max_output_chars;
+    let named = |wanted: &str| limits.iter().find(|(name, _)| name == wanted).map(|(_, chars)| *chars);
+    named(spec.name).or_else(|| named("*")).unwrap_or(spec.max_output_chars)
+}
