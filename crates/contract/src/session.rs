@@ -11,13 +11,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// State of one session. Owners keep their own types here: the ledger of read files, for one.
 pub struct SessionState {
     id: String,
+    lasting: bool,
     slots: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl SessionState {
-    /// An empty session.
-    pub fn new(id: impl Into<String>) -> SessionState {
-        SessionState { id: id.into(), slots: Mutex::default() }
+    /// An empty session. One that is not `lasting` ends with its call: it has a name for the journal and
+    /// nothing else.
+    pub fn new(id: impl Into<String>, lasting: bool) -> SessionState {
+        SessionState { id: id.into(), lasting, slots: Mutex::default() }
+    }
+
+    /// Whether it outlives one call.
+    pub fn is_lasting(&self) -> bool {
+        self.lasting
     }
 
     /// Its name, as the journal has it.

@@ -37,7 +37,7 @@ pub use effect::{Effect, Effects, Exec, ExecKind, Extent, Place};
 pub use mode::{Act, Cell, Mode, Stance, TABLE, UnknownMode};
 pub use path::{PathClass, classify};
 pub use pattern::{PathPattern, PatternError};
-pub use permit::{Answer, Permit};
+pub use permit::{Answer, Looking, Permit, TreeFilter};
 pub use policy::{Layer, LayeredRule, Policy};
 pub use rule::{Rule, RuleError, RuleKind, Subject};
 pub use verdict::{Decision, Reason, Refusal, Source, Verdict};

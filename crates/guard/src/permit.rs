@@ -84,6 +84,17 @@ impl Permit {
         })
     }
 
+    /// The filter of a tree search that was declared as a read of `tree`. Names alone are less than
+    /// contents: a listing shows that a secret is there, a search does not look into it.
+    pub fn tree_filter(&self, tree: &Place, what: Looking) -> TreeFilter<'_> {
+        let rules = self.policy.restricts_reads();
+        // Rows that begin at `/` speak of a few directories; elsewhere the part below the tree decides.
+        let whole = ["/etc", "/proc", "/run", "/Users"].iter().any(|top| {
+            tree.path.starts_with(top) || Path::new(top).starts_with(&tree.path)
+        });
+        TreeFilter { permit: self, tree: tree.clone(), secrets: what == Looking::IntoFiles, rules, whole }
+    }
+
     /// Whether an error may mention that `place` exists: only what a read would show without a question.
     pub fn may_mention(&self, place: Place) -> bool {
         !is_secret(&place.path)
@@ -118,6 +129,50 @@ impl Permit {
             None => Decision::Allow,
             Some(_) => self.policy.judge_one(&self.stance, &Effect::Read(place.clone()), &self.effects.tool).decision,
         }
+    }
+}
+
+/// What a tree search looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looking {
+    /// Names, sizes, times.
+    AtNames,
+    /// Contents.
+    IntoFiles,
+}
+
+/// What a tree search leaves out, asked for every entry of the tree.
+#[derive(Debug)]
+pub struct TreeFilter<'p> {
+    permit: &'p Permit,
+    tree: Place,
+    secrets: bool,
+    rules: bool,
+    whole: bool,
+}
+
+impl TreeFilter<'_> {
+    /// Whether anything at all may be withheld.
+    pub fn is_idle(&self) -> bool {
+        !self.secrets && !self.rules
+    }
+
+    /// Whether the entry at `path` is kept back; `below_tree` is the part of it below the tree.
+    pub fn withholds(&self, path: &Path, below_tree: &Path) -> bool {
+        let secret = self.secrets && if self.whole { is_secret(path) } else { is_secret(below_tree) };
+        if secret || !self.rules {
+            return secret;
+        }
+        let entry = Place {
+            path: path.to_path_buf(),
+            below_root: self.tree.below_root.as_ref().map(|below| below.join(below_tree)),
+            extent: Extent::One,
+        };
+        let effect = Effect::Read(entry);
+        let decision = self.permit.policy.judge_one(&self.permit.stance, &effect, &self.permit.effects.tool).decision;
+        // What only its being a secret raises does not hide a name.
+        let raised_by_rule = decision > self.permit.tree_decision(&self.tree);
+        raised_by_rule && (self.secrets || !is_secret(path) || decision == Decision::Deny)
     }
 }
 

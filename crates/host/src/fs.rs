@@ -7,6 +7,7 @@
 mod change;
 mod commit;
 mod fault;
+mod ignores;
 mod ledger;
 mod lock;
 mod open;
@@ -17,6 +18,7 @@ mod workspace;
 pub use change::{Change, Expect, Target, Written};
 pub use commit::NotMade;
 pub use fault::errno;
+pub use ignores::{Ignores, Outer, SearchRoot};
 pub use ledger::{Ledger, Seen};
 pub use lock::Locked;
 pub use open::{FileNow, OpenFile, Stamp, sha256};

@@ -165,7 +165,7 @@ impl Runtime {
     pub(crate) fn defers(&self, session: &Session, tool: &dyn AnyTool) -> bool {
         let policy = session.policy();
         let deferring = listing::defers(&self.parts.listing, &self.catalog, &policy, self.parts.defer_above);
-        session.lasting && !listing::shows(&self.parts.listing, tool, Some(session), deferring)
+        session.state.is_lasting() && !listing::shows(&self.parts.listing, tool, Some(session), deferring)
     }
 
     pub(crate) fn log_to(&self) -> LogTo<'_> {

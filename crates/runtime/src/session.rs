@@ -17,8 +17,6 @@ pub type Watcher = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct Session {
     /// What its tools keep.
     pub state: SessionState,
-    /// Whether it outlives one call: nothing is loaded or granted to a session that does not.
-    pub lasting: bool,
     stance: RwLock<Stance>,
     policy: RwLock<Policy>,
     grants: Mutex<Vec<String>>,
@@ -30,8 +28,7 @@ impl Session {
     /// A session that stands so.
     pub fn new(id: impl Into<String>, stance: Stance, policy: Policy, lasting: bool) -> Session {
         Session {
-            state: SessionState::new(id),
-            lasting,
+            state: SessionState::new(id, lasting),
             stance: RwLock::new(stance),
             policy: RwLock::new(policy),
             grants: Mutex::default(),
@@ -73,7 +70,7 @@ impl Session {
 
     /// Notes that the session has seen a deferred tool's schema. Whether that is news is the answer.
     pub fn load(&self, tool: &str) -> bool {
-        self.lasting && lock(&self.loaded).insert(tool.to_owned())
+        self.state.is_lasting() && lock(&self.loaded).insert(tool.to_owned())
     }
 
     /// Whether the session has seen a deferred tool's schema.

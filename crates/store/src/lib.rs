@@ -1,1 +1,35 @@
-//! store
+//! Everything durable except workspace files.
+//!
+//! One [`State`] is the state directory of one workspace. In it:
+//!
+//! ```text
+//! journal/ID.jsonl   what happened, a hash-chained line each      → journal
+//! heads/ID           where each chain ends, outside the log       → journal
+//! objects/ab/cdef…   contents by sha256, compressed               → objects
+//! checkpoints.log    which call changed which path from what      → checkpoints
+//! sessions/ID.json   what a named session had read and granted    → sessions
+//! spill/CALL.txt     output too long for an answer                → spill
+//! sets/              intents of multi-file changes (host's own)
+//! ```
+//!
+//! Many processes may use one directory at once. The crate reads no clock and no environment: times
+//! are parameters, and where only "older than" matters, the file system's own stamps are compared.
+
+pub mod checkpoints;
+mod error;
+mod hash;
+mod id;
+pub mod journal;
+pub mod objects;
+mod pathtext;
+pub mod sessions;
+pub mod spill;
+mod state;
+
+pub use checkpoints::{CallChanges, CallUndo, Change, CheckpointMeta, Checkpoints};
+pub use error::StoreError;
+pub use hash::Hash;
+pub use journal::{Broken, Durability, Entry, Journal};
+pub use objects::Objects;
+pub use sessions::{ReadEntry, SessionFile};
+pub use state::State;

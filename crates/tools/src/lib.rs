@@ -1,14 +1,44 @@
 //! The built-in tools, one file each, grouped as the surface is.
+//!
+//! A tool reads top to bottom: why it exists, what the model sees, what it touches, what it does, the
+//! pure part, tests. It never asks for permission, truncates, logs, or formats for a provider.
 
 pub mod file;
+mod lenient;
 pub mod search;
 
 use std::sync::Arc;
 
-use nika_contract::AnyTool;
+use nika_contract::{AnyTool, Erased};
 use nika_host::fs::Workspace;
+use nika_host::proc::Isolated;
+use nika_store::Checkpoints;
+
+/// What the tools work on.
+#[derive(Debug, Clone)]
+pub struct Needs {
+    /// The files.
+    pub files: Arc<Workspace>,
+    /// What can be taken back.
+    pub checkpoints: Arc<Checkpoints>,
+    /// How hostile formats are parsed; `None` parses them in this process, for tests.
+    pub parsers: Option<Isolated>,
+}
 
 /// Every tool of this crate.
-pub fn all(_files: &Arc<Workspace>) -> Vec<Box<dyn AnyTool>> {
-    Vec::new()
+pub fn all(needs: &Needs) -> Vec<Box<dyn AnyTool>> {
+    let files = || Arc::clone(&needs.files);
+    let checkpoints = || Arc::clone(&needs.checkpoints);
+    vec![
+        Erased::boxed(file::read::Read { files: files(), parsers: needs.parsers.clone() }),
+        Erased::boxed(file::write::Write { files: files() }),
+        Erased::boxed(file::edit::Edit { files: files() }),
+        Erased::boxed(file::change_set::ChangeSet { files: files() }),
+        Erased::boxed(file::notebook_edit::NotebookEdit { files: files() }),
+        Erased::boxed(file::list_dir::ListDir { files: files() }),
+        Erased::boxed(file::undo::Undo { files: files(), checkpoints: checkpoints() }),
+        Erased::boxed(file::checkpoints::ListCheckpoints { files: files(), checkpoints: checkpoints() }),
+        Erased::boxed(search::glob::Glob { files: files() }),
+        Erased::boxed(search::grep::Grep { files: files() }),
+    ]
 }

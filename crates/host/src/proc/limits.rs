@@ -5,9 +5,8 @@
 //! belongs here, too, once the sandbox exists.
 
 use std::io;
-use std::process;
 
-use rustix::process::{Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 use rustix::thread::set_no_new_privs;
 
 /// Bounds of one parser child.
@@ -30,11 +29,8 @@ impl Default for Limits {
 /// Puts the running process under `limits`, for good. Call it first, before any other thread exists:
 /// it also forbids new ones (unless the process is root, whom the kernel exempts).
 pub fn limit_self(limits: &Limits) -> io::Result<()> {
-    // Dies with the parent's thread that started it; if that is gone already, at once.
+    // Dies with the thread that started it. Should that be gone already, a broken pipe ends it.
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    if getppid().is_none_or(|parent| parent.is_init()) && process::id() != 1 && orphaned() {
-        return Err(io::Error::other("the parent is gone"));
-    }
     set_no_new_privs(true)?;
     let table = [
         (Resource::As, limits.memory_bytes),

@@ -61,7 +61,7 @@ async fn ask(
     let text = verdict.question();
     let choices = match (verdict.decision, verdict.decisive()) {
         // A floor is asked each time: there is no rule to keep.
-        (Decision::Ask, Some(reason)) if session.lasting => vec![Choice { rule: reason.effect.clone() }],
+        (Decision::Ask, Some(reason)) if session.state.is_lasting() => vec![Choice { rule: reason.effect.clone() }],
         _ => Vec::new(),
     };
     let seen = format!("{}\n{text}\n{}", begun.tool, Value::Object(begun.incoming.arguments.clone()));

@@ -1,0 +1,441 @@
+//! The refusal of an old text that is not there: the place that comes nearest, its exact text,
+//! and the first character that differs. Nothing found here is ever applied.
+//!
+//! Bounded: one pass over the folded file, then alignments of at most `MAX_CELLS` steps on
+//! three candidates; a megabyte takes milliseconds, whatever it holds.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::fold::{Folded, plain, visible};
+
+/// The old text is not in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearMiss {
+    pub nearest: Option<Candidate>,
+    pub hint: Option<Hint>,
+}
+
+/// The place that comes nearest to the old text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its lines, from 1, end excluded.
+    pub lines: Range<usize>,
+    /// The file's text there, ready to be sent as `old_string`; empty when longer than
+    /// [`MAX_TEXT`].
+    pub text: String,
+    /// How often exactly that text occurs in the file.
+    pub occurrences: usize,
+    pub kind: Kind,
+    pub first: Difference,
+    /// The line of the first difference with blanks shown, as sent and as it stands.
+    pub sent_line: String,
+    pub file_line: String,
+    /// The lines around the first difference, with blanks shown.
+    pub visible: String,
+}
+
+/// In what the candidate differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Indentation, tabs for spaces, blanks or line breaks within.
+    Blanks,
+    /// Curly quotes, dashes, no-break or invisible characters.
+    Punctuation,
+    /// Upper and lower case.
+    Case,
+    /// The text itself.
+    Text,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Blanks => "blanks or indentation",
+            Kind::Punctuation => "Unicode punctuation or invisible characters",
+            Kind::Case => "upper and lower case",
+            Kind::Text => "its text",
+        }
+    }
+}
+
+/// The first place where old text and file part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// In the file, from 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// What the old text has; `None` at its end.
+    pub expected: Option<char>,
+    /// What the file has; `None` at the candidate's end.
+    pub found: Option<char>,
+}
+
+/// A common reason that can be seen from the old text alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Each line starts with a number, as `read` prints them.
+    LineNumbers,
+    /// `\n` or `\"` is written as two characters.
+    Escapes,
+}
+
+impl Hint {
+    fn sentence(self) -> &'static str {
+        match self {
+            Hint::LineNumbers => "old_string seems to contain line numbers; they are not part of the file",
+            Hint::Escapes => {
+                "old_string contains a backslash and a letter where the file may have a line break or a quote"
+            }
+        }
+    }
+}
+
+/// Longest text that is handed back, in bytes: well above the 10 KB that old strings reach.
+pub const MAX_TEXT: usize = 32 * 1024;
+
+impl fmt::Display for NearMiss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(near) = &self.nearest else {
+            f.write_str("old_string is not in the file, and nothing in it comes near; read the file again")?;
+            return self.hint.map_or(Ok(()), |hint| write!(f, ". {}", hint.sentence()));
+        };
+        let Difference { line, column, expected, found } = near.first;
+        let last = near.lines.end.saturating_sub(1).max(near.lines.start);
+        write!(
+            f,
+            "old_string is not in the file. Nearest: lines {}-{last}, which differ in {}; ",
+            near.lines.start,
+            near.kind.name()
+        )?;
+        write!(f, "first at line {line}, column {column}: expected {}, found {}", named(expected), named(found))?;
+        write!(f, "\n  sent: {}\n  file: {}", near.sent_line, near.file_line)?;
+        if let Some(hint) = self.hint {
+            write!(f, "\n{}.", hint.sentence())?;
+        }
+        if near.text.is_empty() {
+            return f.write_str("\nThe text there is too long to repeat; read those lines again");
+        }
+        let often =
+            if near.occurrences > 1 { format!(" (it occurs {} times)", near.occurrences) } else { String::new() };
+        write!(f, "\nIf these lines are meant, send exactly this as old_string{often}:\n{}", near.text)
+    }
+}
+
+impl std::error::Error for NearMiss {}
+
+fn named(c: Option<char>) -> String {
+    let Some(c) = c else { return "the end".into() };
+    let name = match c {
+        ' ' => "space",
+        '\t' => "tab",
+        '\n' => "line break",
+        '\r' => "CR",
+        '\u{a0}' => "no-break space",
+        '\u{200b}' => "zero-width space",
+        '\u{feff}' => "byte order mark",
+        '\u{fffd}' => "a broken byte",
+        c if visible(&c.to_string(), 1) != c.to_string() => "invisible character",
+        c => return format!("'{c}' (U+{:04X})", u32::from(c)),
+    };
+    format!("{name} (U+{:04X})", u32::from(c))
+}
+
+/// How much of a file is searched for candidates.
+const MAX_HAY: usize = 16 << 20;
+/// How much of the old text takes part.
+const MAX_NEEDLE: usize = 64 << 10;
+/// Steps of one alignment; some 10 ms.
+const MAX_CELLS: usize = 2_000_000;
+/// Beginning and end of a long text are aligned by themselves, with this many bytes.
+const ALIGNED_END: usize = 160;
+
+/// How far from where it shares most sequences a text is looked for.
+const MAX_SLACK: usize = 1_500;
+
+/// `old` is normalised, `sent` as it came; `text` does not contain `old`.
+pub(crate) fn nearest(text: &str, old: &str, sent: &str) -> NearMiss {
+    let hay = text.get(..floor(text, MAX_HAY)).unwrap_or_default();
+    let needle = old.get(..floor(old, MAX_NEEDLE)).unwrap_or_default();
+    let nearest = place(hay, needle).map(|range| describe(text, old, with_blank_ends(hay, needle, range)));
+    NearMiss { nearest, hint: hint(sent, text) }
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    if at >= text.len() { text.len() } else { text.floor_char_boundary(at) }
+}
+
+/// Where the best candidate stands, without blanks at its ends.
+fn place(hay: &str, needle: &str) -> Option<Range<usize>> {
+    let sought = Folded::of(needle).bytes;
+    if sought.len() < 2 {
+        return None;
+    }
+    let folded = Folded::of(hay);
+    // The same but for blanks, punctuation and case: of the first few such places the one that
+    // agrees longest.
+    let agrees = |range: &Range<usize>| {
+        let found = hay.get(range.clone()).unwrap_or_default();
+        found.chars().zip(needle.trim_start().chars()).take_while(|(a, b)| a == b).count()
+    };
+    let same = memchr::memmem::find_iter(&folded.bytes, &sought)
+        .take(8)
+        .map(|at| folded.source(hay, at..at + sought.len()))
+        .rev_max_by_key(agrees);
+    if same.is_some() {
+        return same;
+    }
+    let mut best: Option<(Range<usize>, usize)> = None;
+    for window in windows(&folded.bytes, &sought) {
+        let Some(aligned) = align(&folded.bytes, &sought, window) else { continue };
+        // So close that another candidate would not be closer.
+        let close = aligned.1 * 10 <= sought.len().min(2 * ALIGNED_END);
+        if best.as_ref().is_none_or(|(_, distance)| aligned.1 < *distance) {
+            best = Some(aligned);
+        }
+        if close {
+            break;
+        }
+    }
+    let (range, _) = best?;
+    let range = folded.source(hay, range);
+    Some(whole_words(hay, needle, range))
+}
+
+trait FirstMax: Iterator + Sized {
+    /// As `max_by_key`, but the first of equals.
+    fn rev_max_by_key<K: Ord>(self, key: impl Fn(&Self::Item) -> K) -> Option<Self::Item> {
+        self.fold(None, |best: Option<(K, Self::Item)>, item| {
+            let k = key(&item);
+            match best {
+                Some(kept) if kept.0 >= k => Some(kept),
+                _ => Some((k, item)),
+            }
+        })
+        .map(|(_, item)| item)
+    }
+}
+impl<I: Iterator> FirstMax for I {}
+
+/// Starts of up to three stretches, as long as the sought text, that share most four-byte
+/// sequences with it.
+fn windows(hay: &[u8], sought: &[u8]) -> Vec<usize> {
+    const BITS: u32 = 20;
+    let slot = |gram: &[u8]| {
+        let word = gram.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte));
+        (word.wrapping_mul(0x9e37_79b1) >> (32 - BITS)) as usize
+    };
+    let width = sought.len().min(4);
+    let mut known = vec![false; 1 << BITS];
+    for gram in sought.windows(width) {
+        known[slot(gram)] = true;
+    }
+    let hits: Vec<bool> = hay.windows(width).map(|gram| known[slot(gram)]).collect();
+    let length = sought.len() + 1 - width;
+    let (mut sum, mut best_by_stretch) = (0usize, Vec::<(usize, usize)>::new());
+    for (end, &hit) in hits.iter().enumerate() {
+        sum += usize::from(hit);
+        if let Some(left) = end.checked_sub(length) {
+            sum -= usize::from(hits.get(left).copied().unwrap_or(false));
+        }
+        let start = (end + 1).saturating_sub(length);
+        let stretch = start / length;
+        if stretch >= best_by_stretch.len() {
+            best_by_stretch.resize(stretch + 1, (0, start));
+        }
+        if let Some(best) = best_by_stretch.get_mut(stretch)
+            && sum > best.0
+        {
+            *best = (sum, start);
+        }
+    }
+    // One changed character spoils four sequences: three tenths may still be the same text.
+    best_by_stretch.retain(|(shared, _)| *shared > 0 && shared * 10 >= length * 3);
+    best_by_stretch.sort_by_key(|(shared, start)| (std::cmp::Reverse(*shared), *start));
+    best_by_stretch.truncate(3);
+    best_by_stretch.into_iter().map(|(_, start)| start).collect()
+}
+
+/// The best alignment around a window, and how many single-byte changes it needs; `None` when
+/// more than four tenths would have to change.
+fn align(hay: &[u8], sought: &[u8], window: usize) -> Option<(Range<usize>, usize)> {
+    let slack = (sought.len() / 4 + 16).min(MAX_SLACK);
+    let from = window.saturating_sub(slack);
+    let to = (window + sought.len() + slack).min(hay.len());
+    let region = hay.get(from..to)?;
+    if region.len() * sought.len() <= MAX_CELLS {
+        let (range, distance) = best_substring(region, sought)?;
+        return (distance * 10 <= sought.len() * 4).then_some((from + range.start..from + range.end, distance));
+    }
+    // Long: beginning and end by themselves, each in its part of the region.
+    let part = ALIGNED_END.min(sought.len());
+    let room = (MAX_CELLS / part).min(2 * slack + part).min(region.len());
+    let (head, head_distance) = best_substring(region.get(..room)?, sought.get(..part)?)?;
+    let tail_from = region.len() - room;
+    let (tail, tail_distance) = best_substring(region.get(tail_from..)?, sought.get(sought.len() - part..)?)?;
+    let (start, end) = (from + head.start, from + tail_from + tail.end);
+    let distance = head_distance + tail_distance;
+    (start < end && distance * 10 <= part * 2 * 6).then_some((start..end, distance))
+}
+
+/// Sellers' algorithm: the part of `hay` that needs the fewest insertions, deletions and
+/// changes to become `sought`. O(hay × sought).
+fn best_substring(hay: &[u8], sought: &[u8]) -> Option<(Range<usize>, usize)> {
+    let n = sought.len();
+    // For each prefix of `sought`: distance, and where the aligned part began.
+    let mut row: Vec<(u32, u32)> = (0..=n).map(|j| (j as u32, 0)).collect();
+    let mut best: Option<(u32, usize, Range<usize>)> = None;
+    for (i, byte) in hay.iter().enumerate() {
+        let mut diagonal = *row.first()?;
+        let mut left = (0u32, i as u32 + 1);
+        if let Some(first) = row.first_mut() {
+            *first = left;
+        }
+        for (cell, want) in row.iter_mut().skip(1).zip(sought) {
+            let change = (diagonal.0 + u32::from(want != byte), diagonal.1);
+            let skip_hay = (cell.0 + 1, cell.1);
+            let skip_sought = (left.0 + 1, left.1);
+            diagonal = *cell;
+            *cell = change.min(skip_hay).min(skip_sought);
+            left = *cell;
+        }
+        let (distance, start) = *row.last()?;
+        let range = start as usize..i + 1;
+        let off = range.len().abs_diff(n);
+        if best.as_ref().is_none_or(|(d, o, _)| (distance, off) < (*d, *o)) {
+            best = Some((distance, off, range));
+        }
+    }
+    best.filter(|(_, _, range)| !range.is_empty()).map(|(distance, _, range)| (range, distance as usize))
+}
+
+/// Steps out to word ends where the old text starts or ends with a word.
+fn whole_words(hay: &str, needle: &str, range: Range<usize>) -> Range<usize> {
+    const MAX_STEPS: usize = 40;
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let Range { mut start, mut end } = range;
+    if needle.trim_start().starts_with(word) && hay.get(start..).is_some_and(|rest| rest.starts_with(word)) {
+        let before = hay.get(..start).unwrap_or_default();
+        start -= before.chars().rev().take(MAX_STEPS).take_while(|c| word(*c)).map(char::len_utf8).sum::<usize>();
+    }
+    if needle.trim_end().ends_with(word) && hay.get(..end).is_some_and(|rest| rest.ends_with(word)) {
+        let behind = hay.get(end..).unwrap_or_default();
+        end += behind.chars().take(MAX_STEPS).take_while(|c| word(*c)).map(char::len_utf8).sum::<usize>();
+    }
+    start..end
+}
+
+/// Takes in the blanks around a candidate where the old text, too, starts or ends with blanks:
+/// no more line breaks than it has there.
+fn with_blank_ends(hay: &str, needle: &str, range: Range<usize>) -> Range<usize> {
+    let taken = |outside: &mut dyn Iterator<Item = char>, blanks: &str| -> usize {
+        let mut breaks = blanks.matches('\n').count();
+        let mut length = 0;
+        if blanks.is_empty() {
+            return 0;
+        }
+        for c in outside {
+            if c == '\n' {
+                if breaks == 0 {
+                    break;
+                }
+                breaks -= 1;
+            } else if !c.is_whitespace() {
+                break;
+            }
+            length += c.len_utf8();
+        }
+        length
+    };
+    let lead = needle.get(..needle.len() - needle.trim_start().len()).unwrap_or_default();
+    let trail = needle.get(needle.trim_end().len()..).unwrap_or_default();
+    let start = range.start - taken(&mut hay.get(..range.start).unwrap_or_default().chars().rev(), lead);
+    let end = range.end + taken(&mut hay.get(range.end..).unwrap_or_default().chars(), trail);
+    start..end
+}
+
+const SHOWN_CHARS: usize = 200;
+const SHOWN_LINES: usize = 7;
+
+fn describe(text: &str, old: &str, range: Range<usize>) -> Candidate {
+    let found = text.get(range.clone()).unwrap_or_default();
+    let line_of = |at: usize| memchr::memchr_iter(b'\n', text.get(..at).unwrap_or_default().as_bytes()).count() + 1;
+    let same: usize = found.chars().zip(old.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
+    let at = range.start + same;
+    let start_of_line = |text: &str, at: usize| text.get(..at).and_then(|head| head.rfind('\n')).map_or(0, |n| n + 1);
+    let line_at = |text: &str, at: usize| -> String {
+        let start = start_of_line(text, at);
+        let line = text.get(start..).unwrap_or_default();
+        let line = line.get(..line.find('\n').unwrap_or(line.len())).unwrap_or_default();
+        // A difference far along a long line is shown where it is.
+        let column = text.get(start..at).unwrap_or_default().chars().count();
+        if column <= SHOWN_CHARS / 2 {
+            return visible(line, SHOWN_CHARS);
+        }
+        let skipped: String = line.chars().skip(column - SHOWN_CHARS / 2).take(SHOWN_CHARS + 1).collect();
+        format!("…{}", visible(&skipped, SHOWN_CHARS))
+    };
+    let first = Difference {
+        line: line_of(at),
+        column: text.get(start_of_line(text, at)..at).unwrap_or_default().chars().count() + 1,
+        expected: old.get(same..).and_then(|rest| rest.chars().next()),
+        found: found.get(same..).and_then(|rest| rest.chars().next()),
+    };
+    let lines = line_of(range.start)..line_of(range.start) + found.trim_end_matches('\n').matches('\n').count() + 1;
+    let short = found.len() <= MAX_TEXT;
+    let shown_from = first.line.saturating_sub(SHOWN_LINES / 2).max(lines.start);
+    let shown: Vec<String> = text
+        .get(start_of_line(text, range.start)..)
+        .unwrap_or_default()
+        .split('\n')
+        .skip(shown_from - lines.start)
+        .take(SHOWN_LINES.min(lines.end.saturating_sub(shown_from)))
+        .map(|line| visible(line, SHOWN_CHARS))
+        .collect();
+    Candidate {
+        lines,
+        // A lone CR before a line break must not read as CRLF when it comes back.
+        text: if short { found.replace("\r\n", "\r\r\n") } else { String::new() },
+        occurrences: if short && !found.is_empty() {
+            memchr::memmem::find_iter(text.as_bytes(), found).count()
+        } else {
+            1
+        },
+        kind: kind(found, old),
+        first,
+        sent_line: line_at(old, same),
+        file_line: line_at(text, at),
+        visible: shown.join("\n"),
+    }
+}
+
+fn kind(found: &str, old: &str) -> Kind {
+    let solid = |text: &str, fold: fn(char) -> char| -> Vec<char> {
+        text.chars().filter(|c| !c.is_ascii_whitespace()).map(fold).collect()
+    };
+    if solid(found, |c| c) == solid(old, |c| c) {
+        return Kind::Blanks;
+    }
+    let seen = |text: &str| -> Vec<char> {
+        let kept = text.chars().filter(|c| !c.is_whitespace() && !crate::fold::is_invisible(*c));
+        kept.map(plain).collect()
+    };
+    if seen(found) == seen(old) {
+        return Kind::Punctuation;
+    }
+    if Folded::of(found).bytes == Folded::of(old).bytes { Kind::Case } else { Kind::Text }
+}
+
+fn hint(sent: &str, text: &str) -> Option<Hint> {
+    let numbered = |line: &str| {
+        let line = line.trim_start();
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < line.len() && rest.starts_with(['\t', '→', '|', ':'])
+    };
+    if sent.lines().take(50).filter(|line| !line.is_empty()).all(numbered) {
+        return Some(Hint::LineNumbers);
+    }
+    let escape = ["\\n", "\\\"", "\\t"].iter().any(|escape| sent.contains(escape) && !text.contains(escape));
+    escape.then_some(Hint::Escapes)
+}

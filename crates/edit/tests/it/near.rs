@@ -1,0 +1,85 @@
+//! Refusals that show the nearest place, ready to be sent again.
+
+use nika_edit::{EditError, Hint, Kind, NearMiss, Replace, plan};
+
+fn miss(file: &str, old: &str) -> NearMiss {
+    match plan(file.as_bytes(), &Replace { old, new: "-", all: false }) {
+        Err(EditError::NoMatch(miss)) => *miss,
+        other => panic!("{other:?}"),
+    }
+}
+
+const FILE: &str = "fn main() {\n\tlet total = compute(1, 2);\n\tprintln!(\"{total}\");\n}\n\nfn other() {\n    let name = “quoted”;\n    run(name)\n}\n";
+
+#[test]
+fn near_misses_by_kind() {
+    // (old, kind, lines, text handed back)
+    for (old, kind, lines, text) in [
+        (
+            "    let total = compute(1, 2);\n    println!",
+            Kind::Blanks,
+            2..4,
+            "\tlet total = compute(1, 2);\n\tprintln!",
+        ),
+        ("let total = compute(1,2);", Kind::Blanks, 2..3, "let total = compute(1, 2);"),
+        ("let name = \"quoted\";", Kind::Punctuation, 7..8, "let name = “quoted”;"),
+        ("FN OTHER()", Kind::Case, 6..7, "fn other()"),
+        ("let total = compute(1, 3);", Kind::Text, 2..3, "let total = compute(1, 2);"),
+        (
+            "let totals = compute(1, 2);\n\tprintln!(\"{totals}\");",
+            Kind::Text,
+            2..4,
+            "let total = compute(1, 2);\n\tprintln!(\"{total}\");",
+        ),
+    ] {
+        let near = miss(FILE, old).nearest.unwrap_or_else(|| panic!("{old:?}"));
+        assert_eq!((near.kind, near.lines.clone(), near.text.as_str()), (kind, lines, text), "{old:?}");
+        // What is handed back is taken.
+        assert!(plan(FILE.as_bytes(), &Replace { old: &near.text, new: "-", all: false }).is_ok());
+    }
+}
+
+#[test]
+fn the_message_shows_blanks_and_the_first_difference() {
+    let said = miss("a\n\tb = 1;\nc\n", "a\n    b = 1;").to_string();
+    expect_test::expect![[r#"
+        old_string is not in the file. Nearest: lines 1-2, which differ in blanks or indentation; first at line 2, column 1: expected space (U+0020), found tab (U+0009)
+          sent: ····b·=·1;
+          file: →b·=·1;
+        If these lines are meant, send exactly this as old_string:
+        a
+        	b = 1;"#]].assert_eq(&said);
+    let near = miss("x\u{200b}yz\u{a0}w = 1\n", "xyz w = 1").nearest.unwrap();
+    assert_eq!((near.kind, near.file_line.as_str()), (Kind::Punctuation, "x\\u{200b}yz⍽w·=·1"));
+}
+
+#[test]
+fn nothing_near_says_so() {
+    let far = miss(FILE, "SELECT * FROM accounts WHERE balance > 10000");
+    assert_eq!(far.nearest, None);
+    assert!(far.to_string().contains("nothing in it comes near"));
+}
+
+#[test]
+fn common_slips_are_named() {
+    assert_eq!(miss("fn a() {\n    b();\n}\n", "     1→fn a() {\n     2→    b();").hint, Some(Hint::LineNumbers));
+    assert_eq!(miss("fn a() {\n    b();\n}\n", "fn a() {\\n    b();").hint, Some(Hint::Escapes));
+}
+
+#[test]
+fn crlf_files_get_text_with_plain_line_breaks() {
+    let near = miss("if x {\r\n\ty();\r\n}\r\n", "if x {\n    y();").nearest.unwrap();
+    assert_eq!(near.text, "if x {\n\ty();");
+}
+
+#[test]
+fn hostile_texts_are_answered() {
+    let start = std::time::Instant::now();
+    let a = "a".repeat(300_000);
+    miss(&a, &format!("{}b{}", "a".repeat(5000), "a".repeat(5000)));
+    miss(&"\n".repeat(300_000), &"x\n".repeat(5000));
+    miss(&"ab".repeat(150_000), &format!("{}c", "ab".repeat(300)));
+    miss(&a, &"b".repeat(2_000_000));
+    // Debug builds are some 20 times slower than the 100 ms that a release build must keep.
+    assert!(start.elapsed().as_secs() < 30);
+}

@@ -1,0 +1,204 @@
+//! From lines to calls, read from the end of the log.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use nika_contract::Kind;
+
+use super::line::{self, Line, Record};
+use crate::hash::Hash;
+
+/// No call runs longer than this: where a line's call began so much earlier than every call that is
+/// wanted, no line before it belongs to one of them.
+const LONGEST_CALL_MS: u64 = 24 * 60 * 60 * 1000;
+/// Read at once, backwards.
+const CHUNK_BYTES: u64 = 64 << 10;
+
+/// What one call changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallChanges {
+    /// The call's id.
+    pub call: String,
+    /// Its session.
+    pub session: String,
+    /// Its tool.
+    pub tool: String,
+    /// When it began, in Unix milliseconds.
+    pub at: u64,
+    /// A path each, in the order of their first change.
+    pub changes: Vec<Change>,
+    /// The call that took this one back, unless that one was taken back in turn.
+    pub undone_by: Option<String>,
+}
+
+/// A path, from before a call to after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Absolute.
+    pub path: PathBuf,
+    /// What stood there before the call, or after it where nothing did.
+    pub kind: Kind,
+    /// Its permission bits.
+    pub mode: Option<u32>,
+    /// Its content; `None` where nothing stood.
+    pub before: Option<Hash>,
+    /// What the call meant to leave there; `None` for nothing.
+    pub after: Option<Hash>,
+}
+
+/// Which calls to look for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) limit: usize,
+    pub(crate) call: Option<&'a str>,
+    pub(crate) session: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    fn takes(&self, call: &str, session: &str) -> bool {
+        self.call.is_none_or(|only| only == call) && self.session.is_none_or(|only| only == session)
+    }
+}
+
+/// The last calls that are wanted, the newest first. Within a call, a path that was changed several
+/// times is one change: the first `before`, the last `after`.
+pub(crate) fn newest(log: &File, wanted: Wanted<'_>) -> io::Result<Vec<CallChanges>> {
+    let mut history = History::default();
+    let mut backwards = Backwards::new(log)?;
+    let mut text = Vec::new();
+    while backwards.next(&mut text)? {
+        let full = history.calls.len() >= wanted.limit;
+        // Most lines of a long log are no business of this search: they are not parsed.
+        if let Some((at, call, session)) = line::glance(&text) {
+            if full && history.earliest.is_none_or(|earliest| at.saturating_add(LONGEST_CALL_MS) < earliest) {
+                break;
+            }
+            if !wanted.takes(call, session) || full && history.place(call, session).is_none() {
+                continue;
+            }
+        }
+        match Line::decode(&text) {
+            Some(Line::Mark(mark)) => history.mark(&mark.undone, &mark.by),
+            Some(Line::Change(record)) if wanted.takes(&record.call, &record.session) => history.change(record, full),
+            _ => {}
+        }
+    }
+    Ok(history.calls.into_iter().map(Gathered::into_changes).collect())
+}
+
+/// What is known so far, from the end.
+#[derive(Default)]
+struct History {
+    calls: Vec<Gathered>,
+    /// When the first of `calls` began.
+    earliest: Option<u64>,
+    /// Session → call → place in `calls`.
+    places: HashMap<String, HashMap<String, usize>>,
+    /// Each call that is taken back, and by which.
+    undone: HashMap<String, String>,
+}
+
+/// A call's changes from its last to its first.
+struct Gathered {
+    call: CallChanges,
+    backwards: Vec<Option<Change>>,
+    paths: HashMap<PathBuf, usize>,
+}
+
+impl History {
+    /// Later marks come first: when `by` is known to be taken back, its mark means nothing.
+    fn mark(&mut self, undone: &str, by: &str) {
+        if !self.undone.contains_key(by) {
+            self.undone.entry(undone.to_owned()).or_insert_with(|| by.to_owned());
+        }
+    }
+
+    fn place(&self, call: &str, session: &str) -> Option<usize> {
+        self.places.get(session)?.get(call).copied()
+    }
+
+    fn change(&mut self, record: Record<'_>, full: bool) {
+        let place = match self.place(&record.call, &record.session) {
+            Some(place) => place,
+            None if full => return,
+            None => self.begin(&record),
+        };
+        self.calls[place].add(record);
+    }
+
+    fn begin(&mut self, record: &Record<'_>) -> usize {
+        let call = CallChanges {
+            call: record.call.clone().into_owned(),
+            session: record.session.clone().into_owned(),
+            tool: record.tool.clone().into_owned(),
+            at: record.at,
+            changes: Vec::new(),
+            undone_by: self.undone.get(&*record.call).cloned(),
+        };
+        let place = self.calls.len();
+        self.places.entry(call.session.clone()).or_default().insert(call.call.clone(), place);
+        self.earliest = Some(self.earliest.unwrap_or(u64::MAX).min(record.at));
+        self.calls.push(Gathered { call, backwards: Vec::new(), paths: HashMap::new() });
+        place
+    }
+}
+
+impl Gathered {
+    /// An earlier change than those known. Of its path it knows better what stood there before, and
+    /// it is where the path comes first.
+    fn add(&mut self, record: Record<'_>) {
+        let Record { path, kind, mode, before, after, .. } = record;
+        let later = self.paths.insert(path.clone(), self.backwards.len());
+        let after = match later.and_then(|at| self.backwards[at].take()) {
+            Some(later) => later.after,
+            None => after,
+        };
+        self.backwards.push(Some(Change { path, kind, mode, before, after }));
+    }
+
+    fn into_changes(self) -> CallChanges {
+        CallChanges { changes: self.backwards.into_iter().rev().flatten().collect(), ..self.call }
+    }
+}
+
+/// The lines of a file from the last to the first.
+pub(crate) struct Backwards<'a> {
+    file: &'a File,
+    /// Where `held` begins in the file.
+    at: u64,
+    held: Vec<u8>,
+}
+
+impl<'a> Backwards<'a> {
+    pub(crate) fn new(file: &'a File) -> io::Result<Backwards<'a>> {
+        Ok(Backwards { file, at: file.metadata()?.len(), held: Vec::new() })
+    }
+
+    /// Puts the line before the last one given into `line`; false at the file's start. Empty lines
+    /// are passed over.
+    pub(crate) fn next(&mut self, line: &mut Vec<u8>) -> io::Result<bool> {
+        loop {
+            while self.held.pop_if(|last| *last == b'\n').is_some() {}
+            if let Some(end) = self.held.iter().rposition(|&b| b == b'\n') {
+                line.clear();
+                line.extend_from_slice(&self.held[end + 1..]);
+                self.held.truncate(end + 1);
+                return Ok(true);
+            }
+            if self.at == 0 {
+                line.clear();
+                std::mem::swap(line, &mut self.held);
+                return Ok(!line.is_empty());
+            }
+            let from = self.at.saturating_sub(CHUNK_BYTES.max(self.held.len() as u64));
+            let mut more = vec![0; (self.at - from) as usize];
+            self.file.read_exact_at(&mut more, from)?;
+            more.append(&mut self.held);
+            self.held = more;
+            self.at = from;
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! A workspace, a session and the real pipeline over them, in a few words.
+//!
+//! ```
+//! use nika_testkit::world;
+//! use serde_json::json;
+//!
+//! let world = world().file("a.txt", "one\n");
+//! world.call("edit", json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"})).refused(203);
+//! world.call("read", json!({"file_path": "a.txt"})).ok();
+//! world.call("edit", json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"})).says("+two");
+//! assert_eq!(world.text("a.txt"), "two\n");
+//! ```
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nika_contract::{Asked, Asker, BoxFuture, Cancel, Clock, Nobody, Output, Question, Silent, ToolError};
+use nika_guard::{Answer, Layer, LayeredRule, Mode, Policy, Rule, RuleKind, Stance};
+use nika_host::fs::{Fsync, Settings, Workspace};
+use nika_runtime::{Dialect, Incoming, Limits, Listing, Outcome, Parts, Runtime, Session};
+use nika_store::{Checkpoints, Durability, State};
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+
+/// A new world: an empty workspace in `accept-edits` mode, everything listed, nobody to ask.
+pub fn world() -> World {
+    World {
+        files: tempfile::tempdir().expect("a temporary directory"),
+        state: tempfile::tempdir().expect("a temporary directory"),
+        stance: Stance::from(Mode::AcceptEdits),
+        rules: Vec::new(),
+        listing: Listing::All,
+        dialect: Dialect::Nika,
+        limits: Limits::default(),
+        fsync: Fsync::Off,
+        asker: Arc::new(Nobody),
+        made: OnceCell::new(),
+    }
+}
+
+/// See the module's page. Settings first, then calls.
+pub struct World {
+    files: TempDir,
+    state: TempDir,
+    stance: Stance,
+    rules: Vec<LayeredRule>,
+    listing: Listing,
+    dialect: Dialect,
+    limits: Limits,
+    fsync: Fsync,
+    asker: Arc<dyn Asker>,
+    made: OnceCell<Made>,
+}
+
+struct Made {
+    runtime: Runtime,
+    session: Session,
+    state: State,
+    tokio: tokio::runtime::Runtime,
+}
+
+/// A clock that moves a millisecond each time it is looked at.
+#[derive(Debug, Default)]
+pub struct TickingClock(AtomicU64);
+
+impl Clock for TickingClock {
+    fn unix_ms(&self) -> u64 {
+        1_764_000_000_000 + self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl World {
+    /// A file with this text.
+    pub fn file(self, path: &str, text: &str) -> World {
+        self.bytes(path, text.as_bytes())
+    }
+
+    /// A file with these bytes.
+    pub fn bytes(self, path: &str, bytes: &[u8]) -> World {
+        self.put(path, bytes);
+        self
+    }
+
+    /// Puts bytes behind everybody's back, also between calls.
+    pub fn put(&self, path: &str, bytes: &[u8]) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().expect("below the root")).expect("directories can be made");
+        std::fs::write(path, bytes).expect("the file can be written");
+    }
+
+    /// Another mode.
+    pub fn mode(mut self, mode: Mode) -> World {
+        self.stance = Stance::from(mode);
+        self
+    }
+
+    /// A rule of the person.
+    pub fn rule(mut self, kind: RuleKind, text: &str) -> World {
+        let rule = Rule::parse(text, None).expect("the rule parses");
+        self.rules.push(LayeredRule { kind, rule, layer: Layer::User, at: "test:1".into() });
+        self
+    }
+
+    /// Another first list.
+    pub fn listing(mut self, listing: Listing) -> World {
+        self.listing = listing;
+        self
+    }
+
+    /// Another vocabulary.
+    pub fn dialect(mut self, dialect: Dialect) -> World {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Another budget for every answer.
+    pub fn max_output_chars(mut self, chars: usize) -> World {
+        self.limits.max_output_chars.push(("*".into(), chars));
+        self
+    }
+
+    /// Somebody who answers every question so.
+    pub fn person(mut self, asked: Asked) -> World {
+        self.asker = Arc::new(Person(asked));
+        self
+    }
+
+    /// Calls a tool in the world's own session.
+    pub fn call(&self, tool: &str, arguments: Value) -> Called {
+        let made = self.made();
+        self.call_in(&made.session, tool, arguments)
+    }
+
+    /// Calls a tool in another session.
+    pub fn call_in(&self, session: &Session, tool: &str, arguments: Value) -> Called {
+        let made = self.made();
+        let Value::Object(arguments) = arguments else { panic!("arguments are an object: {arguments}") };
+        let incoming = Incoming {
+            name: tool.to_owned(),
+            arguments,
+            cancel: Cancel::default(),
+            progress: Arc::new(Silent),
+            asker: Arc::clone(&self.asker),
+            deferral: self.listing != Listing::All,
+        };
+        let outcome = made.tokio.block_on(made.runtime.dispatch(session, incoming)).expect("no fault of ours");
+        Called { outcome }
+    }
+
+    /// Another session over the same workspace.
+    pub fn session(&self, id: &str) -> Session {
+        self.made().runtime.session(id, true)
+    }
+
+    /// A path of the workspace.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root().join(path)
+    }
+
+    /// The workspace.
+    pub fn root(&self) -> &Path {
+        self.files.path()
+    }
+
+    /// What a file holds now.
+    pub fn text(&self, path: &str) -> String {
+        String::from_utf8(self.on_disk(path)).expect("the file is UTF-8")
+    }
+
+    /// The bytes a file holds now.
+    pub fn on_disk(&self, path: &str) -> Vec<u8> {
+        std::fs::read(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Every path below the root, sorted, directories with a slash: nothing stray is left.
+    pub fn tree(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut open = vec![self.root().to_path_buf()];
+        while let Some(dir) = open.pop() {
+            for entry in std::fs::read_dir(dir).expect("a directory").flatten() {
+                let path = entry.path();
+                let below = path.strip_prefix(self.root()).expect("below the root").to_string_lossy().into_owned();
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    found.push(format!("{below}/"));
+                    open.push(path);
+                } else {
+                    found.push(below);
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// The journal of the world's own session.
+    pub fn journal(&self) -> Vec<Value> {
+        self.journal_of("test")
+    }
+
+    /// The journal of a session; it has to verify.
+    pub fn journal_of(&self, session: &str) -> Vec<Value> {
+        let state = &self.made().state;
+        nika_store::journal::verify(state, session).expect("the journal verifies");
+        let lines = nika_store::journal::lines(state, session).expect("the journal can be read");
+        lines.map(|line| line.expect("a whole line")).collect()
+    }
+
+    /// The pipeline.
+    pub fn runtime(&self) -> &Runtime {
+        &self.made().runtime
+    }
+
+    fn made(&self) -> &Made {
+        self.made.get_or_init(|| self.make())
+    }
+
+    fn make(&self) -> Made {
+        let state = State::open(self.state.path()).expect("a state directory");
+        let checkpoints = Arc::new(Checkpoints::open(&state).expect("a checkpoint log"));
+        let files = Workspace::open(Settings {
+            roots: vec![self.root().to_path_buf()],
+            readable: vec![state.spill_dir()],
+            home: None,
+            state: state.dir().to_path_buf(),
+            fsync: self.fsync,
+        });
+        let files = Arc::new(files.expect("the root opens"));
+        let needs = nika_tools::Needs { files, checkpoints: Arc::clone(&checkpoints), parsers: None };
+        let runtime = Runtime::new(Parts {
+            tools: nika_tools::all(&needs),
+            foreign: Vec::new(),
+            policy: Policy::new(self.rules.clone(), true),
+            stance: self.stance,
+            state: state.clone(),
+            checkpoints,
+            durability: Durability::Os,
+            clock: Arc::new(TickingClock::default()),
+            dialect: self.dialect,
+            prefixed: true,
+            listing: self.listing.clone(),
+            defer_above: 8,
+            limits: self.limits.clone(),
+            home: None,
+            header: Map::new(),
+            watcher: None,
+        });
+        let session = runtime.session("test", true);
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        Made { runtime, session, state, tokio }
+    }
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World").field("root", &self.root()).finish_non_exhaustive()
+    }
+}
+
+/// Somebody with one answer.
+struct Person(Asked);
+
+impl Asker for Person {
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Asked> {
+        Box::pin(async { self.0.clone() })
+    }
+}
+
+/// A person's yes.
+pub fn yes() -> Asked {
+    Asked::Answered(Answer::Yes { who: "the tester".into() })
+}
+
+/// A person's no, with a reason.
+pub fn no(why: &str) -> Asked {
+    Asked::Answered(Answer::No { who: "the tester".into(), why: Some(why.into()) })
+}
+
+/// What a call brought.
+#[derive(Debug)]
+pub struct Called {
+    /// All of it.
+    pub outcome: Outcome,
+}
+
+impl Called {
+    /// It was done; its answer.
+    #[track_caller]
+    pub fn ok(&self) -> &Output {
+        self.outcome.result.as_ref().unwrap_or_else(|error| panic!("{} failed: {error}", self.outcome.tool))
+    }
+
+    /// It was done; its text.
+    #[track_caller]
+    pub fn text(&self) -> String {
+        self.ok().joined_text()
+    }
+
+    /// It was done and its text holds this.
+    #[track_caller]
+    pub fn says(&self, piece: &str) -> &Called {
+        let text = self.text();
+        assert!(text.contains(piece), "expected {piece:?} in:\n{text}");
+        self
+    }
+
+    /// It ended with this code; its error.
+    #[track_caller]
+    pub fn refused(&self, code: u16) -> &ToolError {
+        match &self.outcome.result {
+            Ok(output) => panic!("expected NIKA-{code}, but it was done:\n{}", output.joined_text()),
+            Err(error) => {
+                assert_eq!(error.code.0, code, "{error}");
+                error
+            }
+        }
+    }
+
+    /// Its data.
+    #[track_caller]
+    pub fn data(&self) -> &Value {
+        self.ok().structured.as_ref().expect("the answer has data")
+    }
+}

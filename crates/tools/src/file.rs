@@ -1,0 +1,11 @@
+//! Tools that read and change files.
+
+pub mod change_set;
+pub mod checkpoints;
+pub mod edit;
+pub mod list_dir;
+pub mod notebook_edit;
+pub mod read;
+mod seen;
+pub mod undo;
+pub mod write;

@@ -1,0 +1,463 @@
+//! `change_set`: many changes over many files, all of them or none.
+//!
+//! The set is played through on the files as they stand, in memory, in order: an edit sees what an earlier
+//! one did, a file can be made and then edited, moved and then edited. What comes out, one final state a
+//! path, is verified and committed as one. `dry_run` stops before that and shows the same diff.
+
+use std::sync::Arc;
+
+use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
+use nika_edit::{Limits, Replace, plan, rebase, unified};
+use nika_guard::{Effect, Effects, Place};
+use nika_host::fs::{Change, Expect, Ledger, NotMade, Target, Workspace};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::edit::refusal;
+use super::notebook_edit::{self, Cell, CellType, EditMode};
+use super::seen::{Base, MAX_BYTES, TRIES, known, note, stale};
+use crate::lenient;
+
+/// Makes many changes over many files at once: all of them or none. Changes apply in order. Read files
+/// before you edit them. With dry_run it only returns the diff.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The changes, in order.
+    pub changes: Vec<Item>,
+    /// Show the diff, change nothing. Default false.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub dry_run: Option<bool>,
+}
+
+/// One change.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(try_from = "Map<String, Value>")]
+#[schemars(!try_from)]
+pub struct Item(Step);
+
+/// What a change may be.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(tag = "op", rename_all = "lowercase", deny_unknown_fields)]
+enum Step {
+    /// Replace text in a file that was read.
+    Edit {
+        file_path: String,
+        old_string: String,
+        new_string: String,
+        #[serde(default, deserialize_with = "lenient::switch")]
+        replace_all: Option<bool>,
+    },
+    /// Make a new file.
+    Create { file_path: String, content: String },
+    /// Move or rename a file.
+    Move {
+        file_path: String,
+        /// Its new path.
+        to: String,
+    },
+    /// Delete a file.
+    Delete { file_path: String },
+    /// Change a notebook cell, as notebook_edit.
+    Cell {
+        file_path: String,
+        cell_id: Option<String>,
+        #[serde(default, deserialize_with = "lenient::number")]
+        cell_index: Option<u32>,
+        new_source: Option<String>,
+        cell_type: Option<CellType>,
+        edit_mode: Option<EditMode>,
+    },
+}
+
+/// Other names that a field of a change goes by.
+const OTHER_NAMES: &[(&str, &[&str])] = &[
+    ("op", &["action", "type", "kind"]),
+    ("file_path", &["path", "notebook_path", "from"]),
+    ("to", &["new_path", "destination", "to_path"]),
+    ("old_string", &["old_text"]),
+    ("new_string", &["new_text"]),
+];
+
+/// What a change without `op` must be, by a field that only it has.
+const TELLING: &[(&str, &str)] =
+    &[("old_string", "edit"), ("content", "create"), ("to", "move"), ("new_source", "cell"), ("cell_id", "cell")];
+
+impl TryFrom<Map<String, Value>> for Item {
+    type Error = String;
+
+    fn try_from(mut map: Map<String, Value>) -> Result<Item, String> {
+        for (name, others) in OTHER_NAMES {
+            if !map.contains_key(*name)
+                && let Some(other) = others.iter().find(|other| map.contains_key(**other))
+                && let Some(value) = map.shift_remove(*other)
+            {
+                map.insert((*name).to_owned(), value);
+            }
+        }
+        if !map.contains_key("op")
+            && let Some((_, op)) = TELLING.iter().find(|(field, _)| map.contains_key(*field))
+        {
+            map.insert("op".into(), Value::from(*op));
+        }
+        map.retain(|_, value| !value.is_null());
+        serde_json::from_value(Value::Object(map))
+            .map(Item)
+            .map_err(|error| format!("{error}; `op` is edit, create, move, delete or cell"))
+    }
+}
+
+impl Step {
+    fn name(&self) -> &'static str {
+        match self {
+            Step::Edit { .. } => "edit",
+            Step::Create { .. } => "create",
+            Step::Move { .. } => "move",
+            Step::Delete { .. } => "delete",
+            Step::Cell { .. } => "cell",
+        }
+    }
+
+    fn path(&self) -> &str {
+        match self {
+            Step::Edit { file_path, .. }
+            | Step::Create { file_path, .. }
+            | Step::Move { file_path, .. }
+            | Step::Delete { file_path }
+            | Step::Cell { file_path, .. } => file_path,
+        }
+    }
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct ChangeSet {
+    /// The files.
+    pub files: Arc<Workspace>,
+}
+
+/// The result, as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Changed {
+    /// Whether nothing was written because `dry_run` was set.
+    pub dry_run: bool,
+    /// Paths that are new.
+    pub created: Vec<String>,
+    /// Paths with other content.
+    pub changed: Vec<String>,
+    /// Paths that are gone.
+    pub deleted: Vec<String>,
+}
+
+/// The most changes in one set.
+const MAX_CHANGES: usize = 1000;
+
+impl Tool for ChangeSet {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("change_set", "Change many files", Group::File)
+        .destructive()
+        .event(nika_contract::event::TOOL_WRITE)
+        .terms(&[
+            "batch", "multiple", "several", "atomic", "transaction", "together", "rename", "move", "delete", "remove",
+            "refactor", "patch", "once",
+        ])
+        .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::inline_schema::<Changed>())
+    }
+
+    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        if params.changes.is_empty() || params.changes.len() > MAX_CHANGES {
+            let count = params.changes.len();
+            return Err(ToolError::argument("changes", format!("takes 1 to {MAX_CHANGES} changes, not {count}")));
+        }
+        let dry = params.dry_run.unwrap_or_default();
+        let mut effects = Effects::default();
+        for place in self.places(params)?.into_iter().flatten() {
+            let effect = if dry { Effect::Read(place) } else { Effect::Write(place) };
+            if !effects.all.contains(&effect) {
+                effects.all.push(effect);
+            }
+        }
+        Ok(effects)
+    }
+
+    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Option<String> {
+        Some(diff(&self.play(cx, params).ok()?))
+    }
+
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        if params.dry_run.unwrap_or_default() {
+            return Ok(answer(&self.play(cx, &params)?, true));
+        }
+        let mut moved = None;
+        for _ in 0..TRIES {
+            cx.check_cancelled()?;
+            let mut locked = self.files.lock(cx.permit)?;
+            let slots = self.play(cx, &params)?;
+            let changes: Vec<Change> = slots.iter().filter(|slot| slot.differs()).map(Slot::change).collect();
+            if changes.is_empty() {
+                return Ok(Output::text("The changes cancel each other out; nothing was written."));
+            }
+            let written = match locked.commit(cx, changes) {
+                Ok(written) => written,
+                Err(NotMade::Moved(place)) => {
+                    moved = Some(place);
+                    continue;
+                }
+                Err(NotMade::Refused(error)) => return Err(error),
+            };
+            drop(locked);
+            for written in written {
+                let slot = slots.iter().find(|slot| slot.place.path == written.place.path);
+                let bytes = slot.and_then(|slot| slot.now.clone());
+                match (bytes, written.after, written.stamp) {
+                    (Some(bytes), Some(hash), Some(stamp)) if slot.is_some_and(|slot| slot.known) => {
+                        note(cx, &written.place, bytes, hash, stamp);
+                    }
+                    _ => cx.session.slot::<Ledger>().forget(&written.place.path),
+                }
+            }
+            return Ok(answer(&slots, false));
+        }
+        match moved {
+            Some(place) => Err(NotMade::Moved(place).into()),
+            None => Err(ToolError::cancelled()),
+        }
+    }
+}
+
+/// One path, from how it stands to how it shall.
+#[derive(Debug)]
+struct Slot {
+    place: Place,
+    origin: Expect,
+    now: Option<Vec<u8>>,
+    kind: Kind,
+    /// Permission bits that came along with a move.
+    mode: Option<u32>,
+    /// Whether the session knows its content: it read or wrote it.
+    known: bool,
+}
+
+impl Slot {
+    fn before(&self) -> Option<&[u8]> {
+        match &self.origin {
+            Expect::Absent => None,
+            Expect::Is { bytes, .. } => Some(bytes),
+        }
+    }
+
+    fn differs(&self) -> bool {
+        self.before() != self.now.as_deref()
+    }
+
+    fn change(&self) -> Change {
+        let target = match (&self.now, self.kind) {
+            (None, _) => Target::Absent,
+            (Some(bytes), Kind::Link) => Target::Link(bytes.clone()),
+            (Some(bytes), _) => Target::File { bytes: bytes.clone(), mode: self.mode },
+        };
+        Change { place: self.place.clone(), expect: self.origin.clone(), target }
+    }
+}
+
+impl ChangeSet {
+    /// The places of each change. What is moved or deleted is the entry itself, also when it is a link.
+    fn places(&self, params: &Params) -> Result<Vec<Vec<Place>>, ToolError> {
+        let at = |(index, item): (usize, &Item)| {
+            let step = &item.0;
+            let place = match step {
+                Step::Move { .. } | Step::Delete { .. } => self.files.locate_entry(step.path()),
+                _ => self.files.locate(step.path()),
+            };
+            let mut places = vec![place.map_err(|error| numbered(index, step, error))?];
+            if let Step::Move { to, .. } = step {
+                places.push(self.files.locate_entry(to).map_err(|error| numbered(index, step, error))?);
+            }
+            Ok(places)
+        };
+        params.changes.iter().enumerate().map(at).collect()
+    }
+
+    fn play(&self, cx: &Cx<'_>, params: &Params) -> Result<Vec<Slot>, ToolError> {
+        let mut slots: Vec<Slot> = Vec::new();
+        for ((index, item), places) in params.changes.iter().enumerate().zip(self.places(params)?) {
+            self.step(cx, &mut slots, &item.0, &places).map_err(|error| numbered(index, &item.0, error))?;
+        }
+        Ok(slots)
+    }
+
+    fn step(&self, cx: &Cx<'_>, slots: &mut Vec<Slot>, step: &Step, places: &[Place]) -> Result<(), ToolError> {
+        let [place, rest @ ..] = places else { return Err(ToolError::new(code::BUG, "a change has a place")) };
+        let shown = place.shown().into_owned();
+        match step {
+            Step::Edit { old_string, new_string, replace_all, .. } => {
+                let replace = Replace { old: old_string, new: new_string, all: replace_all.unwrap_or_default() };
+                let at = self.text_slot(cx, slots, place, Some(&replace))?;
+                let bytes = slots[at].now.as_deref().unwrap_or_default();
+                let made = plan(bytes, &replace).map_err(|error| refusal(&error, &shown))?.apply(bytes);
+                slots[at].now = Some(made);
+            }
+            Step::Cell { cell_id, cell_index, new_source, cell_type, edit_mode, .. } => {
+                let at = self.text_slot(cx, slots, place, None)?;
+                let bytes = slots[at].now.as_deref().unwrap_or_default();
+                let cell = Cell {
+                    id: cell_id.as_deref(),
+                    index: *cell_index,
+                    source: new_source.as_deref(),
+                    kind: *cell_type,
+                    mode: *edit_mode,
+                };
+                let made = notebook_edit::plan(bytes, cell, &cx.call.0).map_err(|error| notebook_edit::refusal(&error, &shown))?;
+                slots[at].now = Some(made.plan.apply(bytes));
+            }
+            Step::Create { content, .. } => {
+                let at = self.slot(cx, slots, place)?;
+                vacant(&slots[at])?;
+                slots[at].kind = Kind::File;
+                slots[at].known = true;
+                slots[at].now = Some(content.as_bytes().to_vec());
+            }
+            Step::Delete { .. } => {
+                let at = self.slot(cx, slots, place)?;
+                self.unchanged(cx, &slots[at])?;
+                slots[at].now.take().ok_or_else(|| missing(place))?;
+            }
+            Step::Move { .. } => {
+                let [to] = rest else { return Err(ToolError::new(code::BUG, "a move has two places")) };
+                let from = self.slot(cx, slots, place)?;
+                self.unchanged(cx, &slots[from])?;
+                let to = self.slot(cx, slots, to)?;
+                vacant(&slots[to])?;
+                let bytes = slots[from].now.take().ok_or_else(|| missing(place))?;
+                let mode = match &slots[from].origin {
+                    Expect::Is { mode, .. } => Some(*mode),
+                    Expect::Absent => slots[from].mode,
+                };
+                (slots[to].kind, slots[to].known, slots[to].mode) = (slots[from].kind, slots[from].known, mode);
+                slots[to].now = Some(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// The slot of a path, looked at on first use.
+    fn slot(&self, cx: &Cx<'_>, slots: &mut Vec<Slot>, place: &Place) -> Result<usize, ToolError> {
+        if let Some(at) = slots.iter().position(|slot| slot.place.path == place.path) {
+            return Ok(at);
+        }
+        let origin = self.files.look(cx.permit, place, MAX_BYTES)?.unwrap_or(Expect::Absent);
+        let (now, kind) = match &origin {
+            Expect::Absent => (None, Kind::File),
+            Expect::Is { bytes, kind, .. } => (Some(bytes.clone()), *kind),
+        };
+        let known = cx.session.slot::<Ledger>().seen(&place.path).is_some_and(|seen| seen.hash == origin.hash());
+        slots.push(Slot { place: place.clone(), origin, now, kind, mode: None, known });
+        Ok(slots.len() - 1)
+    }
+
+    /// The slot of a file whose text is changed: the session must know it. What others changed elsewhere
+    /// in it is kept; where they changed the same lines, `replace` is refused.
+    fn text_slot(&self, cx: &Cx<'_>, slots: &mut Vec<Slot>, place: &Place, replace: Option<&Replace<'_>>) -> Result<usize, ToolError> {
+        if let Some(at) = slots.iter().position(|slot| slot.place.path == place.path) {
+            if slots[at].now.is_none() {
+                return Err(missing(place));
+            }
+            if slots[at].known {
+                return Ok(at);
+            }
+        }
+        let known = known(&self.files, cx, place)?;
+        match (&known.base, replace) {
+            (Base::Current, _) => {}
+            (Base::Stale(base), Some(replace)) => {
+                let shown = place.shown();
+                let on_base = plan(base, replace).map_err(|error| refusal(&error, &shown))?;
+                rebase(base, &known.now.bytes, &on_base)
+                    .map_err(|overlap| ToolError::new(code::CHANGED_SINCE_READ, format!("{shown}: {overlap}")))?;
+            }
+            _ => return Err(stale(place)),
+        }
+        let at = self.slot(cx, slots, place)?;
+        slots[at].known = true;
+        Ok(at)
+    }
+
+    /// A file that the session has read is not moved or deleted in a state it has not seen.
+    fn unchanged(&self, cx: &Cx<'_>, slot: &Slot) -> Result<(), ToolError> {
+        let seen = cx.session.slot::<Ledger>().seen(&slot.place.path).and_then(|seen| seen.hash);
+        match (seen, slot.origin.hash()) {
+            (Some(seen), Some(now)) if seen != now => Err(stale(&slot.place)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn vacant(slot: &Slot) -> Result<(), ToolError> {
+    if slot.now.is_none() {
+        return Ok(());
+    }
+    Err(ToolError::new(code::ALREADY_EXISTS, format!("{} exists", slot.place.shown())))
+}
+
+fn missing(place: &Place) -> ToolError {
+    ToolError::new(code::NOT_FOUND, format!("{} does not exist", place.shown()))
+}
+
+/// An error as the refusal of the whole set. Arguments are counted from 1, as people count.
+fn numbered(index: usize, step: &Step, error: ToolError) -> ToolError {
+    let message = format!("change {} ({} {}): {} {}; nothing was changed", index + 1, step.name(), step.path(), error.code, error.message);
+    ToolError { code: code::CHANGE_SET_REFUSED, message, hint: error.hint }
+}
+
+fn diff(slots: &[Slot]) -> String {
+    let limits = Limits { max_lines: 2000, ..Limits::default() };
+    let one = |slot: &Slot| unified(slot.before(), slot.now.as_deref(), &slot.place.shown(), &limits);
+    slots.iter().map(one).collect::<Vec<_>>().concat()
+}
+
+fn answer(slots: &[Slot], dry_run: bool) -> Output {
+    let paths = |wanted: fn(&Slot) -> bool| {
+        slots.iter().filter(|slot| wanted(slot)).map(|slot| slot.place.shown().into_owned()).collect::<Vec<_>>()
+    };
+    let changed = Changed {
+        dry_run,
+        created: paths(|slot| slot.before().is_none() && slot.now.is_some()),
+        changed: paths(|slot| slot.before().is_some() && slot.now.is_some() && slot.differs()),
+        deleted: paths(|slot| slot.before().is_some() && slot.now.is_none()),
+    };
+    let diff = diff(slots);
+    let verb = if dry_run { "Would change" } else { "Changed" };
+    let counts = format!("{} created, {} changed, {} deleted", changed.created.len(), changed.changed.len(), changed.deleted.len());
+    let mut output = Output::text(format!("{verb} as one: {counts}.\n{diff}"))
+        .with_fact("dry_run", dry_run)
+        .with_fact("created", changed.created.clone())
+        .with_fact("changed", changed.changed.clone())
+        .with_fact("deleted", changed.deleted.clone())
+        .with_diff(diff);
+    output.structured = serde_json::to_value(&changed).ok();
+    output
+}
+
+const EXAMPLES: &[Example] = &[
+    Example {
+        title: "Rename a file and what refers to it",
+        files: &[("util.rs", "pub fn f() {}\n"), ("main.rs", "mod util;\n")],
+        before: &[("read", r#"{"file_path": "main.rs"}"#)],
+        arguments: r#"{"changes": [
+            {"op": "move", "file_path": "util.rs", "to": "helpers.rs"},
+            {"op": "edit", "file_path": "main.rs", "old_string": "mod util;", "new_string": "mod helpers;"}
+        ]}"#,
+        answer: "1 created, 1 changed, 1 deleted",
+    },
+    Example {
+        title: "What a set would do",
+        files: &[("a.txt", "a\n")],
+        before: &[],
+        arguments: r#"{"changes": [{"op": "delete", "file_path": "a.txt"}], "dry_run": true}"#,
+        answer: "Would change as one",
+    },
+];

@@ -1,0 +1,145 @@
+//! `checkpoints`: what can be taken back.
+
+use std::sync::Arc;
+
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
+use nika_guard::Effects;
+use nika_host::fs::Workspace;
+use nika_store::Checkpoints;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::lenient;
+
+/// Lists calls whose changes to files can be taken back with undo, newest first, with paths and sizes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// At most this many calls. Default 20.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub limit: Option<u32>,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct ListCheckpoints {
+    /// For paths as results show them.
+    pub files: Arc<Workspace>,
+    /// What can be taken back.
+    pub checkpoints: Arc<Checkpoints>,
+}
+
+/// The result, as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Listed {
+    /// The newest first.
+    pub checkpoints: Vec<Checkpoint>,
+}
+
+/// A call that changed files.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Checkpoint {
+    /// To be given to undo.
+    pub call_id: String,
+    /// The tool that ran.
+    pub tool: String,
+    /// Its session.
+    pub session: String,
+    /// When it began, in milliseconds since 1970.
+    pub at_unix_ms: u64,
+    /// The call that took it back, when one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone_by: Option<String>,
+    /// What it changed.
+    pub paths: Vec<Path>,
+}
+
+/// A path of a checkpoint.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Path {
+    /// As results show paths.
+    pub path: String,
+    /// `created`, `changed` or `deleted`.
+    pub what: &'static str,
+    /// Bytes that undo would bring back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+const DEFAULT_LIMIT: u32 = 20;
+const MAX_LIMIT: u32 = 1000;
+
+impl Tool for ListCheckpoints {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("checkpoints", "List what can be taken back", Group::File)
+        .read_only()
+        .terms(&["history", "undo", "changes", "snapshots", "versions", "earlier"])
+        .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::inline_schema::<Listed>())
+    }
+
+    /// Nika's own list of what it did; the contents stay where they are.
+    fn effects(&self, _: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        Ok(Effects::one(nika_guard::Effect::Note("checkpoints".into())))
+    }
+
+    async fn run(&self, params: Params, _: &Cx<'_>) -> Result<Output, ToolError> {
+        let limit = params.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+        let calls = self.checkpoints.list(limit as usize, None)?;
+        let checkpoints: Vec<Checkpoint> = calls
+            .into_iter()
+            .map(|call| Checkpoint {
+                paths: call.changes.iter().map(|change| self.path(change)).collect(),
+                call_id: call.call,
+                tool: call.tool,
+                session: call.session,
+                at_unix_ms: call.at,
+                undone_by: call.undone_by,
+            })
+            .collect();
+        let text = if checkpoints.is_empty() {
+            "Nothing was changed here yet.".to_owned()
+        } else {
+            checkpoints.iter().map(line).collect::<Vec<_>>().join("\n")
+        };
+        let count = checkpoints.len();
+        let structured = serde_json::to_value(Listed { checkpoints }).unwrap_or_default();
+        Ok(Output::data(structured, text).with_fact("count", count))
+    }
+}
+
+impl ListCheckpoints {
+    fn path(&self, change: &nika_store::Change) -> Path {
+        let what = match (change.before.is_some(), change.after.is_some()) {
+            (false, _) => "created",
+            (true, false) => "deleted",
+            (true, true) => "changed",
+        };
+        let bytes = change.before.and_then(|hash| self.checkpoints.objects().size(&hash).ok());
+        Path { path: self.files.shown(&change.path), what, bytes }
+    }
+}
+
+fn line(checkpoint: &Checkpoint) -> String {
+    let paths: Vec<String> = checkpoint
+        .paths
+        .iter()
+        .map(|path| {
+            let size = path.bytes.map(|bytes| format!(", {bytes} bytes kept")).unwrap_or_default();
+            format!("{} ({}{size})", path.path, path.what)
+        })
+        .collect();
+    let undone = checkpoint.undone_by.as_ref().map(|by| format!(" [taken back by {by}]")).unwrap_or_default();
+    format!("{} {}{undone}: {}", checkpoint.call_id, checkpoint.tool, paths.join(", "))
+}
+
+const EXAMPLES: &[Example] = &[Example {
+    title: "What can be taken back",
+    files: &[],
+    before: &[("write", r#"{"file_path": "a.txt", "content": "a\n"}"#)],
+    arguments: "{}",
+    answer: "a.txt (created)",
+}];

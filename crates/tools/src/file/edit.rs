@@ -1,0 +1,193 @@
+//! `edit`: one text for another in one file, byte-exact around it.
+//!
+//! The thinking — encodings, endings, how closely a text matches, moving an edit onto a file that
+//! changed — is `nika-edit`'s and pure. Here it meets the file: read, worked out and committed under the
+//! workspace's lock, so that no edit of another session is lost between two of those.
+
+use std::sync::Arc;
+
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_edit::{EditError, Limits, Overlap, Plan, Rebased, Replace, plan, rebase, unified};
+use nika_guard::Effects;
+use nika_host::fs::{Change, NotMade, Workspace};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::seen::{Base, Known, TRIES, hex, known, note, stale};
+use crate::lenient;
+
+/// Replaces text in a file. Read the file first. `old_string` must be exactly the file's text (without
+/// line numbers) and occur once, unless `replace_all`. Encoding and line endings are kept. Returns the diff.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// File to edit.
+    pub file_path: String,
+    /// Exact text to find.
+    pub old_string: String,
+    /// Text to put in its place.
+    pub new_string: String,
+    /// Replace every occurrence. Default false.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub replace_all: Option<bool>,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct Edit {
+    /// The files.
+    pub files: Arc<Workspace>,
+}
+
+/// The result, as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Edited {
+    /// The file, as results show paths.
+    pub path: String,
+    /// Places changed.
+    pub count: usize,
+    /// How closely `old_string` matched: `exact` or `trailing blanks`.
+    pub level: &'static str,
+    /// sha256 of the file before.
+    pub sha256_before: String,
+    /// sha256 of the file now.
+    pub sha256_after: String,
+}
+
+impl Tool for Edit {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("edit", "Edit file", Group::File)
+        .eager()
+        .destructive()
+        .event(nika_contract::event::TOOL_EDIT)
+        .terms(&["replace", "change", "modify", "substitute"])
+        .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::inline_schema::<Edited>())
+    }
+
+    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        Ok(Effects::write(self.files.locate(&params.file_path)?))
+    }
+
+    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Option<String> {
+        let place = self.files.locate(&params.file_path).ok()?;
+        let known = known(&self.files, cx, &place).ok()?;
+        let worked = work_out(&known, params, &place.shown()).ok()?;
+        Some(worked.plan.diff(&known.now.bytes, &place.shown()))
+    }
+
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let place = self.files.locate(&params.file_path)?;
+        let shown = place.shown().into_owned();
+        for _ in 0..TRIES {
+            cx.check_cancelled()?;
+            let mut locked = self.files.lock(cx.permit)?;
+            let known = known(&self.files, cx, &place)?;
+            let worked = work_out(&known, &params, &shown)?;
+            let bytes = worked.plan.apply(&known.now.bytes);
+            let diff = worked.plan.diff(&known.now.bytes, &shown);
+            let change = Change::replace(known.now, known.hash, bytes.clone());
+            let written = match locked.commit(cx, vec![change]) {
+                Ok(mut written) => written.remove(0),
+                Err(NotMade::Moved(_)) => continue,
+                Err(NotMade::Refused(error)) => return Err(error),
+            };
+            drop(locked);
+            if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
+                note(cx, &place, bytes, hash, stamp);
+            }
+            let edited = Edited {
+                path: shown,
+                count: worked.plan.count,
+                level: worked.plan.level.name(),
+                sha256_before: hex(known.hash),
+                sha256_after: written.after.map(hex).unwrap_or_default(),
+            };
+            return Ok(answer(edited, &worked, written.other_names, &diff));
+        }
+        Err(NotMade::Moved(place).into())
+    }
+}
+
+/// An edit placed in the file as it stands.
+struct Worked {
+    plan: Plan,
+    /// What others changed since the session read the file, as a diff.
+    outside: Option<String>,
+}
+
+fn work_out(known: &Known, params: &Params, shown: &str) -> Result<Worked, ToolError> {
+    let replace =
+        Replace { old: &params.old_string, new: &params.new_string, all: params.replace_all.unwrap_or_default() };
+    let refuse = |error: EditError| refusal(&error, shown);
+    match &known.base {
+        Base::Current => Ok(Worked { plan: plan(&known.now.bytes, &replace).map_err(refuse)?, outside: None }),
+        Base::Stale(base) => {
+            let on_base = plan(base, &replace).map_err(refuse)?;
+            let Rebased { plan, .. } = rebase(base, &known.now.bytes, &on_base).map_err(|overlap| overlaps(&overlap, shown))?;
+            let outside = unified(Some(base), Some(&known.now.bytes), shown, &Limits { max_lines: 60, ..Limits::default() });
+            Ok(Worked { plan, outside: Some(outside) })
+        }
+        Base::Lost => Err(stale(&known.now.open.place)),
+    }
+}
+
+/// The engine's refusals under their codes.
+pub(super) fn refusal(error: &EditError, shown: &str) -> ToolError {
+    let code = match error {
+        EditError::EmptyOld | EditError::SameText | EditError::NoChange => code::BAD_ARGUMENTS,
+        EditError::NotText(_) => code::UNSUPPORTED_TYPE,
+        EditError::EmptyFile | EditError::NoMatch(_) => code::EDIT_FAILED,
+        EditError::NotUnique { .. } => code::NOT_UNIQUE,
+        EditError::Unencodable { .. } | EditError::BrokenBytes { .. } | EditError::NotRoundTrip { .. } => code::CANNOT_ENCODE,
+    };
+    ToolError::new(code, format!("{shown}: {error}"))
+}
+
+fn overlaps(overlap: &Overlap, shown: &str) -> ToolError {
+    ToolError::new(code::CHANGED_SINCE_READ, format!("{shown}: {overlap}")).hint("read the file again, then repeat the edit")
+}
+
+fn answer(edited: Edited, worked: &Worked, other_names: u64, diff: &str) -> Output {
+    let times = if edited.count == 1 { "1 place".to_owned() } else { format!("{} places", edited.count) };
+    let mut text = format!("Edited {} in {times}", edited.path);
+    if edited.level != nika_edit::Level::Exact.name() {
+        text.push_str(", matched but for blanks at line ends");
+    }
+    text.push_str(".\n");
+    text.push_str(diff);
+    if other_names > 0 {
+        text.push_str(&format!("[the file had {other_names} other name(s) by hard links; those keep the former text]\n"));
+    }
+    if let Some(outside) = worked.outside.as_deref().filter(|outside| !outside.is_empty()) {
+        text.push_str("[the file had changed elsewhere since it was read; that was kept:]\n");
+        text.push_str(outside);
+    }
+    let facts = [("path", edited.path.clone()), ("before", edited.sha256_before.clone()), ("after", edited.sha256_after.clone())];
+    let mut output = Output::text(text).with_diff(diff).with_fact("count", edited.count).with_fact("level", edited.level);
+    for (name, value) in facts {
+        output = output.with_fact(name, value);
+    }
+    output.structured = serde_json::to_value(&edited).ok();
+    output
+}
+
+const EXAMPLES: &[Example] = &[
+    Example {
+        title: "One place",
+        files: &[("src/a.rs", "fn one() {}\nfn two() {}\n")],
+        before: &[("read", r#"{"file_path": "src/a.rs"}"#)],
+        arguments: r#"{"file_path": "src/a.rs", "old_string": "fn two()", "new_string": "fn second()"}"#,
+        answer: "+fn second() {}",
+    },
+    Example {
+        title: "Every place",
+        files: &[("a.txt", "x y x\nx\n")],
+        before: &[("read", r#"{"file_path": "a.txt"}"#)],
+        arguments: r#"{"file_path": "a.txt", "old_string": "x", "new_string": "z", "replace_all": true}"#,
+        answer: "in 3 places",
+    },
+];

@@ -1,0 +1,143 @@
+//! `list_dir`: what is in one directory.
+
+use std::fmt::Write;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_guard::Effects;
+use nika_host::fs::Workspace;
+use nika_search::Kind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::lenient;
+
+/// Lists one directory: names, kinds and sizes, by name, hidden ones included. To find files below it use
+/// glob.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Directory. Default: the root.
+    pub path: Option<String>,
+    /// Skip this many entries.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub offset: Option<u32>,
+    /// At most this many. Default 500.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub limit: Option<u32>,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct ListDir {
+    /// The files.
+    pub files: Arc<Workspace>,
+}
+
+/// The record beside the names.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Listed {
+    /// The directory, as results show paths.
+    pub path: String,
+    /// Entries in it, shown or not.
+    pub total: usize,
+    /// Entries in this answer.
+    pub shown: usize,
+    /// Where the next page begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
+}
+
+const DEFAULT_LIMIT: u32 = 500;
+
+impl Tool for ListDir {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("list_dir", "List directory", Group::File)
+        .read_only()
+        .event(nika_contract::event::TOOL_GLOB)
+        .terms(&["ls", "directory", "folder", "entries", "contents", "browse", "tree"])
+        .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::inline_schema::<Listed>())
+    }
+
+    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        Ok(Effects::read(self.files.locate(params.path.as_deref().unwrap_or("."))?))
+    }
+
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let place = self.files.locate(params.path.as_deref().unwrap_or("."))?;
+        let dir = self.files.open_dir(cx.permit, &place)?;
+        let offset = params.offset.unwrap_or_default() as usize;
+        let limit = params.limit.unwrap_or(DEFAULT_LIMIT) as usize;
+        let own_state = self.files.holds_own_state(&place.path);
+        let withhold = |name: &std::ffi::OsStr, _: bool| self.files.is_own_state(&place.path.join(name));
+        let withhold: Option<&dyn Fn(&std::ffi::OsStr, bool) -> bool> = if own_state { Some(&withhold) } else { None };
+        let listing = nika_search::list(dir.as_fd(), offset, Some(limit), withhold)
+            .map_err(|error| ToolError::new(code::READ_FAILED, format!("cannot list {}: {error}", place.shown())))?;
+        let mut text = String::with_capacity(listing.entries.len() * 32);
+        for entry in &listing.entries {
+            let name = entry.name.to_string_lossy();
+            let _ = match entry.kind {
+                Kind::Dir => writeln!(text, "{name}/"),
+                Kind::File => writeln!(text, "{name}  {}", size(entry.size)),
+                Kind::Link => writeln!(text, "{name}  link"),
+                Kind::Other => writeln!(text, "{name}  device, socket or FIFO"),
+            };
+        }
+        if listing.total == 0 {
+            text.push_str("[empty]\n");
+        } else if listing.entries.is_empty() {
+            let _ = writeln!(text, "[there are {} entries; offset {offset} is behind the last]", listing.total);
+        } else if let Some(next) = listing.next_offset {
+            let _ = writeln!(text, "[{} of {} entries; go on with offset={next}]", listing.entries.len(), listing.total);
+        }
+        let result = Listed {
+            path: place.shown().into_owned(),
+            total: listing.total,
+            shown: listing.entries.len(),
+            next_offset: listing.next_offset,
+        };
+        let text = text.trim_end().to_owned();
+        Ok(Output::data(serde_json::to_value(&result).unwrap_or_default(), text)
+            .with_fact("path", result.path)
+            .with_fact("total", result.total))
+    }
+}
+
+/// A size as people read it: `512 B`, `1.5 KB`, `20 MB`.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let (mut value, mut unit) = (bytes as f64 / 1024.0, 0);
+    while value >= 1023.95 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if value < 9.95 { format!("{value:.1} {}", UNITS[unit]) } else { format!("{value:.0} {}", UNITS[unit]) }
+}
+
+const EXAMPLES: &[Example] = &[Example {
+    title: "The root",
+    files: &[("src/main.rs", "fn main() {}\n"), ("README.md", "Hi\n")],
+    before: &[],
+    arguments: "{}",
+    answer: "README.md  3 B",
+}];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        for (bytes, shown) in [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KB"), (1536, "1.5 KB"), (20 << 20, "20 MB"), ((1 << 20) - 1, "1.0 MB")] {
+            assert_eq!(size(bytes), shown);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! `read`: what a file holds, shown to a model.
+//!
+//! Decides by the first bytes what a file is, and bounds what is shown of it. How text is decoded is
+//! `nika_edit`'s; what pictures and PDFs mean is parsed in children that may die. Whether the file may
+//! be read was settled before; how the answer is cut and sent comes after.
+
+mod args;
+mod fuzz;
+mod large;
+mod notebook;
+mod parse;
+mod pdf;
+mod picture;
+mod sheet;
+mod text;
+mod wire;
+
+use std::sync::Arc;
+
+use nika_contract::{Block, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, event};
+use nika_edit::NotText;
+use nika_guard::{Effects, Place};
+use nika_host::fs::{Ledger, OpenFile, Seen, Workspace, sha256};
+use nika_host::proc::Isolated;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::seen::hex;
+use args::{Window, size};
+use text::NoPage;
+
+pub use fuzz::fuzz_one;
+pub use parse::parse_child;
+
+/// Bytes of a text that is taken in whole: 4 MiB are read, hashed and decoded in about 5 ms, and an
+/// edit afterwards knows exactly what was there.
+const WHOLE_BYTES: u64 = 4 << 20;
+/// Bytes that tell what a file is.
+const MAGIC_BYTES: usize = 16;
+
+/// Reads a file: text with line numbers (any encoding), images, PDF text, notebooks as cells. Lines
+/// over 2,000 characters are cut. To find something in files use grep; for a directory, list_dir.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Path, absolute or from the root.
+    pub file_path: String,
+    /// First line, from 1; -100 starts 100 lines before the end, fast in a log of any size. Counts
+    /// cells in a notebook.
+    #[serde(default, deserialize_with = "crate::lenient::number")]
+    #[schemars(with = "Option<i64>")]
+    pub offset: Option<i64>,
+    /// How many lines. Default 2000.
+    #[serde(default, deserialize_with = "crate::lenient::number")]
+    #[schemars(with = "Option<i64>")]
+    pub limit: Option<i64>,
+    /// Pages of a PDF: "3", "1-5" or "10-", at most 20 a call.
+    #[serde(default, deserialize_with = "args::text_or_number")]
+    #[schemars(with = "Option<String>")]
+    pub pages: Option<String>,
+}
+
+const EXAMPLES: &[Example] = &[
+    Example {
+        title: "A whole file",
+        files: &[("src/main.rs", "fn main() {\n    run();\n}\n")],
+        before: &[],
+        arguments: r#"{"file_path": "src/main.rs"}"#,
+        answer: "     1\tfn main() {\n     2\t    run();\n     3\t}",
+    },
+    Example {
+        title: "Some lines of it",
+        files: &[("notes.txt", "one\ntwo\nthree\nfour\n")],
+        before: &[],
+        arguments: r#"{"file_path": "notes.txt", "offset": 2, "limit": 2}"#,
+        answer: "     2\ttwo\n     3\tthree\n[lines 2–3 of 4; go on with offset=4]",
+    },
+    Example {
+        title: "The end of a log",
+        files: &[("app.log", "start\nwork\nwork\ndone\n")],
+        before: &[],
+        arguments: r#"{"file_path": "app.log", "offset": -1}"#,
+        answer: "     4\tdone\n[line 4 of 4]",
+    },
+    Example {
+        title: "The cells of a notebook",
+        files: &[(
+            "plot.ipynb",
+            r##"{"cells": [{"cell_type": "markdown", "id": "intro", "metadata": {}, "source": ["# Title"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"##,
+        )],
+        before: &[],
+        arguments: r#"{"file_path": "plot.ipynb"}"#,
+        answer: "=== cell 0 markdown id=intro\n# Title",
+    },
+];
+
+/// The tool.
+#[derive(Debug)]
+pub struct Read {
+    /// Where files are.
+    pub files: Arc<Workspace>,
+    /// How parser children are started. Without it hostile formats are parsed in this process: for tests.
+    pub parsers: Option<Isolated>,
+}
+
+impl Tool for Read {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("read", "Read file", Group::File)
+        .eager()
+        .read_only()
+        .event(event::TOOL_READ)
+        .max_output_chars(sheet::ANSWER_CHARS)
+        .terms(&["cat", "open", "view", "show", "content", "head", "tail", "image", "screenshot", "pdf", "ipynb"])
+        .examples(EXAMPLES);
+
+    fn effects(&self, p: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        Ok(Effects::read(self.files.locate(&p.file_path)?))
+    }
+
+    async fn run(&self, p: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let window = Window::new(p.offset, p.limit)?;
+        let pages = pdf::Pages::new(p.pages.as_deref())?;
+        let place = self.files.locate(&p.file_path)?;
+        let open = self.files.open_file(cx.permit, &place)?;
+        let kind = Kind::of(&open)?;
+        if p.pages.is_some() && !matches!(kind, Kind::Pdf) {
+            return Err(ToolError::argument("pages", format!("{} is no PDF", place.shown()))
+                .hint("leave it out; `offset` and `limit` choose lines"));
+        }
+        match kind {
+            Kind::Picture => self.picture(open, cx).await,
+            Kind::Pdf => self.pdf(open, p.pages.as_deref(), pages, cx).await,
+            Kind::Notebook => self.notebook(open, window, cx).await,
+            Kind::Text if open.size > WHOLE_BYTES => large_text(open, window, cx).await,
+            Kind::Text => {
+                let file = Whole::take(open, WHOLE_BYTES)?;
+                file.text(window, cx)
+            }
+        }
+    }
+}
+
+impl Read {
+    async fn picture(&self, open: OpenFile, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let file = Whole::take(open, picture::FILE_BYTES)?;
+        let frames = parse::ask(self.parsers.as_ref(), cx, parse::PICTURE, &json!({}), &file.bytes).await;
+        let frames = frames.map_err(|error| named(&file.open.place, error))?;
+        let (text, block) =
+            picture::blocks(&file.shown(), &file.bytes, &frames).ok_or_else(|| nonsense(&file.open.place))?;
+        file.seen(cx, false);
+        Ok(file.facts(Output { content: vec![Block::Text(text), block], ..Output::default() }))
+    }
+
+    async fn pdf(
+        &self,
+        open: OpenFile,
+        asked: Option<&str>,
+        pages: pdf::Pages,
+        cx: &Cx<'_>,
+    ) -> Result<Output, ToolError> {
+        let file = Whole::take(open, pdf::FILE_BYTES)?;
+        let asked = json!({"pages": asked});
+        let frames = parse::ask(self.parsers.as_ref(), cx, parse::PDF, &asked, &file.bytes).await;
+        let frames = frames.map_err(|error| named(&file.open.place, error))?;
+        let (text, shown) = pdf::text(&file.shown(), pages, &frames).ok_or_else(|| nonsense(&file.open.place))?;
+        file.seen(cx, false);
+        Ok(file.facts(Output::text(text).with_fact("pages", shown)))
+    }
+
+    async fn notebook(&self, open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let file = Whole::take(open, notebook::FILE_BYTES)?;
+        let Some(read) = notebook::read(&file.bytes) else {
+            return file.text(window, cx);
+        };
+        let cells = notebook::cells(read, &file.shown(), window, self.parsers.as_ref(), cx).await;
+        let cells = cells.map_err(|error| named(&file.open.place, error))?;
+        file.seen(cx, true);
+        let output = Output { content: cells.blocks, ..Output::default() };
+        Ok(file.facts(output.with_fact("cells", cells.shown)))
+    }
+}
+
+/// What a file is to this tool.
+enum Kind {
+    Picture,
+    Pdf,
+    Notebook,
+    Text,
+}
+
+impl Kind {
+    /// By the first bytes; only a notebook, which is JSON like any other, goes by its name.
+    fn of(open: &OpenFile) -> Result<Kind, ToolError> {
+        use std::os::unix::fs::FileExt;
+        let mut head = [0; MAGIC_BYTES];
+        let read = open.file.read_at(&mut head, 0).map_err(|error| {
+            ToolError::new(code::READ_FAILED, format!("cannot read {}: {error}", open.place.shown()))
+        })?;
+        let head = &head[..read];
+        let notebook = open.place.path.extension().is_some_and(|name| name.eq_ignore_ascii_case("ipynb"));
+        Ok(match head {
+            head if head.starts_with(pdf::MAGIC) => Kind::Pdf,
+            head if picture::kind(head).is_some() => Kind::Picture,
+            _ if notebook && open.size <= notebook::FILE_BYTES => Kind::Notebook,
+            _ => Kind::Text,
+        })
+    }
+}
+
+/// A file with all its bytes.
+struct Whole {
+    open: OpenFile,
+    bytes: Vec<u8>,
+    hash: [u8; 32],
+}
+
+impl Whole {
+    fn take(mut open: OpenFile, max_bytes: u64) -> Result<Whole, ToolError> {
+        let bytes = open.read_all(max_bytes)?;
+        let hash = sha256(&bytes);
+        Ok(Whole { open, bytes, hash })
+    }
+
+    fn text(&self, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let page = text::page(&self.bytes, window).map_err(|no| self.open.no_page(no))?;
+        self.seen(cx, true);
+        Ok(self.facts(Output::text(page.text).with_fact("lines", page.shown)))
+    }
+
+    /// Notes that the session has seen these bytes; those of a text are kept, for an edit to start from.
+    fn seen(&self, cx: &Cx<'_>, keep: bool) {
+        let bytes = keep.then(|| Arc::from(self.bytes.as_slice()));
+        let seen = Seen { hash: Some(self.hash), bytes, stamp: self.open.stamp };
+        cx.session.slot::<Ledger>().note(&self.open.place.path, seen);
+    }
+
+    fn shown(&self) -> String {
+        nika_contract::text::harmless(&self.open.place.shown()).into_owned()
+    }
+
+    fn facts(&self, output: Output) -> Output {
+        output
+            .with_fact("path", self.open.place.shown())
+            .with_fact("bytes", self.bytes.len())
+            .with_fact("sha256", hex(self.hash))
+    }
+}
+
+/// A part of a file that is too large to take whole.
+async fn large_text(open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
+    let (page, open) = parse::blocking(cx.cancel, move |stopped| {
+        (large::page(&open.file, open.size, window, large::COUNTED_BYTES, stopped), open)
+    })
+    .await?;
+    let page = page.map_err(|no| open.no_page(no))?;
+    let ledger = cx.session.slot::<Ledger>();
+    // A hash that is known for this very file is worth more than having looked again.
+    if ledger.seen(&open.place.path).is_none_or(|seen| seen.stamp != open.stamp) {
+        ledger.note(&open.place.path, Seen { hash: None, bytes: None, stamp: open.stamp });
+    }
+    Ok(Output::text(page.text)
+        .with_fact("lines", page.shown)
+        .with_fact("path", open.place.shown())
+        .with_fact("bytes", open.size))
+}
+
+trait Explain {
+    fn no_page(&self, no: NoPage) -> ToolError;
+}
+
+impl Explain for OpenFile {
+    fn no_page(&self, no: NoPage) -> ToolError {
+        match no {
+            NoPage::Refused(refused) => refused,
+            NoPage::NotText(NotText { reason, kind, .. }) => {
+                let what = kind.map_or_else(|| format!("not text: {reason}"), str::to_owned);
+                let message = format!("{} is {what} ({})", self.place.shown(), size(self.size));
+                ToolError::new(code::UNSUPPORTED_TYPE, message)
+                    .hint("text, PNG, JPEG, GIF, WebP, PDF and notebooks can be read")
+            }
+        }
+    }
+}
+
+/// A parser's refusal, which does not know what it parsed.
+fn named(place: &Place, error: ToolError) -> ToolError {
+    if error.code == code::CANCELLED || error.code == code::BAD_ARGUMENTS {
+        return error;
+    }
+    ToolError { message: format!("{}: {}", place.shown(), error.message), ..error }
+}
+
+fn nonsense(place: &Place) -> ToolError {
+    ToolError::new(code::PARSER_FAILED, format!("{}: the parser's answer makes no sense", place.shown()))
+}
+
+#[cfg(test)]
+mod tests;

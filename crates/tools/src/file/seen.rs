@@ -1,0 +1,72 @@
+//! What the session knows of a file against what stands there now.
+
+use nika_contract::{Cx, ToolError, code};
+use nika_guard::Place;
+use nika_host::fs::{FileNow, Ledger, Seen, Stamp, Workspace, sha256};
+
+/// The largest file that is edited, in bytes: it is held in memory three times over.
+pub(super) const MAX_BYTES: u64 = 64 << 20;
+
+/// How often a change is begun again when others keep changing the file.
+pub(super) const TRIES: usize = 5;
+
+/// A file the session has read, as it stands now.
+pub(super) struct Known {
+    pub now: FileNow,
+    pub hash: [u8; 32],
+    pub base: Base,
+}
+
+/// What the session's knowledge is worth.
+pub(super) enum Base {
+    /// It is what stands there.
+    Current,
+    /// Something else stands there; these are the bytes the session read.
+    Stale(std::sync::Arc<[u8]>),
+    /// Something else stands there, and the bytes are no longer kept.
+    Lost,
+}
+
+/// Reads a file that the session must have read before.
+pub(super) fn known(files: &Workspace, cx: &Cx<'_>, place: &Place) -> Result<Known, ToolError> {
+    let seen = cx.session.slot::<Ledger>().seen(&place.path);
+    let now = files.read_file(cx.permit, place, MAX_BYTES)?;
+    let Some(seen) = seen else { return Err(unread(place)) };
+    if seen.stamp == now.open.stamp
+        && let Some(hash) = seen.hash
+    {
+        return Ok(Known { now, hash, base: Base::Current });
+    }
+    let hash = sha256(&now.bytes);
+    // A touch without a change is no change; a part that was read vouches only for the same identity.
+    let current = seen.hash.map_or(seen.stamp == now.open.stamp, |known| known == hash);
+    let base = match (current, seen.bytes) {
+        (true, _) => Base::Current,
+        (false, Some(bytes)) => Base::Stale(bytes),
+        (false, None) => Base::Lost,
+    };
+    Ok(Known { now, hash, base })
+}
+
+/// The file was not read in this session.
+pub(super) fn unread(place: &Place) -> ToolError {
+    ToolError::new(code::MUST_READ_FIRST, format!("{} was not read in this session", place.shown()))
+        .hint("read it first, then repeat the call")
+}
+
+/// The file changed since it was read, and it cannot be said where.
+pub(super) fn stale(place: &Place) -> ToolError {
+    ToolError::new(code::CHANGED_SINCE_READ, format!("{} changed since it was read", place.shown()))
+        .hint("read it again, then repeat the call")
+}
+
+/// Notes what the session has just written: it knows these bytes.
+pub(super) fn note(cx: &Cx<'_>, place: &Place, bytes: Vec<u8>, hash: [u8; 32], stamp: Stamp) {
+    cx.session.slot::<Ledger>().note(&place.path, Seen { hash: Some(hash), bytes: Some(bytes.into()), stamp });
+}
+
+/// A hash as people write it.
+pub(super) fn hex(hash: [u8; 32]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    hash.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).map(char::from).collect()
+}

@@ -1,0 +1,273 @@
+//! `undo`: takes back what one call did to files, or what the last calls did.
+//!
+//! Each path goes back to the content kept before the call. Where a later call changed the same path, the
+//! later change is kept if both can stand; where they cannot, nothing is taken back and the difference is
+//! shown. What undo does is a call like any other, so an undo can be undone.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
+use nika_edit::{Limits, merge3, unified};
+use nika_guard::{Effect, Effects, Place};
+use nika_host::fs::{Change, Expect, Ledger, NotMade, Workspace};
+use nika_store::{CallChanges, Checkpoints, Hash};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::seen::{MAX_BYTES, TRIES};
+use crate::lenient;
+
+/// Takes back what one call (call_id, see checkpoints) or this session's last calls (steps) did to files.
+/// Refused, with the diff, where the same text was changed again since.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The call to take back.
+    pub call_id: Option<String>,
+    /// Instead: how many of this session's last changing calls. Default 1.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub steps: Option<u32>,
+    /// Show the diff, change nothing. Default false.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub dry_run: Option<bool>,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct Undo {
+    /// The files.
+    pub files: Arc<Workspace>,
+    /// What can be taken back.
+    pub checkpoints: Arc<Checkpoints>,
+}
+
+/// The result, as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TakenBack {
+    /// Whether nothing was written because `dry_run` was set.
+    pub dry_run: bool,
+    /// The calls taken back, the newest first.
+    pub calls: Vec<String>,
+    /// The paths that changed.
+    pub paths: Vec<String>,
+}
+
+/// The most calls that one undo takes back.
+const MAX_STEPS: u32 = 100;
+
+impl Tool for Undo {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("undo", "Take back changes", Group::File)
+        .destructive()
+        .event(nika_contract::event::UNDONE)
+        .terms(&["revert", "restore", "rollback", "roll", "back", "previous", "mistake", "checkpoint"])
+        .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::inline_schema::<TakenBack>())
+    }
+
+    fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
+        let session = scene.session.is_lasting().then(|| scene.session.id());
+        let mut effects = Effects::default();
+        for change in self.calls(params, session)?.iter().flat_map(|call| &call.changes) {
+            let place = self.files.place(change.path.clone());
+            let effect = if params.dry_run.unwrap_or_default() { Effect::Read(place) } else { Effect::Write(place) };
+            if !effects.all.contains(&effect) {
+                effects.all.push(effect);
+            }
+        }
+        Ok(effects)
+    }
+
+    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Option<String> {
+        let session = cx.session.is_lasting().then(|| cx.session.id());
+        let calls = self.calls(params, session).ok()?;
+        Some(diff(&self.play(cx, &calls).ok()?))
+    }
+
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let session = cx.session.is_lasting().then(|| cx.session.id());
+        let calls = self.calls(&params, session)?;
+        if params.dry_run.unwrap_or_default() {
+            return Ok(answer(&calls, &self.play(cx, &calls)?, true));
+        }
+        let mut moved = None;
+        for _ in 0..TRIES {
+            cx.check_cancelled()?;
+            let mut locked = self.files.lock(cx.permit)?;
+            let slots = self.play(cx, &calls)?;
+            let changes: Vec<Change> = slots.values().filter(|slot| slot.differs()).map(Slot::change).collect();
+            if !changes.is_empty() {
+                match locked.commit(cx, changes) {
+                    Ok(_) => {}
+                    Err(NotMade::Moved(place)) => {
+                        moved = Some(place);
+                        continue;
+                    }
+                    Err(NotMade::Refused(error)) => return Err(error),
+                }
+            }
+            let made = calls.iter().flat_map(|call| &call.changes).filter(|change| change.kind == Kind::Directory);
+            // The deepest first: a directory is empty once what was made in it is gone.
+            let mut made: Vec<PathBuf> = made.filter(|change| change.before.is_none()).map(|change| change.path.clone()).collect();
+            made.sort_by_key(|path| std::cmp::Reverse(path.as_os_str().len()));
+            for path in made {
+                locked.remove_empty_dir(cx, &self.files.place(path))?;
+            }
+            drop(locked);
+            for slot in slots.values() {
+                cx.session.slot::<Ledger>().forget(&slot.place.path);
+            }
+            for call in &calls {
+                self.checkpoints.mark_undone(&call.call, &cx.call.0)?;
+            }
+            return Ok(answer(&calls, &slots, false));
+        }
+        match moved {
+            Some(place) => Err(NotMade::Moved(place).into()),
+            None => Err(ToolError::cancelled()),
+        }
+    }
+}
+
+/// One path on its way back.
+struct Slot {
+    place: Place,
+    origin: Expect,
+    now: Option<Vec<u8>>,
+    kind: Kind,
+    mode: Option<u32>,
+}
+
+impl Slot {
+    fn before(&self) -> Option<&[u8]> {
+        match &self.origin {
+            Expect::Absent => None,
+            Expect::Is { bytes, .. } => Some(bytes),
+        }
+    }
+
+    fn differs(&self) -> bool {
+        self.before() != self.now.as_deref()
+    }
+
+    fn change(&self) -> Change {
+        Change::restore(self.place.clone(), self.origin.clone(), self.kind, self.now.clone(), self.mode)
+    }
+}
+
+impl Undo {
+    /// The calls to take back, the newest first.
+    fn calls(&self, params: &Params, session: Option<&str>) -> Result<Vec<CallChanges>, ToolError> {
+        if let Some(id) = &params.call_id {
+            if params.steps.is_some() {
+                return Err(ToolError::argument("steps", "give `call_id` or `steps`, not both"));
+            }
+            let call = self.checkpoints.find(id)?;
+            if let Some(by) = &call.undone_by {
+                let message = format!("call {id} was taken back already, by {by}");
+                return Err(ToolError::new(code::NOTHING_TO_UNDO, message).hint(format!("to have it again, undo {by}")));
+            }
+            return Ok(vec![call]);
+        }
+        let steps = params.steps.unwrap_or(1);
+        if steps == 0 || steps > MAX_STEPS {
+            return Err(ToolError::argument("steps", format!("takes 1 to {MAX_STEPS}, not {steps}")));
+        }
+        // Undone calls, and the undos themselves, are passed over: the next undo takes the next older call.
+        let recent = self.checkpoints.list(steps as usize * 4 + 50, session)?;
+        let standing = recent.into_iter().filter(|call| call.undone_by.is_none() && call.tool != "undo");
+        let calls: Vec<CallChanges> = standing.take(steps as usize).collect();
+        if calls.is_empty() {
+            let whose = if session.is_some() { "this session" } else { "any session" };
+            let message = format!("no call of {whose} changed a file that is not taken back yet");
+            return Err(ToolError::new(code::NOTHING_TO_UNDO, message).hint("`checkpoints` lists what can be taken back"));
+        }
+        Ok(calls)
+    }
+
+    /// Plays the calls backwards on the files as they stand.
+    fn play(&self, cx: &Cx<'_>, calls: &[CallChanges]) -> Result<BTreeMap<PathBuf, Slot>, ToolError> {
+        let mut slots: BTreeMap<PathBuf, Slot> = BTreeMap::new();
+        for call in calls {
+            for change in call.changes.iter().filter(|change| change.kind != Kind::Directory) {
+                if !slots.contains_key(&change.path) {
+                    let place = self.files.place(change.path.clone());
+                    let origin = self.files.look(cx.permit, &place, MAX_BYTES)?.unwrap_or(Expect::Absent);
+                    let (now, kind) = match &origin {
+                        Expect::Absent => (None, Kind::File),
+                        Expect::Is { bytes, kind, .. } => (Some(bytes.clone()), *kind),
+                    };
+                    slots.insert(change.path.clone(), Slot { place, origin, now, kind, mode: None });
+                }
+                let slot = slots.get_mut(&change.path).expect("inserted above");
+                slot.now = self.back(call, change, slot)?;
+                slot.mode = change.mode;
+                slot.kind = change.kind;
+            }
+        }
+        Ok(slots)
+    }
+
+    /// The content of a path without what the call did to it.
+    fn back(&self, call: &CallChanges, change: &nika_store::Change, slot: &Slot) -> Result<Option<Vec<u8>>, ToolError> {
+        let now = slot.now.as_deref().map(Hash::of);
+        let former = change.before.map(|hash| self.checkpoints.objects().get(&hash)).transpose()?;
+        if now == change.after {
+            return Ok(former);
+        }
+        // Somebody took it back by hand.
+        if now == change.before {
+            return Ok(slot.now.clone());
+        }
+        let after = change.after.and_then(|hash| self.checkpoints.objects().get(&hash).ok());
+        if let (Some(after), Some(former), Some(now)) = (&after, &former, &slot.now)
+            && let Ok(merged) = merge3(after, former, now)
+        {
+            return Ok(Some(merged.bytes));
+        }
+        let shown = slot.place.shown();
+        let limits = Limits { max_lines: 80, ..Limits::default() };
+        let diff = unified(slot.now.as_deref(), former.as_deref(), &shown, &limits);
+        let message = format!("{shown} was changed again since call {}; taking that call back would lose it:\n{diff}", call.call);
+        Err(ToolError::new(code::UNDO_CONFLICT, message).hint("undo the later call first (`checkpoints` lists them), or settle it by hand"))
+    }
+}
+
+fn diff(slots: &BTreeMap<PathBuf, Slot>) -> String {
+    let one = |slot: &Slot| unified(slot.before(), slot.now.as_deref(), &slot.place.shown(), &Limits::default());
+    slots.values().map(one).collect::<Vec<_>>().concat()
+}
+
+fn answer(calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>, dry_run: bool) -> Output {
+    let diff = diff(slots);
+    let result = TakenBack {
+        dry_run,
+        calls: calls.iter().map(|call| call.call.clone()).collect(),
+        paths: slots.values().filter(|slot| slot.differs()).map(|slot| slot.place.shown().into_owned()).collect(),
+    };
+    let verb = if dry_run { "Would take back" } else { "Took back" };
+    let what: Vec<String> = calls.iter().map(|call| format!("{} ({})", call.call, call.tool)).collect();
+    let mut output = Output::text(format!("{verb} {}: {} path(s).\n{diff}", what.join(", "), result.paths.len()))
+        .with_fact("dry_run", dry_run)
+        .with_fact("undone", result.calls.clone())
+        .with_fact("paths", result.paths.clone())
+        .with_diff(diff);
+    output.structured = serde_json::to_value(&result).ok();
+    output
+}
+
+const EXAMPLES: &[Example] = &[Example {
+    title: "The last change",
+    files: &[("a.txt", "one\n")],
+    before: &[
+        ("read", r#"{"file_path": "a.txt"}"#),
+        ("edit", r#"{"file_path": "a.txt", "old_string": "one", "new_string": "two"}"#),
+    ],
+    arguments: "{}",
+    answer: "+one",
+}];

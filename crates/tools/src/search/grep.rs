@@ -1,0 +1,291 @@
+//! `grep`: files by content, with ripgrep's meaning of every parameter.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_guard::{Effects, Looking};
+use nika_host::fs::Workspace;
+use nika_search::{GrepFound, GrepQuery, Mode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::record::Completeness;
+use super::scope::{DEFAULT_TIMEOUT, Search, Searched};
+use crate::lenient;
+
+/// Searches file contents with a regular expression (ripgrep's). Leaves out ignored, hidden and binary
+/// files, and says so.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Regular expression.
+    pub pattern: String,
+    /// File or directory. Default: the root.
+    pub path: Option<String>,
+    /// Only files like "*.rs" or "*.{ts,tsx}".
+    pub glob: Option<String>,
+    /// Only files of a type: rust, py, js…
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// Default files_with_matches.
+    pub output_mode: Option<OutputMode>,
+    /// Line numbers. Default true.
+    #[serde(rename = "-n", default, deserialize_with = "lenient::switch")]
+    pub numbers: Option<bool>,
+    /// Ignore case.
+    #[serde(rename = "-i", default, deserialize_with = "lenient::switch")]
+    pub ignore_case: Option<bool>,
+    /// Lines after each match.
+    #[serde(rename = "-A", default, deserialize_with = "lenient::number")]
+    pub after: Option<u32>,
+    /// Lines before.
+    #[serde(rename = "-B", default, deserialize_with = "lenient::number")]
+    pub before: Option<u32>,
+    /// Lines around.
+    #[serde(rename = "-C", default, deserialize_with = "lenient::number")]
+    pub around: Option<u32>,
+    /// Same as -C.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub context: Option<u32>,
+    /// Matches may span lines.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub multiline: Option<bool>,
+    /// At most this many lines or files.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub head_limit: Option<u32>,
+    /// Skip this many.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub offset: Option<u32>,
+    /// Pattern is plain text.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub literal: Option<bool>,
+    /// Hidden files too.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub hidden: Option<bool>,
+    /// Ignored files too.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub no_ignore: Option<bool>,
+    /// Default 30000.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub timeout_ms: Option<u32>,
+}
+
+/// What to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputMode {
+    /// Which files match.
+    #[default]
+    FilesWithMatches,
+    /// The lines.
+    Content,
+    /// How many lines match in each file.
+    Count,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct Grep {
+    /// The files.
+    pub files: Arc<Workspace>,
+}
+
+/// The record beside the text.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Found {
+    /// Files with a match in this answer.
+    pub files: usize,
+    /// Where the next page begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
+    /// What was looked at.
+    pub completeness: Completeness,
+}
+
+/// No search runs longer than this.
+const MAX_TIMEOUT_MS: u32 = 600_000;
+
+impl Tool for Grep {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("grep", "Search in files", Group::Search)
+        .eager()
+        .read_only()
+        .event(nika_contract::event::TOOL_GREP)
+        .terms(&["search", "find", "text", "regex", "content", "ripgrep", "occurrences", "usages"])
+        .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::inline_schema::<Found>())
+    }
+
+    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        Ok(Effects::read(self.files.locate(params.path.as_deref().unwrap_or("."))?.tree()))
+    }
+
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let place = self.files.locate(params.path.as_deref().unwrap_or("."))?;
+        let query = query(&params)?;
+        let mut search = Search::new(&self.files, cx, place.tree(), Looking::IntoFiles);
+        search.hidden = params.hidden.unwrap_or_default();
+        search.no_ignore = params.no_ignore.unwrap_or_default();
+        search.timeout = params
+            .timeout_ms
+            .map_or(DEFAULT_TIMEOUT, |ms| Duration::from_millis(u64::from(ms.clamp(1, MAX_TIMEOUT_MS))));
+        let numbers = query.line_numbers;
+        let done = tokio::task::spawn_blocking(move || {
+            let searched = search.run(|scope| nika_search::grep(scope, &query))?;
+            Ok::<_, ToolError>((searched, search))
+        });
+        let (searched, search) = done.await.map_err(|error| ToolError::new(code::BUG, error.to_string()))??;
+        let found = &searched.found;
+        let mode = params.output_mode.unwrap_or_default();
+        let completeness = Completeness::of(&found.record);
+        let mut text = render(&searched, &search.files, mode, numbers);
+        if found.files.is_empty() {
+            let what = match (completeness.complete, params.offset.unwrap_or_default()) {
+                (true, 0) => "No matches.",
+                (false, 0) => "No match in what was searched, and that was not all.",
+                _ => "No more matches.",
+            };
+            text.push_str(what);
+            text.push('\n');
+        }
+        if let Some(next) = found.next_offset {
+            let _ = writeln!(text, "[more follow; go on with offset={next}]");
+        }
+        text.push_str(&completeness.line(&found.record));
+        let result = Found { files: found.files.len(), next_offset: found.next_offset, completeness };
+        Ok(Output::data(serde_json::to_value(&result).unwrap_or_default(), text)
+            .with_fact("pattern", params.pattern)
+            .with_fact("files", result.files)
+            .with_fact("complete", result.completeness.complete))
+    }
+}
+
+fn query(params: &Params) -> Result<GrepQuery, ToolError> {
+    if let (Some(a), Some(b)) = (params.around, params.context)
+        && a != b
+    {
+        return Err(ToolError::argument("context", format!("-C says {a} and context says {b}; they are one, give one")));
+    }
+    let around = params.around.or(params.context).unwrap_or_default();
+    Ok(GrepQuery {
+        literal: params.literal.unwrap_or_default(),
+        ignore_case: params.ignore_case.unwrap_or_default(),
+        multiline: params.multiline.unwrap_or_default(),
+        mode: match params.output_mode.unwrap_or_default() {
+            OutputMode::FilesWithMatches => Mode::Files,
+            OutputMode::Content => Mode::Content,
+            OutputMode::Count => Mode::Count,
+        },
+        before: params.before.unwrap_or(around) as usize,
+        after: params.after.unwrap_or(around) as usize,
+        line_numbers: params.numbers.unwrap_or(true),
+        globs: params.glob.iter().flat_map(|glob| split_globs(glob)).collect(),
+        types: params.kind.iter().cloned().collect(),
+        // 0 is how some clients say "no limit".
+        head_limit: params.head_limit.filter(|limit| *limit > 0).map(|limit| limit as usize),
+        offset: params.offset.unwrap_or_default() as usize,
+        overrides_ignore: true,
+        ..GrepQuery::new(params.pattern.clone())
+    })
+}
+
+/// Several globs in one text, as models send them: `*.c *.h`, `*.c,*.h`. Commas inside braces stay.
+fn split_globs(text: &str) -> Vec<String> {
+    let (mut globs, mut glob, mut depth) = (Vec::new(), String::new(), 0usize);
+    for c in text.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ' ' | ',' if depth == 0 => {
+                globs.push(std::mem::take(&mut glob));
+                continue;
+            }
+            _ => {}
+        }
+        glob.push(c);
+    }
+    globs.push(glob);
+    globs.retain(|glob| !glob.is_empty());
+    globs
+}
+
+/// What is found, as `rg --no-heading` writes it.
+fn render(searched: &Searched<GrepFound>, files: &Workspace, mode: OutputMode, numbers: bool) -> String {
+    let mut text = String::new();
+    let mut first_group = true;
+    let separate = searched.found.files.iter().any(|file| file.lines.iter().any(|line| !line.is_match || line.gap_before));
+    for file in &searched.found.files {
+        let path = searched.shown(files, &file.path);
+        match mode {
+            OutputMode::FilesWithMatches => {
+                text.push_str(&path);
+                text.push('\n');
+            }
+            OutputMode::Count => {
+                let _ = writeln!(text, "{path}:{}", file.matches);
+            }
+            OutputMode::Content => {
+                for (index, line) in file.lines.iter().enumerate() {
+                    if separate && (index == 0 || line.gap_before) && !std::mem::take(&mut first_group) {
+                        text.push_str("--\n");
+                    }
+                    first_group = false;
+                    let mark = if line.is_match { ':' } else { '-' };
+                    text.push_str(&path);
+                    text.push(mark);
+                    if let Some(number) = line.number.filter(|_| numbers) {
+                        let _ = write!(text, "{number}{mark}");
+                    }
+                    let bytes = file.text(line);
+                    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+                    text.push_str(&String::from_utf8_lossy(bytes));
+                    text.push('\n');
+                }
+                if let Some(binary) = file.binary {
+                    let _ = writeln!(text, "[{path}: binary; the search of it stopped at the NUL byte around offset {}]", binary.offset);
+                }
+            }
+        }
+    }
+    text
+}
+
+const EXAMPLES: &[Example] = &[
+    Example {
+        title: "Which files",
+        files: &[("a.rs", "fn alpha() {}\n"), ("b.rs", "fn beta() {}\n")],
+        before: &[],
+        arguments: r#"{"pattern": "fn a\\w+"}"#,
+        answer: "a.rs",
+    },
+    Example {
+        title: "The lines, with context",
+        files: &[("a.txt", "one\ntwo\nthree\n")],
+        before: &[],
+        arguments: r#"{"pattern": "two", "output_mode": "content", "-C": 1}"#,
+        answer: "a.txt:2:two",
+    },
+    Example {
+        title: "How often, ignoring case",
+        files: &[("a.txt", "x\nX\ny\n")],
+        before: &[],
+        arguments: r#"{"pattern": "x", "output_mode": "count", "-i": true}"#,
+        answer: "a.txt:2",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_globs_come_in_one_text() {
+        assert_eq!(split_globs("*.c *.h"), ["*.c", "*.h"]);
+        assert_eq!(split_globs("*.{ts,tsx},!*.d.ts"), ["*.{ts,tsx}", "!*.d.ts"]);
+    }
+}

@@ -1,0 +1,99 @@
+//! The completeness record, as a line for the model and as data.
+
+use nika_search::Record;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What a search looked at and what it left out. *No matches* means nothing without it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Completeness {
+    /// Whether everything in scope was searched to its end.
+    pub complete: bool,
+    /// Files looked at.
+    pub scanned: u64,
+    /// Entries that ignore files left out; a directory counts once.
+    pub ignored: u64,
+    /// The rules that left out most: `.gitignore:3 target/` with the number of entries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignored_by: Vec<IgnoredBy>,
+    /// Hidden entries left out.
+    pub hidden: u64,
+    /// Files in which the search stopped at a NUL byte.
+    pub binary: u64,
+    /// What could not be opened or read: the first few, as `path: reason`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
+    /// Secrets and what rules keep back; never opened.
+    pub withheld: u64,
+    /// What ended it early: `limit`, `timeout`, `memory`, `depth`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cut_by: Vec<&'static str>,
+    /// Parameters that would widen it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub widen_with: Vec<String>,
+}
+
+/// A rule of an ignore file, and what it left out.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct IgnoredBy {
+    /// `.gitignore:3 target/`.
+    pub rule: String,
+    /// Entries.
+    pub entries: u64,
+}
+
+impl Completeness {
+    pub fn of(record: &Record) -> Completeness {
+        let cuts = [
+            ("limit", record.cut.limit),
+            ("timeout", record.cut.timeout),
+            ("memory", record.cut.bytes),
+            ("depth", record.cut.depth > 0),
+        ];
+        Completeness {
+            complete: record.complete(),
+            scanned: record.scanned,
+            ignored: record.ignored.entries,
+            ignored_by: record
+                .ignored
+                .rules
+                .iter()
+                .take(3)
+                .map(|rule| IgnoredBy {
+                    rule: format!("{}:{} {}", rule.file.display(), rule.line, rule.pattern),
+                    entries: rule.entries,
+                })
+                .collect(),
+            hidden: record.hidden,
+            binary: record.binary.total,
+            unreadable: record.unreadable.first.iter().map(|u| format!("{}: {}", u.path.display(), u.error)).collect(),
+            withheld: record.withheld,
+            cut_by: cuts.into_iter().filter(|(_, cut)| *cut).map(|(name, _)| name).collect(),
+            widen_with: record.widen().into_iter().map(|widen| widen.parameter.to_owned()).collect(),
+        }
+    }
+
+    /// One line: what was looked at, what was not, and what would widen it.
+    pub fn line(&self, record: &Record) -> String {
+        let mut parts = vec![format!("{} files {}", self.scanned, if self.complete { "searched" } else { "searched so far" })];
+        let counts = [
+            (self.binary, "stopped at a NUL byte (binary)"),
+            (record.unreadable.total, "unreadable"),
+            (self.withheld, "withheld (secrets or rules; read one by its path to be asked)"),
+            (self.ignored, "entries ignored (no_ignore: true looks there)"),
+            (self.hidden, "hidden (hidden: true looks there)"),
+        ];
+        parts.extend(counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+        if let Some(most) = self.ignored_by.first() {
+            parts.push(format!("most by {}", most.rule));
+        }
+        let cuts = [
+            (record.cut.limit, "cut by the limit"),
+            (record.cut.timeout, "cut by time (raise timeout_ms or narrow path)"),
+            (record.cut.bytes, "cut by memory (narrow the search)"),
+        ];
+        parts.extend(cuts.into_iter().filter(|(cut, _)| *cut).map(|(_, what)| what.to_owned()));
+        let word = if self.complete { "complete" } else { "NOT complete" };
+        format!("[{word}: {}]", parts.join("; "))
+    }
+}

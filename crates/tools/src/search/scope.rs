@@ -1,0 +1,121 @@
+//! From a declared place to a search: its root, what holds from outside it, what it may not look at.
+
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use nika_contract::{Cancel, Cx, ToolError, code};
+use nika_guard::{Looking, Permit, Place};
+use nika_host::fs::{SearchRoot, Workspace};
+use nika_search::{OuterDir, Scope, SearchError};
+
+/// Threads of one search. Two are what the smallest machines have; more gain little on a warm cache.
+const MAX_THREADS: usize = 8;
+
+/// Everything a search needs, owned, so that it can run on a thread of its own.
+pub(super) struct Search {
+    pub files: Arc<Workspace>,
+    pub permit: Arc<Permit>,
+    pub cancel: Cancel,
+    pub place: Place,
+    pub looking: Looking,
+    pub hidden: bool,
+    pub no_ignore: bool,
+    pub timeout: Duration,
+}
+
+impl Search {
+    pub fn new(files: &Arc<Workspace>, cx: &Cx<'_>, place: Place, looking: Looking) -> Search {
+        Search {
+            files: Arc::clone(files),
+            permit: Arc::clone(cx.permit),
+            cancel: cx.cancel.clone(),
+            place,
+            looking,
+            hidden: false,
+            no_ignore: false,
+            timeout: DEFAULT_TIMEOUT,
+        }
+    }
+
+    /// Runs `engine` over the scope.
+    pub fn run<T>(&self, engine: impl FnOnce(&Scope<'_>) -> Result<T, SearchError>) -> Result<Searched<T>, ToolError> {
+        let SearchRoot { dir, path: root, base } = self.files.search_root(&self.permit, &self.place)?;
+        let ignores = if self.no_ignore { nika_host::fs::Ignores::default() } else { self.files.ignores_above(&root) };
+        let outer: Vec<OuterDir<'_>> = ignores
+            .above
+            .iter()
+            .map(|dir| OuterDir {
+                to_root: &dir.to_root,
+                is_repository: dir.is_repository,
+                gitignore: dir.gitignore.as_deref(),
+                ignore: dir.ignore.as_deref(),
+                rgignore: dir.rgignore.as_deref(),
+                exclude: dir.exclude.as_deref(),
+            })
+            .collect();
+        let filter = self.permit.tree_filter(&self.place, self.looking);
+        let own_state = self.files.holds_own_state(&root);
+        let veto = |below: &[u8], _: bool| {
+            let below = Path::new(std::ffi::OsStr::from_bytes(below));
+            // What was asked for by name has been judged by name.
+            if below == base {
+                return false;
+            }
+            let below_tree = below.strip_prefix(&base).unwrap_or(below);
+            let path = root.join(below);
+            filter.withholds(&path, below_tree) || (own_state && self.files.is_own_state(&path))
+        };
+        let scope = Scope {
+            base: &base,
+            hidden: self.hidden,
+            no_ignore: self.no_ignore,
+            outer: &outer,
+            global_ignore: ignores.global.as_deref(),
+            veto: (own_state || !filter.is_idle()).then_some(&veto),
+            cancel: Some(self.cancel.flag()),
+            timeout: Some(self.timeout),
+            threads: std::thread::available_parallelism().map_or(2, usize::from).clamp(2, MAX_THREADS),
+            ..Scope::new(dir.as_fd())
+        };
+        let found = engine(&scope).map_err(refusal)?;
+        if self.cancel.is_cancelled() {
+            return Err(ToolError::cancelled());
+        }
+        Ok(Searched { found, root })
+    }
+}
+
+/// How long a search may take unless told otherwise.
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What a search found, and from where its paths count.
+pub(super) struct Searched<T> {
+    pub found: T,
+    pub root: PathBuf,
+}
+
+impl<T> Searched<T> {
+    /// A found path as results show it.
+    pub fn shown(&self, files: &Workspace, below: &Path) -> String {
+        if self.root == files.root() { below.to_string_lossy().into_owned() } else { files.shown(&self.root.join(below)) }
+    }
+}
+
+fn refusal(error: SearchError) -> ToolError {
+    let code = match &error {
+        SearchError::InvalidRegex { .. } => code::INVALID_REGEX,
+        SearchError::InvalidGlob { .. } => code::INVALID_GLOB,
+        SearchError::UnknownType { .. } => code::UNKNOWN_FILE_TYPE,
+        SearchError::BaseNotFound { .. } => code::NOT_FOUND,
+        SearchError::BaseKind { .. } => code::NOT_A_FILE,
+        _ => code::SEARCH_FAILED,
+    };
+    let hint = match &error {
+        SearchError::InvalidRegex { hint: Some(hint), .. } => Some((*hint).to_owned()),
+        _ => None,
+    };
+    ToolError { code, message: error.to_string(), hint }
+}

@@ -1,0 +1,153 @@
+use std::os::unix::fs::symlink;
+
+use nika_guard::{Mode, RuleKind};
+use nika_testkit::{no, world, yes};
+use serde_json::json;
+
+/// Every way to write a path that must not reach `secret.txt` beside the root.
+#[test]
+fn no_form_of_a_path_leaves_the_root() {
+    let outside = tempfile::tempdir().expect("a directory");
+    std::fs::write(outside.path().join("secret.txt"), "outside\n").expect("written");
+    let out = outside.path().to_str().expect("UTF-8");
+    let world = world().file("in.txt", "in\n").file("dir/x", "");
+    symlink(outside.path(), world.path("link_dir")).expect("link");
+    symlink(outside.path().join("secret.txt"), world.path("link_file")).expect("link");
+    symlink(outside.path().join("new.txt"), world.path("dangling")).expect("link");
+    symlink("missing/../../up", world.path("dangling_up")).expect("link");
+    let root = world.root().to_str().expect("UTF-8").to_owned();
+    let forms = [
+        format!("{out}/secret.txt"),
+        format!("..{out}/secret.txt"),
+        format!("../{}/secret.txt", outside.path().file_name().expect("name").to_string_lossy()),
+        format!("dir/../../{}/secret.txt", outside.path().file_name().expect("name").to_string_lossy()),
+        "link_dir/secret.txt".to_owned(),
+        "link_dir/../secret.txt".to_owned(),
+        "link_file".to_owned(),
+        format!("{root}/../{}/secret.txt", outside.path().file_name().expect("name").to_string_lossy()),
+        format!("/proc/self/root{out}/secret.txt"),
+        format!("/proc/self/cwd/../../../../../..{out}/secret.txt"),
+        format!("/proc/1/root{out}/secret.txt"),
+        format!("{root}-sibling/secret.txt"),
+    ];
+    for form in &forms {
+        let read = world.call("read", json!({"file_path": form}));
+        let code = read.outcome.result.as_ref().expect_err(form).code.0;
+        assert!([204, 205, 208].contains(&code), "read {form}: {code}");
+        let write = world.call("write", json!({"file_path": form, "content": "x"}));
+        let code = write.outcome.result.as_ref().expect_err(form).code.0;
+        assert!([204, 205, 208, 213].contains(&code), "write {form}: {code}");
+        let grep = world.call("grep", json!({"pattern": "outside", "path": form}));
+        assert!(grep.outcome.result.is_err(), "grep {form}");
+    }
+    for form in ["dangling", "dangling_up", "link_dir/new.txt"] {
+        world.call("write", json!({"file_path": form, "content": "x"})).outcome.result.as_ref().expect_err(form);
+    }
+    assert_eq!(std::fs::read_to_string(outside.path().join("secret.txt")).expect("there"), "outside\n");
+    assert_eq!(std::fs::read_dir(outside.path()).expect("dir").count(), 1);
+    world.call("grep", json!({"pattern": "outside", "hidden": true, "no_ignore": true})).says("No matches.");
+}
+
+#[test]
+fn paths_that_cannot_be_are_refused_in_words() {
+    let world = world();
+    for (path, code) in [("", 223), ("a\0b", 223), (&"x/".repeat(2500), 223), (&"y".repeat(300), 223), ("gone/../../x", 208)] {
+        world.call("read", json!({"file_path": path})).refused(code);
+        world.call("write", json!({"file_path": path, "content": ""})).refused(code);
+    }
+    assert!(world.tree().is_empty());
+}
+
+#[test]
+fn only_regular_files_are_opened_and_nothing_blocks() {
+    let world = world().file("dir/x", "");
+    let fifo = world.path("fifo");
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).expect("a FIFO");
+    let _socket = std::os::unix::net::UnixListener::bind(world.path("socket")).expect("a socket");
+    symlink("/dev/zero", world.path("zero")).expect("link");
+    for (path, code) in [("fifo", 213), ("socket", 213), ("dir", 213), ("zero", 205)] {
+        world.call("read", json!({"file_path": path})).refused(code);
+    }
+    for path in ["fifo", "socket"] {
+        world.call("write", json!({"file_path": path, "content": "x"})).refused(213);
+        world.call("change_set", json!({"changes": [{"op": "delete", "file_path": path}]})).refused(218);
+    }
+    world.call("grep", json!({"pattern": "x", "hidden": true, "no_ignore": true})).says("No matches");
+    let device = nika_testkit::world().mode(Mode::AcceptAll);
+    device.call("read", json!({"file_path": "/dev/zero"})).refused(213);
+}
+
+#[test]
+fn secrets_ask_and_searches_do_not_leak_them() {
+    let make = || world().file(".env", "TOKEN=hunter2\n").file("sub/id_rsa", "hunter2\n").file("a.txt", "hunter2\n");
+    let world = make();
+    world.call("read", json!({"file_path": ".env"})).refused(205);
+    world.call("read", json!({"file_path": "sub/ID_RSA"})).refused(208);
+    symlink(".env", world.path("innocent")).expect("link");
+    world.call("read", json!({"file_path": "innocent"})).refused(205);
+    let found = world.call("grep", json!({"pattern": "hunter2", "hidden": true, "no_ignore": true, "output_mode": "content"}));
+    found.says("a.txt:1:hunter2").says("2 withheld").says("NOT complete");
+    assert!(!found.text().contains(".env") && !found.text().contains("id_rsa"), "{}", found.text());
+    world.call("grep", json!({"pattern": "hunter2", "path": ".env"})).refused(205);
+    assert_eq!(found.data()["completeness"]["withheld"], 2);
+    // Names are no secret.
+    world.call("glob", json!({"pattern": "**/id_*"})).says("sub/id_rsa");
+    make().person(yes()).call("read", json!({"file_path": ".env"})).says("hunter2");
+    let declined = make().person(no("not that one"));
+    assert!(declined.call("read", json!({"file_path": ".env"})).refused(205).message.contains("not that one"));
+}
+
+#[test]
+fn guarded_paths_ask_whatever_the_mode() {
+    for path in [".git/hooks/pre-commit", ".nika/config.yaml", ".vscode/tasks.json", ".mcp.json", "sub/.git/config", ".github/workflows/ci.yml"] {
+        let world = world().mode(Mode::AcceptAll).rule(RuleKind::Allow, "write(**)");
+        world.call("write", json!({"file_path": path, "content": "x"})).refused(205);
+        world.call("change_set", json!({"changes": [{"op": "create", "file_path": path, "content": "x"}]})).refused(205);
+        assert!(!world.path(path).exists());
+        world.call("write", json!({"file_path": "ordinary", "content": "x"})).ok();
+        world.call("change_set", json!({"changes": [{"op": "move", "file_path": "ordinary", "to": path}]})).refused(205);
+    }
+}
+
+#[test]
+fn an_outside_path_is_a_question_and_a_yes_reaches_only_that_path() {
+    let outside = tempfile::tempdir().expect("a directory");
+    let file = outside.path().join("x.txt");
+    std::fs::write(&file, "one\n").expect("written");
+    let path = file.to_str().expect("UTF-8");
+    world().call("read", json!({"file_path": path})).refused(205);
+    let asked = world().person(yes());
+    asked.call("read", json!({"file_path": path})).says("one");
+    asked.call("edit", json!({"file_path": path, "old_string": "one", "new_string": "two"})).ok();
+    assert_eq!(std::fs::read_to_string(&file).expect("there"), "two\n");
+}
+
+/// A link that is swapped while calls run never lets one through to the outside.
+#[test]
+fn a_swapped_link_never_wins_the_race() {
+    let outside = tempfile::tempdir().expect("a directory");
+    std::fs::write(outside.path().join("f.txt"), "outside\n").expect("written");
+    let world = world().file("real/f.txt", "inside\n");
+    let (dir, spare) = (world.path("d"), world.path("d2"));
+    std::fs::create_dir(&dir).expect("made");
+    std::fs::write(dir.join("f.txt"), "inside\n").expect("written");
+    symlink(outside.path(), &spare).expect("link");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                let _ = rustix::fs::renameat_with(
+                    rustix::fs::CWD, &dir, rustix::fs::CWD, &spare, rustix::fs::RenameFlags::EXCHANGE,
+                );
+            }
+        });
+        for round in 0..2000 {
+            if let Ok(output) = &world.call("read", json!({"file_path": "d/f.txt"})).outcome.result {
+                assert!(!output.joined_text().contains("outside"), "round {round}");
+            }
+            let _ = world.call("write", json!({"file_path": format!("d/n{round}"), "content": "x"}));
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert_eq!(std::fs::read_dir(outside.path()).expect("dir").count(), 1);
+}

@@ -1,0 +1,175 @@
+use nika_testkit::world;
+use serde_json::json;
+
+fn edit(old: &str, new: &str) -> serde_json::Value {
+    json!({"file_path": "a.txt", "old_string": old, "new_string": new})
+}
+
+#[test]
+fn an_unread_file_is_not_edited_nor_overwritten() {
+    let world = world().file("a.txt", "one\n");
+    world.call("edit", edit("one", "two")).refused(203);
+    world.call("write", json!({"file_path": "a.txt", "content": "two\n"})).refused(203);
+    assert_eq!(world.text("a.txt"), "one\n");
+    assert_eq!(world.tree(), ["a.txt"]);
+}
+
+#[test]
+fn bytes_outside_the_edit_never_change() {
+    let sjis = b"\x83\x65\x83\x58\x83\x67\x82\xf0\x93\xfa\x96\x7b\x8c\xea\x82\xc5\x8f\x91\x82\xa2\x82\xc4\x82\xdd\x82\xdc\x82\xb7\r\nkey = 1\n\x82\xb1\x82\xea\x82\xcd\x8d\xc5\x8c\xe3\x82\xcc\x8d\x73\x82\xc5\x82\xb7";
+    let utf16: Vec<u8> =
+        [0xff, 0xfe].into_iter().chain("é\r\nkey = 1\nz".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let cases: &[&[u8]] = &[
+        b"a\r\nkey = 1\r\nb\r\n",
+        b"a\r\nkey = 1\nb\rc",
+        b"\xef\xbb\xbfkey = 1\r\n",
+        b"key = 1",
+        b"\xff\xfe broken utf-8 in the middle \xc3\x28 of text\nkey = 1\n",
+        b"caf\xe9 cr\xe8me br\xfbl\xe9e\r\nkey = 1\r\n\xe9t\xe9 \xe0 la plage\r\n",
+        sjis,
+        &utf16,
+    ];
+    for bytes in cases {
+        let world = world().bytes("a.txt", bytes);
+        let read = world.call("read", json!({"file_path": "a.txt"}));
+        if read.outcome.result.is_err() {
+            continue;
+        }
+        world.call("edit", edit("key = 1", "key = 22")).ok();
+        let now = world.on_disk("a.txt");
+        let (ours, theirs): (Vec<u8>, Vec<u8>) = if bytes == &utf16.as_slice() {
+            let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            (wide("key = 1"), wide("key = 22"))
+        } else {
+            (b"key = 1".to_vec(), b"key = 22".to_vec())
+        };
+        let at = bytes.windows(ours.len()).position(|window| window == ours).expect("it is there");
+        assert_eq!(now[..at], bytes[..at], "{bytes:?}");
+        assert_eq!(now[at..at + theirs.len()], theirs, "{bytes:?}");
+        assert_eq!(now[at + theirs.len()..], bytes[at + ours.len()..], "{bytes:?}");
+    }
+}
+
+#[test]
+fn new_lines_take_the_ending_of_their_neighbours() {
+    let world = world().bytes("a.txt", b"one\r\ntwo\r\nthree\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.call("edit", edit("one\ntwo", "one\nand\ntwo")).ok();
+    assert_eq!(world.on_disk("a.txt"), b"one\r\nand\r\ntwo\r\nthree\n");
+}
+
+#[test]
+fn what_others_changed_elsewhere_is_kept_and_said() {
+    let before: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let world = world().file("a.txt", &before);
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.put("a.txt", before.replace("line 3\n", "line three\n").as_bytes());
+    let answer = world.call("edit", edit("line 30\n", "line thirty\n"));
+    answer.says("+line thirty").says("changed elsewhere").says("+line three");
+    let now = world.text("a.txt");
+    assert!(now.contains("line three\n") && now.contains("line thirty\n"), "{now}");
+    // The session has been shown the whole of it, so it can go on.
+    world.call("edit", edit("line thirty\n", "line 30\n")).ok();
+}
+
+#[test]
+fn an_overlap_is_refused_with_both_sides() {
+    let world = world().file("a.txt", "one\ntwo\nthree\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.put("a.txt", b"one\nTWO\nthree\n");
+    let error = world.call("edit", edit("two", "zwei"));
+    let error = error.refused(212);
+    assert!(error.message.contains("TWO") && error.message.contains("zwei"), "{}", error.message);
+    assert_eq!(world.text("a.txt"), "one\nTWO\nthree\n");
+    world.call("write", json!({"file_path": "a.txt", "content": "x"})).refused(212);
+}
+
+#[test]
+fn a_touch_is_no_change() {
+    let world = world().file("a.txt", "one\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.put("a.txt", b"one\n");
+    world.call("edit", edit("one", "two")).ok();
+}
+
+#[test]
+fn a_miss_hands_back_the_text_that_is_there() {
+    let world = world().file("a.txt", "fn a() {\n\tlet x = 1;\n}\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    let error = world.call("edit", edit("    let x = 1;", "    let x = 2;"));
+    let error = error.refused(202);
+    assert!(error.message.contains("\tlet x = 1;"), "{}", error.message);
+    assert!(error.message.contains('→'), "blanks are shown: {}", error.message);
+    world.call("edit", edit("\tlet x = 1;", "\tlet x = 2;")).ok();
+}
+
+#[test]
+fn only_blanks_at_line_ends_are_overlooked_and_that_is_said() {
+    let world = world().file("a.txt", "one  \ntwo\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.call("edit", edit("one\ntwo", "uno\ndos")).says("blanks at line ends");
+    world.call("edit", edit("", "x")).refused(100);
+    world.call("edit", edit("dos", "dos")).refused(100);
+}
+
+#[test]
+fn several_places_need_replace_all() {
+    let world = world().file("a.txt", "x\ny\nx\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    let error = world.call("edit", edit("x", "z"));
+    assert!(error.refused(209).message.contains("lines 1, 3"));
+    let all = json!({"file_path": "a.txt", "old_string": "x", "new_string": "z", "replace_all": "true"});
+    assert_eq!(world.call("edit", all).data()["count"], 2);
+    assert_eq!(world.text("a.txt"), "z\ny\nz\n");
+}
+
+#[test]
+fn what_was_read_belongs_to_its_session() {
+    let world = world().file("a.txt", "one\n");
+    let other = world.session("other");
+    world.call_in(&other, "read", json!({"file_path": "a.txt"})).ok();
+    world.call("edit", edit("one", "two")).refused(203);
+    world.call_in(&other, "edit", edit("one", "two")).ok();
+}
+
+#[test]
+fn rights_and_links_survive_an_edit() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = world().file("real.sh", "echo one\n");
+    std::fs::set_permissions(world.path("real.sh"), PermissionsExt::from_mode(0o751)).expect("chmod");
+    std::os::unix::fs::symlink("real.sh", world.path("a.txt")).expect("link");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.call("edit", edit("one", "two")).ok();
+    assert_eq!(world.text("real.sh"), "echo two\n");
+    assert!(world.path("a.txt").symlink_metadata().expect("there").file_type().is_symlink());
+    assert_eq!(world.path("real.sh").metadata().expect("there").permissions().mode() & 0o7777, 0o751);
+}
+
+#[test]
+fn write_makes_directories_and_replaces_what_was_read() {
+    let world = world();
+    world.call("write", json!({"file_path": "a/b/c.txt", "content": "é\n"})).says("Created a/b/c.txt (3 bytes");
+    let answer = world.call("write", json!({"file_path": "a/b/c.txt", "content": "new\n"}));
+    assert_eq!(answer.data()["created"], false);
+    assert_eq!(answer.data()["sha256_before"].as_str().map(str::len), Some(64));
+    world.call("write", json!({"file_path": "a/b/c.txt", "content": "new\n"})).says("nothing was written");
+    world.call("write", json!({"file_path": "a/b", "content": "x"})).refused(213);
+    world.call("write", json!({"file_path": "a/b/c.txt/d", "content": "x"})).refused(208);
+    assert_eq!(world.text("a/b/c.txt"), "new\n");
+}
+
+#[test]
+fn a_notebook_keeps_what_is_not_edited() {
+    let text = "{\n  \"cells\": [\n    {\"cell_type\": \"code\", \"execution_count\": 3, \"id\": \"a1\", \"metadata\": {\"x\": 1.0}, \"outputs\": [{\"output_type\": \"stream\", \"name\": \"stdout\", \"text\": [\"hi\"]}], \"source\": [\"print('hi')\"]}\n  ],\n  \"metadata\": {\"odd\": [1e5]},\n  \"nbformat\": 4, \"nbformat_minor\": 5\n}\n";
+    let world = world().file("n.ipynb", text);
+    world.call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_id": "a1", "new_source": "x"})).refused(203);
+    world.call("read", json!({"file_path": "n.ipynb"})).says("print('hi')");
+    let answer = world.call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_id": "a1", "new_source": "1 + 1"}));
+    answer.says("former output(s) were dropped");
+    let now = world.text("n.ipynb");
+    for kept in ["\"metadata\": {\"x\": 1.0}", "\"metadata\": {\"odd\": [1e5]}", "\"nbformat\": 4, \"nbformat_minor\": 5\n}\n"] {
+        assert!(now.contains(kept), "{kept} in {now}");
+    }
+    world.call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_id": "zz", "new_source": "x"})).refused(219);
+    world.call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_index": 0, "edit_mode": "delete"})).says("0 cells now");
+}

@@ -1,0 +1,21 @@
+use nika_testkit::world;
+use serde_json::Value;
+
+#[test]
+fn every_example_of_every_tool_runs_and_says_what_it_shows() {
+    let names: Vec<&str> = world().runtime().surface().iter().map(|tool| tool.canonical).collect();
+    assert!(names.len() >= 12, "{names:?}");
+    for name in names {
+        let spec = *world().runtime().find(name).expect("it is listed").spec();
+        assert!(!spec.examples.is_empty(), "{name} has no example");
+        for example in spec.examples {
+            let scene = example.files.iter().fold(world(), |world, (path, text)| world.file(path, text));
+            for (tool, arguments) in example.before {
+                scene.call(tool, serde_json::from_str(arguments).expect("JSON")).ok();
+            }
+            let arguments: Value = serde_json::from_str(example.arguments).expect("JSON");
+            let text = scene.call(name, arguments).text();
+            assert!(text.contains(example.answer), "{name}, {}: {:?} is not in\n{text}", example.title, example.answer);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+use nika_contract::Asked;
+use nika_guard::{Answer, Mode, RuleKind};
+use nika_testkit::{no, world, yes};
+use serde_json::{Value, json};
+
+fn events(journal: &[Value]) -> Vec<&str> {
+    journal.iter().filter_map(|line| line["event"].as_str()).collect()
+}
+
+#[test]
+fn every_call_begins_once_and_ends_once() {
+    let world = world().file("a.txt", "one\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.call("read", json!({"file_path": "gone"})).refused(208);
+    world.call("read", json!({"file": "a.txt"})).refused(100);
+    world.call("raed", json!({})).refused(101);
+    world.call("read", json!({"file_path": "/etc/passwd"})).refused(205);
+    let journal = world.journal();
+    assert_eq!(
+        events(&journal),
+        [
+            "SessionStarted", "CallBegun", "ToolRead", "CallEnded", "CallBegun", "CallEnded", "CallBegun", "CallEnded",
+            "CallBegun", "CallEnded", "CallBegun", "PermissionRequest", "PermissionSettled", "CallEnded",
+        ]
+    );
+    let ended: Vec<&Value> = journal.iter().filter(|line| line["event"] == "CallEnded").collect();
+    assert_eq!(ended[0]["ok"], true);
+    assert_eq!(ended[4]["code"], "NIKA-205");
+    assert_eq!(ended[4]["decision"], "ask");
+}
+
+#[test]
+fn secrets_in_arguments_do_not_reach_the_journal() {
+    let world = world();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    world.call("write", json!({"file_path": "a.txt", "content": format!("token = {token}\n")})).ok();
+    let journal = serde_json::to_string(&world.journal()).expect("JSON");
+    assert!(!journal.contains(&token), "{journal}");
+}
+
+#[test]
+fn the_default_mode_reads_and_says_what_would_allow_more() {
+    let world = world().mode(Mode::Ask).file("a.txt", "one\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    let error = world.call("edit", json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"}));
+    let hint = error.refused(205).hint.clone().expect("a way out");
+    assert!(hint.contains("--mode accept-edits") && hint.contains("write(a.txt)"), "{hint}");
+}
+
+#[test]
+fn a_person_answers_once_always_or_no() {
+    let make = || world().mode(Mode::Ask);
+    let write = |n: u32| json!({"file_path": "a.txt", "content": n.to_string()});
+    make().person(yes()).call("write", write(1)).ok();
+    assert!(make().person(no("wrong file")).call("write", write(1)).refused(205).message.contains("wrong file"));
+    let always = make().person(Asked::Always(Answer::Yes { who: "me".into() }, "write(a.txt)".into()));
+    always.call("write", write(1)).ok();
+    always.call("write", write(2)).ok();
+    let asked = events(&always.journal()).iter().filter(|event| **event == "PermissionRequest").count();
+    assert_eq!(asked, 1, "the second write is answered by the rule");
+    // A rule that was not offered is not kept.
+    let greedy = make().person(Asked::Always(Answer::Yes { who: "me".into() }, "write(**)".into()));
+    greedy.call("write", write(1)).ok();
+    greedy.call("write", json!({"file_path": "b.txt", "content": ""})).ok();
+    let asked = events(&greedy.journal()).iter().filter(|event| **event == "PermissionRequest").count();
+    assert_eq!(asked, 2);
+}
+
+#[test]
+fn a_call_that_waits_for_an_answer_does_nothing_yet() {
+    let world = world().mode(Mode::Ask).person(Asked::Later).file("a.txt", "one\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    let called = world.call("edit", json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"}));
+    let question = called.outcome.question.as_ref().expect("a question");
+    assert!(question.preview.as_deref().is_some_and(|diff| diff.contains("+two")), "{question:?}");
+    assert_eq!(world.text("a.txt"), "one\n");
+}
+
+#[test]
+fn a_denied_tool_leaves_the_pool() {
+    let world = world().rule(RuleKind::Deny, "tool(edit)");
+    assert!(!world.runtime().list(None).iter().any(|tool| tool.canonical == "edit"));
+    let error = world.call("edit", json!({}));
+    assert!(error.refused(102).message.contains("tool(edit)"));
+}
+
+#[test]
+fn a_long_answer_is_cut_and_kept_whole_in_a_file() {
+    let long: String = (0..400).map(|n| format!("line number {n}\n")).collect();
+    let world = world().file("a.txt", &long).max_output_chars(600);
+    let called = world.call("grep", json!({"pattern": "line", "output_mode": "content"}));
+    let text = called.text();
+    assert!(text.chars().count() <= 600, "{}", text.chars().count());
+    assert!(text.contains("a.txt:1:line number 0") && text.contains("left out") && text.contains("complete"), "{text}");
+    let path = text.rsplit(": ").next().expect("a path").trim_end_matches(']').to_owned();
+    let whole = std::fs::read_to_string(&path).expect("the spill file");
+    assert!(whole.contains("a.txt:400:line number 399"));
+    // What was spilled can be read on through the same tools.
+    let world = world.call("read", json!({"file_path": path, "offset": 300, "limit": 2}));
+    world.says("line number 299");
+}
+
+#[test]
+fn a_tool_that_panics_ends_its_own_call_alone() {
+    // Escapes in a result are made visible, whatever tool brought them.
+    let world = world().file("a.txt", "x \u{1b}[31mred\u{7} y\n");
+    let text = world.call("grep", json!({"pattern": "red", "output_mode": "content"})).text();
+    assert!(text.contains("␛[31mred␇"), "{text}");
+}

@@ -1,0 +1,109 @@
+use nika_testkit::world;
+use serde_json::json;
+
+#[test]
+fn one_bad_change_and_none_is_made() {
+    let world = world().file("a", "a\n").file("b", "b\n");
+    world.call("read", json!({"file_path": "a"})).ok();
+    let set = json!({"changes": [
+        {"op": "edit", "file_path": "a", "old_string": "a", "new_string": "A"},
+        {"op": "create", "file_path": "new/dir/c", "content": "c"},
+        {"op": "edit", "file_path": "b", "old_string": "b", "new_string": "B"},
+    ]});
+    let refused = world.call("change_set", set.clone());
+    assert!(refused.refused(218).message.starts_with("change 3 (edit b): NIKA-203"));
+    assert_eq!(world.tree(), ["a", "b"]);
+    assert_eq!(world.text("a"), "a\n");
+    world.call("read", json!({"file_path": "b"})).ok();
+    world.call("change_set", set).says("1 created, 2 changed, 0 deleted");
+    assert_eq!((world.text("a").as_str(), world.text("b").as_str(), world.text("new/dir/c").as_str()), ("A\n", "B\n", "c"));
+    assert_eq!(world.tree(), ["a", "b", "new/", "new/dir/", "new/dir/c"]);
+}
+
+#[test]
+fn changes_see_what_earlier_ones_did() {
+    let world = world().file("old.rs", "one\n");
+    world.call("read", json!({"file_path": "old.rs"})).ok();
+    let set = json!({"changes": [
+        {"op": "move", "file_path": "old.rs", "to": "src/new.rs"},
+        {"op": "edit", "file_path": "src/new.rs", "old_string": "one", "new_string": "two"},
+        {"op": "create", "file_path": "old.rs", "content": "mod new;\n"},
+        {"op": "create", "file_path": "t.txt", "content": "t"},
+        {"op": "delete", "file_path": "t.txt"},
+    ]});
+    let dry = json!({"changes": set["changes"], "dry_run": true});
+    let shown = world.call("change_set", dry).ok().diff.clone();
+    assert_eq!(world.tree(), ["old.rs"]);
+    let done = world.call("change_set", set);
+    assert_eq!(done.ok().diff, shown, "the dry run shows what is done");
+    assert_eq!(world.text("src/new.rs"), "two\n");
+    assert_eq!(world.text("old.rs"), "mod new;\n");
+    assert_eq!(world.tree(), ["old.rs", "src/", "src/new.rs"]);
+}
+
+#[test]
+fn fields_by_other_names_and_without_op_are_understood() {
+    let world = world().file("a", "x\n");
+    world.call("read", json!({"file_path": "a"})).ok();
+    world.call("change_set", json!({"changes": [{"path": "a", "old_text": "x", "new_text": "y"}, {"action": "create", "path": "b", "content": ""}]})).ok();
+    assert_eq!(world.text("a"), "y\n");
+    for bad in [json!([]), json!([{"op": "paint", "file_path": "a"}]), json!([{"op": "move", "file_path": "a"}]), json!([{"op": "delete", "file_path": "a", "colour": 1}])] {
+        world.call("change_set", json!({"changes": bad})).refused(100);
+    }
+}
+
+#[test]
+fn any_one_call_can_be_taken_back() {
+    let world = world().file("a", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n").file("b", "b\n");
+    for path in ["a", "b"] {
+        world.call("read", json!({"file_path": path})).ok();
+    }
+    let first = world.call("edit", json!({"file_path": "a", "old_string": "one", "new_string": "ONE"})).outcome.call.0;
+    world.call("edit", json!({"file_path": "b", "old_string": "b", "new_string": "B"})).ok();
+    world.call("edit", json!({"file_path": "a", "old_string": "nine", "new_string": "NINE"})).ok();
+    world.call("undo", json!({"call_id": first, "dry_run": true})).says("Would take back");
+    world.call("undo", json!({"call_id": first})).says("+one");
+    assert_eq!(world.text("a"), "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nNINE\n", "the later change stays");
+    assert_eq!(world.text("b"), "B\n");
+    world.call("undo", json!({"call_id": first})).refused(221);
+    world.call("undo", json!({"steps": 2})).ok();
+    assert_eq!(world.text("a"), "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n");
+    assert_eq!(world.text("b"), "b\n");
+    world.call("undo", json!({})).refused(221);
+    world.call("undo", json!({"call_id": "c-nonsense"})).refused(221);
+}
+
+#[test]
+fn a_conflict_is_refused_with_the_difference() {
+    let world = world().file("a", "one\n");
+    world.call("read", json!({"file_path": "a"})).ok();
+    let first = world.call("edit", json!({"file_path": "a", "old_string": "one", "new_string": "two"})).outcome.call.0;
+    world.put("a", b"by hand\n");
+    let error = world.call("undo", json!({"call_id": first}));
+    assert!(error.refused(217).message.contains("-by hand"));
+    assert_eq!(world.text("a"), "by hand\n");
+}
+
+#[test]
+fn a_set_with_moves_deletes_links_and_directories_comes_back_whole() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = world().bytes("bin", &[0, 1, 2, 255]).file("run.sh", "#!/bin/sh\n").file("keep", "k");
+    std::fs::set_permissions(world.path("run.sh"), PermissionsExt::from_mode(0o755)).expect("chmod");
+    std::os::unix::fs::symlink("keep", world.path("link")).expect("link");
+    let before = world.tree();
+    let call = world.call("change_set", json!({"changes": [
+        {"op": "delete", "file_path": "bin"},
+        {"op": "move", "file_path": "run.sh", "to": "deep/er/run.sh"},
+        {"op": "delete", "file_path": "link"},
+        {"op": "create", "file_path": "deep/x", "content": "x"},
+    ]}));
+    call.ok();
+    assert_eq!(world.path("deep/er/run.sh").metadata().expect("there").permissions().mode() & 0o777, 0o755);
+    assert_eq!(world.text("keep"), "k", "the link went, not what it points to");
+    world.call("undo", json!({})).ok();
+    assert_eq!(world.tree(), before);
+    assert_eq!(world.on_disk("bin"), [0, 1, 2, 255]);
+    assert_eq!(std::fs::read_link(world.path("link")).expect("a link"), std::path::Path::new("keep"));
+    assert_eq!(world.path("run.sh").metadata().expect("there").permissions().mode() & 0o777, 0o755);
+    world.call("checkpoints", json!({})).says("taken back by");
+}
