@@ -151,7 +151,7 @@ const EXAMPLES: &[Example] = &[
         files: &[],
         before: &[],
         arguments: r#"{"query": "take back my last change"}"#,
-        answer: "\"undo\"",
+        answer: "Takes back what one call",
     },
     Example {
         title: "By name",

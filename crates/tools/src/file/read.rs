@@ -15,6 +15,7 @@ mod sheet;
 mod text;
 mod wire;
 
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use nika_contract::{Block, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, event};
@@ -36,6 +37,8 @@ pub use parse::parse_child;
 /// Bytes of a text that is taken in whole: 4 MiB are read, hashed and decoded in about 5 ms, and an
 /// edit afterwards knows exactly what was there.
 const WHOLE_BYTES: u64 = 4 << 20;
+/// Bytes whose hash is worth another thread: 64 KiB take about as long as handing them over.
+const HASHED_BESIDE: usize = 128 << 10;
 /// Bytes that tell what a file is.
 const MAGIC_BYTES: usize = 16;
 
@@ -123,61 +126,57 @@ impl Tool for Read {
         let pages = pdf::Pages::new(p.pages.as_deref())?;
         let place = self.files.locate(&p.file_path)?;
         let open = self.files.open_file(cx.permit, &place)?;
-        let kind = Kind::of(&open)?;
+        // Most files are small: they are taken in one read, and their first bytes are at hand.
+        let small = open.size <= WHOLE_BYTES;
+        let file = if small { Taken::Whole(Whole::take(open, WHOLE_BYTES)?) } else { Taken::Open(open) };
+        let kind = file.kind()?;
         if p.pages.is_some() && !matches!(kind, Kind::Pdf) {
             return Err(ToolError::argument("pages", format!("{} is no PDF", place.shown()))
                 .hint("leave it out; `offset` and `limit` choose lines"));
         }
         match kind {
-            Kind::Picture => self.picture(open, cx).await,
-            Kind::Pdf => self.pdf(open, p.pages.as_deref(), pages, cx).await,
-            Kind::Notebook => self.notebook(open, window, cx).await,
-            Kind::Text if open.size > WHOLE_BYTES => large_text(open, window, cx).await,
-            Kind::Text => {
-                let file = Whole::take(open, WHOLE_BYTES)?;
-                file.text(window, cx)
-            }
+            Kind::Picture => self.picture(file.whole(picture::FILE_BYTES)?, cx).await,
+            Kind::Pdf => self.pdf(file.whole(pdf::FILE_BYTES)?, p.pages.as_deref(), pages, cx).await,
+            Kind::Notebook => self.notebook(file.whole(notebook::FILE_BYTES)?, window, cx).await,
+            Kind::Text => match file {
+                Taken::Whole(file) => file.text(window, cx).await,
+                Taken::Open(open) => large_text(open, window, cx).await,
+            },
         }
     }
 }
 
 impl Read {
-    async fn picture(&self, open: OpenFile, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let file = Whole::take(open, picture::FILE_BYTES)?;
+    async fn picture(&self, file: Whole, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let frames = parse::ask(self.parsers.as_ref(), cx, parse::PICTURE, &json!({}), &file.bytes).await;
         let frames = frames.map_err(|error| named(&file.open.place, error))?;
         let (text, block) =
             picture::blocks(&file.shown(), &file.bytes, &frames).ok_or_else(|| nonsense(&file.open.place))?;
-        file.seen(cx, false);
-        Ok(file.facts(Output { content: vec![Block::Text(text), block], ..Output::default() }))
+        let hash = sha256(&file.bytes);
+        file.seen(cx, hash, false);
+        Ok(file.facts(hash, Output { content: vec![Block::Text(text), block], ..Output::default() }))
     }
 
-    async fn pdf(
-        &self,
-        open: OpenFile,
-        asked: Option<&str>,
-        pages: pdf::Pages,
-        cx: &Cx<'_>,
-    ) -> Result<Output, ToolError> {
-        let file = Whole::take(open, pdf::FILE_BYTES)?;
+    async fn pdf(&self, file: Whole, asked: Option<&str>, pages: pdf::Pages, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let asked = json!({"pages": asked});
         let frames = parse::ask(self.parsers.as_ref(), cx, parse::PDF, &asked, &file.bytes).await;
         let frames = frames.map_err(|error| named(&file.open.place, error))?;
         let (text, shown) = pdf::text(&file.shown(), pages, &frames).ok_or_else(|| nonsense(&file.open.place))?;
-        file.seen(cx, false);
-        Ok(file.facts(Output::text(text).with_fact("pages", shown)))
+        let hash = sha256(&file.bytes);
+        file.seen(cx, hash, false);
+        Ok(file.facts(hash, Output::text(text).with_fact("pages", shown)))
     }
 
-    async fn notebook(&self, open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let file = Whole::take(open, notebook::FILE_BYTES)?;
+    async fn notebook(&self, file: Whole, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let Some(read) = notebook::read(&file.bytes) else {
-            return file.text(window, cx);
+            return file.text(window, cx).await;
         };
         let cells = notebook::cells(read, &file.shown(), window, self.parsers.as_ref(), cx).await;
         let cells = cells.map_err(|error| named(&file.open.place, error))?;
-        file.seen(cx, true);
+        let hash = sha256(&file.bytes);
+        file.seen(cx, hash, true);
         let output = Output { content: cells.blocks, ..Output::default() };
-        Ok(file.facts(output.with_fact("cells", cells.shown)))
+        Ok(file.facts(hash, output.with_fact("cells", cells.shown)))
     }
 }
 
@@ -189,15 +188,25 @@ enum Kind {
     Text,
 }
 
-impl Kind {
+/// A file, with its bytes or not yet.
+enum Taken {
+    Whole(Whole),
+    Open(OpenFile),
+}
+
+impl Taken {
     /// By the first bytes; only a notebook, which is JSON like any other, goes by its name.
-    fn of(open: &OpenFile) -> Result<Kind, ToolError> {
-        use std::os::unix::fs::FileExt;
-        let mut head = [0; MAGIC_BYTES];
-        let read = open.file.read_at(&mut head, 0).map_err(|error| {
-            ToolError::new(code::READ_FAILED, format!("cannot read {}: {error}", open.place.shown()))
-        })?;
-        let head = &head[..read];
+    fn kind(&self) -> Result<Kind, ToolError> {
+        let mut read = [0; MAGIC_BYTES];
+        let (head, open) = match self {
+            Taken::Whole(file) => (&*file.bytes, &file.open),
+            Taken::Open(open) => {
+                let failed =
+                    |error| ToolError::new(code::READ_FAILED, format!("cannot read {}: {error}", open.place.shown()));
+                let count = open.file.read_at(&mut read, 0).map_err(failed)?;
+                (&read[..count], open)
+            }
+        };
         let notebook = open.place.path.extension().is_some_and(|name| name.eq_ignore_ascii_case("ipynb"));
         Ok(match head {
             head if head.starts_with(pdf::MAGIC) => Kind::Pdf,
@@ -206,32 +215,55 @@ impl Kind {
             _ => Kind::Text,
         })
     }
+
+    fn whole(self, max_bytes: u64) -> Result<Whole, ToolError> {
+        match self {
+            Taken::Whole(file) => Ok(file),
+            Taken::Open(open) => Whole::take(open, max_bytes),
+        }
+    }
 }
 
-/// A file with all its bytes.
+/// A file with all its bytes, which the session's ledger may go on holding.
 struct Whole {
     open: OpenFile,
-    bytes: Vec<u8>,
-    hash: [u8; 32],
+    bytes: Arc<[u8]>,
 }
 
 impl Whole {
     fn take(mut open: OpenFile, max_bytes: u64) -> Result<Whole, ToolError> {
-        let bytes = open.read_all(max_bytes)?;
-        let hash = sha256(&bytes);
-        Ok(Whole { open, bytes, hash })
+        let size = usize::try_from(open.size.min(max_bytes)).unwrap_or(0);
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
+        // Read where the ledger will keep it, if the size holds. In /proc, and while it grows, it does not.
+        let exact = open.size == size as u64
+            && Arc::get_mut(&mut bytes).is_some_and(|room| open.file.read_exact_at(room, 0).is_ok())
+            && matches!(open.file.read_at(&mut [0], open.size), Ok(0));
+        if !exact {
+            bytes = open.read_all(max_bytes)?.into();
+        }
+        Ok(Whole { open, bytes })
     }
 
-    fn text(&self, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let page = text::page(&self.bytes, window).map_err(|no| self.open.no_page(no))?;
-        self.seen(cx, true);
-        Ok(self.facts(Output::text(page.text).with_fact("lines", page.shown)))
+    async fn text(&self, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let bytes = Arc::clone(&self.bytes);
+        // Half of the work for a large file is its hash: done beside the rest, it costs no time.
+        let beside = match tokio::runtime::Handle::try_current() {
+            Ok(runtime) if bytes.len() >= HASHED_BESIDE => Some(runtime.spawn_blocking(move || sha256(&bytes))),
+            _ => None,
+        };
+        let page = text::page(&self.bytes, window).map_err(|no| no_page(&self.open, no))?;
+        let hash = match beside {
+            Some(task) => task.await.ok(),
+            None => None,
+        };
+        let hash = hash.unwrap_or_else(|| sha256(&self.bytes));
+        self.seen(cx, hash, true);
+        Ok(self.facts(hash, Output::text(page.text).with_fact("lines", page.shown)))
     }
 
     /// Notes that the session has seen these bytes; those of a text are kept, for an edit to start from.
-    fn seen(&self, cx: &Cx<'_>, keep: bool) {
-        let bytes = keep.then(|| Arc::from(self.bytes.as_slice()));
-        let seen = Seen { hash: Some(self.hash), bytes, stamp: self.open.stamp };
+    fn seen(&self, cx: &Cx<'_>, hash: [u8; 32], keep: bool) {
+        let seen = Seen { hash: Some(hash), bytes: keep.then(|| Arc::clone(&self.bytes)), stamp: self.open.stamp };
         cx.session.slot::<Ledger>().note(&self.open.place.path, seen);
     }
 
@@ -239,11 +271,11 @@ impl Whole {
         nika_contract::text::harmless(&self.open.place.shown()).into_owned()
     }
 
-    fn facts(&self, output: Output) -> Output {
+    fn facts(&self, hash: [u8; 32], output: Output) -> Output {
         output
             .with_fact("path", self.open.place.shown())
             .with_fact("bytes", self.bytes.len())
-            .with_fact("sha256", hex(self.hash))
+            .with_fact("sha256", hex(hash))
     }
 }
 
@@ -253,7 +285,7 @@ async fn large_text(open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Outpu
         (large::page(&open.file, open.size, window, large::COUNTED_BYTES, stopped), open)
     })
     .await?;
-    let page = page.map_err(|no| open.no_page(no))?;
+    let page = page.map_err(|no| no_page(&open, no))?;
     let ledger = cx.session.slot::<Ledger>();
     // A hash that is known for this very file is worth more than having looked again.
     if ledger.seen(&open.place.path).is_none_or(|seen| seen.stamp != open.stamp) {
@@ -265,20 +297,15 @@ async fn large_text(open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Outpu
         .with_fact("bytes", open.size))
 }
 
-trait Explain {
-    fn no_page(&self, no: NoPage) -> ToolError;
-}
-
-impl Explain for OpenFile {
-    fn no_page(&self, no: NoPage) -> ToolError {
-        match no {
-            NoPage::Refused(refused) => refused,
-            NoPage::NotText(NotText { reason, kind, .. }) => {
-                let what = kind.map_or_else(|| format!("not text: {reason}"), str::to_owned);
-                let message = format!("{} is {what} ({})", self.place.shown(), size(self.size));
-                ToolError::new(code::UNSUPPORTED_TYPE, message)
-                    .hint("text, PNG, JPEG, GIF, WebP, PDF and notebooks can be read")
-            }
+/// Why there is no page, with the file's name, type and size.
+fn no_page(open: &OpenFile, no: NoPage) -> ToolError {
+    match no {
+        NoPage::Refused(refused) => refused,
+        NoPage::NotText(NotText { reason, kind, .. }) => {
+            let what = kind.map_or_else(|| format!("not text: {reason}"), str::to_owned);
+            let message = format!("{} is {what} ({})", open.place.shown(), size(open.size));
+            ToolError::new(code::UNSUPPORTED_TYPE, message)
+                .hint("text, PNG, JPEG, GIF, WebP, PDF and notebooks can be read")
         }
     }
 }

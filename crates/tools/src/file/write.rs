@@ -58,7 +58,7 @@ impl Tool for Write {
         .destructive()
         .idempotent()
         .event(nika_contract::event::TOOL_WRITE)
-        .terms(&["create", "new", "save", "overwrite"])
+        .terms(&["create", "make", "new", "save", "overwrite", "put", "content"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

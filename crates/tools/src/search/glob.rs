@@ -66,7 +66,7 @@ impl Tool for Glob {
         .eager()
         .read_only()
         .event(nika_contract::event::TOOL_GLOB)
-        .terms(&["find", "files", "name", "pattern", "extension", "locate", "recent"])
+        .terms(&["find", "files", "name", "pattern", "extension", "locate", "recent", "changed", "recently", "list", "all"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

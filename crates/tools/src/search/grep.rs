@@ -114,7 +114,7 @@ impl Tool for Grep {
         .eager()
         .read_only()
         .event(nika_contract::event::TOOL_GREP)
-        .terms(&["search", "find", "text", "regex", "content", "ripgrep", "occurrences", "usages"])
+        .terms(&["search", "find", "text", "regex", "content", "ripgrep", "occurrences", "usages", "look", "string", "code"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

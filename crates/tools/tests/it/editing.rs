@@ -24,7 +24,7 @@ fn bytes_outside_the_edit_never_change() {
         b"a\r\nkey = 1\nb\rc",
         b"\xef\xbb\xbfkey = 1\r\n",
         b"key = 1",
-        b"\xff\xfe broken utf-8 in the middle \xc3\x28 of text\nkey = 1\n",
+        b"broken \xff\xfe utf-8 in the middle \xc3\x28 of text\nkey = 1\n",
         b"caf\xe9 cr\xe8me br\xfbl\xe9e\r\nkey = 1\r\n\xe9t\xe9 \xe0 la plage\r\n",
         sjis,
         &utf16,

@@ -160,7 +160,7 @@ impl Pieces<'_> {
         let count = found.lines;
         let mut sheet = Sheet::new(-i64::try_from(count).unwrap_or(i64::MAX), lines, 2 * BLOCK);
         let shown = self.show(&mut sheet, found.start, open)?;
-        let (from, to) = (-i64::try_from(count).unwrap_or(i64::MAX), sheet.next - 1);
+        let (from, to) = (-i64::try_from(count).unwrap_or(i64::MAX), sheet.next() - 1);
         let mut note = format!("lines {from} to {to}, counted from the end of {}", size(self.size));
         if count < back {
             note.push_str(&format!("; the line before them is longer than {}", size(BACK_BYTES)));
@@ -289,7 +289,7 @@ impl Pieces<'_> {
 
     fn finish(&self, sheet: Sheet, shown: Shown, mut notes: Vec<String>) -> Page {
         if shown.long {
-            notes.push(format!("line {} is too long to look for its end", sheet.next - 1));
+            notes.push(format!("line {} is too long to look for its end", sheet.next() - 1));
         }
         let endings = match (sheet.lf, sheet.crlf, sheet.cr) {
             (0, 0, 1..) => Some("CR".to_owned()),

@@ -11,12 +11,15 @@ pub(super) const ANSWER_CHARS: usize = 2_000 * LINE_CHARS;
 /// Room in an answer for what is said below the lines.
 const FOOTER_CHARS: usize = 1_000;
 
+/// How much text is looked at together for characters that need care.
+const BLOCK: usize = 32 << 10;
+
 /// An answer's lines, growing.
 #[derive(Debug)]
 pub(super) struct Sheet {
-    out: String,
-    /// Number of the next line; negative when counted from an end whose number is not known.
-    pub next: i64,
+    /// UTF-8; bytes, because every piece of it was checked already.
+    out: Vec<u8>,
+    number: Number,
     lines_left: u64,
     chars_left: usize,
     pub shown: u64,
@@ -31,8 +34,8 @@ impl Sheet {
     /// A sheet whose first line has the number `first`, for at most `lines` lines.
     pub fn new(first: i64, lines: u64, capacity: usize) -> Sheet {
         Sheet {
-            out: String::with_capacity(capacity.min(2 * ANSWER_CHARS)),
-            next: first,
+            out: Vec::with_capacity(capacity.min(2 * ANSWER_CHARS)),
+            number: Number::new(first),
             lines_left: lines,
             chars_left: ANSWER_CHARS - FOOTER_CHARS,
             shown: 0,
@@ -46,6 +49,11 @@ impl Sheet {
     /// Whether it takes more.
     pub fn open(&self) -> bool {
         self.lines_left > 0 && !self.full
+    }
+
+    /// Number of the next line; negative when counted from an end whose number is not known.
+    pub fn next(&self) -> i64 {
+        self.number.value
     }
 
     /// Takes lines of `text` while there is room.
@@ -63,7 +71,41 @@ impl Sheet {
         }
         let mut rest = text;
         while self.open() && !rest.is_empty() {
-            let (line, after) = match rest.find('\n') {
+            let (block, after) = rest.split_at(whole_lines(rest));
+            rest = after;
+            if is_plain(block.as_bytes()) { self.plain_lines(block) } else { self.any_lines(block) }
+        }
+    }
+
+    /// Lines of printable ASCII: a byte is a character, and a line is copied with its ending.
+    fn plain_lines(&mut self, block: &str) {
+        let mut rest = block.as_bytes();
+        while self.open() && !rest.is_empty() {
+            let ending = newline(rest);
+            let (line, after) = rest.split_at(ending.map_or(rest.len(), |at| at + 1));
+            let chars = ending.unwrap_or(rest.len());
+            if chars > LINE_CHARS {
+                self.lf += u64::from(ending.is_some());
+                self.line(std::str::from_utf8(&line[..chars]).unwrap_or_default(), "");
+            } else {
+                if !self.room_for(chars) {
+                    return;
+                }
+                self.lf += u64::from(ending.is_some());
+                self.number.write(&mut self.out);
+                self.out.extend_from_slice(line);
+                if ending.is_none() {
+                    self.out.push(b'\n');
+                }
+            }
+            rest = after;
+        }
+    }
+
+    fn any_lines(&mut self, block: &str) {
+        let mut rest = block;
+        while self.open() && !rest.is_empty() {
+            let (line, after) = match newline(rest.as_bytes()) {
                 Some(at) => (&rest[..at], &rest[at + 1..]),
                 None => (rest, ""),
             };
@@ -87,62 +129,125 @@ impl Sheet {
         // Bytes bound characters from above, so most lines are settled without counting.
         let cut_line = (line.len() > LINE_CHARS).then(|| cut(line, LINE_CHARS).0);
         let line = cut_line.as_deref().unwrap_or(line);
-        let plain = is_plain(line.as_bytes());
-        let safe = if plain { line.into() } else { harmless(line) };
-        let chars = if plain { safe.len() } else { safe.chars().count() };
-        let needed = 8 + chars + remark.len();
-        if needed > self.chars_left && self.shown > 0 {
-            self.full = true;
+        let safe = if needs_care(line.as_bytes()) { harmless(line) } else { line.into() };
+        let chars = safe.bytes().filter(|byte| byte & 0xc0 != 0x80).count();
+        if !self.room_for(chars + remark.len()) {
             return;
         }
-        self.chars_left = self.chars_left.saturating_sub(needed);
-        self.push_number();
-        self.out.push_str(&safe);
-        self.out.push_str(remark);
-        self.out.push('\n');
-        self.next += 1;
-        self.shown += 1;
-        self.lines_left -= 1;
+        self.number.write(&mut self.out);
+        self.out.extend_from_slice(safe.as_bytes());
+        self.out.extend_from_slice(remark.as_bytes());
+        self.out.push(b'\n');
     }
 
-    /// The number, right-aligned in six columns, and a tab.
-    fn push_number(&mut self) {
-        let mut column = [b' '; 21];
-        column[20] = b'\t';
-        let mut at = 20;
-        let mut left = self.next.unsigned_abs();
-        loop {
-            at -= 1;
-            // Below ten, so it is a digit.
-            column[at] = b'0' + (left % 10) as u8;
-            left /= 10;
-            if left == 0 {
-                break;
-            }
+    /// Books a line of so many characters; the first is always taken.
+    fn room_for(&mut self, chars: usize) -> bool {
+        let needed = chars + Number::CHARS;
+        if needed > self.chars_left && self.shown > 0 {
+            self.full = true;
+            return false;
         }
-        if self.next < 0 {
-            at -= 1;
-            column[at] = b'-';
-        }
-        self.out.push_str(std::str::from_utf8(&column[at.min(14)..]).unwrap_or_default());
+        self.chars_left = self.chars_left.saturating_sub(needed);
+        self.shown += 1;
+        self.lines_left -= 1;
+        true
     }
 
     /// The lines, without a newline at the end, and what is to be said below them.
     pub fn finish(mut self, notes: &[String]) -> String {
         for note in notes {
-            self.out.push('[');
-            self.out.push_str(note);
-            self.out.push_str("]\n");
+            self.out.extend_from_slice(format!("[{note}]\n").as_bytes());
         }
         self.out.pop();
-        self.out
+        String::from_utf8(self.out).unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
     }
 }
 
-/// Only printable ASCII and tabs: one character a byte, nothing to make harmless.
+/// The column of numbers: right-aligned in six places, and a tab.
+#[derive(Debug)]
+struct Number {
+    value: i64,
+    /// The column as it stands in the answer; counting up changes a digit or two of it.
+    column: [u8; 21],
+    start: usize,
+}
+
+impl Number {
+    /// Room for a number of any usual size, its tab and the line's ending.
+    const CHARS: usize = 12;
+
+    fn new(value: i64) -> Number {
+        let mut number = Number { value, column: [b' '; 21], start: 14 };
+        number.render();
+        number
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.column[self.start..]);
+        self.value += 1;
+        match self.column[19] {
+            // Counting up from a negative number counts its digits down: seldom, so in full.
+            digit @ b'0'..b'9' if self.value > 0 => self.column[19] = digit + 1,
+            _ => self.render(),
+        }
+    }
+
+    fn render(&mut self) {
+        self.column = [b' '; 21];
+        self.column[20] = b'\t';
+        let (mut at, mut left) = (20, self.value.unsigned_abs());
+        loop {
+            at -= 1;
+            // Below ten, so it is a digit.
+            self.column[at] = b'0' + (left % 10) as u8;
+            left /= 10;
+            if left == 0 {
+                break;
+            }
+        }
+        if self.value < 0 {
+            at -= 1;
+            self.column[at] = b'-';
+        }
+        self.start = at.min(14);
+    }
+}
+
+/// How much of `text` is a block of whole lines.
+fn whole_lines(text: &str) -> usize {
+    let Some(rest) = text.as_bytes().get(BLOCK..) else { return text.len() };
+    newline(rest).map_or(text.len(), |at| BLOCK + at + 1)
+}
+
+/// Only printable ASCII, tabs and newlines: one character a byte, nothing to make harmless.
 fn is_plain(bytes: &[u8]) -> bool {
     // No early end: without branches the compiler takes 16 or 32 bytes at a time.
-    bytes.iter().fold(true, |plain, &byte| plain & ((byte.wrapping_sub(0x20) < 0x5f) | (byte == b'\t')))
+    bytes
+        .iter()
+        .fold(true, |plain, &byte| plain & ((byte.wrapping_sub(0x20) < 0x5f) | (byte == b'\t') | (byte == b'\n')))
+}
+
+/// May hold what `harmless` changes: a control, or the first byte of one beyond ASCII.
+fn needs_care(bytes: &[u8]) -> bool {
+    bytes.iter().fold(false, |care, &byte| {
+        care | ((byte < 0x20) & (byte != b'\t')) | (byte == 0x7f) | (byte == 0xc2) | (byte == 0xe2)
+    })
+}
+
+/// The first newline, eight bytes at a time: lines are short, so starting must cost nothing.
+fn newline(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    let (words, _) = bytes.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        // A byte is zero where the newline was; the lowest such bit is exact.
+        let word = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\n'));
+        let found = word.wrapping_sub(ONES) & !word & (ONES << 7);
+        if found != 0 {
+            return Some(8 * at + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let tail = 8 * words.len();
+    bytes[tail..].iter().position(|byte| *byte == b'\n').map(|at| tail + at)
 }
 
 #[cfg(test)]
@@ -164,6 +269,39 @@ mod tests {
         let mut back = Sheet::new(-2, 9, 0);
         back.add("x\ny\n", false);
         assert_eq!(back.finish(&["end".into()]), "    -2\tx\n    -1\ty\n[end]");
+    }
+
+    #[test]
+    fn counting_up_carries() {
+        for first in [0i64, 1, 8, 98, 999_997, -1_002, -12, -3] {
+            let shown: Vec<i64> = {
+                let mut sheet = Sheet::new(first, 9_999, 0);
+                sheet.add(&"x\n".repeat(1_500), false);
+                sheet.finish(&[]).lines().filter_map(|line| line.split('\t').next()?.trim().parse().ok()).collect()
+            };
+            assert_eq!(shown, (first..first + 1_500).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn newlines_are_found_where_they_are() {
+        for length in 0..40usize {
+            for at in 0..length {
+                let mut bytes = vec![0x8a; length];
+                bytes[at] = b'\n';
+                assert_eq!(newline(&bytes), Some(at), "{length}");
+            }
+            assert_eq!(newline(&vec![0x0b; length]), None);
+        }
+    }
+
+    #[test]
+    fn blocks_do_not_show() {
+        let text: String =
+            (0..9_000).map(|n| format!("{}{}\n", "x".repeat(n % 90), if n % 4_000 == 0 { "é" } else { "" })).collect();
+        let shown = sheet(&text, u64::MAX).finish(&[]);
+        let lines: Vec<&str> = shown.lines().map(|line| &line[7..]).collect();
+        assert_eq!(lines, text.lines().collect::<Vec<_>>());
     }
 
     #[test]

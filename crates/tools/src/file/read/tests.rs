@@ -26,6 +26,7 @@ pub(super) struct World {
     dir: TempDir,
     pub tool: Read,
     session: SessionState,
+    runtime: tokio::runtime::Runtime,
 }
 
 #[derive(Debug)]
@@ -52,7 +53,8 @@ impl World {
         }
         let settings = Settings { roots: vec![root], readable: vec![], home: None, state, fsync: Fsync::Off };
         let files = Arc::new(Workspace::open(settings).expect("it opens"));
-        World { dir, tool: Read { files, parsers: None }, session: SessionState::new("test", true) }
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        World { dir, tool: Read { files, parsers: None }, session: SessionState::new("test", true), runtime }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -99,8 +101,7 @@ impl World {
             undo: &Still,
             clock: &Still,
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        runtime.block_on(self.tool.run(params, &cx))
+        self.runtime.block_on(self.tool.run(params, &cx))
     }
 
     /// The text of an answer.

@@ -6,10 +6,13 @@ use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use nika_contract::{Cancel, Erased, code};
+use nika_guard::{Effects, Mode, Policy, Stance};
 use proptest::proptest;
 use serde_json::json;
 
 use super::{World, at};
+use crate::file::read::args::Window;
+use crate::file::read::text::page;
 use crate::file::read::{EXAMPLES, Read, fuzz_one};
 
 #[test]
@@ -181,20 +184,40 @@ fn read_figures() {
         json!({"file_path": "big.log", "offset": -100}),
         json!({"file_path": "big.log"}),
     ];
-    for call in calls {
-        let mut times: Vec<Duration> = (0..300)
+    let processor = || {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+    };
+    let print = |what: &str, work: &dyn Fn()| {
+        let (mut walls, mut times): (Vec<Duration>, Vec<Duration>) = (0..300)
             .map(|_| {
-                let begun = Instant::now();
-                let output = world.call(call.clone());
-                let took = begun.elapsed();
-                assert!(output.is_ok());
-                took
+                let (begun, before) = (Instant::now(), processor());
+                work();
+                (begun.elapsed(), processor() - before)
             })
-            .collect();
+            .unzip();
+        walls.sort();
         times.sort();
-        let figure = format!("{call}: p50 {:?}, p99 {:?}\n", times[150], times[297]);
+        let figure = format!("{what}: wall best {:?}, p50 {:?}; cpu p50 {:?}\n", walls[0], walls[150], times[150]);
         let _ = rustix::io::write(rustix::stdio::stderr(), figure.as_bytes());
+    };
+    print("a world without a call", &|| drop(world.refused(json!({"file_path": "a\0"}))));
+    for call in calls {
+        print(&call.to_string(), &|| drop(world.call(call.clone()).expect("it is answered")));
     }
+    let bytes = std::fs::read(world.path("1m")).expect("it is there");
+    let window = Window::new(None, Some(100_000)).expect("a window");
+    print("hash", &|| _ = std::hint::black_box(nika_host::fs::sha256(&bytes)));
+    print("decode", &|| drop(std::hint::black_box(nika_edit::decode(&bytes))));
+    print("page", &|| drop(std::hint::black_box(page(&bytes, window))));
+    let (files, effects) = (&world.tool.files, Effects::read(world.tool.files.locate("10k").expect("a path")));
+    let judge = || Policy::default().judge(&Stance::from(Mode::ReadOnly), &effects).permit(None).expect("allowed");
+    let (permit, place) = (judge(), files.locate("10k").expect("a path"));
+    print("judge", &|| drop(std::hint::black_box(judge())));
+    print("locate", &|| drop(std::hint::black_box(files.locate("10k"))));
+    print("open", &|| drop(std::hint::black_box(files.open_file(&permit, &place))));
+    let read = || std::fs::read(world.path("1m")).expect("it is there");
+    print("std read", &|| drop(std::hint::black_box(read())));
 }
 
 #[test]

@@ -1,0 +1,391 @@
+//! The command line, as data. Doc comments here are the help a person reads.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use nika_guard::Mode;
+use nika_runtime::{Dialect, Listing};
+
+/// The hands of an AI coding agent: read, search and edit a code base, safely and fast.
+///
+/// Start it as an MCP server for any agent (`nika serve`), or call one tool (`nika call`). Every call is
+/// judged by one permission model, written to one journal, and can be taken back with one undo.
+#[derive(Debug, Parser)]
+#[command(name = "nika", version, max_term_width = 100, after_help = AFTER, after_long_help = AFTER_LONG)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER: &str = "\
+Let an MCP client work on a repository:  nika serve --mode accept-edits --root ~/src/project
+Exit codes: 0 done, 1 the tool failed, 2 wrong usage or configuration, 3 refused.";
+
+const AFTER_LONG: &str = "\
+Let an MCP client work on a repository:
+  nika serve --mode accept-edits --root ~/src/project
+Do one thing yourself:
+  nika call grep pattern=TODO glob='*.rs' output_mode=content
+See and take back what was done:
+  nika log show
+  nika undo
+
+Exit codes: 0 done; 1 the tool failed; 2 wrong usage, arguments or configuration; 3 refused by mode, rule or
+boundary (NIKA-102, NIKA-204, NIKA-205). `nika explain CODE` says more about any code.
+
+Environment: NIKA_STATE_DIR moves the journal and undo store (default $XDG_STATE_HOME/nika or
+~/.local/state/nika). XDG_CONFIG_HOME moves the user's configuration. NO_COLOR turns colours off.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve the tools to an MCP client, over stdio or HTTP.
+    ///
+    /// Where the client cannot be asked, the default mode only reads: start with `--mode accept-edits` to let it
+    /// edit inside the roots.
+    Serve(Serve),
+    /// Call one tool.
+    Call(Call),
+    /// List the tools, or show one.
+    Tools(Tools),
+    /// Say what a code or a tool means.
+    Explain(Explain),
+    /// Take back what a call did to files; without a call, the last one.
+    Undo(Undo),
+    /// List what can be taken back.
+    Checkpoints(Checkpoints),
+    /// Show, verify, export or follow the journal.
+    Log(Log),
+    /// Show the configuration in force, each value with its file and line.
+    Config(Config),
+    /// Let the configuration that this repository brings loosen permissions.
+    Trust(Trust),
+    /// Print completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    Man,
+    /// Parse one hostile file, read from stdin, in this process and nothing else.
+    #[command(name = "__parse", hide = true)]
+    Parse {
+        /// What the bytes claim to be.
+        kind: String,
+    },
+    /// Print the surface as JSON, for generators.
+    #[command(name = "__surface", hide = true)]
+    Surface,
+    /// Print every command's help as Markdown, for generators.
+    #[command(name = "__help", hide = true)]
+    HelpPages,
+}
+
+/// Where to work.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Where {
+    /// Work in this directory (repeatable; relative paths begin at the first). Default: the current one.
+    #[arg(long = "root", value_name = "DIR", help_heading = "Where")]
+    pub roots: Vec<PathBuf>,
+}
+
+/// How the call or the server stands.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Permissions")]
+pub struct Standing {
+    /// How to stand: deny, read-only, ask, accept-edits, workspace or accept-all. Default: ask.
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<Mode>,
+    /// The same as `--mode accept-edits`.
+    #[arg(long)]
+    pub allow_write: bool,
+    /// The same as `--mode workspace`, with writes still asked unless `--allow-write` is there too.
+    #[arg(long)]
+    pub allow_shell: bool,
+    /// The same as `--mode accept-all`, with destructive and privileged commands allowed too.
+    #[arg(long = "unsafe")]
+    pub unsafe_: bool,
+    /// The same as `--mode accept-all`.
+    #[arg(long)]
+    pub yolo: bool,
+    /// Allow what this rule matches (repeatable): `write(src/**)`, `tool(edit)`.
+    #[arg(long, value_name = "RULE")]
+    pub allow: Vec<String>,
+    /// Ask before what this rule matches (repeatable).
+    #[arg(long, value_name = "RULE")]
+    pub ask: Vec<String>,
+    /// Deny what this rule matches (repeatable).
+    #[arg(long, value_name = "RULE")]
+    pub deny: Vec<String>,
+    /// Set a configuration value for this run (repeatable): `files.fsync=off`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// How to print.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON value.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Call {
+    /// The tool, by its name in any dialect.
+    pub tool: String,
+    /// Arguments: `key=value` (typed as the tool's schema says), `key:=JSON`, `key=@FILE` for a file's text; a
+    /// lone `-` reads one JSON object from stdin.
+    #[arg(value_name = "KEY=VALUE")]
+    pub pairs: Vec<OsString>,
+    /// Arguments as one JSON object (`-` reads it from stdin). `key=value` pairs are laid over it.
+    #[arg(long, value_name = "OBJECT")]
+    pub json: Option<String>,
+    /// Keep what was read, granted and loaded under this name, for later calls.
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+    /// Print text, or one JSON object: ok, code, content, structured, diff, call_id.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: Format,
+    /// Prefer this vocabulary's parameter names: nika, claude, claw or claw-agent.
+    #[arg(long, value_name = "DIALECT")]
+    pub dialect: Option<Dialect>,
+    /// Save images of the answer as files in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: Where,
+    #[command(flatten)]
+    pub standing: Standing,
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Serve streamable HTTP here instead of stdio. Default: 127.0.0.1:8738; a lone port or host is completed.
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1")]
+    pub http: Option<String>,
+    /// Take the bearer token from this file; make it, 0600, when there is none.
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub token_file: Option<PathBuf>,
+    /// Also answer to this name in `Host` (repeatable); loopback names always work.
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub allow_host: Vec<String>,
+    /// Also let pages of this origin call (repeatable): `https://app.example.com:443`.
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub allow_origin: Vec<String>,
+    /// List all tools, the eager ones, or these (joined by commas). Default: eager.
+    #[arg(long, value_name = "all|eager|NAMES")]
+    pub list: Option<Listing>,
+    /// List tools under this vocabulary's names: nika, claude, claw or claw-agent.
+    #[arg(long, value_name = "DIALECT")]
+    pub dialect: Option<Dialect>,
+    #[command(flatten)]
+    pub place: Where,
+    #[command(flatten)]
+    pub standing: Standing,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Tools {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Use this vocabulary's names: nika, claude, claw or claw-agent.
+    #[arg(long, value_name = "DIALECT")]
+    pub dialect: Option<Dialect>,
+    #[command(subcommand)]
+    pub show: Option<ToolsShow>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ToolsShow {
+    /// Show one tool: description, schema, effects, examples.
+    Show {
+        /// The tool, by its name in any dialect.
+        name: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// A code (`NIKA-209` or `209`) or a tool's name.
+    pub what: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Undo {
+    /// The call to take back (`nika checkpoints` lists them).
+    pub call: Option<String>,
+    /// Take back this many of the last changing calls.
+    #[arg(long, value_name = "N", conflicts_with = "call")]
+    pub steps: Option<u32>,
+    /// Show the diff, change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Look only at this session's calls.
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+    /// Print text, or one JSON object.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: Format,
+    #[command(flatten)]
+    pub place: Where,
+    #[command(flatten)]
+    pub standing: Standing,
+}
+
+#[derive(Debug, Args)]
+pub struct Checkpoints {
+    /// List at most this many calls.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u32>,
+    /// Print text, or one JSON object.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: Format,
+    #[command(flatten)]
+    pub place: Where,
+}
+
+#[derive(Debug, Args)]
+pub struct Log {
+    /// Print lines as they are written, until interrupted.
+    #[arg(long)]
+    pub follow: bool,
+    /// Print text or JSON.
+    #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
+    pub output: Format,
+    /// The workspace whose journal it is. Default: the current directory's.
+    #[arg(long = "root", value_name = "DIR", global = true)]
+    pub root: Option<PathBuf>,
+    #[command(subcommand)]
+    pub what: Option<LogCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    /// List the journals, the latest first.
+    List,
+    /// Show a journal's calls, a line each; without an id, the latest's.
+    Show {
+        /// The session.
+        id: Option<String>,
+    },
+    /// Check that a journal is what was written; without an id, every one.
+    Verify {
+        /// The session.
+        id: Option<String>,
+    },
+    /// Print a whole journal.
+    Export {
+        /// The session.
+        id: String,
+        /// One array, or the lines as they are.
+        #[arg(long, value_name = "FORMAT", default_value = "ndjson")]
+        format: ExportFormat,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// One array.
+    Json,
+    /// The lines as they are.
+    Ndjson,
+}
+
+#[derive(Debug, Args)]
+pub struct Config {
+    /// Print text or JSON.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: Format,
+    #[command(flatten)]
+    pub place: Where,
+    #[command(flatten)]
+    pub standing: Standing,
+}
+
+#[derive(Debug, Args)]
+pub struct Trust {
+    /// Only say how this repository stands.
+    #[arg(long, conflicts_with = "revoke")]
+    pub status: bool,
+    /// Take the trust back.
+    #[arg(long)]
+    pub revoke: bool,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// The repository. Default: the current directory.
+    #[arg(long = "root", value_name = "DIR")]
+    pub root: Option<PathBuf>,
+}
+
+/// Parses a command line, or prints help or an error and exits.
+pub fn parse(argv: impl Iterator<Item = OsString>) -> Cli {
+    let (argv, dashed) = set_dashed_aside(argv.collect());
+    let mut cli = Cli::parse_from(argv);
+    if let Command::Call(call) = &mut cli.command {
+        call.pairs.extend(dashed);
+    }
+    cli
+}
+
+/// Tool arguments that look like flags (`-i=true`, `-A=3`): grep's parameters are named so. They are taken
+/// out before clap sees them; what follows `--` it leaves alone anyway.
+fn set_dashed_aside(argv: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
+    let is_call = argv.get(1).is_some_and(|word| word == "call");
+    if !is_call {
+        return (argv, Vec::new());
+    }
+    let end = argv.iter().position(|word| word == "--").unwrap_or(argv.len());
+    let (mut kept, mut dashed) = (Vec::new(), Vec::new());
+    for (at, word) in argv.into_iter().enumerate() {
+        if at < end && is_dashed_pair(&word) { dashed.push(word) } else { kept.push(word) }
+    }
+    (kept, dashed)
+}
+
+fn is_dashed_pair(word: &OsStr) -> bool {
+    let bytes = word.as_bytes();
+    let name = |name: &[u8]| name.len() > 1 && name[0] == b'-' && name[1..].iter().all(u8::is_ascii_alphanumeric);
+    bytes.iter().position(|byte| *byte == b'=').is_some_and(|at| name(bytes[..at].strip_suffix(b":").unwrap_or(&bytes[..at])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_of_tools_and_of_ours_are_told_apart() {
+        let line = ["nika", "call", "grep", "-i=true", "pattern=x", "--mode=ask", "-A:=3", "--", "-C=2"];
+        let cli = parse(line.iter().map(OsString::from));
+        let Command::Call(call) = cli.command else { panic!("it is a call") };
+        assert_eq!(call.pairs, ["pattern=x", "-C=2", "-i=true", "-A:=3"]);
+        assert_eq!(call.standing.mode, Some(Mode::Ask));
+    }
+
+    #[test]
+    fn everything_has_help() {
+        fn check(command: &clap::Command) {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for arg in command.get_arguments() {
+                assert!(arg.get_help().is_some(), "{} {}", command.get_name(), arg.get_id());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+}

@@ -1,0 +1,67 @@
+//! The commands, one file each.
+
+mod call;
+mod checkpoints;
+mod config;
+mod explain;
+mod log;
+mod reference;
+mod tools;
+mod trust;
+mod undo;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+
+pub use call::one_thread;
+
+use crate::args::{Cli, Command};
+use crate::failure::Failure;
+use crate::out;
+use crate::serve;
+
+/// Runs a command to its exit code.
+pub fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Serve(args) => serve::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Call(args) => call::run(args),
+        Command::Tools(args) => done(tools::run(args)),
+        Command::Explain(args) => done(explain::run(&args)),
+        Command::Undo(args) => undo::run(args),
+        Command::Checkpoints(args) => checkpoints::run(args),
+        Command::Log(args) => log::run(args),
+        Command::Config(args) => done(config::run(&args)),
+        Command::Trust(args) => done(trust::run(&args)),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "nika", &mut script);
+            done(out::print(&String::from_utf8_lossy(&script)).map_err(Failure::from))
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+            done(out::print(&String::from_utf8_lossy(&page)).map_err(Failure::from))
+        }
+        Command::Parse { kind } => Ok(parse(&kind)),
+        Command::Surface => done(reference::surface()),
+        Command::HelpPages => done(reference::help()),
+    }
+}
+
+fn done(result: Result<(), Failure>) -> Result<ExitCode, Failure> {
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+/// The killable child that looks at hostile bytes: limits first, then bytes in, bytes out.
+fn parse(kind: &str) -> ExitCode {
+    let limited = nika_host::proc::limit_self(&nika_host::proc::Limits::default());
+    if limited.is_err() {
+        return ExitCode::FAILURE;
+    }
+    match nika_tools::file::read::parse_child(kind, io::stdin().lock(), io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,132 @@
+//! `nika call`: one call through the whole pipeline, for a person or a script.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use nika_contract::{Asker, Cancel, Nobody, Silent};
+use nika_runtime::{Incoming, Outcome};
+
+use crate::args::{self, Format};
+use crate::arguments::{self, Gathered, Written};
+use crate::ask::Terminal;
+use crate::compose::{self, Built, Ground, Shape};
+use crate::config::Effective;
+use crate::failure::{self, Failure};
+use crate::out;
+use crate::render;
+use crate::session;
+use crate::world::World;
+
+/// A call that a command wants made.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    pub tool: &'a str,
+    pub session: Option<&'a str>,
+    pub output: Format,
+    pub save: Option<&'a Path>,
+    pub shape: Shape,
+}
+
+pub fn run(args: args::Call) -> Result<ExitCode, Failure> {
+    let wanted = Wanted {
+        tool: &args.tool,
+        session: args.session.as_deref(),
+        output: args.output,
+        save: args.save.as_deref(),
+        shape: Shape { dialect: args.dialect, ..Shape::default() },
+    };
+    let world = World::look();
+    said(args.output, || {
+        let ground = Ground::find(&world, &args.place)?;
+        let effective = ground.configure(&world, &args.standing)?;
+        perform(&world, &ground, effective, &wanted, |built| {
+            let written = Written { json: args.json.as_deref(), pairs: &args.pairs };
+            arguments::gather(written, built.runtime.find(&args.tool).ok(), &mut io::stdin())
+        })
+    })
+}
+
+/// A failure before any call is one JSON object too, where JSON was asked for.
+pub fn said(output: Format, act: impl FnOnce() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
+    match act() {
+        Err(Failure::Error(error)) if output == Format::Json => {
+            out::json(&render::error_object(&error, None))?;
+            Ok(ExitCode::from(failure::exit(error.code)))
+        }
+        other => other,
+    }
+}
+
+/// Makes the call and prints its outcome.
+pub fn perform(
+    world: &World,
+    ground: &Ground,
+    effective: Effective,
+    wanted: &Wanted<'_>,
+    arguments: impl FnOnce(&Built) -> Result<Gathered, Failure>,
+) -> Result<ExitCode, Failure> {
+    let built = compose::build(world, ground, effective, wanted.shape.clone())?;
+    let Gathered { arguments, took_stdin } = arguments(&built)?;
+    let opened = session::open(&built, world, wanted.session)?;
+    let cancel = Cancel::default();
+    let can_ask = world.has_person && !took_stdin;
+    let asker: Arc<dyn Asker> = if can_ask {
+        Arc::new(Terminal { colours: world.colours_in_errors, cancel: cancel.clone() })
+    } else {
+        Arc::new(Nobody)
+    };
+    cancelled_by_ctrl_c(cancel.clone());
+    let incoming = Incoming {
+        name: wanted.tool.to_owned(),
+        arguments,
+        cancel,
+        progress: Arc::new(Silent),
+        asker,
+        // A person who names a tool knows it, or reads the error; a schema first would be in the way.
+        deferral: false,
+    };
+    let ran = one_thread()?.block_on(built.runtime.dispatch(&opened.session, incoming));
+    // A grant or a read counts also when the call that came with it failed.
+    opened.keep(&built)?;
+    let outcome = ran?;
+    built.tidy(u64::from(world.pid));
+    show(world, wanted, &outcome)?;
+    Ok(match &outcome.result {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => ExitCode::from(failure::exit(error.code)),
+    })
+}
+
+fn show(world: &World, wanted: &Wanted<'_>, outcome: &Outcome) -> Result<(), Failure> {
+    let shown = match wanted.output {
+        Format::Json => out::json(&render::object(outcome)).map_err(Failure::from),
+        Format::Text => render::for_people(outcome, world.colours, wanted.save),
+    };
+    // The act is done, whoever reads of it: the exit code is the call's.
+    match shown {
+        Err(Failure::NobodyListens) => Ok(()),
+        other => other,
+    }
+}
+
+/// The async runtime of a command: one thread is enough for one call.
+pub fn one_thread() -> Result<tokio::runtime::Runtime, Failure> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
+
+/// The first Ctrl-C cancels, so that nothing is left half done; the second ends the program.
+fn cancelled_by_ctrl_c(cancel: Cancel) {
+    // A thread of its own: the call's thread may be deep in a search when the signal comes.
+    std::thread::spawn(move || {
+        let Ok(runtime) = one_thread() else { return };
+        runtime.block_on(async {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                cancel.cancel();
+                let _ = tokio::signal::ctrl_c().await;
+                std::process::exit(130);
+            }
+        });
+    });
+}

@@ -1,0 +1,27 @@
+//! `nika explain`: what a code means and what to do about it; or what a tool does.
+
+use nika_contract::code::{self, Code};
+use nika_contract::{ToolError, text};
+
+use crate::args;
+use crate::cmd::tools;
+use crate::failure::Failure;
+use crate::out;
+
+pub fn run(args: &args::Explain) -> Result<(), Failure> {
+    let what = args.what.trim();
+    let lower = what.to_lowercase();
+    let digits = lower.strip_prefix("nika-").unwrap_or(&lower);
+    let Ok(number) = digits.parse() else { return tools::show(what, false) };
+    let Some(entry) = code::entry(Code(number)) else {
+        let codes = code::TABLE.iter().map(|entry| entry.code.to_string());
+        let near = text::near_names(&Code(number).to_string(), codes, 5);
+        let error = ToolError::new(code::BAD_ARGUMENTS, format!("there is no code {what}"));
+        return Err(match near.as_slice() {
+            [] => error,
+            near => error.hint(format!("there are {}", near.join(", "))),
+        }
+        .into());
+    };
+    Ok(out::line(&format!("{} {}\n\n{}.\n{}", entry.code, entry.name, entry.title, entry.advice))?)
+}

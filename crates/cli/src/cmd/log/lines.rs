@@ -1,0 +1,142 @@
+//! Journal lines for people: a call's lines folded into one, `time tool paths verdict ms`.
+
+use std::collections::BTreeMap;
+
+use nika_contract::{Code, code, event, text};
+use serde_json::Value;
+
+use crate::time;
+
+/// Characters of paths or patterns in a line.
+const MAX_SUBJECT_CHARS: usize = 60;
+
+/// Arguments that say what a call is about, the most telling first.
+const SUBJECTS: &[&str] = &["file_path", "notebook_path", "path", "pattern", "call_id", "query"];
+
+/// Calls that began and did not end yet.
+#[derive(Debug, Default)]
+pub struct Fold {
+    begun: BTreeMap<String, Begun>,
+}
+
+#[derive(Debug)]
+struct Begun {
+    at: u64,
+    tool: String,
+    subject: String,
+    asked: Option<String>,
+}
+
+impl Fold {
+    /// The line to show once `line` is known, if it is time to show one.
+    pub fn take(&mut self, line: &Value) -> Option<String> {
+        let at = line["at"].as_u64().unwrap_or_default();
+        let call = line["call"].as_str().unwrap_or_default();
+        match line["event"].as_str().unwrap_or_default() {
+            event::CALL_BEGUN => {
+                let tool = line["tool"].as_str().unwrap_or_default().to_owned();
+                let begun = Begun { at, tool, subject: subject(&line["arguments"]), asked: None };
+                self.begun.insert(call.to_owned(), begun);
+                None
+            }
+            event::PERMISSION_SETTLED => {
+                let begun = self.begun.get_mut(call)?;
+                begun.asked = Some(line["answer"].as_str().unwrap_or("?").to_owned());
+                None
+            }
+            event::CALL_ENDED => {
+                let begun = self.begun.remove(call).unwrap_or_else(|| Begun {
+                    at,
+                    tool: line["tool"].as_str().unwrap_or_default().to_owned(),
+                    subject: String::new(),
+                    asked: None,
+                });
+                let took = line["took_us"].as_u64().unwrap_or_default();
+                let took = format!("{}.{} ms", took / 1000, took / 100 % 10);
+                Some(begun.shown(call, &verdict(line), &took))
+            }
+            event::SESSION_STARTED => {
+                let mode = line["mode"].as_str().unwrap_or_default();
+                Some(format!("{}  began in mode {mode}", time::readable(at)))
+            }
+            event::RECOVERED => {
+                let outcome = line["outcome"].as_str().unwrap_or_default();
+                Some(format!("{}  an interrupted change set was settled: {outcome}", time::readable(at)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Calls without an end: they run still, or a kill ended them.
+    pub fn rest(&self) -> Vec<String> {
+        self.begun.iter().map(|(call, begun)| begun.shown(call, "no end yet, or killed", "")).collect()
+    }
+}
+
+impl Begun {
+    fn shown(&self, call: &str, verdict: &str, took: &str) -> String {
+        let asked = self.asked.as_ref().map(|answer| format!(" (asked: {answer})")).unwrap_or_default();
+        let verdict = format!("{verdict}{asked}");
+        let Begun { at, tool, subject, .. } = self;
+        let line = format!("{}  {tool:<13} {subject:<32} {verdict:<18} {took:>9}  {call}", time::readable(*at));
+        line.trim_end().to_owned()
+    }
+}
+
+/// Codes that are a no, not a failure.
+const REFUSALS: [Code; 3] = [code::TOOL_REMOVED, code::OUT_OF_BOUNDS, code::PERMISSION_DENIED];
+
+fn verdict(line: &Value) -> String {
+    match line["code"].as_str() {
+        _ if line["ok"] == true => "done".to_owned(),
+        Some(code) if REFUSALS.iter().any(|refusal| refusal.to_string() == code) => format!("refused {code}"),
+        Some(code) => format!("failed {code}"),
+        None => "failed".to_owned(),
+    }
+}
+
+/// What a call is about: its path, its pattern, or the paths of its changes.
+fn subject(arguments: &Value) -> String {
+    let said = SUBJECTS.iter().find_map(|name| arguments[name].as_str().map(str::to_owned));
+    let changed = || {
+        let paths = arguments["changes"].as_array().into_iter().flatten();
+        let path = |change: &Value| SUBJECTS.iter().find_map(|name| change[name].as_str().map(str::to_owned));
+        paths.filter_map(path).collect::<Vec<_>>().join(" ")
+    };
+    let subject = text::preview(&said.unwrap_or_else(changed), MAX_SUBJECT_CHARS);
+    text::harmless(&subject).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_is_one_line() {
+        let mut fold = Fold::default();
+        let begun = json!({"at": 0, "event": "CallBegun", "call": "c1", "tool": "edit", "arguments": {"file_path": "a.rs"}});
+        let settled = json!({"at": 1, "event": "PermissionSettled", "call": "c1", "answer": "yes"});
+        let ended = json!({"at": 2, "event": "CallEnded", "call": "c1", "tool": "edit", "ok": true, "took_us": 1234});
+        assert_eq!(fold.take(&begun), None);
+        assert_eq!(fold.rest().len(), 1);
+        assert_eq!(fold.take(&settled), None);
+        let line = fold.take(&ended).expect("the call has ended");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words, ["1970-01-01", "00:00:00Z", "edit", "a.rs", "done", "(asked:", "yes)", "1.2", "ms", "c1"]);
+        assert!(fold.rest().is_empty());
+    }
+
+    #[test]
+    fn refusals_and_failures_differ() {
+        for (code, want) in [("NIKA-205", "refused NIKA-205"), ("NIKA-202", "failed NIKA-202")] {
+            assert_eq!(verdict(&json!({"ok": false, "code": code})), want);
+        }
+    }
+
+    #[test]
+    fn a_change_set_is_about_its_paths() {
+        let arguments = json!({"changes": [{"path": "a"}, {"file_path": "b\u{1b}"}]});
+        assert_eq!(subject(&arguments), "a b␛");
+    }
+}

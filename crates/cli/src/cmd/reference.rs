@@ -1,0 +1,48 @@
+//! What generators of reference pages read: the surface as JSON, the help as Markdown.
+
+use clap::CommandFactory;
+use nika_contract::{code, event};
+use nika_guard::{Mode, TABLE};
+use serde_json::json;
+
+use crate::args::Cli;
+use crate::cmd::tools;
+use crate::failure::Failure;
+use crate::out;
+
+/// Prints the tables of the program: tools, codes, events, modes.
+pub fn surface() -> Result<(), Failure> {
+    let codes = code::TABLE.iter().map(
+        |row| json!({"code": row.code.to_string(), "name": row.name, "title": row.title, "advice": row.advice}),
+    );
+    let events = event::TABLE.iter().map(|row| json!({"name": row.name, "when": row.when, "fields": row.fields}));
+    let modes = TABLE.iter().map(|(_, title, cells)| {
+        let marks = Mode::ALL.iter().zip(cells).map(|(mode, cell)| (mode.name().to_owned(), cell.mark().into()));
+        json!({"act": title, "modes": serde_json::Map::from_iter(marks)})
+    });
+    Ok(out::pretty(&json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "tools": tools::whole_surface()?.iter().map(tools::object).collect::<Vec<_>>(),
+        "codes": codes.collect::<Vec<_>>(),
+        "events": events.collect::<Vec<_>>(),
+        "permissions": modes.collect::<Vec<_>>(),
+        "config": crate::config::schema(),
+    }))?)
+}
+
+/// Prints every command's help as Markdown.
+pub fn help() -> Result<(), Failure> {
+    let mut page = String::new();
+    let mut command = Cli::command().term_width(100);
+    command.build();
+    write(&mut page, &mut command, "nika");
+    Ok(out::print(&page)?)
+}
+
+fn write(page: &mut String, command: &mut clap::Command, name: &str) {
+    page.push_str(&format!("## `{name}`\n\n```text\n{}\n```\n\n", command.render_long_help().to_string().trim_end()));
+    for below in command.get_subcommands_mut().filter(|below| !below.is_hide_set() && below.get_name() != "help") {
+        let name = format!("{name} {}", below.get_name());
+        write(page, below, &name);
+    }
+}

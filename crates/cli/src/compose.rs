@@ -1,0 +1,218 @@
+//! Putting the crates together: the only place that knows all of them.
+//!
+//! [`Ground`] is where the work happens (roots and the workspace's durable state), [`Ground::configure`] what
+//! configuration says there, [`build`] the pipeline over both.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nika_contract::{Clock, ToolError, code};
+use nika_host::fs::{Settings, Workspace, sha256};
+use nika_host::proc::Isolated;
+use nika_runtime::{Dialect, Limits, Listing, Parts, Runtime};
+use nika_store::{Checkpoints, Durability, State, sessions};
+use nika_tools::Needs;
+use serde_json::{Map, Value};
+
+use crate::args::{Standing, Where};
+use crate::config::{self, CommandLine, Effective, Sources};
+use crate::failure::Failure;
+use crate::time::SystemClock;
+use crate::world::World;
+
+/// The administrator's configuration.
+const MANAGED: &str = "/etc/nika/config.yaml";
+
+/// Where the work happens.
+#[derive(Debug)]
+pub struct Ground {
+    /// Canonical; the first is where relative paths begin.
+    pub roots: Vec<PathBuf>,
+    /// The state of all workspaces.
+    base: PathBuf,
+}
+
+impl Ground {
+    /// The named roots, or the current directory.
+    pub fn find(world: &World, place: &Where) -> Result<Ground, Failure> {
+        let wanted = if place.roots.is_empty() { vec![world.cwd()?] } else { place.roots.clone() };
+        let roots = wanted.iter().map(|path| canonical(path)).collect::<Result<_, _>>()?;
+        Ok(Ground { roots, base: world.state_base()? })
+    }
+
+    /// The first root.
+    pub fn root(&self) -> &Path {
+        &self.roots[0]
+    }
+
+    /// The workspace's durable state; made when missing.
+    pub fn state(&self) -> Result<State, Failure> {
+        Ok(State::open(&self.base.join(workspace_id(self.root())))?)
+    }
+
+    /// Where records of trust lie.
+    pub fn trust_store(&self) -> PathBuf {
+        self.base.join("trust.jsonl")
+    }
+
+    /// What configuration says here.
+    pub fn configure(&self, world: &World, standing: &Standing) -> Result<Effective, Failure> {
+        let said = standing.clone();
+        Ok(config::load(&Sources {
+            managed: MANAGED.into(),
+            user: world.config_dir.as_ref().map(|dir| dir.join("config.yaml")),
+            project_dir: self.root().to_owned(),
+            command_line: CommandLine {
+                mode: said.mode,
+                allow_write: said.allow_write,
+                allow_shell: said.allow_shell,
+                unsafe_: said.unsafe_,
+                yolo: said.yolo,
+                set: said.set,
+                allow: said.allow,
+                ask: said.ask,
+                deny: said.deny,
+            },
+            home: world.home_text(),
+            trust_store: self.trust_store(),
+        })?)
+    }
+}
+
+/// What differs between the ways to use the pipeline.
+#[derive(Debug, Clone, Default)]
+pub struct Shape {
+    /// The vocabulary asked for; configuration's where none was.
+    pub dialect: Option<Dialect>,
+    /// The tools to list; configuration's where nothing was asked for.
+    pub listing: Option<Listing>,
+    /// Whether canonical names are prefixed in lists.
+    pub prefixed: bool,
+}
+
+/// The pipeline, and what its callers need beside it.
+#[derive(Debug)]
+pub struct Built {
+    /// The pipeline.
+    pub runtime: Runtime,
+    /// The workspace's durable state.
+    pub state: State,
+    /// What can be taken back.
+    pub checkpoints: Arc<Checkpoints>,
+    /// The roots.
+    pub files: Arc<Workspace>,
+    /// What configuration said.
+    pub effective: Effective,
+    /// The clock everybody uses.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Builds the pipeline. Opens the roots and the undo log; reads nothing else yet.
+pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape) -> Result<Built, Failure> {
+    let state = ground.state()?;
+    let files = Arc::new(Workspace::open(Settings {
+        roots: ground.roots.clone(),
+        readable: vec![state.spill_dir()],
+        home: world.home.clone(),
+        state: state.dir().to_owned(),
+        fsync: effective.fsync,
+    })?);
+    let checkpoints = Arc::new(Checkpoints::open(&state)?);
+    let tools = nika_tools::all(&Needs {
+        files: Arc::clone(&files),
+        checkpoints: Arc::clone(&checkpoints),
+        parsers: Some(Isolated::new(world.exe(), vec!["__parse".to_owned()])),
+    });
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let runtime = Runtime::new(Parts {
+        tools,
+        foreign: Vec::new(),
+        policy: effective.policy.clone(),
+        stance: effective.stance,
+        state: state.clone(),
+        checkpoints: Arc::clone(&checkpoints),
+        durability: if effective.journal_each_call { Durability::EachCall } else { Durability::Os },
+        clock: Arc::clone(&clock),
+        dialect: dialect(&shape, &effective)?,
+        prefixed: shape.prefixed,
+        listing: listing(&shape, &effective)?,
+        defer_above: effective.defer_above,
+        limits: Limits { max_output_chars: effective.max_output_chars.clone() },
+        home: world.home_text(),
+        header: header(ground),
+        watcher: None,
+    });
+    Ok(Built { runtime, state, checkpoints, files, effective, clock })
+}
+
+/// One program in so many looks whether the undo store is within its bounds.
+const TIDY_ONE_IN: u64 = 16;
+
+impl Built {
+    /// Drops what undo keeps beyond its bounds, when this program's turn comes. What cannot be dropped now will
+    /// be another time: nobody has to hear of it.
+    pub fn tidy(&self, turn: u64) {
+        if !turn.is_multiple_of(TIDY_ONE_IN) {
+            return;
+        }
+        let limits = nika_store::checkpoints::Limits {
+            max_bytes: self.effective.undo_max_bytes,
+            max_age_ms: u64::from(self.effective.undo_max_days) * 24 * 60 * 60 * 1000,
+        };
+        if let Ok(in_use) = sessions::objects_in_use(&self.state) {
+            let _ = self.checkpoints.collect(&limits, &in_use, self.clock.unix_ms());
+        }
+    }
+}
+
+fn dialect(shape: &Shape, effective: &Effective) -> Result<Dialect, Failure> {
+    let configured = || effective.dialect.as_deref().map_or(Ok(Dialect::default()), str::parse);
+    shape.dialect.map_or_else(configured, Ok).map_err(|why| ToolError::new(code::CONFIG_MALFORMED, why).into())
+}
+
+fn listing(shape: &Shape, effective: &Effective) -> Result<Listing, Failure> {
+    let configured = || effective.list.as_deref().map_or(Ok(Listing::default()), str::parse);
+    let chosen = shape.listing.clone().map_or_else(configured, Ok);
+    chosen.map_err(|why: String| ToolError::new(code::CONFIG_MALFORMED, why).into())
+}
+
+/// The fields of every journal's first line.
+fn header(ground: &Ground) -> Map<String, Value> {
+    let mut header = Map::new();
+    header.insert("nika".into(), env!("CARGO_PKG_VERSION").into());
+    header.insert("workspace".into(), ground.root().to_string_lossy().into_owned().into());
+    header
+}
+
+fn canonical(path: &Path) -> Result<PathBuf, Failure> {
+    std::fs::canonicalize(path).map_err(|error| {
+        ToolError::new(code::BAD_ROOT, format!("cannot open root {}: {error}", path.display()))
+            .hint("--root takes a directory that exists")
+            .into()
+    })
+}
+
+/// The name of a workspace's state directory: the root's own name for people, and a hash of its canonical path
+/// so that two of one name stay apart.
+fn workspace_id(root: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let name = root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy());
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    let name: String = name.chars().take(60).map(plain).collect();
+    let hash: String = sha256(root.as_os_str().as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    format!("{name}-{hash}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workspaces_of_one_name_stay_apart() {
+        let [one, other] = ["/a/app", "/b/app"].map(|path| workspace_id(Path::new(path)));
+        assert!(one.starts_with("app-") && other.starts_with("app-") && one != other);
+        assert_eq!(one.len(), "app-".len() + 12);
+        assert!(workspace_id(Path::new("/")).starts_with("root-"));
+        assert!(workspace_id(Path::new("/ü b")).starts_with("__b-"));
+    }
+}

@@ -1,0 +1,210 @@
+//! What configuration says: layered YAML files and the command line, made into one [`Effective`]
+//! whose every value knows its file and line.
+//!
+//! ```text
+//! files ──read──▶ text ──yaml──▶ positioned tree ──keys──▶ changes ──settle(trust)──▶ Effective
+//! ```
+//!
+//! Plain values: command line > local > project > user > managed > default. Rules of all layers hold
+//! together, and deny > ask > allow is the guard's to say. What a repository brings (project and local)
+//! only tightens until [`crate::trust`] holds; what is kept out of force for that is listed, with why.
+//!
+//! Nothing here reads the environment, the current directory or the home: [`Sources`] is handed in.
+//! A missing file is nothing; a file that is there and cannot be used is an error, never ignored.
+
+mod change;
+mod error;
+mod file;
+mod flags;
+mod keys;
+mod rules;
+mod schema;
+mod settle;
+mod values;
+mod yaml;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use nika_guard::{Layer, Mode, Policy, Stance};
+use nika_host::fs::Fsync;
+use serde_json::{Value, json};
+
+pub use error::ConfigError;
+pub use schema::schema;
+
+use crate::trust::{self, Trust};
+
+/// The repository's own file, below the project directory.
+pub const PROJECT_FILE: &str = ".nika/config.yaml";
+
+/// The person's own file inside the repository, below the project directory.
+pub const LOCAL_FILE: &str = ".nika/config.local.yaml";
+
+/// Where configuration may lie. Made by the program, the only place that reads environment and home.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    /// The administrator's file: `/etc/nika/config.yaml`.
+    pub managed: PathBuf,
+    /// The person's file: `~/.config/nika/config.yaml`, or where XDG says.
+    pub user: Option<PathBuf>,
+    /// The workspace root; [`PROJECT_FILE`] and [`LOCAL_FILE`] lie below it.
+    pub project_dir: PathBuf,
+    /// What was said when the program was called.
+    pub command_line: CommandLine,
+    /// What `~/` means in rules and in shown paths.
+    pub home: Option<String>,
+    /// The file of trust records, in the user's state directory. Made, with its parents 0700, by the
+    /// first grant.
+    pub trust_store: PathBuf,
+}
+
+/// What the command line says about configuration.
+#[derive(Debug, Clone, Default)]
+pub struct CommandLine {
+    /// `--mode`.
+    pub mode: Option<Mode>,
+    /// `--allow-write`: accept-edits.
+    pub allow_write: bool,
+    /// `--allow-shell`: workspace, with writes asked unless `--allow-write` is there too.
+    pub allow_shell: bool,
+    /// `--unsafe`: accept-all, destructive and privileged commands included.
+    pub unsafe_: bool,
+    /// `--yolo`: accept-all.
+    pub yolo: bool,
+    /// `--set KEY=VALUE`, the key dotted, the value YAML.
+    pub set: Vec<String>,
+    /// `--allow RULE`.
+    pub allow: Vec<String>,
+    /// `--ask RULE`.
+    pub ask: Vec<String>,
+    /// `--deny RULE`.
+    pub deny: Vec<String>,
+}
+
+/// The configuration in force.
+#[derive(Debug, Clone)]
+pub struct Effective {
+    /// How the session stands.
+    pub stance: Stance,
+    /// Every rule in force.
+    pub policy: Policy,
+    /// How far a write of a workspace file goes.
+    pub fsync: Fsync,
+    /// Whether the journal is synced to the disk with every line.
+    pub journal_each_call: bool,
+    /// Characters of text in an answer, by tool; `*` for the tools not named. Only what was configured:
+    /// a tool that nothing here names keeps its own limit.
+    pub max_output_chars: Vec<(String, usize)>,
+    /// The names that tools are listed under: nika, claude, claw or claw-agent; `None` is Nika's own.
+    pub dialect: Option<String>,
+    /// Which tools are in the first list: `eager`, `all` or names joined by commas.
+    pub list: Option<String>,
+    /// Up to so many tools, none is deferred.
+    pub defer_above: usize,
+    /// How many bytes of pre-images are kept for undo.
+    pub undo_max_bytes: u64,
+    /// For how many days they are kept.
+    pub undo_max_days: u32,
+    /// Whether what the repository brings may loosen.
+    pub trusted: Trust,
+    /// Every effective value and rule, with where it was written.
+    pub shown: Vec<Shown>,
+    /// Values and rules that are written down and not in force, with why.
+    pub inactive: Vec<Shown>,
+}
+
+/// One value or rule, for `nika config`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Dotted: `files.fsync`, `permissions.deny`.
+    pub key: String,
+    /// As it reads in a file.
+    pub value: String,
+    /// `file:line`, `default`, or the flag.
+    pub at: String,
+    /// Who brought it.
+    pub layer: String,
+    /// Why it is not in force; `None` for what is.
+    pub why: Option<String>,
+}
+
+/// Tools shown whole before any is deferred: eight schemas cost less than a search for one.
+const DEFER_ABOVE: usize = 8;
+/// Pre-images kept: 1 GiB, some thousand sessions of ordinary edits.
+const UNDO_MAX_BYTES: u64 = 1 << 30;
+/// Pre-images kept: 30 days.
+const UNDO_MAX_DAYS: u32 = 30;
+
+impl Default for Effective {
+    fn default() -> Effective {
+        Effective {
+            stance: Stance::from(Mode::Ask),
+            policy: Policy::default(),
+            fsync: Fsync::default(),
+            journal_each_call: false,
+            max_output_chars: Vec::new(),
+            dialect: None,
+            list: None,
+            defer_above: DEFER_ABOVE,
+            undo_max_bytes: UNDO_MAX_BYTES,
+            undo_max_days: UNDO_MAX_DAYS,
+            trusted: Trust::Nothing,
+            shown: Vec::new(),
+            inactive: Vec::new(),
+        }
+    }
+}
+
+/// Reads every layer and settles what is in force.
+pub fn load(sources: &Sources) -> Result<Effective, ConfigError> {
+    let home = sources.home.as_deref();
+    let stance = flags::stance(&sources.command_line)?;
+    let mut layers = Vec::new();
+    let own = [(Layer::Managed, Some(&sources.managed)), (Layer::User, sources.user.as_ref())];
+    for (layer, path) in own.into_iter().filter_map(|(layer, path)| path.map(|path| (layer, path))) {
+        if let Some(file) = file::open(path, home)? {
+            layers.push(keys::read(layer, &file, home)?);
+        }
+    }
+    let mut seen = Vec::new();
+    for (layer, name) in [(Layer::Project, PROJECT_FILE), (Layer::Local, LOCAL_FILE)] {
+        if let Some(file) = file::open_beneath(&sources.project_dir, name)? {
+            layers.push(keys::read(layer, &file, home)?);
+            seen.push((name, file.text));
+        }
+    }
+    layers.push(flags::layer(&sources.command_line, home)?);
+
+    let said: Vec<(&str, &[u8])> = seen.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
+    let trusted = match layers.iter().find_map(settle::untrusted_at) {
+        Some(at) => Trust::Refused { at },
+        None => trust::status(&sources.project_dir, &sources.trust_store, &said)?,
+    };
+    Ok(settle::settle(&layers, stance, trusted))
+}
+
+impl Effective {
+    /// The whole of it, for `nika config --json`.
+    pub fn to_json(&self) -> Value {
+        let rows = |rows: &[Shown]| -> Vec<Value> { rows.iter().map(Shown::to_json).collect() };
+        json!({
+            "mode": self.stance.to_string(),
+            "trust": self.trusted.to_json(),
+            "values": rows(&self.shown),
+            "inactive": rows(&self.inactive),
+        })
+    }
+}
+
+impl Shown {
+    fn to_json(&self) -> Value {
+        let mut row = json!({ "key": self.key, "value": self.value, "at": self.at, "layer": self.layer });
+        if let Some(why) = &self.why {
+            row["why"] = why.as_str().into();
+        }
+        row
+    }
+}

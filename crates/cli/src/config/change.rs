@@ -1,0 +1,118 @@
+//! One thing that a layer says: what it changes, and whether it would loosen what holds already.
+
+use std::fmt;
+
+use nika_guard::{Decision, Mode, Rule, RuleKind, Stance, TABLE};
+use nika_host::fs::Fsync;
+
+use super::Effective;
+
+/// One value or rule.
+#[derive(Debug, Clone)]
+pub(super) enum Change {
+    Mode(Mode),
+    Trusted(bool),
+    Rule(RuleKind, Rule),
+    Fsync(Fsync),
+    JournalEachCall(bool),
+    /// A tool's name, or `*`.
+    MaxChars(String, usize),
+    List(String),
+    DeferAbove(usize),
+    Dialect(String),
+    UndoMaxBytes(u64),
+    UndoMaxDays(u32),
+}
+
+impl Change {
+    /// Puts it in force. Rules and trust are gathered by the caller, as they hold together.
+    pub fn apply(&self, to: &mut Effective) {
+        match self {
+            Change::Mode(mode) => to.stance = Stance::from(*mode),
+            Change::Trusted(_) | Change::Rule(..) => {}
+            Change::Fsync(fsync) => to.fsync = *fsync,
+            Change::JournalEachCall(on) => to.journal_each_call = *on,
+            Change::MaxChars(tool, chars) => {
+                to.max_output_chars.retain(|(name, _)| name != tool);
+                to.max_output_chars.push((tool.clone(), *chars));
+            }
+            Change::List(list) => to.list = Some(list.clone()),
+            Change::DeferAbove(count) => to.defer_above = *count,
+            Change::Dialect(name) => to.dialect = Some(name.clone()),
+            Change::UndoMaxBytes(bytes) => to.undo_max_bytes = *bytes,
+            Change::UndoMaxDays(days) => to.undo_max_days = *days,
+        }
+    }
+
+    /// Why a repository that nobody trusts may not say this, while `now` holds.
+    pub fn loosens(&self, now: &Effective) -> Option<String> {
+        match self {
+            Change::Mode(mode) => (!at_least_as_strict(&Stance::from(*mode), &now.stance))
+                .then(|| format!("it would loosen the mode `{}`", now.stance)),
+            Change::Rule(RuleKind::Allow, _) => Some("an allow rule loosens".into()),
+            Change::Fsync(fsync) => {
+                (reach(*fsync) < reach(now.fsync)).then(|| format!("it would weaken `{}`", Change::Fsync(now.fsync)))
+            }
+            Change::JournalEachCall(on) => {
+                (!on && now.journal_each_call).then(|| "it would weaken `each-call`".to_owned())
+            }
+            // Less would throw away what the person can take back; more fills the person's disk.
+            Change::UndoMaxBytes(bytes) if *bytes != now.undo_max_bytes => Some("it bounds the person's undo".into()),
+            Change::UndoMaxDays(days) if *days != now.undo_max_days => Some("it bounds the person's undo".into()),
+            Change::UndoMaxBytes(_) | Change::UndoMaxDays(_) => None,
+            Change::Rule(RuleKind::Ask | RuleKind::Deny, _) | Change::Trusted(_) => None,
+            Change::MaxChars(..) | Change::List(_) | Change::DeferAbove(_) | Change::Dialect(_) => None,
+        }
+    }
+}
+
+/// Whether `stance` answers every act at least as strictly as `than`: the table cell by cell, as nothing
+/// orders modes.
+pub(super) fn at_least_as_strict(stance: &Stance, than: &Stance) -> bool {
+    TABLE.iter().all(|(act, ..)| Decision::from(act.under(stance)) >= Decision::from(act.under(than)))
+}
+
+/// How far a write goes, as a number to compare.
+fn reach(fsync: Fsync) -> u8 {
+    match fsync {
+        Fsync::Off => 0,
+        Fsync::Data => 1,
+        Fsync::Full => 2,
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Mode(mode) => mode.fmt(f),
+            Change::Trusted(value) => value.fmt(f),
+            Change::Rule(_, rule) => rule.fmt(f),
+            Change::Fsync(fsync) => f.write_str(["off", "data", "full"][usize::from(reach(*fsync))]),
+            Change::JournalEachCall(on) => f.write_str(if *on { "each-call" } else { "off" }),
+            Change::MaxChars(_, count) | Change::DeferAbove(count) => count.fmt(f),
+            Change::List(name) | Change::Dialect(name) => name.fmt(f),
+            Change::UndoMaxBytes(bytes) => f.write_str(&size(*bytes)),
+            Change::UndoMaxDays(days) => days.fmt(f),
+        }
+    }
+}
+
+/// Units of a size, largest first, binary before decimal so that `1GiB` is written as it was.
+pub(super) const UNITS: &[(&str, u64)] = &[
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("KB", 1_000),
+    ("B", 1),
+];
+
+/// Bytes in the largest unit that says them exactly.
+fn size(bytes: u64) -> String {
+    let (name, unit) =
+        UNITS.iter().find(|(_, unit)| bytes >= *unit && bytes.is_multiple_of(*unit)).unwrap_or(&("B", 1));
+    format!("{}{name}", bytes / unit)
+}

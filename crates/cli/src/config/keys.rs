@@ -1,0 +1,300 @@
+//! Every key that a configuration may hold: one table, from which files and `--set` are read, defaults
+//! shown and the JSON schema written.
+
+use nika_contract::text::near_names;
+use nika_guard::{Layer, Mode, RuleError, RuleKind};
+use nika_host::fs::Fsync;
+use serde_json::{Value, json};
+
+use super::ConfigError;
+use super::change::Change;
+use super::file::File;
+use super::rules;
+use super::schema::{chars_schema, rule_list};
+use super::values::{CHARS, chars, chars_by_tool, listing, one, size, whole, word};
+use super::yaml::{self, Key, Kind, Node, Spot};
+
+/// A key, what it takes, and what holds where nobody says otherwise.
+pub(super) struct Row {
+    /// Dotted.
+    pub name: &'static str,
+    pub doc: &'static str,
+    /// As it would be written in a file; `None` where nothing is the default.
+    pub default: Option<&'static str>,
+    read: fn(&Node, Option<&str>) -> Reads,
+    pub schema: fn() -> Value,
+}
+
+/// What a node says: where, the name below the row's own where it has such, and the change.
+pub(super) type Reads = Result<Vec<(Spot, Option<String>, Change)>, Wrong>;
+
+/// Names that tools may be listed under. The runtime's `Dialect` parses the same four.
+pub(super) const DIALECTS: [&str; 4] = ["nika", "claude", "claw", "claw-agent"];
+
+const FSYNC: &[(&str, Fsync)] =
+    &[("data", Fsync::Data), ("off", Fsync::Off), ("full", Fsync::Full), ("true", Fsync::Data), ("false", Fsync::Off)];
+const JOURNAL: &[(&str, bool)] = &[("each-call", true), ("off", false), ("true", true), ("false", false)];
+
+pub(super) const KEYS: &[Row] = &[
+    Row {
+        name: "mode",
+        doc: "How a session stands: what goes ahead, what is asked, what is refused.",
+        default: Some("ask"),
+        read: |node, _| {
+            one(node, "deny, read-only, ask, accept-edits, workspace or accept-all", |kind| match kind {
+                Kind::Text(name) => name.parse().ok().map(Change::Mode),
+                _ => None,
+            })
+        },
+        schema: || json!({ "anyOf": [{ "enum": Mode::ALL.map(Mode::name) }, { "type": "string", "description": "a name that other agents use" }] }),
+    },
+    Row {
+        name: "trusted",
+        doc: "`false` refuses trust for this repository, whatever `nika trust` said. `true` means nothing: only `nika trust` trusts.",
+        default: None,
+        read: |node, _| {
+            one(node, "true or false", |kind| match kind {
+                Kind::Bool(value) => Some(Change::Trusted(*value)),
+                _ => None,
+            })
+        },
+        schema: || json!({ "type": "boolean" }),
+    },
+    Row {
+        name: "permissions.allow",
+        doc: "Rules that answer a question with yes. They lower no floor, and a deny or ask rule of any layer wins.",
+        default: None,
+        read: |node, home| rules::read(RuleKind::Allow, node, home),
+        schema: rule_list,
+    },
+    Row {
+        name: "permissions.ask",
+        doc: "Rules for what is always asked.",
+        default: None,
+        read: |node, home| rules::read(RuleKind::Ask, node, home),
+        schema: rule_list,
+    },
+    Row {
+        name: "permissions.deny",
+        doc: "Rules for what is refused. A deny of any layer is final.",
+        default: None,
+        read: |node, home| rules::read(RuleKind::Deny, node, home),
+        schema: rule_list,
+    },
+    Row {
+        name: "files.fsync",
+        doc: "How far a write goes before it counts as done: `off`, `data` (the bytes are on the disk before the rename), `full` (the directory too).",
+        default: Some("data"),
+        read: |node, _| one(node, "data, off or full", |kind| word(kind, FSYNC).map(Change::Fsync)),
+        schema: || json!({ "enum": ["data", "off", "full", true, false] }),
+    },
+    Row {
+        name: "journal.fsync",
+        doc: "`each-call` syncs the journal with every line, so that it survives a power cut; `off` leaves that to the system.",
+        default: Some("off"),
+        read: |node, _| one(node, "each-call or off", |kind| word(kind, JOURNAL).map(Change::JournalEachCall)),
+        schema: || json!({ "enum": ["each-call", "off", true, false] }),
+    },
+    Row {
+        name: "output.max_chars",
+        doc: "Characters of text in one answer; the rest is spilled to a file. A tool with a limit of its own keeps it while nothing is said here.",
+        default: Some("30000"),
+        read: |node, _| one(node, CHARS, |kind| chars(kind).map(|count| Change::MaxChars("*".into(), count))),
+        schema: chars_schema,
+    },
+    Row {
+        name: "output.tools",
+        doc: "The same for single tools, by name.",
+        default: None,
+        read: chars_by_tool,
+        schema: || json!({ "type": "object", "additionalProperties": chars_schema() }),
+    },
+    Row {
+        name: "tools.list",
+        doc: "Which tools are in the first list: `eager`, `all`, or a list of names.",
+        default: Some("eager"),
+        read: |node, _| one(node, "eager, all, or a list of tool names", listing),
+        schema: || json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] }),
+    },
+    Row {
+        name: "tools.defer_above",
+        doc: "Up to so many tools, every one is listed with its schema.",
+        default: Some("8"),
+        read: |node, _| {
+            one(node, "a whole number from 0 to 10000", |kind| {
+                whole(kind, 0, 10_000).and_then(|count| usize::try_from(count).ok()).map(Change::DeferAbove)
+            })
+        },
+        schema: || json!({ "type": "integer", "minimum": 0, "maximum": 10_000 }),
+    },
+    Row {
+        name: "tools.dialect",
+        doc: "The names that tools and parameters are listed under.",
+        default: Some("nika"),
+        read: |node, _| {
+            one(node, "nika, claude, claw or claw-agent", |kind| match kind {
+                Kind::Text(name) if DIALECTS.contains(&name.as_str()) => Some(Change::Dialect(name.clone())),
+                _ => None,
+            })
+        },
+        schema: || json!({ "enum": DIALECTS }),
+    },
+    Row {
+        name: "undo.max_bytes",
+        doc: "How much is kept of what was changed, so that it can be taken back.",
+        default: Some("1GiB"),
+        read: |node, _| {
+            one(node, "a size of at least 1MiB, for example 512MiB or 1GiB", |kind| {
+                size(kind).filter(|bytes| *bytes >= 1 << 20).map(Change::UndoMaxBytes)
+            })
+        },
+        schema: || {
+            json!({ "anyOf": [
+            { "type": "string", "pattern": "^[0-9]+ ?([KMGT]i?)?B$" },
+            { "type": "integer", "minimum": 1 << 20 },
+        ] })
+        },
+    },
+    Row {
+        name: "undo.max_days",
+        doc: "For how many days it is kept.",
+        default: Some("30"),
+        read: |node, _| {
+            one(node, "a whole number of days from 1 to 36500", |kind| {
+                whole(kind, 1, 36_500).and_then(|days| u32::try_from(days).ok()).map(Change::UndoMaxDays)
+            })
+        },
+        schema: || json!({ "type": "integer", "minimum": 1, "maximum": 36_500 }),
+    },
+];
+
+/// What one layer says.
+#[derive(Debug)]
+pub(super) struct Brought {
+    pub layer: Layer,
+    pub said: Vec<Said>,
+}
+
+/// One change with its key and its place.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub key: String,
+    pub change: Change,
+    pub at: String,
+}
+
+/// Where text comes from, for positions.
+pub(super) struct Origin<'a> {
+    pub name: &'a str,
+    /// A flag has no lines.
+    pub lines: bool,
+}
+
+impl Origin<'_> {
+    fn line(&self, spot: Spot) -> String {
+        if self.lines { format!("{}:{}", self.name, spot.line) } else { self.name.to_owned() }
+    }
+
+    pub fn column(&self, spot: Spot) -> String {
+        if self.lines { format!("{}:{}:{}", self.name, spot.line, spot.column) } else { self.name.to_owned() }
+    }
+}
+
+/// Why a node cannot be used.
+#[derive(Debug)]
+pub(super) enum Wrong {
+    Value { spot: Spot, what: String, hint: Option<String> },
+    Rule { spot: Spot, what: String },
+}
+
+impl Wrong {
+    pub fn rule(spot: Spot, error: RuleError) -> Wrong {
+        Wrong::Rule { spot, what: error.to_string() }
+    }
+
+    /// A key that nobody reads, with the names it may have meant.
+    pub fn unknown<'a>(key: &Key, known: impl IntoIterator<Item = &'a str>) -> Wrong {
+        let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+        let near = near_names(&key.name, known.iter().cloned(), 2);
+        let hint = match near.is_empty() {
+            true => format!("use one of {}", known.join(", ")),
+            false => format!("did you mean {}?", near.join(" or ")),
+        };
+        Wrong::Value { spot: key.spot, what: format!("unknown key `{}`", key.name.escape_debug()), hint: Some(hint) }
+    }
+
+    pub fn at(self, origin: &Origin<'_>) -> ConfigError {
+        match self {
+            Wrong::Value { spot, what, hint } => ConfigError::Malformed { at: origin.column(spot), what, hint },
+            Wrong::Rule { spot, what } => ConfigError::Rule { at: origin.column(spot), what },
+        }
+    }
+}
+
+pub(super) fn expected<T>(node: &Node, wanted: &str) -> Result<T, Wrong> {
+    let what = format!("found {} where {wanted} is expected", node.describe());
+    Err(Wrong::Value { spot: node.spot, what, hint: None })
+}
+
+/// Reads one file of a layer.
+pub(super) fn read(layer: Layer, file: &File, home: Option<&str>) -> Result<Brought, ConfigError> {
+    let origin = Origin { name: &file.name, lines: true };
+    let root = yaml::parse(&file.text).map_err(|broken| ConfigError::Malformed {
+        at: origin.column(broken.spot),
+        what: broken.what,
+        hint: None,
+    })?;
+    Ok(Brought { layer, said: changes(&root, &origin, home)? })
+}
+
+/// Everything a tree says.
+pub(super) fn changes(root: &Node, origin: &Origin<'_>, home: Option<&str>) -> Result<Vec<Said>, ConfigError> {
+    let mut said = Vec::new();
+    descend(root, "", origin, home, &mut said).map_err(|wrong| wrong.at(origin))?;
+    Ok(said)
+}
+
+/// Reads the section `above`, which is dotted and empty or ends in a dot.
+fn descend(
+    node: &Node,
+    above: &str,
+    origin: &Origin<'_>,
+    home: Option<&str>,
+    said: &mut Vec<Said>,
+) -> Result<(), Wrong> {
+    let entries = match &node.kind {
+        Kind::Nothing => return Ok(()),
+        Kind::Map(entries) => entries,
+        _ => return expected(node, &format!("a mapping with {}", names_below(above).join(", "))),
+    };
+    for (key, value) in entries {
+        let name = format!("{above}{}", key.name);
+        let section = format!("{name}.");
+        // `files.fsync: off` on one line is not what it looks like in YAML, and is not taken for it here.
+        if key.name.contains('.') {
+            return Err(Wrong::unknown(key, names_below(above)));
+        }
+        if let Some(row) = KEYS.iter().find(|row| row.name == name) {
+            for (spot, below, change) in (row.read)(value, home)? {
+                let key = below.map_or(name.clone(), |below| format!("{section}{below}"));
+                said.push(Said { key, change, at: origin.line(spot) });
+            }
+        } else if KEYS.iter().any(|row| row.name.starts_with(&section)) {
+            descend(value, &section, origin, home, said)?;
+        } else {
+            return Err(Wrong::unknown(key, names_below(above)));
+        }
+    }
+    Ok(())
+}
+
+/// The keys and sections right below `above`, each once.
+fn names_below(above: &str) -> Vec<&'static str> {
+    let mut names: Vec<&str> = KEYS
+        .iter()
+        .filter_map(|row| row.name.strip_prefix(above))
+        .map(|rest| rest.split_once('.').map_or(rest, |(section, _)| section))
+        .collect();
+    names.dedup();
+    names
+}

@@ -1,0 +1,92 @@
+//! Layers into one: precedence of values, rules of all, and what an untrusted repository may not say.
+
+use nika_guard::{LayeredRule, Policy};
+
+use super::change::Change;
+use super::flags::Asked;
+use super::keys::{Brought, KEYS, Said};
+use super::{Effective, Shown};
+use crate::trust::Trust;
+
+/// What is in force. `layers` from the weakest to the strongest; the flags' stance is stronger than all.
+pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -> Effective {
+    let mut now = Effective::default();
+    let mut values = defaults();
+    let mut rules = Vec::new();
+    let mut rules_shown = Vec::new();
+    for Brought { layer, said } in layers {
+        for Said { key, change, at } in said {
+            let mut row = Shown {
+                key: key.clone(),
+                value: change.to_string(),
+                at: at.clone(),
+                layer: layer.to_string(),
+                why: None,
+            };
+            let held_back = layer.is_repository() && !trusted.holds();
+            row.why = match change {
+                Change::Trusted(true) => Some("only `nika trust` trusts a repository".to_owned()),
+                change if held_back => {
+                    change.loosens(&now).map(|why| format!("{why}, and the repository is {}", because(&trusted)))
+                }
+                _ => None,
+            };
+            if row.why.is_some() {
+                now.inactive.push(row);
+                continue;
+            }
+            match change {
+                Change::Rule(kind, rule) => {
+                    rules.push(LayeredRule { kind: *kind, rule: rule.clone(), layer: *layer, at: at.clone() });
+                    rules_shown.push(row);
+                }
+                change => {
+                    change.apply(&mut now);
+                    put(&mut values, row);
+                }
+            }
+        }
+    }
+    if let Some(Asked { stance, at }) = asked {
+        now.stance = stance;
+        let layer = nika_guard::Layer::CommandLine.to_string();
+        put(&mut values, Shown { key: "mode".into(), value: stance.to_string(), at, layer, why: None });
+    }
+    now.policy = Policy::new(rules, trusted.holds());
+    now.trusted = trusted;
+    values.extend(rules_shown);
+    now.shown = values;
+    now
+}
+
+/// Where a layer says `trusted: false`, if it does.
+pub(super) fn untrusted_at(layer: &Brought) -> Option<String> {
+    layer.said.iter().find(|said| matches!(said.change, Change::Trusted(false))).map(|said| said.at.clone())
+}
+
+fn because(trusted: &Trust) -> &'static str {
+    match trusted {
+        Trust::Refused { .. } => "declared untrusted",
+        Trust::Changed { .. } => "not trusted since its files changed; `nika trust` asks again",
+        Trust::Nothing | Trust::Unasked | Trust::Trusted => "not trusted; `nika trust` would change that",
+    }
+}
+
+fn defaults() -> Vec<Shown> {
+    let row = |key: &str, value: &str| Shown {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        at: "default".into(),
+        layer: "default".into(),
+        why: None,
+    };
+    KEYS.iter().filter_map(|key| key.default.map(|value| row(key.name, value))).collect()
+}
+
+/// Replaces the row of the same key, or adds one.
+fn put(rows: &mut Vec<Shown>, row: Shown) {
+    match rows.iter_mut().find(|other| other.key == row.key) {
+        Some(other) => *other = row,
+        None => rows.push(row),
+    }
+}

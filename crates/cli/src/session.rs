@@ -1,0 +1,149 @@
+//! Named sessions of the command line: what was read, granted and loaded, kept between processes.
+//!
+//! At rest a session is a [`SessionFile`]; the bytes it has read are objects of the undo store. Bytes are
+//! brought back only for files that changed meanwhile: of the others the file itself has them.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use nika_contract::{ToolError, code};
+use nika_host::fs::{Ledger, Seen, Stamp};
+use nika_runtime::Session;
+use nika_store::{Hash, ReadEntry, SessionFile, sessions};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::compose::Built;
+use crate::failure::Failure;
+use crate::time;
+use crate::world::World;
+
+/// A session for calls of this process.
+#[derive(Debug)]
+pub struct Opened {
+    /// To dispatch in.
+    pub session: Session,
+    /// How it is kept; `None` for a session that nothing outlives.
+    named: Option<Named>,
+}
+
+/// What was there when a named session was opened.
+#[derive(Debug, Default)]
+struct Named {
+    objects: HashMap<PathBuf, (Hash, Option<Hash>)>,
+    paths: HashSet<PathBuf>,
+    grants: Vec<String>,
+    loaded: Vec<String>,
+}
+
+/// What [`SessionFile::extra`] holds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Extra {
+    /// Deferred tools whose schema was shown.
+    loaded: Vec<String>,
+    /// Identities of the reads, in their order.
+    stamps: Vec<Stamp>,
+}
+
+/// Opens the session `name`; without a name, the day's, in which nothing counts as read or granted.
+pub fn open(built: &Built, world: &World, name: Option<&str>) -> Result<Opened, Failure> {
+    let Some(name) = name else {
+        let id = format!("cli-{}", time::day(built.clock.unix_ms()));
+        return Ok(Opened { session: built.runtime.session(id, false), named: None });
+    };
+    let session = built.runtime.session(name, true);
+    let mut named = Named::default();
+    if let Some(file) = sessions::load(&built.state, name)? {
+        let home = world.home_text();
+        for rule in &file.grants {
+            let malformed = |error| ToolError::new(code::RULE_MALFORMED, format!("session {name}: {error}"));
+            session.grant(rule, home.as_deref()).map_err(malformed)?;
+        }
+        let extra: Extra = serde_json::from_value(file.extra).unwrap_or_default();
+        for tool in &extra.loaded {
+            session.load(tool);
+        }
+        let ledger = Ledger::default();
+        // A read without its identity vouches for nothing; it is read again.
+        for (read, stamp) in file.reads.into_iter().zip(extra.stamps) {
+            ledger.note(&read.path, seen(built, &read, stamp));
+            named.paths.insert(read.path.clone());
+            named.objects.insert(read.path, (read.hash, read.object));
+        }
+        ledger.take_changed();
+        session.state.set(Arc::new(ledger));
+    }
+    named.grants = session.grants();
+    named.loaded = session.loaded();
+    Ok(Opened { session, named: Some(named) })
+}
+
+impl Opened {
+    /// Keeps the session, when it has a name and learned something.
+    pub fn keep(&self, built: &Built) -> Result<(), Failure> {
+        let Some(named) = &self.named else { return Ok(()) };
+        let ledger = self.session.state.slot::<Ledger>();
+        let (grants, loaded) = (self.session.grants(), self.session.loaded());
+        if !ledger.take_changed() && grants == named.grants && loaded == named.loaded {
+            return Ok(());
+        }
+        let mut file = SessionFile {
+            id: self.session.id().to_owned(),
+            workspace: built.files.root().to_owned(),
+            reads: Vec::new(),
+            grants,
+            extra: Value::Null,
+            saved_at: built.clock.unix_ms(),
+        };
+        let mut extra = Extra { loaded, stamps: Vec::new() };
+        for (path, seen) in ledger.all() {
+            let hash = seen.hash.map_or(Hash::ZERO, Hash);
+            let object = match &seen.bytes {
+                Some(bytes) => Some(built.checkpoints.objects().put(bytes, seen.hash)?),
+                None => named.objects.get(&path).filter(|(of, _)| *of == hash).and_then(|(_, object)| *object),
+            };
+            file.reads.push(ReadEntry { path, hash, object, stamp: None });
+            extra.stamps.push(seen.stamp);
+        }
+        self.join_others(built, named, &mut file, &mut extra)?;
+        file.extra = serde_json::to_value(extra).unwrap_or_default();
+        Ok(sessions::save(&built.state, &file)?)
+    }
+
+    /// Takes over what another process of this session saved while this one ran.
+    fn join_others(
+        &self,
+        built: &Built,
+        named: &Named,
+        file: &mut SessionFile,
+        extra: &mut Extra,
+    ) -> Result<(), Failure> {
+        let Some(other) = sessions::load(&built.state, &file.id)? else { return Ok(()) };
+        let others: Extra = serde_json::from_value(other.extra).unwrap_or_default();
+        let ours: HashSet<PathBuf> = file.reads.iter().map(|read| read.path.clone()).collect();
+        for (read, stamp) in other.reads.into_iter().zip(others.stamps) {
+            // What we knew at the start and know no more was forgotten on purpose.
+            if !ours.contains(&read.path) && !named.paths.contains(&read.path) {
+                file.reads.push(read);
+                extra.stamps.push(stamp);
+            }
+        }
+        file.grants.extend(other.grants);
+        extra.loaded.extend(others.loaded);
+        for list in [&mut file.grants, &mut extra.loaded] {
+            let mut met = HashSet::new();
+            list.retain(|item| met.insert(item.clone()));
+        }
+        Ok(())
+    }
+}
+
+/// A read as the ledger knows it. A hash of zeros stands for a part that was read: no hash is known.
+fn seen(built: &Built, read: &ReadEntry, stamp: Stamp) -> Seen {
+    let is_same = rustix::fs::stat(&read.path).is_ok_and(|stat| Stamp::from(&stat) == stamp);
+    let object = read.object.filter(|_| !is_same);
+    let bytes = object.and_then(|object| built.checkpoints.objects().get(&object).ok());
+    Seen { hash: (read.hash != Hash::ZERO).then_some(read.hash.0), bytes: bytes.map(Into::into), stamp }
+}

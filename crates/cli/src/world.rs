@@ -1,0 +1,82 @@
+//! The surroundings: the only place that reads the environment, the current directory, the home and whether
+//! somebody watches. Everything below gets them handed in.
+
+use std::env;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use nika_contract::{ToolError, code};
+
+use crate::failure::Failure;
+
+/// What was found around the process when it started.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// The home, where one is known.
+    pub home: Option<PathBuf>,
+    /// Where the user's configuration lies: `$XDG_CONFIG_HOME/nika` or `~/.config/nika`.
+    pub config_dir: Option<PathBuf>,
+    /// Where durable state lies, a directory a workspace.
+    state_base: Option<PathBuf>,
+    /// Whether somebody can be asked: stdin and stderr are terminals.
+    pub has_person: bool,
+    /// Whether stdout may carry colours.
+    pub colours: bool,
+    /// Whether stderr may.
+    pub colours_in_errors: bool,
+    /// This process.
+    pub pid: u32,
+}
+
+impl World {
+    /// Looks around.
+    pub fn look() -> World {
+        let home = env::var_os("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        // The XDG specification says that a relative path is to be ignored.
+        let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let below_home = |name: &str| home.as_ref().map(|home| home.join(name));
+        let own_state = env::var_os("NIKA_STATE_DIR").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let xdg_state = absolute("XDG_STATE_HOME").or_else(|| below_home(".local/state"));
+        let plain = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || env::var_os("TERM").is_some_and(|value| value == "dumb");
+        World {
+            config_dir: absolute("XDG_CONFIG_HOME").or_else(|| below_home(".config")).map(|dir| dir.join("nika")),
+            state_base: own_state.or_else(|| xdg_state.map(|dir| dir.join("nika"))),
+            has_person: io::stdin().is_terminal() && io::stderr().is_terminal(),
+            colours: !plain && io::stdout().is_terminal(),
+            colours_in_errors: !plain && io::stderr().is_terminal(),
+            pid: std::process::id(),
+            home,
+        }
+    }
+
+    /// Where durable state lies.
+    pub fn state_base(&self) -> Result<PathBuf, Failure> {
+        let base = self.state_base.clone().ok_or_else(|| {
+            ToolError::new(code::STATE_UNUSABLE, "neither NIKA_STATE_DIR nor HOME says where the journal should lie")
+                .hint("set NIKA_STATE_DIR to a directory of your own")
+        })?;
+        // A relative NIKA_STATE_DIR must mean the same directory whatever the roots are.
+        Ok(std::path::absolute(&base).unwrap_or(base))
+    }
+
+    /// The current directory.
+    pub fn cwd(&self) -> Result<PathBuf, Failure> {
+        env::current_dir().map_err(|error| {
+            ToolError::new(code::BAD_ROOT, format!("the current directory cannot be used: {error}"))
+                .hint("name one with --root DIR")
+                .into()
+        })
+    }
+
+    /// This program's file, to be started again as a parser. The link, not its target: it still leads to the
+    /// running program after an update has replaced the file.
+    pub fn exe(&self) -> PathBuf {
+        PathBuf::from("/proc/self/exe")
+    }
+
+    /// The home as text, for `~/` in rules.
+    pub fn home_text(&self) -> Option<String> {
+        self.home.as_ref().and_then(|home| home.to_str()).map(str::to_owned)
+    }
+}

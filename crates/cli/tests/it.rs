@@ -1,0 +1,20 @@
+//! The real program, from the outside: what is printed, what the exit code is, what is left on disk.
+
+#[path = "it/call.rs"]
+mod call;
+#[path = "it/http.rs"]
+mod http;
+#[path = "it/journal.rs"]
+mod journal;
+#[path = "it/pages.rs"]
+mod pages;
+#[path = "it/peer.rs"]
+mod peer;
+#[path = "it/serve.rs"]
+mod serve;
+#[path = "it/sessions.rs"]
+mod sessions;
+#[path = "it/terminal.rs"]
+mod terminal;
+#[path = "it/world.rs"]
+mod world;

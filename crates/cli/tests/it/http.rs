@@ -1,0 +1,104 @@
+//! The MCP server over HTTP: the token, and sessions by handle.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::world::{World, world};
+
+struct Server {
+    child: Child,
+    address: String,
+    token: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn start(world: &World, words: &[&str]) -> Server {
+    let mut all = vec!["serve", "--http", "127.0.0.1:0"];
+    all.extend(words);
+    let mut child = world.nika(&all).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+    let mut line = || lines.next().expect("a line").expect("text");
+    let address = line().split("http://").nth(1).expect("an address").trim_end_matches("/mcp").to_owned();
+    let token = line().split("Bearer ").nth(1).unwrap_or_default().trim_end_matches('`').to_owned();
+    Server { child, address, token }
+}
+
+/// One request of 2026-07-28; the status line and the message in the body.
+fn post(server: &Server, token: &str, method: &str, mut params: Value) -> (String, Value) {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let name = params["name"].as_str().map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+    let mut stream = TcpStream::connect(&server.address).expect("it listens");
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n\
+         {name}Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        server.address,
+        body.len()
+    )
+    .expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    let status = answer.lines().next().unwrap_or_default().to_owned();
+    let (from, to) = (answer.find("{\""), answer.rfind('}'));
+    let message = from.zip(to).and_then(|(from, to)| serde_json::from_str(&answer[from..=to]).ok());
+    (status, message.unwrap_or_else(|| json!({ "raw": answer })))
+}
+
+fn call(server: &Server, tool: &str, arguments: Value) -> Value {
+    post(server, &server.token, "tools/call", json!({"name": tool, "arguments": arguments})).1
+}
+
+#[test]
+fn only_the_token_opens() {
+    let world = world();
+    let server = start(&world, &[]);
+    assert!(server.token.len() >= 32);
+    assert!(post(&server, "wrong", "tools/list", json!({})).0.contains("401"));
+    let (status, list) = post(&server, &server.token, "tools/list", json!({}));
+    assert!(status.contains("200") && list["result"]["tools"].is_array(), "{status} {list}");
+}
+
+#[test]
+fn a_handle_is_a_session() {
+    let world = world().file("a.txt", "one\n");
+    let server = start(&world, &["--mode", "accept-edits"]);
+    let read = call(&server, "nika_read", json!({"file_path": "a.txt"}));
+    let handle = read["result"]["_meta"]["nika/session"].as_str().unwrap_or_else(|| panic!("{read}")).to_owned();
+    let edit = |handle: Option<&str>| {
+        let mut arguments = json!({"file_path": "a.txt", "old_string": "one", "new_string": "1"});
+        if let Some(handle) = handle {
+            arguments["nika_session"] = handle.into();
+        }
+        call(&server, "nika_edit", arguments)["result"].clone()
+    };
+    assert_eq!(edit(None)["_meta"]["nika/code"], "NIKA-203");
+    assert_eq!(edit(Some("guessed"))["_meta"]["nika/code"], "NIKA-104");
+    let done = edit(Some(&handle));
+    assert_ne!(done["isError"], true, "{done}");
+    assert_eq!(world.text("a.txt"), "1\n");
+}
+
+#[test]
+fn a_token_file_is_used_and_not_printed() {
+    let world = world();
+    let file = world.path("token");
+    let server = start(&world, &["--token-file", file.to_str().expect("UTF-8")]);
+    assert_eq!(server.token, "");
+    let token = std::fs::read_to_string(&file).expect("it was made");
+    assert!(post(&server, token.trim(), "tools/list", json!({})).0.contains("200"));
+}

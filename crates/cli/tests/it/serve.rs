@@ -1,0 +1,144 @@
+//! The MCP server over stdio, as a client meets it.
+
+use serde_json::{Value, json};
+
+use crate::peer::Peer;
+use crate::world::{exists, world};
+
+const EAGER: &[&str] = &[
+    "nika_call", "nika_edit", "nika_glob", "nika_grep", "nika_read", "nika_tool_search", "nika_write",
+];
+
+fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {result}"))
+}
+
+#[test]
+fn both_handshakes_are_answered() {
+    for revision in ["2025-06-18", "2025-11-25"] {
+        let world = world();
+        let mut peer = Peer::start(world.nika(&["serve"]));
+        let hello = peer.initialize(revision);
+        assert_eq!(hello["protocolVersion"], revision);
+        assert_eq!(hello["serverInfo"]["name"], "nika");
+        let said = hello["instructions"].as_str().expect("instructions");
+        let root = world.root().canonicalize().expect("it exists");
+        for part in [root.to_str().expect("UTF-8"), "Mode ask", "NIKA-205", "nika_undo", "nika_tool_search"] {
+            assert!(said.contains(part), "no {part} in {said}");
+        }
+        assert!(said.len() < 800, "{} bytes", said.len());
+        assert_eq!(peer.names(), EAGER);
+        assert_eq!(peer.end(), 0);
+    }
+}
+
+#[test]
+fn the_revision_without_handshakes_is_served() {
+    let world = world().file("a.txt", "one\n");
+    let mut peer = Peer::start(world.nika(&["serve"]));
+    peer.stateless("2026-07-28", json!({}));
+    let discovered = peer.request("server/discover", json!({}));
+    assert!(discovered["result"]["supportedVersions"].as_array().is_some_and(|v| v.contains(&json!("2026-07-28"))), "{discovered}");
+    assert_eq!(peer.names(), EAGER);
+    assert!(text(&peer.call("nika_read", json!({"file_path": "a.txt"}))).contains("one"));
+}
+
+#[test]
+fn a_client_reads_edits_and_takes_back() {
+    let world = world().file("a.txt", "one\ntwo\n");
+    let mut peer = Peer::start(world.nika(&["serve", "--mode", "accept-edits"]));
+    peer.initialize("2025-06-18");
+    let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "2"});
+    let refused = peer.call("nika_edit", edit.clone());
+    assert!(refused["isError"] == true && text(&refused).contains("NIKA-203"), "{refused}");
+    peer.call("nika_read", json!({"file_path": "a.txt"}));
+    let edited = peer.call("nika_edit", edit);
+    assert_ne!(edited["isError"], true, "{edited}");
+    assert_eq!(world.text("a.txt"), "one\n2\n");
+    let undone = peer.call("nika_call", json!({"tool": "undo", "arguments": {}}));
+    assert_ne!(undone["isError"], true, "{undone}");
+    assert_eq!(world.text("a.txt"), "one\ntwo\n");
+}
+
+#[test]
+fn where_nobody_can_be_asked_the_default_only_reads() {
+    let world = world();
+    let mut peer = Peer::start(world.nika(&["serve"]));
+    peer.initialize("2025-06-18");
+    let refused = peer.call("nika_write", json!({"file_path": "a.txt", "content": "x"}));
+    assert!(text(&refused).contains("NIKA-205") && text(&refused).contains("--mode accept-edits"), "{refused}");
+    assert!(!exists(world.root().join("a.txt")));
+}
+
+#[test]
+fn a_deferred_tool_answers_with_its_schema_and_then_runs() {
+    let world = world().file("a.txt", "one\n");
+    let mut peer = Peer::start(world.nika(&["serve"]));
+    peer.initialize("2025-11-25");
+    let first = peer.call("nika_list_dir", json!({"path": "."}));
+    assert!(text(&first).contains("NIKA-103") && text(&first).contains("input_schema"), "{first}");
+    assert!(text(&peer.call("nika_list_dir", json!({"path": "."}))).contains("a.txt"));
+    assert!(peer.names().contains(&"nika_list_dir".to_owned()));
+    // Told of the longer list, before or after the answer.
+    assert!(peer.heard.iter().any(|message| message["method"] == "notifications/tools/list_changed") || {
+        peer.request("ping", json!({}));
+        true
+    });
+}
+
+#[test]
+fn the_gateway_and_the_search_reach_everything() {
+    let world = world().file("a.txt", "one\n");
+    let mut peer = Peer::start(world.nika(&["serve"]));
+    peer.initialize("2025-06-18");
+    let listed = peer.call("nika_call", json!({"tool": "list_dir", "arguments": {"path": "."}}));
+    assert!(text(&listed).contains("a.txt"), "{listed}");
+    let found = peer.call("nika_tool_search", json!({"query": "select:checkpoints"}));
+    assert!(text(&found).contains("nika_checkpoints"), "{found}");
+    assert_ne!(peer.call("nika_checkpoints", json!({}))["isError"], true);
+    let slip = peer.call("nika_call", json!({"tool": "lst_dir", "arguments": {}}));
+    assert!(text(&slip).contains("NIKA-101") && text(&slip).contains("list_dir"), "{slip}");
+    let unknown = peer.request("tools/call", json!({"name": "nika_lst_dir", "arguments": {}}));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+}
+
+#[test]
+fn lists_as_asked_for() {
+    let world = world();
+    let all = world.run(&["tools", "--json"]).json().as_array().expect("a list").len();
+    for (words, want) in [
+        // Nothing is deferred, so nothing has to be found or called through another tool.
+        (&["serve", "--list", "all"][..], all - 2),
+        (&["serve", "--list", "read,grep"], 4),
+        (&["serve", "--deny", "tool(write)"], EAGER.len() - 1),
+    ] {
+        let mut peer = Peer::start(world.nika(words));
+        peer.initialize("2025-06-18");
+        assert_eq!(peer.names().len(), want, "{words:?}");
+    }
+    let mut peer = Peer::start(world.nika(&["serve", "--dialect", "claude"]));
+    peer.initialize("2025-06-18");
+    let names = peer.names();
+    assert!(["Read", "Edit", "Grep", "ToolSearch"].iter().all(|name| names.contains(&(*name).to_owned())), "{names:?}");
+}
+
+#[test]
+fn a_question_travels_as_a_result_and_is_answered_with_the_next_call() {
+    let world = world();
+    let mut peer = Peer::start(world.nika(&["serve"]));
+    peer.stateless("2026-07-28", json!({"elicitation": {"form": {}}}));
+    let wanted = json!({"file_path": "a.txt", "content": "x"});
+    let asked = peer.call("nika_write", wanted.clone());
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    assert!(!exists(world.root().join("a.txt")));
+    let key = asked["inputRequests"].as_object().expect("requests").keys().next().expect("one").clone();
+    let done = peer.request(
+        "tools/call",
+        json!({
+            "name": "nika_write", "arguments": wanted, "requestState": asked["requestState"],
+            "inputResponses": {key: {"action": "accept", "content": {"answer": "yes"}}},
+        }),
+    );
+    assert_ne!(done["result"]["isError"], true, "{done}");
+    assert_eq!(world.text("a.txt"), "x");
+}

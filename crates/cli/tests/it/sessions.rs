@@ -1,0 +1,61 @@
+//! Named sessions: what was read in one process counts in the next, and nothing without a name.
+
+use crate::world::{exists, world};
+
+const EDIT: &[&str] = &["call", "edit", "file_path=a.txt", "old_string=two", "new_string=2", "--allow-write"];
+const READ: &[&str] = &["call", "read", "file_path=a.txt"];
+
+fn in_session<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    [words, &["--session", "work"]].concat()
+}
+
+#[test]
+fn read_edit_and_undo_over_processes() {
+    let world = world().file("a.txt", "one\ntwo\n");
+    world.run(READ).exits(0);
+    world.run(EDIT).exits(1).complains("NIKA-203");
+    world.run(&in_session(EDIT)).exits(1).complains("NIKA-203");
+    world.run(&in_session(READ)).exits(0);
+    world.run(&in_session(EDIT)).exits(0);
+    assert_eq!(world.text("a.txt"), "one\n2\n");
+    world.run(&["checkpoints"]).exits(0).says("a.txt").says("edit");
+    world.run(&["undo", "--dry-run"]).exits(0).says("+two");
+    assert_eq!(world.text("a.txt"), "one\n2\n");
+    world.run(&["undo"]).exits(0);
+    assert_eq!(world.text("a.txt"), "one\ntwo\n");
+    world.run(&["undo", "c000000000"]).exits(1).complains("NIKA-221");
+}
+
+#[test]
+fn a_change_from_outside_is_merged_from_the_kept_snapshot() {
+    let world = world().file("a.txt", "one\n\n\n\ntwo\n");
+    world.run(&in_session(READ)).exits(0);
+    std::fs::write(world.root().join("a.txt"), "ONE\n\n\n\ntwo\n").expect("a file");
+    world.run(&in_session(EDIT)).exits(0);
+    assert_eq!(world.text("a.txt"), "ONE\n\n\n\n2\n");
+    // And the session knows what it wrote itself.
+    let again = ["call", "edit", "file_path=a.txt", "old_string=2", "new_string=II", "--allow-write"];
+    world.run(&in_session(&again)).exits(0);
+    assert_eq!(world.text("a.txt"), "ONE\n\n\n\nII\n");
+}
+
+#[test]
+fn names_are_checked_and_others_are_other_sessions() {
+    let world = world().file("a.txt", "one\ntwo\n");
+    world.run(&[READ, &["--session", "../evil"]].concat()).exits(2).complains("NIKA-100");
+    world.run(&in_session(READ)).exits(0);
+    world.run(&[EDIT, &["--session", "other"]].concat()).exits(1).complains("NIKA-203");
+    assert!(exists(world.state().join("sessions/work.json")));
+}
+
+#[test]
+fn undo_of_one_call_by_its_name() {
+    let world = world();
+    let first = world.json(&["write", "file_path=a.txt", "content=a", "--allow-write"]);
+    world.json(&["write", "file_path=b.txt", "content=b", "--allow-write"]);
+    let call = first["call_id"].as_str().expect("a name").to_owned();
+    world.run(&["undo", &call]).exits(0);
+    assert!(!exists(world.root().join("a.txt")) && exists(world.root().join("b.txt")));
+    world.run(&["undo", "--mode", "read-only"]).exits(3);
+    assert!(exists(world.root().join("b.txt")));
+}

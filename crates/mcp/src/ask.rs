@@ -1,0 +1,196 @@
+//! Questions to the client's user: by elicitation where the server may send requests, by the
+//! multi-round-trip form where it may not, by nobody where the client cannot show a form.
+
+use std::sync::Arc;
+
+use nika_contract::{Asked, Asker, BoxFuture, Nobody, Question, text};
+use nika_guard::Answer;
+use serde_json::{Value, json};
+
+use crate::link::Link;
+use crate::port::Object;
+use crate::revision::Revision;
+
+/// The key of our one question among the input requests of a result.
+pub(crate) const KEY: &str = "permission";
+
+/// Characters of preview in a question: a screen or two.
+const MAX_PREVIEW_CHARS: usize = 4_000;
+
+/// Who answered, for the journal. The client does not say more about its user.
+const WHO: &str = "the client's user";
+
+/// The asker for a request. `earlier` is the id of the question that an earlier round asked, with
+/// its answer.
+pub(crate) fn asker(link: &Arc<dyn Link>, earlier: Option<(String, Value)>) -> Arc<dyn Asker> {
+    if !shows_forms(link.capabilities()) {
+        Arc::new(Nobody)
+    } else if link.revision().is_stateless() {
+        Arc::new(NextRound { earlier })
+    } else {
+        Arc::new(Elicitation { link: Arc::clone(link) })
+    }
+}
+
+/// Whether the client declared that it shows forms. An empty declaration means forms.
+pub(crate) fn shows_forms(capabilities: &Object) -> bool {
+    match capabilities.get("elicitation") {
+        Some(Value::Object(kinds)) => kinds.is_empty() || kinds.contains_key("form"),
+        _ => false,
+    }
+}
+
+/// The parameters of `elicitation/create`.
+pub(crate) fn form(question: &Question, revision: Revision) -> Object {
+    let mut message = question.text.clone();
+    if let Some(preview) = &question.preview {
+        let cut = text::head_and_tail(preview, MAX_PREVIEW_CHARS);
+        message.push_str("\n\n");
+        message.push_str(cut.as_deref().unwrap_or(preview));
+    }
+    let mut options = vec![("yes".to_owned(), "Yes, this once".to_owned())];
+    for (n, choice) in question.choices.iter().enumerate() {
+        options.push((format!("always {}", n + 1), format!("Yes, and allow `{}` for this session", choice.rule)));
+    }
+    options.push(("no".to_owned(), "No".to_owned()));
+    let answer = if revision >= Revision::V2025_11_25 {
+        let titled: Vec<Value> =
+            options.iter().map(|(value, title)| json!({ "const": value, "title": title })).collect();
+        json!({ "type": "string", "title": "Answer", "oneOf": titled })
+    } else {
+        let (values, titles): (Vec<_>, Vec<_>) = options.into_iter().unzip();
+        json!({ "type": "string", "title": "Answer", "enum": values, "enumNames": titles })
+    };
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "answer": answer,
+            "reason": { "type": "string", "title": "Reason", "description": "With a no: what to do instead." },
+        },
+        "required": ["answer"],
+    });
+    Object::from_iter([("message".to_owned(), message.into()), ("requestedSchema".to_owned(), schema)])
+}
+
+/// What an elicitation result says. Anything that is not clearly a yes is a no.
+pub(crate) fn read(question: &Question, result: &Value) -> Asked {
+    let no = |why: Option<&str>| Asked::Answered(Answer::No { who: WHO.to_owned(), why: why.map(str::to_owned) });
+    let yes = || Answer::Yes { who: WHO.to_owned() };
+    match result["action"].as_str() {
+        Some("accept") => {}
+        Some("cancel") => return no(Some("dismissed without an answer")),
+        _ => return no(None),
+    }
+    let content = &result["content"];
+    match content["answer"].as_str() {
+        Some("yes") => Asked::Answered(yes()),
+        Some(answer) if answer.starts_with("always ") => {
+            let number: Option<usize> = answer["always ".len()..].parse().ok();
+            match number.and_then(|n| question.choices.get(n.checked_sub(1)?)) {
+                Some(choice) => Asked::Always(yes(), choice.rule.clone()),
+                None => no(Some("the answer names no choice of the question")),
+            }
+        }
+        Some("no") => no(content["reason"].as_str().filter(|reason| !reason.trim().is_empty())),
+        _ => no(Some("the answer is none of the question's")),
+    }
+}
+
+/// Asks at once, over the connection.
+struct Elicitation {
+    link: Arc<dyn Link>,
+}
+
+impl Asker for Elicitation {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked> {
+        Box::pin(async move {
+            let params = form(question, self.link.revision());
+            tokio::select! {
+                result = self.link.ask("elicitation/create", params) => match result {
+                    Ok(result) => read(question, &result),
+                    // It declared forms and then showed none: there is nobody after all.
+                    Err(_) => Asked::Nobody,
+                },
+                () = self.link.cancelled() => {
+                    Asked::Answered(Answer::No { who: WHO.to_owned(), why: Some("the call was cancelled".to_owned()) })
+                }
+            }
+        })
+    }
+}
+
+/// Has the answer from an earlier round, or asks for one.
+struct NextRound {
+    earlier: Option<(String, Value)>,
+}
+
+impl Asker for NextRound {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked> {
+        // An answer to another question is none: what was shown is no longer what would happen.
+        let asked = match &self.earlier {
+            Some((id, result)) if *id == question.id => read(question, result),
+            _ => Asked::Later,
+        };
+        Box::pin(async { asked })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nika_contract::Choice;
+
+    fn question() -> Question {
+        Question {
+            id: "q1".into(),
+            tool: "edit".into(),
+            text: "write(a.rs) — write inside (mode ask)".into(),
+            preview: Some("-a\n+b".into()),
+            choices: vec![Choice { rule: "write(a.rs)".into() }],
+        }
+    }
+
+    #[test]
+    fn only_a_clear_yes_is_one() {
+        let yes = || Answer::Yes { who: WHO.into() };
+        let no = |why: Option<&str>| Asked::Answered(Answer::No { who: WHO.into(), why: why.map(Into::into) });
+        for (result, want) in [
+            (json!({"action": "accept", "content": {"answer": "yes"}}), Asked::Answered(yes())),
+            (json!({"action": "accept", "content": {"answer": "always 1"}}), Asked::Always(yes(), "write(a.rs)".into())),
+            (json!({"action": "accept", "content": {"answer": "no", "reason": "later"}}), no(Some("later"))),
+            (json!({"action": "decline"}), no(None)),
+            (json!({"action": "cancel"}), no(Some("dismissed without an answer"))),
+            (json!({"action": "accept"}), no(Some("the answer is none of the question's"))),
+            (
+                json!({"action": "accept", "content": {"answer": "always 2"}}),
+                no(Some("the answer names no choice of the question")),
+            ),
+            (json!(12), no(None)),
+            (json!(null), no(None)),
+        ] {
+            assert_eq!(read(&question(), &result), want, "{result}");
+        }
+    }
+
+    #[test]
+    fn forms_are_shown_only_where_declared() {
+        for (capabilities, want) in [
+            (json!({}), false),
+            (json!({"elicitation": {}}), true),
+            (json!({"elicitation": {"form": {}}}), true),
+            (json!({"elicitation": {"url": {}}}), false),
+            (json!({"elicitation": true}), false),
+        ] {
+            assert_eq!(shows_forms(capabilities.as_object().expect("object")), want, "{capabilities}");
+        }
+    }
+
+    #[test]
+    fn each_revision_gets_its_form() {
+        let old = form(&question(), Revision::V2025_06_18);
+        assert_eq!(old["requestedSchema"]["properties"]["answer"]["enum"], json!(["yes", "always 1", "no"]));
+        let new = form(&question(), Revision::V2026_07_28);
+        assert_eq!(new["requestedSchema"]["properties"]["answer"]["oneOf"][2]["const"], "no");
+        assert!(new["message"].as_str().is_some_and(|text| text.ends_with("-a\n+b")));
+    }
+}

@@ -1,0 +1,121 @@
+//! MCP over streamable HTTP: one endpoint, for clients that show the bearer token.
+//!
+//! Framing, event streams and the sessions of older revisions are the SDK's; who may come in is
+//! settled here, before it sees a byte: the token, and the names this server goes by.
+
+mod door;
+mod handler;
+mod link;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::Engine;
+use crate::port::Backend;
+use door::Door;
+use handler::Handler;
+
+/// The path of the endpoint.
+const PATH: &str = "/mcp";
+
+/// The largest request: as on stdio.
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
+
+/// Names of this machine as seen from itself.
+const LOOPBACK: &[&str] = &["localhost", "127.0.0.1", "[::1]"];
+
+/// How to serve.
+#[derive(Clone)]
+pub struct HttpConfig {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// What clients must send as `Authorization: Bearer …`. `None` lets everybody in who reaches a
+    /// loopback address: for fixtures.
+    pub token: Option<String>,
+    /// Names beside those of loopback that clients may call this server by (`Host`).
+    pub hosts: Vec<String>,
+    /// Origins beside those of loopback whose pages may call (`https://app.example.com:443`).
+    pub origins: Vec<String>,
+}
+
+impl std::fmt::Debug for HttpConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let token = self.token.as_ref().map(|_| "…");
+        f.debug_struct("HttpConfig").field("listen", &self.listen).field("token", &token).finish_non_exhaustive()
+    }
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct HttpServer {
+    listener: TcpListener,
+    app: Router,
+    address: SocketAddr,
+    stop: CancellationToken,
+}
+
+impl HttpServer {
+    /// Listens. Clients can connect from here on; they are answered by [`HttpServer::run`].
+    pub async fn bind(backend: Arc<dyn Backend>, config: HttpConfig) -> io::Result<HttpServer> {
+        if config.token.is_none() && !config.listen.ip().is_loopback() {
+            let why = "without a token only a loopback address is served";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        let listener = TcpListener::bind(config.listen).await?;
+        let address = listener.local_addr()?;
+        let stop = CancellationToken::new();
+        let door = Arc::new(Door::new(config.token.as_deref()));
+        let engine = Arc::new(Engine::new(backend));
+        let caller = Arc::clone(door.caller());
+        let mut hosts: Vec<String> = LOOPBACK.iter().map(|host| (*host).to_owned()).collect();
+        let mut origins: Vec<String> = LOOPBACK.iter().map(|host| format!("http://{host}:*")).collect();
+        if !address.ip().is_loopback() && !address.ip().is_unspecified() {
+            hosts.push(address.ip().to_string());
+        }
+        hosts.extend(config.hosts);
+        origins.extend(config.origins);
+        let sdk = StreamableHttpServerConfig::default()
+            .with_allowed_hosts(hosts)
+            .with_allowed_origins(origins)
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(MAX_BODY_BYTES)
+            .with_cancellation_token(stop.clone());
+        let service = StreamableHttpService::new(
+            move || Ok(Handler::new(Arc::clone(&engine), Arc::clone(&caller))),
+            Arc::new(LocalSessionManager::default()),
+            sdk,
+        );
+        let app = Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(door, door::enter));
+        Ok(HttpServer { listener, app, address, stop })
+    }
+
+    /// What clients connect to.
+    pub fn url(&self) -> String {
+        format!("http://{}{PATH}", self.address)
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` resolves; calls that run then are cancelled.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+        let token = self.stop;
+        axum::serve(self.listener, self.app)
+            .with_graceful_shutdown(async move {
+                stop.await;
+                // Streams that wait for news would keep the server up for ever.
+                token.cancel();
+            })
+            .await
+    }
+}

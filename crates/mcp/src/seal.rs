@@ -1,0 +1,97 @@
+//! The request state of 2026-07-28: what an unfinished call must remember travels through the
+//! client, signed, bound to who asked for what, and dated.
+
+use std::time::Duration;
+
+use rmcp::model::{ErrorData, RequestStateCodec, SealOptions};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// How long an answer may take: a person may be at lunch.
+const LIFE: Duration = Duration::from_secs(4 * 60 * 60);
+
+/// What is remembered.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum State {
+    /// The id of the question that was asked.
+    Question(String),
+    /// A fixture's own.
+    Own(Value),
+}
+
+/// What a state is good for: one caller, one method, one name. The arguments need no place here: a
+/// question's id stands for them, and hashing a megabyte for each call that might ask would not be
+/// free.
+pub(crate) struct Binding([u8; 32]);
+
+impl Binding {
+    /// For a request.
+    pub(crate) fn new(caller: &str, method: &str, name: &str) -> Binding {
+        let mut hash = Sha256::new();
+        for part in [caller, method, name] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Binding(hash.finalize().into())
+    }
+}
+
+/// Signs and verifies, with a key that lives as long as the process.
+pub(crate) struct Seal {
+    codec: RequestStateCodec,
+}
+
+impl Seal {
+    /// With a new key.
+    pub(crate) fn new() -> Seal {
+        let mut key = [0u8; 32];
+        let mut filled = 0;
+        while filled < key.len() {
+            match rustix::rand::getrandom(&mut key[filled..], rustix::rand::GetRandomFlags::empty()) {
+                Ok(more) => filled += more,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => unreachable!("getrandom of 32 bytes cannot fail on Linux: {error}"),
+            }
+        }
+        Seal { codec: RequestStateCodec::try_new(key).expect("32 bytes are long enough") }
+    }
+
+    /// The state as text for the client.
+    pub(crate) fn close(&self, state: &State, binding: &Binding) -> Result<String, ErrorData> {
+        let options = SealOptions::new().associated_data(&binding.0).ttl(LIFE);
+        self.codec.seal_json_with(state, &options).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// What the client brought back, if it is ours, for this request, and in time.
+    pub(crate) fn open(&self, sealed: &str, binding: &Binding) -> Result<State, ErrorData> {
+        self.codec.open_json_with(sealed, &binding.0).map_err(|error| {
+            ErrorData::invalid_params(
+                format!("requestState was not made by this server for this request: {error}"),
+                None,
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_good_for_its_request_only() {
+        let seal = Seal::new();
+        let binding = Binding::new("me", "tools/call", "write");
+        let sealed = seal.close(&State::Question("q1".into()), &binding).expect("seals");
+        assert!(matches!(seal.open(&sealed, &binding), Ok(State::Question(id)) if id == "q1"));
+        for other in [
+            Binding::new("you", "tools/call", "write"),
+            Binding::new("me", "prompts/get", "write"),
+            Binding::new("me", "tools/call", "edit"),
+        ] {
+            assert!(seal.open(&sealed, &other).is_err());
+        }
+        assert!(seal.open(&format!("{sealed}x"), &binding).is_err());
+        assert!(Seal::new().open(&sealed, &binding).is_err());
+    }
+}

@@ -1,0 +1,198 @@
+//! The way out: each message is serialised once, into the bytes that are written, and written at
+//! once when the client keeps up.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::{ErrorData, JsonRpcError, RequestId};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use crate::port::Object;
+use crate::stdio::pipe::Pipe;
+
+/// Bytes waiting for a client that does not read, past which no more of its requests are read.
+pub(crate) const MAX_BACKLOG_BYTES: usize = 8 * 1024 * 1024;
+
+/// Lines longer than this are worth a larger pipe.
+const LARGE_BYTES: usize = 64 * 1024;
+
+/// The largest buffer that is kept for the next line. Giving a megabyte back to the system and
+/// asking for it again costs a page fault every 4 KiB: a sixth of such a call.
+const MAX_SPARE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The way out.
+#[derive(Debug)]
+pub(crate) struct Out {
+    pipe: Pipe,
+    waiting: Mutex<Waiting>,
+    backlog: AtomicUsize,
+    more: Notify,
+    less: Notify,
+    broken: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    lines: VecDeque<Vec<u8>>,
+    /// How much of the first line is written.
+    sent: usize,
+    /// A buffer to use again.
+    spare: Vec<u8>,
+    enlarged: bool,
+    broken: bool,
+}
+
+impl Out {
+    pub(crate) fn new(pipe: Pipe) -> Out {
+        Out {
+            pipe,
+            waiting: Mutex::default(),
+            backlog: AtomicUsize::new(0),
+            more: Notify::new(),
+            less: Notify::new(),
+            broken: Notify::new(),
+        }
+    }
+
+    /// `{"id":…,"result":…}`; `size` is about how long it will be.
+    pub(crate) fn result(&self, id: &RequestId, result: &impl Serialize, size: usize) {
+        let mut line = self.buffer(size);
+        line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        write_json(&mut line, id);
+        line.extend_from_slice(br#","result":"#);
+        write_json(&mut line, result);
+        line.extend_from_slice(b"}\n");
+        self.send(line);
+    }
+
+    /// `{"error":…}`; without an id when the request's could not be read.
+    pub(crate) fn error(&self, id: Option<RequestId>, error: ErrorData) {
+        let mut line = self.buffer(256);
+        write_json(&mut line, &JsonRpcError::new(id, error));
+        line.push(b'\n');
+        self.send(line);
+    }
+
+    /// A notification.
+    pub(crate) fn notification(&self, method: &str, params: Object) {
+        self.message(None, method, params);
+    }
+
+    /// A request of ours.
+    pub(crate) fn request(&self, id: i64, method: &str, params: Object) {
+        self.message(Some(id), method, params);
+    }
+
+    fn message(&self, id: Option<i64>, method: &str, params: Object) {
+        let mut message = Object::new();
+        message.insert("jsonrpc".to_owned(), "2.0".into());
+        if let Some(id) = id {
+            message.insert("id".to_owned(), id.into());
+        }
+        message.insert("method".to_owned(), method.into());
+        if id.is_some() || !params.is_empty() {
+            message.insert("params".to_owned(), Value::Object(params));
+        }
+        let mut line = self.buffer(256);
+        write_json(&mut line, &message);
+        line.push(b'\n');
+        self.send(line);
+    }
+
+    /// An empty buffer with room for `size`.
+    fn buffer(&self, size: usize) -> Vec<u8> {
+        let mut buffer = std::mem::take(&mut self.lock().spare);
+        buffer.clear();
+        buffer.reserve(size);
+        buffer
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, line: Vec<u8>) {
+        let mut waiting = self.lock();
+        if waiting.broken {
+            return;
+        }
+        if line.len() > LARGE_BYTES && !std::mem::replace(&mut waiting.enlarged, true) {
+            self.pipe.enlarge();
+        }
+        self.backlog.fetch_add(line.len(), Ordering::Relaxed);
+        waiting.lines.push_back(line);
+        if waiting.lines.len() > 1 {
+            return;
+        }
+        loop {
+            match self.write_some(&mut waiting) {
+                Ok(Some(_)) if waiting.lines.is_empty() => return,
+                Ok(Some(_)) => {}
+                Ok(None) => return self.more.notify_one(),
+                Err(_) => return self.break_off(&mut waiting),
+            }
+        }
+    }
+
+    /// Writes what waits, whenever the client reads; ends when it will never read again.
+    pub(crate) async fn drain(&self) {
+        loop {
+            self.more.notified().await;
+            while self.backlog.load(Ordering::Relaxed) > 0 {
+                let attempt = || {
+                    let mut waiting = self.lock();
+                    if waiting.lines.is_empty() { Ok(Some(0)) } else { self.write_some(&mut waiting) }
+                };
+                if self.pipe.when_writable(attempt).await.is_err() {
+                    let mut waiting = self.lock();
+                    return self.break_off(&mut waiting);
+                }
+            }
+        }
+    }
+
+    /// Waits until at most `bytes` wait to be written, or nobody will read them.
+    pub(crate) async fn at_most(&self, bytes: usize) {
+        while self.backlog.load(Ordering::Relaxed) > bytes {
+            self.less.notified().await;
+        }
+    }
+
+    /// Waits until the client has closed its end.
+    pub(crate) async fn closed(&self) {
+        if !self.lock().broken {
+            self.broken.notified().await;
+        }
+    }
+
+    fn write_some(&self, waiting: &mut Waiting) -> io::Result<Option<usize>> {
+        let Some(line) = waiting.lines.front() else { return Ok(Some(0)) };
+        let Some(count) = self.pipe.try_write(&line[waiting.sent..])? else { return Ok(None) };
+        waiting.sent += count;
+        if waiting.sent == line.len() {
+            waiting.sent = 0;
+            let written = waiting.lines.pop_front().unwrap_or_default();
+            if (waiting.spare.capacity()..=MAX_SPARE_BYTES).contains(&written.capacity()) {
+                waiting.spare = written;
+            }
+        }
+        self.backlog.fetch_sub(count, Ordering::Relaxed);
+        self.less.notify_one();
+        Ok(Some(count))
+    }
+
+    fn break_off(&self, waiting: &mut Waiting) {
+        *waiting = Waiting { broken: true, ..Waiting::default() };
+        self.backlog.store(0, Ordering::Relaxed);
+        self.less.notify_one();
+        self.broken.notify_one();
+    }
+}
+
+fn write_json(line: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(line, value).expect("the protocol's types have string keys, and a Vec takes every byte");
+}

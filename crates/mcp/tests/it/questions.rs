@@ -1,0 +1,100 @@
+//! Questions to the client's user, in each era's way.
+
+use serde_json::{Value, json};
+
+use crate::peer::Peer;
+
+fn said(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn without_a_form_there_is_nobody() {
+    for mut peer in [Peer::legacy("2025-11-25", json!({})).await, Peer::modern(json!({ "sampling": {} }))] {
+        assert_eq!(said(&peer.call("ask", "a.rs").await), "nobody");
+    }
+}
+
+#[tokio::test]
+async fn an_older_client_is_asked_by_elicitation() {
+    for revision in ["2025-06-18", "2025-11-25"] {
+        let mut peer = Peer::legacy(revision, json!({ "elicitation": {} })).await;
+        for (result, want) in [
+            (json!({ "action": "accept", "content": { "answer": "yes" } }), "yes by the client's user"),
+            (json!({ "action": "accept", "content": { "answer": "always 1" } }), "always write(a.rs)"),
+            (json!({ "action": "accept", "content": { "answer": "no", "reason": "not now" } }), "no: not now"),
+            (json!({ "action": "decline" }), "no: "),
+            (json!({ "action": "cancel" }), "no: dismissed without an answer"),
+        ] {
+            let id = peer.request("tools/call", json!({ "name": "ask", "arguments": { "text": "a.rs" } })).await;
+            let question = peer.receive().await;
+            assert_eq!(question["method"], "elicitation/create");
+            let message = question["params"]["message"].as_str().expect("a message");
+            assert!(message.contains("write(a.rs)") && message.ends_with("+one line"), "{message}");
+            // The server still hears everybody while a person thinks.
+            assert_eq!(peer.ask("ping", json!({})).await["result"], json!({}));
+            peer.send(json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })).await;
+            let answer = peer.receive().await;
+            assert_eq!((answer["id"].as_i64(), said(&answer)), (Some(id), want));
+        }
+        peer.request("tools/call", json!({ "name": "ask" })).await;
+        let question = peer.receive().await;
+        let error = json!({ "code": -32601, "message": "no forms after all" });
+        peer.send(json!({ "jsonrpc": "2.0", "id": question["id"], "error": error })).await;
+        assert_eq!(said(&peer.receive().await), "nobody");
+    }
+}
+
+#[tokio::test]
+async fn a_question_ends_with_its_call_or_with_the_client() {
+    let mut peer = Peer::legacy("2025-11-25", json!({ "elicitation": {} })).await;
+    let id = peer.request("tools/call", json!({ "name": "ask" })).await;
+    peer.receive().await;
+    peer.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })).await;
+    assert_eq!(peer.ask("ping", json!({})).await["result"], json!({}));
+    peer.request("tools/call", json!({ "name": "ask" })).await;
+    assert_eq!(peer.receive().await["method"], "elicitation/create");
+    let rest = peer.hang_up().await;
+    assert_eq!(rest.iter().map(said).collect::<Vec<_>>(), ["nobody"]);
+}
+
+#[tokio::test]
+async fn a_newer_client_is_asked_by_a_result() {
+    let mut peer = Peer::modern(json!({ "elicitation": {} }));
+    let call = |more: Value| {
+        let mut params = json!({ "name": "ask", "arguments": { "text": "a.rs" } });
+        params.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        params
+    };
+    let first = peer.ask("tools/call", call(json!({}))).await;
+    assert_eq!(first["result"]["resultType"], "input_required");
+    let request = &first["result"]["inputRequests"]["permission"];
+    assert_eq!(request["method"], "elicitation/create");
+    let properties = &request["params"]["requestedSchema"]["properties"];
+    assert_eq!(properties["answer"]["oneOf"][1]["const"], "always 1", "{request}");
+    assert_eq!(properties["reason"]["type"], "string", "{request}");
+    let state = first["result"]["requestState"].clone();
+
+    let answer = |action: Value| json!({ "inputResponses": { "permission": action }, "requestState": state });
+    let yes = json!({ "action": "accept", "content": { "answer": "yes" } });
+    assert_eq!(said(&peer.ask("tools/call", call(answer(yes.clone()))).await), "yes by the client's user");
+    let declined = peer.ask("tools/call", call(answer(json!({ "action": "decline" })))).await;
+    assert_eq!(said(&declined), "no: ");
+
+    // No state, no answer: it is asked again.
+    let unbound = peer.ask("tools/call", call(json!({ "inputResponses": { "permission": yes } }))).await;
+    assert_eq!(unbound["result"]["resultType"], "input_required");
+    let unanswered = peer.ask("tools/call", call(json!({ "requestState": state }))).await;
+    assert_eq!(unanswered["result"]["resultType"], "input_required");
+    // A yes to one question is none to another.
+    let mut other = call(answer(yes.clone()));
+    other["arguments"]["text"] = "b.rs".into();
+    assert_eq!(peer.ask("tools/call", other).await["result"]["resultType"], "input_required");
+    // A state from elsewhere is refused.
+    let mut elsewhere = call(answer(yes.clone()));
+    elsewhere["name"] = "echo".into();
+    assert_eq!(peer.ask("tools/call", elsewhere).await["error"]["code"], -32602);
+    let mut forged = call(answer(yes));
+    forged["requestState"] = format!("{}x", state.as_str().expect("a string")).into();
+    assert_eq!(peer.ask("tools/call", forged).await["error"]["code"], -32602);
+}
