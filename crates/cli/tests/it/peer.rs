@@ -12,7 +12,7 @@ pub struct Peer {
     next: u64,
     /// `_meta` of every request: what 2026-07-28 wants there.
     meta: Option<Value>,
-    /// What else came before the last answer.
+    /// What else came, so far.
     pub heard: Vec<Value>,
 }
 
@@ -51,7 +51,6 @@ impl Peer {
 
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params);
-        self.heard.clear();
         loop {
             let message = self.read();
             if message["id"] == id && message.get("method").is_none() {

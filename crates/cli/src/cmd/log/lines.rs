@@ -41,7 +41,8 @@ impl Fold {
             }
             event::PERMISSION_SETTLED => {
                 let begun = self.begun.get_mut(call)?;
-                begun.asked = Some(line["answer"].as_str().unwrap_or("?").to_owned());
+                // That nobody could be asked is why it was refused; it needs no second word.
+                begun.asked = line["answer"].as_str().filter(|answer| *answer != "nobody").map(str::to_owned);
                 None
             }
             event::CALL_ENDED => {
