@@ -1,12 +1,16 @@
 //! The command line, as data. Doc comments here are the help a person reads.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+mod dashed;
+mod log;
+
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nika_guard::Mode;
 use nika_runtime::{Dialect, Listing};
+
+pub use log::{ExportFormat, Log, LogCommand};
 
 /// The hands of an AI coding agent: read, search and edit a code base, safely and fast.
 ///
@@ -66,8 +70,11 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page.
-    Man,
+    /// Print the manual page, of the program or of one command.
+    Man {
+        /// The command.
+        command: Option<String>,
+    },
     /// Parse one hostile file, read from stdin, in this process and nothing else.
     #[command(name = "__parse", hide = true)]
     Parse {
@@ -254,53 +261,6 @@ pub struct Checkpoints {
 }
 
 #[derive(Debug, Args)]
-pub struct Log {
-    /// Print lines as they are written, until interrupted.
-    #[arg(long)]
-    pub follow: bool,
-    /// Print text or JSON.
-    #[arg(long, value_name = "FORMAT", default_value = "text", global = true)]
-    pub output: Format,
-    /// The workspace whose journal it is. Default: the current directory's.
-    #[arg(long = "root", value_name = "DIR", global = true)]
-    pub root: Option<PathBuf>,
-    #[command(subcommand)]
-    pub what: Option<LogCommand>,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum LogCommand {
-    /// List the journals, the latest first.
-    List,
-    /// Show a journal's calls, a line each; without an id, the latest's.
-    Show {
-        /// The session.
-        id: Option<String>,
-    },
-    /// Check that a journal is what was written; without an id, every one.
-    Verify {
-        /// The session.
-        id: Option<String>,
-    },
-    /// Print a whole journal.
-    Export {
-        /// The session.
-        id: String,
-        /// One array, or the lines as they are.
-        #[arg(long, value_name = "FORMAT", default_value = "ndjson")]
-        format: ExportFormat,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// One array.
-    Json,
-    /// The lines as they are.
-    Ndjson,
-}
-
-#[derive(Debug, Args)]
 pub struct Config {
     /// Print text or JSON.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -329,33 +289,12 @@ pub struct Trust {
 
 /// Parses a command line, or prints help or an error and exits.
 pub fn parse(argv: impl Iterator<Item = OsString>) -> Cli {
-    let (argv, dashed) = set_dashed_aside(argv.collect());
+    let (argv, dashed) = dashed::set_aside(argv.collect());
     let mut cli = Cli::parse_from(argv);
     if let Command::Call(call) = &mut cli.command {
         call.pairs.extend(dashed);
     }
     cli
-}
-
-/// Tool arguments that look like flags (`-i=true`, `-A=3`): grep's parameters are named so. They are taken
-/// out before clap sees them; what follows `--` it leaves alone anyway.
-fn set_dashed_aside(argv: Vec<OsString>) -> (Vec<OsString>, Vec<OsString>) {
-    let is_call = argv.get(1).is_some_and(|word| word == "call");
-    if !is_call {
-        return (argv, Vec::new());
-    }
-    let end = argv.iter().position(|word| word == "--").unwrap_or(argv.len());
-    let (mut kept, mut dashed) = (Vec::new(), Vec::new());
-    for (at, word) in argv.into_iter().enumerate() {
-        if at < end && is_dashed_pair(&word) { dashed.push(word) } else { kept.push(word) }
-    }
-    (kept, dashed)
-}
-
-fn is_dashed_pair(word: &OsStr) -> bool {
-    let bytes = word.as_bytes();
-    let name = |name: &[u8]| name.len() > 1 && name[0] == b'-' && name[1..].iter().all(u8::is_ascii_alphanumeric);
-    bytes.iter().position(|byte| *byte == b'=').is_some_and(|at| name(bytes[..at].strip_suffix(b":").unwrap_or(&bytes[..at])))
 }
 
 #[cfg(test)]

@@ -58,8 +58,9 @@ pub fn gather(written: Written<'_>, tool: Option<&dyn AnyTool>, stdin: &mut dyn 
         }
         let (key, value) = split(pair)?;
         let value = match value {
-            Form::Json(text) => serde_json::from_str(text)
-                .map_err(|error| Failure::usage(format!("`{key}:=` takes JSON: {error}")))?,
+            Form::Json(text) => {
+                serde_json::from_str(text).map_err(|error| Failure::usage(format!("`{key}:=` takes JSON: {error}")))?
+            }
             Form::File(path) if path == "-" => {
                 gathered.begin_stdin()?;
                 Value::String(text(&mut *stdin, "stdin")?)

@@ -56,12 +56,7 @@ impl Terminal {
     }
 }
 
-fn put(
-    question: &Question,
-    colours: bool,
-    to: &mut dyn Write,
-    next_line: &mut dyn FnMut() -> Option<String>,
-) -> Asked {
+fn put(question: &Question, colours: bool, to: &mut dyn Write, next_line: &mut dyn FnMut() -> Option<String>) -> Asked {
     let no = |why: Option<String>| Asked::Answered(Answer::No { who: WHO.to_owned(), why });
     let yes = || Answer::Yes { who: WHO.to_owned() };
     let mut shown = format!("\nnika: may `{}` do this?\n  {}\n", question.tool, question.text.replace('\n', "\n  "));

@@ -39,11 +39,7 @@ pub fn run(command: Command) -> Result<ExitCode, Failure> {
             clap_complete::generate(shell, &mut Cli::command(), "nika", &mut script);
             done(out::print(&String::from_utf8_lossy(&script)).map_err(Failure::from))
         }
-        Command::Man => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-            done(out::print(&String::from_utf8_lossy(&page)).map_err(Failure::from))
-        }
+        Command::Man { command } => done(reference::manual(command.as_deref())),
         Command::Parse { kind } => Ok(parse(&kind)),
         Command::Surface => done(reference::surface()),
         Command::HelpPages => done(reference::help()),

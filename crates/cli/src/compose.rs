@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nika_contract::{Clock, ToolError, code};
+use nika_contract::{Clock, ToolError, code, event};
 use nika_host::fs::{Settings, Workspace, sha256};
 use nika_host::proc::Isolated;
 use nika_runtime::{Dialect, Limits, Listing, Parts, Runtime};
@@ -142,6 +142,13 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         header: header(ground),
         watcher: None,
     });
+    for recovered in files.take_recovered() {
+        let mut fields = Map::new();
+        fields.insert("change_set".into(), recovered.call.into());
+        fields.insert("outcome".into(), recovered.outcome.into());
+        // What was settled stays settled; a journal that cannot say so is met by the next call.
+        let _ = runtime.note(&runtime.session("recovery", false), event::RECOVERED, &fields);
+    }
     Ok(Built { runtime, state, checkpoints, files, effective, clock })
 }
 

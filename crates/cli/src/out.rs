@@ -40,8 +40,7 @@ pub fn complain(text: &str) {
 
 /// A unified diff with a colour a kind of line.
 pub fn coloured(diff: &str) -> String {
-    const KINDS: &[(&str, &str)] =
-        &[("+++", "1"), ("---", "1"), ("@@", "36"), ("+", "32"), ("-", "31")];
+    const KINDS: &[(&str, &str)] = &[("+++", "1"), ("---", "1"), ("@@", "36"), ("+", "32"), ("-", "31")];
     let mut out = String::with_capacity(diff.len() + diff.len() / 4);
     for line in diff.lines() {
         match KINDS.iter().find(|(start, _)| line.starts_with(start)) {

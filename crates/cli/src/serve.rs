@@ -37,7 +37,9 @@ pub fn run(args: args::Serve) -> Result<(), Failure> {
 
 fn stdio(world: &World, built: &Arc<Built>, shape: &Shape) -> Result<(), Failure> {
     if world.has_person {
-        out::complain("nika: speaking MCP on stdin and stdout. That is for a client to start; see `nika serve --help`.");
+        out::complain(
+            "nika: speaking MCP on stdin and stdout. That is for a client to start; see `nika serve --help`.",
+        );
     }
     let backend = Arc::new(Backend::new(Arc::clone(built), world.pid, shape, Way::Stdio));
     one_thread()?.block_on(serve_stdio(backend))?;

@@ -89,9 +89,9 @@ impl Permit {
     pub fn tree_filter(&self, tree: &Place, what: Looking) -> TreeFilter<'_> {
         let rules = self.policy.restricts_reads();
         // Rows that begin at `/` speak of a few directories; elsewhere the part below the tree decides.
-        let whole = ["/etc", "/proc", "/run", "/Users"].iter().any(|top| {
-            tree.path.starts_with(top) || Path::new(top).starts_with(&tree.path)
-        });
+        let whole = ["/etc", "/proc", "/run", "/Users"]
+            .iter()
+            .any(|top| tree.path.starts_with(top) || Path::new(top).starts_with(&tree.path));
         TreeFilter { permit: self, tree: tree.clone(), secrets: what == Looking::IntoFiles, rules, whole }
     }
 

@@ -17,11 +17,8 @@ struct Server {
 
 impl Server {
     fn start(command: &[String]) -> std::io::Result<Server> {
-        let mut child = Command::new(&command[0])
-            .args(&command[1..])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+        let mut child =
+            Command::new(&command[0]).args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
         let mut server =
             Server { child, input, output: BufReader::with_capacity(1 << 20, output), line: String::new() };

@@ -17,7 +17,8 @@ use serde_json::json;
 struct Echo;
 
 fn schema() -> Arc<Object> {
-    let schema = json!({ "type": "object", "properties": { "text": { "type": "string" }, "times": { "type": "integer" } } });
+    let schema =
+        json!({ "type": "object", "properties": { "text": { "type": "string" }, "times": { "type": "integer" } } });
     Arc::new(schema.as_object().expect("an object").clone())
 }
 

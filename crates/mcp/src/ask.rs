@@ -156,7 +156,10 @@ mod tests {
         let no = |why: Option<&str>| Asked::Answered(Answer::No { who: WHO.into(), why: why.map(Into::into) });
         for (result, want) in [
             (json!({"action": "accept", "content": {"answer": "yes"}}), Asked::Answered(yes())),
-            (json!({"action": "accept", "content": {"answer": "always 1"}}), Asked::Always(yes(), "write(a.rs)".into())),
+            (
+                json!({"action": "accept", "content": {"answer": "always 1"}}),
+                Asked::Always(yes(), "write(a.rs)".into()),
+            ),
             (json!({"action": "accept", "content": {"answer": "no", "reason": "later"}}), no(Some("later"))),
             (json!({"action": "decline"}), no(None)),
             (json!({"action": "cancel"}), no(Some("dismissed without an answer"))),

@@ -134,6 +134,11 @@ impl Runtime {
         Ok(shape::shape(self, begun, ran))
     }
 
+    /// Writes a journal line outside any call: what was settled at start.
+    pub fn note(&self, session: &Session, event: &str, fields: &Map<String, Value>) -> Result<(), Fault> {
+        session.log(&self.log_to(), event, fields)
+    }
+
     /// A session that stands as the configuration says.
     pub fn session(&self, id: impl Into<String>, lasting: bool) -> Session {
         Session::new(id, self.parts.stance, self.parts.policy.clone(), lasting)

@@ -240,7 +240,12 @@ impl Node {
     }
 
     /// The node of a directory below, or the same where it adds nothing.
-    pub fn child(self: &Arc<Node>, strip: usize, files: [Option<Arc<IgnoreFile>>; SORTS], is_repository: bool) -> Arc<Node> {
+    pub fn child(
+        self: &Arc<Node>,
+        strip: usize,
+        files: [Option<Arc<IgnoreFile>>; SORTS],
+        is_repository: bool,
+    ) -> Arc<Node> {
         if !is_repository && files.iter().all(Option::is_none) {
             return self.clone();
         }
@@ -306,7 +311,6 @@ pub(crate) fn by_path(files: &mut [Arc<IgnoreFile>]) {
     use std::os::unix::ffi::OsStrExt;
     files.sort_by(|a, b| path_order(a.path().as_os_str().as_bytes(), b.path().as_os_str().as_bytes()));
 }
-
 
 #[cfg(test)]
 mod tests {

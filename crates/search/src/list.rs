@@ -101,8 +101,10 @@ mod tests {
         std::fs::create_dir(dir.path().join("d")).expect("a directory");
         std::os::unix::fs::symlink("nowhere", dir.path().join("e")).expect("a link");
         let fd = std::fs::File::open(dir.path()).expect("open");
-        let page = |offset, limit| list(fd.as_fd(), offset, limit, Some(&|n: &OsStr, _| n == ".env")).expect("a listing");
-        let names = |l: &Listing| l.entries.iter().map(|e| e.name.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
+        let page =
+            |offset, limit| list(fd.as_fd(), offset, limit, Some(&|n: &OsStr, _| n == ".env")).expect("a listing");
+        let names =
+            |l: &Listing| l.entries.iter().map(|e| e.name.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
         let all = page(0, None);
         assert_eq!((names(&all).as_str(), all.total, all.withheld, all.next_offset), ("a b c d e", 5, 1, None));
         assert_eq!(all.entries[3].kind, Kind::Dir);

@@ -22,7 +22,13 @@ pub(crate) fn compile(pattern: &str, reading: Reading) -> Result<Quick, SearchEr
     // Line by line, and with no anchor to where a buffer starts or ends.
     let by_line = matcher.line_terminator() == Some(LineTerminator::byte(b'\n'));
     let hir = match by_line && !reading.literal {
-        true => ParserBuilder::new().multi_line(true).utf8(false).case_insensitive(reading.ignore_case).build().parse(pattern).ok(),
+        true => ParserBuilder::new()
+            .multi_line(true)
+            .utf8(false)
+            .case_insensitive(reading.ignore_case)
+            .build()
+            .parse(pattern)
+            .ok(),
         false => None,
     };
     Ok(Quick::new(matcher, hir.as_ref()))
@@ -54,7 +60,12 @@ pub(crate) fn may_test_whole(matcher: &Quick, pattern: &str, multi: bool) -> boo
 }
 
 fn explain(pattern: &str, reading: Reading, err: &grep_regex::Error) -> SearchError {
-    let broken = |message: String, column, hint| SearchError::InvalidRegex { pattern: pattern.to_owned(), message, column, hint };
+    let broken = |message: String, column, hint| SearchError::InvalidRegex {
+        pattern: pattern.to_owned(),
+        message,
+        column,
+        hint,
+    };
     if !reading.literal
         && let Err(syntax) = ast::parse::Parser::new().parse(pattern)
     {
@@ -62,11 +73,19 @@ fn explain(pattern: &str, reading: Reading, err: &grep_regex::Error) -> SearchEr
         return broken(syntax.kind().to_string(), column, syntax_hint(syntax.kind()));
     }
     match err.kind() {
-        ErrorKind::NotAllowed(_) => broken("it contains a line break, and lines are searched one by one".to_owned(), None, Some("multiline: true")),
-        ErrorKind::Banned(0) => broken("it can only match a NUL byte, and files with NUL bytes are binary".to_owned(), None, None),
-        ErrorKind::Regex(message) if message.contains("size limit") => {
-            broken(format!("compiled it exceeds the size limit ({message})"), None, Some("fewer or smaller counted repetitions"))
+        ErrorKind::NotAllowed(_) => broken(
+            "it contains a line break, and lines are searched one by one".to_owned(),
+            None,
+            Some("multiline: true"),
+        ),
+        ErrorKind::Banned(0) => {
+            broken("it can only match a NUL byte, and files with NUL bytes are binary".to_owned(), None, None)
         }
+        ErrorKind::Regex(message) if message.contains("size limit") => broken(
+            format!("compiled it exceeds the size limit ({message})"),
+            None,
+            Some("fewer or smaller counted repetitions"),
+        ),
         _ => broken(err.to_string().lines().last().unwrap_or_default().trim().to_owned(), None, None),
     }
 }

@@ -219,7 +219,9 @@ impl Slow {
         let regex = self.regex.get_or_init(|| {
             Regex::builder()
                 .syntax(syntax::Config::new().utf8(false).dot_matches_new_line(true))
-                .configure(Regex::config().utf8_empty(false).nfa_size_limit(Some(10 << 20)).hybrid_cache_capacity(10 << 20))
+                .configure(
+                    Regex::config().utf8_empty(false).nfa_size_limit(Some(10 << 20)).hybrid_cache_capacity(10 << 20),
+                )
                 .build(&self.source)
                 .ok()
         });
@@ -321,7 +323,8 @@ fn class(bytes: &mut impl Iterator<Item = u8>) -> Option<Box<[u64; 4]>> {
     let mut set = Box::new([0u64; 4]);
     let mut i = 0;
     while i < body.len() {
-        let (from, to) = if i + 2 < body.len() && body[i + 1] == b'-' { (body[i], body[i + 2]) } else { (body[i], body[i]) };
+        let (from, to) =
+            if i + 2 < body.len() && body[i + 1] == b'-' { (body[i], body[i + 2]) } else { (body[i], body[i]) };
         // A dash elsewhere, or a range backwards: rare, and not worth knowing.
         if from > to || from == b'-' || to == b'-' || (from < b'/' && b'/' < to) {
             return None;
@@ -361,7 +364,12 @@ fn expand(glob: &str) -> Option<Vec<String>> {
         }
     }
     let (head, tail) = (&glob[..open], &glob[close? + 1..]);
-    if parts.iter().any(|p| p.is_empty() || p.contains("**") || p.starts_with('*') && head.ends_with('*') || p.ends_with('*') && tail.starts_with('*')) {
+    if parts.iter().any(|p| {
+        p.is_empty()
+            || p.contains("**")
+            || p.starts_with('*') && head.ends_with('*')
+            || p.ends_with('*') && tail.starts_with('*')
+    }) {
         return None;
     }
     if head.ends_with("**") || tail.starts_with("**") {

@@ -134,7 +134,11 @@ impl Record {
         let rows: [(&'static str, bool, String); 6] = [
             ("head_limit", self.cut.limit, "more results than head_limit; raise it or use offset".to_owned()),
             ("timeout_ms", self.cut.timeout, "time ran out".to_owned()),
-            ("head_limit", self.cut.bytes, "the matching lines outgrew the memory allowed; narrow the search".to_owned()),
+            (
+                "head_limit",
+                self.cut.bytes,
+                "the matching lines outgrew the memory allowed; narrow the search".to_owned(),
+            ),
             ("max_depth", self.cut.depth > 0, format!("{} directories deeper than max_depth", self.cut.depth)),
             ("no_ignore", self.ignored.entries > 0, format!("{} entries ignored by rules", self.ignored.entries)),
             ("hidden", self.hidden > 0, format!("{} hidden entries", self.hidden)),

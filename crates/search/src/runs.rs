@@ -54,7 +54,10 @@ impl Run {
         }
         let (sets, _) = run(hir);
         // So has it for classes as small as a letter in both cases.
-        if sets.len() < 3 || sets.iter().any(|s| s.count_ones() < 8) || sets.iter().map(|s| frequency(*s)).product::<f64>() > RARE {
+        if sets.len() < 3
+            || sets.iter().any(|s| s.count_ones() < 8)
+            || sets.iter().map(|s| frequency(*s)).product::<f64>() > RARE
+        {
             return None;
         }
         Some(Run::of(sets))
@@ -77,7 +80,8 @@ impl Run {
         while start < text.len() {
             let end = text.len().min(start + BLOCK);
             let ascii = text[start..end].is_ascii();
-            let stop = if ascii { end } else { start + text[start..end].iter().position(|b| !b.is_ascii()).unwrap_or(0) };
+            let stop =
+                if ascii { end } else { start + text[start..end].iter().position(|b| !b.is_ascii()).unwrap_or(0) };
             // A run may have started in the block before.
             let from = start.saturating_sub(self.sets.len() - 1);
             if let Some(at) = self.find_ascii(&text[from..stop]) {
@@ -160,8 +164,12 @@ fn run(hir: &Hir) -> (Vec<Set>, bool) {
 fn ascii(class: &Class) -> Set {
     let span = |from: u32, to: u32| (from..=to.min(127)).fold(0, |set, b| set | 1u128 << b);
     match class {
-        Class::Unicode(c) => c.iter().filter(|r| r.start().is_ascii()).fold(0, |set, r| set | span(r.start().into(), r.end().into())),
-        Class::Bytes(c) => c.iter().filter(|r| r.start().is_ascii()).fold(0, |set, r| set | span(r.start().into(), r.end().into())),
+        Class::Unicode(c) => {
+            c.iter().filter(|r| r.start().is_ascii()).fold(0, |set, r| set | span(r.start().into(), r.end().into()))
+        }
+        Class::Bytes(c) => {
+            c.iter().filter(|r| r.start().is_ascii()).fold(0, |set, r| set | span(r.start().into(), r.end().into()))
+        }
     }
 }
 
@@ -221,7 +229,13 @@ mod tests {
 
     #[test]
     fn only_rare_runs_without_literals_are_followed() {
-        for (pattern, len) in [(r"[a-z]{3}\d{4}", Some(7)), (r"\b[A-Z][0-9]{3,}", Some(4)), (r"\w\w\w", None), (r"\d{4}x", None), (r"[a-z]*\d{4}", None)] {
+        for (pattern, len) in [
+            (r"[a-z]{3}\d{4}", Some(7)),
+            (r"\b[A-Z][0-9]{3,}", Some(4)),
+            (r"\w\w\w", None),
+            (r"\d{4}x", None),
+            (r"[a-z]*\d{4}", None),
+        ] {
             assert_eq!(Run::new(&hir(pattern)).map(|r| r.sets.len()), len, "{pattern}");
         }
     }

@@ -90,8 +90,20 @@ fn type_patterns(names: &[String]) -> Result<Vec<Pattern>, SearchError> {
 
 /// What people write for a type that goes by another name.
 const ALIASES: &[(&str, &str)] = &[
-    ("javascript", "js"), ("jsx", "js"), ("tsx", "ts"), ("rs", "rust"), ("golang", "go"), ("c++", "cpp"), ("yml", "yaml"),
-    ("rb", "ruby"), ("kt", "kotlin"), ("cs", "csharp"), ("shell", "sh"), ("bash", "sh"), ("text", "txt"), ("hs", "haskell"),
+    ("javascript", "js"),
+    ("jsx", "js"),
+    ("tsx", "ts"),
+    ("rs", "rust"),
+    ("golang", "go"),
+    ("c++", "cpp"),
+    ("yml", "yaml"),
+    ("rb", "ruby"),
+    ("kt", "kotlin"),
+    ("cs", "csharp"),
+    ("shell", "sh"),
+    ("bash", "sh"),
+    ("text", "txt"),
+    ("hs", "haskell"),
 ];
 
 /// The names most like one that is none, likeliest first.

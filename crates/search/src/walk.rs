@@ -217,7 +217,8 @@ impl<'a, V: Visit> Worker<'a, V> {
             match work {
                 Work::Dir { parent, path, node, depth } => self.dir(parent, &path, &node, depth),
                 Work::Files { dir, path, names } => {
-                    let names: Vec<&CStr> = names.split_inclusive(|b| *b == 0).filter_map(|n| CStr::from_bytes_with_nul(n).ok()).collect();
+                    let names: Vec<&CStr> =
+                        names.split_inclusive(|b| *b == 0).filter_map(|n| CStr::from_bytes_with_nul(n).ok()).collect();
                     self.visit_all(dir.as_fd(), &path, names.into_iter());
                 }
             }
@@ -409,7 +410,8 @@ impl Shared<'_> {
                 dir::open_dir((**fd).as_fd(), &path[name_at..])
             }
             Held::Reopen => {
-                let below = if self.base_path.len() > self.root_from { self.base_path.len() + 1 } else { self.root_from };
+                let below =
+                    if self.base_path.len() > self.root_from { self.base_path.len() + 1 } else { self.root_from };
                 let mut fd: Option<OwnedFd> = None;
                 for name in path[below..].split(|b| *b == b'/') {
                     let from = fd.as_ref().map_or(self.base.as_fd(), |f| f.as_fd());
@@ -421,7 +423,14 @@ impl Shared<'_> {
     }
 
     /// The node of a directory, from the ignore files among its entries.
-    fn node(&self, fd: BorrowedFd<'_>, path: &[u8], parent: &Arc<Node>, entries: &Entries, tally: &mut Tally) -> Arc<Node> {
+    fn node(
+        &self,
+        fd: BorrowedFd<'_>,
+        path: &[u8],
+        parent: &Arc<Node>,
+        entries: &Entries,
+        tally: &mut Tally,
+    ) -> Arc<Node> {
         if self.plan.scope.no_ignore || !entries.has_ignore_names() {
             return parent.clone();
         }

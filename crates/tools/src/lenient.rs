@@ -21,7 +21,8 @@ where
         None => Ok(None),
         Some(Sent::Text(text)) => text.trim().parse().map(Some).map_err(|_| wrong(&text)),
         // Some clients have no integers: 10.0 is 10, 10.5 is a mistake.
-        Some(Sent::Plain(number)) if number.fract() == 0.0 && number.abs() < 9e15 => {
+        Some(Sent::Plain(number)) if number.fract() == 0.0 && number.abs() < 9e15 =>
+        {
             #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
             N::try_from(number as i64).map(Some).map_err(|_| wrong(&number.to_string()))
         }
@@ -62,7 +63,14 @@ mod tests {
         assert_eq!(read(json!({"n": "7", "b": "true"})).map(|p| (p.n, p.b)).ok(), Some((Some(7), Some(true))));
         assert_eq!(read(json!({"n": 7.0, "b": false})).map(|p| (p.n, p.b)).ok(), Some((Some(7), Some(false))));
         assert_eq!(read(json!({})).map(|p| (p.n, p.b)).ok(), Some((None, None)));
-        for bad in [json!({"n": -1}), json!({"n": 1.5}), json!({"n": "x"}), json!({"n": []}), json!({"b": 1}), json!({"b": "yes"})] {
+        for bad in [
+            json!({"n": -1}),
+            json!({"n": 1.5}),
+            json!({"n": "x"}),
+            json!({"n": []}),
+            json!({"b": 1}),
+            json!({"b": "yes"}),
+        ] {
             assert!(read(bad.clone()).is_err(), "{bad}");
         }
     }

@@ -98,7 +98,8 @@ fn known(state: &State, id: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let near = nika_contract::text::near_names(id, logs.into_iter().map(|log| log.id), 3);
-    let hint = if near.is_empty() { "`nika log list` names them".into() } else { format!("there are {}", near.join(", ")) };
+    let hint =
+        if near.is_empty() { "`nika log list` names them".into() } else { format!("there are {}", near.join(", ")) };
     Err(ToolError::new(code::BAD_ARGUMENTS, format!("no session here is called '{id}'")).hint(hint).into())
 }
 

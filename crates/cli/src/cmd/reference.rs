@@ -1,4 +1,4 @@
-//! What generators of reference pages read: the surface as JSON, the help as Markdown.
+//! What generators of reference pages read: the surface as JSON, the help as Markdown; and the manual.
 
 use clap::CommandFactory;
 use nika_contract::{code, event};
@@ -12,9 +12,9 @@ use crate::out;
 
 /// Prints the tables of the program: tools, codes, events, modes.
 pub fn surface() -> Result<(), Failure> {
-    let codes = code::TABLE.iter().map(
-        |row| json!({"code": row.code.to_string(), "name": row.name, "title": row.title, "advice": row.advice}),
-    );
+    let codes = code::TABLE
+        .iter()
+        .map(|row| json!({"code": row.code.to_string(), "name": row.name, "title": row.title, "advice": row.advice}));
     let events = event::TABLE.iter().map(|row| json!({"name": row.name, "when": row.when, "fields": row.fields}));
     let modes = TABLE.iter().map(|(_, title, cells)| {
         let marks = Mode::ALL.iter().zip(cells).map(|(mode, cell)| (mode.name().to_owned(), cell.mark().into()));
@@ -37,6 +37,22 @@ pub fn help() -> Result<(), Failure> {
     command.build();
     write(&mut page, &mut command, "nika");
     Ok(out::print(&page)?)
+}
+
+/// Prints the manual page of the program, or of one command.
+pub fn manual(name: Option<&str>) -> Result<(), Failure> {
+    let mut program = Cli::command();
+    program.build();
+    let command = match name {
+        None => program,
+        Some(name) => program
+            .find_subcommand(name)
+            .cloned()
+            .ok_or_else(|| Failure::usage(format!("there is no command '{name}'")))?,
+    };
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page)?;
+    Ok(out::print(&String::from_utf8_lossy(&page))?)
 }
 
 fn write(page: &mut String, command: &mut clap::Command, name: &str) {

@@ -82,7 +82,7 @@ fn runtime(dialect: Option<Dialect>) -> Result<Runtime, Failure> {
 fn effects(tool: &Listed) -> &'static str {
     match tool.spec {
         _ if tool.canonical == "call" => "those of the tool it calls",
-        spec if spec.read_only => "none; it only looks",
+        spec if spec.read_only => "never changes anything",
         spec if spec.destructive => "writes; may remove what was there, and `undo` brings it back",
         _ => "writes",
     }

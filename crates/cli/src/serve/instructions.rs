@@ -52,11 +52,7 @@ fn standing(stance: &Stance) -> String {
         Cell::Ask | Cell::Floor => format!("{what} asks the user"),
         Cell::Deny => format!("{what} is refused"),
     };
-    let acts = [
-        (Act::ReadInside, "reading"),
-        (Act::WriteInside, "writing"),
-        (Act::ReachOutside, "reaching outside"),
-    ];
+    let acts = [(Act::ReadInside, "reading"), (Act::WriteInside, "writing"), (Act::ReachOutside, "reaching outside")];
     let said: Vec<String> = acts.iter().map(|(act, what)| says(act.under(stance), what)).collect();
     let asks = acts.iter().any(|(act, _)| matches!(act.under(stance), Cell::Ask | Cell::Floor));
     let unasked = if asks { " Where this client cannot ask, a question is a refusal (NIKA-205)." } else { "" };

@@ -25,8 +25,13 @@ fn json_is_one_object_whatever_happens() {
     assert!(good["call_id"].as_str().is_some_and(|id| id.starts_with('c')));
 
     let bad = world.json(&["read", "file_path=b.txt"]);
-    assert_eq!((&bad["ok"], &bad["code"], &bad["error"]["code"]), (&json!(false), &json!("NIKA-208"), &json!("NIKA-208")));
-    for words in [&["read", "file_path:={"][..], &["read", "noequals"], &["read", "a=@/no/such"], &["read", "--root=/no/such"]] {
+    assert_eq!(
+        (&bad["ok"], &bad["code"], &bad["error"]["code"]),
+        (&json!(false), &json!("NIKA-208"), &json!("NIKA-208"))
+    );
+    for words in
+        [&["read", "file_path:={"][..], &["read", "noequals"], &["read", "a=@/no/such"], &["read", "--root=/no/such"]]
+    {
         let never = world.json(words);
         assert_eq!((&never["ok"], &never["call_id"]), (&json!(false), &json!(null)), "{words:?}");
     }
@@ -111,9 +116,12 @@ fn an_edit_shows_its_diff_without_colours_in_a_pipe() {
 #[test]
 fn dialects_rename_tools_and_parameters() {
     let world = world().file("a.txt", "one\n");
-    for (dialect, tool, key) in
-        [("claude", "Read", "file_path"), ("claw", "read_file", "path"), ("claw-agent", "read_file", "path"), ("nika", "read", "file_path")]
-    {
+    for (dialect, tool, key) in [
+        ("claude", "Read", "file_path"),
+        ("claw", "read_file", "path"),
+        ("claw-agent", "read_file", "path"),
+        ("nika", "read", "file_path"),
+    ] {
         let argument = format!("{key}=a.txt");
         world.run(&["call", tool, &argument, "--dialect", dialect]).exits(0).says("one");
     }

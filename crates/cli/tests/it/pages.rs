@@ -8,10 +8,21 @@ use crate::world::world;
 fn the_surface_is_listed_and_each_tool_shown() {
     let world = world();
     let surface = world.run(&["tools", "--json"]).json();
-    let names: Vec<&str> = surface.as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str()).collect();
+    let names: Vec<&str> =
+        surface.as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str()).collect();
     for name in [
-        "call", "change_set", "checkpoints", "edit", "glob", "grep", "list_dir", "notebook_edit", "read",
-        "tool_search", "undo", "write",
+        "call",
+        "change_set",
+        "checkpoints",
+        "edit",
+        "glob",
+        "grep",
+        "list_dir",
+        "notebook_edit",
+        "read",
+        "tool_search",
+        "undo",
+        "write",
     ] {
         assert!(names.contains(&name), "{name} in {names:?}");
         world.run(&["tools", "show", name]).exits(0).says("Schema:").says("Effects:");
@@ -43,7 +54,8 @@ fn a_malformed_file_is_named_with_its_position() {
 
 #[test]
 fn configuration_shows_where_each_value_was_written() {
-    let world = world().file(".nika/config.yaml", "permissions:\n  allow:\n    - write(src/**)\n  deny:\n    - write(secret/**)\n");
+    let world = world()
+        .file(".nika/config.yaml", "permissions:\n  allow:\n    - write(src/**)\n  deny:\n    - write(secret/**)\n");
     let ran = world.run(&["config"]);
     ran.exits(0).says("files.fsync").says("default").says("config.yaml:5").says("Not in force");
     let json = world.run(&["config", "--output", "json", "--mode", "read-only"]).json();
@@ -60,7 +72,8 @@ fn trust_lets_a_repository_loosen_until_it_changes() {
     world.run(&["trust", "--yes"]).exits(0);
     world.run(&["trust", "--status"]).exits(0).says("trusted");
     write("a").exits(0);
-    std::fs::write(world.root().join(".nika/config.yaml"), "permissions:\n  allow:\n    - write(**)\n").expect("a file");
+    std::fs::write(world.root().join(".nika/config.yaml"), "permissions:\n  allow:\n    - write(**)\n")
+        .expect("a file");
     write("b").exits(3);
     world.run(&["trust", "--yes"]).exits(0);
     write("b").exits(0);
@@ -75,6 +88,8 @@ fn completions_and_manual_are_not_empty() {
         assert!(world.run(&["completions", shell]).exits(0).out.len() > 1000, "{shell}");
     }
     world.run(&["man"]).exits(0).says(".TH nika 1");
+    world.run(&["man", "serve"]).exits(0).says("nika\\-serve").says("token");
+    world.run(&["man", "nothing"]).exits(2);
     world.run(&["--version"]).exits(0).says("nika 0.");
     world.run(&["--help"]).exits(0).says("Exit codes").says("nika serve --mode accept-edits");
     world.run(&["__help"]).exits(0).says("## `nika call`");

@@ -26,7 +26,8 @@ impl Peer {
 
     pub fn initialize(&mut self, revision: &str) -> Value {
         let client = json!({"name": "test", "version": "1"});
-        let answer = self.request("initialize", json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": client}));
+        let answer =
+            self.request("initialize", json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": client}));
         self.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         answer["result"].clone()
     }

@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use crate::peer::Peer;
 use crate::world::{exists, world};
 
-const EAGER: &[&str] = &[
-    "nika_call", "nika_edit", "nika_glob", "nika_grep", "nika_read", "nika_tool_search", "nika_write",
-];
+const EAGER: &[&str] =
+    &["nika_call", "nika_edit", "nika_glob", "nika_grep", "nika_read", "nika_tool_search", "nika_write"];
 
 fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {result}"))
@@ -38,7 +37,10 @@ fn the_revision_without_handshakes_is_served() {
     let mut peer = Peer::start(world.nika(&["serve"]));
     peer.stateless("2026-07-28", json!({}));
     let discovered = peer.request("server/discover", json!({}));
-    assert!(discovered["result"]["supportedVersions"].as_array().is_some_and(|v| v.contains(&json!("2026-07-28"))), "{discovered}");
+    assert!(
+        discovered["result"]["supportedVersions"].as_array().is_some_and(|v| v.contains(&json!("2026-07-28"))),
+        "{discovered}"
+    );
     assert_eq!(peer.names(), EAGER);
     assert!(text(&peer.call("nika_read", json!({"file_path": "a.txt"}))).contains("one"));
 }

@@ -48,5 +48,7 @@ fn yes_no_and_always() {
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("[a]lways in this session (`write(d.txt)`)"), "{shown}");
     // The grant is kept: nobody has to be asked in the next process.
-    world.run(&[&["call", "edit", "file_path=d.txt", "old_string=hello", "new_string=bye"][..], &session].concat()).exits(0);
+    world
+        .run(&[&["call", "edit", "file_path=d.txt", "old_string=hello", "new_string=bye"][..], &session].concat())
+        .exits(0);
 }

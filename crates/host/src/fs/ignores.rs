@@ -69,7 +69,8 @@ impl Workspace {
             }
             (None, _) => (place.path.clone(), PathBuf::new()),
         };
-        let what = |error| super::errno(&format!("search {}", place.shown()), error, nika_contract::code::SEARCH_FAILED);
+        let what =
+            |error| super::errno(&format!("search {}", place.shown()), error, nika_contract::code::SEARCH_FAILED);
         let dir = self.open_exact(&path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW).map_err(what)?;
         Ok(SearchRoot { dir, path, base })
     }

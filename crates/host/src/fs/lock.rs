@@ -38,7 +38,7 @@ pub struct Locked<'a> {
 impl Workspace {
     /// Waits for the right to change files.
     pub fn lock(&self, _permit: &Permit) -> Result<Locked<'_>, ToolError> {
-        self.lock_for_recovery()
+        self.lock_within(PATIENCE)
     }
 
     /// What interrupted change sets were settled since the last call of this, for the journal.
@@ -46,8 +46,9 @@ impl Workspace {
         std::mem::take(&mut self.lock.lock().unwrap_or_else(PoisonError::into_inner).recovered)
     }
 
-    /// At start there is no call and no permit: what is settled was permitted when it began.
-    pub(super) fn lock_for_recovery(&self) -> Result<Locked<'_>, ToolError> {
+    /// As [`Workspace::lock`], for recovery too: at start there is no call and no permit, and what is
+    /// settled was permitted when it began.
+    pub(super) fn lock_within(&self, patience: Duration) -> Result<Locked<'_>, ToolError> {
         let mut state = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if state.file.is_none() {
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -60,11 +61,11 @@ impl Workspace {
         loop {
             match flock(file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => break,
-                Err(Errno::WOULDBLOCK | Errno::INTR) if since.elapsed() < PATIENCE => std::thread::sleep(LOOK_AGAIN),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if since.elapsed() < patience => std::thread::sleep(LOOK_AGAIN),
                 Err(Errno::WOULDBLOCK) => {
                     return Err(ToolError::new(
                         code::WRITE_FAILED,
-                        format!("another process has been changing files here for {} s", PATIENCE.as_secs()),
+                        format!("another process has been changing files here for {} s", patience.as_secs()),
                     ));
                 }
                 Err(error) => return Err(errno("lock the workspace", error, code::STATE_UNUSABLE)),

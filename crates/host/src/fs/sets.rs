@@ -304,10 +304,13 @@ impl Locked<'_> {
 }
 
 impl Workspace {
-    /// Settles what an interrupted change set left, at start. Costs one `stat` when there is nothing.
-    pub fn recover(&self) -> Result<(), ToolError> {
+    /// Settles what an interrupted change set left, at start. Whoever holds the lock now has settled it
+    /// already, so nobody waits here.
+    pub(super) fn recover(&self) {
         let empty = std::fs::read_dir(self.sets_dir()).is_ok_and(|mut entries| entries.next().is_none());
-        if empty { Ok(()) } else { self.lock_for_recovery().map(drop) }
+        if !empty {
+            drop(self.lock_within(std::time::Duration::ZERO));
+        }
     }
 
     fn sets_dir(&self) -> PathBuf {

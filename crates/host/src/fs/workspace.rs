@@ -80,14 +80,16 @@ impl Workspace {
         {
             return Err(ToolError::new(code::KERNEL_TOO_OLD, "the kernel has no `openat2`, or a sandbox hides it"));
         }
-        Ok(Workspace {
+        let workspace = Workspace {
             roots,
             slash,
             home: settings.home,
             state: settings.state,
             fsync: settings.fsync,
             lock: Mutex::default(),
-        })
+        };
+        workspace.recover();
+        Ok(workspace)
     }
 
     /// The first root: where relative paths begin.

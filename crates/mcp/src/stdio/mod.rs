@@ -69,7 +69,10 @@ pub async fn serve_fds(backend: Arc<dyn Backend>, input: BorrowedFd<'_>, output:
         out.at_most(0).await;
     })
     .await;
+    // Awaited, so that the descriptors are closed when this returns.
+    tasks.shutdown().await;
     writer.abort();
+    let _ = writer.await;
     ended
 }
 

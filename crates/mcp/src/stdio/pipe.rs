@@ -132,9 +132,7 @@ impl Pipe {
             let result = match &self.kind {
                 Kind::Direct(fd) => rustix::io::write(fd, bytes),
                 Kind::Polled(fd) => rustix::io::write(fd.get_ref(), bytes),
-                Kind::Socket(fd) => {
-                    rustix::net::send(fd.get_ref(), bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
-                }
+                Kind::Socket(fd) => rustix::net::send(fd.get_ref(), bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL),
             };
             match result {
                 Ok(count) => return Ok(Some(count)),

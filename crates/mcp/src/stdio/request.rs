@@ -107,21 +107,11 @@ impl Incoming {
         Ok(Setting { revision, capabilities })
     }
 
-    async fn dispatch(
-        &self,
-        method: &str,
-        params: Object,
-        meta: Object,
-        setting: Setting,
-    ) -> Result<(), ErrorData> {
+    async fn dispatch(&self, method: &str, params: Object, meta: Object, setting: Setting) -> Result<(), ErrorData> {
         let revision = setting.revision;
         let link = || {
-            let link: Arc<dyn Link> = Arc::new(StdioLink {
-                conn: Arc::clone(&self.conn),
-                stop: self.stop.clone(),
-                meta,
-                setting,
-            });
+            let link: Arc<dyn Link> =
+                Arc::new(StdioLink { conn: Arc::clone(&self.conn), stop: self.stop.clone(), meta, setting });
             link
         };
         let out = &self.conn.out;

@@ -53,63 +53,63 @@ impl Backend for Scene {
             let text = request.arguments.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
             let mut reply =
                 Reply { output: Ok(Output::default()), call_id: "c1".into(), session: None, tools_changed: false };
-            reply.output = match request.name.as_str() {
-                "echo" => Ok(Output::text(text)),
-                "fail" => Err(ToolError::new(code::NOT_FOUND, "no a.rs").hint("look around")),
-                "data" => Ok(Output::data(json!({ "n": 1 }), "one")),
-                "link" => Ok(Output {
-                    content: vec![
-                        Block::Link { uri: "file:///s/c1.txt".into(), name: "the whole".into(), bytes: 99 },
-                        Block::Image { mime: "image/png", data: vec![1, 2, 3] },
-                    ],
-                    ..Output::default()
-                }),
-                "wait" => {
-                    while !request.cancel.is_cancelled() {
-                        tokio::time::sleep(Duration::from_millis(1)).await;
+            reply.output =
+                match request.name.as_str() {
+                    "echo" => Ok(Output::text(text)),
+                    "fail" => Err(ToolError::new(code::NOT_FOUND, "no a.rs").hint("look around")),
+                    "data" => Ok(Output::data(json!({ "n": 1 }), "one")),
+                    "link" => Ok(Output {
+                        content: vec![
+                            Block::Link { uri: "file:///s/c1.txt".into(), name: "the whole".into(), bytes: 99 },
+                            Block::Image { mime: "image/png", data: vec![1, 2, 3] },
+                        ],
+                        ..Output::default()
+                    }),
+                    "wait" => {
+                        while !request.cancel.is_cancelled() {
+                            tokio::time::sleep(Duration::from_millis(1)).await;
+                        }
+                        self.cancelled.lock().expect("not poisoned").push(text);
+                        Err(ToolError::cancelled())
                     }
-                    self.cancelled.lock().expect("not poisoned").push(text);
-                    Err(ToolError::cancelled())
-                }
-                "steps" => {
-                    for done in 0..=1000 {
-                        request.progress.step(done, Some(1000), "stepping");
+                    "steps" => {
+                        for done in 0..=1000 {
+                            request.progress.step(done, Some(1000), "stepping");
+                        }
+                        Ok(Output::text("stepped"))
                     }
-                    Ok(Output::text("stepped"))
-                }
-                "ask" => {
-                    let question = Question {
-                        id: format!("q-{text}"),
-                        tool: "ask".into(),
-                        text: format!("write({text}) — write inside (mode ask)"),
-                        preview: Some("+one line".into()),
-                        choices: vec![Choice { rule: format!("write({text})") }],
-                    };
-                    Ok(Output::text(match request.asker.ask(&question).await {
-                        Asked::Answered(Said::Yes { who }) => format!("yes by {who}"),
-                        Asked::Answered(Said::No { why, .. }) => format!("no: {}", why.unwrap_or_default()),
-                        Asked::Always(_, rule) => format!("always {rule}"),
-                        Asked::Nobody => "nobody".into(),
-                        Asked::Later => return Ok(Answer::NeedsInput(question)),
-                    }))
-                }
-                "load" => {
-                    reply.tools_changed = true;
-                    Ok(Output::text("loaded"))
-                }
-                "whoami" => match &request.session {
-                    Session::Process => Ok(Output::text("the process")),
-                    Session::Handle { handle: None, .. } => {
-                        reply.session = Some("s-1".into());
-                        Ok(Output::text("new"))
+                    "ask" => {
+                        let question = Question {
+                            id: format!("q-{text}"),
+                            tool: "ask".into(),
+                            text: format!("write({text}) — write inside (mode ask)"),
+                            preview: Some("+one line".into()),
+                            choices: vec![Choice { rule: format!("write({text})") }],
+                        };
+                        Ok(Output::text(match request.asker.ask(&question).await {
+                            Asked::Answered(Said::Yes { who }) => format!("yes by {who}"),
+                            Asked::Answered(Said::No { why, .. }) => format!("no: {}", why.unwrap_or_default()),
+                            Asked::Always(_, rule) => format!("always {rule}"),
+                            Asked::Nobody => "nobody".into(),
+                            Asked::Later => return Ok(Answer::NeedsInput(question)),
+                        }))
                     }
-                    Session::Handle { handle: Some(handle), .. } if handle == "s-1" => Ok(Output::text("known")),
-                    Session::Handle { .. } => {
-                        Err(ToolError::new(code::UNKNOWN_SESSION, "no such session").hint("call without `nika_session`"))
+                    "load" => {
+                        reply.tools_changed = true;
+                        Ok(Output::text("loaded"))
                     }
-                },
-                other => return Ok(Answer::UnknownTool(format!("no tool is called '{other}'"))),
-            };
+                    "whoami" => match &request.session {
+                        Session::Process => Ok(Output::text("the process")),
+                        Session::Handle { handle: None, .. } => {
+                            reply.session = Some("s-1".into());
+                            Ok(Output::text("new"))
+                        }
+                        Session::Handle { handle: Some(handle), .. } if handle == "s-1" => Ok(Output::text("known")),
+                        Session::Handle { .. } => Err(ToolError::new(code::UNKNOWN_SESSION, "no such session")
+                            .hint("call without `nika_session`")),
+                    },
+                    other => return Ok(Answer::UnknownTool(format!("no tool is called '{other}'"))),
+                };
             Ok(Answer::Done(reply))
         })
     }

@@ -29,8 +29,7 @@ pub struct Peer {
 pub fn pipes(scene: Arc<Scene>) -> (Sender, Receiver, JoinHandle<std::io::Result<()>>) {
     let (server_in, input) = rustix::pipe::pipe().expect("a pipe");
     let (output, server_out) = rustix::pipe::pipe().expect("a pipe");
-    let server =
-        tokio::spawn(async move { nika_mcp::serve_fds(scene, server_in.as_fd(), server_out.as_fd()).await });
+    let server = tokio::spawn(async move { nika_mcp::serve_fds(scene, server_in.as_fd(), server_out.as_fd()).await });
     (Sender::from_owned_fd(input).expect("a pipe"), Receiver::from_owned_fd(output).expect("a pipe"), server)
 }
 
@@ -108,7 +107,9 @@ impl Peer {
         drop(self.input.take());
         let mut rest = Vec::new();
         let mut line = String::new();
-        while tokio::time::timeout(PATIENCE, self.output.read_line(&mut line)).await.expect("in time").expect("read") > 0 {
+        while tokio::time::timeout(PATIENCE, self.output.read_line(&mut line)).await.expect("in time").expect("read")
+            > 0
+        {
             rest.push(serde_json::from_str(&line).expect("JSON"));
             line.clear();
         }

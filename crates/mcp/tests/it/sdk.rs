@@ -51,7 +51,8 @@ fn eras() -> [ClientLifecycleMode; 2] {
 async fn try_everything(client: rmcp::service::RunningService<RoleClient, Agreeable>) {
     let tools = client.list_all_tools().await.expect("tools");
     assert_eq!(tools.len(), 9);
-    for (tool, want) in [("echo", "hi"), ("ask", "yes by the client's user"), ("fail", "NIKA-208 no a.rs; look around")] {
+    for (tool, want) in [("echo", "hi"), ("ask", "yes by the client's user"), ("fail", "NIKA-208 no a.rs; look around")]
+    {
         let arguments = json!({ "text": "hi" }).as_object().expect("an object").clone();
         let result = client.call_tool(CallToolRequestParams::new(tool).with_arguments(arguments)).await.expect(tool);
         assert_eq!(result.content[0].as_text().map(|text| text.text.as_str()), Some(want));

@@ -149,7 +149,8 @@ async fn calls_run_side_by_side_and_a_cancelled_one_is_not_answered() {
         let one = peer.request("tools/call", wait("one")).await;
         let two = peer.request("tools/call", wait("two")).await;
         assert_eq!(peer.call("echo", "between").await["result"]["content"][0]["text"], "between");
-        let cancel = |id: i64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        let cancel =
+            |id: i64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
         peer.send(cancel(two)).await;
         let again = json!({ "jsonrpc": "2.0", "id": one, "method": "tools/list", "params": {} });
         peer.send(again).await;
@@ -228,7 +229,10 @@ async fn a_changed_list_is_told_as_the_revision_has_it() {
 #[tokio::test]
 async fn a_script_piped_in_gets_all_its_answers() {
     let mut peer = Peer::silent();
-    peer.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-11-25" } })).await;
+    peer.send(
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-11-25" } }),
+    )
+    .await;
     peer.send(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": "steps" } })).await;
     peer.write(br#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#).await;
     let answers = peer.hang_up().await;

@@ -78,11 +78,28 @@ fn searcher(query: &GrepQuery) -> Searcher {
 }
 
 impl<'a> Finder<'a> {
-    pub fn new(query: &'a GrepQuery, matcher: Quick, bound: &'a Bound, stop: &'a Stop<'a>, collected: &'a AtomicUsize) -> Self {
+    pub fn new(
+        query: &'a GrepQuery,
+        matcher: Quick,
+        bound: &'a Bound,
+        stop: &'a Stop<'a>,
+        collected: &'a AtomicUsize,
+    ) -> Self {
         let searcher = searcher(query);
         let multi = searcher.multi_line_with_matcher(&matcher);
         let may_test = may_test_whole(&matcher, &query.pattern, multi);
-        Finder { query, matcher, searcher, multi, may_test, buf: vec![0; CHUNK], hits: Vec::new(), bound, stop, collected }
+        Finder {
+            query,
+            matcher,
+            searcher,
+            multi,
+            may_test,
+            buf: vec![0; CHUNK],
+            hits: Vec::new(),
+            bound,
+            stop,
+            collected,
+        }
     }
 
     /// Forgets how long the lines of earlier files were: a searcher that met a
@@ -373,7 +390,10 @@ enum Source<'s> {
 }
 
 fn too_large() -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {} MiB, too large to search for matches that span lines", MAX_MULTILINE >> 20))
+    io::Error::new(
+        io::ErrorKind::FileTooLarge,
+        format!("larger than {} MiB, too large to search for matches that span lines", MAX_MULTILINE >> 20),
+    )
 }
 
 /// Whether a file starts with a mark that says how it is encoded.

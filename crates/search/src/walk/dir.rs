@@ -18,7 +18,8 @@ use crate::record::Tally;
 use crate::scope::Scope;
 
 /// Not waiting for a FIFO that took the place of what was listed.
-const FILE_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
+const FILE_FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 pub(super) const DIR_FLAGS: OFlags = FILE_FLAGS.union(OFlags::DIRECTORY);
 
 /// Opens a listed file for reading.
@@ -106,8 +107,13 @@ struct Item {
 const LIST_BYTES: usize = 32 << 10;
 
 /// Names that decide what else counts, and where each is kept in a node.
-const IGNORE_NAMES: &[(&[u8], Option<usize>)] =
-    &[(b".rgignore", Some(RGIGNORE)), (b".ignore", Some(IGNORE)), (b".gitignore", Some(GITIGNORE)), (b".git", None), (b".jj", None)];
+const IGNORE_NAMES: &[(&[u8], Option<usize>)] = &[
+    (b".rgignore", Some(RGIGNORE)),
+    (b".ignore", Some(IGNORE)),
+    (b".gitignore", Some(GITIGNORE)),
+    (b".git", None),
+    (b".jj", None),
+];
 
 impl Entries {
     /// Lists a directory.
@@ -128,7 +134,11 @@ impl Entries {
                 }
                 self.ignore_names |= IGNORE_NAMES.iter().any(|n| n.0 == &name[..name.len() - 1]);
             }
-            self.items.push(Item { at: self.names.len() as u32, len: name.len() as u32, kind: entry.file_type().into() });
+            self.items.push(Item {
+                at: self.names.len() as u32,
+                len: name.len() as u32,
+                kind: entry.file_type().into(),
+            });
             self.names.extend_from_slice(name);
         }
         Ok(())
@@ -179,7 +189,12 @@ pub(super) struct Found {
 
 /// Reads the ignore files of a directory. A link is not followed, so a linked
 /// one counts for nothing, as for git.
-pub(super) fn ignore_files(dir: BorrowedFd<'_>, names: &[(&'static [u8], FoundKind)], place: PathBuf, tally: &mut Tally) -> Found {
+pub(super) fn ignore_files(
+    dir: BorrowedFd<'_>,
+    names: &[(&'static [u8], FoundKind)],
+    place: PathBuf,
+    tally: &mut Tally,
+) -> Found {
     let mut found = Found::default();
     let mut load = |name: &[u8], sort: usize, dir: BorrowedFd<'_>, under: &str| {
         let path = place.join(under).join(to_path(name));
@@ -239,7 +254,12 @@ fn read_small(fd: OwnedFd) -> Result<Vec<u8>, Errno> {
 }
 
 /// The nodes from the root to just above the base; `path` becomes the base's.
-pub(super) fn ancestors(scope: &Scope<'_>, path: &mut Vec<u8>, mut node: Arc<Node>, files: &mut Vec<Arc<IgnoreFile>>) -> Result<Arc<Node>, SearchError> {
+pub(super) fn ancestors(
+    scope: &Scope<'_>,
+    path: &mut Vec<u8>,
+    mut node: Arc<Node>,
+    files: &mut Vec<Arc<IgnoreFile>>,
+) -> Result<Arc<Node>, SearchError> {
     let root_from = path.len();
     let mut fd: Option<OwnedFd> = None;
     let mut unread = Tally::default();
@@ -248,7 +268,11 @@ pub(super) fn ancestors(scope: &Scope<'_>, path: &mut Vec<u8>, mut node: Arc<Nod
         if !scope.no_ignore {
             let names: Vec<_> = IGNORE_NAMES
                 .iter()
-                .filter_map(|n| rustix::fs::statat(dir, n.0, AtFlags::SYMLINK_NOFOLLOW).ok().map(|s| (n.0, FileType::from_raw_mode(s.st_mode).into())))
+                .filter_map(|n| {
+                    rustix::fs::statat(dir, n.0, AtFlags::SYMLINK_NOFOLLOW)
+                        .ok()
+                        .map(|s| (n.0, FileType::from_raw_mode(s.st_mode).into()))
+                })
                 .collect();
             let found = ignore_files(dir, &names, to_path(&path[root_from..]), &mut unread);
             files.extend(found.files.iter().flatten().cloned());
@@ -286,12 +310,20 @@ pub(crate) fn open_base(scope: &Scope<'_>) -> Result<Base, SearchError> {
     let path = || scope.base.to_path_buf();
     let io = |e: Errno| match e {
         Errno::NOENT | Errno::NOTDIR => SearchError::BaseNotFound { path: path() },
-        Errno::LOOP => SearchError::BaseKind { path: path(), found: "reached through a symbolic link", wanted: "a path without links" },
+        Errno::LOOP => SearchError::BaseKind {
+            path: path(),
+            found: "reached through a symbolic link",
+            wanted: "a path without links",
+        },
         e => SearchError::Io { path: path(), source: e.into() },
     };
     let names: Vec<&[u8]> = components(scope.base.as_os_str().as_bytes()).collect();
     if scope.base.is_absolute() || names.contains(&&b".."[..]) {
-        return Err(SearchError::BaseKind { path: path(), found: "absolute or climbs with `..`", wanted: "a path beneath the root" });
+        return Err(SearchError::BaseKind {
+            path: path(),
+            found: "absolute or climbs with `..`",
+            wanted: "a path beneath the root",
+        });
     }
     let Some((last, above)) = names.split_last() else {
         let fd = rustix::fs::openat(scope.root, ".", DIR_FLAGS, Mode::empty()).map_err(io)?;

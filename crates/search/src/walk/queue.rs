@@ -8,9 +8,18 @@ use crate::ignores::Node;
 
 /// A piece of work. Paths are as walked.
 pub(super) enum Work {
-    Dir { parent: Held, path: Box<[u8]>, node: Arc<Node>, depth: usize },
+    Dir {
+        parent: Held,
+        path: Box<[u8]>,
+        node: Arc<Node>,
+        depth: usize,
+    },
     /// Files of one directory, their names NUL-terminated.
-    Files { dir: Arc<DirFd>, path: Box<[u8]>, names: Vec<u8> },
+    Files {
+        dir: Arc<DirFd>,
+        path: Box<[u8]>,
+        names: Vec<u8>,
+    },
 }
 
 /// How a directory on the stack finds its parent again.

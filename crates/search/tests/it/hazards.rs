@@ -52,7 +52,14 @@ fn the_record_says_what_was_left_out_and_by_which_rule() {
     let r = &found.record;
     assert_eq!(paths(&found), "a.c");
     assert_eq!((r.ignored.entries, r.hidden, r.links, r.scanned, r.binary.total), (3, 3, 1, 2, 1));
-    let rule = |i: usize| (r.ignored.rules[i].file.display().to_string(), r.ignored.rules[i].line, r.ignored.rules[i].pattern.as_str(), r.ignored.rules[i].entries);
+    let rule = |i: usize| {
+        (
+            r.ignored.rules[i].file.display().to_string(),
+            r.ignored.rules[i].line,
+            r.ignored.rules[i].pattern.as_str(),
+            r.ignored.rules[i].entries,
+        )
+    };
     assert_eq!((rule(0), rule(1)), ((".gitignore".into(), 2, "*.o", 2), (".gitignore".into(), 3, "/out/", 1)));
     assert!(!r.complete(), "a match may be in the binary file");
     assert_eq!(r.binary.first, [Path::new("bin")]);
@@ -127,7 +134,11 @@ fn the_newest_come_first_and_pages_say_where_the_next_starts() {
     let page = |offset, limit| {
         let query = GlobQuery { offset, limit: Some(limit), ..GlobQuery::new("*") };
         let found = glob(&world.scope(), &query).expect("a search");
-        (found.files.iter().map(|f| f.path.display().to_string()).collect::<Vec<_>>().join(" "), found.total, found.next_offset)
+        (
+            found.files.iter().map(|f| f.path.display().to_string()).collect::<Vec<_>>().join(" "),
+            found.total,
+            found.next_offset,
+        )
     };
     assert_eq!(page(0, 2), ("b c/d".into(), 3, Some(2)));
     assert_eq!(page(2, 2), ("a".into(), 3, None));
@@ -138,7 +149,8 @@ fn the_newest_come_first_and_pages_say_where_the_next_starts() {
 fn a_tree_ten_thousand_deep_is_searched_with_few_descriptors() {
     let world = World::new(&[("start", "foo")]);
     // Made from the inside: no path this long can be named.
-    let mut at = rustix::fs::openat(&world.fd, ".", rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty()).expect("the root");
+    let mut at =
+        rustix::fs::openat(&world.fd, ".", rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty()).expect("the root");
     let mode = rustix::fs::Mode::from_raw_mode(0o755);
     for depth in 0..10_000 {
         rustix::fs::mkdirat(&at, "d", mode).expect("a directory");
@@ -146,7 +158,8 @@ fn a_tree_ten_thousand_deep_is_searched_with_few_descriptors() {
         if depth % 50 == 0 {
             rustix::fs::mkdirat(&at, "e", mode).expect("a directory");
         }
-        at = rustix::fs::openat(&at, "d", rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty()).expect("the directory");
+        at = rustix::fs::openat(&at, "d", rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
+            .expect("the directory");
     }
     let flags = rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY;
     let end = rustix::fs::openat(&at, "end", flags, rustix::fs::Mode::from_raw_mode(0o644)).expect("a file");
@@ -193,7 +206,10 @@ fn a_wide_directory_is_shared_among_threads_and_stays_in_order() {
     let mut query = GrepQuery::new("foo");
     query.head_limit = Some(5);
     let found = grep(&world.scope(), &query).expect("a search");
-    assert_eq!((paths(&found).as_str(), found.next_offset, found.record.cut.limit), ("f0000 f0001 f0002 f0003 f0004", Some(5), true));
+    assert_eq!(
+        (paths(&found).as_str(), found.next_offset, found.record.cut.limit),
+        ("f0000 f0001 f0002 f0003 f0004", Some(5), true)
+    );
     assert!(found.record.scanned < 1000, "a limit spares the rest: {}", found.record.scanned);
 }
 
@@ -276,7 +292,11 @@ fn a_tree_that_changes_meanwhile_breaks_nothing() {
         let until = Instant::now() + Duration::from_millis(400);
         while Instant::now() < until {
             let found = grep(&world.scope(), &GrepQuery::new("root|foo")).expect("a search");
-            assert!(found.files.iter().all(|f| f.path.file_name().is_some_and(|n| n.to_string_lossy().starts_with('f'))), "nothing outside is seen: {}", paths(&found));
+            assert!(
+                found.files.iter().all(|f| f.path.file_name().is_some_and(|n| n.to_string_lossy().starts_with('f'))),
+                "nothing outside is seen: {}",
+                paths(&found)
+            );
         }
         done.store(true, Ordering::Relaxed);
     });

@@ -11,7 +11,14 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use nika_search::{GrepQuery, Mode};
 
 /// The files that a walk by the `ignore` crate finds, sorted by path.
-pub fn files(root: &Path, base: &Path, hidden: bool, no_ignore: bool, globs: &[String], types: &[String]) -> Vec<PathBuf> {
+pub fn files(
+    root: &Path,
+    base: &Path,
+    hidden: bool,
+    no_ignore: bool,
+    globs: &[String],
+    types: &[String],
+) -> Vec<PathBuf> {
     let mut overrides = ignore::overrides::OverrideBuilder::new(root);
     for glob in globs {
         overrides.add(glob).expect("a glob");
@@ -53,23 +60,41 @@ pub fn grep(root: &Path, files: &[PathBuf], query: &GrepQuery, named: bool) -> V
     let content = query.mode == Mode::Content;
     // A new one for each file: a searcher that met a long line reads more at
     // once ever after, and what is read at once decides what a NUL byte hides.
-    let fresh = || SearcherBuilder::new()
-        .multi_line(query.multiline)
-        .line_number(content && query.line_numbers)
-        .before_context(if content { query.before } else { 0 })
-        .after_context(if content { query.after } else { 0 })
-        .binary_detection(if named { BinaryDetection::convert(0) } else { BinaryDetection::quit(0) })
-        .build();
+    let fresh = || {
+        SearcherBuilder::new()
+            .multi_line(query.multiline)
+            .line_number(content && query.line_numbers)
+            .before_context(if content { query.before } else { 0 })
+            .after_context(if content { query.after } else { 0 })
+            .binary_detection(if named { BinaryDetection::convert(0) } else { BinaryDetection::quit(0) })
+            .build()
+    };
     let mut out = Vec::new();
     for path in files {
-        let mut print = Print { query, matcher: &matcher, path: path.as_os_str().as_bytes(), out: Vec::new(), count: 0, binary: None };
+        let mut print = Print {
+            query,
+            matcher: &matcher,
+            path: path.as_os_str().as_bytes(),
+            out: Vec::new(),
+            count: 0,
+            binary: None,
+        };
         let (full, mut searcher) = (root.join(path), fresh());
         match named {
             // Ripgrep maps a named file into memory.
-            true => searcher.search_slice(&matcher, &std::fs::read(full).expect("a file"), &mut print).expect("a search"),
-            false => searcher.search_file(&matcher, &std::fs::File::open(full).expect("a file"), &mut print).expect("a search"),
+            true => {
+                searcher.search_slice(&matcher, &std::fs::read(full).expect("a file"), &mut print).expect("a search")
+            }
+            false => searcher
+                .search_file(&matcher, &std::fs::File::open(full).expect("a file"), &mut print)
+                .expect("a search"),
         }
-        if !out.is_empty() && !print.out.is_empty() && content && query.before + query.after > 0 && !print.out.starts_with(b"\x01") {
+        if !out.is_empty()
+            && !print.out.is_empty()
+            && content
+            && query.before + query.after > 0
+            && !print.out.starts_with(b"\x01")
+        {
             out.extend_from_slice(b"--\n");
         }
         out.extend_from_slice(print.out.strip_prefix(b"\x01").unwrap_or(&print.out));
@@ -118,7 +143,9 @@ impl Sink for Print<'_> {
                 self.count += n.max(1) - 1;
             }
             Mode::Count => {}
-            Mode::Content if searcher.binary_detection().convert_byte().is_some() && self.binary.is_some() => return Ok(false),
+            Mode::Content if searcher.binary_detection().convert_byte().is_some() && self.binary.is_some() => {
+                return Ok(false);
+            }
             Mode::Content => self.lines(found.bytes(), found.line_number(), ":"),
         }
         Ok(true)
@@ -147,17 +174,21 @@ impl Sink for Print<'_> {
         match self.query.mode {
             Mode::Content => {
                 let Some(offset) = self.binary.filter(|_| self.count > 0) else { return Ok(()) };
-                let said = if quit { "WARNING: stopped searching binary file after match" } else { "binary file matches" };
+                let said =
+                    if quit { "WARNING: stopped searching binary file after match" } else { "binary file matches" };
                 if self.out.is_empty() {
                     // A message alone is not preceded by a separator.
                     self.out.push(1);
                 }
                 self.out.extend_from_slice(self.path);
-                self.out.extend_from_slice(format!(": {said} (found \"\\0\" byte around offset {offset})\n").as_bytes());
+                self.out
+                    .extend_from_slice(format!(": {said} (found \"\\0\" byte around offset {offset})\n").as_bytes());
             }
             _ if self.count == 0 || quit && finish.binary_byte_offset().is_some() => {}
             Mode::Files => self.out.extend_from_slice(&[self.path, b"\0"].concat()),
-            Mode::Count => self.out.extend_from_slice(&[self.path, b"\0", self.count.to_string().as_bytes(), b"\n"].concat()),
+            Mode::Count => {
+                self.out.extend_from_slice(&[self.path, b"\0", self.count.to_string().as_bytes(), b"\n"].concat())
+            }
         }
         Ok(())
     }

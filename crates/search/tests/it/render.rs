@@ -50,7 +50,10 @@ pub fn render(query: &GrepQuery, found: &GrepFound, named: bool) -> Vec<u8> {
 pub fn tidy(out: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     for line in out.split_inclusive(|b| *b == b'\n') {
-        if line.ends_with(b")\n") && line.windows(10).any(|w| w == b": WARNING:" || w == b": binary f") && kept.last() == Some(&&b"--\n"[..]) {
+        if line.ends_with(b")\n")
+            && line.windows(10).any(|w| w == b": WARNING:" || w == b": binary f")
+            && kept.last() == Some(&&b"--\n"[..])
+        {
             kept.pop();
         }
         kept.push(line);

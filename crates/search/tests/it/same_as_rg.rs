@@ -15,11 +15,56 @@ const TREES: u64 = 24;
 const SEARCHES: usize = 42;
 
 const PATTERNS: &[&str] = &[
-    "foo", "foo_bar", "struct", "return", "kmalloc_rare", "foo|bar|struct", r"\bfoo\w+", r"\w+_foo\w+", r"\w+_bar", r"[a-z]{3}\d{4}", "", "^$", "^", "$", "^foo",
-    "foo$", "zzz", "zzqqxx", "é", "été", r"\s+$", "[^a]", "(?i)foo", r"\w\w\w", ".", ".*", "x;$", r"\Afoo", r"foo\z", "(foo|bar) ", "z{50}", r"\bk\b", "a\\b", "f.o", r"\p{Lu}", r"(?-u:\xff)",
+    "foo",
+    "foo_bar",
+    "struct",
+    "return",
+    "kmalloc_rare",
+    "foo|bar|struct",
+    r"\bfoo\w+",
+    r"\w+_foo\w+",
+    r"\w+_bar",
+    r"[a-z]{3}\d{4}",
+    "",
+    "^$",
+    "^",
+    "$",
+    "^foo",
+    "foo$",
+    "zzz",
+    "zzqqxx",
+    "é",
+    "été",
+    r"\s+$",
+    "[^a]",
+    "(?i)foo",
+    r"\w\w\w",
+    ".",
+    ".*",
+    "x;$",
+    r"\Afoo",
+    r"foo\z",
+    "(foo|bar) ",
+    "z{50}",
+    r"\bk\b",
+    "a\\b",
+    "f.o",
+    r"\p{Lu}",
+    r"(?-u:\xff)",
 ];
 
-const MULTILINE: &[&str] = &[r"foo\n", r"foo.*bar", r"\}\s*\n\s*foo", r"(?s)struct.{0,40}foo", r"foo\s+bar", "^$", r"a\n*b", "foo", r"\n\n", r"\Afoo"];
+const MULTILINE: &[&str] = &[
+    r"foo\n",
+    r"foo.*bar",
+    r"\}\s*\n\s*foo",
+    r"(?s)struct.{0,40}foo",
+    r"foo\s+bar",
+    "^$",
+    r"a\n*b",
+    "foo",
+    r"\n\n",
+    r"\Afoo",
+];
 
 /// The `rg` to compare with, if there is one: `NIKA_TEST_RG`, else on the path.
 fn ripgrep() -> Option<PathBuf> {
@@ -50,7 +95,21 @@ fn roll(dice: &mut Dice, bases: &[PathBuf], files: &[PathBuf]) -> Search {
         (query.before, query.after) = (dice.below(4), dice.below(4));
     }
     query.line_numbers = !dice.one_in(4);
-    let globs = ["*.rs", "!*.rs", "*.{c,md}", "src/**", "**/a.rs", "!build/", "*.[cr]*", "/a.rs", "!.hidden", "foo", "deep", "a/**/*.rs", ".*"];
+    let globs = [
+        "*.rs",
+        "!*.rs",
+        "*.{c,md}",
+        "src/**",
+        "**/a.rs",
+        "!build/",
+        "*.[cr]*",
+        "/a.rs",
+        "!.hidden",
+        "foo",
+        "deep",
+        "a/**/*.rs",
+        ".*",
+    ];
     for _ in 0..[0, 0, 0, 1, 2][dice.below(5)] {
         query.globs.push(dice.pick(&globs).to_owned());
     }
@@ -67,7 +126,13 @@ fn roll(dice: &mut Dice, bases: &[PathBuf], files: &[PathBuf]) -> Search {
 }
 
 fn rg_flags(rg: &mut Command, root: &Path, hidden: bool, no_ignore: bool, globs: &[String], types: &[String]) {
-    rg.current_dir(root).stdin(Stdio::null()).env_remove("RIPGREP_CONFIG_PATH").env("HOME", "/nowhere").env("XDG_CONFIG_HOME", "/nowhere").env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    rg.current_dir(root)
+        .stdin(Stdio::null())
+        .env_remove("RIPGREP_CONFIG_PATH")
+        .env("HOME", "/nowhere")
+        .env("XDG_CONFIG_HOME", "/nowhere")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null");
     rg.args(["--no-config", "--null", "--sort", "path", "--no-messages"]);
     for (on, flag) in [(hidden, "--hidden"), (no_ignore, "--no-ignore")] {
         rg.args(on.then_some(flag));
@@ -79,13 +144,17 @@ fn ask_rg(rg: &Path, root: &Path, search: &Search) -> Vec<u8> {
     let (q, mut rg) = (&search.query, Command::new(rg));
     rg_flags(&mut rg, root, search.hidden, search.no_ignore, &q.globs, &q.types);
     rg.args(["--no-heading", "-H", "--color", "never"]);
-    for (on, flag) in [(q.literal, "-F"), (q.ignore_case, "-i"), (q.multiline, "-U"), (q.multiline, "--multiline-dotall")] {
+    for (on, flag) in
+        [(q.literal, "-F"), (q.ignore_case, "-i"), (q.multiline, "-U"), (q.multiline, "--multiline-dotall")]
+    {
         rg.args(on.then_some(flag));
     }
     match q.mode {
         Mode::Files => rg.arg("-l"),
         Mode::Count => rg.arg("-c"),
-        Mode::Content => rg.args(["-B", &q.before.to_string(), "-A", &q.after.to_string(), if q.line_numbers { "-n" } else { "-N" }]),
+        Mode::Content => {
+            rg.args(["-B", &q.before.to_string(), "-A", &q.after.to_string(), if q.line_numbers { "-n" } else { "-N" }])
+        }
     };
     rg.arg("-e").arg(&q.pattern);
     if !search.base.as_os_str().is_empty() {
@@ -113,7 +182,8 @@ fn subdirectories(root: &Path, below: &Path, all: &mut Vec<PathBuf>) {
 /// Both from a little before where they part.
 fn part(ours: &[u8], theirs: &[u8]) -> String {
     let at = ours.iter().zip(theirs).position(|(a, b)| a != b).unwrap_or(ours.len().min(theirs.len()));
-    let near = |all: &[u8]| String::from_utf8_lossy(&all[at.saturating_sub(150)..all.len().min(at + 150)]).replace('\0', "|");
+    let near =
+        |all: &[u8]| String::from_utf8_lossy(&all[at.saturating_sub(150)..all.len().min(at + 150)]).replace('\0', "|");
     format!("they part at byte {at}\n--- ours\n{}\n--- theirs\n{}\n", near(ours), near(theirs))
 }
 
@@ -164,7 +234,20 @@ fn compare(seeds: impl Iterator<Item = u64>, rg: Option<&Path>) -> (usize, usize
             searches += 1;
             found_some += usize::from(!ours.is_empty());
         }
-        for pattern in ["*.rs", "**/*.rs", "src/**/*.rs", "*.{c,md}", "!*.rs", "a*", "/a.rs", "deep/**", "**/src/*", "[ab]*", ".*", "x y/*"] {
+        for pattern in [
+            "*.rs",
+            "**/*.rs",
+            "src/**/*.rs",
+            "*.{c,md}",
+            "!*.rs",
+            "a*",
+            "/a.rs",
+            "deep/**",
+            "**/src/*",
+            "[ab]*",
+            ".*",
+            "x y/*",
+        ] {
             globs_equal(&root, fd.as_fd(), pattern, &mut dice, rg);
         }
     }

@@ -35,21 +35,105 @@ impl Dice {
 }
 
 const NAMES: &[&[u8]] = &[
-    b"a.rs", b"b.rs", b"main.c", b"x.o", b"notes.txt", b".hidden", b".env.py", b"build", b"foo bar", b"foo", b"Makefile",
-    b"caf\xc3\xa9.md", b"bad\xff\xfe.rs", b"a.b.c", b"-dash", b"target.rs", b"lib.py", b"[x].c", b"a", b"b~", b"#x#", b"z.tar.gz",
+    b"a.rs",
+    b"b.rs",
+    b"main.c",
+    b"x.o",
+    b"notes.txt",
+    b".hidden",
+    b".env.py",
+    b"build",
+    b"foo bar",
+    b"foo",
+    b"Makefile",
+    b"caf\xc3\xa9.md",
+    b"bad\xff\xfe.rs",
+    b"a.b.c",
+    b"-dash",
+    b"target.rs",
+    b"lib.py",
+    b"[x].c",
+    b"a",
+    b"b~",
+    b"#x#",
+    b"z.tar.gz",
 ];
 
-const DIRS: &[&[u8]] = &[b"src", b"build", b"target", b"a", b".cfg", b"deep", b"foo.d", b"docs", b"x y", b"a.rs.d", b"vendor"];
+const DIRS: &[&[u8]] =
+    &[b"src", b"build", b"target", b"a", b".cfg", b"deep", b"foo.d", b"docs", b"x y", b"a.rs.d", b"vendor"];
 
 const RULES: &[&str] = &[
-    "*.o", "/build", "build/", "target/", "!keep.o", "foo", "/src/*.c", "src/**/a.rs", "**/deep", "deep/**", "*.rs", "!a.rs", "!*.py",
-    "# comment", "", "\\#x#", "a?b", "[ab].rs", "*.{c,md}", ".hidden", "!.hidden", "!.cfg/", ".*", "a/b.rs", "/a/*/foo", "*~", "x\\ y", "foo bar  ",
-    "/**/main.c", "**/src/**", "[", "a[", "!/src", "docs/*", "!docs/notes.txt", "*.tar.*", "lib.*", "/*", "!/src/", "é*", "{a,}", "*",
+    "*.o",
+    "/build",
+    "build/",
+    "target/",
+    "!keep.o",
+    "foo",
+    "/src/*.c",
+    "src/**/a.rs",
+    "**/deep",
+    "deep/**",
+    "*.rs",
+    "!a.rs",
+    "!*.py",
+    "# comment",
+    "",
+    "\\#x#",
+    "a?b",
+    "[ab].rs",
+    "*.{c,md}",
+    ".hidden",
+    "!.hidden",
+    "!.cfg/",
+    ".*",
+    "a/b.rs",
+    "/a/*/foo",
+    "*~",
+    "x\\ y",
+    "foo bar  ",
+    "/**/main.c",
+    "**/src/**",
+    "[",
+    "a[",
+    "!/src",
+    "docs/*",
+    "!docs/notes.txt",
+    "*.tar.*",
+    "lib.*",
+    "/*",
+    "!/src/",
+    "é*",
+    "{a,}",
+    "*",
 ];
 
 const WORDS: &[&str] = &[
-    "foo", "bar", "foobar", "foo_bar", "Foo", "FOO", "struct", "return x;", "abc1234", "xyz9999", "the quick", "été", "ÉTÉ", "naïve", "", "", "\t", "  ",
-    "a", "fn main() {", "}", "foo bar foo", "x_foo_y", "ſ", "K", "end",
+    "foo",
+    "bar",
+    "foobar",
+    "foo_bar",
+    "Foo",
+    "FOO",
+    "struct",
+    "return x;",
+    "abc1234",
+    "xyz9999",
+    "the quick",
+    "été",
+    "ÉTÉ",
+    "naïve",
+    "",
+    "",
+    "\t",
+    "  ",
+    "a",
+    "fn main() {",
+    "}",
+    "foo bar foo",
+    "x_foo_y",
+    "ſ",
+    "K",
+    "end",
 ];
 
 /// A tree below a directory of its own.
@@ -81,12 +165,17 @@ fn branch(dir: &Path, dice: &mut Dice, depth: usize, late: bool) {
         let nested = dir.join(".git");
         match dice.below(3) {
             0 => fs::write(nested, "gitdir: ../nowhere\n").expect("a worktree's file"),
-            1 => fs::create_dir_all(nested.join("info")).and_then(|()| fs::write(nested.join("info/exclude"), rules(dice))).expect("a nested repository"),
+            1 => fs::create_dir_all(nested.join("info"))
+                .and_then(|()| fs::write(nested.join("info/exclude"), rules(dice)))
+                .expect("a nested repository"),
             _ => fs::create_dir_all(dir.join(".jj")).expect("a nested repository"),
         }
     }
     if dice.one_in(3) {
-        let _ = std::os::unix::fs::symlink(dice.pick(&["a.rs", "..", "/etc/passwd", "nowhere", "src"]), dir.join("link.rs"));
+        let _ = std::os::unix::fs::symlink(
+            dice.pick(&["a.rs", "..", "/etc/passwd", "nowhere", "src"]),
+            dir.join("link.rs"),
+        );
     }
     if dice.one_in(4) {
         let pipe = rustix::fs::CWD;

@@ -109,9 +109,7 @@ fn prompt(params: &Value, client: &dyn Client) -> Result<Answered, ProtocolError
 }
 
 fn resources() -> Value {
-    let row = |uri: &str, name: &str, mime: &str| {
-        json!({ "uri": uri, "name": name, "description": "For the test.", "mimeType": mime })
-    };
+    let row = |uri: &str, name: &str, mime: &str| json!({ "uri": uri, "name": name, "description": "For the test.", "mimeType": mime });
     json!({ "resources": [
         row(STATIC_TEXT, "static text", "text/plain"),
         row(STATIC_BINARY, "static binary", "image/png"),

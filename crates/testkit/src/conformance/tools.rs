@@ -131,7 +131,8 @@ pub(super) fn all(slots: &Slots) -> Vec<Box<dyn AnyTool>> {
         Verbatim::boxed(SchemaDraft(slots.clone()), draft_2020_12()),
         Verbatim::boxed(HeaderMirror(slots.clone()), mirrored_in_header()),
     ];
-    let derived = derived(slots).into_iter().filter(|tool| !given.iter().any(|own| own.spec().name == tool.spec().name));
+    let derived =
+        derived(slots).into_iter().filter(|tool| !given.iter().any(|own| own.spec().name == tool.spec().name));
     let mut tools: Vec<_> = derived.collect();
     tools.extend(given);
     tools

@@ -159,8 +159,19 @@ impl Tool for ChangeSet {
         .destructive()
         .event(nika_contract::event::TOOL_WRITE)
         .terms(&[
-            "batch", "multiple", "several", "atomic", "transaction", "together", "rename", "move", "delete", "remove",
-            "refactor", "patch", "once",
+            "batch",
+            "multiple",
+            "several",
+            "atomic",
+            "transaction",
+            "together",
+            "rename",
+            "move",
+            "delete",
+            "remove",
+            "refactor",
+            "patch",
+            "once",
         ])
         .examples(EXAMPLES);
 
@@ -311,7 +322,8 @@ impl ChangeSet {
                     kind: *cell_type,
                     mode: *edit_mode,
                 };
-                let made = notebook_edit::plan(bytes, cell, &cx.call.0).map_err(|error| notebook_edit::refusal(&error, &shown))?;
+                let made = notebook_edit::plan(bytes, cell, &cx.call.0)
+                    .map_err(|error| notebook_edit::refusal(&error, &shown))?;
                 slots[at].now = Some(made.plan.apply(bytes));
             }
             Step::Create { content, .. } => {
@@ -361,7 +373,13 @@ impl ChangeSet {
 
     /// The slot of a file whose text is changed: the session must know it. What others changed elsewhere
     /// in it is kept; where they changed the same lines, `replace` is refused.
-    fn text_slot(&self, cx: &Cx<'_>, slots: &mut Vec<Slot>, place: &Place, replace: Option<&Replace<'_>>) -> Result<usize, ToolError> {
+    fn text_slot(
+        &self,
+        cx: &Cx<'_>,
+        slots: &mut Vec<Slot>,
+        place: &Place,
+        replace: Option<&Replace<'_>>,
+    ) -> Result<usize, ToolError> {
         if let Some(at) = slots.iter().position(|slot| slot.place.path == place.path) {
             if slots[at].now.is_none() {
                 return Err(missing(place));
@@ -409,7 +427,14 @@ fn missing(place: &Place) -> ToolError {
 
 /// An error as the refusal of the whole set. Arguments are counted from 1, as people count.
 fn numbered(index: usize, step: &Step, error: ToolError) -> ToolError {
-    let message = format!("change {} ({} {}): {} {}; nothing was changed", index + 1, step.name(), step.path(), error.code, error.message);
+    let message = format!(
+        "change {} ({} {}): {} {}; nothing was changed",
+        index + 1,
+        step.name(),
+        step.path(),
+        error.code,
+        error.message
+    );
     ToolError { code: code::CHANGE_SET_REFUSED, message, hint: error.hint }
 }
 
@@ -431,7 +456,12 @@ fn answer(slots: &[Slot], dry_run: bool) -> Output {
     };
     let diff = diff(slots);
     let verb = if dry_run { "Would change" } else { "Changed" };
-    let counts = format!("{} created, {} changed, {} deleted", changed.created.len(), changed.changed.len(), changed.deleted.len());
+    let counts = format!(
+        "{} created, {} changed, {} deleted",
+        changed.created.len(),
+        changed.changed.len(),
+        changed.deleted.len()
+    );
     let mut output = Output::text(format!("{verb} as one: {counts}.\n{diff}"))
         .with_fact("dry_run", dry_run)
         .with_fact("created", changed.created.clone())

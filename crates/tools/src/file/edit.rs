@@ -127,8 +127,10 @@ fn work_out(known: &Known, params: &Params, shown: &str) -> Result<Worked, ToolE
         Base::Current => Ok(Worked { plan: plan(&known.now.bytes, &replace).map_err(refuse)?, outside: None }),
         Base::Stale(base) => {
             let on_base = plan(base, &replace).map_err(refuse)?;
-            let Rebased { plan, .. } = rebase(base, &known.now.bytes, &on_base).map_err(|overlap| overlaps(&overlap, shown))?;
-            let outside = unified(Some(base), Some(&known.now.bytes), shown, &Limits { max_lines: 60, ..Limits::default() });
+            let Rebased { plan, .. } =
+                rebase(base, &known.now.bytes, &on_base).map_err(|overlap| overlaps(&overlap, shown))?;
+            let outside =
+                unified(Some(base), Some(&known.now.bytes), shown, &Limits { max_lines: 60, ..Limits::default() });
             Ok(Worked { plan, outside: Some(outside) })
         }
         Base::Lost => Err(stale(&known.now.open.place)),
@@ -142,13 +144,16 @@ pub(super) fn refusal(error: &EditError, shown: &str) -> ToolError {
         EditError::NotText(_) => code::UNSUPPORTED_TYPE,
         EditError::EmptyFile | EditError::NoMatch(_) => code::EDIT_FAILED,
         EditError::NotUnique { .. } => code::NOT_UNIQUE,
-        EditError::Unencodable { .. } | EditError::BrokenBytes { .. } | EditError::NotRoundTrip { .. } => code::CANNOT_ENCODE,
+        EditError::Unencodable { .. } | EditError::BrokenBytes { .. } | EditError::NotRoundTrip { .. } => {
+            code::CANNOT_ENCODE
+        }
     };
     ToolError::new(code, format!("{shown}: {error}"))
 }
 
 fn overlaps(overlap: &Overlap, shown: &str) -> ToolError {
-    ToolError::new(code::CHANGED_SINCE_READ, format!("{shown}: {overlap}")).hint("read the file again, then repeat the edit")
+    ToolError::new(code::CHANGED_SINCE_READ, format!("{shown}: {overlap}"))
+        .hint("read the file again, then repeat the edit")
 }
 
 fn answer(edited: Edited, worked: &Worked, other_names: u64, diff: &str) -> Output {
@@ -160,14 +165,21 @@ fn answer(edited: Edited, worked: &Worked, other_names: u64, diff: &str) -> Outp
     text.push_str(".\n");
     text.push_str(diff);
     if other_names > 0 {
-        text.push_str(&format!("[the file had {other_names} other name(s) by hard links; those keep the former text]\n"));
+        text.push_str(&format!(
+            "[the file had {other_names} other name(s) by hard links; those keep the former text]\n"
+        ));
     }
     if let Some(outside) = worked.outside.as_deref().filter(|outside| !outside.is_empty()) {
         text.push_str("[the file had changed elsewhere since it was read; that was kept:]\n");
         text.push_str(outside);
     }
-    let facts = [("path", edited.path.clone()), ("before", edited.sha256_before.clone()), ("after", edited.sha256_after.clone())];
-    let mut output = Output::text(text).with_diff(diff).with_fact("count", edited.count).with_fact("level", edited.level);
+    let facts = [
+        ("path", edited.path.clone()),
+        ("before", edited.sha256_before.clone()),
+        ("after", edited.sha256_after.clone()),
+    ];
+    let mut output =
+        Output::text(text).with_diff(diff).with_fact("count", edited.count).with_fact("level", edited.level);
     for (name, value) in facts {
         output = output.with_fact(name, value);
     }

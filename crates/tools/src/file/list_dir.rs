@@ -93,7 +93,8 @@ impl Tool for ListDir {
         } else if listing.entries.is_empty() {
             let _ = writeln!(text, "[there are {} entries; offset {offset} is behind the last]", listing.total);
         } else if let Some(next) = listing.next_offset {
-            let _ = writeln!(text, "[{} of {} entries; go on with offset={next}]", listing.entries.len(), listing.total);
+            let _ =
+                writeln!(text, "[{} of {} entries; go on with offset={next}]", listing.entries.len(), listing.total);
         }
         let result = Listed {
             path: place.shown().into_owned(),
@@ -136,7 +137,14 @@ mod tests {
 
     #[test]
     fn sizes_are_short() {
-        for (bytes, shown) in [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KB"), (1536, "1.5 KB"), (20 << 20, "20 MB"), ((1 << 20) - 1, "1.0 MB")] {
+        for (bytes, shown) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KB"),
+            (1536, "1.5 KB"),
+            (20 << 20, "20 MB"),
+            ((1 << 20) - 1, "1.0 MB"),
+        ] {
             assert_eq!(size(bytes), shown);
         }
     }

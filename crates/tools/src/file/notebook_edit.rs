@@ -194,7 +194,10 @@ fn answer(path: String, cell: &CellChange, sha256_after: String) -> Output {
     let id = cell.id.as_ref().map(|id| format!(" (id {id})")).unwrap_or_default();
     let mut text = format!("{verb} {} cell {}{id} of {path}; it has {} cells now.", cell.kind, cell.index, cell.cells);
     if cell.cleared_outputs > 0 {
-        text.push_str(&format!(" Its {} former output(s) were dropped with the source that made them.", cell.cleared_outputs));
+        text.push_str(&format!(
+            " Its {} former output(s) were dropped with the source that made them.",
+            cell.cleared_outputs
+        ));
     }
     let result = EditedCell {
         path,
@@ -204,7 +207,8 @@ fn answer(path: String, cell: &CellChange, sha256_after: String) -> Output {
         cleared_outputs: cell.cleared_outputs,
         sha256_after,
     };
-    let mut output = Output::text(text).with_fact("path", result.path.clone()).with_fact("after", result.sha256_after.clone());
+    let mut output =
+        Output::text(text).with_fact("path", result.path.clone()).with_fact("after", result.sha256_after.clone());
     output.structured = serde_json::to_value(&result).ok();
     output
 }

@@ -114,7 +114,20 @@ impl Tool for Read {
         .read_only()
         .event(event::TOOL_READ)
         .max_output_chars(sheet::ANSWER_CHARS)
-        .terms(&["cat", "open", "view", "show", "display", "contents", "head", "tail", "image", "screenshot", "pdf", "ipynb"])
+        .terms(&[
+            "cat",
+            "open",
+            "view",
+            "show",
+            "display",
+            "contents",
+            "head",
+            "tail",
+            "image",
+            "screenshot",
+            "pdf",
+            "ipynb",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, p: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {

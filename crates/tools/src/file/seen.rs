@@ -68,5 +68,8 @@ pub(super) fn note(cx: &Cx<'_>, place: &Place, bytes: Vec<u8>, hash: [u8; 32], s
 /// A hash as people write it.
 pub(super) fn hex(hash: [u8; 32]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    hash.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).map(char::from).collect()
+    hash.iter()
+        .flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])
+        .map(char::from)
+        .collect()
 }

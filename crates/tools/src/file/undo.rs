@@ -113,7 +113,8 @@ impl Tool for Undo {
             }
             let made = calls.iter().flat_map(|call| &call.changes).filter(|change| change.kind == Kind::Directory);
             // The deepest first: a directory is empty once what was made in it is gone.
-            let mut made: Vec<PathBuf> = made.filter(|change| change.before.is_none()).map(|change| change.path.clone()).collect();
+            let mut made: Vec<PathBuf> =
+                made.filter(|change| change.before.is_none()).map(|change| change.path.clone()).collect();
             made.sort_by_key(|path| std::cmp::Reverse(path.as_os_str().len()));
             for path in made {
                 locked.remove_empty_dir(cx, &self.files.place(path))?;
@@ -185,7 +186,9 @@ impl Undo {
         if calls.is_empty() {
             let whose = if session.is_some() { "this session" } else { "any session" };
             let message = format!("no call of {whose} changed a file that is not taken back yet");
-            return Err(ToolError::new(code::NOTHING_TO_UNDO, message).hint("`checkpoints` lists what can be taken back"));
+            return Err(
+                ToolError::new(code::NOTHING_TO_UNDO, message).hint("`checkpoints` lists what can be taken back")
+            );
         }
         Ok(calls)
     }
@@ -233,8 +236,10 @@ impl Undo {
         let shown = slot.place.shown();
         let limits = Limits { max_lines: 80, ..Limits::default() };
         let diff = unified(slot.now.as_deref(), former.as_deref(), &shown, &limits);
-        let message = format!("{shown} was changed again since call {}; taking that call back would lose it:\n{diff}", call.call);
-        Err(ToolError::new(code::UNDO_CONFLICT, message).hint("undo the later call first (`checkpoints` lists them), or settle it by hand"))
+        let message =
+            format!("{shown} was changed again since call {}; taking that call back would lose it:\n{diff}", call.call);
+        Err(ToolError::new(code::UNDO_CONFLICT, message)
+            .hint("undo the later call first (`checkpoints` lists them), or settle it by hand"))
     }
 }
 

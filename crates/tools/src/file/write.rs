@@ -121,7 +121,12 @@ impl Write {
         let known = match known(&self.files, cx, place) {
             Err(error) if error.code == code::NOT_FOUND => {
                 let bytes = content.as_bytes().to_vec();
-                return Ok(Planned { change: Change::create(place.clone(), bytes.clone()), bytes, former: None, kept: None });
+                return Ok(Planned {
+                    change: Change::create(place.clone(), bytes.clone()),
+                    bytes,
+                    former: None,
+                    kept: None,
+                });
             }
             known => known?,
         };
@@ -196,13 +201,20 @@ mod tests {
 
     #[test]
     fn an_encoding_is_kept_and_what_it_cannot_hold_refused() {
-        let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain("old\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        let utf16: Vec<u8> =
+            [0xff, 0xfe].into_iter().chain("old\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
         let (bytes, kept) = encode(&utf16, "né\n", "a").expect("UTF-16 holds everything");
         assert!(kept.is_some());
-        assert_eq!(bytes, [0xff, 0xfe].into_iter().chain("né\n".encode_utf16().flat_map(u16::to_le_bytes)).collect::<Vec<u8>>());
+        assert_eq!(
+            bytes,
+            [0xff, 0xfe].into_iter().chain("né\n".encode_utf16().flat_map(u16::to_le_bytes)).collect::<Vec<u8>>()
+        );
         let (bytes, _) = encode(b"\xef\xbb\xbfold", "new", "a").expect("a mark is kept");
         assert_eq!(bytes, b"\xef\xbb\xbfnew");
-        let latin = "Les élèves sont arrivés à l'école déjà très fatigués, hélas.".chars().map(|c| c as u32 as u8).collect::<Vec<u8>>();
+        let latin = "Les élèves sont arrivés à l'école déjà très fatigués, hélas."
+            .chars()
+            .map(|c| c as u32 as u8)
+            .collect::<Vec<u8>>();
         let refused = encode(&latin, "日本", "a").expect_err("a legacy page has no such letters");
         assert_eq!(refused.code, code::CANNOT_ENCODE);
     }

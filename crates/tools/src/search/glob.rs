@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
 use nika_guard::{Effects, Looking};
 use nika_host::fs::Workspace;
 use nika_search::GlobQuery;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::record::Completeness;
-use super::scope::Search;
+use super::scope::{Search, apart};
 use crate::lenient;
 
 /// Finds files by name, newest first: `**/*.rs`, `src/**/*_test.{ts,tsx}`. Shows at most 100 unless `limit`
@@ -66,7 +66,19 @@ impl Tool for Glob {
         .eager()
         .read_only()
         .event(nika_contract::event::TOOL_GLOB)
-        .terms(&["find", "files", "name", "pattern", "extension", "locate", "recent", "changed", "recently", "list", "all"])
+        .terms(&[
+            "find",
+            "files",
+            "name",
+            "pattern",
+            "extension",
+            "locate",
+            "recent",
+            "changed",
+            "recently",
+            "list",
+            "all",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
@@ -88,11 +100,11 @@ impl Tool for Glob {
             overrides_ignore: false,
             ..GlobQuery::new(params.pattern.clone())
         };
-        let done = tokio::task::spawn_blocking(move || {
+        let (searched, search) = apart(cx, move || {
             let searched = search.run(|scope| nika_search::glob(scope, &query))?;
-            Ok::<_, ToolError>((searched, search))
-        });
-        let (searched, search) = done.await.map_err(|error| ToolError::new(code::BUG, error.to_string()))??;
+            Ok((searched, search))
+        })
+        .await?;
         let found = &searched.found;
         let mut lines: Vec<String> = found.files.iter().map(|file| searched.shown(&search.files, &file.path)).collect();
         let completeness = Completeness::of(&found.record);
@@ -104,7 +116,11 @@ impl Tool for Glob {
             });
         }
         if let Some(next) = found.next_offset {
-            lines.push(format!("[{} of {} shown, newest first; go on with offset={next}]", found.files.len(), found.total));
+            lines.push(format!(
+                "[{} of {} shown, newest first; go on with offset={next}]",
+                found.files.len(),
+                found.total
+            ));
         }
         lines.push(completeness.line(&found.record));
         let result =

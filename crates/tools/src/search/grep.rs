@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
 use nika_guard::{Effects, Looking};
 use nika_host::fs::Workspace;
 use nika_search::{GrepFound, GrepQuery, Mode};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::record::Completeness;
-use super::scope::{DEFAULT_TIMEOUT, Search, Searched};
+use super::scope::{DEFAULT_TIMEOUT, Search, Searched, apart};
 use crate::lenient;
 
 /// Searches file contents with a regular expression (ripgrep's). Leaves out ignored, hidden and binary
@@ -114,7 +114,19 @@ impl Tool for Grep {
         .eager()
         .read_only()
         .event(nika_contract::event::TOOL_GREP)
-        .terms(&["search", "find", "text", "regex", "content", "ripgrep", "occurrences", "usages", "look", "string", "code"])
+        .terms(&[
+            "search",
+            "find",
+            "text",
+            "regex",
+            "content",
+            "ripgrep",
+            "occurrences",
+            "usages",
+            "look",
+            "string",
+            "code",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
@@ -135,11 +147,11 @@ impl Tool for Grep {
             .timeout_ms
             .map_or(DEFAULT_TIMEOUT, |ms| Duration::from_millis(u64::from(ms.clamp(1, MAX_TIMEOUT_MS))));
         let numbers = query.line_numbers;
-        let done = tokio::task::spawn_blocking(move || {
+        let (searched, search) = apart(cx, move || {
             let searched = search.run(|scope| nika_search::grep(scope, &query))?;
-            Ok::<_, ToolError>((searched, search))
-        });
-        let (searched, search) = done.await.map_err(|error| ToolError::new(code::BUG, error.to_string()))??;
+            Ok((searched, search))
+        })
+        .await?;
         let found = &searched.found;
         let mode = params.output_mode.unwrap_or_default();
         let completeness = Completeness::of(&found.record);
@@ -169,7 +181,10 @@ fn query(params: &Params) -> Result<GrepQuery, ToolError> {
     if let (Some(a), Some(b)) = (params.around, params.context)
         && a != b
     {
-        return Err(ToolError::argument("context", format!("-C says {a} and context says {b}; they are one, give one")));
+        return Err(ToolError::argument(
+            "context",
+            format!("-C says {a} and context says {b}; they are one, give one"),
+        ));
     }
     let around = params.around.or(params.context).unwrap_or_default();
     Ok(GrepQuery {
@@ -218,7 +233,8 @@ fn split_globs(text: &str) -> Vec<String> {
 fn render(searched: &Searched<GrepFound>, files: &Workspace, mode: OutputMode, numbers: bool) -> String {
     let mut text = String::new();
     let mut first_group = true;
-    let separate = searched.found.files.iter().any(|file| file.lines.iter().any(|line| !line.is_match || line.gap_before));
+    let separate =
+        searched.found.files.iter().any(|file| file.lines.iter().any(|line| !line.is_match || line.gap_before));
     for file in &searched.found.files {
         let path = searched.shown(files, &file.path);
         match mode {
@@ -247,7 +263,11 @@ fn render(searched: &Searched<GrepFound>, files: &Workspace, mode: OutputMode, n
                     text.push('\n');
                 }
                 if let Some(binary) = file.binary {
-                    let _ = writeln!(text, "[{path}: binary; the search of it stopped at the NUL byte around offset {}]", binary.offset);
+                    let _ = writeln!(
+                        text,
+                        "[{path}: binary; the search of it stopped at the NUL byte around offset {}]",
+                        binary.offset
+                    );
                 }
             }
         }

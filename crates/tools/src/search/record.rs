@@ -75,7 +75,8 @@ impl Completeness {
 
     /// One line: what was looked at, what was not, and what would widen it.
     pub fn line(&self, record: &Record) -> String {
-        let mut parts = vec![format!("{} files {}", self.scanned, if self.complete { "searched" } else { "searched so far" })];
+        let mut parts =
+            vec![format!("{} files {}", self.scanned, if self.complete { "searched" } else { "searched so far" })];
         let counts = [
             (self.binary, "stopped at a NUL byte (binary)"),
             (record.unreadable.total, "unreadable"),

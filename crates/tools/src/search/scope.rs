@@ -88,6 +88,24 @@ impl Search {
     }
 }
 
+/// How often somebody who watches hears that a search still runs.
+const STEP: Duration = Duration::from_millis(500);
+
+/// Runs `work` on a thread of its own, so that others are answered meanwhile.
+pub(super) async fn apart<T: Send + 'static>(
+    cx: &Cx<'_>,
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let mut done = tokio::task::spawn_blocking(work);
+    for step in 1.. {
+        match tokio::time::timeout(STEP, &mut done).await {
+            Ok(joined) => return joined.map_err(|error| ToolError::new(code::BUG, error.to_string()))?,
+            Err(_) => cx.progress.step(step, None, "searching"),
+        }
+    }
+    Err(ToolError::cancelled())
+}
+
 /// How long a search may take unless told otherwise.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -100,7 +118,11 @@ pub(super) struct Searched<T> {
 impl<T> Searched<T> {
     /// A found path as results show it.
     pub fn shown(&self, files: &Workspace, below: &Path) -> String {
-        if self.root == files.root() { below.to_string_lossy().into_owned() } else { files.shown(&self.root.join(below)) }
+        if self.root == files.root() {
+            below.to_string_lossy().into_owned()
+        } else {
+            files.shown(&self.root.join(below))
+        }
     }
 }
 

@@ -51,7 +51,9 @@ fn no_form_of_a_path_leaves_the_root() {
 #[test]
 fn paths_that_cannot_be_are_refused_in_words() {
     let world = world();
-    for (path, code) in [("", 223), ("a\0b", 223), (&"x/".repeat(2500), 223), (&"y".repeat(300), 223), ("gone/../../x", 208)] {
+    for (path, code) in
+        [("", 223), ("a\0b", 223), (&"x/".repeat(2500), 223), (&"y".repeat(300), 223), ("gone/../../x", 208)]
+    {
         world.call("read", json!({"file_path": path})).refused(code);
         world.call("write", json!({"file_path": path, "content": ""})).refused(code);
     }
@@ -85,7 +87,8 @@ fn secrets_ask_and_searches_do_not_leak_them() {
     world.call("read", json!({"file_path": "sub/ID_RSA"})).refused(205);
     symlink(".env", world.path("innocent")).expect("link");
     world.call("read", json!({"file_path": "innocent"})).refused(205);
-    let found = world.call("grep", json!({"pattern": "hunter2", "hidden": true, "no_ignore": true, "output_mode": "content"}));
+    let found =
+        world.call("grep", json!({"pattern": "hunter2", "hidden": true, "no_ignore": true, "output_mode": "content"}));
     found.says("a.txt:1:hunter2").says("2 withheld").says("NOT complete");
     assert!(!found.text().contains(".env") && !found.text().contains("id_rsa"), "{}", found.text());
     world.call("grep", json!({"pattern": "hunter2", "path": ".env"})).refused(205);
@@ -99,13 +102,24 @@ fn secrets_ask_and_searches_do_not_leak_them() {
 
 #[test]
 fn guarded_paths_ask_whatever_the_mode() {
-    for path in [".git/hooks/pre-commit", ".nika/config.yaml", ".vscode/tasks.json", ".mcp.json", "sub/.git/config", ".github/workflows/ci.yml"] {
+    for path in [
+        ".git/hooks/pre-commit",
+        ".nika/config.yaml",
+        ".vscode/tasks.json",
+        ".mcp.json",
+        "sub/.git/config",
+        ".github/workflows/ci.yml",
+    ] {
         let world = world().mode(Mode::AcceptAll).rule(RuleKind::Allow, "write(**)");
         world.call("write", json!({"file_path": path, "content": "x"})).refused(205);
-        world.call("change_set", json!({"changes": [{"op": "create", "file_path": path, "content": "x"}]})).refused(205);
+        world
+            .call("change_set", json!({"changes": [{"op": "create", "file_path": path, "content": "x"}]}))
+            .refused(205);
         assert!(!world.path(path).exists());
         world.call("write", json!({"file_path": "ordinary", "content": "x"})).ok();
-        world.call("change_set", json!({"changes": [{"op": "move", "file_path": "ordinary", "to": path}]})).refused(205);
+        world
+            .call("change_set", json!({"changes": [{"op": "move", "file_path": "ordinary", "to": path}]}))
+            .refused(205);
     }
 }
 
@@ -137,7 +151,11 @@ fn a_swapped_link_never_wins_the_race() {
         scope.spawn(|| {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 let _ = rustix::fs::renameat_with(
-                    rustix::fs::CWD, &dir, rustix::fs::CWD, &spare, rustix::fs::RenameFlags::EXCHANGE,
+                    rustix::fs::CWD,
+                    &dir,
+                    rustix::fs::CWD,
+                    &spare,
+                    rustix::fs::RenameFlags::EXCHANGE,
                 );
             }
         });

@@ -164,12 +164,17 @@ fn a_notebook_keeps_what_is_not_edited() {
     let world = world().file("n.ipynb", text);
     world.call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_id": "a1", "new_source": "x"})).refused(203);
     world.call("read", json!({"file_path": "n.ipynb"})).says("print('hi')");
-    let answer = world.call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_id": "a1", "new_source": "1 + 1"}));
+    let answer =
+        world.call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_id": "a1", "new_source": "1 + 1"}));
     answer.says("former output(s) were dropped");
     let now = world.text("n.ipynb");
-    for kept in ["\"metadata\": {\"x\": 1.0}", "\"metadata\": {\"odd\": [1e5]}", "\"nbformat\": 4, \"nbformat_minor\": 5\n}\n"] {
+    for kept in
+        ["\"metadata\": {\"x\": 1.0}", "\"metadata\": {\"odd\": [1e5]}", "\"nbformat\": 4, \"nbformat_minor\": 5\n}\n"]
+    {
         assert!(now.contains(kept), "{kept} in {now}");
     }
     world.call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_id": "zz", "new_source": "x"})).refused(219);
-    world.call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_index": 0, "edit_mode": "delete"})).says("0 cells now");
+    world
+        .call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_index": 0, "edit_mode": "delete"}))
+        .says("0 cells now");
 }

@@ -19,8 +19,20 @@ fn every_call_begins_once_and_ends_once() {
     assert_eq!(
         events(&journal),
         [
-            "SessionStarted", "CallBegun", "ToolRead", "CallEnded", "CallBegun", "CallEnded", "CallBegun", "CallEnded",
-            "CallBegun", "CallEnded", "CallBegun", "PermissionRequest", "PermissionSettled", "CallEnded",
+            "SessionStarted",
+            "CallBegun",
+            "ToolRead",
+            "CallEnded",
+            "CallBegun",
+            "CallEnded",
+            "CallBegun",
+            "CallEnded",
+            "CallBegun",
+            "CallEnded",
+            "CallBegun",
+            "PermissionRequest",
+            "PermissionSettled",
+            "CallEnded",
         ]
     );
     let ended: Vec<&Value> = journal.iter().filter(|line| line["event"] == "CallEnded").collect();

@@ -34,7 +34,9 @@ fn pages_go_on_where_they_say() {
     assert!(last.data().get("next_offset").is_none());
     let lines = world.call("grep", json!({"pattern": "needle", "output_mode": "content", "head_limit": 3}));
     lines.says("f000.txt:1:needle").says("go on with offset=3").says("NOT complete");
-    world.call("grep", json!({"pattern": "needle", "output_mode": "content", "head_limit": 3, "offset": 3})).says("f001.txt:2:needle");
+    world
+        .call("grep", json!({"pattern": "needle", "output_mode": "content", "head_limit": 3, "offset": 3}))
+        .says("f001.txt:2:needle");
 }
 
 #[test]
@@ -50,7 +52,11 @@ fn context_and_its_short_form_are_one() {
 fn patterns_that_cannot_be_are_refused_by_their_own_codes() {
     let world = world().file("a.rs", "fn f(\n");
     let regex = world.call("grep", json!({"pattern": "f("}));
-    assert!(regex.refused(207).hint.as_deref().is_some_and(|hint| hint.contains("literal")), "{:?}", regex.outcome.result);
+    assert!(
+        regex.refused(207).hint.as_deref().is_some_and(|hint| hint.contains("literal")),
+        "{:?}",
+        regex.outcome.result
+    );
     world.call("grep", json!({"pattern": "f(", "literal": true})).says("a.rs");
     world.call("glob", json!({"pattern": "a{b"})).refused(206);
     world.call("grep", json!({"pattern": "f", "type": "rast"})).refused(301);
@@ -60,7 +66,8 @@ fn patterns_that_cannot_be_are_refused_by_their_own_codes() {
 
 #[test]
 fn rules_keep_searches_out() {
-    let world = world().file("private/a.txt", "needle\n").file("b.txt", "needle\n").rule(RuleKind::Deny, "read(private)");
+    let world =
+        world().file("private/a.txt", "needle\n").file("b.txt", "needle\n").rule(RuleKind::Deny, "read(private)");
     let found = world.call("grep", json!({"pattern": "needle"}));
     found.says("b.txt").says("withheld");
     assert!(!found.text().contains("private"));

@@ -16,7 +16,10 @@ fn one_bad_change_and_none_is_made() {
     assert_eq!(world.text("a"), "a\n");
     world.call("read", json!({"file_path": "b"})).ok();
     world.call("change_set", set).says("1 created, 2 changed, 0 deleted");
-    assert_eq!((world.text("a").as_str(), world.text("b").as_str(), world.text("new/dir/c").as_str()), ("A\n", "B\n", "c"));
+    assert_eq!(
+        (world.text("a").as_str(), world.text("b").as_str(), world.text("new/dir/c").as_str()),
+        ("A\n", "B\n", "c")
+    );
     assert_eq!(world.tree(), ["a", "b", "new/", "new/dir/", "new/dir/c"]);
 }
 
@@ -47,7 +50,12 @@ fn fields_by_other_names_and_without_op_are_understood() {
     world.call("read", json!({"file_path": "a"})).ok();
     world.call("change_set", json!({"changes": [{"path": "a", "old_text": "x", "new_text": "y"}, {"action": "create", "path": "b", "content": ""}]})).ok();
     assert_eq!(world.text("a"), "y\n");
-    for bad in [json!([]), json!([{"op": "paint", "file_path": "a"}]), json!([{"op": "move", "file_path": "a"}]), json!([{"op": "delete", "file_path": "a", "colour": 1}])] {
+    for bad in [
+        json!([]),
+        json!([{"op": "paint", "file_path": "a"}]),
+        json!([{"op": "move", "file_path": "a"}]),
+        json!([{"op": "delete", "file_path": "a", "colour": 1}]),
+    ] {
         world.call("change_set", json!({"changes": bad})).refused(100);
     }
 }
@@ -91,12 +99,15 @@ fn a_set_with_moves_deletes_links_and_directories_comes_back_whole() {
     std::fs::set_permissions(world.path("run.sh"), PermissionsExt::from_mode(0o755)).expect("chmod");
     std::os::unix::fs::symlink("keep", world.path("link")).expect("link");
     let before = world.tree();
-    let call = world.call("change_set", json!({"changes": [
-        {"op": "delete", "file_path": "bin"},
-        {"op": "move", "file_path": "run.sh", "to": "deep/er/run.sh"},
-        {"op": "delete", "file_path": "link"},
-        {"op": "create", "file_path": "deep/x", "content": "x"},
-    ]}));
+    let call = world.call(
+        "change_set",
+        json!({"changes": [
+            {"op": "delete", "file_path": "bin"},
+            {"op": "move", "file_path": "run.sh", "to": "deep/er/run.sh"},
+            {"op": "delete", "file_path": "link"},
+            {"op": "create", "file_path": "deep/x", "content": "x"},
+        ]}),
+    );
     call.ok();
     assert_eq!(world.path("deep/er/run.sh").metadata().expect("there").permissions().mode() & 0o777, 0o755);
     assert_eq!(world.text("keep"), "k", "the link went, not what it points to");

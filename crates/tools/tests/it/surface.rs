@@ -6,7 +6,10 @@ use serde_json::json;
 fn the_first_list_is_eager_and_sorted() {
     let world = world().listing(Listing::Eager);
     let names: Vec<String> = world.runtime().list(None).into_iter().map(|tool| tool.name).collect();
-    assert_eq!(names, ["nika_call", "nika_edit", "nika_glob", "nika_grep", "nika_read", "nika_tool_search", "nika_write"]);
+    assert_eq!(
+        names,
+        ["nika_call", "nika_edit", "nika_glob", "nika_grep", "nika_read", "nika_tool_search", "nika_write"]
+    );
 }
 
 #[test]
@@ -33,16 +36,95 @@ fn what_tool_search_shows_is_loaded() {
 
 /// Paraphrases that share few words with the descriptions.
 const PARAPHRASES: &[(&str, &[&str])] = &[
-    ("change_set", &["edit several files at once", "rename a file", "delete a file", "atomic multi-file refactoring", "move a module to another folder", "apply a patch over many files together"]),
-    ("notebook_edit", &["change a jupyter cell", "insert a markdown cell", "edit ipynb", "remove a code cell from my notebook", "update python notebook"]),
-    ("list_dir", &["what is in this folder", "ls", "show directory contents", "browse a directory", "list entries of a folder"]),
-    ("undo", &["revert my last change", "roll back an edit", "restore the previous version", "take back a mistake", "go back to a checkpoint"]),
-    ("checkpoints", &["history of changes", "which calls changed files", "list snapshots", "what can I undo", "earlier versions"]),
-    ("read", &["show me a file", "view an image", "look at pdf pages", "open file with line numbers", "display the contents of a file"]),
-    ("write", &["create a new file", "save text to disk", "overwrite a file", "make a file with this content", "put content in a file"]),
-    ("edit", &["replace text in a file", "change a line", "modify a function", "substitute a string", "fix a typo in a file"]),
-    ("glob", &["find files by name", "files with an extension", "locate files matching a pattern", "which files changed most recently", "list all rust files"]),
-    ("grep", &["search text in files", "find usages of a function", "regex search", "ripgrep", "look for a string in the code"]),
+    (
+        "change_set",
+        &[
+            "edit several files at once",
+            "rename a file",
+            "delete a file",
+            "atomic multi-file refactoring",
+            "move a module to another folder",
+            "apply a patch over many files together",
+        ],
+    ),
+    (
+        "notebook_edit",
+        &[
+            "change a jupyter cell",
+            "insert a markdown cell",
+            "edit ipynb",
+            "remove a code cell from my notebook",
+            "update python notebook",
+        ],
+    ),
+    (
+        "list_dir",
+        &["what is in this folder", "ls", "show directory contents", "browse a directory", "list entries of a folder"],
+    ),
+    (
+        "undo",
+        &[
+            "revert my last change",
+            "roll back an edit",
+            "restore the previous version",
+            "take back a mistake",
+            "go back to a checkpoint",
+        ],
+    ),
+    (
+        "checkpoints",
+        &["history of changes", "which calls changed files", "list snapshots", "what can I undo", "earlier versions"],
+    ),
+    (
+        "read",
+        &[
+            "show me a file",
+            "view an image",
+            "look at pdf pages",
+            "open file with line numbers",
+            "display the contents of a file",
+        ],
+    ),
+    (
+        "write",
+        &[
+            "create a new file",
+            "save text to disk",
+            "overwrite a file",
+            "make a file with this content",
+            "put content in a file",
+        ],
+    ),
+    (
+        "edit",
+        &[
+            "replace text in a file",
+            "change a line",
+            "modify a function",
+            "substitute a string",
+            "fix a typo in a file",
+        ],
+    ),
+    (
+        "glob",
+        &[
+            "find files by name",
+            "files with an extension",
+            "locate files matching a pattern",
+            "which files changed most recently",
+            "list all rust files",
+        ],
+    ),
+    (
+        "grep",
+        &[
+            "search text in files",
+            "find usages of a function",
+            "regex search",
+            "ripgrep",
+            "look for a string in the code",
+        ],
+    ),
 ];
 
 #[test]
@@ -67,7 +149,10 @@ fn dialects_rename_at_the_edge() {
     let read = world.runtime().list(None).into_iter().find(|tool| tool.canonical == "read").expect("listed");
     assert_eq!(read.name, "read_file");
     let fields: Vec<&String> = read.input_schema["properties"].as_object().expect("fields").keys().collect();
-    assert!(fields.iter().any(|name| *name == "start_line") && fields.iter().any(|name| *name == "end_line"), "{fields:?}");
+    assert!(
+        fields.iter().any(|name| *name == "start_line") && fields.iter().any(|name| *name == "end_line"),
+        "{fields:?}"
+    );
     let text = world.call("read_file", json!({"path": "a.txt", "start_line": 2, "end_line": 2})).text();
     assert!(text.contains("two") && !text.contains("three"), "{text}");
     world.call("edit_file", json!({"path": "a.txt", "old_text": "two", "new_text": "2"})).ok();

@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn a_call_is_one_line() {
         let mut fold = Fold::default();
-        let begun = json!({"at": 0, "event": "CallBegun", "call": "c1", "tool": "edit", "arguments": {"file_path": "a.rs"}});
+        let begun =
+            json!({"at": 0, "event": "CallBegun", "call": "c1", "tool": "edit", "arguments": {"file_path": "a.rs"}});
         let settled = json!({"at": 1, "event": "PermissionSettled", "call": "c1", "answer": "yes"});
         let ended = json!({"at": 2, "event": "CallEnded", "call": "c1", "tool": "edit", "ok": true, "took_us": 1234});
         assert_eq!(fold.take(&begun), None);

@@ -187,7 +187,7 @@ impl Number {
         self.value += 1;
         match self.column[19] {
             // Counting up from a negative number counts its digits down: seldom, so in full.
-            digit @ b'0'..b'9' if self.value > 0 => self.column[19] = digit + 1,
+            digit @ b'0'..=b'8' if self.value > 0 => self.column[19] = digit + 1,
             _ => self.render(),
         }
     }
