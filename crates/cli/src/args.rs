@@ -36,11 +36,11 @@ See and take back what was done:
   nika log show
   nika undo
 
-Exit codes: 0 done; 1 the tool failed; 2 wrong usage, arguments or configuration; 3 refused by mode, rule or
-boundary (NIKA-102, NIKA-204, NIKA-205). `nika explain CODE` says more about any code.
+Exit codes: 0 done; 1 the tool failed; 2 wrong usage, arguments or configuration; 3 refused by
+mode, rule or boundary (NIKA-102, NIKA-204, NIKA-205). `nika explain CODE` says more.
 
 Environment: NIKA_STATE_DIR moves the journal and undo store (default $XDG_STATE_HOME/nika or
-~/.local/state/nika). XDG_CONFIG_HOME moves the user's configuration. NO_COLOR turns colours off.";
+~/.local/state/nika). XDG_CONFIG_HOME moves the user's configuration. NO_COLOR turns off colours.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -140,7 +140,13 @@ pub enum Format {
     Json,
 }
 
+/// The exit codes, for pages that are about calls.
+const EXITS: &str = "\
+Exit codes: 0 done; 1 the tool failed; 2 wrong usage, arguments or configuration; 3 refused by
+mode, rule or boundary (NIKA-102, NIKA-204, NIKA-205).";
+
 #[derive(Debug, Args)]
+#[command(after_help = EXITS)]
 pub struct Call {
     /// The tool, by its name in any dialect.
     pub tool: String,
@@ -227,6 +233,7 @@ pub struct Explain {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = EXITS)]
 pub struct Undo {
     /// The call to take back (`nika checkpoints` lists them).
     pub call: Option<String>,

@@ -2,6 +2,8 @@
 
 #[path = "it/call.rs"]
 mod call;
+#[path = "it/durability.rs"]
+mod durability;
 #[path = "it/http.rs"]
 mod http;
 #[path = "it/journal.rs"]

@@ -28,9 +28,12 @@ pub(crate) struct Conn {
     pub(crate) out: Arc<Out>,
     handshake: Mutex<Option<Arc<Handshake>>>,
     running: Mutex<HashMap<RequestId, Stop>>,
-    asked: Mutex<Option<HashMap<i64, oneshot::Sender<Result<Value, ProtocolError>>>>>,
+    asked: Mutex<Asked>,
     next_ask: AtomicI64,
 }
+
+/// Who waits for which of our requests; `None` once no answer can come any more.
+type Asked = Option<HashMap<i64, oneshot::Sender<Result<Value, ProtocolError>>>>;
 
 /// What `initialize` settled.
 pub(crate) struct Handshake {
@@ -216,7 +219,7 @@ impl Conn {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn asked(&self) -> MutexGuard<'_, Option<HashMap<i64, oneshot::Sender<Result<Value, ProtocolError>>>>> {
+    fn asked(&self) -> MutexGuard<'_, Asked> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

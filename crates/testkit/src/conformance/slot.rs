@@ -15,7 +15,10 @@ pub(super) const ARGUMENT: &str = "__slot";
 
 /// All slots in use.
 #[derive(Clone, Default)]
-pub(super) struct Slots(Arc<Mutex<(u64, HashMap<u64, Arc<Slot>>)>>);
+pub(super) struct Slots(Arc<Mutex<Table>>);
+
+/// The number of the last slot, and those in use.
+type Table = (u64, HashMap<u64, Arc<Slot>>);
 
 /// One call's.
 pub(super) struct Slot {
@@ -47,7 +50,7 @@ impl Slots {
         slot.ok_or_else(|| ToolError::argument(ARGUMENT, "the fixture's server sets it"))
     }
 
-    fn lock(&self) -> MutexGuard<'_, (u64, HashMap<u64, Arc<Slot>>)> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
