@@ -115,6 +115,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         readable: vec![state.spill_dir()],
         home: world.home.clone(),
         state: state.dir().to_owned(),
+        own: ground.base.clone(),
         fsync: effective.fsync,
     })?);
     let checkpoints = Arc::new(Checkpoints::open(&state)?);

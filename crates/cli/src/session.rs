@@ -1,10 +1,11 @@
 //! Named sessions of the command line: what was read, granted and loaded, kept between processes.
 //!
 //! At rest a session is a [`SessionFile`]; the bytes it has read are objects of the undo store. Bytes are
-//! brought back only for files that changed meanwhile: of the others the file itself has them.
+//! brought back only where a call may need them: for files that changed meanwhile, and for those that the call
+//! names, which may change until it gets to them. Of the others the file itself has them.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nika_contract::{ToolError, code};
@@ -12,7 +13,7 @@ use nika_host::fs::{Ledger, Seen, Stamp};
 use nika_runtime::Session;
 use nika_store::{Hash, ReadEntry, SessionFile, sessions};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::compose::Built;
 use crate::failure::Failure;
@@ -47,8 +48,14 @@ struct Extra {
     stamps: Vec<Stamp>,
 }
 
-/// Opens the session `name`; without a name, the day's, in which nothing counts as read or granted.
-pub fn open(built: &Built, world: &World, name: Option<&str>) -> Result<Opened, Failure> {
+/// Opens the session `name` for a call with these arguments; without a name, the day's, in which nothing counts
+/// as read or granted.
+pub fn open(
+    built: &Built,
+    world: &World,
+    name: Option<&str>,
+    arguments: &Map<String, Value>,
+) -> Result<Opened, Failure> {
     let Some(name) = name else {
         let id = format!("cli-{}", time::day(built.clock.unix_ms()));
         return Ok(Opened { session: built.runtime.session(id, false), named: None });
@@ -68,7 +75,8 @@ pub fn open(built: &Built, world: &World, name: Option<&str>) -> Result<Opened, 
         let ledger = Ledger::default();
         // A read without its identity vouches for nothing; it is read again.
         for (read, stamp) in file.reads.into_iter().zip(extra.stamps) {
-            ledger.note(&read.path, seen(built, &read, stamp));
+            let is_named = arguments.values().any(|value| names(value, &read.path));
+            ledger.note(&read.path, seen(built, &read, stamp, is_named));
             named.paths.insert(read.path.clone());
             named.objects.insert(read.path, (read.hash, read.object));
         }
@@ -141,9 +149,39 @@ impl Opened {
 }
 
 /// A read as the ledger knows it. A hash of zeros stands for a part that was read: no hash is known.
-fn seen(built: &Built, read: &ReadEntry, stamp: Stamp) -> Seen {
-    let is_same = rustix::fs::stat(&read.path).is_ok_and(|stat| Stamp::from(&stat) == stamp);
-    let object = read.object.filter(|_| !is_same);
+fn seen(built: &Built, read: &ReadEntry, stamp: Stamp, is_named: bool) -> Seen {
+    let is_same = || rustix::fs::stat(&read.path).is_ok_and(|stat| Stamp::from(&stat) == stamp);
+    let object = read.object.filter(|_| is_named || !is_same());
     let bytes = object.and_then(|object| built.checkpoints.objects().get(&object).ok());
     Seen { hash: (read.hash != Hash::ZERO).then_some(read.hash.0), bytes: bytes.map(Into::into), stamp }
+}
+
+/// Whether an argument, or one inside it, may mean the file at `path`: it ends with the same name.
+fn names(argument: &Value, path: &Path) -> bool {
+    match argument {
+        Value::String(text) => path.file_name().is_some_and(|name| Path::new(text).file_name() == Some(name)),
+        Value::Array(items) => items.iter().any(|item| names(item, path)),
+        Value::Object(fields) => fields.values().any(|field| names(field, path)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_names_files_wherever_they_stand_in_its_arguments() {
+        let path = Path::new("/w/src/a.rs");
+        for (argument, want) in [
+            (json!("a.rs"), true),
+            (json!("../x/src/a.rs"), true),
+            (json!("b.rs"), false),
+            (json!([{"path": "b.rs"}, {"path": "src/a.rs"}]), true),
+            (json!(3), false),
+        ] {
+            assert_eq!(names(&argument, path), want, "{argument}");
+        }
+    }
 }

@@ -31,7 +31,9 @@ pub struct World {
 impl World {
     /// Looks around.
     pub fn look() -> World {
+        // Places are judged with their links followed, so a rule on `~/x` must begin where the home really is.
         let home = env::var_os("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = home.map(|home| std::fs::canonicalize(&home).unwrap_or(home));
         // The XDG specification says that a relative path is to be ignored.
         let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let below_home = |name: &str| home.as_ref().map(|home| home.join(name));

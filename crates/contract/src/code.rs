@@ -50,8 +50,6 @@ codes! {
         "Call without `nika_session`: the answer carries a new handle to pass from then on.";
     105 CANCELLED "The caller cancelled the call"
         "Nothing was left half done. Call again when it is wanted after all.";
-    106 TIMED_OUT "The call ran longer than it may"
-        "Narrow it, or raise its timeout where it has one.";
     200 READ_FAILED "A file could not be read"
         "The message carries the system's own reason.";
     201 WRITE_FAILED "A file could not be written"

@@ -22,6 +22,27 @@ pub fn input_schema<P: JsonSchema>(open: bool) -> (String, Value) {
     (description, schema)
 }
 
+/// The schema of a structured result: shapes without words, as it is sent with every list and a model
+/// reads the result itself. The words are in the reference pages.
+pub fn output_schema<P: JsonSchema>() -> Value {
+    let mut schema = inline_schema::<P>();
+    drop_words(&mut schema, false);
+    schema
+}
+
+fn drop_words(value: &mut Value, names: bool) {
+    match value {
+        Value::Object(object) => {
+            if !names {
+                object.shift_remove("description");
+            }
+            object.iter_mut().for_each(|(key, value)| drop_words(value, !names && key == "properties"));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|value| drop_words(value, false)),
+        _ => {}
+    }
+}
+
 /// The schema of `P` with everything written in place, shortened.
 pub fn inline_schema<P: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {

@@ -13,6 +13,8 @@ pub struct Place {
     pub path: PathBuf,
     /// Path below the root that holds it; `None` when it lies outside every root.
     pub below_root: Option<PathBuf>,
+    /// Whether that root is where relative paths begin, so that a relative path says which file is meant.
+    pub in_first_root: bool,
     /// Whether this names one entry or everything below it.
     pub extent: Extent,
 }
@@ -31,12 +33,12 @@ impl Place {
     pub fn inside(root: impl AsRef<Path>, below: impl AsRef<Path>) -> Place {
         let (root, below) = (root.as_ref(), below.as_ref());
         let path = if below.as_os_str().is_empty() { root.to_path_buf() } else { root.join(below) };
-        Place { path, below_root: Some(below.to_path_buf()), extent: Extent::One }
+        Place { path, below_root: Some(below.to_path_buf()), in_first_root: true, extent: Extent::One }
     }
 
     /// A place outside every root.
     pub fn outside(path: impl Into<PathBuf>) -> Place {
-        Place { path: path.into(), below_root: None, extent: Extent::One }
+        Place { path: path.into(), below_root: None, in_first_root: false, extent: Extent::One }
     }
 
     /// The same place and everything below it.
@@ -45,13 +47,18 @@ impl Place {
         self
     }
 
-    /// The path a person recognises: relative to the root, absolute outside it.
+    /// The path a person recognises: relative to the first root, absolute elsewhere. Characters that
+    /// could redraw a terminal are escaped: this stands in questions.
     pub fn shown(&self) -> std::borrow::Cow<'_, str> {
-        match &self.below_root {
-            Some(below) if below.as_os_str().is_empty() => ".".into(),
-            Some(below) => below.to_string_lossy(),
-            None => self.path.to_string_lossy(),
+        let path = match &self.below_root {
+            Some(below) if self.in_first_root && below.as_os_str().is_empty() => return ".".into(),
+            Some(below) if self.in_first_root => below.to_string_lossy(),
+            _ => self.path.to_string_lossy(),
+        };
+        if !path.chars().any(char::is_control) {
+            return path;
         }
+        path.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
     }
 }
 
@@ -126,6 +133,36 @@ impl Effect {
             Effect::Session => "session",
             Effect::Foreign { .. } => "foreign",
         }
+    }
+}
+
+impl Effect {
+    /// The narrowest allow rule that holds for exactly this effect, where the rule language can say it.
+    pub fn rule(&self) -> Option<String> {
+        let text = match self {
+            Effect::Read(place) | Effect::Write(place) if place.extent == Extent::One => {
+                let (anchor, path) = match &place.below_root {
+                    Some(below) => ("/", below.to_str()?),
+                    None => ("//", place.path.to_str()?.trim_start_matches('/')),
+                };
+                let escaped: String = path
+                    .chars()
+                    .flat_map(|c| {
+                        matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!')
+                            .then_some('\\')
+                            .into_iter()
+                            .chain([c])
+                    })
+                    .collect();
+                format!("{}({anchor}{escaped})", self.verb())
+            }
+            Effect::Net(host) => format!("net({host})"),
+            Effect::Foreign { server, tool } => format!("mcp__{server}__{tool}"),
+            _ => return None,
+        };
+        // What does not come back as a rule for this very effect is not offered.
+        let rule = crate::Rule::parse(&text, None).ok()?;
+        rule.holds(self, "").then_some(text)
     }
 }
 

@@ -71,7 +71,8 @@ impl PathPattern {
             body => body.to_owned(),
         };
         // `x` holds for x and for what is below it; `x/**` holds for what is below x.
-        let globs = if body.ends_with("**") { vec![body] } else { vec![body.clone(), format!("{body}/**")] };
+        let globs =
+            if body == "**" || body.ends_with("/**") { vec![body] } else { vec![body.clone(), format!("{body}/**")] };
         let matchers = globs
             .iter()
             .map(|glob| {

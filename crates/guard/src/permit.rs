@@ -88,11 +88,7 @@ impl Permit {
     /// contents: a listing shows that a secret is there, a search does not look into it.
     pub fn tree_filter(&self, tree: &Place, what: Looking) -> TreeFilter<'_> {
         let rules = self.policy.restricts_reads();
-        // Rows that begin at `/` speak of a few directories; elsewhere the part below the tree decides.
-        let whole = ["/etc", "/proc", "/run", "/Users"]
-            .iter()
-            .any(|top| tree.path.starts_with(top) || Path::new(top).starts_with(&tree.path));
-        TreeFilter { permit: self, tree: tree.clone(), secrets: what == Looking::IntoFiles, rules, whole }
+        TreeFilter { permit: self, tree: tree.clone(), secrets: what == Looking::IntoFiles, rules }
     }
 
     /// Whether an error may mention that `place` exists: only what a read would show without a question.
@@ -113,6 +109,7 @@ impl Permit {
         }
         let entry = Place {
             path: path.to_path_buf(),
+            in_first_root: place.in_first_root,
             below_root: place
                 .below_root
                 .as_ref()
@@ -148,7 +145,6 @@ pub struct TreeFilter<'p> {
     tree: Place,
     secrets: bool,
     rules: bool,
-    whole: bool,
 }
 
 impl TreeFilter<'_> {
@@ -159,12 +155,14 @@ impl TreeFilter<'_> {
 
     /// Whether the entry at `path` is kept back; `below_tree` is the part of it below the tree.
     pub fn withholds(&self, path: &Path, below_tree: &Path) -> bool {
-        let secret = self.secrets && if self.whole { is_secret(path) } else { is_secret(below_tree) };
+        // The whole path: `config.json` is a secret in `.docker`, also when the search begins there.
+        let secret = self.secrets && is_secret(path);
         if secret || !self.rules {
             return secret;
         }
         let entry = Place {
             path: path.to_path_buf(),
+            in_first_root: self.tree.in_first_root,
             below_root: self.tree.below_root.as_ref().map(|below| below.join(below_tree)),
             extent: Extent::One,
         };

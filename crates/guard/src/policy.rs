@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::effect::{Effect, Effects, ExecKind, Extent, Place};
+use crate::effect::{Effect, Effects, ExecKind, Place};
 use crate::mode::{Act, Cell, Stance};
 use crate::path::classify;
 use crate::rule::{Rule, RuleKind, Subject};
@@ -168,7 +168,14 @@ impl Policy {
             }
         }
         let remedy = remedy(decision, effect, act, &source, stance);
-        Reason { decision, effect: effect.to_string(), act: title, source, remedy }
+        Reason {
+            decision,
+            effect: effect.to_string(),
+            act: title,
+            source,
+            remedy,
+            rule: (decision != Decision::Allow).then(|| effect.rule()).flatten(),
+        }
     }
 }
 
@@ -234,10 +241,8 @@ fn remedy(decision: Decision, effect: &Effect, act: Act, source: &Source, stance
     if act == Act::ExecDestructive {
         ways.push("--unsafe".to_owned());
     }
-    if decision == Decision::Ask
-        && !matches!(effect, Effect::Read(place) | Effect::Write(place) if place.extent == Extent::Tree)
-    {
-        ways.push(format!("the allow rule `{effect}`"));
+    if decision == Decision::Ask {
+        ways.extend(effect.rule().map(|rule| format!("the allow rule `{rule}`")));
     }
     if decision == Decision::Floor {
         ways.push("a person's yes, each time: a client that can ask its user, or a terminal".to_owned());
@@ -286,7 +291,7 @@ mod tests {
         let all = policy(&[
             (Allow, "write(**)"),
             (Ask, "write(docs)"),
-            (Deny, "write(docs/secret)"),
+            (Deny, "write(docs/secret**)"),
             (Allow, "read(**)"),
             (Allow, "read(//usr/include)"),
         ]);
@@ -317,6 +322,44 @@ mod tests {
         assert_eq!(decide(&fresh, Mode::AcceptAll, write("a")), Decision::Deny);
         let trusted = layered(&rules, true);
         assert_eq!(decide(&trusted, Mode::Ask, write("b")), Decision::Allow);
+    }
+
+    #[test]
+    fn the_rule_that_is_offered_means_this_effect_and_no_other() {
+        for (effect, rule) in [
+            (write("config.json"), Some("write(/config.json)")),
+            (write("pages/[id].tsx"), Some("write(/pages/\\[id\\].tsx)")),
+            (write("**"), Some("write(/\\*\\*)")),
+            (Effect::Read(Place::outside("/etc/hosts")), Some("read(//etc/hosts)")),
+            (Effect::Net("docs.rs".into()), Some("net(docs.rs)")),
+            (Effect::Spawn("x".into()), None),
+            (Effect::Read(Place::inside("/r", "src").tree()), None),
+        ] {
+            assert_eq!(effect.rule().as_deref(), rule, "{effect}");
+        }
+        let kept = policy(&[(RuleKind::Allow, &write("config.json").rule().expect("a rule"))]);
+        assert_eq!(decide(&kept, Mode::Ask, write("config.json")), Decision::Allow);
+        assert_eq!(decide(&kept, Mode::Ask, write("sub/config.json")), Decision::Ask);
+    }
+
+    #[test]
+    fn a_tool_allowed_by_name_stays_inside_and_one_denied_by_any_name_is_denied() {
+        let allowed = policy(&[(RuleKind::Allow, "tool(edit)")]);
+        assert_eq!(decide(&allowed, Mode::Ask, write("a")), Decision::Allow);
+        assert_eq!(decide(&allowed, Mode::Ask, Effect::Write(Place::outside("/x"))), Decision::Ask);
+        let denied = policy(&[(RuleKind::Deny, "tool(Edit)")]);
+        assert_eq!(decide(&denied, Mode::AcceptAll, Effect::Write(Place::outside("/x"))), Decision::Deny);
+        assert!(denied.removes_tool("edit").is_some());
+    }
+
+    #[test]
+    fn a_search_that_begins_beside_a_secret_does_not_see_it() {
+        let tree = Place::inside("/r", ".docker").tree();
+        let permit =
+            policy(&[]).judge(&Stance::from(Mode::Ask), &Effects::read(tree.clone())).permit(None).expect("free");
+        let filter = permit.tree_filter(&tree, crate::Looking::IntoFiles);
+        assert!(filter.withholds("/r/.docker/config.json".as_ref(), "config.json".as_ref()));
+        assert!(!filter.withholds("/r/.docker/notes.txt".as_ref(), "notes.txt".as_ref()));
     }
 
     #[test]
@@ -356,7 +399,7 @@ mod tests {
             refusal.message
         );
         let hint = refusal.hint.expect("there is a way");
-        assert!(hint.contains("--mode accept-edits") && hint.contains("`write(src/a.rs)`"), "{hint}");
+        assert!(hint.contains("--mode accept-edits") && hint.contains("`write(/src/a.rs)`"), "{hint}");
     }
 
     fn any_effect() -> impl Strategy<Value = Effect> {

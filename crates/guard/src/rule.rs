@@ -153,6 +153,24 @@ const VERBS: &[(&str, Verb)] = &[
     ("tool", Verb::Tool),
 ];
 
+/// What other systems call our tools: a rule that names one of them must not silently name nothing.
+const TOOL_NAMES: &[(&str, &str)] = &[
+    ("Read", "read"),
+    ("read_file", "read"),
+    ("Write", "write"),
+    ("write_file", "write"),
+    ("Edit", "edit"),
+    ("edit_file", "edit"),
+    ("NotebookEdit", "notebook_edit"),
+    ("LS", "list_dir"),
+    ("Glob", "glob"),
+    ("glob_search", "glob"),
+    ("Grep", "grep"),
+    ("grep_search", "grep"),
+    ("ToolSearch", "tool_search"),
+    ("Bash", "bash"),
+];
+
 #[derive(Clone, Copy)]
 enum Verb {
     Read,
@@ -225,6 +243,7 @@ impl Rule {
                     Extent::Tree => pattern.covers_tree(place),
                 }
             }
+            (Subject::Tool(name), _) => name.is_match(tool),
             _ => self.holds(effect, tool),
         }
     }
@@ -245,6 +264,10 @@ impl Rule {
                 !exec.commands.is_empty() && exec.commands.iter().all(|argv| pattern.matches(argv))
             }
             (Subject::Net(pattern), Effect::Net(host)) => pattern.matches(host),
+            // As a yes, a tool's name ends at the walls too.
+            (Subject::Tool(name), Effect::Read(place) | Effect::Write(place)) => {
+                place.below_root.is_some() && name.is_match(tool)
+            }
             (Subject::Tool(name), _) => name.is_match(tool),
             (Subject::Foreign { .. }, Effect::Foreign { server, tool }) => self.matches_foreign(server, tool),
             _ => false,
@@ -299,6 +322,7 @@ fn native(rule: &str, home: Option<&str>) -> Result<Subject, RuleError> {
         Verb::Net => Subject::Net(HostPattern::new(pattern).map_err(broken)?),
         Verb::Tool => {
             let name = pattern.strip_prefix("nika_").unwrap_or(pattern);
+            let name = TOOL_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, ours)| ours);
             Subject::Tool(word(name).map_err(broken)?)
         }
     })

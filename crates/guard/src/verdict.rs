@@ -74,6 +74,8 @@ pub struct Reason {
     pub source: Source,
     /// What would let it through: a mode, a flag, a rule. Empty when nothing would.
     pub remedy: Vec<String>,
+    /// The narrowest allow rule for exactly this effect, where one can be written.
+    pub rule: Option<String>,
 }
 
 /// The joined answer for all effects of a call.

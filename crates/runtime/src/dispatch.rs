@@ -120,7 +120,7 @@ impl Runtime {
     pub async fn dispatch(&self, session: &Session, incoming: Incoming) -> Result<Outcome, Fault> {
         let begun = begin::begin(self, session, incoming)?;
         let unended = end::Unended::new(self, session, &begun);
-        let carried = self.carry(session, &begun).await;
+        let carried = run::caught(self.carry(session, &begun)).await;
         unended.end(begun, carried)
     }
 
@@ -170,7 +170,7 @@ impl Runtime {
     pub(crate) fn defers(&self, session: &Session, tool: &dyn AnyTool) -> bool {
         let policy = session.policy();
         let deferring = listing::defers(&self.parts.listing, &self.catalog, &policy, self.parts.defer_above);
-        session.state.is_lasting() && !listing::shows(&self.parts.listing, tool, Some(session), deferring)
+        deferring && session.state.is_lasting() && !listing::shows(&self.parts.listing, tool, Some(session), deferring)
     }
 
     pub(crate) fn log_to(&self) -> LogTo<'_> {

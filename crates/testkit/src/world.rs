@@ -224,6 +224,7 @@ impl World {
             readable: vec![state.spill_dir()],
             home: None,
             state: state.dir().to_path_buf(),
+            own: state.dir().to_path_buf(),
             fsync: self.fsync,
         });
         let files = Arc::new(files.expect("the root opens"));

@@ -69,7 +69,7 @@ pub fn perform(
 ) -> Result<ExitCode, Failure> {
     let built = compose::build(world, ground, effective, wanted.shape.clone())?;
     let Gathered { arguments, took_stdin } = arguments(&built)?;
-    let opened = session::open(&built, world, wanted.session)?;
+    let opened = session::open(&built, world, wanted.session, &arguments)?;
     let cancel = Cancel::default();
     let can_ask = world.has_person && !took_stdin;
     let asker: Arc<dyn Asker> = if can_ask {

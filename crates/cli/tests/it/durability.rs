@@ -130,7 +130,8 @@ fn sixteen_processes_edit_one_tree_and_lose_nothing() {
                         "old_string": format!("value-{n}: {done}\n"),
                         "new_string": format!("value-{n}: {}\n", done + 1),
                     });
-                    let edit = ["call", "--session", &session, "--mode", "accept-edits", "edit", "--json", &edit.to_string()];
+                    let edit =
+                        ["call", "--session", &session, "--mode", "accept-edits", "edit", "--json", &edit.to_string()];
                     if nika(root, state).args(edit).status().expect("it runs").success() {
                         done += 1;
                     }

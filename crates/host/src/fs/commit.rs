@@ -16,7 +16,7 @@ use std::path::Path;
 
 use nika_contract::{Cx, Kind, Preimage, ToolError, code};
 use nika_guard::Place;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::change::Target;
@@ -68,6 +68,7 @@ impl Locked<'_> {
                 written[0].stamp = Some(self.put(&only)?);
             }
             Ok([only]) => self.unlink(&only.place)?,
+            Err(many) if many.is_empty() => {}
             Err(many) => {
                 for change in many.iter().filter(|change| !matches!(change.target, Target::Absent)) {
                     self.make_parents(cx, &change.place)?;
@@ -163,29 +164,16 @@ impl Locked<'_> {
             }
             rustix::fs::symlinkat(target, &dir, &name).map_err(|error| refused(&change.place, error))?;
         } else {
-            let file = self.files.write_apart(&dir, change)?;
-            let at = format!("/proc/self/fd/{}", file.as_raw_fd());
-            if matches!(change.expect, Expect::Absent) {
-                // Naming it fails where something came to stand meanwhile, so nothing is ever overwritten.
-                match rustix::fs::linkat(CWD, &at, &dir, &name, AtFlags::SYMLINK_FOLLOW) {
-                    Ok(()) => {}
-                    Err(Errno::EXIST) => return Err(NotMade::Moved(change.place.clone())),
-                    Err(error) => return Err(refused(&change.place, error).into()),
-                }
-            } else {
-                let temp = temp_name();
-                self.note_inflight(change.place.path.parent().map(|parent| parent.join(&temp)).as_deref());
-                let named = rustix::fs::linkat(CWD, &at, &dir, &temp, AtFlags::SYMLINK_FOLLOW);
-                named.map_err(|error| refused(&change.place, error))?;
-                let placed = self.verify(change).and_then(|()| {
-                    rustix::fs::renameat(&dir, &temp, &dir, &name).map_err(|error| refused(&change.place, error).into())
-                });
-                if placed.is_err() {
-                    let _ = rustix::fs::unlinkat(&dir, &temp, AtFlags::empty());
-                }
-                self.note_inflight(None);
-                placed?;
+            let temp = temp_name();
+            self.note_inflight(change.place.path.parent().map(|parent| parent.join(&temp)).as_deref());
+            let apart = self.files.write_apart(&dir, change, &temp);
+            let placed =
+                apart.and_then(|file| self.place(change, (&dir, name.as_os_str()), &temp, &file).map(|()| file));
+            if placed.is_err() {
+                let _ = rustix::fs::unlinkat(&dir, &temp, AtFlags::empty());
             }
+            self.note_inflight(None);
+            let file = placed?.file;
             if self.files.fsync == Fsync::Full {
                 sync_dir(&dir);
             }
@@ -197,6 +185,32 @@ impl Locked<'_> {
         Ok(Stamp::from(&stat))
     }
 
+    /// Gives a whole file its name.
+    fn place(
+        &self,
+        change: &Change,
+        (dir, name): (&OwnedFd, &std::ffi::OsStr),
+        temp: &str,
+        apart: &Apart,
+    ) -> Result<(), NotMade> {
+        let what = |error: Errno| match error {
+            // Something came to stand there meanwhile: nothing is ever overwritten unseen.
+            Errno::EXIST => NotMade::Moved(change.place.clone()),
+            error => NotMade::Refused(refused(&change.place, error)),
+        };
+        if matches!(change.expect, Expect::Absent) {
+            return match apart.named {
+                true => rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::NOREPLACE).map_err(what),
+                false => apart.name(dir, name).map_err(what),
+            };
+        }
+        if !apart.named {
+            apart.name(dir, temp.as_ref()).map_err(what)?;
+        }
+        self.verify(change)?;
+        rustix::fs::renameat(dir, temp, dir, name).map_err(what)
+    }
+
     fn unlink(&self, place: &Place) -> Result<(), ToolError> {
         let (dir, name) = self.files.parent_of(&place.path)?;
         rustix::fs::unlinkat(&dir, &name, AtFlags::empty()).map_err(|error| refused(place, error))
@@ -205,8 +219,24 @@ impl Locked<'_> {
     /// Removes directories that an undone call had made, while they are empty.
     pub fn remove_empty_dir(&self, cx: &Cx<'_>, place: &Place) -> Result<bool, ToolError> {
         self.files.covered(cx.permit.covers_write(&place.path), place)?;
-        let (dir, name) = self.files.parent_of(&place.path)?;
+        // A directory that is gone, or not empty, is none to remove.
+        let Ok((dir, name)) = self.files.parent_of(&place.path) else { return Ok(false) };
         Ok(rustix::fs::unlinkat(&dir, &name, AtFlags::REMOVEDIR).is_ok())
+    }
+}
+
+/// A new file, whole, not yet in its place.
+pub(super) struct Apart {
+    pub(super) file: File,
+    /// Whether it has its temporary name already.
+    pub(super) named: bool,
+}
+
+impl Apart {
+    /// Names a nameless file; fails where something stands.
+    pub(super) fn name(&self, dir: &OwnedFd, name: &std::ffi::OsStr) -> rustix::io::Result<()> {
+        let at = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        rustix::fs::linkat(CWD, &at, dir, name, AtFlags::SYMLINK_FOLLOW)
     }
 }
 
@@ -232,14 +262,26 @@ impl Workspace {
         Ok((dir, name.to_owned()))
     }
 
-    /// The new bytes in a file without a name, with the rights of the old one, synced.
-    pub(super) fn write_apart(&self, dir: &OwnedFd, change: &Change) -> Result<File, ToolError> {
+    /// The new bytes in a file without a name (or, where the file system has no such files, named
+    /// `temp`), with the rights of the old one, synced.
+    pub(super) fn write_apart(&self, dir: &OwnedFd, change: &Change, temp: &str) -> Result<Apart, NotMade> {
         let Target::File { bytes, mode } = &change.target else {
-            return Err(ToolError::new(code::BUG, "only files are written apart"));
+            return Err(ToolError::new(code::BUG, "only files are written apart").into());
         };
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(dir, ".", flags, Mode::from_raw_mode(0o666))
-            .map_err(|error| refused(&change.place, error))?;
+        let mode_of_new = Mode::from_raw_mode(0o666);
+        let nameless = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let (fd, named) = match rustix::fs::openat(dir, ".", nameless, mode_of_new) {
+            Ok(fd) => (fd, false),
+            // Network and FAT file systems, and some that containers mount.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
+                let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+                (
+                    rustix::fs::openat(dir, temp, flags, mode_of_new).map_err(|error| refused(&change.place, error))?,
+                    true,
+                )
+            }
+            Err(error) => return Err(refused(&change.place, error).into()),
+        };
         let mut file = File::from(fd);
         let what = |error: std::io::Error| {
             ToolError::new(code::WRITE_FAILED, format!("cannot write {}: {error}", change.place.shown()))
@@ -250,7 +292,9 @@ impl Workspace {
             if (stat.st_uid, stat.st_gid) != *owner {
                 // An ordinary user cannot give files away; the bytes matter more than the group.
                 let (uid, gid) = (rustix::fs::Uid::from_raw(owner.0), rustix::fs::Gid::from_raw(owner.1));
-                let _ = rustix::fs::fchown(&file, Some(uid), Some(gid));
+                if rustix::fs::fchown(&file, Some(uid), Some(gid)).is_err() {
+                    let _ = rustix::fs::fchown(&file, None, Some(gid));
+                }
             }
             self.copy_attributes(&change.place, &file);
             if stat.st_mode & 0o7777 != *former {
@@ -263,7 +307,7 @@ impl Workspace {
         if self.fsync != Fsync::Off {
             file.sync_data().map_err(what)?;
         }
-        Ok(file)
+        Ok(Apart { file, named })
     }
 
     /// Access lists and labels of the former file. Losing one that cannot be read is not worth a refusal.

@@ -92,16 +92,6 @@ impl Workspace {
         let global = self.home.as_deref().and_then(|home| small_file(&global_ignore(home)));
         Ignores { above, global }
     }
-
-    /// Whether `path` is Nika's own state, which no search shows.
-    pub fn is_own_state(&self, path: &Path) -> bool {
-        path.starts_with(&self.state)
-    }
-
-    /// Whether Nika's own state lies below `root`.
-    pub fn holds_own_state(&self, root: &Path) -> bool {
-        self.state.starts_with(root)
-    }
 }
 
 /// Where git looks for the person's ignore file: `core.excludesFile`, or its default.

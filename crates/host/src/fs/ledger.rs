@@ -32,7 +32,7 @@ pub struct Ledger {
 #[derive(Debug, Default)]
 struct Inner {
     seen: HashMap<PathBuf, Seen>,
-    kept: VecDeque<(PathBuf, usize)>,
+    kept: VecDeque<PathBuf>,
     bytes: usize,
     changed: bool,
 }
@@ -48,16 +48,16 @@ impl Ledger {
         }
         inner.bytes += size;
         if size > 0 {
-            inner.kept.push_back((path.to_path_buf(), size));
+            inner.kept.push_back(path.to_path_buf());
         }
         while inner.bytes > SNAPSHOT_BYTES || inner.kept.len() > 2 * inner.seen.len() + 64 {
-            let Some((oldest, size)) = inner.kept.pop_front() else { break };
+            let Some(oldest) = inner.kept.pop_front() else { break };
             // A later note of the same path stands further back in the queue; only the last one counts.
-            let noted_again = inner.kept.iter().any(|(path, _)| *path == oldest);
+            let noted_again = inner.kept.contains(&oldest);
             if let Some(seen) = inner.seen.get_mut(&oldest).filter(|_| !noted_again)
-                && seen.bytes.take().is_some()
+                && let Some(bytes) = seen.bytes.take()
             {
-                inner.bytes -= size;
+                inner.bytes -= bytes.len();
             }
         }
     }
@@ -119,7 +119,13 @@ mod tests {
         }
         assert!(ledger.seen(Path::new("/a")).expect("noted").bytes.is_some());
         assert!(ledger.inner().kept.len() < 100);
-        ledger.forget(Path::new("/a"));
+        ledger.note(Path::new("/a"), seen(0));
+        for n in 0..200 {
+            ledger.note(Path::new(&format!("/{}", n % 3)), seen(1 << 20));
+        }
+        for path in ["/a", "/0", "/1", "/2"] {
+            ledger.forget(Path::new(path));
+        }
         assert_eq!(ledger.inner().bytes, 0);
     }
 }

@@ -52,7 +52,7 @@ impl Workspace {
         let mut state = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if state.file.is_none() {
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-            let file = rustix::fs::open(self.state.join("lock"), flags, Mode::RUSR | Mode::WUSR)
+            let file = rustix::fs::open(self.own.join("lock"), flags, Mode::RUSR | Mode::WUSR)
                 .map_err(|error| errno("open the workspace's lock", error, code::STATE_UNUSABLE))?;
             state.file = Some(File::from(file));
         }

@@ -35,6 +35,19 @@ impl From<&Stat> for Stamp {
     }
 }
 
+impl Stamp {
+    /// Whether both are one file with the same size and modification time: all but the change time, which
+    /// a new name moves too.
+    pub(super) fn same_content(&self, other: &Stamp) -> bool {
+        (self.dev, self.ino, self.size, self.mtime) == (other.dev, other.ino, other.size, other.mtime)
+    }
+
+    /// When the file last changed in any way, in milliseconds since 1970.
+    pub fn changed_unix_ms(&self) -> u64 {
+        u64::try_from(self.ctime.0).unwrap_or(0).saturating_mul(1000).saturating_add(self.ctime.1 / 1_000_000)
+    }
+}
+
 /// A regular file, open for reading.
 #[derive(Debug)]
 pub struct OpenFile {
@@ -119,6 +132,10 @@ impl Workspace {
 
     /// Done is within declared, or nothing is done.
     pub(super) fn covered(&self, covered: bool, place: &Place) -> Result<(), ToolError> {
+        if self.is_own_state(&place.path) {
+            let message = format!("{} is Nika's own state, which no call touches", place.shown());
+            return Err(ToolError::new(code::OUT_OF_BOUNDS, message));
+        }
         if covered {
             return Ok(());
         }

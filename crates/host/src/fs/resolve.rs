@@ -11,6 +11,10 @@ use rustix::io::Errno;
 
 use super::{Workspace, errno};
 
+/// How often a path is looked up again when what it named was just replaced. A deleted file that a process
+/// still holds never gets a name again.
+const MAX_TRIES: u32 = 100;
+
 /// The longest path the system takes, in bytes.
 const PATH_MAX: usize = 4096;
 
@@ -55,9 +59,14 @@ impl Workspace {
     fn resolve(&self, path: &Path, text: &str) -> Result<PathBuf, ToolError> {
         let mut existing = path.to_path_buf();
         let mut missing: Vec<OsString> = Vec::new();
+        let mut tries = 0;
         loop {
             let flags = OFlags::PATH | OFlags::CLOEXEC;
             match openat2(&self.slash, strip_slash(&existing), flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
+                // Renamed over between the open and the look at its name: what stands there now counts.
+                Ok(fd) if rustix::fs::fstat(&fd).is_ok_and(|stat| stat.st_nlink == 0) && tries < MAX_TRIES => {
+                    tries += 1
+                }
                 Ok(fd) => {
                     let mut real = Self::path_of(&fd)
                         .map_err(|error| errno(&format!("resolve '{text}'"), error, code::READ_FAILED))?;

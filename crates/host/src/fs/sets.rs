@@ -11,20 +11,22 @@
 //!
 //! Whoever holds the workspace's lock and finds an intent knows that its writer is dead.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use nika_contract::{ToolError, code};
+use nika_contract::{Kind, ToolError, code};
 use nika_guard::Place;
-use rustix::fs::{AtFlags, OFlags};
+use rustix::fs::{AtFlags, OFlags, RenameFlags};
 use serde::{Deserialize, Serialize};
 
 use super::change::Target;
 use super::commit::{refused, sync_dir, temp_name};
-use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, sha256};
+use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, sha256};
 
 /// A change set that a kill interrupted and that was settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,12 +79,14 @@ impl Locked<'_> {
         call: &str,
         changes: &[Change],
         written: &mut [Written],
-    ) -> Result<(), ToolError> {
+    ) -> Result<(), NotMade> {
         let mut intent = Intent { version: VERSION, call: call.to_owned(), phase: Phase::Staging, steps: Vec::new() };
         for change in changes {
             if change.place.path.to_str().is_none() {
                 let shown = change.place.shown();
-                return Err(ToolError::new(code::BAD_PATH, format!("{shown}: a change set takes only UTF-8 paths")));
+                return Err(
+                    ToolError::new(code::BAD_PATH, format!("{shown}: a change set takes only UTF-8 paths")).into()
+                );
             }
             intent.steps.push(Step {
                 path: change.place.path.clone(),
@@ -97,18 +101,21 @@ impl Locked<'_> {
         }
         let file = self.files.sets_dir().join(format!("{call}.json"));
         self.save(&file, &intent)?;
-        let staged = self.stage(changes, &intent);
+        // Syncing many files takes long enough for somebody to save one of them: look once more, at the
+        // last moment before the set decides.
+        let staged = self.stage(changes, &intent).and_then(|()| self.still_as_expected(changes));
         if staged.is_ok() {
             intent.phase = Phase::Committing;
             self.save(&file, &intent)?;
         }
-        let done = staged.and_then(|()| self.forward(&intent, false).map(|_| ()));
+        let done = staged.and_then(|()| self.forward(&intent, false).map(drop).map_err(NotMade::from));
         if let Err(error) = done {
             if intent.phase == Phase::Committing {
                 intent.phase = Phase::RollingBack;
-                self.save(&file, &intent)?;
+                // Brought back even when that cannot be noted: a set that failed must not be finished later.
+                let _ = self.save(&file, &intent);
             }
-            self.back(&intent);
+            self.back(&intent, false);
             self.finish(&file);
             return Err(error);
         }
@@ -124,26 +131,66 @@ impl Locked<'_> {
     }
 
     /// Every new file, whole and synced, under its temporary name; every former one under a second name.
-    fn stage(&self, changes: &[Change], intent: &Intent) -> Result<(), ToolError> {
+    fn stage(&self, changes: &[Change], intent: &Intent) -> Result<(), NotMade> {
         for (change, step) in changes.iter().zip(&intent.steps) {
             let (dir, name) = self.files.parent_of(&change.place.path)?;
             if let Some(old) = &step.old {
-                rustix::fs::linkat(&dir, &name, &dir, old, AtFlags::empty())
-                    .map_err(|error| refused(&change.place, error))?;
+                self.second_name(change, &dir, &name, old)?;
             }
             let Some(new) = &step.new else { continue };
             if let Target::Link(target) = &change.target {
-                let target = Path::new(std::ffi::OsStr::from_bytes(target));
+                let target = Path::new(OsStr::from_bytes(target));
                 rustix::fs::symlinkat(target, &dir, new).map_err(|error| refused(&change.place, error))?;
             } else {
-                let file = self.files.write_apart(&dir, change)?;
-                let at = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
-                rustix::fs::linkat(rustix::fs::CWD, &at, &dir, new, AtFlags::SYMLINK_FOLLOW)
-                    .map_err(|error| refused(&change.place, error))?;
+                let apart = self.files.write_apart(&dir, change, new)?;
+                if !apart.named {
+                    apart.name(&dir, new.as_ref()).map_err(|error| refused(&change.place, error))?;
+                }
             }
             // The names of the new files must be on the disk before the intent says so.
             if self.files.fsync != Fsync::Off {
                 sync_dir(&dir);
+            }
+        }
+        Ok(())
+    }
+
+    /// Another name for what stands there, to go back to. Where the file system has no hard links, or will
+    /// not link this file, a copy.
+    fn second_name(&self, change: &Change, dir: &OwnedFd, name: &OsStr, old: &str) -> Result<(), NotMade> {
+        if rustix::fs::linkat(dir, name, dir, old, AtFlags::empty()).is_ok() {
+            return Ok(());
+        }
+        let Expect::Is { bytes, mode, kind, .. } = &change.expect else { return Ok(()) };
+        if *kind == Kind::Link {
+            let target = Path::new(OsStr::from_bytes(bytes));
+            rustix::fs::symlinkat(target, dir, old).map_err(|error| refused(&change.place, error))?;
+            return Ok(());
+        }
+        let target = Target::File { bytes: bytes.clone(), mode: Some(*mode) };
+        let copy = Change { place: change.place.clone(), expect: change.expect.clone(), target };
+        let apart = self.files.write_apart(dir, &copy, old)?;
+        if !apart.named {
+            apart.name(dir, old.as_ref()).map_err(|error| refused(&change.place, error))?;
+        }
+        Ok(())
+    }
+
+    /// What stands at every path is still what was verified. The second name has moved the change time, so
+    /// identity, size and modification time decide here.
+    fn still_as_expected(&self, changes: &[Change]) -> Result<(), NotMade> {
+        for change in changes {
+            let stat = match self.files.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW) {
+                Ok(handle) => Some(rustix::fs::fstat(&handle).map_err(|error| refused(&change.place, error))?),
+                Err(_) => None,
+            };
+            let same = match (&change.expect, stat) {
+                (Expect::Absent, None) => true,
+                (Expect::Is { stamp, .. }, Some(stat)) => Stamp::from(&stat).same_content(stamp),
+                _ => false,
+            };
+            if !same {
+                return Err(NotMade::Moved(change.place.clone()));
             }
         }
         Ok(())
@@ -155,11 +202,19 @@ impl Locked<'_> {
         let mut whole = true;
         for step in &intent.steps {
             let place = self.files.place(step.path.clone());
-            let (dir, name) = self.files.parent_of(&step.path)?;
+            let (dir, name) = match self.files.parent_of(&step.path) {
+                Ok(found) => found,
+                // Its directory is gone with what was in it; the other paths can still be finished.
+                Err(_) if careful => {
+                    whole = false;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             let ours = !careful || self.stands(&step.path, &step.before) || self.stands(&step.path, &step.after);
             whole &= ours;
             match &step.new {
-                Some(new) if ours => match rustix::fs::renameat(&dir, new, &dir, &name) {
+                Some(new) if ours => match self.rename(&dir, new, &name, !careful && step.before.is_none()) {
                     Ok(()) => {}
                     Err(rustix::io::Errno::NOENT) if careful => {}
                     Err(error) => return Err(refused(&place, error)),
@@ -180,10 +235,19 @@ impl Locked<'_> {
         Ok(whole)
     }
 
-    /// Brings a set back to where it began.
-    fn back(&self, intent: &Intent) {
+    fn rename(&self, dir: &OwnedFd, from: &str, to: &OsStr, onto_nothing: bool) -> rustix::io::Result<()> {
+        if onto_nothing {
+            return rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE);
+        }
+        rustix::fs::renameat(dir, from, dir, to)
+    }
+
+    /// Brings a set back to where it began. After a kill a path that others changed stays as they left it.
+    fn back(&self, intent: &Intent, careful: bool) {
         for step in &intent.steps {
+            let ours = !careful || self.stands(&step.path, &step.before) || self.stands(&step.path, &step.after);
             if intent.phase == Phase::RollingBack
+                && ours
                 && let Ok((dir, name)) = self.files.parent_of(&step.path)
             {
                 match &step.old {
@@ -251,7 +315,9 @@ impl Locked<'_> {
                 Some("json") => {
                     let intent =
                         std::fs::read(&path).ok().and_then(|json| serde_json::from_slice::<Intent>(&json).ok());
-                    if let Some(intent) = intent.filter(|intent| intent.version == VERSION) {
+                    // One that a newer Nika wrote is that one's to settle.
+                    let Some(intent) = intent.filter(|intent| intent.version == VERSION) else { continue };
+                    {
                         let outcome = match intent.phase {
                             Phase::Committing => match self.forward(&intent, true) {
                                 Ok(true) => "finished",
@@ -260,7 +326,7 @@ impl Locked<'_> {
                                 Err(_) => continue,
                             },
                             Phase::Staging | Phase::RollingBack => {
-                                self.back(&intent);
+                                self.back(&intent, true);
                                 "rolled back"
                             }
                         };
@@ -368,7 +434,7 @@ impl Workspace {
                 mode: stat.st_mode & 0o7777,
                 owner: (stat.st_uid, stat.st_gid),
                 links: 1,
-                kind: nika_contract::Kind::Link,
+                kind: Kind::Link,
             }));
         }
         let now = self.read_file(permit, place, max_bytes)?;

@@ -31,8 +31,11 @@ pub struct Settings {
     pub readable: Vec<PathBuf>,
     /// What `~/` means.
     pub home: Option<PathBuf>,
-    /// Where interrupted change sets are noted, and the lock's home.
+    /// Where interrupted change sets are noted.
     pub state: PathBuf,
+    /// The directory of all of Nika's own state, of every workspace: the lock's home, and out of reach
+    /// for every call, whatever is allowed.
+    pub own: PathBuf,
     /// How far a write goes.
     pub fsync: Fsync,
 }
@@ -41,9 +44,12 @@ pub struct Settings {
 #[derive(Debug)]
 pub struct Workspace {
     pub(super) roots: Vec<Root>,
+    /// Where relative paths begin.
+    pub(super) base: PathBuf,
     pub(super) slash: OwnedFd,
     pub(super) home: Option<PathBuf>,
     pub(super) state: PathBuf,
+    pub(super) own: PathBuf,
     pub(super) fsync: Fsync,
     pub(super) lock: Mutex<super::lock::State>,
 }
@@ -58,7 +64,8 @@ pub(super) struct Root {
 impl Workspace {
     /// Opens every root, then settles what an interrupted change set left behind.
     pub fn open(settings: Settings) -> Result<Workspace, ToolError> {
-        let mut roots = Vec::new();
+        let mut roots: Vec<Root> = Vec::new();
+        let mut base = None;
         for (path, writable) in
             settings.roots.iter().map(|path| (path, true)).chain(settings.readable.iter().map(|path| (path, false)))
         {
@@ -67,11 +74,19 @@ impl Workspace {
             let path = std::fs::canonicalize(path).map_err(|error| refuse(error.to_string()))?;
             let dir = rustix::fs::open(&path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
                 .map_err(|error| refuse(error.to_string()))?;
+            if writable && base.is_none() {
+                base = Some(path.clone());
+            }
             roots.push(Root { path, dir, writable });
         }
-        if !roots.iter().any(|root| root.writable) {
-            return Err(ToolError::new(code::BAD_ROOT, "no root was given"));
-        }
+        let Some(base) = base else { return Err(ToolError::new(code::BAD_ROOT, "no root was given")) };
+        // A root within a root adds nothing, and a rule written from the outer one must hold in it.
+        let writable: Vec<PathBuf> = roots.iter().filter(|root| root.writable).map(|root| root.path.clone()).collect();
+        roots.retain(|root| {
+            !root.writable || !writable.iter().any(|other| *other != root.path && root.path.starts_with(other))
+        });
+        roots.dedup_by(|a, b| a.path == b.path);
+        let settle = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
         let slash = rustix::fs::open("/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|error| ToolError::new(code::BAD_ROOT, format!("cannot open /: {error}")))?;
         let first = &roots[0].dir;
@@ -82,9 +97,11 @@ impl Workspace {
         }
         let workspace = Workspace {
             roots,
+            base,
             slash,
-            home: settings.home,
-            state: settings.state,
+            home: settings.home.map(settle),
+            state: settle(settings.state),
+            own: settle(settings.own),
             fsync: settings.fsync,
             lock: Mutex::default(),
         };
@@ -94,7 +111,7 @@ impl Workspace {
 
     /// The first root: where relative paths begin.
     pub fn root(&self) -> &Path {
-        &self.roots[0].path
+        &self.base
     }
 
     /// Every root that can be written, canonical.
@@ -115,24 +132,30 @@ impl Workspace {
     /// A resolved absolute path as a place.
     pub fn place(&self, path: PathBuf) -> Place {
         // Our own state may lie below a root (a root of `/` or of the home). It is not the workspace.
-        let own_state = path.starts_with(&self.state)
-            && !self.roots.iter().any(|root| !root.writable && path.starts_with(&root.path));
         match self.root_of(&path) {
-            Some(root) if !own_state => {
+            Some(root) if !self.is_own_state(&path) => {
                 let below = path.strip_prefix(&root.path).expect("root_of compared the prefix").to_path_buf();
-                Place { path, below_root: Some(below), extent: nika_guard::Extent::One }
+                // The base may lie within the root that holds it: then only absolute paths are plain.
+                let in_first_root = root.path == self.base;
+                Place { path, below_root: Some(below), in_first_root, extent: nika_guard::Extent::One }
             }
             _ => Place::outside(path),
         }
     }
 
+    /// Whether `path` is Nika's own state: what it has spilled for reading is not.
+    pub fn is_own_state(&self, path: &Path) -> bool {
+        path.starts_with(&self.own) && !self.roots.iter().any(|root| !root.writable && path.starts_with(&root.path))
+    }
+
+    /// Whether Nika's own state lies below `root`.
+    pub fn holds_own_state(&self, root: &Path) -> bool {
+        self.own.starts_with(root) || root.starts_with(&self.own)
+    }
+
     /// A path as results show it: relative to the first root, absolute elsewhere.
     pub fn shown(&self, path: &Path) -> String {
-        match path.strip_prefix(self.root()) {
-            Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
-            Ok(below) => below.to_string_lossy().into_owned(),
-            Err(_) => path.to_string_lossy().into_owned(),
-        }
+        self.place(path.to_path_buf()).shown().into_owned()
     }
 
     /// The handle and the path below it that reach a resolved path: its root, or `/` for a place outside.

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
-use nika_contract::{CallId, Fault, event};
+use nika_contract::{CallId, Fault, event, text};
 use nika_store::journal::redact;
 use serde_json::{Map, Value};
 
@@ -25,7 +25,8 @@ pub(crate) fn begin(runtime: &Runtime, session: &Session, mut incoming: Incoming
     unwrap_gateway(&mut incoming);
     let at_ms = runtime.parts.clock.unix_ms();
     let call = new_id(at_ms);
-    let tool = canonical(&incoming.name).to_owned();
+    // A name can be anything a caller writes; a tool's has a few letters.
+    let tool = text::preview(canonical(&incoming.name), 80);
     let mut fields = Map::new();
     fields.insert("call".into(), call.0.as_str().into());
     fields.insert("tool".into(), tool.as_str().into());

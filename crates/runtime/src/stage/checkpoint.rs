@@ -2,6 +2,7 @@
 //! whose pre-image was not kept, so nothing that a call does to files is beyond undo.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nika_contract::{AnyTool, Clock, Preimage, Prepared, ToolError, Undo, event};
 use nika_guard::Permit;
@@ -35,7 +36,13 @@ pub(crate) fn arm<'r>(
         at: begun.at_ms,
     };
     let Permitted { tool, prepared, permit, decided_by } = permitted;
-    Armed { tool, prepared, permit, decided_by, undo: CallUndo { runtime, session, meta } }
+    Armed {
+        tool,
+        prepared,
+        permit,
+        decided_by,
+        undo: CallUndo { runtime, session, meta, kept: AtomicBool::new(false) },
+    }
 }
 
 /// Keeps pre-images in the store and a line in the journal.
@@ -43,9 +50,19 @@ pub(crate) struct CallUndo<'r> {
     runtime: &'r Runtime,
     session: &'r Session,
     meta: CheckpointMeta,
+    kept: AtomicBool,
 }
 
 impl CallUndo<'_> {
+    /// The call failed: what was kept for it is nothing to take back.
+    pub(crate) fn void(&self) {
+        if self.kept.load(Ordering::Relaxed) {
+            // A call that is its own taker-back stands in no list; where even that cannot be written, an
+            // undo finds every path as it was.
+            let _ = self.runtime.parts.checkpoints.mark_undone(&self.meta.call, &self.meta.call);
+        }
+    }
+
     pub(crate) fn clock(&self) -> &dyn Clock {
         self.runtime.parts.clock.as_ref()
     }
@@ -54,6 +71,7 @@ impl CallUndo<'_> {
 impl Undo for CallUndo<'_> {
     fn keep(&self, preimage: &Preimage<'_>) -> Result<(), ToolError> {
         self.runtime.parts.checkpoints.record(&self.meta, preimage)?;
+        self.kept.store(true, Ordering::Relaxed);
         let hex =
             |hash: Option<[u8; 32]>| hash.map(|hash| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
         let line = json!({

@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use nika_contract::{CallId, Fault, Question, ToolError, code, event, text};
+use nika_contract::{CallId, Fault, MAX_OUTPUT_CHARS, Question, ToolError, code, event, text};
 use nika_guard::Decision;
+use nika_store::journal::{redact, redact_text};
 use serde_json::{Map, Value, json};
 
 use crate::dispatch::{Outcome, Runtime};
@@ -53,17 +54,22 @@ pub(crate) struct Unended<'r> {
     tool: String,
     since: Instant,
     armed: bool,
+    error: ToolError,
 }
 
 impl<'r> Unended<'r> {
     pub(crate) fn new(runtime: &'r Runtime, session: &'r Session, begun: &Begun) -> Unended<'r> {
         let (call, tool) = (begun.call.clone(), begun.tool.clone());
-        Unended { runtime, session, call, tool, since: begun.since, armed: true }
+        Unended { runtime, session, call, tool, since: begun.since, armed: true, error: ToolError::cancelled() }
     }
 
     pub(crate) fn end(mut self, begun: Begun, carried: Result<Shaped, Stopped>) -> Result<Outcome, Fault> {
-        self.armed = false;
-        end(self.runtime, self.session, begun, carried)
+        let ended = end(self.runtime, self.session, begun, carried);
+        match &ended {
+            Ok(_) => self.armed = false,
+            Err(fault) => self.error = ToolError::new(fault.code, fault.message.clone()),
+        }
+        ended
     }
 }
 
@@ -72,12 +78,7 @@ impl Drop for Unended<'_> {
         if self.armed {
             let ended = Ended::default();
             // Nobody is left to hear of a fault here; the next call meets it.
-            let _ = ended.write(
-                self.runtime,
-                self.session,
-                (&self.call, &self.tool, self.since),
-                Some(&ToolError::cancelled()),
-            );
+            let _ = ended.write(self.runtime, self.session, (&self.call, &self.tool, self.since), Some(&self.error));
         }
     }
 }
@@ -120,9 +121,19 @@ fn end(runtime: &Runtime, session: &Session, begun: Begun, carried: Result<Shape
             Err(error)
         }
     };
+    let result = result.map_err(harmless);
     ended.write(runtime, session, (&begun.call, &begun.tool, begun.since), result.as_ref().err())?;
     let Begun { call, tool, .. } = begun;
     Ok(Outcome { call, tool, result, question, tools_changed: ended.tools_changed })
+}
+
+/// An error that cannot steer a terminal nor fill a context: it may quote a file.
+fn harmless(error: ToolError) -> ToolError {
+    let safe = |text: String| {
+        let text = text::harmless(&text).into_owned();
+        text::head_and_tail(&text, MAX_OUTPUT_CHARS).unwrap_or(text)
+    };
+    ToolError { code: error.code, message: safe(error.message), hint: error.hint.map(safe) }
 }
 
 /// The session loads what `tool_search` has shown.
@@ -140,7 +151,7 @@ fn facts(begun: &Begun, shaped: &Shaped) -> Map<String, Value> {
         fields.insert("tool".into(), shaped.spec.name.into());
     }
     for (name, value) in &shaped.output.facts {
-        fields.insert((*name).into(), value.clone());
+        fields.insert((*name).into(), redact(value));
     }
     fields
 }
@@ -168,7 +179,8 @@ impl Ended {
             "tool": tool,
             "ok": self.ok,
             "code": error.map(|error| error.code.to_string()),
-            "message": error.map(|error| text::preview(&error.message, MESSAGE_CHARS)),
+            // The message of a failed edit quotes the file.
+            "message": error.map(|error| redact_text(&text::preview(&error.message, MESSAGE_CHARS))),
             "decision": self.decision,
             "source": self.decided_by,
             "took_us": u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX),

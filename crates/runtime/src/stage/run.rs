@@ -2,10 +2,9 @@
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::Poll;
 
-use nika_contract::{BoxFuture, Cx, Output, Spec, ToolError, code};
+use nika_contract::{Cx, Output, Spec, ToolError, code};
 
 use crate::session::Session;
 use crate::stage::begin::Begun;
@@ -17,6 +16,8 @@ pub(crate) struct Ran {
     pub spec: &'static Spec,
     pub output: Output,
     pub decided_by: String,
+    /// Whether a person had to say yes to it.
+    pub asked: bool,
 }
 
 pub(crate) async fn run(session: &Session, begun: &Begun, armed: Armed<'_>) -> Result<Ran, Stopped> {
@@ -33,24 +34,26 @@ pub(crate) async fn run(session: &Session, begun: &Begun, armed: Armed<'_>) -> R
         undo: &undo,
         clock: undo.clock(),
     };
-    let result = Caught(prepared.run(&cx)).await;
-    match result {
-        Ok(output) => Ok(Ran { spec: tool.spec(), output, decided_by }),
-        Err(error) => Err(Stopped::Failed { error, decided_by }),
+    match caught(prepared.run(&cx)).await {
+        Ok(output) => Ok(Ran { spec: tool.spec(), output, decided_by, asked: permit.answered_by().is_some() }),
+        Err(error) => {
+            // What it had begun to change was not changed: there is nothing of it to take back.
+            undo.void();
+            Err(Stopped::Failed { error, decided_by })
+        }
     }
 }
 
-/// A future whose panic is an error.
-struct Caught<'a>(BoxFuture<'a, Result<Output, ToolError>>);
-
-impl Future for Caught<'_> {
-    type Output = Result<Output, ToolError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))).unwrap_or_else(|panic| {
+/// `work`, whose panic is an error of its own and of nobody else.
+pub(crate) async fn caught<T, E: From<ToolError>>(work: impl Future<Output = Result<T, E>> + Send) -> Result<T, E> {
+    let mut work = std::pin::pin!(work);
+    std::future::poll_fn(|context| {
+        catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))).unwrap_or_else(|panic| {
             let why = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let why = why.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-            Poll::Ready(Err(ToolError::new(code::BUG, format!("the tool failed by a bug of Nika's: {why}"))))
+            let error = ToolError::new(code::BUG, format!("the call failed by a bug of Nika's: {why}"));
+            Poll::Ready(Err(error.into()))
         })
-    }
+    })
+    .await
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use nika_contract::{AnyTool, Asked, Choice, Cx, Preimage, Prepared, Question, ToolError, Undo, code, event};
-use nika_guard::{Answer, Decision, Permit, Verdict};
+use nika_contract::{AnyTool, Asked, Choice, Cx, Preimage, Prepared, Question, ToolError, Undo, code, event, text};
+use nika_guard::{Answer, Decision, Permit, Source, Verdict};
 use serde_json::{Map, Value, json};
 
 use crate::dispatch::Runtime;
@@ -58,13 +58,21 @@ async fn ask(
     verdict: &Verdict,
 ) -> Result<Option<Answer>, Stopped> {
     let preview = verdict.look().and_then(|permit| look_ahead(runtime, session, begun, prepared, permit));
-    let text = verdict.question();
+    // What a person reads before they say yes must not redraw their terminal.
+    let preview = preview.map(|preview| text::harmless(&preview).into_owned());
+    let text = text::harmless(&verdict.question()).into_owned();
     let choices = match (verdict.decision, verdict.decisive()) {
         // A floor is asked each time: there is no rule to keep.
-        (Decision::Ask, Some(reason)) if session.state.is_lasting() => vec![Choice { rule: reason.effect.clone() }],
+        (Decision::Ask, Some(reason)) if session.state.is_lasting() && matches!(reason.source, Source::Mode(_)) => {
+            // Only a rule that settles the whole question is worth offering.
+            let open = verdict.reasons.iter().filter(|reason| reason.decision > Decision::Allow).count();
+            reason.rule.clone().filter(|_| open == 1).map(|rule| Choice { rule }).into_iter().collect()
+        }
         _ => Vec::new(),
     };
-    let seen = format!("{}\n{text}\n{}", begun.tool, Value::Object(begun.incoming.arguments.clone()));
+    // A yes is to what was shown: another diff is another question.
+    let shown = preview.as_deref().unwrap_or_default();
+    let seen = format!("{}\n{text}\n{shown}\n{}", begun.tool, Value::Object(begun.incoming.arguments.clone()));
     let id = nika_host::fs::sha256(seen.as_bytes()).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
     let question = Question { id, tool: begun.tool.clone(), text, preview, choices };
 

@@ -20,7 +20,7 @@ pub(crate) struct Shaped {
 }
 
 pub(crate) fn shape(runtime: &Runtime, begun: &Begun, ran: Ran) -> Shaped {
-    let Ran { spec, mut output, decided_by } = ran;
+    let Ran { spec, mut output, decided_by, asked } = ran;
     for block in &mut output.content {
         if let Block::Text(text) = block
             && let Cow::Owned(safe) = text::harmless(text)
@@ -28,13 +28,19 @@ pub(crate) fn shape(runtime: &Runtime, begun: &Begun, ran: Ran) -> Shaped {
             *text = safe;
         }
     }
+    if let Some(diff) = &mut output.diff
+        && let Cow::Owned(safe) = text::harmless(diff)
+    {
+        *diff = safe;
+    }
     let most = budget(runtime, spec);
     // Bytes bound characters from above: only an answer that may be too long is counted.
     let bytes: usize = texts(&output).map(str::len).sum();
     let mut spilled = None;
     if bytes > most && texts(&output).map(|text| text.chars().count()).sum::<usize>() > most {
         let whole = output.joined_text();
-        let path = spill::write(&runtime.parts.state, &begun.call.0, &whole).ok();
+        // What a person had to allow was allowed to this call; a file would hand it to every later one.
+        let path = if asked { None } else { spill::write(&runtime.parts.state, &begun.call.0, &whole).ok() };
         cut(&mut output, most, path.as_deref(), whole.len() as u64);
         spilled = path.map(|path| path.to_string_lossy().into_owned());
     }

@@ -151,11 +151,18 @@ impl Gathered {
     /// it is where the path comes first.
     fn add(&mut self, record: Record<'_>) {
         let Record { path, kind, mode, before, after, .. } = record;
-        let later = self.paths.insert(path.clone(), self.backwards.len());
-        let after = match later.and_then(|at| self.backwards[at].take()) {
+        let known = self.paths.get(&path).copied();
+        let after = match known.and_then(|at| self.backwards[at].take()) {
+            // A try that others got ahead of and that was begun again: what it meant to leave never stood
+            // there, so what stood before it is not what the call changed.
+            Some(later) if later.before != after => {
+                self.backwards[known.unwrap_or_default()] = Some(later);
+                return;
+            }
             Some(later) => later.after,
             None => after,
         };
+        self.paths.insert(path.clone(), self.backwards.len());
         self.backwards.push(Some(Change { path, kind, mode, before, after }));
     }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
-use nika_edit::{Limits, Replace, plan, rebase, unified};
+use nika_edit::{Limits, Replace, plan, unified};
 use nika_guard::{Effect, Effects, Place};
 use nika_host::fs::{Change, Expect, Ledger, NotMade, Target, Workspace};
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::edit::refusal;
 use super::notebook_edit::{self, Cell, CellType, EditMode};
-use super::seen::{Base, MAX_BYTES, TRIES, known, note, stale};
+use super::seen::{Base, MAX_BYTES, TRIES, fits, known, note, stale, unread};
 use crate::lenient;
 
 /// Makes many changes over many files at once: all of them or none. Changes apply in order. Read files
@@ -153,6 +153,9 @@ pub struct Changed {
 /// The most changes in one set.
 const MAX_CHANGES: usize = 1000;
 
+/// The most bytes of a set's files together: they are all in memory, before and after.
+const MAX_SET_BYTES: u64 = 4 * MAX_BYTES;
+
 impl Tool for ChangeSet {
     type Params = Params;
     const SPEC: Spec = Spec::new("change_set", "Change many files", Group::File)
@@ -176,7 +179,7 @@ impl Tool for ChangeSet {
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
-        Some(nika_contract::inline_schema::<Changed>())
+        Some(nika_contract::output_schema::<Changed>())
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -186,10 +189,21 @@ impl Tool for ChangeSet {
         }
         let dry = params.dry_run.unwrap_or_default();
         let mut effects = Effects::default();
-        for place in self.places(params)?.into_iter().flatten() {
-            let effect = if dry { Effect::Read(place) } else { Effect::Write(place) };
+        let mut declare = |effect| {
             if !effects.all.contains(&effect) {
                 effects.all.push(effect);
+            }
+        };
+        for (item, places) in params.changes.iter().zip(self.places(params)?) {
+            for (index, place) in places.into_iter().enumerate() {
+                // What is deleted or moved away is shown in the diff: that is a read, of a secret too.
+                let shows = index == 0 && matches!(item.0, Step::Delete { .. } | Step::Move { .. });
+                if dry || shows {
+                    declare(Effect::Read(place.clone()));
+                }
+                if !dry {
+                    declare(Effect::Write(place));
+                }
             }
         }
         Ok(effects)
@@ -262,7 +276,11 @@ impl Slot {
     }
 
     fn differs(&self) -> bool {
-        self.before() != self.now.as_deref()
+        let rights = match &self.origin {
+            Expect::Is { mode, .. } => self.mode.is_some_and(|new| new != *mode),
+            Expect::Absent => false,
+        };
+        self.before() != self.now.as_deref() || (rights && self.now.is_some())
     }
 
     fn change(&self) -> Change {
@@ -296,7 +314,15 @@ impl ChangeSet {
     fn play(&self, cx: &Cx<'_>, params: &Params) -> Result<Vec<Slot>, ToolError> {
         let mut slots: Vec<Slot> = Vec::new();
         for ((index, item), places) in params.changes.iter().enumerate().zip(self.places(params)?) {
-            self.step(cx, &mut slots, &item.0, &places).map_err(|error| numbered(index, &item.0, error))?;
+            let held = |slots: &[Slot]| slots.iter().filter_map(|slot| slot.now.as_ref()).map(Vec::len).sum::<usize>();
+            let done = self.step(cx, &mut slots, &item.0, &places).and_then(|()| match held(&slots) as u64 {
+                bytes if bytes > MAX_SET_BYTES => Err(ToolError::new(
+                    code::TOO_LARGE,
+                    format!("the set's files have more than {MAX_SET_BYTES} bytes together"),
+                )),
+                _ => Ok(()),
+            });
+            done.map_err(|error| numbered(index, &item.0, error))?;
         }
         Ok(slots)
     }
@@ -307,13 +333,14 @@ impl ChangeSet {
         match step {
             Step::Edit { old_string, new_string, replace_all, .. } => {
                 let replace = Replace { old: old_string, new: new_string, all: replace_all.unwrap_or_default() };
-                let at = self.text_slot(cx, slots, place, Some(&replace))?;
+                let at = self.text_slot(cx, slots, place)?;
                 let bytes = slots[at].now.as_deref().unwrap_or_default();
-                let made = plan(bytes, &replace).map_err(|error| refusal(&error, &shown))?.apply(bytes);
-                slots[at].now = Some(made);
+                let made = plan(bytes, &replace).map_err(|error| refusal(&error, &shown))?;
+                fits(made.new_len(), place)?;
+                slots[at].now = Some(made.apply(bytes));
             }
             Step::Cell { cell_id, cell_index, new_source, cell_type, edit_mode, .. } => {
-                let at = self.text_slot(cx, slots, place, None)?;
+                let at = self.text_slot(cx, slots, place)?;
                 let bytes = slots[at].now.as_deref().unwrap_or_default();
                 let cell = Cell {
                     id: cell_id.as_deref(),
@@ -345,10 +372,12 @@ impl ChangeSet {
                 let to = self.slot(cx, slots, to)?;
                 vacant(&slots[to])?;
                 let bytes = slots[from].now.take().ok_or_else(|| missing(place))?;
-                let mode = match &slots[from].origin {
+                let own = match &slots[from].origin {
                     Expect::Is { mode, .. } => Some(*mode),
-                    Expect::Absent => slots[from].mode,
+                    Expect::Absent => None,
                 };
+                // What was moved here in this set brought its own rights along.
+                let mode = slots[from].mode.or(own);
                 (slots[to].kind, slots[to].known, slots[to].mode) = (slots[from].kind, slots[from].known, mode);
                 slots[to].now = Some(bytes);
             }
@@ -371,35 +400,23 @@ impl ChangeSet {
         Ok(slots.len() - 1)
     }
 
-    /// The slot of a file whose text is changed: the session must know it. What others changed elsewhere
-    /// in it is kept; where they changed the same lines, `replace` is refused.
-    fn text_slot(
-        &self,
-        cx: &Cx<'_>,
-        slots: &mut Vec<Slot>,
-        place: &Place,
-        replace: Option<&Replace<'_>>,
-    ) -> Result<usize, ToolError> {
+    /// The slot of a file whose text is changed: the session must know it as it stands.
+    fn text_slot(&self, cx: &Cx<'_>, slots: &mut Vec<Slot>, place: &Place) -> Result<usize, ToolError> {
         if let Some(at) = slots.iter().position(|slot| slot.place.path == place.path) {
-            if slots[at].now.is_none() {
-                return Err(missing(place));
-            }
-            if slots[at].known {
-                return Ok(at);
-            }
+            return match &slots[at] {
+                Slot { now: None, .. } => Err(missing(place)),
+                Slot { known: false, .. } => Err(unread(place)),
+                _ => Ok(at),
+            };
         }
         let known = known(&self.files, cx, place)?;
-        match (&known.base, replace) {
-            (Base::Current, _) => {}
-            (Base::Stale(base), Some(replace)) => {
-                let shown = place.shown();
-                let on_base = plan(base, replace).map_err(|error| refusal(&error, &shown))?;
-                rebase(base, &known.now.bytes, &on_base)
-                    .map_err(|overlap| ToolError::new(code::CHANGED_SINCE_READ, format!("{shown}: {overlap}")))?;
-            }
-            _ => return Err(stale(place)),
+        if !matches!(known.base, Base::Current) {
+            return Err(stale(place));
         }
         let at = self.slot(cx, slots, place)?;
+        if slots[at].origin.hash() != Some(known.hash) {
+            return Err(stale(place));
+        }
         slots[at].known = true;
         Ok(at)
     }

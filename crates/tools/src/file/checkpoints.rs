@@ -78,7 +78,7 @@ impl Tool for ListCheckpoints {
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
-        Some(nika_contract::inline_schema::<Listed>())
+        Some(nika_contract::output_schema::<Listed>())
     }
 
     /// Nika's own list of what it did; the contents stay where they are.

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seen::{Base, Known, TRIES, hex, known, note, stale};
+use super::seen::{Base, Known, TRIES, fits, hex, known, note, stale};
 use crate::lenient;
 
 /// Replaces text in a file. Read the file first. `old_string` must be exactly the file's text (without
@@ -65,7 +65,7 @@ impl Tool for Edit {
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
-        Some(nika_contract::inline_schema::<Edited>())
+        Some(nika_contract::output_schema::<Edited>())
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -87,6 +87,7 @@ impl Tool for Edit {
             let mut locked = self.files.lock(cx.permit)?;
             let known = known(&self.files, cx, &place)?;
             let worked = work_out(&known, &params, &shown)?;
+            fits(worked.plan.new_len(), &place)?;
             let bytes = worked.plan.apply(&known.now.bytes);
             let diff = worked.plan.diff(&known.now.bytes, &shown);
             let change = Change::replace(known.now, known.hash, bytes.clone());

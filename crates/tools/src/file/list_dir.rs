@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
-use nika_guard::Effects;
+use nika_guard::{Effects, Looking};
 use nika_host::fs::Workspace;
 use nika_search::Kind;
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ impl Tool for ListDir {
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
-        Some(nika_contract::inline_schema::<Listed>())
+        Some(nika_contract::output_schema::<Listed>())
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -74,9 +74,13 @@ impl Tool for ListDir {
         let offset = params.offset.unwrap_or_default() as usize;
         let limit = params.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let own_state = self.files.holds_own_state(&place.path);
-        let withhold = |name: &std::ffi::OsStr, _: bool| self.files.is_own_state(&place.path.join(name));
-        let withhold: Option<&dyn Fn(&std::ffi::OsStr, bool) -> bool> = if own_state { Some(&withhold) } else { None };
-        let listing = nika_search::list(dir.as_fd(), offset, Some(limit), withhold)
+        let filter = cx.permit.tree_filter(&place, Looking::AtNames);
+        let withhold = |name: &std::ffi::OsStr, _: bool| {
+            let path = place.path.join(name);
+            (own_state && self.files.is_own_state(&path)) || filter.withholds(&path, name.as_ref())
+        };
+        let any = own_state || !filter.is_idle();
+        let listing = nika_search::list(dir.as_fd(), offset, Some(limit), any.then_some(&withhold))
             .map_err(|error| ToolError::new(code::READ_FAILED, format!("cannot list {}: {error}", place.shown())))?;
         let mut text = String::with_capacity(listing.entries.len() * 32);
         for entry in &listing.entries {

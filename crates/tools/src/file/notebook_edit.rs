@@ -110,7 +110,7 @@ impl Tool for NotebookEdit {
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
-        Some(nika_contract::inline_schema::<EditedCell>())
+        Some(nika_contract::output_schema::<EditedCell>())
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {

@@ -7,8 +7,20 @@ use nika_host::fs::{FileNow, Ledger, Seen, Stamp, Workspace, sha256};
 /// The largest file that is edited, in bytes: it is held in memory three times over.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
 
+/// Refuses a file that an edit would make larger than can be edited again.
+pub(super) fn fits(bytes: usize, place: &Place) -> Result<(), ToolError> {
+    if bytes as u64 <= MAX_BYTES {
+        return Ok(());
+    }
+    let message = format!("{} would have {bytes} bytes; files of at most {MAX_BYTES} are edited", place.shown());
+    Err(ToolError::new(code::TOO_LARGE, message))
+}
+
 /// How often a change is begun again when others keep changing the file.
 pub(super) const TRIES: usize = 5;
+
+/// The coarsest time stamps in use have two seconds.
+const SETTLED_MS: u64 = 2000;
 
 /// A file the session has read, as it stands now.
 pub(super) struct Known {
@@ -32,7 +44,10 @@ pub(super) fn known(files: &Workspace, cx: &Cx<'_>, place: &Place) -> Result<Kno
     let seen = cx.session.slot::<Ledger>().seen(&place.path);
     let now = files.read_file(cx.permit, place, MAX_BYTES)?;
     let Some(seen) = seen else { return Err(unread(place)) };
-    if seen.stamp == now.open.stamp
+    // On a coarse clock two changes may bear one time: a file that changed just now is hashed again.
+    let settled = cx.clock.unix_ms().saturating_sub(now.open.stamp.changed_unix_ms()) > SETTLED_MS;
+    if settled
+        && seen.stamp == now.open.stamp
         && let Some(hash) = seen.hash
     {
         return Ok(Known { now, hash, base: Base::Current });

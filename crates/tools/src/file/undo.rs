@@ -67,7 +67,7 @@ impl Tool for Undo {
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
-        Some(nika_contract::inline_schema::<TakenBack>())
+        Some(nika_contract::output_schema::<TakenBack>())
     }
 
     fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -75,9 +75,15 @@ impl Tool for Undo {
         let mut effects = Effects::default();
         for change in self.calls(params, session)?.iter().flat_map(|call| &call.changes) {
             let place = self.files.place(change.path.clone());
-            let effect = if params.dry_run.unwrap_or_default() { Effect::Read(place) } else { Effect::Write(place) };
-            if !effects.all.contains(&effect) {
-                effects.all.push(effect);
+            // What is taken back is shown: that is a read, of a secret too.
+            let mut all = vec![Effect::Read(place.clone())];
+            if !params.dry_run.unwrap_or_default() {
+                all.push(Effect::Write(place));
+            }
+            for effect in all {
+                if !effects.all.contains(&effect) {
+                    effects.all.push(effect);
+                }
             }
         }
         Ok(effects)

@@ -62,7 +62,7 @@ impl Tool for Write {
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
-        Some(nika_contract::inline_schema::<WrittenFile>())
+        Some(nika_contract::output_schema::<WrittenFile>())
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {

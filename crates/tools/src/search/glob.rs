@@ -82,7 +82,7 @@ impl Tool for Glob {
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
-        Some(nika_contract::inline_schema::<Found>())
+        Some(nika_contract::output_schema::<Found>())
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {

@@ -10,7 +10,6 @@ use nika_host::fs::Workspace;
 use nika_search::{GrepFound, GrepQuery, Mode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::record::Completeness;
 use super::scope::{DEFAULT_TIMEOUT, Search, Searched, apart};
@@ -128,10 +127,6 @@ impl Tool for Grep {
             "code",
         ])
         .examples(EXAMPLES);
-
-    fn output_schema() -> Option<Value> {
-        Some(nika_contract::inline_schema::<Found>())
-    }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         Ok(Effects::read(self.files.locate(params.path.as_deref().unwrap_or("."))?.tree()))

@@ -1,3 +1,5 @@
+//! Path forms and what stands at them: links, FIFOs, devices, races, names.
+
 use std::os::unix::fs::symlink;
 
 use nika_guard::{Mode, RuleKind};

@@ -1,3 +1,5 @@
+//! `edit`, `write`, `notebook_edit`: byte-exact, read first, stale, refused.
+
 use nika_testkit::world;
 use serde_json::json;
 

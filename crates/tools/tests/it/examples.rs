@@ -1,3 +1,5 @@
+//! Every worked call of every specification.
+
 use nika_testkit::world;
 use serde_json::Value;
 

@@ -1,3 +1,5 @@
+//! Modes, rules, questions, the journal's two lines.
+
 use nika_contract::Asked;
 use nika_guard::{Answer, Mode, RuleKind};
 use nika_testkit::{no, world, yes};
@@ -56,7 +58,7 @@ fn the_default_mode_reads_and_says_what_would_allow_more() {
     world.call("read", json!({"file_path": "a.txt"})).ok();
     let error = world.call("edit", json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"}));
     let hint = error.refused(205).hint.clone().expect("a way out");
-    assert!(hint.contains("--mode accept-edits") && hint.contains("write(a.txt)"), "{hint}");
+    assert!(hint.contains("--mode accept-edits") && hint.contains("write(/a.txt)"), "{hint}");
 }
 
 #[test]
@@ -65,7 +67,7 @@ fn a_person_answers_once_always_or_no() {
     let write = |n: u32| json!({"file_path": "a.txt", "content": n.to_string()});
     make().person(yes()).call("write", write(1)).ok();
     assert!(make().person(no("wrong file")).call("write", write(1)).refused(205).message.contains("wrong file"));
-    let always = make().person(Asked::Always(Answer::Yes { who: "me".into() }, "write(a.txt)".into()));
+    let always = make().person(Asked::Always(Answer::Yes { who: "me".into() }, "write(/a.txt)".into()));
     always.call("write", write(1)).ok();
     always.call("write", write(2)).ok();
     let asked = events(&always.journal()).iter().filter(|event| **event == "PermissionRequest").count();

@@ -1,3 +1,5 @@
+//! `glob`, `grep`, `list_dir`: the record, secrets, pages.
+
 use nika_guard::RuleKind;
 use nika_testkit::world;
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! `change_set` and `undo`: all or nothing, and back again.
+
 use nika_testkit::world;
 use serde_json::json;
 
@@ -117,4 +119,57 @@ fn a_set_with_moves_deletes_links_and_directories_comes_back_whole() {
     assert_eq!(std::fs::read_link(world.path("link")).expect("a link"), std::path::Path::new("keep"));
     assert_eq!(world.path("run.sh").metadata().expect("there").permissions().mode() & 0o777, 0o755);
     world.call("checkpoints", json!({})).says("taken back by");
+}
+
+#[test]
+fn what_a_set_or_an_undo_would_show_is_read_first() {
+    let world = world().file(".env", "TOKEN=hunter2\n");
+    for changes in
+        [json!([{"op": "delete", "file_path": ".env"}]), json!([{"op": "move", "file_path": ".env", "to": "x.txt"}])]
+    {
+        let refused = world.call("change_set", json!({ "changes": changes }));
+        assert!(!refused.refused(205).message.contains("hunter2"));
+        world.call("change_set", json!({"changes": changes, "dry_run": true})).refused(205);
+    }
+    assert_eq!(world.tree(), [".env"]);
+}
+
+#[test]
+fn a_call_that_failed_is_nothing_to_take_back() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = world().file("a", "one\n");
+    world.call("read", json!({"file_path": "a"})).ok();
+    world.call("edit", json!({"file_path": "a", "old_string": "one", "new_string": "two"})).ok();
+    // A directory that cannot be written in, also by root: it is no directory any more when it comes to it.
+    std::fs::write(world.path("full"), "").expect("written");
+    std::fs::set_permissions(world.path("full"), PermissionsExt::from_mode(0o400)).expect("chmod");
+    world
+        .call("write", json!({"file_path": "full/x", "content": "x"}))
+        .outcome
+        .result
+        .as_ref()
+        .expect_err("no directory");
+    world.call("undo", json!({})).says("+one");
+    assert_eq!(world.text("a"), "one\n");
+}
+
+#[test]
+fn an_undo_works_where_the_directory_is_gone() {
+    let world = world();
+    world.call("write", json!({"file_path": "a/b/c.txt", "content": "c"})).ok();
+    std::fs::remove_dir_all(world.path("a")).expect("removed");
+    world.call("undo", json!({})).ok();
+    world.call("undo", json!({})).refused(221);
+}
+
+#[test]
+fn a_result_too_large_is_refused_before_it_is_made() {
+    let world = world().file("a", &"a".repeat(10_000));
+    world.call("read", json!({"file_path": "a"})).ok();
+    let grow = json!({"file_path": "a", "old_string": "a", "new_string": "b".repeat(10_000), "replace_all": true});
+    world.call("edit", grow).refused(215);
+    let set = json!({"changes": [
+        {"op": "edit", "file_path": "a", "old_string": "a", "new_string": "b".repeat(10_000), "replace_all": true},
+    ], "dry_run": true});
+    world.call("change_set", set).refused(218);
 }

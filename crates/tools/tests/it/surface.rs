@@ -1,3 +1,5 @@
+//! `tool_search`, `call`, deferral, dialects.
+
 use nika_runtime::{Dialect, Listing};
 use nika_testkit::world;
 use serde_json::json;

@@ -1,0 +1,72 @@
+//! `cargo xtask bench …`: Nika beside its peers, in one run on one machine, so that a figure is never compared with a
+//! figure of another day. Each bench prints the versions, a table, and keeps its raw samples in `target/bench/*.json`.
+//!
+//! Every measuring bench runs from a release build of this program: the client and the bare floor are part of what is
+//! measured, and a debug build of them would flatter everyone else.
+
+mod client;
+mod floor;
+mod glob;
+mod grep;
+mod machine;
+mod mcp;
+mod ours;
+mod peers;
+mod rivals;
+mod scene;
+mod search;
+mod stats;
+mod table;
+mod tokens;
+mod tree;
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::args::Args;
+use crate::{Task, dispatch, paths, process};
+
+const BENCHES: &[Task] = &[
+    Task { name: "peers", help: "install the peers into target/bench/peers and print their versions", run: peers::run },
+    Task {
+        name: "tree",
+        help: "make the Linux source tree in target/bench/linux, or check [--dir DIR]",
+        run: tree::run,
+    },
+    Task {
+        name: "mcp",
+        help: "servers over stdio [--quick] [--server \"CMD ARGS\"] [--skip NAME,NAME]",
+        run: |args| measured("mcp", args, mcp::run),
+    },
+    Task {
+        name: "grep",
+        help: "grep against rg [--dir TREE] [--rounds N] [--nika PROGRAM] [--server]",
+        run: |args| measured("grep", args, grep::run),
+    },
+    Task {
+        name: "glob",
+        help: "glob against rg --files and git ls-files [--dir TREE] [--rounds N] [--nika PROGRAM] [--server]",
+        run: |args| measured("glob", args, glob::run),
+    },
+    // No help: the measured side of `mcp`, not for people.
+    Task { name: "floor", help: "", run: floor::run },
+];
+
+pub(crate) fn run(args: Args) -> Result<()> {
+    dispatch(BENCHES, "cargo xtask bench", args)
+}
+
+/// Runs a bench here if this is a release build, else in one.
+fn measured(name: &str, args: Args, bench: fn(Args) -> Result<()>) -> Result<()> {
+    if !cfg!(debug_assertions) {
+        return bench(args);
+    }
+    let workspace = paths::workspace();
+    process::run(&workspace, Path::new("cargo"), &["build", "--quiet", "--release", "-p", "xtask"])?;
+    let program = paths::binary("release", "xtask");
+    let failed = Command::new(&program).args(["bench", name]).args(args.rest()).exec();
+    Err(failed).with_context(|| format!("cannot start {}", program.display()))
+}

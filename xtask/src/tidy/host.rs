@@ -1,0 +1,66 @@
+//! Every public function of `host` that changes or reveals something takes the call's `Permit`, or the `Cx` that
+//! holds it. Those that need none are listed with the reason.
+
+use super::Findings;
+use super::tree::{Source, Tree};
+
+/// Functions without a permit: file, names (`*` is all of the file), why.
+const FREE: &[(&str, &[&str], &str)] = &[
+    ("fs/change.rs", &["*"], "describes a change; nothing happens until `commit`, which takes the Cx"),
+    ("fs/ledger.rs", &["*"], "what the session remembers having seen; touches no file"),
+    ("fs/fault.rs", &["errno"], "words for an error"),
+    ("fs/open.rs", &["sha256"], "pure"),
+    ("fs/open.rs", &["read_all"], "reads from a handle that a permit opened"),
+    ("fs/workspace.rs", &["open"], "start of the process: opens the roots as handles and settles interrupted sets"),
+    ("fs/workspace.rs", &["root", "roots", "home", "place", "shown"], "says which roots there are; names only"),
+    ("fs/resolve.rs", &["locate", "locate_entry"], "resolves a name to a place, which is what a permit is asked for"),
+    ("fs/ignores.rs", &["ignores_above"], "ignore rules above a root; they are applied, never shown"),
+    ("fs/ignores.rs", &["is_own_state", "holds_own_state"], "compares names"),
+    ("fs/lock.rs", &["take_recovered"], "hands over what was settled already"),
+    ("proc/isolated.rs", &["new"], "says which program parses; `start` runs it, and takes the permit"),
+    ("proc/isolated.rs", &["finish"], "collects what `start` began"),
+    ("proc/limits.rs", &["*"], "only lessens what this process may do"),
+];
+
+pub(super) fn takes_permit(tree: &Tree, findings: &mut Findings) {
+    for source in tree.shipped().filter(|source| source.owner == "host") {
+        let below = source.path.trim_start_matches("crates/host/src/");
+        for (line, name, signature) in public_functions(source) {
+            let free = FREE
+                .iter()
+                .any(|(file, names, _)| *file == below && (names.contains(&"*") || names.contains(&name.as_str())));
+            if !free && !signature.contains("Permit") && !signature.contains("Cx") {
+                findings.add(
+                    &source.path,
+                    line,
+                    format!("`{name}` takes neither `&Permit` nor `&Cx`"),
+                    "take one and check against it, or list it in xtask/src/tidy/host.rs with the reason",
+                );
+            }
+        }
+    }
+}
+
+/// Line, name and signature of each `pub fn`.
+fn public_functions(source: &Source) -> Vec<(usize, String, String)> {
+    let lines: Vec<(usize, &str)> = source.code().collect();
+    let mut found = Vec::new();
+    for (at, (number, line)) in lines.iter().enumerate() {
+        let line = line.trim_start();
+        let Some(rest) =
+            ["pub fn ", "pub async fn ", "pub unsafe fn "].iter().find_map(|start| line.strip_prefix(start))
+        else {
+            continue;
+        };
+        let name = rest.split(['(', '<']).next().unwrap_or_default().to_owned();
+        let mut signature = String::new();
+        for (_, line) in &lines[at..] {
+            signature.push_str(line);
+            if line.contains('{') || line.trim_end().ends_with(';') {
+                break;
+            }
+        }
+        found.push((*number, name, signature));
+    }
+    found
+}

@@ -1,0 +1,129 @@
+//! The product's tables: every code is raised and explained, every event written and explained, every tool has its
+//! schema and an example.
+
+use super::Findings;
+use super::tree::Tree;
+use super::walls::names;
+
+const CODES: &str = "crates/contract/src/code.rs";
+const EVENTS: &str = "crates/contract/src/event.rs";
+
+pub(super) fn codes(tree: &Tree, findings: &mut Findings) {
+    let Some(table) = tree.text(CODES) else {
+        return findings.add(CODES, 1, "the table of codes is not here", "tell xtask/src/tidy/tables.rs where it went");
+    };
+    let page = tree.text("docs/reference/codes.md").unwrap_or_default();
+    let mut seen = Vec::new();
+    for (at, line) in table.lines().enumerate() {
+        let mut words = line.split_whitespace();
+        let (Some(number), Some(name)) = (words.next(), words.next()) else { continue };
+        if number.parse::<u16>().is_err() || !name.chars().all(|c| c.is_ascii_uppercase() || "_0123456789".contains(c))
+        {
+            continue;
+        }
+        if seen.contains(&number) {
+            findings.add(CODES, at + 1, format!("{number} stands twice"), "take the next free number");
+        }
+        seen.push(number);
+        if !raised(tree, CODES, name) {
+            findings.add(
+                CODES,
+                at + 1,
+                format!("nothing raises {name}"),
+                "raise it where it happens, or keep the number and drop the row",
+            );
+        }
+        if !page.contains(&format!("NIKA-{number}")) {
+            findings.add(
+                CODES,
+                at + 1,
+                format!("docs/reference/codes.md lacks {number} {name}"),
+                "run `cargo xtask codegen`",
+            );
+        }
+    }
+}
+
+pub(super) fn events(tree: &Tree, findings: &mut Findings) {
+    let Some(table) = tree.text(EVENTS) else {
+        return findings.add(
+            EVENTS,
+            1,
+            "the table of events is not here",
+            "tell xtask/src/tidy/tables.rs where it went",
+        );
+    };
+    let page = tree.text("docs/reference/events.md").unwrap_or_default();
+    for (at, line) in table.lines().enumerate() {
+        let Some((name, rest)) = line.strip_prefix("pub const ").and_then(|rest| rest.split_once(": &str = \"")) else {
+            continue;
+        };
+        let written = rest.trim_end_matches("\";");
+        if !raised(tree, EVENTS, name) {
+            findings.add(
+                EVENTS,
+                at + 1,
+                format!("nothing writes {name}"),
+                "write it where it happens, or drop the row",
+            );
+        }
+        if !page.contains(written) {
+            findings.add(
+                EVENTS,
+                at + 1,
+                format!("docs/reference/events.md lacks {written}"),
+                "run `cargo xtask codegen`",
+            );
+        }
+    }
+}
+
+fn raised(tree: &Tree, table: &str, name: &str) -> bool {
+    tree.shipped()
+        .filter(|source| source.path != table && source.owner != "testkit")
+        .any(|source| source.code().any(|(_, code)| names(code, name)))
+}
+
+pub(super) fn tools(tree: &Tree, findings: &mut Findings) {
+    let mut known = Vec::new();
+    for source in tree.shipped().filter(|source| source.owner != "testkit" && source.owner != "contract") {
+        for (at, line) in source.lines.iter().enumerate().filter(|(_, line)| !line.test) {
+            let Some(name) = line.text.split("Spec::new(\"").nth(1).and_then(|rest| rest.split('"').next()) else {
+                continue;
+            };
+            known.push(name.to_owned());
+            let spec: String = source.lines[at..]
+                .iter()
+                .scan(false, |ended, line| {
+                    let go_on = !*ended;
+                    *ended |= line.code.contains(';');
+                    go_on.then_some(line.code.as_str())
+                })
+                .collect();
+            if !spec.contains(".examples(") || spec.contains(".examples(&[])") {
+                findings.add(
+                    &source.path,
+                    at + 1,
+                    format!("the tool `{name}` has no example"),
+                    "add one with `.examples(EXAMPLES)`; it runs as a test",
+                );
+            }
+            if tree.text(&format!("schemas/{name}.json")).is_none() {
+                findings.add(
+                    &source.path,
+                    at + 1,
+                    format!("schemas/{name}.json is missing"),
+                    "run `cargo xtask codegen`",
+                );
+            }
+        }
+    }
+    for file in &tree.files {
+        let Some(name) = file.path.strip_prefix("schemas/").and_then(|name| name.strip_suffix(".json")) else {
+            continue;
+        };
+        if name != "config" && !known.iter().any(|tool| tool == name) {
+            findings.add(&file.path, 1, "no tool has this schema", "remove the file");
+        }
+    }
+}

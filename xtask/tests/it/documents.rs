@@ -1,0 +1,90 @@
+//! What hand-written documents show is true: their links lead somewhere, their configuration loads, and what they repeat
+//! is what it repeats.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::pages::nika;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_path_buf()
+}
+
+fn text(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every Markdown file at the root and below `docs/`.
+fn documents() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![root(), root().join("docs")];
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(&dir).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() && dir != root() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// The fenced blocks of one language.
+fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
+    text.split(&format!("```{language}\n")).skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for document in documents() {
+        let text = text(&document);
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+            let away = target.is_empty() || target.contains("://");
+            let there = document.parent().expect("it lies in a folder").join(target);
+            assert!(away || there.exists(), "{}: {target} is not there", document.display());
+        }
+    }
+}
+
+#[test]
+fn shown_configuration_loads() {
+    let mut shown = 0;
+    for document in ["README.md", "docs/permissions.md"] {
+        for yaml in blocks(&text(document), "yaml") {
+            let place = tempfile::tempdir().expect("a directory");
+            std::fs::create_dir(place.path().join(".nika")).expect("a folder");
+            std::fs::write(place.path().join(".nika/config.yaml"), yaml).expect("a file");
+            let mut config = Command::new(nika());
+            config.arg("config").current_dir(place.path()).env_clear().env("HOME", place.path());
+            let ran = config.stdin(Stdio::null()).output().expect("it starts");
+            assert!(ran.status.success(), "{document}: {}\n{yaml}", String::from_utf8_lossy(&ran.stderr));
+            shown += 1;
+        }
+    }
+    assert!(shown >= 2, "{shown} blocks of YAML");
+}
+
+#[test]
+fn the_strangers_script_is_the_one_that_the_journal_is_tested_with() {
+    let source = text("crates/store/src/journal/chain.rs");
+    let comment: String = source
+        .lines()
+        .map_while(|line| line.strip_prefix("//!"))
+        .map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line)))
+        .collect();
+    let (tested, page) = (blocks(&comment, "sh"), text("docs/journal.md"));
+    assert_eq!(tested.len(), 1);
+    assert!(blocks(&page, "sh").contains(&tested[0]), "docs/journal.md shows another script than\n{}", tested[0]);
+}
+
+#[test]
+fn the_readmes_modes_are_those_of_the_table() {
+    let (readme, table) = (text("README.md"), text("docs/reference/modes.md"));
+    for act in ["read inside the workspace", "write inside", "read or write outside"] {
+        let row = |page: &str| page.lines().find(|line| line.starts_with(&format!("| {act} |"))).map(str::to_owned);
+        assert_eq!(row(&readme).expect(act), row(&table).expect(act));
+    }
+}

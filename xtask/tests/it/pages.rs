@@ -1,0 +1,32 @@
+//! What is generated is as generated, and what the README shows happens.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The program: built beside this one by a test run of the workspace, else built now.
+pub fn nika() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_BIN_EXE_xtask"));
+    let beside = xtask.with_file_name("nika");
+    if !beside.exists() {
+        let built = Command::new(env!("CARGO")).args(["build", "--quiet", "--package", "nika-cli"]).status();
+        assert!(built.expect("cargo starts").success(), "nika-cli builds");
+    }
+    beside
+}
+
+fn xtask(words: &[&str]) {
+    let ran = Command::new(env!("CARGO_BIN_EXE_xtask")).args(words).arg("--nika").arg(nika()).output();
+    let ran = ran.expect("it starts");
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(ran.status.success(), "{}\n{}", said(&ran.stdout), said(&ran.stderr));
+}
+
+#[test]
+fn generated_files_equal_their_generators_output() {
+    xtask(&["codegen", "--check"]);
+}
+
+#[test]
+fn the_readmes_examples_print_what_they_show() {
+    xtask(&["demo"]);
+}
