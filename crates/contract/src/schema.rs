@@ -125,7 +125,6 @@ mod tests {
 
     #[derive(Debug, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
-    #[expect(dead_code, reason = "only its schema is looked at")]
     enum Kind {
         A,
         B,

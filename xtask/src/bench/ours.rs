@@ -17,6 +17,9 @@ pub(crate) struct Ours {
     pub program: PathBuf,
 }
 
+/// An answer is cut at 30,000 characters for a model's sake; a comparison with rg wants all of it.
+const EVERYTHING: &str = "output.max_chars=10000000";
+
 impl Ours {
     /// `--nika PROGRAM`, or the release build.
     pub(crate) fn from_args(args: &mut Args) -> Result<Option<Self>> {
@@ -43,7 +46,7 @@ impl Ours {
     pub(crate) fn call(&self, tool: &str, arguments: &Value, root: &Path) -> Vec<String> {
         let json = arguments.to_string();
         let root = root.to_string_lossy();
-        let words = ["call", tool, "--json", &json, "--root", &root, "--mode", "read-only"];
+        let words = ["call", tool, "--json", &json, "--root", &root, "--mode", "read-only", "--set", EVERYTHING];
         let program = self.program.to_string_lossy().into_owned();
         [program].into_iter().chain(words.map(str::to_owned)).collect()
     }

@@ -9,7 +9,7 @@ use crate::args::Args;
 use crate::node::{self, Node};
 use crate::{paths, process};
 
-/// A peer from crates.io: `(crate and program, version)`.
+/// A peer from cargo's registry: `(crate and program, version)`.
 const CRATES: &[(&str, &str)] = &[("ripgrep", "15.2.0"), ("rust-mcp-filesystem", "0.4.5")];
 const RIPGREP: &str = "rg";
 

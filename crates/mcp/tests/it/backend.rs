@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 #[derive(Default)]
 pub struct Scene {
     pub cancelled: Mutex<Vec<String>>,
+    /// What waits, in the order it began to.
+    pub begun: Mutex<Vec<String>>,
 }
 
 const TOOLS: &[&str] = &["echo", "fail", "data", "link", "wait", "steps", "ask", "load", "whoami"];
@@ -66,6 +68,7 @@ impl Backend for Scene {
                         ..Output::default()
                     }),
                     "wait" => {
+                        self.begun.lock().expect("not poisoned").push(text.clone());
                         while !request.cancel.is_cancelled() {
                             tokio::time::sleep(Duration::from_millis(1)).await;
                         }

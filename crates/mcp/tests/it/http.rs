@@ -216,7 +216,12 @@ async fn a_client_that_hangs_up_cancels_its_call() {
     let params = json!({ "name": "wait", "arguments": { "text": "long" }, "_meta": meta });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let stream = web.connect(&call.to_string()).await;
-    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    let begun = async {
+        while web.scene.begun.lock().expect("not poisoned").is_empty() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, begun).await.expect("begun");
     drop(stream);
     let cancelled = async {
         while web.scene.cancelled.lock().expect("not poisoned").is_empty() {
