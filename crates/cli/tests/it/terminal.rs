@@ -46,7 +46,7 @@ fn yes_no_and_always() {
     let session = ["--session", "s"];
     let (code, shown) = at_terminal(&world, &[&write("file_path=d.txt")[..], &session].concat(), "a");
     assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("[a]lways in this session (`write(d.txt)`)"), "{shown}");
+    assert!(shown.contains("[a]lways in this session (`write(/d.txt)`)"), "{shown}");
     // The grant is kept: nobody has to be asked in the next process.
     world
         .run(&[&["call", "edit", "file_path=d.txt", "old_string=hello", "new_string=bye"][..], &session].concat())
