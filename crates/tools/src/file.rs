@@ -7,5 +7,6 @@ pub mod list_dir;
 pub mod notebook_edit;
 pub mod read;
 mod seen;
+mod slot;
 pub mod undo;
 pub mod write;

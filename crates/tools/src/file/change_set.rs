@@ -7,16 +7,17 @@
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
-use nika_edit::{Limits, Replace, plan, unified};
+use nika_edit::{Replace, plan};
 use nika_guard::{Effect, Effects, Place};
-use nika_host::fs::{Change, Expect, Ledger, NotMade, Target, Workspace};
+use nika_host::fs::{Change, Ledger, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::edit::refusal;
 use super::notebook_edit::{self, Cell, CellType, EditMode};
-use super::seen::{Base, MAX_BYTES, TRIES, fits, known, note, stale, unread};
+use super::seen::{Base, MAX_BYTES, fits, known, note, retried, stale, unread};
+use super::slot::{Slot, diff};
 use crate::lenient;
 
 /// Makes many changes over many files at once: all of them or none. Changes apply in order. Read files
@@ -153,6 +154,9 @@ pub struct Changed {
 /// The most changes in one set.
 const MAX_CHANGES: usize = 1000;
 
+/// Lines of diff that are shown of one path.
+const DIFF_LINES: usize = 2000;
+
 /// The most bytes of a set's files together: they are all in memory, before and after.
 const MAX_SET_BYTES: u64 = 4 * MAX_BYTES;
 
@@ -210,86 +214,33 @@ impl Tool for ChangeSet {
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Option<String> {
-        Some(diff(&self.play(cx, params).ok()?))
+        Some(diff(&self.play(cx, params).ok()?, DIFF_LINES))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         if params.dry_run.unwrap_or_default() {
             return Ok(answer(&self.play(cx, &params)?, true));
         }
-        let mut moved = None;
-        for _ in 0..TRIES {
-            cx.check_cancelled()?;
-            let mut locked = self.files.lock(cx.permit)?;
+        let (slots, written) = retried(&self.files, cx, |locked| {
             let slots = self.play(cx, &params)?;
             let changes: Vec<Change> = slots.iter().filter(|slot| slot.differs()).map(Slot::change).collect();
-            if changes.is_empty() {
-                return Ok(Output::text("The changes cancel each other out; nothing was written."));
-            }
-            let written = match locked.commit(cx, changes) {
-                Ok(written) => written,
-                Err(NotMade::Moved(place)) => {
-                    moved = Some(place);
-                    continue;
+            let written = if changes.is_empty() { Vec::new() } else { locked.commit(cx, changes)? };
+            Ok((slots, written))
+        })?;
+        if written.is_empty() {
+            return Ok(Output::text("The changes cancel each other out; nothing was written."));
+        }
+        for written in written {
+            let slot = slots.iter().find(|slot| slot.place.path == written.place.path);
+            let bytes = slot.and_then(|slot| slot.now.clone());
+            match (bytes, written.after, written.stamp) {
+                (Some(bytes), Some(hash), Some(stamp)) if slot.is_some_and(|slot| slot.known) => {
+                    note(cx, &written.place, bytes, hash, stamp);
                 }
-                Err(NotMade::Refused(error)) => return Err(error),
-            };
-            drop(locked);
-            for written in written {
-                let slot = slots.iter().find(|slot| slot.place.path == written.place.path);
-                let bytes = slot.and_then(|slot| slot.now.clone());
-                match (bytes, written.after, written.stamp) {
-                    (Some(bytes), Some(hash), Some(stamp)) if slot.is_some_and(|slot| slot.known) => {
-                        note(cx, &written.place, bytes, hash, stamp);
-                    }
-                    _ => cx.session.slot::<Ledger>().forget(&written.place.path),
-                }
+                _ => cx.session.slot::<Ledger>().forget(&written.place.path),
             }
-            return Ok(answer(&slots, false));
         }
-        match moved {
-            Some(place) => Err(NotMade::Moved(place).into()),
-            None => Err(ToolError::cancelled()),
-        }
-    }
-}
-
-/// One path, from how it stands to how it shall.
-#[derive(Debug)]
-struct Slot {
-    place: Place,
-    origin: Expect,
-    now: Option<Vec<u8>>,
-    kind: Kind,
-    /// Permission bits that came along with a move.
-    mode: Option<u32>,
-    /// Whether the session knows its content: it read or wrote it.
-    known: bool,
-}
-
-impl Slot {
-    fn before(&self) -> Option<&[u8]> {
-        match &self.origin {
-            Expect::Absent => None,
-            Expect::Is { bytes, .. } => Some(bytes),
-        }
-    }
-
-    fn differs(&self) -> bool {
-        let rights = match &self.origin {
-            Expect::Is { mode, .. } => self.mode.is_some_and(|new| new != *mode),
-            Expect::Absent => false,
-        };
-        self.before() != self.now.as_deref() || (rights && self.now.is_some())
-    }
-
-    fn change(&self) -> Change {
-        let target = match (&self.now, self.kind) {
-            (None, _) => Target::Absent,
-            (Some(bytes), Kind::Link) => Target::Link(bytes.clone()),
-            (Some(bytes), _) => Target::File { bytes: bytes.clone(), mode: self.mode },
-        };
-        Change { place: self.place.clone(), expect: self.origin.clone(), target }
+        Ok(answer(&slots, false))
     }
 }
 
@@ -372,12 +323,8 @@ impl ChangeSet {
                 let to = self.slot(cx, slots, to)?;
                 vacant(&slots[to])?;
                 let bytes = slots[from].now.take().ok_or_else(|| missing(place))?;
-                let own = match &slots[from].origin {
-                    Expect::Is { mode, .. } => Some(*mode),
-                    Expect::Absent => None,
-                };
                 // What was moved here in this set brought its own rights along.
-                let mode = slots[from].mode.or(own);
+                let mode = slots[from].mode.or(slots[from].own_mode());
                 (slots[to].kind, slots[to].known, slots[to].mode) = (slots[from].kind, slots[from].known, mode);
                 slots[to].now = Some(bytes);
             }
@@ -390,13 +337,7 @@ impl ChangeSet {
         if let Some(at) = slots.iter().position(|slot| slot.place.path == place.path) {
             return Ok(at);
         }
-        let origin = self.files.look(cx.permit, place, MAX_BYTES)?.unwrap_or(Expect::Absent);
-        let (now, kind) = match &origin {
-            Expect::Absent => (None, Kind::File),
-            Expect::Is { bytes, kind, .. } => (Some(bytes.clone()), *kind),
-        };
-        let known = cx.session.slot::<Ledger>().seen(&place.path).is_some_and(|seen| seen.hash == origin.hash());
-        slots.push(Slot { place: place.clone(), origin, now, kind, mode: None, known });
+        slots.push(Slot::look(&self.files, cx, place)?);
         Ok(slots.len() - 1)
     }
 
@@ -455,12 +396,6 @@ fn numbered(index: usize, step: &Step, error: ToolError) -> ToolError {
     ToolError { code: code::CHANGE_SET_REFUSED, message, hint: error.hint }
 }
 
-fn diff(slots: &[Slot]) -> String {
-    let limits = Limits { max_lines: 2000, ..Limits::default() };
-    let one = |slot: &Slot| unified(slot.before(), slot.now.as_deref(), &slot.place.shown(), &limits);
-    slots.iter().map(one).collect::<Vec<_>>().concat()
-}
-
 fn answer(slots: &[Slot], dry_run: bool) -> Output {
     let paths = |wanted: fn(&Slot) -> bool| {
         slots.iter().filter(|slot| wanted(slot)).map(|slot| slot.place.shown().into_owned()).collect::<Vec<_>>()
@@ -471,7 +406,7 @@ fn answer(slots: &[Slot], dry_run: bool) -> Output {
         changed: paths(|slot| slot.before().is_some() && slot.now.is_some() && slot.differs()),
         deleted: paths(|slot| slot.before().is_some() && slot.now.is_none()),
     };
-    let diff = diff(slots);
+    let diff = diff(slots, DIFF_LINES);
     let verb = if dry_run { "Would change" } else { "Changed" };
     let counts = format!(
         "{} created, {} changed, {} deleted",

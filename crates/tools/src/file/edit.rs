@@ -9,12 +9,12 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::{EditError, Limits, Overlap, Plan, Rebased, Replace, plan, rebase, unified};
 use nika_guard::Effects;
-use nika_host::fs::{Change, NotMade, Workspace};
+use nika_host::fs::{Change, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seen::{Base, Known, TRIES, fits, hex, known, note, stale};
+use super::seen::{Base, Known, fits, hex, known, note, retried, stale};
 use crate::lenient;
 
 /// Replaces text in a file. Read the file first. `old_string` must be exactly the file's text (without
@@ -82,34 +82,27 @@ impl Tool for Edit {
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let place = self.files.locate(&params.file_path)?;
         let shown = place.shown().into_owned();
-        for _ in 0..TRIES {
-            cx.check_cancelled()?;
-            let mut locked = self.files.lock(cx.permit)?;
+        let (worked, bytes, diff, before, written) = retried(&self.files, cx, |locked| {
             let known = known(&self.files, cx, &place)?;
             let worked = work_out(&known, &params, &shown)?;
             fits(worked.plan.new_len(), &place)?;
             let bytes = worked.plan.apply(&known.now.bytes);
             let diff = worked.plan.diff(&known.now.bytes, &shown);
             let change = Change::replace(known.now, known.hash, bytes.clone());
-            let written = match locked.commit(cx, vec![change]) {
-                Ok(mut written) => written.remove(0),
-                Err(NotMade::Moved(_)) => continue,
-                Err(NotMade::Refused(error)) => return Err(error),
-            };
-            drop(locked);
-            if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
-                note(cx, &place, bytes, hash, stamp);
-            }
-            let edited = Edited {
-                path: shown,
-                count: worked.plan.count,
-                level: worked.plan.level.name(),
-                sha256_before: hex(known.hash),
-                sha256_after: written.after.map(hex).unwrap_or_default(),
-            };
-            return Ok(answer(edited, &worked, written.other_names, &diff));
+            let written = locked.commit(cx, vec![change])?.remove(0);
+            Ok((worked, bytes, diff, known.hash, written))
+        })?;
+        if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
+            note(cx, &place, bytes, hash, stamp);
         }
-        Err(NotMade::Moved(place).into())
+        let edited = Edited {
+            path: shown,
+            count: worked.plan.count,
+            level: worked.plan.level.name(),
+            sha256_before: hex(before),
+            sha256_after: written.after.map(hex).unwrap_or_default(),
+        };
+        Ok(answer(edited, &worked, written.other_names, &diff))
     }
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::notebook::{self, CellChange, CellEdit, CellKind, NotebookError, Op};
 use nika_guard::Effects;
-use nika_host::fs::{Change, NotMade, Workspace};
+use nika_host::fs::{Change, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seen::{Base, TRIES, hex, known, note, stale};
+use super::seen::{Base, hex, known, note, retried, stale};
 use crate::lenient;
 
 /// Replaces, inserts or deletes one cell of a Jupyter notebook (.ipynb). Read it first for its cell ids.
@@ -127,29 +127,22 @@ impl Tool for NotebookEdit {
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let place = self.files.locate(&params.notebook_path)?;
         let shown = place.shown().into_owned();
-        for _ in 0..TRIES {
-            cx.check_cancelled()?;
-            let mut locked = self.files.lock(cx.permit)?;
+        let (cell, bytes, diff, written) = retried(&self.files, cx, |locked| {
             let known = known(&self.files, cx, &place)?;
             if !matches!(known.base, Base::Current) {
-                return Err(stale(&place));
+                return Err(stale(&place).into());
             }
             let cell = plan(&known.now.bytes, params.cell(), &cx.call.0).map_err(|error| refusal(&error, &shown))?;
             let bytes = cell.plan.apply(&known.now.bytes);
             let diff = cell.plan.diff(&known.now.bytes, &shown);
             let change = Change::replace(known.now, known.hash, bytes.clone());
-            let written = match locked.commit(cx, vec![change]) {
-                Ok(mut written) => written.remove(0),
-                Err(NotMade::Moved(_)) => continue,
-                Err(NotMade::Refused(error)) => return Err(error),
-            };
-            drop(locked);
-            if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
-                note(cx, &place, bytes, hash, stamp);
-            }
-            return Ok(answer(shown, &cell, written.after.map(hex).unwrap_or_default()).with_diff(diff));
+            let written = locked.commit(cx, vec![change])?.remove(0);
+            Ok((cell, bytes, diff, written))
+        })?;
+        if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
+            note(cx, &place, bytes, hash, stamp);
         }
-        Err(NotMade::Moved(place).into())
+        Ok(answer(shown, &cell, written.after.map(hex).unwrap_or_default()).with_diff(diff))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use nika_contract::{Cx, ToolError, code};
 use nika_guard::Place;
-use nika_host::fs::{FileNow, Ledger, Seen, Stamp, Workspace, sha256};
+use nika_host::fs::{FileNow, Ledger, Locked, NotMade, Seen, Stamp, Workspace, sha256};
 
 /// The largest file that is edited, in bytes: it is held in memory three times over.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
@@ -17,7 +17,27 @@ pub(super) fn fits(bytes: usize, place: &Place) -> Result<(), ToolError> {
 }
 
 /// How often a change is begun again when others keep changing the file.
-pub(super) const TRIES: usize = 5;
+const TRIES: usize = 5;
+
+/// Looks, works out and commits under the workspace's lock. Begun again when somebody who does not ask for
+/// the lock got ahead.
+pub(super) fn retried<T>(
+    files: &Workspace,
+    cx: &Cx<'_>,
+    mut attempt: impl FnMut(&mut Locked<'_>) -> Result<T, NotMade>,
+) -> Result<T, ToolError> {
+    let mut moved = None;
+    for _ in 0..TRIES {
+        cx.check_cancelled()?;
+        let mut locked = files.lock(cx.permit)?;
+        match attempt(&mut locked) {
+            Ok(done) => return Ok(done),
+            Err(NotMade::Moved(place)) => moved = Some(place),
+            Err(NotMade::Refused(error)) => return Err(error),
+        }
+    }
+    Err(moved.map_or_else(ToolError::cancelled, |place| NotMade::Moved(place).into()))
+}
 
 /// The coarsest time stamps in use have two seconds.
 const SETTLED_MS: u64 = 2000;

@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::{Limits, merge3, unified};
-use nika_guard::{Effect, Effects, Place};
-use nika_host::fs::{Change, Expect, Ledger, NotMade, Workspace};
+use nika_guard::{Effect, Effects};
+use nika_host::fs::{Change, Ledger, Locked, Workspace};
 use nika_store::{CallChanges, Checkpoints, Hash};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seen::{MAX_BYTES, TRIES};
+use super::seen::retried;
+use super::slot::{Slot, diff};
 use crate::lenient;
 
 /// Takes back what one call (call_id, see checkpoints) or this session's last calls (steps) did to files.
@@ -54,6 +55,9 @@ pub struct TakenBack {
     /// The paths that changed.
     pub paths: Vec<String>,
 }
+
+/// Lines of diff that are shown of one path.
+const DIFF_LINES: usize = 500;
 
 /// The most calls that one undo takes back.
 const MAX_STEPS: u32 = 100;
@@ -92,7 +96,7 @@ impl Tool for Undo {
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Option<String> {
         let session = cx.session.is_lasting().then(|| cx.session.id());
         let calls = self.calls(params, session).ok()?;
-        Some(diff(&self.play(cx, &calls).ok()?))
+        Some(diff(self.play(cx, &calls).ok()?.values(), DIFF_LINES))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -101,69 +105,22 @@ impl Tool for Undo {
         if params.dry_run.unwrap_or_default() {
             return Ok(answer(&calls, &self.play(cx, &calls)?, true));
         }
-        let mut moved = None;
-        for _ in 0..TRIES {
-            cx.check_cancelled()?;
-            let mut locked = self.files.lock(cx.permit)?;
+        let slots = retried(&self.files, cx, |locked| {
             let slots = self.play(cx, &calls)?;
             let changes: Vec<Change> = slots.values().filter(|slot| slot.differs()).map(Slot::change).collect();
             if !changes.is_empty() {
-                match locked.commit(cx, changes) {
-                    Ok(_) => {}
-                    Err(NotMade::Moved(place)) => {
-                        moved = Some(place);
-                        continue;
-                    }
-                    Err(NotMade::Refused(error)) => return Err(error),
-                }
+                locked.commit(cx, changes)?;
             }
-            let made = calls.iter().flat_map(|call| &call.changes).filter(|change| change.kind == Kind::Directory);
-            // The deepest first: a directory is empty once what was made in it is gone.
-            let mut made: Vec<PathBuf> =
-                made.filter(|change| change.before.is_none()).map(|change| change.path.clone()).collect();
-            made.sort_by_key(|path| std::cmp::Reverse(path.as_os_str().len()));
-            for path in made {
-                locked.remove_empty_dir(cx, &self.files.place(path))?;
-            }
-            drop(locked);
-            for slot in slots.values() {
-                cx.session.slot::<Ledger>().forget(&slot.place.path);
-            }
-            for call in &calls {
-                self.checkpoints.mark_undone(&call.call, &cx.call.0)?;
-            }
-            return Ok(answer(&calls, &slots, false));
+            self.remove_made(cx, locked, &calls)?;
+            Ok(slots)
+        })?;
+        for slot in slots.values() {
+            cx.session.slot::<Ledger>().forget(&slot.place.path);
         }
-        match moved {
-            Some(place) => Err(NotMade::Moved(place).into()),
-            None => Err(ToolError::cancelled()),
+        for call in &calls {
+            self.checkpoints.mark_undone(&call.call, &cx.call.0)?;
         }
-    }
-}
-
-/// One path on its way back.
-struct Slot {
-    place: Place,
-    origin: Expect,
-    now: Option<Vec<u8>>,
-    kind: Kind,
-    mode: Option<u32>,
-}
-
-impl Slot {
-    fn before(&self) -> Option<&[u8]> {
-        match &self.origin {
-            Expect::Absent => None,
-            Expect::Is { bytes, .. } => Some(bytes),
-        }
-    }
-
-    fn differs(&self) -> bool {
-        self.before() != self.now.as_deref()
-    }
-
-    fn change(&self) -> Change {
-        Change::restore(self.place.clone(), self.origin.clone(), self.kind, self.now.clone(), self.mode)
+        Ok(answer(&calls, &slots, false))
     }
 }
 
@@ -199,6 +156,18 @@ impl Undo {
         Ok(calls)
     }
 
+    /// Removes the directories that the calls made and that are empty now, the deepest first.
+    fn remove_made(&self, cx: &Cx<'_>, locked: &Locked<'_>, calls: &[CallChanges]) -> Result<(), ToolError> {
+        let made = calls.iter().flat_map(|call| &call.changes).filter(|change| change.kind == Kind::Directory);
+        let mut made: Vec<PathBuf> =
+            made.filter(|change| change.before.is_none()).map(|change| change.path.clone()).collect();
+        made.sort_by_key(|path| std::cmp::Reverse(path.as_os_str().len()));
+        for path in made {
+            locked.remove_empty_dir(cx, &self.files.place(path))?;
+        }
+        Ok(())
+    }
+
     /// Plays the calls backwards on the files as they stand.
     fn play(&self, cx: &Cx<'_>, calls: &[CallChanges]) -> Result<BTreeMap<PathBuf, Slot>, ToolError> {
         let mut slots: BTreeMap<PathBuf, Slot> = BTreeMap::new();
@@ -206,12 +175,7 @@ impl Undo {
             for change in call.changes.iter().filter(|change| change.kind != Kind::Directory) {
                 if !slots.contains_key(&change.path) {
                     let place = self.files.place(change.path.clone());
-                    let origin = self.files.look(cx.permit, &place, MAX_BYTES)?.unwrap_or(Expect::Absent);
-                    let (now, kind) = match &origin {
-                        Expect::Absent => (None, Kind::File),
-                        Expect::Is { bytes, kind, .. } => (Some(bytes.clone()), *kind),
-                    };
-                    slots.insert(change.path.clone(), Slot { place, origin, now, kind, mode: None });
+                    slots.insert(change.path.clone(), Slot::look(&self.files, cx, &place)?);
                 }
                 let slot = slots.get_mut(&change.path).expect("inserted above");
                 slot.now = self.back(call, change, slot)?;
@@ -249,13 +213,8 @@ impl Undo {
     }
 }
 
-fn diff(slots: &BTreeMap<PathBuf, Slot>) -> String {
-    let one = |slot: &Slot| unified(slot.before(), slot.now.as_deref(), &slot.place.shown(), &Limits::default());
-    slots.values().map(one).collect::<Vec<_>>().concat()
-}
-
 fn answer(calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>, dry_run: bool) -> Output {
-    let diff = diff(slots);
+    let diff = diff(slots.values(), DIFF_LINES);
     let result = TakenBack {
         dry_run,
         calls: calls.iter().map(|call| call.call.clone()).collect(),

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::{Encoding, Limits, detect, unified};
 use nika_guard::{Effects, Place};
-use nika_host::fs::{Change, NotMade, Workspace};
+use nika_host::fs::{Change, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seen::{Base, MAX_BYTES, TRIES, hex, known, note, stale};
+use super::seen::{Base, MAX_BYTES, hex, known, note, retried, stale};
 
 /// Writes a whole file, with its directories. To replace an existing file, read it first. For a change
 /// within a file use edit.
@@ -77,34 +77,30 @@ impl Tool for Write {
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let place = self.files.locate(&params.file_path)?;
-        for _ in 0..TRIES {
-            cx.check_cancelled()?;
-            let mut locked = self.files.lock(cx.permit)?;
+        let written = retried(&self.files, cx, |locked| {
             let Planned { change, bytes, former, kept } = self.plan(cx, &place, &params.content)?;
             if former.as_ref() == Some(&bytes) {
-                return Ok(Output::text(format!("{} already holds exactly this; nothing was written.", place.shown())));
+                return Ok(None);
             }
-            let written = match locked.commit(cx, vec![change]) {
-                Ok(mut written) => written.remove(0),
-                Err(NotMade::Moved(_)) => continue,
-                Err(NotMade::Refused(error)) => return Err(error),
-            };
-            drop(locked);
-            let shown = place.shown().into_owned();
-            let diff = unified(former.as_deref(), Some(&bytes), &shown, &Limits::default());
-            let result = WrittenFile {
-                path: shown,
-                created: written.before.is_none(),
-                bytes: bytes.len(),
-                sha256_before: written.before.map(hex),
-                sha256_after: written.after.map(hex).unwrap_or_default(),
-            };
-            if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
-                note(cx, &place, bytes, hash, stamp);
-            }
-            return Ok(answer(&result, kept, written.other_names).with_diff(diff));
+            let written = locked.commit(cx, vec![change])?.remove(0);
+            Ok(Some((written, bytes, former, kept)))
+        })?;
+        let shown = place.shown().into_owned();
+        let Some((written, bytes, former, kept)) = written else {
+            return Ok(Output::text(format!("{shown} already holds exactly this; nothing was written.")));
+        };
+        let diff = unified(former.as_deref(), Some(&bytes), &shown, &Limits::default());
+        let result = WrittenFile {
+            path: shown,
+            created: written.before.is_none(),
+            bytes: bytes.len(),
+            sha256_before: written.before.map(hex),
+            sha256_after: written.after.map(hex).unwrap_or_default(),
+        };
+        if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
+            note(cx, &place, bytes, hash, stamp);
         }
-        Err(NotMade::Moved(place).into())
+        Ok(answer(&result, kept, written.other_names).with_diff(diff))
     }
 }
 

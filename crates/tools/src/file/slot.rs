@@ -1,0 +1,72 @@
+//! One path on its way from how it stands to how it shall stand. A change set and an undo play their steps
+//! through on slots, in memory, and commit what comes out.
+
+use nika_contract::{Cx, Kind, ToolError};
+use nika_edit::{Limits, unified};
+use nika_guard::Place;
+use nika_host::fs::{Change, Expect, Ledger, Workspace};
+
+use super::seen::MAX_BYTES;
+
+/// See the module's page.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub place: Place,
+    /// What stands there.
+    pub origin: Expect,
+    /// What shall; `None` for nothing. Of a link, where it points.
+    pub now: Option<Vec<u8>>,
+    pub kind: Kind,
+    /// Permission bits, when they shall be others than those that stand there.
+    pub mode: Option<u32>,
+    /// Whether the session knows its content: it read or wrote it.
+    pub known: bool,
+}
+
+impl Slot {
+    /// A path as it stands.
+    pub fn look(files: &Workspace, cx: &Cx<'_>, place: &Place) -> Result<Slot, ToolError> {
+        let origin = files.look(cx.permit, place, MAX_BYTES)?.unwrap_or(Expect::Absent);
+        let (now, kind) = match &origin {
+            Expect::Absent => (None, Kind::File),
+            Expect::Is { bytes, kind, .. } => (Some(bytes.clone()), *kind),
+        };
+        let known = cx.session.slot::<Ledger>().seen(&place.path).is_some_and(|seen| seen.hash == origin.hash());
+        Ok(Slot { place: place.clone(), origin, now, kind, mode: None, known })
+    }
+
+    /// The bytes that stand there.
+    pub fn before(&self) -> Option<&[u8]> {
+        match &self.origin {
+            Expect::Absent => None,
+            Expect::Is { bytes, .. } => Some(bytes),
+        }
+    }
+
+    /// The permission bits that stand there.
+    pub fn own_mode(&self) -> Option<u32> {
+        match &self.origin {
+            Expect::Is { mode, .. } => Some(*mode),
+            Expect::Absent => None,
+        }
+    }
+
+    /// Whether there is anything to commit.
+    pub fn differs(&self) -> bool {
+        let rights =
+            self.now.is_some() && self.mode.is_some() && self.own_mode().is_some_and(|own| self.mode != Some(own));
+        self.before() != self.now.as_deref() || rights
+    }
+
+    /// What to commit.
+    pub fn change(&self) -> Change {
+        Change::restore(self.place.clone(), self.origin.clone(), self.kind, self.now.clone(), self.mode)
+    }
+}
+
+/// All that would change, as one diff of at most `max_lines` a path.
+pub(super) fn diff<'a>(slots: impl IntoIterator<Item = &'a Slot>, max_lines: usize) -> String {
+    let limits = Limits { max_lines, ..Limits::default() };
+    let one = |slot: &Slot| unified(slot.before(), slot.now.as_deref(), &slot.place.shown(), &limits);
+    slots.into_iter().map(one).collect::<Vec<_>>().concat()
+}
