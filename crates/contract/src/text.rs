@@ -69,10 +69,12 @@ fn is_harmful(c: char) -> bool {
     matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The names most like `name`, nearest first: those at most a third of its length away.
+/// The names most like `name`, nearest first: those at most a third of its length away, or two letters, as
+/// two that are swapped count twice.
 pub fn near_names(name: &str, candidates: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
     let wanted = name.to_lowercase();
-    let allowed = (wanted.chars().count() / 3).max(1);
+    let length = wanted.chars().count();
+    let allowed = (length / 3).max(if length < 4 { 1 } else { 2 });
     let mut near: Vec<(usize, String)> = candidates
         .into_iter()
         .filter_map(|candidate| {
@@ -120,6 +122,7 @@ mod tests {
     fn near_names_are_the_misspelt_ones() {
         let names = || ["main.rs", "mian.rs", "lib.rs", "Main.rs"].map(str::to_owned);
         assert_eq!(near_names("main.r", names(), 2), ["Main.rs", "main.rs"]);
+        assert_eq!(near_names("edti", ["edit".to_owned(), "undo".to_owned()], 2), ["edit"]);
         assert!(near_names("zebra.py", names(), 2).is_empty());
     }
 

@@ -11,6 +11,7 @@ mod frame;
 mod out;
 mod pipe;
 mod request;
+mod text;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

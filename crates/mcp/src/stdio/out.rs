@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 
 use crate::port::Object;
 use crate::stdio::pipe::Pipe;
+use crate::stdio::text::Apart;
 
 /// Bytes waiting for a client that does not read, past which no more of its requests are read.
 pub(crate) const MAX_BACKLOG_BYTES: usize = 8 * 1024 * 1024;
@@ -65,6 +66,19 @@ impl Out {
         write_json(&mut line, id);
         line.extend_from_slice(br#","result":"#);
         write_json(&mut line, result);
+        line.extend_from_slice(b"}\n");
+        self.send(line);
+    }
+
+    /// As [`Out::result`], with the long texts that were taken out of `result`.
+    pub(crate) fn result_with(&self, id: &RequestId, result: &impl Serialize, apart: &Apart, size: usize) {
+        let mut json = Vec::with_capacity(1024);
+        write_json(&mut json, result);
+        let mut line = self.buffer(size);
+        line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        write_json(&mut line, id);
+        line.extend_from_slice(br#","result":"#);
+        apart.put_back(&json, &mut line);
         line.extend_from_slice(b"}\n");
         self.send(line);
     }

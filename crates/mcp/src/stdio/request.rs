@@ -13,6 +13,7 @@ use crate::port::{ListKind, Object, ProtocolError, Session};
 use crate::render;
 use crate::revision::{Revision, SPOKEN, key};
 use crate::stdio::conn::{Conn, Handshake, Stop};
+use crate::stdio::text::Apart;
 
 /// A request that came.
 pub(crate) struct Incoming {
@@ -171,8 +172,12 @@ impl Incoming {
             return Ok(());
         }
         match response {
-            CallToolResponse::Complete(result) => {
-                self.conn.out.result(&self.id, &result, render::size_hint(&result));
+            CallToolResponse::Complete(mut result) => {
+                let size = render::size_hint(&result);
+                match Apart::take(&mut result) {
+                    Some(apart) => self.conn.out.result_with(&self.id, &result, &apart, size),
+                    None => self.conn.out.result(&self.id, &result, size),
+                }
                 Ok(())
             }
             CallToolResponse::InputRequired(input) => {
