@@ -124,7 +124,8 @@ fn sixteen_processes_edit_one_tree_and_lose_nothing() {
                 for attempt in 0.. {
                     assert!(attempt < EDITS * 20, "worker {n} is refused forever");
                     let read = ["call", "--session", &session, "read", "file_path=shared.txt"];
-                    assert!(nika(root, state).args(read).status().expect("it runs").success());
+                    let read = nika(root, state).args(read).stderr(Stdio::piped()).output().expect("it runs");
+                    assert!(read.status.success(), "worker {n}: {}", String::from_utf8_lossy(&read.stderr));
                     let edit = json!({
                         "file_path": "shared.txt",
                         "old_string": format!("value-{n}: {done}\n"),

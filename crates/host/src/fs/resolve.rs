@@ -55,6 +55,13 @@ impl Workspace {
         })
     }
 
+    /// Whether the kernel's name for a handle is that of a file whose name is gone: it says so at its end.
+    fn was_replaced(&self, real: &Path) -> bool {
+        use std::os::unix::ffi::OsStrExt;
+        real.as_os_str().as_bytes().ends_with(b" (deleted)")
+            && statat(&self.slash, strip_slash(real), AtFlags::SYMLINK_NOFOLLOW).is_err()
+    }
+
     /// Follows every link of `path` as far as it exists; what does not exist is added as written.
     fn resolve(&self, path: &Path, text: &str) -> Result<PathBuf, ToolError> {
         let mut existing = path.to_path_buf();
@@ -63,13 +70,14 @@ impl Workspace {
         loop {
             let flags = OFlags::PATH | OFlags::CLOEXEC;
             match openat2(&self.slash, strip_slash(&existing), flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
-                // Renamed over between the open and the look at its name: what stands there now counts.
-                Ok(fd) if rustix::fs::fstat(&fd).is_ok_and(|stat| stat.st_nlink == 0) && tries < MAX_TRIES => {
-                    tries += 1
-                }
                 Ok(fd) => {
                     let mut real = Self::path_of(&fd)
                         .map_err(|error| errno(&format!("resolve '{text}'"), error, code::READ_FAILED))?;
+                    // Renamed over between the open and the look at its name: what stands there now counts.
+                    if self.was_replaced(&real) && tries < MAX_TRIES {
+                        tries += 1;
+                        continue;
+                    }
                     real.extend(missing.iter().rev());
                     return Ok(real);
                 }
