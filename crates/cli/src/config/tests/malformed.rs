@@ -22,7 +22,7 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     // Not ours.
     ("- mode", "NIKA-902 .nika/config.yaml:1:1: ", "found a list where a mapping with mode, trusted, permissions"),
     ("ask", "NIKA-902 .nika/config.yaml:1:1: ", "found 'ask' where a mapping"),
-    ("modus: ask", "NIKA-902 .nika/config.yaml:1:1: ", "unknown key `modus`; use one of"),
+    ("colour: ask", "NIKA-902 .nika/config.yaml:1:1: ", "unknown key `colour`; use one of"),
     ("modes: ask", "NIKA-902 .nika/config.yaml:1:1: ", "unknown key `modes`; did you mean mode?"),
     ("1: ask", "NIKA-902 .nika/config.yaml:1:1: ", "unknown key `1`; use one of mode, trusted"),
     ("permissions:\n  denny: []", "NIKA-902 .nika/config.yaml:2:3: ", "did you mean deny?"),
