@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let journal = Journal::create(&state, "bench", &Map::new(), Arc::new(Now))?;
     let begun = object(json!({"call": "c0007-3f2a", "tool": "edit", "arguments":
-        {"file_path": "/work/src/main.rs", "old_string": "let x = 1;", "new_string": "let x = 2;"}}));
+        {"file_path": "/repo/src/main.rs", "old_string": "let x = 1;", "new_string": "let x = 2;"}}));
     let ended = object(json!({"call": "c0007-3f2a", "tool": "edit", "ok": true, "code": null, "message": null,
         "decision": "allow", "source": "mode accept-edits", "took_us": 312, "chars": 512, "spilled": null}));
     measure("append CallBegun", 20_000, |_| journal.append("CallBegun", &begun).map(drop));
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         checkpoints.record(&meta, &preimage)
     };
     let texts: Vec<String> = (0..2000).map(|n| source(10 << 10, n + 10_000)).collect();
-    let path = Path::new("/work/src/main.rs");
+    let path = Path::new("/repo/src/main.rs");
     measure("record 10 KB", 2000, |n| record(format!("c{n}"), path, &texts[n]));
     measure("record 10 KB, content kept already", 2000, |n| record(format!("d{n}"), path, &texts[n]));
     measure("list 20", 200, |_| checkpoints.list(20, None).map(drop));
