@@ -78,6 +78,7 @@ fn a_killed_change_set_is_whole_or_nothing() {
             .args(["call", "change_set", "--mode", "accept-edits", "--json", &arguments])
             .spawn()
             .expect("the program starts");
+        // The moment of the kill: no state of the program is waited for here.
         std::thread::sleep(Duration::from_micros(dice.roll(30_000)));
         child.kill().ok();
         child.wait().expect("it ended");

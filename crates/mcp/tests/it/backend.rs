@@ -1,12 +1,12 @@
 //! A backend of a few tools, each of which shows one thing.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use nika_contract::{Asked, Block, BoxFuture, Choice, Fault, Output, Question, ToolError, code};
 use nika_guard::Answer as Said;
 use nika_mcp::{Answer, Backend, Listed, Object, Reply, Request, Session};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 /// The tools, and what became of their calls.
 #[derive(Default)]
@@ -14,6 +14,17 @@ pub struct Scene {
     pub cancelled: Mutex<Vec<String>>,
     /// What waits, in the order it began to.
     pub begun: Mutex<Vec<String>>,
+    /// Told of each change of the two.
+    pub moved: Notify,
+}
+
+impl Scene {
+    /// Waits until `list` holds something.
+    pub async fn until_some(&self, list: &Mutex<Vec<String>>) {
+        while list.lock().expect("not poisoned").is_empty() {
+            self.moved.notified().await;
+        }
+    }
 }
 
 const TOOLS: &[&str] = &["echo", "fail", "data", "link", "wait", "steps", "ask", "load", "whoami"];
@@ -69,10 +80,13 @@ impl Backend for Scene {
                     }),
                     "wait" => {
                         self.begun.lock().expect("not poisoned").push(text.clone());
+                        self.moved.notify_one();
                         while !request.cancel.is_cancelled() {
-                            tokio::time::sleep(Duration::from_millis(1)).await;
+                            // The flag wakes nobody; whoever sets it runs on this thread.
+                            tokio::task::yield_now().await;
                         }
                         self.cancelled.lock().expect("not poisoned").push(text);
+                        self.moved.notify_one();
                         Err(ToolError::cancelled())
                     }
                     "steps" => {

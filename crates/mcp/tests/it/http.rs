@@ -216,17 +216,9 @@ async fn a_client_that_hangs_up_cancels_its_call() {
     let params = json!({ "name": "wait", "arguments": { "text": "long" }, "_meta": meta });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let stream = web.connect(&call.to_string()).await;
-    let begun = async {
-        while web.scene.begun.lock().expect("not poisoned").is_empty() {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
+    let begun = web.scene.until_some(&web.scene.begun);
     tokio::time::timeout(PATIENCE, begun).await.expect("begun");
     drop(stream);
-    let cancelled = async {
-        while web.scene.cancelled.lock().expect("not poisoned").is_empty() {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
+    let cancelled = web.scene.until_some(&web.scene.cancelled);
     tokio::time::timeout(PATIENCE, cancelled).await.expect("cancelled");
 }

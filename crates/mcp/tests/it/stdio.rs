@@ -174,11 +174,7 @@ async fn a_client_that_goes_away_cancels_its_calls() {
     // Its end of both pipes closes: nobody reads what the next answer would say.
     peer.request("tools/call", json!({ "name": "echo" })).await;
     drop(peer);
-    let cancelled = async {
-        while scene.cancelled.lock().expect("not poisoned").is_empty() {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    };
+    let cancelled = scene.until_some(&scene.cancelled);
     tokio::time::timeout(PATIENCE, cancelled).await.expect("cancelled");
 }
 
