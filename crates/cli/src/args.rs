@@ -294,14 +294,21 @@ pub struct Trust {
     pub root: Option<PathBuf>,
 }
 
-/// Parses a command line, or prints help or an error and exits.
-pub fn parse(argv: impl Iterator<Item = OsString>) -> Cli {
-    let (argv, dashed) = dashed::set_aside(argv.collect());
-    let mut cli = Cli::parse_from(argv);
+/// Parses a command line. The error is what to print: a mistake, or help that was asked for.
+pub fn parse(argv: &[OsString]) -> Result<Cli, clap::Error> {
+    let (argv, dashed) = dashed::set_aside(argv.to_vec());
+    let mut cli = Cli::try_parse_from(argv)?;
     if let Command::Call(call) = &mut cli.command {
         call.pairs.extend(dashed);
     }
-    cli
+    Ok(cli)
+}
+
+/// Whether a command line that does not parse asks for one JSON object all the same.
+pub fn wants_json(argv: &[OsString]) -> bool {
+    let words: Vec<_> = argv.iter().map(|word| word.to_string_lossy()).collect();
+    words.windows(2).any(|pair| pair[0] == "--output" && pair[1] == "json")
+        || words.iter().any(|word| word == "--output=json")
 }
 
 #[cfg(test)]
@@ -317,7 +324,7 @@ mod tests {
     #[test]
     fn flags_of_tools_and_of_ours_are_told_apart() {
         let line = ["nika", "call", "grep", "-i=true", "pattern=x", "--mode=ask", "-A:=3", "--", "-C=2"];
-        let cli = parse(line.iter().map(OsString::from));
+        let cli = parse(&line.map(OsString::from)).expect("it parses");
         let Command::Call(call) = cli.command else { panic!("it is a call") };
         assert_eq!(call.pairs, ["pattern=x", "-C=2", "-i=true", "-A:=3"]);
         assert_eq!(call.standing.mode, Some(Mode::Ask));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nika_contract::{Clock, ToolError, code, event};
+use nika_guard::{Effect, Layer, LayeredRule, Place, Rule, RuleKind, classify};
 use nika_host::fs::{Settings, Workspace, sha256};
 use nika_host::proc::Isolated;
 use nika_runtime::{Dialect, Limits, Listing, Parts, Runtime};
@@ -107,6 +108,24 @@ pub struct Built {
     pub clock: Arc<dyn Clock>,
 }
 
+/// Questions about what configures us where no table of names knows it: a configuration directory that the
+/// environment moved.
+fn own_rules(world: &World) -> Vec<LayeredRule> {
+    let Some(dir) = world.config_dir.as_ref().filter(|dir| classify(&dir.join("config.yaml")).guarded.is_none()) else {
+        return Vec::new();
+    };
+    let place = Place::outside(dir.canonicalize().unwrap_or_else(|_| dir.clone()));
+    let text = Effect::Write(place).rule();
+    let rule = text.and_then(|text| Rule::parse(&text, None).ok());
+    let layered = |rule| LayeredRule {
+        kind: RuleKind::Ask,
+        rule,
+        layer: Layer::Managed,
+        at: "built in: it configures Nika".to_owned(),
+    };
+    rule.map(layered).into_iter().collect()
+}
+
 /// Builds the pipeline. Opens the roots and the undo log; reads nothing else yet.
 pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape) -> Result<Built, Failure> {
     let state = ground.state()?;
@@ -128,7 +147,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
     let runtime = Runtime::new(Parts {
         tools,
         foreign: Vec::new(),
-        policy: effective.policy.clone(),
+        policy: effective.policy.with(own_rules(world)),
         stance: effective.stance,
         state: state.clone(),
         checkpoints: Arc::clone(&checkpoints),

@@ -24,10 +24,25 @@ mod world;
 
 use std::process::ExitCode;
 
+use nika_contract::{ToolError, code};
+
+use crate::failure::Failure;
+
 fn main() -> ExitCode {
-    let cli = args::parse(std::env::args_os());
-    match cmd::run(cli.command) {
-        Ok(code) => code,
-        Err(failure) => failure.report(),
-    }
+    let argv: Vec<_> = std::env::args_os().collect();
+    let done = match args::parse(&argv) {
+        Ok(cli) => cmd::run(cli.command),
+        Err(mistake) if mistake.use_stderr() && args::wants_json(&argv) => misused(&mistake),
+        Err(other) => other.exit(),
+    };
+    done.unwrap_or_else(|failure| failure.report())
+}
+
+/// A command line that does not parse, told to the program that wrote it.
+fn misused(mistake: &clap::Error) -> Result<ExitCode, Failure> {
+    let text = mistake.to_string();
+    let (message, usage) = text.trim_start_matches("error: ").split_once("\n\n").unwrap_or((&text, ""));
+    let error = ToolError::new(code::BAD_ARGUMENTS, message.trim()).hint(usage.trim());
+    out::json(&render::error_object(&error, None))?;
+    Ok(ExitCode::from(failure::exit(error.code)))
 }

@@ -52,6 +52,11 @@ pub enum Asked {
 pub trait Asker: Send + Sync {
     /// Puts the question and waits, as long as the person takes.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked>;
+
+    /// Whether there may be somebody: no question is worked out for nobody.
+    fn is_there(&self) -> bool {
+        true
+    }
 }
 
 /// Nobody is there.
@@ -61,6 +66,10 @@ pub struct Nobody;
 impl Asker for Nobody {
     fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Asked> {
         Box::pin(async { Asked::Nobody })
+    }
+
+    fn is_there(&self) -> bool {
+        false
     }
 }
 

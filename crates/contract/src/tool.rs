@@ -34,9 +34,10 @@ pub trait Tool: Send + Sync + 'static {
     /// What the call would do. Resolves paths, opens nothing.
     fn effects(&self, params: &Self::Params, scene: &Scene<'_>) -> Result<Effects, ToolError>;
 
-    /// What would change, for the person who is asked. Runs under a permit to look, nothing more.
-    fn preview(&self, _params: &Self::Params, _cx: &Cx<'_>) -> Option<String> {
-        None
+    /// What would change, for the person who is asked; an error where the call cannot work, so that nobody
+    /// is asked for nothing. Runs under a permit to look, nothing more.
+    fn preview(&self, _params: &Self::Params, _cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        Ok(None)
     }
 
     /// Does it.
@@ -62,7 +63,7 @@ pub trait Prepared: Send + Sync {
     /// See [`Tool::effects`].
     fn effects(&self, scene: &Scene<'_>) -> Result<Effects, ToolError>;
     /// See [`Tool::preview`].
-    fn preview(&self, cx: &Cx<'_>) -> Option<String>;
+    fn preview(&self, cx: &Cx<'_>) -> Result<Option<String>, ToolError>;
     /// See [`Tool::run`].
     fn run<'a>(self: Box<Self>, cx: &'a Cx<'a>) -> BoxFuture<'a, Result<Output, ToolError>>
     where
@@ -151,7 +152,7 @@ impl<T: Tool> Prepared for Call<'_, T> {
         Ok(self.tool.effects(&self.params, scene)?.of(T::SPEC.name))
     }
 
-    fn preview(&self, cx: &Cx<'_>) -> Option<String> {
+    fn preview(&self, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         self.tool.preview(&self.params, cx)
     }
 

@@ -17,6 +17,9 @@ pub struct Place {
     pub in_first_root: bool,
     /// Whether this names one entry or everything below it.
     pub extent: Extent,
+    /// The place as it was written, where links lead from there to `path`: a rule that denies or asks
+    /// about the link's name holds, too.
+    pub named: Option<Box<Place>>,
 }
 
 /// How much of the tree a [`Place`] speaks of.
@@ -33,18 +36,36 @@ impl Place {
     pub fn inside(root: impl AsRef<Path>, below: impl AsRef<Path>) -> Place {
         let (root, below) = (root.as_ref(), below.as_ref());
         let path = if below.as_os_str().is_empty() { root.to_path_buf() } else { root.join(below) };
-        Place { path, below_root: Some(below.to_path_buf()), in_first_root: true, extent: Extent::One }
+        Place { path, below_root: Some(below.to_path_buf()), in_first_root: true, extent: Extent::One, named: None }
     }
 
     /// A place outside every root.
     pub fn outside(path: impl Into<PathBuf>) -> Place {
-        Place { path: path.into(), below_root: None, in_first_root: false, extent: Extent::One }
+        Place { path: path.into(), below_root: None, in_first_root: false, extent: Extent::One, named: None }
     }
 
     /// The same place and everything below it.
     pub fn tree(mut self) -> Place {
         self.extent = Extent::Tree;
+        self.named = self.named.map(|named| Box::new(named.tree()));
         self
+    }
+
+    /// The same place, written with a link on the way.
+    pub fn written_as(mut self, named: Place) -> Place {
+        self.named = Some(Box::new(named));
+        self
+    }
+
+    /// One entry of this tree, `below` it.
+    pub(crate) fn entry(&self, path: &Path, below: &Path) -> Place {
+        Place {
+            path: path.to_path_buf(),
+            below_root: self.below_root.as_ref().map(|root| root.join(below)),
+            in_first_root: self.in_first_root,
+            extent: Extent::One,
+            named: self.named.as_ref().map(|named| Box::new(named.entry(&named.path.join(below), below))),
+        }
     }
 
     /// The path a person recognises: relative to the first root, absolute elsewhere. Characters that

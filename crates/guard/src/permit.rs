@@ -107,15 +107,8 @@ impl Permit {
         if !self.policy.restricts_reads() {
             return false;
         }
-        let entry = Place {
-            path: path.to_path_buf(),
-            in_first_root: place.in_first_root,
-            below_root: place
-                .below_root
-                .as_ref()
-                .and_then(|below| Some(below.join(path.strip_prefix(&place.path).ok()?))),
-            extent: Extent::One,
-        };
+        let Ok(below) = path.strip_prefix(&place.path) else { return true };
+        let entry = place.entry(path, below);
         self.policy.judge_one(&self.stance, &Effect::Read(entry), &self.effects.tool).decision
             > self.tree_decision(place)
     }
@@ -160,13 +153,7 @@ impl TreeFilter<'_> {
         if secret || !self.rules {
             return secret;
         }
-        let entry = Place {
-            path: path.to_path_buf(),
-            in_first_root: self.tree.in_first_root,
-            below_root: self.tree.below_root.as_ref().map(|below| below.join(below_tree)),
-            extent: Extent::One,
-        };
-        let effect = Effect::Read(entry);
+        let effect = Effect::Read(self.tree.entry(path, below_tree));
         let decision = self.permit.policy.judge_one(&self.permit.stance, &effect, &self.permit.effects.tool).decision;
         // What only its being a secret raises does not hide a name.
         let raised_by_rule = decision > self.permit.tree_decision(&self.tree);

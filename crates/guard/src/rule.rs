@@ -238,10 +238,11 @@ impl Rule {
         match (&self.subject, effect) {
             (Subject::Exec(pattern), Effect::Exec(exec)) => exec.commands.iter().any(|argv| pattern.matches(argv)),
             (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
-                match place.extent {
+                let fits = |place: &Place| match place.extent {
                     Extent::One => pattern.matches(place),
                     Extent::Tree => pattern.covers_tree(place),
-                }
+                };
+                fits(place) || place.named.as_deref().is_some_and(fits)
             }
             (Subject::Tool(name), _) => name.is_match(tool),
             _ => self.holds(effect, tool),

@@ -20,7 +20,7 @@ pub use commit::NotMade;
 pub use fault::errno;
 pub use ignores::{Ignores, Outer, SearchRoot};
 pub use ledger::{Ledger, Seen};
-pub use lock::Locked;
+pub use lock::{LOOK_AGAIN, Locked, PATIENCE};
 pub use open::{FileNow, OpenFile, Stamp, sha256};
 pub use sets::Recovered;
 pub use workspace::{Fsync, Settings, Workspace};

@@ -119,8 +119,10 @@ impl Engine {
         let binding = || Binding::new(&caller, "tools/call", &call.name);
         let state = call.state.as_deref().map(|sealed| self.seal.open(sealed, &binding())).transpose()?;
         let (earlier, own) = match state {
-            Some(State::Question(id)) => {
+            Some(State::Question(id, asking)) => {
                 let answer = call.responses.as_ref().and_then(|responses| responses.get(ask::KEY));
+                // An answer that was used already is none: the question is put again.
+                let answer = answer.filter(|_| self.seal.spend(asking));
                 (answer.map(|answer| (id, answer.clone())), None)
             }
             Some(State::Own(own)) => (None, Some(own)),
@@ -152,7 +154,7 @@ impl Engine {
                 let params = ask::form(&question, revision);
                 let request = json!({ "method": "elicitation/create", "params": params });
                 let requests = Object::from_iter([(ask::KEY.to_owned(), request)]);
-                let state = self.seal.close(&State::Question(question.id), &binding())?;
+                let state = self.seal.close(&self.seal.question(question.id), &binding())?;
                 input_required(requests, Some(state), revision).map(CallToolResponse::InputRequired)
             }
             Answer::Input { requests, state } => {
@@ -183,7 +185,7 @@ impl Engine {
         let own = match params.remove("requestState") {
             Some(Value::String(sealed)) => match self.seal.open(&sealed, &binding)? {
                 State::Own(own) => Some(own),
-                State::Question(_) => None,
+                State::Question(..) => None,
             },
             _ => None,
         };

@@ -1,7 +1,10 @@
 //! The request state of 2026-07-28: what an unfinished call must remember travels through the
 //! client, signed, bound to who asked for what, and dated.
 
-use std::time::Duration;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rmcp::model::{ErrorData, RequestStateCodec, SealOptions};
 use serde::{Deserialize, Serialize};
@@ -14,8 +17,8 @@ const LIFE: Duration = Duration::from_secs(4 * 60 * 60);
 /// What is remembered.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum State {
-    /// The id of the question that was asked.
-    Question(String),
+    /// The id of the question that was asked, and a number that no other asking has.
+    Question(String, u64),
     /// A fixture's own.
     Own(Value),
 }
@@ -40,6 +43,8 @@ impl Binding {
 /// Signs and verifies, with a key that lives as long as the process.
 pub(crate) struct Seal {
     codec: RequestStateCodec,
+    /// Askings that were answered, and when: a yes is good for one call. Forgotten when the seal is stale.
+    answered: Mutex<HashMap<u64, Instant>>,
 }
 
 impl Seal {
@@ -54,7 +59,21 @@ impl Seal {
                 Err(error) => unreachable!("getrandom of 32 bytes cannot fail on Linux: {error}"),
             }
         }
-        Seal { codec: RequestStateCodec::try_new(key).expect("32 bytes are long enough") }
+        let codec = RequestStateCodec::try_new(key).expect("32 bytes are long enough");
+        Seal { codec, answered: Mutex::default() }
+    }
+
+    /// The state of a question that is asked now.
+    pub(crate) fn question(&self, id: String) -> State {
+        State::Question(id, RandomState::new().hash_one(0u8))
+    }
+
+    /// Whether this asking was not answered before; from now on it was.
+    pub(crate) fn spend(&self, asking: u64) -> bool {
+        let now = Instant::now();
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        answered.retain(|_, at| now.duration_since(*at) < LIFE);
+        answered.insert(asking, now).is_none()
     }
 
     /// The state as text for the client.
@@ -82,8 +101,8 @@ mod tests {
     fn a_state_is_good_for_its_request_only() {
         let seal = Seal::new();
         let binding = Binding::new("me", "tools/call", "write");
-        let sealed = seal.close(&State::Question("q1".into()), &binding).expect("seals");
-        assert!(matches!(seal.open(&sealed, &binding), Ok(State::Question(id)) if id == "q1"));
+        let sealed = seal.close(&seal.question("q1".into()), &binding).expect("seals");
+        assert!(matches!(seal.open(&sealed, &binding), Ok(State::Question(id, _)) if id == "q1"));
         for other in [
             Binding::new("you", "tools/call", "write"),
             Binding::new("me", "prompts/get", "write"),
@@ -93,5 +112,16 @@ mod tests {
         }
         assert!(seal.open(&format!("{sealed}x"), &binding).is_err());
         assert!(Seal::new().open(&sealed, &binding).is_err());
+    }
+
+    #[test]
+    fn an_answer_is_good_once() {
+        let seal = Seal::new();
+        let (State::Question(_, one), State::Question(_, two)) = (seal.question("q".into()), seal.question("q".into()))
+        else {
+            panic!("both are questions")
+        };
+        assert!(seal.spend(one) && seal.spend(two));
+        assert!(!seal.spend(one) && !seal.spend(two));
     }
 }

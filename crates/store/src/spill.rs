@@ -4,6 +4,7 @@
 //! is.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -24,12 +25,13 @@ const TIDY_ONE_IN: u32 = 16;
 pub fn write(state: &State, call: &str, text: &str) -> Result<PathBuf, StoreError> {
     id::check(call)?;
     let dir = state.spill_dir();
-    let mut number = 1;
     let (path, mut file) = loop {
-        let path = dir.join(if number == 1 { format!("{call}.txt") } else { format!("{call}-{number}.txt") });
+        // Nobody can guess it: whoever was told the name may read the file, and the directory tells none.
+        let random = || RandomState::new().hash_one(0u8);
+        let path = dir.join(format!("{call}-{:016x}{:016x}.txt", random(), random()));
         match File::options().write(true).create_new(true).mode(0o600).open(&path) {
             Ok(file) => break (path, file),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(StoreError::io("write", &path, error)),
         }
     };

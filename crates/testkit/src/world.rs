@@ -127,6 +127,12 @@ impl World {
         self
     }
 
+    /// Somebody who does `meanwhile` while the question is open, then says yes.
+    pub fn slow_person(mut self, meanwhile: impl Fn() + Send + Sync + 'static) -> World {
+        self.asker = Arc::new(SlowPerson(Box::new(meanwhile)));
+        self
+    }
+
     /// Calls a tool in the world's own session.
     pub fn call(&self, tool: &str, arguments: Value) -> Called {
         let made = self.made();
@@ -265,6 +271,16 @@ struct Person(Asked);
 impl Asker for Person {
     fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Asked> {
         Box::pin(async { self.0.clone() })
+    }
+}
+
+/// Somebody who takes their time.
+struct SlowPerson(Box<dyn Fn() + Send + Sync>);
+
+impl Asker for SlowPerson {
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Asked> {
+        (self.0)();
+        Box::pin(async { yes() })
     }
 }
 

@@ -77,6 +77,39 @@ fn values_are_typed_by_the_schema() {
 }
 
 #[test]
+fn a_command_line_that_does_not_parse_is_one_object_too() {
+    let world = world();
+    for words in [
+        &["call", "read", "--output", "json", "--no-such-flag"][..],
+        &["call", "--output=json"],
+        &["log", "list", "--output", "json", "--session"],
+    ] {
+        let ran = world.run(words);
+        let object = ran.exits(2).json();
+        assert_eq!((&object["ok"], &object["code"]), (&false.into(), &"NIKA-100".into()), "{words:?}");
+        assert!(object["error"]["message"].as_str().is_some_and(|message| !message.is_empty()), "{words:?}");
+    }
+    world.run(&["call", "--no-such-flag"]).exits(2).complains("unexpected argument");
+}
+
+#[test]
+fn a_configuration_directory_that_was_moved_is_guarded() {
+    let world = world();
+    let dir = world.path("elsewhere/nika");
+    std::fs::create_dir_all(&dir).expect("a directory");
+    let path = dir.join("config.yaml");
+    let call = |mode: &str| {
+        let file = format!("file_path={}", path.display());
+        let mut nika = world.nika(&["call", "write", &file, "content=mode: accept-all", "--mode", mode]);
+        super::world::Ran::of(nika.env("XDG_CONFIG_HOME", world.path("elsewhere")).output().expect("it starts"))
+    };
+    for mode in ["accept-edits", "workspace", "accept-all"] {
+        call(mode).exits(3).complains("NIKA-205");
+    }
+    assert!(!path.exists());
+}
+
+#[test]
 fn arguments_come_as_json_from_a_word_from_stdin_and_from_files() {
     let world = world().file("a.txt", "one\n").file("new text", "from a file\n");
     let object = r#"{"file_path": "a.txt"}"#;

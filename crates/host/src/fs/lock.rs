@@ -15,9 +15,9 @@ use rustix::io::Errno;
 use super::{Recovered, Workspace, errno};
 
 /// How long a call waits for another process to finish its change.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it looks. A change of one file takes a fraction of this.
-const LOOK_AGAIN: Duration = Duration::from_micros(500);
+pub const LOOK_AGAIN: Duration = Duration::from_micros(500);
 
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -36,9 +36,10 @@ pub struct Locked<'a> {
 }
 
 impl Workspace {
-    /// Waits for the right to change files.
-    pub fn lock(&self, _permit: &Permit) -> Result<Locked<'_>, ToolError> {
-        self.lock_within(PATIENCE)
+    /// The right to change files, or `None` while another process has it: look again after
+    /// [`LOOK_AGAIN`], for at most [`PATIENCE`]. Does not wait, as its caller's thread serves others, too.
+    pub fn lock(&self, _permit: &Permit) -> Result<Option<Locked<'_>>, ToolError> {
+        self.lock_within(Duration::ZERO)
     }
 
     /// What interrupted change sets were settled since the last call of this, for the journal.
@@ -48,7 +49,7 @@ impl Workspace {
 
     /// As [`Workspace::lock`], for recovery too: at start there is no call and no permit, and what is
     /// settled was permitted when it began.
-    pub(super) fn lock_within(&self, patience: Duration) -> Result<Locked<'_>, ToolError> {
+    pub(super) fn lock_within(&self, patience: Duration) -> Result<Option<Locked<'_>>, ToolError> {
         let mut state = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         if state.file.is_none() {
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -62,18 +63,13 @@ impl Workspace {
             match flock(file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => break,
                 Err(Errno::WOULDBLOCK | Errno::INTR) if since.elapsed() < patience => std::thread::sleep(LOOK_AGAIN),
-                Err(Errno::WOULDBLOCK) => {
-                    return Err(ToolError::new(
-                        code::WRITE_FAILED,
-                        format!("another process has been changing files here for {} s", patience.as_secs()),
-                    ));
-                }
+                Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),
                 Err(error) => return Err(errno("lock the workspace", error, code::STATE_UNUSABLE)),
             }
         }
         let mut locked = Locked { files: self, state };
         locked.settle_orphans();
-        Ok(locked)
+        Ok(Some(locked))
     }
 }
 

@@ -22,16 +22,36 @@ impl Workspace {
     /// The place that `text` names, whether it exists or not. The last link is followed.
     pub fn locate(&self, text: &str) -> Result<Place, ToolError> {
         let path = self.absolute(text)?;
-        Ok(self.place(self.resolve(&path, text)?))
+        let place = self.place(self.resolve(&path, text)?);
+        Ok(self.with_name(place, &path))
     }
 
     /// The place of the entry itself: a link at the end is not followed. For moving and deleting.
     pub fn locate_entry(&self, text: &str) -> Result<Place, ToolError> {
         let path = self.absolute(text)?;
         match (path.parent(), path.file_name()) {
-            (Some(parent), Some(name)) => Ok(self.place(self.resolve(parent, text)?.join(name))),
+            (Some(parent), Some(name)) => {
+                let place = self.place(self.resolve(parent, text)?.join(name));
+                Ok(self.with_name(place, &path))
+            }
             _ => Err(ToolError::new(code::NOT_A_FILE, format!("'{text}' names no file"))),
         }
+    }
+
+    /// `place`, remembering the path it was written as when a link led from there to here.
+    fn with_name(&self, place: Place, written: &Path) -> Place {
+        if written == place.path {
+            return place;
+        }
+        let mut plain = PathBuf::with_capacity(written.as_os_str().len());
+        for part in written.components() {
+            match part {
+                Component::ParentDir => drop(plain.pop()),
+                Component::CurDir => {}
+                part => plain.push(part),
+            }
+        }
+        if plain == place.path { place } else { place.written_as(self.place(plain)) }
     }
 
     fn absolute(&self, text: &str) -> Result<PathBuf, ToolError> {

@@ -137,15 +137,17 @@ impl Workspace {
                 let below = path.strip_prefix(&root.path).expect("root_of compared the prefix").to_path_buf();
                 // The base may lie within the root that holds it: then only absolute paths are plain.
                 let in_first_root = root.path == self.base;
-                Place { path, below_root: Some(below), in_first_root, extent: nika_guard::Extent::One }
+                Place { path, below_root: Some(below), in_first_root, extent: nika_guard::Extent::One, named: None }
             }
             _ => Place::outside(path),
         }
     }
 
-    /// Whether `path` is Nika's own state: what it has spilled for reading is not.
+    /// Whether `path` is Nika's own state. A spilled file is not, for those who were told its name; the
+    /// directory that would tell all names is.
     pub fn is_own_state(&self, path: &Path) -> bool {
-        path.starts_with(&self.own) && !self.roots.iter().any(|root| !root.writable && path.starts_with(&root.path))
+        let spilled = |root: &Root| !root.writable && path.starts_with(&root.path) && path != root.path;
+        path.starts_with(&self.own) && !self.roots.iter().any(spilled)
     }
 
     /// Whether Nika's own state lies below `root`.

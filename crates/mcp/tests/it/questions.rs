@@ -78,8 +78,15 @@ async fn a_newer_client_is_asked_by_a_result() {
     let answer = |action: Value| json!({ "inputResponses": { "permission": action }, "requestState": state });
     let yes = json!({ "action": "accept", "content": { "answer": "yes" } });
     assert_eq!(said(&peer.ask("tools/call", call(answer(yes.clone()))).await), "yes by the client's user");
+    // An answer counts once: the next call is asked about anew.
+    let again = peer.ask("tools/call", call(answer(yes.clone()))).await;
+    assert_eq!(again["result"]["resultType"], "input_required");
+    let state = again["result"]["requestState"].clone();
+    let answer = |action: Value| json!({ "inputResponses": { "permission": action }, "requestState": state });
     let declined = peer.ask("tools/call", call(answer(json!({ "action": "decline" })))).await;
     assert_eq!(said(&declined), "no: ");
+    let state = peer.ask("tools/call", call(json!({}))).await["result"]["requestState"].clone();
+    let answer = |action: Value| json!({ "inputResponses": { "permission": action }, "requestState": state });
 
     // No state, no answer: it is asked again.
     let unbound = peer.ask("tools/call", call(json!({ "inputResponses": { "permission": yes } }))).await;

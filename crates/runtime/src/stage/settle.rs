@@ -57,9 +57,15 @@ async fn ask(
     prepared: &dyn Prepared,
     verdict: &Verdict,
 ) -> Result<Option<Answer>, Stopped> {
-    let preview = verdict.look().and_then(|permit| look_ahead(runtime, session, begun, prepared, permit));
+    let asker = &begun.incoming.asker;
+    let look = || match verdict.look().filter(|_| asker.is_there()) {
+        Some(permit) => look_ahead(runtime, session, begun, prepared, permit),
+        None => Ok(None),
+    };
+    // Nobody is asked about a call that cannot work.
+    let ahead = look()?;
     // What a person reads before they say yes must not redraw their terminal.
-    let preview = preview.map(|preview| text::harmless(&preview).into_owned());
+    let preview = ahead.as_deref().map(|preview| text::harmless(preview).into_owned());
     let text = text::harmless(&verdict.question()).into_owned();
     let choices = match (verdict.decision, verdict.decisive()) {
         // A floor is asked each time: there is no rule to keep.
@@ -85,7 +91,7 @@ async fn ask(
     let asked = json!({"call": begun.call.0, "tool": begun.tool, "reasons": reasons});
     session.log(&runtime.log_to(), event::PERMISSION_REQUEST, &object(asked))?;
 
-    let asked = begun.incoming.asker.ask(&question).await;
+    let asked = asker.ask(&question).await;
     let (word, answer, rule) = match asked {
         Asked::Answered(answer) => {
             (if matches!(answer, Answer::Yes { .. }) { "yes" } else { "no" }, Some(answer), None)
@@ -112,6 +118,13 @@ async fn ask(
     if word == "later" {
         return Err(Stopped::Later(question));
     }
+    // The yes was to what was shown, and minutes may have passed.
+    if matches!(answer, Some(Answer::Yes { .. })) && look()? != ahead {
+        let changed = "what the call would do changed while the question was open; nothing was done";
+        return Err(ToolError::new(code::CHANGED_SINCE_READ, changed)
+            .hint("repeat the call, to be asked again")
+            .into());
+    }
     Ok(answer)
 }
 
@@ -122,7 +135,7 @@ fn look_ahead(
     begun: &Begun,
     prepared: &dyn Prepared,
     permit: Permit,
-) -> Option<String> {
+) -> Result<Option<String>, ToolError> {
     let cx = Cx {
         permit: &Arc::new(permit),
         call: &begun.call,
@@ -132,8 +145,8 @@ fn look_ahead(
         undo: &NoChanges,
         clock: runtime.parts.clock.as_ref(),
     };
-    // A preview that fails is no preview; the question is asked without it.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| prepared.preview(&cx))).ok().flatten()
+    // A preview that panics is no preview; the question is asked without it.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| prepared.preview(&cx))).unwrap_or(Ok(None))
 }
 
 /// Looking ahead changes nothing.

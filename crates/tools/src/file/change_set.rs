@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
-use nika_edit::{Replace, plan};
+use nika_edit::{Replace, plan, rebase};
 use nika_guard::{Effect, Effects, Place};
 use nika_host::fs::{Change, Ledger, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::edit::refusal;
+use super::edit::{overlaps, refusal};
 use super::notebook_edit::{self, Cell, CellType, EditMode};
 use super::seen::{Base, MAX_BYTES, fits, known, note, retried, stale, unread};
 use super::slot::{Slot, diff};
@@ -213,8 +213,8 @@ impl Tool for ChangeSet {
         Ok(effects)
     }
 
-    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Option<String> {
-        Some(diff(&self.play(cx, params).ok()?, DIFF_LINES))
+    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        Ok(Some(diff(&self.play(cx, params)?, DIFF_LINES)))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -226,7 +226,8 @@ impl Tool for ChangeSet {
             let changes: Vec<Change> = slots.iter().filter(|slot| slot.differs()).map(Slot::change).collect();
             let written = if changes.is_empty() { Vec::new() } else { locked.commit(cx, changes)? };
             Ok((slots, written))
-        })?;
+        })
+        .await?;
         if written.is_empty() {
             return Ok(Output::text("The changes cancel each other out; nothing was written."));
         }
@@ -285,13 +286,26 @@ impl ChangeSet {
             Step::Edit { old_string, new_string, replace_all, .. } => {
                 let replace = Replace { old: old_string, new: new_string, all: replace_all.unwrap_or_default() };
                 let at = self.text_slot(cx, slots, place)?;
-                let bytes = slots[at].now.as_deref().unwrap_or_default();
-                let made = plan(bytes, &replace).map_err(|error| refusal(&error, &shown))?;
+                let slot = &mut slots[at];
+                let now = slot.now.as_deref().unwrap_or_default();
+                // Others changed the file since it was read: the edit is placed in what was read, then moved.
+                let (made, seen) = match &slot.seen {
+                    None => (plan(now, &replace).map_err(|error| refusal(&error, &shown))?, None),
+                    Some(seen) => {
+                        let on_seen = plan(seen, &replace).map_err(|error| refusal(&error, &shown))?;
+                        let moved = rebase(seen, now, &on_seen).map_err(|overlap| overlaps(&overlap, &shown))?;
+                        (moved.plan, Some(on_seen.apply(seen)))
+                    }
+                };
                 fits(made.new_len(), place)?;
-                slots[at].now = Some(made.apply(bytes));
+                slot.now = Some(made.apply(now));
+                slot.seen = seen;
             }
             Step::Cell { cell_id, cell_index, new_source, cell_type, edit_mode, .. } => {
                 let at = self.text_slot(cx, slots, place)?;
+                if slots[at].seen.is_some() {
+                    return Err(stale(place));
+                }
                 let bytes = slots[at].now.as_deref().unwrap_or_default();
                 let cell = Cell {
                     id: cell_id.as_deref(),
@@ -351,14 +365,17 @@ impl ChangeSet {
             };
         }
         let known = known(&self.files, cx, place)?;
-        if !matches!(known.base, Base::Current) {
-            return Err(stale(place));
-        }
+        let seen = match known.base {
+            Base::Current => None,
+            Base::Stale(seen) => Some(seen.to_vec()),
+            Base::Lost => return Err(stale(place)),
+        };
         let at = self.slot(cx, slots, place)?;
         if slots[at].origin.hash() != Some(known.hash) {
             return Err(stale(place));
         }
         slots[at].known = true;
+        slots[at].seen = seen;
         Ok(at)
     }
 

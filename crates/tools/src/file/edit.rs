@@ -72,11 +72,11 @@ impl Tool for Edit {
         Ok(Effects::write(self.files.locate(&params.file_path)?))
     }
 
-    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Option<String> {
-        let place = self.files.locate(&params.file_path).ok()?;
-        let known = known(&self.files, cx, &place).ok()?;
-        let worked = work_out(&known, params, &place.shown()).ok()?;
-        Some(worked.plan.diff(&known.now.bytes, &place.shown()))
+    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        let place = self.files.locate(&params.file_path)?;
+        let known = known(&self.files, cx, &place)?;
+        let worked = work_out(&known, params, &place.shown())?;
+        Ok(Some(worked.plan.diff(&known.now.bytes, &place.shown())))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -91,7 +91,8 @@ impl Tool for Edit {
             let change = Change::replace(known.now, known.hash, bytes.clone());
             let written = locked.commit(cx, vec![change])?.remove(0);
             Ok((worked, bytes, diff, known.hash, written))
-        })?;
+        })
+        .await?;
         if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
             note(cx, &place, bytes, hash, stamp);
         }
@@ -145,7 +146,7 @@ pub(super) fn refusal(error: &EditError, shown: &str) -> ToolError {
     ToolError::new(code, format!("{shown}: {error}"))
 }
 
-fn overlaps(overlap: &Overlap, shown: &str) -> ToolError {
+pub(super) fn overlaps(overlap: &Overlap, shown: &str) -> ToolError {
     ToolError::new(code::CHANGED_SINCE_READ, format!("{shown}: {overlap}"))
         .hint("read the file again, then repeat the edit")
 }

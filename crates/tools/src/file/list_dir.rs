@@ -84,13 +84,14 @@ impl Tool for ListDir {
             .map_err(|error| ToolError::new(code::READ_FAILED, format!("cannot list {}: {error}", place.shown())))?;
         let mut text = String::with_capacity(listing.entries.len() * 32);
         for entry in &listing.entries {
-            let name = entry.name.to_string_lossy();
-            let _ = match entry.kind {
-                Kind::Dir => writeln!(text, "{name}/"),
-                Kind::File => writeln!(text, "{name}  {}", size(entry.size)),
-                Kind::Link => writeln!(text, "{name}  link"),
-                Kind::Other => writeln!(text, "{name}  device, socket or FIFO"),
-            };
+            text.push_str(&entry.name.to_string_lossy());
+            match entry.kind {
+                Kind::Dir => text.push('/'),
+                Kind::File => push_size(&mut text, entry.size),
+                Kind::Link => text.push_str("  link"),
+                Kind::Other => text.push_str("  device, socket or FIFO"),
+            }
+            text.push('\n');
         }
         if listing.total == 0 {
             text.push_str("[empty]\n");
@@ -111,6 +112,20 @@ impl Tool for ListDir {
             .with_fact("path", result.path)
             .with_fact("total", result.total))
     }
+}
+
+/// Appends a file's size. Most are small, and the general way of formatting was a tenth of a listing.
+fn push_size(text: &mut String, bytes: u64) {
+    text.push_str("  ");
+    if bytes >= 1024 {
+        return text.push_str(&size(bytes));
+    }
+    for unit in [1000, 100, 10, 1] {
+        if bytes >= unit || unit == 1 {
+            text.push(char::from(b'0' + (bytes / unit % 10) as u8));
+        }
+    }
+    text.push_str(" B");
 }
 
 /// A size as people read it: `512 B`, `1.5 KB`, `20 MB`.
@@ -143,6 +158,9 @@ mod tests {
     fn sizes_are_short() {
         for (bytes, shown) in [
             (0, "0 B"),
+            (7, "7 B"),
+            (10, "10 B"),
+            (305, "305 B"),
             (1023, "1023 B"),
             (1024, "1.0 KB"),
             (1536, "1.5 KB"),
@@ -150,6 +168,9 @@ mod tests {
             ((1 << 20) - 1, "1.0 MB"),
         ] {
             assert_eq!(size(bytes), shown);
+            let mut text = String::new();
+            push_size(&mut text, bytes);
+            assert_eq!(text, format!("  {shown}"));
         }
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::notebook::{self, CellChange, CellEdit, CellKind, NotebookError, Op};
-use nika_guard::Effects;
+use nika_guard::{Effects, Place};
 use nika_host::fs::{Change, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seen::{Base, hex, known, note, retried, stale};
+use super::seen::{Base, Known, hex, known, note, retried, stale};
 use crate::lenient;
 
 /// Replaces, inserts or deletes one cell of a Jupyter notebook (.ipynb). Read it first for its cell ids.
@@ -117,32 +117,39 @@ impl Tool for NotebookEdit {
         Ok(Effects::write(self.files.locate(&params.notebook_path)?))
     }
 
-    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Option<String> {
-        let place = self.files.locate(&params.notebook_path).ok()?;
-        let known = known(&self.files, cx, &place).ok()?;
-        let change = plan(&known.now.bytes, params.cell(), &cx.call.0).ok()?;
-        Some(change.plan.diff(&known.now.bytes, &place.shown()))
+    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        let place = self.files.locate(&params.notebook_path)?;
+        let known = self.current(cx, &place)?;
+        let shown = place.shown();
+        let change = plan(&known.now.bytes, params.cell(), &cx.call.0).map_err(|error| refusal(&error, &shown))?;
+        Ok(Some(change.plan.diff(&known.now.bytes, &shown)))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let place = self.files.locate(&params.notebook_path)?;
         let shown = place.shown().into_owned();
         let (cell, bytes, diff, written) = retried(&self.files, cx, |locked| {
-            let known = known(&self.files, cx, &place)?;
-            if !matches!(known.base, Base::Current) {
-                return Err(stale(&place).into());
-            }
+            let known = self.current(cx, &place)?;
             let cell = plan(&known.now.bytes, params.cell(), &cx.call.0).map_err(|error| refusal(&error, &shown))?;
             let bytes = cell.plan.apply(&known.now.bytes);
             let diff = cell.plan.diff(&known.now.bytes, &shown);
             let change = Change::replace(known.now, known.hash, bytes.clone());
             let written = locked.commit(cx, vec![change])?.remove(0);
             Ok((cell, bytes, diff, written))
-        })?;
+        })
+        .await?;
         if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
             note(cx, &place, bytes, hash, stamp);
         }
         Ok(answer(shown, &cell, written.after.map(hex).unwrap_or_default()).with_diff(diff))
+    }
+}
+
+impl NotebookEdit {
+    /// The notebook, which must be what the session read: cells that moved cannot be told apart.
+    fn current(&self, cx: &Cx<'_>, place: &Place) -> Result<Known, ToolError> {
+        let known = known(&self.files, cx, place)?;
+        if matches!(known.base, Base::Current) { Ok(known) } else { Err(stale(place)) }
     }
 }
 

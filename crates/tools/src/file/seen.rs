@@ -1,8 +1,10 @@
 //! What the session knows of a file against what stands there now.
 
+use std::time::Instant;
+
 use nika_contract::{Cx, ToolError, code};
 use nika_guard::Place;
-use nika_host::fs::{FileNow, Ledger, Locked, NotMade, Seen, Stamp, Workspace, sha256};
+use nika_host::fs::{FileNow, LOOK_AGAIN, Ledger, Locked, NotMade, PATIENCE, Seen, Stamp, Workspace, sha256};
 
 /// The largest file that is edited, in bytes: it is held in memory three times over.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
@@ -21,22 +23,27 @@ const TRIES: usize = 5;
 
 /// Looks, works out and commits under the workspace's lock. Begun again when somebody who does not ask for
 /// the lock got ahead.
-pub(super) fn retried<T>(
+pub(super) async fn retried<T>(
     files: &Workspace,
     cx: &Cx<'_>,
     mut attempt: impl FnMut(&mut Locked<'_>) -> Result<T, NotMade>,
 ) -> Result<T, ToolError> {
-    let mut moved = None;
-    for _ in 0..TRIES {
+    let since = Instant::now();
+    let mut tries = 0;
+    loop {
         cx.check_cancelled()?;
-        let mut locked = files.lock(cx.permit)?;
-        match attempt(&mut locked) {
-            Ok(done) => return Ok(done),
-            Err(NotMade::Moved(place)) => moved = Some(place),
-            Err(NotMade::Refused(error)) => return Err(error),
+        let tried = files.lock(cx.permit)?.map(|mut locked| attempt(&mut locked));
+        match tried {
+            Some(Ok(done)) => return Ok(done),
+            Some(Err(NotMade::Moved(_))) if tries + 1 < TRIES => tries += 1,
+            Some(Err(not_made)) => return Err(not_made.into()),
+            None if since.elapsed() < PATIENCE => tokio::time::sleep(LOOK_AGAIN).await,
+            None => {
+                let message = format!("another process has been changing files here for {} s", PATIENCE.as_secs());
+                return Err(ToolError::new(code::WRITE_FAILED, message).hint("try again when it is done"));
+            }
         }
     }
-    Err(moved.map_or_else(ToolError::cancelled, |place| NotMade::Moved(place).into()))
 }
 
 /// The coarsest time stamps in use have two seconds.

@@ -21,6 +21,8 @@ pub(super) struct Slot {
     pub mode: Option<u32>,
     /// Whether the session knows its content: it read or wrote it.
     pub known: bool,
+    /// What the session takes the content for, where others changed it since it was read.
+    pub seen: Option<Vec<u8>>,
 }
 
 impl Slot {
@@ -32,7 +34,7 @@ impl Slot {
             Expect::Is { bytes, kind, .. } => (Some(bytes.clone()), *kind),
         };
         let known = cx.session.slot::<Ledger>().seen(&place.path).is_some_and(|seen| seen.hash == origin.hash());
-        Ok(Slot { place: place.clone(), origin, now, kind, mode: None, known })
+        Ok(Slot { place: place.clone(), origin, now, kind, mode: None, known, seen: None })
     }
 
     /// The bytes that stand there.

@@ -93,10 +93,10 @@ impl Tool for Undo {
         Ok(effects)
     }
 
-    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Option<String> {
+    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         let session = cx.session.is_lasting().then(|| cx.session.id());
-        let calls = self.calls(params, session).ok()?;
-        Some(diff(self.play(cx, &calls).ok()?.values(), DIFF_LINES))
+        let calls = self.calls(params, session)?;
+        Ok(Some(diff(self.play(cx, &calls)?.values(), DIFF_LINES)))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -113,7 +113,8 @@ impl Tool for Undo {
             }
             self.remove_made(cx, locked, &calls)?;
             Ok(slots)
-        })?;
+        })
+        .await?;
         for slot in slots.values() {
             cx.session.slot::<Ledger>().forget(&slot.place.path);
         }

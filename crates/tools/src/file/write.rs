@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::seen::{Base, MAX_BYTES, hex, known, note, retried, stale};
+use super::seen::{Base, hex, known, note, retried, stale};
 
 /// Writes a whole file, with its directories. To replace an existing file, read it first. For a change
 /// within a file use edit.
@@ -69,10 +69,10 @@ impl Tool for Write {
         Ok(Effects::write(self.files.locate(&params.file_path)?))
     }
 
-    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Option<String> {
-        let place = self.files.locate(&params.file_path).ok()?;
-        let former = self.files.read_file(cx.permit, &place, MAX_BYTES).ok().map(|now| now.bytes);
-        Some(unified(former.as_deref(), Some(params.content.as_bytes()), &place.shown(), &Limits::default()))
+    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        let place = self.files.locate(&params.file_path)?;
+        let Planned { bytes, former, .. } = self.plan(cx, &place, &params.content)?;
+        Ok(Some(unified(former.as_deref(), Some(&bytes), &place.shown(), &Limits::default())))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -84,7 +84,8 @@ impl Tool for Write {
             }
             let written = locked.commit(cx, vec![change])?.remove(0);
             Ok(Some((written, bytes, former, kept)))
-        })?;
+        })
+        .await?;
         let shown = place.shown().into_owned();
         let Some((written, bytes, former, kept)) = written else {
             return Ok(Output::text(format!("{shown} already holds exactly this; nothing was written.")));

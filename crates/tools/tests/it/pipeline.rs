@@ -91,6 +91,51 @@ fn a_call_that_waits_for_an_answer_does_nothing_yet() {
 }
 
 #[test]
+fn nobody_is_asked_about_a_call_that_cannot_work() {
+    let world = world().mode(Mode::Ask).person(yes()).file("a.txt", "one\n").file("b.txt", "two\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    for (tool, arguments, code) in [
+        ("edit", json!({"file_path": "a.txt", "old_string": "three", "new_string": "four"}), 202),
+        ("edit", json!({"file_path": "b.txt", "old_string": "two", "new_string": "four"}), 203),
+        ("write", json!({"file_path": "b.txt", "content": "unread"}), 203),
+        ("change_set", json!({"changes": [{"op": "create", "file_path": "a.txt", "content": ""}]}), 218),
+        ("undo", json!({}), 221),
+    ] {
+        world.call(tool, arguments).refused(code);
+    }
+    assert!(!events(&world.journal()).contains(&"PermissionRequest"), "a question was put");
+}
+
+#[test]
+fn a_yes_is_to_what_was_shown() {
+    let world = world().mode(Mode::Ask).file("a.txt", "one\ntwo\nthree\nfour\nfive\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    let path = world.path("a.txt");
+    let world = world.slow_person(move || std::fs::write(&path, "one\ntwo\nthree\nfour\nFIVE\n").expect("written"));
+    let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "zwei"});
+    // The file changed under the question: the diff that was shown is no longer what would happen.
+    assert!(world.call("edit", edit.clone()).refused(212).message.contains("while the question was open"));
+    assert_eq!(world.text("a.txt"), "one\ntwo\nthree\nfour\nFIVE\n");
+    world.call("edit", edit).ok();
+    assert_eq!(world.text("a.txt"), "one\nzwei\nthree\nfour\nFIVE\n");
+}
+
+#[test]
+fn a_rule_on_a_links_name_holds_for_what_is_behind_it() {
+    let world = world()
+        .file("releases/1/notes.txt", "needle\n")
+        .file("other/notes.txt", "needle\n")
+        .rule(RuleKind::Deny, "read(current/**)")
+        .rule(RuleKind::Deny, "write(current/**)");
+    std::os::unix::fs::symlink("releases/1", world.path("current")).expect("a link");
+    world.call("read", json!({"file_path": "current/notes.txt"})).refused(205);
+    world.call("write", json!({"file_path": "current/new.txt", "content": ""})).refused(205);
+    assert!(!world.path("releases/1/new.txt").exists());
+    world.call("grep", json!({"pattern": "needle", "path": "current"})).refused(205);
+    world.call("read", json!({"file_path": "other/notes.txt"})).ok();
+}
+
+#[test]
 fn a_denied_tool_leaves_the_pool() {
     let world = world().rule(RuleKind::Deny, "tool(edit)");
     assert!(!world.runtime().list(None).iter().any(|tool| tool.canonical == "edit"));
@@ -110,8 +155,16 @@ fn a_long_answer_is_cut_and_kept_whole_in_a_file() {
     let whole = std::fs::read_to_string(&path).expect("the spill file");
     assert!(whole.contains("a.txt:400:line number 399"));
     // What was spilled can be read on through the same tools.
-    let world = world.call("read", json!({"file_path": path, "offset": 300, "limit": 2}));
-    world.says("line number 299");
+    world.call("read", json!({"file_path": path, "offset": 300, "limit": 2})).says("line number 299");
+    // By those who were told its name: the directory tells nobody.
+    let dir = std::path::Path::new(&path).parent().and_then(std::path::Path::to_str).expect("a directory");
+    for (tool, arguments) in [
+        ("list_dir", json!({"path": dir})),
+        ("glob", json!({"pattern": "*", "path": dir})),
+        ("grep", json!({"pattern": "line", "path": dir})),
+    ] {
+        world.call(tool, arguments).refused(205);
+    }
 }
 
 #[test]

@@ -173,3 +173,19 @@ fn a_result_too_large_is_refused_before_it_is_made() {
     ], "dry_run": true});
     world.call("change_set", set).refused(218);
 }
+
+#[test]
+fn a_set_is_merged_into_what_others_changed_elsewhere() {
+    let world = world().file("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.put("a.txt", b"ONE\ntwo\nthree\nfour\nfive\nsix\n");
+    let change =
+        |old: &str, new: &str| json!({"op": "edit", "file_path": "a.txt", "old_string": old, "new_string": new});
+    world.call("change_set", json!({"changes": [change("four", "vier"), change("six", "sechs")]})).ok();
+    assert_eq!(world.text("a.txt"), "ONE\ntwo\nthree\nvier\nfive\nsechs\n");
+    // The same lines changed by both: neither is lost.
+    world.put("a.txt", b"ONE\ntwo\nthree\nVIER\nfive\nsechs\n");
+    let refused = world.call("change_set", json!({"changes": [change("vier", "4")]}));
+    assert!(refused.refused(218).message.contains("NIKA-212"));
+    assert_eq!(world.text("a.txt"), "ONE\ntwo\nthree\nVIER\nfive\nsechs\n");
+}
