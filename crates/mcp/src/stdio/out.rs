@@ -21,9 +21,13 @@ pub(crate) const MAX_BACKLOG_BYTES: usize = 8 * 1024 * 1024;
 /// Lines longer than this are worth a larger pipe.
 const LARGE_BYTES: usize = 64 * 1024;
 
-/// The largest buffer that is kept for the next line. Giving a megabyte back to the system and
+/// A long line is sent in pieces of about this size: the client reads one while the next is written.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// The largest buffer that is kept for the next line, and how many. Giving a megabyte back to the system and
 /// asking for it again costs a page fault every 4 KiB: a sixth of such a call.
-const MAX_SPARE_BYTES: usize = 4 * 1024 * 1024;
+const MAX_SPARE_BYTES: usize = 1024 * 1024;
+const MAX_SPARES: usize = 4;
 
 /// The way out.
 #[derive(Debug)]
@@ -41,10 +45,23 @@ struct Waiting {
     lines: VecDeque<Vec<u8>>,
     /// How much of the first line is written.
     sent: usize,
-    /// A buffer to use again.
-    spare: Vec<u8>,
+    /// Buffers to use again.
+    spare: Vec<Vec<u8>>,
     enlarged: bool,
     broken: bool,
+}
+
+impl Waiting {
+    /// An empty buffer with room for `size`: the smallest spare one that has it.
+    fn buffer(&mut self, size: usize) -> Vec<u8> {
+        let fits = self.spare.iter().enumerate().filter(|(_, spare)| spare.capacity() >= size);
+        let best = fits.min_by_key(|(_, spare)| spare.capacity()).map(|(at, _)| at);
+        let at = best.or_else(|| self.spare.len().checked_sub(1));
+        let mut buffer = at.map(|at| self.spare.swap_remove(at)).unwrap_or_default();
+        buffer.clear();
+        buffer.reserve(size);
+        buffer
+    }
 }
 
 impl Out {
@@ -74,13 +91,21 @@ impl Out {
     pub(crate) fn result_with(&self, id: &RequestId, result: &impl Serialize, apart: &Apart, size: usize) {
         let mut json = Vec::with_capacity(1024);
         write_json(&mut json, result);
-        let mut line = self.buffer(size);
-        line.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-        write_json(&mut line, id);
-        line.extend_from_slice(br#","result":"#);
-        apart.put_back(&json, &mut line);
-        line.extend_from_slice(b"}\n");
-        self.send(line);
+        // Locked for the whole line: nothing of another may stand between its pieces.
+        let mut waiting = self.lock();
+        let mut piece = waiting.buffer(size.min(PIECE_BYTES + PIECE_BYTES / 4));
+        piece.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        write_json(&mut piece, id);
+        piece.extend_from_slice(br#","result":"#);
+        apart.put_back(&json, &mut piece, &mut |piece| {
+            if piece.len() >= PIECE_BYTES {
+                let room = piece.capacity();
+                self.send_locked(&mut waiting, std::mem::take(piece));
+                *piece = waiting.buffer(room);
+            }
+        });
+        piece.extend_from_slice(b"}\n");
+        self.send_locked(&mut waiting, piece);
     }
 
     /// `{"error":…}`; without an id when the request's could not be read.
@@ -117,12 +142,8 @@ impl Out {
         self.send(line);
     }
 
-    /// An empty buffer with room for `size`.
     fn buffer(&self, size: usize) -> Vec<u8> {
-        let mut buffer = std::mem::take(&mut self.lock().spare);
-        buffer.clear();
-        buffer.reserve(size);
-        buffer
+        self.lock().buffer(size)
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -130,7 +151,10 @@ impl Out {
     }
 
     fn send(&self, line: Vec<u8>) {
-        let mut waiting = self.lock();
+        self.send_locked(&mut self.lock(), line);
+    }
+
+    fn send_locked(&self, waiting: &mut Waiting, line: Vec<u8>) {
         if waiting.broken {
             return;
         }
@@ -143,11 +167,11 @@ impl Out {
             return;
         }
         loop {
-            match self.write_some(&mut waiting) {
+            match self.write_some(waiting) {
                 Ok(Some(_)) if waiting.lines.is_empty() => return,
                 Ok(Some(_)) => {}
                 Ok(None) => return self.more.notify_one(),
-                Err(_) => return self.break_off(&mut waiting),
+                Err(_) => return self.break_off(waiting),
             }
         }
     }
@@ -190,8 +214,8 @@ impl Out {
         if waiting.sent == line.len() {
             waiting.sent = 0;
             let written = waiting.lines.pop_front().unwrap_or_default();
-            if (waiting.spare.capacity()..=MAX_SPARE_BYTES).contains(&written.capacity()) {
-                waiting.spare = written;
+            if waiting.spare.len() < MAX_SPARES && written.capacity() <= MAX_SPARE_BYTES {
+                waiting.spare.push(written);
             }
         }
         self.backlog.fetch_sub(count, Ordering::Relaxed);

@@ -11,6 +11,9 @@ use rmcp::model::{CallToolResult, ContentBlock};
 /// Texts shorter than this are not worth the detour.
 const LONG_BYTES: usize = 16 * 1024;
 
+/// How much is escaped between two looks at the line's length.
+const STEP_BYTES: usize = 64 * 1024;
+
 /// The long texts of a result, each replaced by a mark that nobody else can know.
 pub(crate) struct Apart {
     texts: Vec<String>,
@@ -35,15 +38,20 @@ impl Apart {
         (!apart.texts.is_empty()).then_some(apart)
     }
 
-    /// Appends `json`, a serialised result, with the texts in their places.
-    pub(crate) fn put_back(&self, json: &[u8], line: &mut Vec<u8>) {
+    /// Appends `json`, a serialised result, with the texts in their places. `more` sees the line again and
+    /// again as it grows, and may take what is there.
+    pub(crate) fn put_back(&self, json: &[u8], line: &mut Vec<u8>, more: &mut dyn FnMut(&mut Vec<u8>)) {
         let quoted = format!("\"{}\"", self.mark);
         let mut rest = json;
         for text in &self.texts {
             let Some(at) = memmem::find(rest, quoted.as_bytes()) else { break };
             line.extend_from_slice(&rest[..at]);
             line.push(b'"');
-            escape(text.as_bytes(), line);
+            // A piece may end within a character: its bytes are what is escaped.
+            for piece in text.as_bytes().chunks(STEP_BYTES) {
+                escape(piece, line);
+                more(line);
+            }
             line.push(b'"');
             rest = &rest[at + quoted.len()..];
         }
@@ -51,42 +59,50 @@ impl Apart {
     }
 }
 
-/// Appends `text` as the inside of a JSON string.
+/// Appends `text` as the inside of a JSON string: eight bytes are appended, then cut where the first that
+/// must be escaped stood. An append of a fixed size is one store, and source text has such a byte every line.
 fn escape(text: &[u8], line: &mut Vec<u8>) {
-    let mut from = 0;
-    while let Some(at) = next_special(text, from) {
-        line.extend_from_slice(&text[from..at]);
-        match text[at] {
-            b'"' => line.extend_from_slice(b"\\\""),
-            b'\\' => line.extend_from_slice(b"\\\\"),
-            b'\n' => line.extend_from_slice(b"\\n"),
-            b'\t' => line.extend_from_slice(b"\\t"),
-            b'\r' => line.extend_from_slice(b"\\r"),
-            control => line.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
+    line.reserve(text.len() + text.len() / 8);
+    let mut at = 0;
+    while let Some(eight) = text[at..].first_chunk::<8>() {
+        line.extend_from_slice(eight);
+        let plain = first_special(u64::from_le_bytes(*eight));
+        at += plain;
+        if plain < 8 {
+            line.truncate(line.len() - (8 - plain));
+            escape_byte(eight[plain], line);
+            at += 1;
         }
-        from = at + 1;
     }
-    line.extend_from_slice(&text[from..]);
+    for byte in &text[at..] {
+        if is_special(*byte) { escape_byte(*byte, line) } else { line.push(*byte) }
+    }
 }
 
-/// Where the next quotation mark, backslash or control character stands.
-fn next_special(text: &[u8], from: usize) -> Option<usize> {
+fn escape_byte(byte: u8, line: &mut Vec<u8>) {
+    match byte {
+        b'"' => line.extend_from_slice(b"\\\""),
+        b'\\' => line.extend_from_slice(b"\\\\"),
+        b'\n' => line.extend_from_slice(b"\\n"),
+        b'\t' => line.extend_from_slice(b"\\t"),
+        b'\r' => line.extend_from_slice(b"\\r"),
+        control => line.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
+    }
+}
+
+fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+/// Which of eight bytes is the first quotation mark, backslash or control character; 8 for none.
+fn first_special(word: u64) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let is_special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
-    let mut at = from;
-    while let Some(eight) = text.get(at..at + 8) {
-        let word = u64::from_le_bytes(eight.try_into().unwrap_or_default());
-        let zero_in = |word: u64| word.wrapping_sub(ONES) & !word;
-        let below_space = word.wrapping_sub(ONES * 0x20) & !word;
-        let hits = (below_space | zero_in(word ^ (ONES * 0x22)) | zero_in(word ^ (ONES * 0x5c))) & HIGHS;
-        if hits != 0 {
-            // A borrow can only spoil bytes above a true hit: the lowest is one.
-            return Some(at + (hits.trailing_zeros() / 8) as usize);
-        }
-        at += 8;
-    }
-    text[at..].iter().position(is_special).map(|more| at + more)
+    let zero_in = |word: u64| word.wrapping_sub(ONES) & !word;
+    let below_space = word.wrapping_sub(ONES * 0x20) & !word;
+    let hits = (below_space | zero_in(word ^ (ONES * 0x22)) | zero_in(word ^ (ONES * 0x5c))) & HIGHS;
+    // A borrow can only spoil bytes above a true hit: the lowest is one. No hit has 64 zeros: eight bytes.
+    (hits.trailing_zeros() / 8) as usize
 }
 
 #[cfg(test)]
@@ -125,7 +141,10 @@ mod tests {
         let mut result = CallToolResult::success(texts());
         let apart = Apart::take(&mut result).expect("two are long");
         let mut line = Vec::new();
-        apart.put_back(&serde_json::to_vec(&result).expect("serialises"), &mut line);
+        let mut sent = Vec::new();
+        apart.put_back(&serde_json::to_vec(&result).expect("serialises"), &mut line, &mut |line| sent.append(line));
+        sent.append(&mut line);
+        let line = sent;
         let whole: serde_json::Value = serde_json::from_slice(&line).expect("it is JSON");
         assert_eq!(whole, serde_json::to_value(CallToolResult::success(texts())).expect("serialises"));
         assert!(Apart::take(&mut CallToolResult::success(vec![ContentBlock::text("short")])).is_none());
