@@ -1,8 +1,10 @@
-//! Throws random text at every parser of the crate: rules, path patterns, hosts, modes, paths.
-//! `cargo run --release -p nika-guard --example fuzz -- COUNT SEED`. A panic is a bug.
+//! Throws random text at every parser of the crate: rules, path patterns, hosts, modes, paths, and shell text.
+//! `cargo run --release -p nika-guard --example fuzz -- COUNT SEED [bash]`. A panic is a bug; so is a shell
+//! command that takes more than a second.
 
 use std::path::Path;
 
+use nika_guard::bash::{Site, analyse};
 use nika_guard::{Effect, Effects, Mode, PathPattern, Place, Policy, Rule, Stance, classify};
 
 /// Pieces that parsers care about, so that random text gets past their first look.
@@ -57,7 +59,170 @@ const PIECES: &[&str] = &[
     "x.example.com",
 ];
 
+/// Commands to mutate: the fixtures of the tests, as data.
+const COMMANDS: [&str; 3] = [
+    include_str!("../tests/data/bash/bash_adversarial.jsonl"),
+    include_str!("../tests/data/bash/bash_benign.jsonl"),
+    include_str!("../tests/data/bash/bash_destructive.jsonl"),
+];
+
+/// Pieces of shell text.
+const SHELL: &[&str] = &[
+    "$(",
+    ")",
+    "`",
+    "\"",
+    "'",
+    "$'",
+    "${",
+    "}",
+    "${x:-",
+    "$((",
+    "))",
+    "((",
+    "[[ ",
+    " ]]",
+    "<<E\n",
+    "\nE\n",
+    "<<'E'\n",
+    "<<<",
+    "<(",
+    ">(",
+    ">&",
+    "&>",
+    ">|",
+    "{fd}>",
+    "2>",
+    "|",
+    "||",
+    "&&",
+    "&",
+    ";",
+    ";;",
+    "\n",
+    "\\\n",
+    "\\",
+    "#",
+    " # ",
+    "*",
+    "?",
+    "[",
+    "]",
+    "{a,b}",
+    "{1..9}",
+    "~",
+    "~/",
+    "=",
+    "+=",
+    "a=(",
+    "a[0]=",
+    "if ",
+    "then ",
+    "else ",
+    "elif ",
+    "fi ",
+    "for x in ",
+    "do ",
+    "done ",
+    "while ",
+    "case x in ",
+    "esac ",
+    "function ",
+    "f() ",
+    "coproc ",
+    "select ",
+    "time ",
+    "! ",
+    "{ ",
+    "} ",
+    "( ",
+    "cd ",
+    "exec ",
+    "eval ",
+    "bash -c '",
+    "xargs ",
+    "find . -exec ",
+    " \\;",
+    "env ",
+    "export ",
+    "read x ",
+    "sed -n ",
+    "awk '{",
+    "jq '.",
+    "\t",
+    " ",
+    "\r",
+    "\0",
+    "\u{a0}",
+    "\u{202e}",
+    "\u{200b}",
+    "é",
+    "日本",
+    "$x",
+    "\"$@\"",
+    "$1",
+    "$?",
+    "-eq ",
+    "=~ ",
+    "==",
+    "/dev/tcp/a/1",
+    "/etc/passwd",
+];
+
+/// Random shell text and broken commands; returns how many were read.
+fn bash(count: u64, next: &mut dyn FnMut(usize) -> usize) -> u64 {
+    let site = Site { roots: vec!["/w/repo".into()], cwd: "/w/repo".into(), home: "/home/dev".into() };
+    let commands: Vec<String> = COMMANDS
+        .iter()
+        .flat_map(|text| text.lines())
+        .filter_map(|line| line.split_once("\"cmd\": \""))
+        .map(|(_, rest)| rest.split("\", \"").next().unwrap_or_default().replace("\\n", "\n").replace("\\\"", "\""))
+        .filter(|command| command.len() < 2000)
+        .collect();
+    let mut read = 0;
+    for _ in 0..count {
+        let mut text: Vec<char> = match next(3) {
+            0 => Vec::new(),
+            _ => commands[next(commands.len())].chars().collect(),
+        };
+        for _ in 0..1 + next(12) {
+            let at = next(text.len() + 1);
+            match next(5) {
+                0 if !text.is_empty() => {
+                    text.remove(at.min(text.len() - 1));
+                }
+                1 => text.extend(char::from_u32(next(0x300) as u32)),
+                2 => {
+                    let other: Vec<char> = commands[next(commands.len())].chars().collect();
+                    let from = next(other.len() + 1);
+                    text.splice(at..at, other[from..(from + next(20)).min(other.len())].iter().copied());
+                }
+                _ => {
+                    text.splice(at..at, SHELL[next(SHELL.len())].chars());
+                }
+            }
+        }
+        let text: String = text.into_iter().collect();
+        let start = std::time::Instant::now();
+        let analysis = analyse(&text, &site);
+        assert!(start.elapsed().as_secs() < 1, "slow: {text:?}");
+        for finding in &analysis.findings {
+            assert!(text.get(finding.span.clone()).is_some(), "{finding:?} in {text:?}");
+        }
+        if let Some(canonical) = &analysis.canonical {
+            read += 1;
+            let again = analyse(canonical, &site);
+            if again.canonical.is_some() {
+                assert_eq!(again.canonical.as_ref(), Some(canonical), "printed twice: {text:?}");
+                assert_eq!(again.facts, analysis.facts, "{text:?} became {canonical:?}");
+            }
+        }
+    }
+    read
+}
+
 fn main() {
+    let only_bash = std::env::args().nth(3).is_some_and(|what| what == "bash");
     let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().unwrap_or(1));
     let (count, seed) = (arguments.next().unwrap_or(1_000_000), arguments.next().unwrap_or(1));
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -67,6 +232,10 @@ fn main() {
         state ^= state << 17;
         usize::try_from(state % below as u64).unwrap_or(0)
     };
+    if only_bash {
+        let read = bash(count, &mut next);
+        return println!("{count} shell texts, {read} of them read, no panic (seed {seed})");
+    }
     let (mut rules, mut patterns) = (0u64, 0u64);
     for _ in 0..count {
         let mut text = String::new();
@@ -95,5 +264,7 @@ fn main() {
         let call = Effects::read(place.tree()).and(Effect::Write(Place::outside(path))).of(&text);
         let _ = Policy::default().judge(&Stance::from(Mode::Ask), &call).permit(None);
     }
+    let read = bash(count / 20, &mut next);
+    println!("{} shell texts, {read} of them read", count / 20);
     println!("{count} inputs, {rules} of them rules, {patterns} of them patterns, no panic (seed {seed})");
 }

@@ -107,6 +107,8 @@ pub struct Exec {
     pub commands: Vec<Vec<String>>,
     /// The strictest kind found among them.
     pub kind: ExecKind,
+    /// Why it is of that kind, in words; may be empty.
+    pub why: String,
 }
 
 /// One thing a call would do.
@@ -178,12 +180,31 @@ impl Effect {
                 format!("{}({anchor}{escaped})", self.verb())
             }
             Effect::Net(host) => format!("net({host})"),
+            Effect::Exec(Exec { commands, .. }) if commands.len() == 1 => format!("exec({})", words(&commands[0])?),
             Effect::Foreign { server, tool } => format!("mcp__{server}__{tool}"),
             _ => return None,
         };
         // What does not come back as a rule for this very effect is not offered.
         let rule = crate::Rule::parse(&text, None).ok()?;
         rule.holds(self, "").then_some(text)
+    }
+}
+
+/// A command in the rule language: its words as they are, up to the first that the language cannot say.
+fn words(argv: &[String]) -> Option<String> {
+    let sayable = |word: &&String| {
+        !word.is_empty() && word.chars().all(|c| !c.is_whitespace() && !c.is_control() && !"(){},\"'".contains(c))
+    };
+    let escaped = |word: &String| {
+        let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\' | '!');
+        word.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect::<String>()
+    };
+    let said: Vec<String> = argv.iter().take_while(sayable).map(escaped).collect();
+    match said.len() {
+        // A program alone is too much to allow for the sake of one of its commands.
+        0 | 1 if argv.len() > 1 => None,
+        all if all == argv.len() => Some(said.join(" ")),
+        _ => Some(format!("{} *", said.join(" "))),
     }
 }
 

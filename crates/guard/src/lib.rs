@@ -24,20 +24,27 @@
 //! assert!(!permit.covers_write("/repo/src/b.rs".as_ref()));
 //! ```
 
+pub mod bash;
+mod budget;
 mod effect;
+mod hook;
+pub mod manifest;
 mod mode;
 mod path;
 mod pattern;
 mod permit;
 mod policy;
+pub mod profile;
 mod rule;
 mod verdict;
 
+pub use budget::{Budget, Budgets, Limit};
 pub use effect::{Effect, Effects, Exec, ExecKind, Extent, Place};
+pub use hook::{Configured, Hook, HookPoint, OnFailure};
 pub use mode::{Act, Cell, Mode, Stance, TABLE, UnknownMode};
 pub use path::{PathClass, classify};
 pub use pattern::{PathPattern, PatternError};
 pub use permit::{Answer, Looking, Permit, TreeFilter};
 pub use policy::{Layer, LayeredRule, Policy};
-pub use rule::{Rule, RuleError, RuleKind, Subject};
+pub use rule::{Examples, Rule, RuleError, RuleKind, Subject};
 pub use verdict::{Decision, Reason, Refusal, Source, Verdict};

@@ -267,6 +267,47 @@ pub fn classify(path: &Path) -> PathClass {
     PathClass { secret: hit(SECRETS).filter(|_| !public()), guarded: hit(GUARDED) }
 }
 
+/// A table row that stands at one fixed place below a directory, as components; `tree` when all below it counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub(crate) below: &'static [&'static str],
+    pub(crate) name: Option<&'static str>,
+    pub(crate) tree: bool,
+    pub(crate) why: &'static str,
+}
+
+fn spots(table: &'static [(Shape, &'static str)]) -> impl Iterator<Item = Spot> {
+    table.iter().filter_map(|(shape, why)| match shape {
+        Name(name) => Some(Spot { below: &[], name: Some(name), tree: false, why }),
+        Below(run) => Some(Spot { below: run, name: None, tree: true, why }),
+        Ends(run) => Some(Spot { below: run, name: None, tree: false, why }),
+        _ => None,
+    })
+}
+
+/// Where guarded entries stand below a project or a home.
+pub(crate) fn guarded_spots() -> impl Iterator<Item = Spot> {
+    spots(GUARDED)
+}
+
+/// Where secrets stand below a home.
+pub(crate) fn secret_spots() -> impl Iterator<Item = Spot> {
+    spots(SECRETS)
+}
+
+/// The places of secrets that start at `/` and name no pattern.
+pub(crate) fn rooted_secrets() -> impl Iterator<Item = &'static [&'static str]> {
+    SECRETS.iter().filter_map(|(shape, _)| match shape {
+        Rooted(run) if !run.contains(&"*") => Some(*run),
+        _ => None,
+    })
+}
+
+/// Whether the guard's reason is that something far from this directory reads it: a login elsewhere, a build service.
+pub(crate) fn is_of_elsewhere(why: &str) -> bool {
+    why == RC || why == SESSION || why == CI
+}
+
 /// Whether `path` holds a secret; the half of [`classify`] that a tree search asks for every file.
 pub(crate) fn is_secret(path: &Path) -> bool {
     let bytes = fold(path.as_os_str().as_bytes());

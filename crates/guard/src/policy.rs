@@ -104,7 +104,9 @@ impl Policy {
 
     /// The verdict for a call.
     pub fn judge(&self, stance: &Stance, effects: &Effects) -> Verdict {
-        let reasons = effects.all.iter().map(|effect| self.judge_one(stance, effect, &effects.tool)).collect();
+        let mut reasons: Vec<Reason> =
+            effects.all.iter().map(|effect| self.judge_one(stance, effect, &effects.tool)).collect();
+        covered_by_commands(&effects.all, &mut reasons);
         Verdict::new(effects.clone(), reasons, self.clone(), *stance)
     }
 
@@ -147,7 +149,8 @@ impl Policy {
         let Effect::Exec(exec) = effect else { return None };
         let mut first = None;
         for argv in &exec.commands {
-            let single = Effect::Exec(crate::Exec { commands: vec![argv.clone()], kind: exec.kind });
+            let single =
+                Effect::Exec(crate::Exec { commands: vec![argv.clone()], kind: exec.kind, why: String::new() });
             let rule = self.rules.iter().find(|rule| rule.kind == RuleKind::Allow && rule.rule.holds(&single, tool))?;
             first.get_or_insert(rule);
         }
@@ -166,6 +169,11 @@ impl Policy {
             if let Some(why) = why {
                 title = format!("{title}: {why}");
             }
+        }
+        if let Effect::Exec(exec) = effect
+            && !exec.why.is_empty()
+        {
+            title = format!("{title}: {}", exec.why);
         }
         let remedy = remedy(decision, effect, act, &source, stance);
         Reason {
@@ -186,6 +194,26 @@ impl From<Cell> for Decision {
             Cell::Ask => Decision::Ask,
             Cell::Floor => Decision::Floor,
             Cell::Deny => Decision::Deny,
+        }
+    }
+}
+
+/// A rule that lets a command run lets it write inside, where its sandbox keeps it: that is no second question.
+/// What a rule says about the place, or what is guarded or outside, stays as it is.
+fn covered_by_commands(effects: &[Effect], reasons: &mut [Reason]) {
+    let pairs = || effects.iter().zip(reasons.iter());
+    let commands = || pairs().filter(|(effect, _)| matches!(effect, Effect::Exec(_))).map(|(_, reason)| reason);
+    if !commands().all(|reason| reason.decision == Decision::Allow) {
+        return;
+    }
+    let by_rule = |reason: &&Reason| matches!(reason.source, Source::Rule { .. });
+    let Some(source) = commands().find(by_rule).map(|reason| reason.source.clone()) else { return };
+    for (effect, reason) in effects.iter().zip(reasons.iter_mut()) {
+        let inside =
+            matches!(effect, Effect::Write(place) if acts(effect) == [Act::WriteInside] && place.below_root.is_some());
+        if inside && reason.decision == Decision::Ask && matches!(reason.source, Source::Mode(_)) {
+            (reason.decision, reason.source) = (Decision::Allow, source.clone());
+            (reason.remedy, reason.rule) = (Vec::new(), None);
         }
     }
 }

@@ -88,6 +88,17 @@ pub struct Rule {
     pub text: String,
     /// What it speaks of.
     pub subject: Subject,
+    /// What it should and should not match, where the file says so.
+    pub examples: Examples,
+}
+
+/// Examples that a rule carries, written as its subject is written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Examples {
+    /// It matches these.
+    pub matches: Vec<String>,
+    /// It does not match these.
+    pub not_matches: Vec<String>,
 }
 
 /// A rule that cannot be used.
@@ -188,11 +199,45 @@ impl Rule {
             Some(name) => foreign(text, name)?,
             None => native(text, home)?,
         };
-        Ok(Rule { text: text.to_owned(), subject })
+        Ok(Rule { text: text.to_owned(), subject, examples: Examples::default() })
     }
 
-    /// Checks the examples that a rule carries: paths, commands, hosts or names of its own kind.
-    pub fn check_examples(&self, matches: &[String], not_matches: &[String]) -> Result<(), RuleError> {
+    /// This rule with examples, which it stands: paths, commands, hosts or names of its own kind.
+    pub fn with_examples(mut self, examples: Examples) -> Result<Rule, RuleError> {
+        self.check_examples(&examples.matches, &examples.not_matches)?;
+        self.examples = examples;
+        Ok(self)
+    }
+
+    /// The rule that denies one tool by its name in any dialect, whatever the case; `*` is every tool.
+    pub(crate) fn denying_tool(name: &str) -> Rule {
+        match name {
+            "*" => Rule::tool_like("*"),
+            name => Rule::tool_like(&globset::escape(&canonical_tool(name))),
+        }
+    }
+
+    /// The rules that deny every tool whose name, in any dialect, begins so.
+    pub(crate) fn denying_prefix(prefix: &str) -> Vec<Rule> {
+        let prefix = prefix.strip_suffix('*').unwrap_or(prefix).to_lowercase();
+        let prefix = prefix.strip_prefix("nika_").unwrap_or(&prefix);
+        let other = TOOL_NAMES
+            .iter()
+            .filter(|(other, ours)| other.to_lowercase().starts_with(prefix) && !ours.starts_with(prefix));
+        let mut ours: Vec<&str> = other.map(|(_, ours)| *ours).collect();
+        ours.sort_unstable();
+        ours.dedup();
+        let all = Rule::tool_like(&format!("{}*", globset::escape(prefix)));
+        std::iter::once(all).chain(ours.into_iter().map(Rule::tool_like)).collect()
+    }
+
+    fn tool_like(glob: &str) -> Rule {
+        let matcher = GlobBuilder::new(glob).case_insensitive(true).backslash_escape(true).build();
+        let matcher = matcher.expect("names are escaped").compile_matcher();
+        Rule { text: format!("tool({glob})"), subject: Subject::Tool(matcher), examples: Examples::default() }
+    }
+
+    fn check_examples(&self, matches: &[String], not_matches: &[String]) -> Result<(), RuleError> {
         let wrong = |example: &String, expected, found| {
             Err(RuleError::Example { rule: self.text.clone(), example: example.clone(), expected, found })
         };
@@ -210,7 +255,7 @@ impl Rule {
     }
 
     /// Whether an example, written as this rule's subject is written, matches.
-    fn matches_text(&self, example: &str) -> bool {
+    pub fn matches_text(&self, example: &str) -> bool {
         match &self.subject {
             Subject::Read(pattern) | Subject::Write(pattern) => pattern.matches(&match example.strip_prefix('/') {
                 Some(_) => Place::outside(example),
@@ -285,6 +330,18 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+/// The name of the tool that `name` means in any dialect, whatever the case.
+pub(crate) fn canonical_tool(name: &str) -> String {
+    let name = name.to_lowercase();
+    let name = name.strip_prefix("nika_").unwrap_or(&name);
+    TOOL_NAMES.iter().find(|(other, _)| other.to_lowercase() == name).map_or(name, |(_, ours)| ours).to_owned()
+}
+
+/// Whether `named`, in any dialect, means the tool with this canonical name.
+pub(crate) fn is_tool(named: &str, tool: &str) -> bool {
+    canonical_tool(named) == tool.to_lowercase()
 }
 
 fn foreign_name(name: &str) -> Option<(&str, &str)> {
@@ -405,7 +462,7 @@ mod tests {
 
     fn exec(lines: &[&str]) -> Effect {
         let commands = lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect();
-        Effect::Exec(Exec { commands, kind: ExecKind::Opaque })
+        Effect::Exec(Exec { commands, kind: ExecKind::Opaque, why: String::new() })
     }
 
     #[test]

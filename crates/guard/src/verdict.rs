@@ -49,6 +49,15 @@ pub enum Source {
     },
     /// A person's answer.
     Person(String),
+    /// A command hook, with what it said.
+    Hook {
+        /// Its program.
+        program: String,
+        /// `file:line`.
+        at: String,
+        /// Its reason; empty when it gave none.
+        why: String,
+    },
 }
 
 impl fmt::Display for Source {
@@ -57,6 +66,8 @@ impl fmt::Display for Source {
             Source::Mode(stance) => write!(f, "mode {stance}"),
             Source::Rule { text, layer, at } => write!(f, "{layer} rule `{text}` ({at})"),
             Source::Person(who) => write!(f, "{who}"),
+            Source::Hook { program, at, why } if why.is_empty() => write!(f, "hook `{program}` ({at})"),
+            Source::Hook { program, at, why } => write!(f, "hook `{program}` ({at}): {why}"),
         }
     }
 }

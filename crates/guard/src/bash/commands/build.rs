@@ -1,0 +1,1243 @@
+//! Builds, tests, linters, formatters, and the package managers of projects.
+//!
+//! They run what the workspace says: its build scripts, plugins and configuration. That is code of the
+//! workspace, which the sandbox confines to the workspace and keeps off the network, so their many options
+//! need no table. What does need one is what only prints (and is then proved harmless), what reaches the
+//! network, and what runs a text of the command line itself.
+
+use super::super::judge::{Arg, Judge};
+use super::effects::{asks, dash, edits, looks, only, outside, prints, reaches, run, runs, with, with_dash};
+use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+
+/// The table.
+pub(super) const SPECS: &[Spec] = &[
+    with(
+        "cargo",
+        &[
+            (Does::Info, "V version list explain help h"),
+            (Does::Flag, "v verbose q quiet offline locked frozen"),
+            (Does::Value, "color"),
+        ],
+        CARGO,
+    ),
+    Spec { names: "rustc rustdoc", style: Style::Raw, operands: Operands::Custom, check: Some(rustc), ..PLAIN },
+    Spec { names: "rustfmt", opts: RUSTFMT, operands: Operands::Custom, check: Some(rustfmt), ..PLAIN },
+    with("rustup", &[(Does::Info, "V version"), (Does::Flag, "v verbose q quiet")], RUSTUP),
+    with_dash("go", &[], GO),
+    Spec {
+        names: "gofmt",
+        style: Style::OneDash,
+        opts: GOFMT,
+        operands: Operands::Custom,
+        check: Some(gofmt),
+        ..PLAIN
+    },
+    with("npm", NPM_OPTS, NPM),
+    Spec { names: "yarn", style: Style::Raw, operands: Operands::Custom, check: Some(yarn), ..PLAIN },
+    with("pnpm", PNPM_OPTS, PNPM),
+    Spec { names: "bun", style: Style::Raw, operands: Operands::Custom, check: Some(bun), ..PLAIN },
+    Spec {
+        names: "npx bunx pnpx uvx pipx",
+        style: Style::Raw,
+        operands: Operands::Custom,
+        check: Some(fetch_and_run),
+        ..PLAIN
+    },
+    with("poetry", POETRY_OPTS, POETRY),
+    with("pipenv pdm hatch rye", &[(Does::Info, "V version")], PYTHON_PROJECTS),
+    with("bundle bundler", &[(Does::Info, "v version")], BUNDLE),
+    with("composer", &[(Does::Info, "V version"), (Does::Flag, "no-ansi n no-interaction q quiet")], COMPOSER),
+    with("dotnet", &[(Does::Info, "info list-sdks list-runtimes version")], DOTNET),
+    with("pre-commit", &[(Does::Info, "V version")], PRE_COMMIT),
+    with("cmake", &[(Does::Info, "version")], &[]).custom(cmake),
+    Spec { names: "shellcheck", opts: SHELLCHECK, operands: Operands::Read, ..PLAIN },
+    Spec { names: "yamllint", opts: YAMLLINT, operands: Operands::ReadTree, ..PLAIN },
+    Spec { names: "hadolint", opts: HADOLINT, operands: Operands::Read, ..PLAIN },
+    Spec { names: "tokei scc cloc sloccount", opts: COUNTERS, operands: Operands::ReadTree, ..PLAIN },
+    Spec { names: "typos", opts: TYPOS, operands: Operands::ReadTree, ..PLAIN },
+    Spec { names: TOOL_NAMES, style: Style::Raw, operands: Operands::Custom, check: Some(tool), ..PLAIN },
+];
+
+impl Spec {
+    /// The row with every word seen by `check` alone.
+    const fn custom(self, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {
+        Spec { style: Style::Raw, operands: Operands::Custom, check: Some(check), ..self }
+    }
+}
+
+/// Tools that run code of the workspace. What they do besides is in [`TOOLS`].
+const TOOL_NAMES: &str = "make gmake bmake ninja meson bazel bazelisk buck2 gradle mvn mvnd ant sbt mill lein \
+    clojure clj mix rebar3 \
+    swift xcodebuild zig stack cabal ghc dune opam crystal shards nim nimble dub flutter dart tox nox pytest \
+    py.test unittest nose2 \
+    coverage ruff black isort autopep8 yapf autoflake pyupgrade mypy pyright pyre pytype flake8 pylint pycodestyle \
+    pydocstyle bandit vulture \
+    djlint sphinx-build mkdocs eslint eslint_d prettier biome oxlint standard xo tslint stylelint tsc vue-tsc tsx \
+    ts-node swc jest vitest mocha ava \
+    jasmine karma cypress playwright webpack vite rollup esbuild parcel tsup turbo nx lerna rush ng next nuxt astro \
+    svelte-check \
+    storybook nodemon concurrently babel c8 nyc markdownlint markdownlint-cli2 cspell commitlint \
+    gcc g++ cc c++ clang clang++ cpp ld ld.lld gold as ar ranlib nm-new strip gfortran nasm yasm nvcc emcc javac \
+    kotlinc scalac groovyc \
+    clang-format clang-tidy cppcheck cpplint include-what-you-use ctest cpack autoconf automake autoreconf \
+    libtoolize aclocal scons waf qmake \
+    rake rspec rubocop standardrb minitest phpunit pest phpstan psalm php-cs-fixer phpcs phpcbf golangci-lint \
+    staticcheck goimports \
+    gofumpt gotestsum golint errcheck revive govulncheck gotests mockgen stringer wire protoc buf protoc-gen-go \
+    thrift flatc capnp bats shfmt \
+    ktlint detekt checkstyle spotbugs google-java-format scalafmt scalafix stylua luacheck luac busted \
+    terraform-docs tflint ormolu fourmolu \
+    hlint hindent ocamlformat elm elm-format elm-test just task mage cmake-format taplo yamlfmt dprint treefmt \
+    nixfmt alejandra deno-fmt \
+    wasm-pack wasm-bindgen trunk cross maturin sqlfluff sqlc ctags etags gtags cscope doxygen bindgen cbindgen lcov \
+    gcov gcovr valgrind \
+    actionlint vale proselint alex remark textlint typst pdflatex xelatex lualatex latexmk bibtex biber latex \
+    tectonic hugo jekyll zola mdbook";
+
+/// A tool: its names; a lone word that only prints; words that reach the network (the first that is no option);
+/// words or options, up to `=`, that run a text of the command line or write where it says.
+struct Tool {
+    names: &'static str,
+    info: &'static str,
+    net: &'static str,
+    ask: &'static str,
+}
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        names: "make gmake",
+        info: "-v",
+        net: "publish deploy release upload login",
+        ask: "--eval -E SHELL \
+        .SHELLFLAGS MAKEFLAGS - -f- -f/dev/stdin",
+    },
+    Tool {
+        names: "just task mage rake",
+        info: "-V -v",
+        net: "publish deploy release",
+        ask: "-e --execute -E \
+        --execute-continue -p --execute-print --shell --shell-arg -c --command -f- -",
+    },
+    Tool { names: "bazel bazelisk", info: "", net: "mod fetch sync", ask: "--run_under" },
+    Tool { names: "gradle", info: "-v", net: "publish publishToMavenCentral uploadArchives", ask: "" },
+    Tool { names: "mvn mvnd", info: "-v", net: "deploy release:perform release:prepare", ask: "" },
+    Tool { names: "ant sbt", info: "-version", net: "publish", ask: "eval" },
+    Tool {
+        names: "mix",
+        info: "-v",
+        net: "deps.get deps.update hex.publish local.hex local.rebar archive.install \
+        hex.info hex.search",
+        ask: "-e eval --eval",
+    },
+    Tool { names: "swift", info: "-version", net: "", ask: "-e repl" },
+    Tool { names: "zig", info: "version", net: "fetch", ask: "" },
+    Tool {
+        names: "stack cabal opam nimble shards dub",
+        info: "-V --numeric-version",
+        net: "update upload install \
+        upgrade fetch publish register setup init",
+        ask: "exec eval -e",
+    },
+    Tool { names: "ghc", info: "-V --numeric-version", net: "", ask: "-e" },
+    Tool { names: "flutter dart", info: "", net: "pub upgrade channel publish", ask: "" },
+    Tool { names: "tsc vue-tsc", info: "-v", net: "", ask: "" },
+    Tool { names: "tsx ts-node", info: "-v", net: "", ask: "-e --eval -p --print -pe -" },
+    Tool { names: "playwright cypress", info: "-V", net: "install install-deps", ask: "open codegen" },
+    Tool { names: "eslint jest prettier mocha webpack vite rollup ava", info: "-v", net: "", ask: "" },
+    Tool {
+        names: "turbo nx lerna rush ng next nuxt",
+        info: "",
+        net: "login link publish add deploy update install \
+        telemetry connect",
+        ask: "exec",
+    },
+    Tool { names: "nodemon concurrently", info: "", net: "", ask: "-x --exec" },
+    Tool { names: "ruff", info: "version", net: "", ask: "" },
+    Tool { names: "mypy", info: "-V", net: "", ask: "--install-types -c" },
+    Tool { names: "coverage", info: "", net: "", ask: "" },
+    Tool {
+        names: "gcc g++ cc c++ clang clang++ gfortran",
+        info: "-v -dumpversion -dumpmachine -dumpfullversion \
+        -print-search-dirs",
+        net: "",
+        ask: "-wrapper -fplugin -",
+    },
+    Tool { names: "ld as ar javac kotlinc scalac", info: "-v -V -version", net: "", ask: "-plugin --plugin" },
+    Tool { names: "buf", info: "", net: "push registry dep mod curl", ask: "" },
+    Tool { names: "golangci-lint", info: "version", net: "", ask: "" },
+    Tool { names: "cross wasm-pack maturin", info: "", net: "publish upload login install", ask: "" },
+    Tool { names: "tflint vale", info: "-v", net: "--init sync", ask: "" },
+    Tool { names: "elm", info: "", net: "install publish diff bump", ask: "" },
+    Tool { names: "hugo jekyll mdbook", info: "version", net: "deploy mod", ask: "" },
+    Tool {
+        names: "pdflatex xelatex lualatex latex latexmk",
+        info: "",
+        net: "",
+        ask: "-shell-escape --shell-escape \
+        -enable-write18 --enable-write18 -e",
+    },
+    Tool { names: "clojure clj lein", info: "", net: "deploy deps upgrade", ask: "-e -M -X -T eval" },
+    Tool { names: "deno-fmt dune crystal", info: "", net: "", ask: "eval exec" },
+    Tool { names: "tox nox", info: "", net: "", ask: "exec" },
+    Tool { names: "valgrind", info: "", net: "", ask: "--db-command" },
+];
+
+/// Names that `parsed` may have, or the row of a tool.
+fn named(names: &str, parsed: &Parsed) -> bool {
+    parsed.path.first().is_some_and(|name| names.split_whitespace().any(|known| known == name))
+}
+
+fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let row = TOOLS.iter().find(|tool| named(tool.names, parsed));
+    if let Some(row) = row {
+        if only(parsed, row.info) {
+            return;
+        }
+        let has = |list: &str, text: &str| list.split_whitespace().any(|word| word == text);
+        let first = parsed.operands.iter().filter_map(Arg::exact).find(|text| !text.starts_with('-'));
+        if first.is_some_and(|text| has(row.net, text))
+            || parsed.operands.iter().any(|arg| arg.exact() == Some("--init") && has(row.net, "--init"))
+        {
+            judge.net(None);
+        }
+        for text in parsed.operands.iter().filter_map(Arg::exact) {
+            let option = text.split_once('=').map_or(text, |(name, _)| name);
+            if has(row.ask, option) || (option == "-f" && has(row.ask, "-") && text_follows(parsed, "-f", "-")) {
+                judge.opaque(format!("`{option}` runs what the command line says"));
+            }
+        }
+    }
+    run(parsed, judge);
+}
+
+fn text_follows(parsed: &Parsed, option: &str, value: &str) -> bool {
+    parsed.operands.windows(2).any(|pair| match pair {
+        [a, b] => a.exact() == Some(option) && b.exact() == Some(value),
+        _ => false,
+    })
+}
+
+const CARGO: &[Spec] = &[
+    with("+nightly +stable +beta", &[(Does::Info, "V version"), (Does::Flag, "v verbose q quiet")], CARGO_SUBS),
+    runs(
+        "build b check c test t run r clippy fmt doc d bench rustc rustdoc fix nextest expand miri tarpaulin \
+        llvm-cov insta hack udeps \
+        machete sort make watch xtask bloat asm criterion deny-local careful semver-checks public-api llvm-lines \
+        flamegraph depgraph modules \
+        msrv outdated-local readme spellcheck mutants dylint kani fuzz package vendor-local generate-lockfile",
+    ),
+    prints("version", &[(Does::Flag, "v verbose")]),
+    prints("help", &[]),
+    looks("locate-project", &[(Does::Flag, "workspace"), (Does::Value, "message-format manifest-path")]),
+    looks("read-manifest verify-project pkgid", CARGO_LOOK),
+    Spec { names: "tree metadata", opts: CARGO_LOOK, operands: Operands::Words, check: Some(cargo_look), ..PLAIN },
+    edits("clean new init remove rm"),
+    reaches(
+        "add install update publish login logout search yank owner fetch vendor audit deny outdated upgrade \
+        uninstall binstall \
+        release info report dist workspaces",
+    ),
+];
+
+/// The same without tool chains, so that the table ends.
+const CARGO_SUBS: &[Spec] = &[
+    runs(
+        "build b check c test t run r clippy fmt doc d bench rustc rustdoc fix nextest expand miri tarpaulin \
+        llvm-cov hack udeps fuzz",
+    ),
+    prints("version", &[]),
+    reaches("add install update publish login search yank fetch"),
+];
+
+const CARGO_LOOK: super::effects::Opts = &[
+    (
+        Does::Flag,
+        "no-deps offline frozen locked all-features no-default-features workspace all duplicates d \
+        no-dedupe a all-targets v verbose q quiet",
+    ),
+    (
+        Does::Value,
+        "format-version features F manifest-path filter-platform p package e edges i invert depth prefix \
+        target charset f format exclude prune color",
+    ),
+];
+
+/// Without the network only when told so; with it, it may resolve and fetch.
+fn cargo_look(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.read_cwd();
+    if let Some(manifest) = parsed.value("manifest-path") {
+        judge.read(manifest);
+    }
+    if !parsed.has("offline frozen no-deps") {
+        judge.code(format!("`{}` may resolve dependencies; `--offline` only looks", parsed.path.join(" ")));
+    }
+}
+
+fn rustc(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words: Vec<&str> = parsed.operands.iter().filter_map(Arg::exact).collect();
+    let known = words.len() == parsed.operands.len();
+    let prints = match words.as_slice() {
+        ["-V" | "-vV" | "-Vv" | "--version" | "--help"] | ["--version" | "-V", "--verbose" | "-v"] => true,
+        ["--print", what] => PRINTED.split(' ').any(|printed| printed == *what),
+        ["--explain", _] => true,
+        [one] => one.strip_prefix("--print=").is_some_and(|what| PRINTED.split(' ').any(|printed| printed == what)),
+        _ => false,
+    };
+    if !(known && prints) {
+        run(parsed, judge);
+    }
+}
+
+const PRINTED: &str = "sysroot target-list target-cpus target-features cfg host-tuple target-libdir \
+    relocation-models code-models tls-models";
+
+const RUSTFMT: super::effects::Opts = &[
+    (Does::Flag, "check l files-with-diff v verbose q quiet unstable-features backup skip-children"),
+    (Does::Value, "edition color emit style-edition error-on-unformatted"),
+    (Does::Value, "config"),
+    (Does::Read, "config-path"),
+    (Does::Info, "V version h help"),
+];
+
+fn rustfmt(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let shows = parsed.has("check") || parsed.value("emit").and_then(Arg::exact) == Some("stdout");
+    for file in &parsed.operands {
+        if shows { judge.read(file) } else { judge.write_tree(file) }
+    }
+    if !shows && !parsed.operands.is_empty() {
+        judge.write_cwd();
+    }
+}
+
+const RUSTUP: &[Spec] = &[
+    prints("show", &[(Does::Flag, "v verbose")]),
+    with(
+        "toolchain",
+        &[],
+        &[
+            prints("list", &[(Does::Flag, "v verbose q quiet")]),
+            reaches(
+                "install add uninstall \
+        remove update link",
+            ),
+        ],
+    ),
+    with(
+        "target component",
+        &[],
+        &[
+            prints(
+                "list",
+                &[
+                    (
+                        Does::Flag,
+                        "installed q \
+        quiet",
+                    ),
+                    (Does::Value, "toolchain"),
+                ],
+            ),
+            reaches("add remove install uninstall"),
+        ],
+    ),
+    with("override", &[], &[prints("list", &[]), asks("set unset add remove")]),
+    prints("which", &[(Does::Value, "toolchain")]),
+    runs("run"),
+    reaches("update check upgrade install self default set"),
+];
+
+const GO_LOOK: super::effects::Opts =
+    &[(Does::Flag, "e m json deps test find versions-none x v"), (Does::Value, "f tags buildvcs")];
+
+const GO: &[Spec] = &[
+    dash(Spec { names: "version", opts: &[(Does::Flag, "m v json")], operands: Operands::Read, ..PLAIN }),
+    dash(Spec {
+        names: "env",
+        opts: &[
+            (Does::Flag, "json changed"),
+            (
+                Does::AskFlag,
+                "w \
+        u",
+            ),
+        ],
+        operands: Operands::Words,
+        ..PLAIN
+    }),
+    dash(looks("list", GO_LOOK)),
+    dash(looks("doc", &[(Does::Flag, "all c cmd short src u")])),
+    prints("help", &[]),
+    with_dash("mod", &[], &[reaches("tidy download vendor"), edits("init edit"), runs("graph verify why")]),
+    with_dash("work", &[], &[edits("init edit use"), reaches("sync vendor")]),
+    Spec {
+        names: "build test vet fmt run generate fix \
+        tool",
+        style: Style::Raw,
+        operands: Operands::Custom,
+        check: Some(go_run),
+        ..PLAIN
+    },
+    Spec { names: "clean", style: Style::Raw, operands: Operands::Custom, check: Some(go_clean), ..PLAIN },
+    reaches("get install telemetry"),
+    asks("bug"),
+];
+
+fn go_run(parsed: &Parsed, judge: &mut Judge<'_>) {
+    for text in parsed.operands.iter().filter_map(Arg::exact) {
+        let option = text.trim_start_matches('-').split('=').next().unwrap_or_default();
+        if text.starts_with('-') && matches!(option, "exec" | "toolexec" | "vettool") {
+            judge.opaque(format!("`-{option}` runs a command"));
+        }
+        if text.contains('@') && parsed.path.last().is_some_and(|sub| sub == "run") {
+            judge.net(None);
+        }
+    }
+    run(parsed, judge);
+}
+
+fn go_clean(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if parsed.operands.iter().filter_map(Arg::exact).any(|text| text.contains("cache")) {
+        judge.opaque("`go clean` of a cache removes files outside the workspace");
+    }
+    judge.write_cwd();
+}
+
+const GOFMT: super::effects::Opts = &[(Does::Flag, "l d s e w"), (Does::Value, "r")];
+
+fn gofmt(parsed: &Parsed, judge: &mut Judge<'_>) {
+    for tree in &parsed.operands {
+        if parsed.has("w") { judge.write_tree(tree) } else { judge.read_tree(tree) }
+    }
+}
+
+const NPM_OPTS: super::effects::Opts = &[
+    (Does::Info, "v version h help"),
+    (Does::Flag, "s silent q quiet g global json"),
+    (Does::Value, "prefix w workspace loglevel"),
+];
+
+const NPM_LIST: super::effects::Opts = &[
+    (
+        Does::Flag,
+        "json all a g global l long p parseable prod production dev link package-lock-only workspaces s \
+        silent unicode no-unicode",
+    ),
+    (Does::Value, "depth omit include w workspace prefix loglevel"),
+];
+
+const NPM: &[Spec] = &[
+    looks("ls list la ll explain why query", NPM_LIST),
+    looks("root prefix bin", &[(Does::Flag, "g global")]),
+    Spec { names: "version", operands: Operands::Custom, check: Some(npm_version), style: Style::Raw, ..PLAIN },
+    prints("help", &[]),
+    with("pkg", &[], &[looks("get", &[(Does::Flag, "json"), (Does::Value, "w workspace")]), edits("set delete fix")]),
+    with(
+        "config c",
+        &[],
+        &[
+            Spec { names: "get", operands: Operands::Custom, check: Some(npm_setting), ..PLAIN },
+            prints("list ls", &[(Does::Flag, "l long json g global")]),
+            asks("set delete edit fix"),
+        ],
+    ),
+    Spec { names: "get", operands: Operands::Custom, check: Some(npm_setting), ..PLAIN },
+    Spec {
+        names: "run run-script test t tst start stop restart rebuild rb pack \
+        diff",
+        style: Style::Raw,
+        operands: Operands::Custom,
+        check: Some(npm_run),
+        ..PLAIN
+    },
+    Spec { names: "init create", style: Style::Raw, operands: Operands::Custom, check: Some(npm_init), ..PLAIN },
+    with("cache", &[], &[prints("ls", &[]), asks("clean verify add")]),
+    Spec { names: "exec x", style: Style::Raw, operands: Operands::Custom, check: Some(fetch_and_run), ..PLAIN },
+    reaches(
+        "install i add in ci clean-install install-test it update up upgrade uninstall remove rm un r unlink \
+        dedupe ddp prune link ln \
+        publish unpublish deprecate login logout adduser whoami token owner access team org dist-tag view info show \
+        v outdated audit search s find \
+        ping doctor fund star hook profile repo docs home bugs shrinkwrap install-ci-test cit sbom stars",
+    ),
+    asks("set edit explore completion"),
+];
+
+fn npm_version(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if parsed.operands.is_empty() || only(parsed, "--json") {
+        return judge.read_cwd();
+    }
+    run(parsed, judge);
+}
+
+/// Settings that hold no secrets. Registry addresses are asked for all the time.
+fn npm_setting(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const OPEN: &str = "registry prefix cache userconfig globalconfig node-version npm-version init-module \
+        engine-strict save-exact \
+        package-lock fund audit loglevel shell scope tag user-agent";
+    let open = |arg: &Arg| arg.exact().is_some_and(|name| OPEN.split_whitespace().any(|known| known == name));
+    if parsed.operands.is_empty() || !parsed.operands.iter().all(open) {
+        judge.opaque("a setting may be a token");
+    }
+}
+
+/// Without a name, `npm run` only lists the scripts.
+fn npm_run(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let sub = parsed.path.last().map(String::as_str).unwrap_or_default();
+    if matches!(sub, "run" | "run-script") && (parsed.operands.is_empty() || only(parsed, "--json")) {
+        return judge.read_cwd();
+    }
+    if sub == "diff" {
+        judge.net(None);
+    }
+    run(parsed, judge);
+}
+
+fn npm_init(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let plain = parsed.operands.iter().all(|arg| matches!(arg.exact(), Some("-y" | "--yes")));
+    if !plain || parsed.path.last().is_some_and(|sub| sub == "create") {
+        judge.net(None);
+        judge.opaque("runs a package that is fetched");
+    }
+    judge.write_cwd();
+}
+
+/// What is not installed is fetched, and then run.
+fn fetch_and_run(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words: Vec<&str> = parsed.operands.iter().filter_map(Arg::exact).collect();
+    // Told not to install, it runs what the workspace has.
+    if let ["--no-install" | "--no" | "--offline", rest @ ..] = words.as_slice() {
+        let program = rest.iter().find(|word| !word.starts_with('-')).copied().unwrap_or_default();
+        if rest.first() == Some(&program) && TOOL_NAMES.split_whitespace().any(|tool| tool == program) {
+            return run(parsed, judge);
+        }
+    }
+    judge.net(None);
+    judge.opaque("runs a package that may be fetched first");
+}
+
+fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
+    match words.as_slice() {
+        [Some("-v" | "--version" | "--help" | "-h")] => {}
+        [Some("list" | "why" | "bin"), ..] | [Some("workspaces"), Some("list" | "info"), ..]
+            if words.iter().all(Option::is_some) =>
+        {
+            judge.read_cwd();
+            outside(&parsed.operands, judge);
+        }
+        [
+            Some(
+                "run" | "test" | "build" | "start" | "lint" | "format" | "dev" | "workspace" | "workspaces" | "exec"
+                | "pack" | "node" | "typecheck" | "type-check" | "check" | "e2e" | "coverage" | "clean" | "compile"
+                | "prettier" | "eslint" | "tsc" | "jest" | "vitest",
+            ),
+            ..,
+        ] => run(parsed, judge),
+        [Some(script), ..] if !script.starts_with('-') && !YARN_NET.split_whitespace().any(|name| name == *script) => {
+            run(parsed, judge)
+        }
+        _ => judge.net(None),
+    }
+}
+
+const YARN_NET: &str = "add install remove up upgrade upgrade-interactive global publish dlx create login logout \
+    npm outdated audit info link unlink \
+    import policies set plugin config cache init owner tag team dedupe rebuild search patch stage version \
+    self-update owner licenses generate-lock-entry \
+    autoclean versions";
+
+const PNPM_OPTS: super::effects::Opts = &[
+    (Does::Info, "v version h help"),
+    (Does::Flag, "r recursive s silent w workspace-root"),
+    (Does::Value, "F filter C dir"),
+];
+
+const PNPM: &[Spec] = &[
+    looks(
+        "ls list la ll why root bin licenses",
+        &[
+            (Does::Flag, "json g global long parseable prod P dev D r recursive no-optional only-projects"),
+            (Does::Value, "depth filter F"),
+        ],
+    ),
+    runs(
+        "run run-script test t tst start stop build lint exec format dev typecheck type-check check e2e coverage \
+        compile pack rebuild rb restart",
+    ),
+    Spec { names: "dlx", style: Style::Raw, operands: Operands::Custom, check: Some(fetch_and_run), ..PLAIN },
+    reaches(
+        "install i ci add update up upgrade remove rm uninstall un create init publish fetch audit outdated \
+        import deploy self-update env \
+        patch patch-commit store link ln unlink dedupe prune login logout view info install-test it setup server \
+        config",
+    ),
+];
+
+fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
+    match words.as_slice() {
+        [Some("-v" | "--version" | "--revision" | "--help" | "-h")] => {}
+        [Some("pm"), Some("ls" | "bin" | "cache" | "hash")] => judge.read_cwd(),
+        [Some("run" | "test" | "build"), rest @ ..]
+            if !rest.iter().any(|word| matches!(word, Some("-e" | "--eval" | "-p" | "--print" | "-"))) =>
+        {
+            run(parsed, judge);
+        }
+        [Some(file), ..] if file.contains('.') && !file.starts_with('-') => run(parsed, judge),
+        [
+            Some(
+                "add" | "install" | "i" | "remove" | "rm" | "update" | "outdated" | "upgrade" | "publish" | "link"
+                | "unlink" | "audit" | "info",
+            ),
+            ..,
+        ] => {
+            judge.net(None);
+        }
+        _ => {
+            judge.net(None);
+            judge.opaque("what this `bun` runs cannot be said");
+        }
+    }
+}
+
+const POETRY_OPTS: super::effects::Opts = &[
+    (Does::Info, "V version"),
+    (
+        Does::Flag,
+        "n no-interaction q quiet \
+    no-ansi v verbose",
+    ),
+];
+
+const POETRY: &[Spec] = &[
+    looks(
+        "show",
+        &[
+            (Does::Flag, "t tree all a top-level T no-dev only-main no-truncate"),
+            (Does::Value, "with without only"),
+            (Does::NetFlag, "l latest o outdated"),
+        ],
+    ),
+    looks("check", &[(Does::Flag, "lock strict")]),
+    with("env", &[], &[looks("info list", &[(Does::Flag, "p path e executable full-path")]), reaches("use remove")]),
+    Spec {
+        names: "version",
+        opts: &[(
+            Does::Flag,
+            "s short \
+        dry-run",
+        )],
+        operands: Operands::Custom,
+        check: Some(version_or_bump),
+        ..PLAIN
+    },
+    runs("run build"),
+    reaches("install add remove update lock publish sync self source cache search init new"),
+    asks("config shell export"),
+];
+
+fn version_or_bump(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.read_cwd();
+    if !parsed.operands.is_empty() {
+        judge.write_cwd();
+    }
+}
+
+const PYTHON_PROJECTS: &[Spec] = &[
+    runs("run build test fmt version check"),
+    looks("graph", &[(Does::Flag, "bare json json-tree reverse")]),
+    looks("list", &[(Does::Flag, "tree freeze json graph")]),
+    looks("show", &[(Does::Flag, "name version summary license")]),
+    reaches(
+        "install add remove update lock sync publish uninstall upgrade fetch init new self requirements clean \
+        env",
+    ),
+    asks("config shell export python dep"),
+];
+
+const BUNDLE: &[Spec] = &[
+    looks(
+        "list show info",
+        &[
+            (Does::Flag, "name-only paths path v verbose"),
+            (
+                Does::Value,
+                "only-group \
+        without-group",
+            ),
+        ],
+    ),
+    looks("platform check", &[(Does::Flag, "ruby"), (Does::Value, "gemfile path")]),
+    Spec { names: "exec", style: Style::Raw, operands: Operands::Custom, check: Some(run_inner), ..PLAIN },
+    reaches("install update add remove outdated lock cache package clean pristine init gem plugin audit"),
+    asks("config console open"),
+];
+
+/// The rest is a program of the project: a known tool is code, anything else is judged as a command as well.
+fn run_inner(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let name = parsed.operands.first().and_then(Arg::exact).unwrap_or_default();
+    let known = TOOL_NAMES.split_whitespace().any(|tool| tool == name)
+        || matches!(name, "rails" | "cucumber" | "erb_lint" | "srb" | "steep");
+    run(parsed, judge);
+    if !known {
+        judge.command(&parsed.operands);
+    }
+}
+
+const COMPOSER: &[Spec] = &[
+    looks(
+        "show info licenses depends why",
+        &[
+            (Does::Flag, "t tree i installed D direct N name-only P path s self p platform all no-dev"),
+            (Does::Value, "f format"),
+            (Does::NetFlag, "l latest o outdated a available"),
+        ],
+    ),
+    looks("validate", &[(Does::Flag, "strict no-check-all no-check-publish no-check-lock with-dependencies")]),
+    runs("test run run-script dump-autoload dumpautoload lint check cs analyse exec check-platform-reqs"),
+    reaches(
+        "install i update u require r remove create-project outdated audit self-update global search diagnose \
+        reinstall archive bump init",
+    ),
+    asks("config"),
+];
+
+const DOTNET: &[Spec] = &[
+    runs("build test run clean format pack msbuild vstest watch exec publish"),
+    edits("new sln solution"),
+    with("list", &[], &[runs("package reference")]),
+    reaches("restore add remove nuget tool workload sdk ef"),
+];
+
+const PRE_COMMIT: &[Spec] = &[
+    runs("run validate-config validate-manifest sample-config migrate-config"),
+    Spec {
+        names: "install uninstall init-templatedir",
+        style: Style::Raw,
+        operands: Operands::Custom,
+        check: Some(hooks),
+        ..PLAIN
+    },
+    reaches("autoupdate install-hooks try-repo gc clean"),
+];
+
+fn hooks(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.write(&Arg { word: super::super::judge::Word::Exact(".git/hooks".to_owned()), span: judge.span.clone() });
+    outside(&parsed.operands, judge);
+}
+
+/// `cmake -E` is a shell of its own; `-P` runs a script; all else configures and builds.
+fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if only(
+        parsed,
+        "--version --help -version --help-full --help-command-list --help-module-list \
+        --help-variable-list",
+    ) {
+        return;
+    }
+    let at = parsed.operands.iter().position(|arg| arg.exact() == Some("-E"));
+    if let Some(at) = at {
+        let rest = parsed.operands.get(at + 1..).unwrap_or_default();
+        match rest.first().and_then(Arg::exact) {
+            Some("echo" | "capabilities" | "sha256sum" | "md5sum") => outside(rest, judge),
+            Some("env" | "time") => judge.command(rest),
+            Some(
+                "make_directory" | "touch" | "copy" | "copy_directory" | "copy_if_different" | "rename"
+                | "create_symlink",
+            ) => {
+                outside(rest, judge);
+                judge.write_cwd();
+            }
+            _ => judge.opaque("`cmake -E` runs commands of its own"),
+        }
+        return;
+    }
+    run(parsed, judge);
+}
+
+const SHELLCHECK: super::effects::Opts = &[
+    (Does::Flag, "a check-sourced x external-sources norc"),
+    (
+        Does::Value,
+        "C color i include e exclude f format o enable P source-path s shell S severity W wiki-link-count \
+        extended-analysis",
+    ),
+    (Does::Read, "rcfile"),
+    (Does::Info, "V version list-optional help"),
+];
+
+const YAMLLINT: super::effects::Opts = &[
+    (Does::Flag, "s strict no-warnings list-files"),
+    (Does::Value, "f format d config-data"),
+    (Does::Read, "c config-file"),
+    (Does::Info, "v version h help"),
+];
+
+const HADOLINT: super::effects::Opts = &[
+    (Does::Flag, "no-fail no-color strict-labels V verbose disable-ignore-pragma"),
+    (Does::Value, "f format ignore t failure-threshold error warning info style trusted-registry require-label"),
+    (Does::Read, "c config"),
+    (Does::Info, "v version h help"),
+];
+
+const COUNTERS: super::effects::Opts = &[
+    (
+        Does::Flag,
+        "f files C compact quiet by-file by-file-by-lang no-complexity no-cocomo md json csv hide-progress \
+        hidden no-ignore c w wide",
+    ),
+    (
+        Does::Value,
+        "e exclude s sort t types o-none exclude-dir include-lang exclude-lang include-ext i x \
+        format-none",
+    ),
+    (Does::Info, "V version languages l-none show-lang h help"),
+];
+
+const TYPOS: super::effects::Opts = &[
+    (Does::Flag, "files diff hidden no-ignore sort identifiers words binary force-exclude isolated"),
+    (Does::Value, "format color exclude j threads locale type"),
+    (Does::Read, "c config"),
+    (Does::Info, "V version type-list h help dump-config-none"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fact::Fact;
+    use super::super::testing::{all_harmless, facts, none_harmless};
+
+    #[test]
+    fn what_only_prints() {
+        all_harmless(&[
+            "cargo --version",
+            "cargo -V",
+            "cargo version",
+            "cargo --list",
+            "cargo metadata --no-deps \
+                --format-version 1",
+            "cargo metadata --offline --format-version=1",
+            "cargo tree --offline",
+            "cargo \
+                locate-project",
+            "cargo pkgid",
+            "cargo +nightly --version",
+            "rustc --version",
+            "rustc -vV",
+            "rustc \
+                --print sysroot",
+            "rustfmt --check src/lib.rs",
+            "rustfmt --version",
+            "rustup show",
+            "rustup toolchain list",
+            "rustup \
+                target list --installed",
+            "rustup --version",
+            "go version",
+            "go env",
+            "go env GOPATH",
+            "go list \
+                ./...",
+            "go list -m all",
+            "go doc fmt.Println",
+            "gofmt -l .",
+            "gofmt -d src",
+            "npm --version",
+            "npm -v",
+            "npm ls",
+            "npm ls --depth=0",
+            "npm list -g --depth 0",
+            "npm root",
+            "npm \
+                prefix",
+            "npm pkg get name",
+            "npm config get registry",
+            "npm run",
+            "npm version",
+            "npm \
+                --help",
+            "npm why x",
+            "yarn --version",
+            "yarn list",
+            "yarn why x",
+            "pnpm --version",
+            "pnpm \
+                ls",
+            "pnpm list --depth 0",
+            "bun --version",
+            "poetry --version",
+            "poetry show",
+            "poetry show --tree",
+            "poetry check",
+            "poetry env info",
+            "bundle \
+                --version",
+            "bundle list",
+            "composer --version",
+            "composer show",
+            "dotnet --version",
+            "dotnet \
+                --info",
+            "dotnet --list-sdks",
+            "make --version",
+            "cmake --version",
+            "gcc --version",
+            "gcc -v",
+            "gcc \
+                -dumpversion",
+            "g++ --version",
+            "clang --version",
+            "javac -version",
+            "mvn --version",
+            "mvn -v",
+            "gradle --version",
+            "tsc \
+                --version",
+            "tsc -v",
+            "eslint --version",
+            "prettier --version",
+            "jest --version",
+            "pytest \
+                --version",
+            "ruff --version",
+            "ruff version",
+            "black --version",
+            "mypy --version",
+            "protoc \
+                --version",
+            "shellcheck script.sh",
+            "shellcheck -S warning -e SC2086 a.sh",
+            "shellcheck --version",
+            "yamllint .",
+            "yamllint -d relaxed \
+                a.yml",
+            "hadolint Dockerfile",
+            "tokei",
+            "tokei src",
+            "cloc .",
+            "pre-commit --version",
+            "swift \
+                --version",
+            "zig version",
+            "mix --version",
+            "npx --version",
+            "bazel --version",
+            "ninja \
+                --version",
+            "meson --version",
+        ]);
+    }
+
+    #[test]
+    fn what_does_more() {
+        none_harmless(&[
+            "cargo build",
+            "cargo check",
+            "cargo tree",
+            "cargo metadata",
+            "cargo publish",
+            "cargo install \
+                x",
+            "cargo run -- --version",
+            "cargo clean",
+            "cargo fmt --check",
+            "cargo --config a=b --version \
+                x",
+            "cargo foo",
+            "cargo test --help -- x",
+            "rustc a.rs",
+            "rustc --print sysroot a.rs",
+            "rustfmt \
+                src/lib.rs",
+            "rustup update",
+            "rustup doc",
+            "go build ./...",
+            "go run .",
+            "go test ./...",
+            "go env -w A=b",
+            "go list -toolexec ./x ./...",
+            "go list \
+                -mod=mod ./...",
+            "go get x",
+            "go mod tidy",
+            "go install x@latest",
+            "go vet -vettool=./x",
+            "gofmt -w \
+                .",
+            "go version -x",
+            "npm test",
+            "npm install",
+            "npm ci",
+            "npm version patch",
+            "npm config get \
+                //x/:_authToken",
+            "npm config set a b",
+            "npm view x",
+            "npm outdated",
+            "npm audit",
+            "npm exec x",
+            "npm pkg set a=b",
+            "npx cowsay hi",
+            "npx \
+                eslint .",
+            "yarn",
+            "yarn add x",
+            "yarn test",
+            "pnpm install",
+            "pnpm test",
+            "pnpm dlx x",
+            "bun run \
+                x",
+            "bun x y",
+            "bunx x",
+            "poetry install",
+            "poetry run x",
+            "poetry config --list",
+            "bundle exec \
+                rake",
+            "bundle install",
+            "make",
+            "make -n",
+            "make clean",
+            "cmake -B build",
+            "cmake -E rm x",
+            "gcc a.c",
+            "gcc -v a.c",
+            "javac A.java",
+            "mvn test",
+            "gradle build",
+            "tsc",
+            "eslint \
+                --fix src",
+            "eslint .",
+            "prettier --write x",
+            "prettier --check .",
+            "pytest",
+            "ruff check .",
+            "ruff \
+                format",
+            "black .",
+            "black --check .",
+            "mypy .",
+            "flake8",
+            "shellcheck --rcfile /etc/x \
+                a.sh",
+            "yamllint /etc",
+            "pre-commit run",
+            "pre-commit install",
+            "ctags -R .",
+            "npm init -y",
+            "npm run build",
+            "dotnet build",
+            "composer install",
+            "tokei --files \
+                /etc",
+            "cargo $x",
+            "npm $x",
+            "make $x",
+            "shellcheck --unknown a.sh",
+            "hadolint -x a",
+            "typos \
+                -w",
+            "ghc -e main",
+            "valgrind ls",
+        ]);
+    }
+
+    /// Allowed in the workspace: nothing that needs a question.
+    #[test]
+    fn builds_and_tests_are_code_of_the_workspace() {
+        let lines = [
+            "cargo check",
+            "cargo build --release",
+            "cargo test --workspace -- --nocapture",
+            "cargo clippy \
+                --all-targets -- -D warnings",
+            "cargo fmt",
+            "cargo fmt --check",
+            "cargo run --bin x -- \
+                --flag",
+            "cargo bench",
+            "cargo doc --no-deps",
+            "cargo nextest run",
+            "cargo +nightly test",
+            "cargo \
+                clean",
+            "cargo tree",
+            "cargo metadata",
+            "rustc src/main.rs",
+            "rustfmt src/lib.rs",
+            "go build ./...",
+            "go test ./... -run X -v",
+            "go vet ./...",
+            "go fmt ./...",
+            "go run .",
+            "gofmt -w \
+                .",
+            "go mod graph",
+            "npm test",
+            "npm run build",
+            "npm run lint -- --fix",
+            "npm t",
+            "yarn \
+                test",
+            "yarn build",
+            "yarn run lint",
+            "pnpm test",
+            "pnpm run build",
+            "pnpm lint",
+            "bun test",
+            "bun \
+                run build",
+            "make",
+            "make -j4 all",
+            "make test",
+            "make clean",
+            "ninja -C build",
+            "cmake -B build \
+                -DCMAKE_BUILD_TYPE=Release",
+            "cmake --build build",
+            "ctest --test-dir build",
+            "meson setup build",
+            "bazel test //...",
+            "gradle build",
+            "gradle test \
+                --info",
+            "mvn -q test",
+            "mvn package",
+            "sbt test",
+            "mix test",
+            "dotnet build",
+            "dotnet \
+                test",
+            "swift build",
+            "zig build test",
+            "stack test",
+            "cabal build",
+            "tox",
+            "nox -s tests",
+            "pytest \
+                -x -q tests/test_a.py::test_b",
+            "pytest -k 'a or b'",
+            "ruff check . --fix",
+            "ruff format .",
+            "black \
+                .",
+            "isort .",
+            "mypy src",
+            "pyright",
+            "flake8",
+            "pylint src",
+            "eslint src --fix",
+            "prettier --write src/index.ts",
+            "prettier --check .",
+            "tsc --noEmit",
+            "tsc -p \
+                tsconfig.json",
+            "jest",
+            "vitest run",
+            "mocha",
+            "playwright test",
+            "webpack",
+            "vite build",
+            "rollup \
+                -c",
+            "esbuild a.ts --bundle --outfile=out.js",
+            "markdownlint README.md",
+            "pre-commit run \
+                --all-files",
+            "gcc -O2 -o x a.c",
+            "g++ -std=c++17 a.cpp",
+            "clang a.c",
+            "ld -o x a.o",
+            "as \
+                a.s",
+            "javac -d out A.java",
+            "kotlinc A.kt",
+            "poetry run pytest",
+            "uv run pytest",
+            "pipenv run pytest",
+            "bundle exec rspec",
+            "rake \
+                test",
+            "phpunit",
+            "rspec",
+            "rubocop -a",
+            "golangci-lint run",
+            "staticcheck ./...",
+            "clang-format -i \
+                src/a.c",
+            "protoc --go_out=. a.proto",
+            "buf lint",
+            "terraform validate",
+            "terraform fmt",
+            "helm \
+                template ./chart",
+            "npx --no-install eslint .",
+            "npm init -y",
+            "ctags -R .",
+            "npm pack",
+            "cargo \
+                test *",
+            "shfmt -w a.sh",
+            "black src/*.py",
+        ];
+        let asked = |fact: &Fact| !matches!(fact, Fact::Code(_) | Fact::Read(_) | Fact::Write(_) | Fact::Delete(_));
+        let wrong: Vec<_> = lines
+            .iter()
+            .map(|line| (line, facts(line)))
+            .filter(|(_, facts)| facts.iter().any(asked) || facts.is_empty())
+            .collect();
+        assert!(wrong.is_empty(), "these should be code of the workspace: {wrong:#?}");
+    }
+
+    #[test]
+    fn text_and_network_need_a_question() {
+        let lines = [
+            "make --eval x",
+            "make -f -",
+            "make SHELL=./x",
+            "cargo publish",
+            "cargo install x",
+            "npm install",
+            "npm \
+                ci",
+            "npm publish",
+            "npx cowsay hi",
+            "yarn add x",
+            "yarn",
+            "pnpm add x",
+            "go get x",
+            "go test -exec \
+                ./x ./...",
+            "rake -e x",
+            "ghc -e x",
+            "mix deps.get",
+            "mvn deploy",
+            "gradle publish",
+            "playwright \
+                install",
+            "poetry install",
+            "bundle install",
+            "pip install x",
+            "cargo $SUB",
+            "pre-commit autoupdate",
+            "cmake -E rm -rf x",
+            "ts-node \
+                -e x",
+            "bun -e x",
+            "go clean -modcache",
+            "cargo update",
+            "rustup update",
+            "go run \
+                x@latest",
+            "dotnet restore",
+            "composer install",
+            "npm exec x",
+            "uv sync",
+            "stack exec x",
+        ];
+        let asked = |fact: &Fact| matches!(fact, Fact::Opaque(_) | Fact::Net(_) | Fact::System(_));
+        let wrong: Vec<_> = lines.iter().filter(|line| !facts(line).iter().any(asked)).collect();
+        assert!(wrong.is_empty(), "these should be asked: {wrong:#?}");
+    }
+}

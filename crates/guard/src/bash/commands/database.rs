@@ -1,0 +1,315 @@
+//! Databases. A server is the network and whatever else reads there; a file in the workspace is a file.
+
+use super::super::judge::{Arg, Judge, Stdin, Word};
+use super::super::lang::sql;
+use super::effects::{only, reaches};
+use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+
+/// The table.
+pub(super) const SPECS: &[Spec] = &[
+    raw(
+        "psql mysql mariadb mongosh mongo redis-cli valkey-cli keydb-cli cqlsh clickhouse-client clickhouse influx \
+        sqlcmd pgcli mycli usql cypher-shell",
+        server,
+    ),
+    raw(
+        "mysqladmin mysqldump mariadb-dump mysqlshow mysqlimport pg_dump pg_dumpall pg_restore pg_isready createdb \
+        dropdb createuser dropuser vacuumdb \
+        reindexdb pgbench mongodump mongorestore mongoexport mongoimport mongostat mongotop etcdctl \
+        cockroach",
+        server,
+    ),
+    raw("sqlite3 sqlite", sqlite),
+    Spec {
+        names: "duckdb",
+        style: Style::OneDash,
+        opts: &[
+            (
+                Does::Flag,
+                "readonly csv json line list markdown box table column html ascii jsonlines header \
+                noheader bail batch safe quote latex",
+            ),
+            (Does::Value, "separator nullvalue newline c s"),
+            (Does::Info, "version help"),
+        ],
+        operands: Operands::Custom,
+        check: Some(duckdb),
+        ..PLAIN
+    },
+    reaches(
+        "presto trino snowsql snow beeline hive impala-shell spark-sql spark-submit bq kafka-topics \
+        kafka-topics.sh kafka-console-consumer kafka-console-producer \
+        rabbitmqctl rabbitmqadmin rpk nodetool couchbase-cli cbq neo4j-admin pscale turso neonctl supabase flyway \
+        liquibase dbmate sqlx \
+        diesel goose migrate atlas alembic sequelize knex prisma typeorm drizzle-kit influxd memcached-tool \
+        zkCli.sh sqlplus isql bsqldb",
+    ),
+];
+
+const fn raw(names: &'static str, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(check), ..PLAIN }
+}
+
+/// A server somewhere: `-h HOST` says where.
+fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if only(parsed, "--version -V -v --help -?") {
+        return;
+    }
+    let words: Vec<&str> = parsed.operands.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
+    let host = words.iter().enumerate().find_map(|(at, word)| match *word {
+        "-h" | "--host" => words.get(at + 1).copied(),
+        word => word.strip_prefix("--host="),
+    });
+    let plain = |name: &&str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte))
+    };
+    judge.net(host.filter(plain));
+    let outside = words.iter().any(|word| {
+        let read = sql::read(word);
+        word.contains("\\!")
+            || (word.contains(' ')
+                && read.opaque.is_some_and(|why| why.contains("beyond") || why.contains("client command")))
+    });
+    if outside {
+        judge.opaque("the text reaches beyond the database");
+    }
+}
+
+/// Options of sqlite3 that change only how rows look.
+const SHOWN: &str = "-readonly -csv -json -line -list -markdown -box -table -column -html -quote -tabs -ascii \
+    -header -noheader -bail -batch -safe -stats";
+
+/// `sqlite3 [OPTIONS] FILE [SQL…]`.
+fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if only(parsed, "-version --version -help --help") {
+        return;
+    }
+    let mut words = parsed.operands.iter();
+    let (mut file, mut text) = (None, String::new());
+    while let Some(arg) = words.next() {
+        match arg.exact() {
+            // Both `-csv` and `--csv` are read.
+            Some(option) if option.starts_with('-') && file.is_none() => {
+                let name = option.strip_prefix('-').filter(|rest| rest.starts_with('-')).unwrap_or(option);
+                if SHOWN.split(' ').any(|shown| shown == name) {
+                    continue;
+                }
+                match (name, words.next().and_then(Arg::exact)) {
+                    ("-separator" | "-nullvalue" | "-newline" | "-maxsize", Some(_)) => {}
+                    ("-cmd", Some(sql)) => {
+                        text.push_str(sql);
+                        text.push('\n');
+                    }
+                    _ => return judge.opaque(format!("`{option}` is not an option the analysis knows")),
+                }
+            }
+            Some(option) if option.starts_with('-') => {
+                return judge.opaque("an option after the database is not read by all versions in the same way");
+            }
+            Some(sql) if file.is_some() => {
+                text.push_str(sql);
+                text.push('\n');
+            }
+            None if file.is_some() => return judge.opaque("the SQL is not known"),
+            _ => file = Some(arg),
+        }
+    }
+    if let Stdin::Text(sql) = &judge.stdin {
+        text.push_str(sql);
+    } else if text.trim().is_empty() {
+        return judge.opaque("the SQL is not known");
+    }
+    let Some(file) = file else { return judge.opaque("there is no database") };
+    // `file:x?mode=…` and `:memory:` are names of another kind.
+    let plain = match &file.word {
+        Word::Exact(name) => !name.contains(':') && !name.is_empty(),
+        _ => false,
+    };
+    if !plain {
+        return judge.opaque("the database is not a file that is named");
+    }
+    settle(&sql::read(&text), file, judge);
+}
+
+fn duckdb(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let texts: Vec<&Arg> = parsed
+        .opts
+        .iter()
+        .filter(|(name, _)| matches!(name.as_str(), "c" | "s"))
+        .filter_map(|(_, value)| value.as_ref())
+        .collect();
+    let Some(texts) = texts.iter().map(|arg| arg.exact()).collect::<Option<Vec<_>>>() else {
+        return judge.opaque("the SQL is not known");
+    };
+    let (file, more) = match parsed.operands.split_first() {
+        Some((file, more)) => (Some(file), more),
+        None => (None, [].as_slice()),
+    };
+    let Some(more) = more.iter().map(Arg::exact).collect::<Option<Vec<_>>>() else {
+        return judge.opaque("the SQL is not known");
+    };
+    let text = texts.into_iter().chain(more).collect::<Vec<_>>().join("\n");
+    if text.trim().is_empty() {
+        return judge.opaque("the SQL is not known");
+    }
+    let read = sql::read(&text);
+    // A string may be a file, a pattern or an address, and a quoted name is one too.
+    if text.contains("://") || text.contains('"') || text.contains("~") {
+        return judge.opaque("a name in the SQL may be a file or an address");
+    }
+    let here = Arg { word: Word::Exact(String::new()), span: judge.span.clone() };
+    for name in &read.strings {
+        let start = name.split(['*', '?', '[', '{']).next().unwrap_or_default();
+        if start.len() == name.len() {
+            judge.read(&here.with(name));
+        } else {
+            judge.read_tree(&here.with(start.rsplit_once('/').map_or(".", |(above, _)| above)));
+        }
+    }
+    match file.and_then(Arg::exact) {
+        None if file.is_some() => judge.opaque("the database is not a file that is named"),
+        Some(name) if name.contains(':') && name != ":memory:" => judge.opaque(
+            "the database is not a file that is \
+            named",
+        ),
+        Some(":memory:") | None => {
+            if !read.reads_only() {
+                judge.opaque("the SQL does more than read");
+            }
+        }
+        Some(_) => {
+            if let Some(file) = file {
+                settle(&read, file, judge);
+            }
+        }
+    }
+}
+
+/// What SQL does to a database in a file.
+fn settle(read: &sql::Sql, file: &Arg, judge: &mut Judge<'_>) {
+    judge.read(file);
+    if let Some(why) = &read.opaque {
+        return judge.opaque(why.clone());
+    }
+    if !read.reads_only() {
+        judge.write(file);
+    }
+    // Reading verbs are allow-listed; a statement that writes may still call anything.
+    if read
+        .writes
+        .as_deref()
+        .is_some_and(|why| why.contains('(') || !PLAIN_WRITES.iter().any(|verb| why.starts_with(verb)))
+    {
+        judge.opaque("what this SQL does cannot be said");
+    }
+}
+
+/// Statements that change nothing but the database itself.
+const PLAIN_WRITES: &[&str] = &[
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "CREATE",
+    "DROP",
+    "ALTER",
+    "REPLACE",
+    "BEGIN",
+    "COMMIT",
+    "END",
+    "ROLLBACK",
+    "this PRAGMA",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fact::Fact;
+    use super::super::testing::{all_harmless, facts, none_harmless};
+
+    #[test]
+    fn files_that_are_only_read() {
+        all_harmless(&[
+            "sqlite3 app.db 'SELECT * FROM users LIMIT 5'",
+            "sqlite3 app.db .tables",
+            "sqlite3 app.db \
+                .schema",
+            "sqlite3 -header -csv app.db 'SELECT count(*) FROM t'",
+            "sqlite3 --readonly data/app.db \
+                '.schema users'",
+            "sqlite3 app.db 'PRAGMA table_info(users);'",
+            "sqlite3 -separator , app.db 'select 1'",
+            "sqlite3 \
+                --version",
+            "psql --version",
+            "mysql --version",
+            "redis-cli --version",
+            "psql -V",
+            "duckdb --version",
+            "duckdb -c 'SELECT count(*) FROM read_csv(1)'",
+            "duckdb -readonly app.db 'SELECT 1'",
+            "duckdb \
+                -c \"SELECT * FROM 'data.csv' LIMIT 5\"",
+        ]);
+    }
+
+    #[test]
+    fn servers_and_changes() {
+        none_harmless(&[
+            "psql -c 'SELECT 1'",
+            "psql -l",
+            "mysql -e 'SHOW TABLES'",
+            "redis-cli GET key",
+            "mongosh --eval \
+                'db.x.find()'",
+            "pg_dump app",
+            "createdb x",
+            "sqlite3 app.db",
+            "sqlite3 app.db 'DROP TABLE \
+                t'",
+            "sqlite3 app.db 'INSERT INTO t VALUES (1)'",
+            "sqlite3 app.db '.shell ls'",
+            "sqlite3 app.db '.output x'",
+            "sqlite3 app.db \"SELECT writefile('x', \
+                'y')\"",
+            "sqlite3 -init x app.db 'SELECT 1'",
+            "sqlite3 -cmd '.shell ls' app.db 'SELECT \
+                1'",
+            "sqlite3 /home/dev/x.db 'SELECT 1'",
+            "sqlite3 app.db $SQL",
+            "sqlite3 $DB 'SELECT 1'",
+            "sqlite3 'file:app.db?mode=ro' 'SELECT 1'",
+            "sqlite3 \
+                -A -f x",
+            "sqlite3 app.db \"ATTACH 'x' AS y\"",
+            "duckdb -c \"COPY t TO 'x'\"",
+            "duckdb -c \"SELECT \
+                * FROM '/etc/passwd'\"",
+            "duckdb -c \"SELECT * FROM 'https://x/y.csv'\"",
+            "duckdb -unsigned -c 'SELECT 1'",
+            "duckdb -c \"SELECT \
+                getenv('x')\"",
+            "duckdb",
+            "sqlite3 app.db 'VACUUM INTO x'",
+            "sqlite3 app.db 'SELECT \
+                load_extension(1)'",
+            "sqlite3 app.db .dump .read",
+            "sqlite3 app.db 'SELECT 1' -cmd x",
+        ]);
+    }
+
+    #[test]
+    fn writes_are_writes_and_the_rest_is_opaque() {
+        let opaque = |line: &str| facts(line).iter().any(|fact| matches!(fact, Fact::Opaque(_)));
+        for line in [
+            "sqlite3 app.db 'INSERT INTO t VALUES (1)'",
+            "sqlite3 app.db 'CREATE TABLE t (a \
+            int)'",
+            "sqlite3 app.db 'DELETE FROM t WHERE id = 1'",
+        ] {
+            assert!(!opaque(line), "{line}: {:?}", facts(line));
+            assert!(facts(line).iter().any(|fact| matches!(fact, Fact::Write(_))), "{line}");
+        }
+        for line in ["sqlite3 app.db '.system id'", "sqlite3 app.db \"ATTACH 'x' AS y\"", "psql -c '\\! id'"] {
+            assert!(opaque(line), "{line}: {:?}", facts(line));
+        }
+    }
+}

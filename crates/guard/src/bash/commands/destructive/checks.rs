@@ -1,0 +1,365 @@
+//! Destructive acts that a pattern cannot say.
+
+use super::super::super::fact::Category;
+use super::super::super::lang::sql;
+use super::Hit;
+use super::words::{Line, Piece, fits};
+
+/// What looks at a line, and at the text on its standard input where that is known.
+type Check = fn(&Line, Option<&str>) -> Option<Hit>;
+
+/// Programs and the check for them.
+const CHECKS: &[(&str, Check)] = &[
+    ("rm", rm),
+    ("find gfind", find),
+    ("fd fdfind", fd),
+    ("mv cp install", onto),
+    ("chmod", chmod),
+    ("chown chgrp", chown),
+    ("dd dcfldd dc3dd", dd),
+    ("kill", kill),
+    ("git", git),
+    ("fallocate", fallocate),
+    ("curl wget", delete_request),
+    (SQL_CLIENTS, sql_client),
+    ("mongosh mongo", mongo),
+    ("redis-cli valkey-cli keydb-cli", redis),
+    ("cypher-shell", cypher),
+    ("python python2 python3 node nodejs deno bun perl ruby php lua pwsh powershell", inline),
+    ("sysctl", sysctl),
+];
+
+/// Clients that take SQL as an option, an operand or on standard input.
+const SQL_CLIENTS: &str = "psql mysql mariadb sqlite3 sqlite duckdb cockroach cqlsh clickhouse-client \
+    clickhouse-local clickhouse bq sqlcmd \
+    snowsql snow presto trino spark-sql hive beeline impala-shell mysqlsh mycli pgcli litecli usql influx isql \
+    ysqlsh vsql \
+    sqlplus wrangler turso d1 osqueryi databricks athena supabase";
+
+/// What the checks say about `line`.
+pub(super) fn hits(line: &Line, stdin: Option<&str>) -> Vec<Hit> {
+    let known = CHECKS.iter().filter(|(names, _)| names.split_whitespace().any(|name| name == line.program));
+    known.filter_map(|(_, check)| check(line, stdin)).collect()
+}
+
+fn files(why: impl Into<String>) -> Option<Hit> {
+    Some((Category::Files, why.into()))
+}
+
+/// Names given at once from which on removing them is more than removing a file.
+const MANY: usize = 4;
+
+fn rm(line: &Line, _: Option<&str>) -> Option<Hit> {
+    if line.any("-r -R --recursive --no-preserve-root") {
+        return files("`rm -r` removes whole trees");
+    }
+    if line.operands.iter().any(|piece| piece.glob) {
+        return files("`rm` with a pattern removes whatever it matches");
+    }
+    (line.operands.len() >= MANY).then(|| (Category::Files, "`rm` removes many files at once".to_owned()))
+}
+
+fn find(line: &Line, _: Option<&str>) -> Option<Hit> {
+    line.raw
+        .iter()
+        .any(|word| word.known && word.text == "-delete")
+        .then(|| (Category::Files, "`find -delete` removes whatever it finds".to_owned()))
+}
+
+/// `fd -X rm`: even a plain `rm` removes whatever was found.
+fn fd(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let run = line.raw.iter().position(|word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"))?;
+    let program = line.raw.get(run + 1)?;
+    matches!(program.text.as_str(), "rm" | "unlink" | "shred" | "rmdir")
+        .then(|| (Category::Files, "removes whatever was found".to_owned()))
+}
+
+/// Nothing is left of a file that went to `/dev/null`, or that `/dev/null` was copied over.
+fn onto(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let target = line.operands.last().map_or("", |piece| piece.text.as_str());
+    if is_disk(target) {
+        return Some((Category::Disk, format!("`{}` writes to a disk", line.program)));
+    }
+    if line.program == "mv" && target == "/dev/null" {
+        return files("moving a file to /dev/null removes it");
+    }
+    let emptied = line.program != "mv" && line.operands.len() >= 2 && line.operand(0) == "/dev/null";
+    emptied.then(|| (Category::Files, "copying /dev/null over a file empties it".to_owned()))
+}
+
+/// Directories whose permissions and owners many others rely on.
+fn wide(piece: &Piece) -> bool {
+    const WIDE: &str = "/ /* . ./ ./* .. * ~ ~/ /etc /etc/ /usr /usr/ /bin /lib /var /var/ /home /home/ /root /opt \
+        /boot /dev /sys /proc /srv";
+    let text = piece.text.as_str();
+    WIDE.split(' ').any(|wide| wide == text) || (!piece.known && text.is_empty())
+}
+
+fn chmod(line: &Line, _: Option<&str>) -> Option<Hit> {
+    if !line.any("-R --recursive") {
+        return None;
+    }
+    // `-x`, `-rwx` are modes, not options: they stand among the words.
+    let mode = line
+        .raw
+        .iter()
+        .map(|word| word.text.as_str())
+        .find(|text| !matches!(*text, "-R" | "--recursive" | "-v" | "-f" | "-c" | "-Rf" | "-Rv" | "-fR" | "--"))?;
+    let harsh = matches!(
+        mode,
+        "000"
+            | "0"
+            | "0000"
+            | "777"
+            | "0777"
+            | "666"
+            | "0666"
+            | "a="
+            | "a-rwx"
+            | "-rwx"
+            | "ugo-rwx"
+            | "a+rwx"
+            | "ugo+rwx"
+            | "a=rwx"
+            | "+rwx"
+    );
+    let root = line.operands.iter().skip(1).any(|piece| {
+        let text = piece.text.as_str();
+        wide(piece) && (text.starts_with('/') || text.starts_with('~'))
+    });
+    (harsh || root).then(|| {
+        (
+            Category::Files,
+            "`chmod -R` changes the permissions of a whole tree for \
+        good"
+                .to_owned(),
+        )
+    })
+}
+
+fn chown(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let all = line.any("-R --recursive") && (line.program == "chown" || line.operands.iter().skip(1).any(wide));
+    all.then(|| (Category::Files, format!("`{} -R` changes the owner of a whole tree for good", line.program)))
+}
+
+/// Places below /dev that are no devices one could damage.
+const HARMLESS: &[&str] =
+    &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/zero", "/dev/tty", "/dev/full", "/dev/fd/*", "/dev/shm/*"];
+
+fn is_disk(path: &str) -> bool {
+    let device = path.starts_with("/dev/") || path.starts_with("\\\\.\\");
+    device && !HARMLESS.iter().any(|harmless| fits(harmless, path))
+}
+
+fn dd(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let value = |name: &str| line.raw.iter().rev().find_map(|word| word.text.strip_prefix(name));
+    let to = value("of=")?;
+    if is_disk(to) {
+        return Some((Category::Disk, format!("`dd` writes over {to}")));
+    }
+    let wiping = matches!(value("if="), Some("/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/null"));
+    let in_place = value("conv=").is_some_and(|conv| conv.split(',').any(|one| one == "notrunc"));
+    let nothing = value("if=") == Some("/dev/null") || value("count=") == Some("0");
+    ((wiping && in_place) || (nothing && !to.starts_with("/dev/") && value("seek=").is_none()))
+        .then(|| (Category::Files, format!("`dd` writes over the file {to}")))
+}
+
+fn kill(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let words: Vec<&str> = line.raw.iter().filter(|word| word.known).map(|word| word.text.as_str()).collect();
+    if words.iter().any(|word| matches!(*word, "-l" | "-L" | "--list" | "-0")) {
+        return None;
+    }
+    // The first word with a dash is the signal, unless `--` or `-s NAME` said otherwise.
+    let signal = words.first().is_some_and(|word| word.starts_with('-'));
+    let named = matches!(words.first(), Some(&("-s" | "-n" | "--signal")));
+    let targets = words.get(if named { 2 } else { usize::from(signal) }..).unwrap_or_default();
+    let everyone = targets.iter().any(|target| matches!(*target, "-1" | "1" | "0")) || words == ["-1"];
+    everyone.then(|| (Category::System, "`kill` reaches every process, or the first one".to_owned()))
+}
+
+fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let set = |wanted: &str| line.values("-c").any(|piece| piece.text.to_ascii_lowercase().starts_with(wanted));
+    let sub = line.operand(0);
+    if sub == "checkout" {
+        let ended = line.flags.iter().find(|flag| flag.name == "--").map(|flag| flag.after);
+        let paths = ended.is_some_and(|after| line.operands.len() > after);
+        let named = line.operands.get(1).is_some_and(|piece| piece.glob);
+        let staged_paths = line.flags.iter().any(|flag| flag.name == "--pathspec-from-file");
+        if (paths || named || staged_paths) && !line.any("-p --patch --ours --theirs") {
+            return Some((
+                Category::GitDiscard,
+                "`git checkout` overwrites files with their committed \
+                state"
+                    .to_owned(),
+            ));
+        }
+    }
+    if sub == "clean" && set("clean.requireforce=false") && !line.any("-n --dry-run -i") {
+        return Some((Category::GitDiscard, "`git clean` deletes untracked files".to_owned()));
+    }
+    if matches!(sub, "commit" | "push" | "merge" | "rebase") && set("core.hookspath=") {
+        return Some((Category::GitHistory, "skips the hooks that check it".to_owned()));
+    }
+    None
+}
+
+fn fallocate(line: &Line, _: Option<&str>) -> Option<Hit> {
+    line.any("-p --punch-hole -c --collapse-range -z --zero-range")
+        .then(|| (Category::Files, "`fallocate` takes data out of a file".to_owned()))
+}
+
+fn delete_request(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let method = line.values("-X --request --method").last().map(|piece| piece.text.to_ascii_uppercase());
+    let body = |wanted: &[&str]| {
+        line.raw.iter().any(|word| {
+            let lower = word.text.to_ascii_lowercase();
+            wanted.iter().any(|wanted| lower.contains(wanted))
+        })
+    };
+    if method.as_deref() == Some("DELETE") {
+        let search = body(&[":9200", "elastic", "opensearch", "couch", ":5984", ":8123", "solr"]);
+        let category = if search { Category::Database } else { Category::Cloud };
+        return Some((category, "asks a server to delete".to_owned()));
+    }
+    body(&["/_delete_by_query", "drop%20table", "drop+table", "drop table", "truncate table", "<delete><query>"])
+        .then(|| (Category::Database, "asks a database to delete".to_owned()))
+}
+
+/// SQL wherever a client may take it: every known word and option value is read as SQL. A word that is not
+/// SQL destroys nothing, so it does no harm to read them all.
+fn sql_client(line: &Line, stdin: Option<&str>) -> Option<Hit> {
+    let values = line.flags.iter().filter_map(|flag| flag.value.as_ref());
+    let words = line.raw.iter().chain(values).map(|piece| piece.text.as_str());
+    let texts = words.chain(stdin).filter(|text| text.contains([' ', ';', '\t', '\n']));
+    let why = texts.filter_map(|text| sql::read(text).destroys).next();
+    let split =
+        || sql::read(&line.operands.iter().map(|piece| piece.text.as_str()).collect::<Vec<_>>().join(" ")).destroys;
+    let why = why.or_else(|| (line.program == "influx").then(split).flatten())?;
+    Some((Category::Database, why))
+}
+
+fn mongo(line: &Line, stdin: Option<&str>) -> Option<Hit> {
+    /// Calls that remove as a whole.
+    const ALWAYS: &[&str] = &[
+        ".drop(",
+        ".dropDatabase(",
+        ".dropIndex(",
+        ".dropIndexes(",
+        ".dropUser(",
+        ".dropAllUsers(",
+        ".dropRole(",
+        ".shutdownServer(",
+        "dropDatabase:",
+        "drop:",
+        ".dropAllRoles(",
+        ".dropSearchIndex(",
+        "fsyncLock(",
+        "rs.stepDown(",
+    ];
+    /// Calls that remove or change what their filter says: without one, everything.
+    const FILTERED: &[&str] = &[".deleteMany(", ".remove(", ".updateMany(", ".bulkWrite([{deleteMany"];
+    let words = line.raw.iter().chain(line.flags.iter().filter_map(|flag| flag.value.as_ref()));
+    for text in words.map(|piece| piece.text.as_str()).chain(stdin) {
+        let text: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+        if ALWAYS.iter().any(|call| text.contains(call)) {
+            return Some((Category::Database, "drops a collection, an index or a database".to_owned()));
+        }
+        let all = FILTERED.iter().any(|call| {
+            text.match_indices(call).any(|(at, _)| {
+                let rest = text.get(at + call.len()..).unwrap_or_default();
+                rest.starts_with(')') || rest.starts_with("{}")
+            })
+        });
+        if all {
+            return Some((Category::Database, "removes or changes every document".to_owned()));
+        }
+    }
+    None
+}
+
+/// Commands of redis that remove. The first word of the command is the first operand.
+fn redis(line: &Line, stdin: Option<&str>) -> Option<Hit> {
+    const REMOVING: &str = "FLUSHALL FLUSHDB DEL UNLINK GETDEL SHUTDOWN SWAPDB RESTORE HDEL SREM ZREM LTRIM XDEL \
+        XTRIM ZREMRANGEBYRANK \
+        ZREMRANGEBYSCORE SPOP";
+    const REMOVING_PAIRS: &str = "CONFIG:SET CONFIG:REWRITE SCRIPT:FLUSH FUNCTION:FLUSH FUNCTION:DELETE \
+        CLUSTER:RESET CLUSTER:FORGET \
+        CLUSTER:FLUSHSLOTS ACL:DELUSER XGROUP:DESTROY DEBUG:SEGFAULT DEBUG:RELOAD CLIENT:KILL MEMORY:PURGE \
+        JSON.DEL:*";
+    let removes = |first: &str, second: &str| {
+        let (first, pair) = (first.to_ascii_uppercase(), format!("{first}:{second}").to_ascii_uppercase());
+        REMOVING.split_whitespace().any(|known| known == first)
+            || REMOVING_PAIRS.split_whitespace().any(|known| fits(known, &pair))
+    };
+    let given = removes(line.operand(0), line.operand(1));
+    let typed = stdin.is_some_and(|text| {
+        text.lines().any(|row| {
+            let mut words = row.split_whitespace();
+            removes(words.next().unwrap_or_default(), words.next().unwrap_or_default())
+        })
+    });
+    let scripted = line.operand(0).eq_ignore_ascii_case("EVAL") && {
+        let script = line.operand(1).to_ascii_uppercase();
+        ["FLUSHALL", "FLUSHDB", "'DEL'", "\"DEL\"", "'UNLINK'"].iter().any(|call| script.contains(call))
+    };
+    (given || typed || scripted).then(|| (Category::Database, "removes keys or changes the server".to_owned()))
+}
+
+fn cypher(line: &Line, stdin: Option<&str>) -> Option<Hit> {
+    let texts = line.raw.iter().map(|piece| piece.text.as_str()).chain(stdin);
+    let hit = texts.map(str::to_ascii_uppercase).any(|text| {
+        text.contains("DETACH DELETE")
+            || text.contains("DROP DATABASE")
+            || text.contains(
+                "DROP \
+            CONSTRAINT",
+            )
+            || text.contains("DROP INDEX")
+    });
+    hit.then(|| (Category::Database, "deletes nodes with all their relations".to_owned()))
+}
+
+/// Calls in inline code that remove trees. Inline code needs a question anyway; this says what it is about.
+fn inline(line: &Line, stdin: Option<&str>) -> Option<Hit> {
+    const CALLS: &[&str] = &[
+        "shutil.rmtree(",
+        "rmtree(",
+        "fs.rmSync(",
+        "fs.rm(",
+        "fs.rmdirSync(",
+        "fsPromises.rm(",
+        "FileUtils.rm_r",
+        "FileUtils.rm_f",
+        "FileUtils.remove_dir",
+        "Deno.remove",
+        "remove_tree(",
+        "rm -rf",
+        "rm -fr",
+        "rm \
+            -r ",
+        "Remove-Item",
+        "'rm','-rf'",
+        "'rm', '-rf'",
+        "\"rm\",\"-rf\"",
+        "\"rm\", \"-rf\"",
+        "os.removedirs(",
+        ".rmdirSync(",
+        "rimraf",
+        "unlink \
+            glob",
+        "unlink(glob",
+        "unlink <",
+    ];
+    let values = line.values("-c -e -E --eval --execute -p --print -r -Command -c -ne -pe -le");
+    let code = values.chain(line.raw.iter()).map(|piece| piece.text.as_str()).chain(stdin);
+    let mut code = code.filter(|text| text.contains(['(', ' ']));
+    code.any(|text| CALLS.iter().any(|call| text.contains(call)))
+        .then(|| (Category::Files, "inline code that removes trees".to_owned()))
+}
+
+fn sysctl(line: &Line, _: Option<&str>) -> Option<Hit> {
+    line.raw
+        .iter()
+        .any(|word| word.text.starts_with("kernel.sysrq") || word.text.starts_with("kernel.panic="))
+        .then(|| (Category::System, "changes how the kernel fails".to_owned()))
+}

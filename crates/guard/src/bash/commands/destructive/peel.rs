@@ -1,0 +1,199 @@
+//! Commands inside commands, for the warnings: what a wrapper runs, here or elsewhere.
+//!
+//! The analysis peels the wrappers that it can say everything about. Here it is enough to know what would be
+//! run: `sudo`, `ssh HOST`, `docker exec`, `kubectl exec`, `npx`, `bash -c`.
+
+use super::words::{Line, Piece, commands};
+
+/// How the inner command stands in the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// It begins with the first operand, or with the operand of this index.
+    Operand(usize),
+    /// Behind `--`, or with the operand of this index where there is none.
+    Dashes(usize),
+    /// As text for a shell: this option's value (blank-separated names).
+    Text(&'static str),
+    /// As text for a shell: the operands from this index on, joined.
+    Joined(usize),
+    /// Behind this word.
+    After(&'static str),
+    /// Behind every `-exec` of find.
+    Exec,
+}
+
+/// A wrapper: its names, its leading operands, and where the inner command stands. Those in the first group
+/// are peeled by the analysis too; they count only if it did not.
+const LOCAL: &[(&str, &str, How)] = &[
+    (
+        "sudo doas env nohup nice ionice time timeout stdbuf setsid command exec builtin busybox toybox unbuffer \
+            strace \
+      ltrace chrt taskset numactl systemd-run systemd-inhibit firejail bwrap catchsegv proxychains proxychains4 \
+      torsocks gosu su-exec fakeroot eatmydata caffeinate dbus-run-session cgexec prlimit setpriv runuser pkexec \
+      faketime xvfb-run \
+      entr watchexec chronic",
+        "",
+        How::Operand(0),
+    ),
+    ("timeout chroot flock taskset faketime nsenter unshare script", "", How::Operand(1)),
+    ("su runuser", "", How::Text("-c --command")),
+    ("script flock", "", How::Text("-c --command")),
+    ("bash sh dash zsh ksh ash fish", "", How::Text("-c --command -lc -ec -xc -ic")),
+    ("eval watch", "", How::Joined(0)),
+];
+
+/// Wrappers that the analysis does not look into: what they run is elsewhere, or is theirs alone.
+/// And those that run a command on whatever was found: a plain `rm` is many here.
+const REMOTE: &[(&str, &str, How)] = &[
+    ("find gfind", "", How::Exec),
+    ("xargs gxargs parallel", "", How::Operand(0)),
+    ("ssh mosh autossh", "", How::Joined(1)),
+    ("docker podman nerdctl", "exec", How::Operand(2)),
+    ("docker podman nerdctl", "run", How::Operand(2)),
+    ("docker podman nerdctl", "container exec", How::Operand(3)),
+    ("docker podman nerdctl", "container run", How::Operand(3)),
+    ("docker podman nerdctl", "compose exec", How::Operand(3)),
+    ("docker podman nerdctl", "compose run", How::Operand(3)),
+    ("docker-compose podman-compose", "exec", How::Operand(2)),
+    ("docker-compose podman-compose", "run", How::Operand(2)),
+    ("kubectl oc k", "exec", How::Dashes(2)),
+    ("kubectl oc k", "run", How::Dashes(9)),
+    ("lxc incus", "exec", How::Dashes(2)),
+    ("vagrant", "ssh", How::Text("-c --command")),
+    ("multipass", "exec", How::Dashes(2)),
+    ("heroku", "run", How::Operand(1)),
+    ("fly flyctl", "ssh console", How::Text("-C --command")),
+    ("nix-shell", "", How::Text("--run --command")),
+    ("nix", "develop", How::Text("-c --command")),
+    ("ansible", "", How::Text("-a --args")),
+    ("salt", "", How::Joined(2)),
+    ("npx bunx pnpx", "", How::Operand(0)),
+    ("npm pnpm yarn bun", "exec", How::Operand(1)),
+    ("pnpm yarn bun", "dlx", How::Operand(1)),
+    ("bun", "x", How::Operand(1)),
+    ("npm", "x", How::Operand(1)),
+    ("npx", "", How::Text("-c --call")),
+    ("bundle", "exec", How::Operand(1)),
+    ("poetry uv pipenv pdm hatch rye pixi conda mamba micromamba mise asdf devbox direnv", "run", How::Operand(1)),
+    ("mise asdf direnv dotenv doppler infisical aws-vault chamber rtx op", "exec", How::Operand(1)),
+    ("uvx pipx dotenv", "", How::Operand(0)),
+    ("python python3 php node ruby", "", How::Operand(0)),
+    ("python python3 python2 py", "", How::After("-m")),
+    ("adb", "shell", How::Joined(1)),
+    ("wsl cmd", "", How::Operand(0)),
+    ("pwsh powershell", "", How::Text("-Command -c -command")),
+    ("tmux", "new-session", How::Joined(1)),
+    ("tmux", "new", How::Joined(1)),
+    ("screen", "", How::Operand(0)),
+];
+
+/// Words of an inner command that are looked at, and `-exec`s of one find: more than any person writes.
+const WORDS: usize = 128;
+const RUNS: usize = 8;
+
+/// Tools that `yarn`, `pnpm` and `bun` run by name, without `exec`.
+const BY_NAME: &str = "prisma knex sequelize sequelize-cli typeorm rimraf drizzle-kit cdk serverless sls sst \
+    wrangler firebase vercel netlify";
+
+/// Whether options behind the first operand belong to an inner command.
+pub(super) fn passes_options(program: &str) -> bool {
+    LOCAL.iter().any(|(names, ..)| names.split_whitespace().any(|name| name == program))
+}
+
+/// The commands inside `line`. `wrappers`: those that the analysis peels, too.
+pub(super) fn inner(line: &Line, wrappers: bool) -> Vec<Line> {
+    let local = if wrappers { LOCAL } else { &[] };
+    let mut found = Vec::new();
+    for (names, path, how) in local.iter().chain(REMOTE) {
+        let mut known = names.as_bytes().split(|byte| *byte == b' ');
+        if !known.any(|name| name == line.program.as_bytes()) {
+            continue;
+        }
+        let fits = path.split_whitespace().enumerate().all(|(at, word)| line.operand(at) == word);
+        if fits {
+            peel(line, *how, &mut found);
+        }
+    }
+    let by_name = matches!(line.program.as_str(), "yarn" | "pnpm" | "bun");
+    if by_name && BY_NAME.split(' ').any(|name| name == line.operand(0)) {
+        found.extend(from_operand(line, 0));
+    }
+    found.retain(|inner| !inner.program.is_empty());
+    found
+}
+
+fn peel(line: &Line, how: How, found: &mut Vec<Line>) {
+    match how {
+        How::Operand(at) => found.extend(from_operand(line, at)),
+        How::Dashes(at) => match line.raw.iter().position(|word| word.known && word.text == "--") {
+            Some(dashes) => found.push(Line::read(some(&line.raw, dashes + 1).to_vec())),
+            None => found.extend(from_operand(line, at)),
+        },
+        How::Text(options) => {
+            found.extend(line.values(options).flat_map(|piece| commands(&piece.text)));
+        }
+        How::After(option) => {
+            found.extend(
+                line.raw
+                    .iter()
+                    .position(|word| word.text == option)
+                    .map(|at| Line::read(some(&line.raw, at + 1).to_vec())),
+            );
+        }
+        How::Joined(at) => {
+            // Quoting was done when the words were made, so a word of one piece is text for the far shell.
+            let words = words_from(line, at);
+            let text: Vec<&str> = words.iter().map(|piece| piece.text.as_str()).collect();
+            found.extend(commands(&text.join(" ")));
+        }
+        How::Exec => {
+            let runs = line.raw.iter().enumerate();
+            let runs = runs.filter(|(_, word)| matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
+            for (at, _) in runs.take(RUNS) {
+                let rest = some(&line.raw, at + 1);
+                let end = rest.iter().position(|word| matches!(word.text.as_str(), ";" | "+")).unwrap_or(rest.len());
+                let mut words = rest.get(..end).unwrap_or_default().to_vec();
+                // What stands for the found names stands for as many as there are.
+                for word in &mut words {
+                    if word.text.contains("{}") {
+                        (word.known, word.glob) = (false, true);
+                    }
+                }
+                found.push(Line::read(words));
+            }
+        }
+    }
+}
+
+/// The command that begins with the operand of this index; assignments before it are skipped.
+fn from_operand(line: &Line, at: usize) -> Option<Line> {
+    let words = words_from(line, at);
+    let start = words.iter().position(|word| !is_assignment(&word.text))?;
+    let mut inner = words.get(start..)?.to_vec();
+    if matches!(line.program.as_str(), "xargs" | "gxargs" | "parallel") {
+        inner.push(Piece { text: "{}".to_owned(), known: false, glob: true });
+    }
+    Some(Line::read(inner))
+}
+
+/// Every word from the operand of this index on.
+fn words_from(line: &Line, at: usize) -> Vec<Piece> {
+    let Some(first) = line.operands.get(at) else { return Vec::new() };
+    // The same word may stand earlier as a value: skip as many equal ones as there are equal operands before.
+    let before = line.operands.iter().take(at).filter(|piece| *piece == first).count();
+    let mut places = line.raw.iter().enumerate().filter(|(_, word)| *word == first);
+    let Some((place, _)) = places.clone().nth(before).or_else(|| places.next_back()) else { return Vec::new() };
+    some(&line.raw, place).to_vec()
+}
+
+/// The words from `at` on, as many as are looked at.
+fn some(words: &[Piece], at: usize) -> &[Piece] {
+    let rest = words.get(at..).unwrap_or_default();
+    rest.get(..WORDS).unwrap_or(rest)
+}
+
+fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    })
+}

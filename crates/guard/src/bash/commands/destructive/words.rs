@@ -1,0 +1,396 @@
+//! The words of a command as the warnings read them: options apart from operands, approximately.
+
+use super::super::super::judge::{Arg, Word};
+
+/// A word, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// Its text; for a pattern with its wildcards, for an unknown word what it starts with.
+    pub text: String,
+    /// Whether that is all of it.
+    pub known: bool,
+    /// Whether it is a file name pattern.
+    pub glob: bool,
+}
+
+impl Piece {
+    /// A known word.
+    pub fn known(text: &str) -> Piece {
+        Piece { text: text.to_owned(), known: true, glob: false }
+    }
+
+    fn of(arg: &Arg) -> Piece {
+        match &arg.word {
+            Word::Exact(text) => Piece::known(text),
+            Word::Glob { pattern, .. } => Piece { text: pattern.clone(), known: false, glob: true },
+            Word::OneOf(words) => match words.first() {
+                Some(Word::Exact(text)) => Piece { text: text.clone(), known: false, glob: false },
+                _ => Piece { text: String::new(), known: false, glob: false },
+            },
+            Word::Opaque { prefix, .. } => Piece { text: prefix.clone(), known: false, glob: false },
+        }
+    }
+}
+
+/// An option: as written with its dashes (each letter of a bundle by itself), and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Flag {
+    /// `-f`, `--force`, `-auto-approve`.
+    pub name: String,
+    /// What is attached to it, or the next word where the option is known to take one.
+    pub value: Option<Piece>,
+    /// How many operands stand before it.
+    pub after: usize,
+}
+
+/// A command, read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Line {
+    /// The program without its directory, lower case `.exe` removed.
+    pub program: String,
+    /// Every word behind the program.
+    pub raw: Vec<Piece>,
+    /// Options in order.
+    pub flags: Vec<Flag>,
+    /// Operands in order.
+    pub operands: Vec<Piece>,
+}
+
+/// Letters of one bundle that are looked at: more than any program has.
+const BUNDLE: usize = 64;
+
+/// Options that take the next word as their value, by program, or by program and first operand for the
+/// words behind that operand. Without this a value would be taken for a subcommand.
+const VALUED: &[(&str, &str)] = &[
+    ("git", "-C -c --git-dir --work-tree --namespace --config-env --super-prefix"),
+    ("git commit", "-m -F -C -c -t --author --date --message --file --fixup --squash --template"),
+    ("git push", "-o --push-option --repo --receive-pack"),
+    ("git checkout", "-b -B --orphan --conflict"),
+    ("git switch", "-c -C --orphan"),
+    ("git restore", "-s --source --conflict"),
+    ("git clean", "-e --exclude"),
+    ("git tag", "-m -F -u --message --file --sort"),
+    ("git merge", "-m -s -X -F"),
+    ("git branch", "-u --set-upstream-to --sort --format --contains"),
+    ("git gc", ""),
+    (
+        "kubectl",
+        "-n --namespace --context --cluster --kubeconfig --user -s --server --token -l --selector -f \
+        --filename -o \
+        --output --as --request-timeout --grace-period --timeout --replicas --field-selector -c --container --type \
+        -p",
+    ),
+    ("oc", "-n --namespace --context --kubeconfig -l --selector -f --filename -o"),
+    ("helm", "-n --namespace --kube-context --kubeconfig -f --values --set --version"),
+    ("docker", "-H --host -c --context --config -l --log-level"),
+    ("docker compose", "-f --file -p --project-name --profile --env-file --project-directory"),
+    ("docker exec", "-e --env -u --user -w --workdir --env-file --detach-keys"),
+    (
+        "docker run",
+        "-e --env -u --user -w --workdir -v --volume -p --publish --name --network --entrypoint --mount \
+        -m \
+        --memory --cpus --platform --env-file -l --label -h --hostname --net --rm-after --restart --add-host \
+        --device --gpus",
+    ),
+    ("docker image", "--filter"),
+    ("docker rm", "--filter"),
+    ("podman", "-H --host --url -c --connection --log-level"),
+    ("podman exec", "-e --env -u --user -w --workdir"),
+    ("podman run", "-e --env -u --user -w --workdir -v --volume -p --publish --name --network --entrypoint --mount"),
+    ("docker-compose", "-f --file -p --project-name --profile --env-file --project-directory"),
+    ("aws", "--profile --region --output --endpoint-url --query --color --ca-bundle --cli-read-timeout"),
+    ("gcloud", "--project --zone --region --account --format --filter"),
+    ("gsutil", "-o -h -i -u"),
+    ("az", "-g --resource-group -n --name --subscription -o --output --query"),
+    ("gh", "-R --repo"),
+    ("gh api", "-X --method -H --header -f --raw-field -F --field -q --jq -t --template --input"),
+    ("glab api", "-X --method -H --header -f -F"),
+    ("heroku", "-a --app -r --remote"),
+    ("fly", "-a --app -c --config"),
+    ("flyctl", "-a --app -c --config"),
+    ("doctl", "-t --access-token --context -o --output -c --config"),
+    ("firebase", "-P --project --token"),
+    ("terraform", "-chdir -var -var-file -state -target -replace -lock-timeout"),
+    ("tofu", "-chdir -var -var-file -state -target -replace"),
+    ("pulumi", "-s --stack -C --cwd -m --message"),
+    ("cdk", "-a --app -c --context --profile"),
+    ("ansible", "-i --inventory -m --module-name -a --args -u --user -l --limit -e --extra-vars -f --forks -b-user"),
+    ("nomad", "-address -region -namespace"),
+    ("vault", "-address -namespace"),
+    (
+        "psql",
+        "-c --command -f --file -d --dbname -h --host -p --port -U --username -v --set -o --output -F -P -R -T \
+        -L",
+    ),
+    ("mysql", "-e --execute -h --host -P --port -u --user -D --database -S --socket --defaults-file"),
+    ("mysqladmin", "-h --host -P --port -u --user -S --socket"),
+    ("redis-cli", "-h -p -a -n -u -s -r -i --user --pass --sni --cacert -t -x-"),
+    ("etcdctl", "--endpoints --cacert --cert --key --user"),
+    ("mongosh", "--eval --host --port -u -p --username --password --authenticationDatabase -f --file"),
+    ("mongo", "--eval --host --port -u -p --username --password --authenticationDatabase"),
+    ("sqlite3", "-cmd -separator -init -nullvalue -newline"),
+    ("cqlsh", "-e -f -k -u -p --execute --file --keyspace --username --password"),
+    ("clickhouse-client", "-q --query -h --host --port -u --user --password -d --database"),
+    ("clickhouse", "-q --query -h --host --port -u --user --password -d --database"),
+    ("duckdb", "-c -s -cmd -init -f -separator"),
+    ("sqlcmd", "-Q -q -S -U -P -d -i -o"),
+    ("influx", "-execute -database -host -port --bucket --start --stop --org --token -o -t -p --predicate"),
+    ("bq", "--project_id --dataset_id --location"),
+    ("alembic", "-c --config -n --name -x"),
+    ("rails", "-e --environment"),
+    ("rake", "-f --rakefile -C"),
+    ("prisma", "--schema"),
+    ("knex", "--env --knexfile --cwd"),
+    ("manage.py", "--settings --database --pythonpath"),
+    ("systemctl", "-H --host -M --machine -t --type -s --signal -n -o --kill-who"),
+    ("apt-get", "-o -c -t --option"),
+    ("apt", "-o -c -t --option"),
+    ("pip", "--cache-dir --log --proxy --timeout"),
+    ("truncate", "-s --size -r --reference"),
+    (
+        "rsync",
+        "-e --rsh --exclude --include --filter -f --rsync-path --exclude-from --include-from --bwlimit \
+        --log-file --backup-dir \
+        -B -M -T --max-size --min-size --compare-dest --copy-dest --link-dest --port --password-file --files-from",
+    ),
+    (
+        "tar",
+        "-f --file -C --directory -T --files-from -X --exclude-from --exclude -I --use-compress-program -b -g \
+        -H -V -L -K -N",
+    ),
+    ("zip", "-x -i -n -t -b -O -P"),
+    ("find", ""),
+    ("xargs", "-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file --replace --max-lines"),
+    (
+        "curl",
+        "-X --request -H --header -d --data -o --output -u --user -F --form -A -e -b -c -T -K -m -w -x \
+        --data-raw --data-binary \
+        --url --retry --cacert --cert --key --max-time --connect-timeout",
+    ),
+    ("iptables", "-t --table -p --protocol -s --source --dport --sport -j --jump -i -o -m"),
+    ("ip6tables", "-t --table -p -s -j"),
+    ("umount", "-t -O --types"),
+    ("pkill", "-s -t -g -G -P --signal --session --terminal --parent --pgroup -F --pidfile"),
+    ("killall", "-s --signal -o -y --older-than --younger-than -n --ns"),
+    ("shred", "-n -s --iterations --size --random-source"),
+    ("mkfs", "-t --type"),
+    ("parted", "-a --align"),
+    ("sgdisk", "-d -n -t -c -u -A"),
+    ("hdparm", "--user-master --security-erase --security-set-pass"),
+    (
+        "rclone",
+        "--config --include --exclude --filter --transfers --max-age --min-age --log-file --log-level \
+        --bwlimit --checkers",
+    ),
+    ("ssh", "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"),
+    ("npm", "--registry --prefix -w --workspace --otp --tag"),
+    ("cargo", "--manifest-path --config -Z --color -C"),
+    ("cargo yank", "--version --vers --index --registry --token --manifest-path"),
+    ("gem", "-v --version --host -k --key"),
+    ("make", "-f -C -I -j -o -W"),
+    ("chmod", "--reference"),
+    ("chown", "--reference --from"),
+    ("mv", "-t --target-directory -S --suffix"),
+    ("cp", "-t --target-directory -S --suffix"),
+    ("journalctl", "-u --unit -n --lines -b --boot -o --output -S --since -U --until -t -p -D --file"),
+    ("userdel", "-R -P --root --prefix"),
+    ("sudo", "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir"),
+    ("doas", "-u -C"),
+    ("su", "-c --command -s --shell -g -G -w --session-command"),
+    ("env", "-u -C -S --unset --chdir"),
+    ("timeout", "-s -k --signal --kill-after"),
+    ("nice", "-n --adjustment"),
+    ("ionice", "-c -n -p --class --classdata"),
+    ("stdbuf", "-i -o -e --input --output --error"),
+    ("taskset", ""),
+    ("chroot", "--userspec --groups"),
+    ("flock", "-w -E --timeout --wait --conflict-exit-code"),
+    ("watch", "-n --interval"),
+    ("strace", "-e -o -p -s -u -E -P"),
+    ("parallel", "-j --jobs -a --arg-file --colsep -I -N -n --delay --timeout -S --sshlogin"),
+    ("npx", "-p --package"),
+    ("uv run", "--with --python -p --extra --group --project --directory --env-file"),
+    ("python", "-m -W -X"),
+    ("bash", "-c -o -O --rcfile --init-file"),
+    ("sh", "-c -o"),
+];
+
+fn valued(program: &str, sub: Option<&str>) -> Option<&'static str> {
+    let name = match sub {
+        Some(sub) => format!("{program} {sub}"),
+        None => program.to_owned(),
+    };
+    VALUED.iter().find(|(key, _)| *key == name).map(|(_, options)| *options)
+}
+
+/// Programs that are read like another one.
+fn like(program: &str) -> &str {
+    match program {
+        "mariadb" | "mycli" | "mysqlsh" => "mysql",
+        "pgcli" | "cockroach" | "ysqlsh" | "vsql" | "usql" => "psql",
+        "zsh" | "dash" | "ksh" | "ash" => "sh",
+        "pip3" => "pip",
+        "python3" | "python2" => "python",
+        "k" | "kubectl.exe" | "microk8s" => "kubectl",
+        "mamba" | "micromamba" => "conda",
+        other => other,
+    }
+}
+
+impl Line {
+    /// Reads `argv`.
+    pub fn of(argv: &[Arg]) -> Line {
+        Line::read(argv.iter().map(Piece::of).collect())
+    }
+
+    /// Reads words.
+    pub fn read(words: Vec<Piece>) -> Line {
+        let mut words = words.into_iter();
+        let Some(first) = words.next().filter(|first| first.known) else { return Line::default() };
+        let name = first.text.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name = name.strip_suffix(".exe").unwrap_or(name);
+        let mut line = Line { program: name.to_owned(), raw: words.collect(), ..Line::default() };
+        line.split();
+        line
+    }
+
+    fn split(&mut self) {
+        let program = like(&self.program);
+        let general = valued(program, None).unwrap_or_default();
+        let mut takes = general;
+        let mut words = self.raw.iter().peekable();
+        let mut ended = false;
+        while let Some(word) = words.next() {
+            let text = word.text.as_str();
+            if ended || text.len() < 2 || !text.starts_with('-') {
+                if self.operands.is_empty() {
+                    takes = valued(program, Some(text)).unwrap_or(general);
+                }
+                self.operands.push(word.clone());
+                continue;
+            }
+            if text == "--" {
+                ended = true;
+                let after = self.operands.len();
+                self.flags.push(Flag { name: text.to_owned(), value: None, after });
+                continue;
+            }
+            let after = self.operands.len();
+            let wants = |name: &str| takes.split_whitespace().any(|option| option == name);
+            let (name, attached) = match text.split_once('=') {
+                Some((name, value)) => (name, Some(Piece { text: value.to_owned(), ..word.clone() })),
+                None => (text, None),
+            };
+            // As one name: long options, and those behind one dash. A long bundle of letters never equals one.
+            let separate = attached.is_none() && name.len() > 2 && wants(name);
+            let value = if separate { words.next().cloned() } else { attached };
+            self.flags.push(Flag { name: name.to_owned(), value, after });
+            if text.starts_with("--") || separate {
+                continue;
+            }
+            for (at, letter) in text.char_indices().skip(1).take(BUNDLE) {
+                let short = format!("-{letter}");
+                let rest = text.get(at + letter.len_utf8()..).unwrap_or_default();
+                let value = match (wants(&short), rest) {
+                    (false, _) => None,
+                    (true, "") if word.known => words.next().cloned(),
+                    (true, rest) => Some(Piece { text: rest.trim_start_matches('=').to_owned(), ..word.clone() }),
+                };
+                let done = wants(&short);
+                // `-f` alone was pushed as a whole already; with its value it says more.
+                if name.len() == 2 && done {
+                    self.flags.pop();
+                }
+                if name.len() > 2 || done {
+                    self.flags.push(Flag { name: short, value, after });
+                }
+                if done {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Whether it was asked for help only.
+    pub fn asks_for_help(&self) -> bool {
+        let wraps = super::peel::passes_options(&self.program);
+        !wraps && self.raw.iter().any(|word| word.known && word.text == "--help")
+    }
+
+    /// Whether the option was given: exactly, or as an unambiguous-looking start of a long one.
+    pub fn has(&self, name: &str) -> bool {
+        self.flag(name).is_some()
+    }
+
+    /// Whether one of these (blank-separated) was given.
+    pub fn any(&self, names: &str) -> bool {
+        names.split(' ').any(|name| self.has(name))
+    }
+
+    /// The option as given.
+    pub fn flag(&self, name: &str) -> Option<&Flag> {
+        self.flags.iter().find(|flag| {
+            flag.name == name || (flag.name.len() > 4 && name.starts_with("--") && name.starts_with(&flag.name))
+        })
+    }
+
+    /// Every value of these options (blank-separated).
+    pub fn values<'l>(&'l self, names: &'l str) -> impl Iterator<Item = &'l Piece> + 'l {
+        let named = move |flag: &&Flag| names.split(' ').any(|name| name == flag.name);
+        self.flags.iter().filter(named).filter_map(|flag| flag.value.as_ref())
+    }
+
+    /// The text of an operand, where it is known.
+    pub fn operand(&self, at: usize) -> &str {
+        self.operands.get(at).filter(|piece| piece.known).map_or("", |piece| piece.text.as_str())
+    }
+}
+
+/// `text` cut into commands and words, with quotes and nothing else of the shell.
+pub(super) fn commands(text: &str) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut words: Vec<Piece> = Vec::new();
+    let mut word: Option<Piece> = None;
+    let mut chars = text.chars().peekable();
+    while let Some(letter) = chars.next() {
+        match letter {
+            ' ' | '\t' => words.extend(word.take()),
+            ';' | '|' | '&' | '\n' | '(' | ')' => {
+                words.extend(word.take());
+                lines.push(Line::read(std::mem::take(&mut words)));
+            }
+            '\'' | '"' => {
+                let piece = word.get_or_insert_with(|| Piece::known(""));
+                piece.text.extend(chars.by_ref().take_while(|inner| *inner != letter));
+            }
+            '\\' => word.get_or_insert_with(|| Piece::known("")).text.extend(chars.next()),
+            '*' | '?' => {
+                let piece = word.get_or_insert_with(|| Piece::known(""));
+                piece.text.push(letter);
+                (piece.known, piece.glob) = (false, true);
+            }
+            '$' | '`' => word.get_or_insert_with(|| Piece::known("")).known = false,
+            letter => word.get_or_insert_with(|| Piece::known("")).text.push(letter),
+        }
+    }
+    words.extend(word.take());
+    lines.push(Line::read(words));
+    lines
+}
+
+/// Whether `text` fits `pattern`, in which `*` stands for anything.
+pub(super) fn fits(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((start, rest)) => {
+            let Some(text) = text.strip_prefix(start) else { return false };
+            if rest.is_empty() {
+                return true;
+            }
+            text.char_indices()
+                .map(|(at, _)| at)
+                .chain([text.len()])
+                .any(|at| fits(rest, text.get(at..).unwrap_or_default()))
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Rows shared by tables of programs that do the same whatever their options are: reach the network, talk to
+//! a daemon, run code of the workspace. For them the words matter little; what they do is said once.
+
+use super::super::judge::{Arg, Judge, Word};
+use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+
+/// Options in rows, as in a [`Spec`].
+pub type Opts = &'static [(Does, &'static str)];
+
+/// Prints something about itself or the machine; operands are words.
+pub const fn prints(names: &'static str, opts: Opts) -> Spec {
+    Spec { names, opts, operands: Operands::Words, ..PLAIN }
+}
+
+/// Prints something about the project it stands in; operands are words.
+pub const fn looks(names: &'static str, opts: Opts) -> Spec {
+    Spec { names, opts, operands: Operands::Words, check: Some(look), ..PLAIN }
+}
+
+/// Reaches the network, whatever its words are.
+pub const fn reaches(names: &'static str) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(reach), ..PLAIN }
+}
+
+/// Talks to a daemon or changes the machine, whatever its words are.
+pub const fn changes(names: &'static str) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(change), ..PLAIN }
+}
+
+/// Runs code of the workspace, whatever its words are.
+pub const fn runs(names: &'static str) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(run), ..PLAIN }
+}
+
+/// Cannot be said, whatever its words are.
+pub const fn asks(names: &'static str) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(ask), ..PLAIN }
+}
+
+/// Changes files of the project it stands in; operands are words.
+pub const fn edits(names: &'static str) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(edit), ..PLAIN }
+}
+
+/// Has subcommands.
+pub const fn with(names: &'static str, opts: Opts, subs: &'static [Spec]) -> Spec {
+    Spec { names, opts, operands: Operands::Sub, subs, ..PLAIN }
+}
+
+/// Has subcommands, and options behind one dash.
+pub const fn with_dash(names: &'static str, opts: Opts, subs: &'static [Spec]) -> Spec {
+    Spec { names, style: Style::OneDash, opts, operands: Operands::Sub, subs, ..PLAIN }
+}
+
+/// The same row with options behind one dash.
+pub const fn dash(spec: Spec) -> Spec {
+    Spec { style: Style::OneDash, ..spec }
+}
+
+fn look(_: &Parsed, judge: &mut Judge<'_>) {
+    judge.read_cwd();
+}
+
+fn reach(_: &Parsed, judge: &mut Judge<'_>) {
+    judge.net(None);
+}
+
+fn change(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.system(format!("`{}` talks to a daemon or changes the machine", parsed.path.join(" ")));
+}
+
+fn ask(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.opaque(format!("what `{}` does cannot be said", parsed.path.join(" ")));
+}
+
+fn edit(parsed: &Parsed, judge: &mut Judge<'_>) {
+    outside(&parsed.operands, judge);
+    judge.write_cwd();
+}
+
+/// Code of the workspace, below the working directory; words that name other places are read.
+pub fn run(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.code(format!("runs `{}`", parsed.path.join(" ")));
+    judge.write_cwd();
+    outside(&parsed.operands, judge);
+}
+
+/// Words that name places outside the working directory, and words that are not known.
+pub fn outside(words: &[Arg], judge: &mut Judge<'_>) {
+    for word in words {
+        match &word.word {
+            Word::Exact(text) => {
+                let path = text.rsplit_once('=').map_or(text.as_str(), |(_, value)| value);
+                let away = path.starts_with(['/', '~']) || path.split('/').any(|part| part == "..");
+                if away {
+                    judge.read(&word.with(path));
+                }
+            }
+            Word::Glob { prefix, .. } if prefix.starts_with('/') || prefix.contains("..") => judge.read(word),
+            Word::Glob { .. } => {}
+            Word::OneOf(words) => {
+                let each: Vec<Arg> =
+                    words.iter().map(|one| Arg { word: one.clone(), span: word.span.clone() }).collect();
+                outside(&each, judge);
+            }
+            Word::Opaque { why, .. } => judge.opaque(why.clone()),
+        }
+    }
+}
+
+/// Whether the only word is one of these (blank-separated): the version, help.
+pub fn only(parsed: &Parsed, words: &str) -> bool {
+    match parsed.operands.as_slice() {
+        [one] => one.exact().is_some_and(|text| words.split_whitespace().any(|word| word == text)),
+        _ => false,
+    }
+}

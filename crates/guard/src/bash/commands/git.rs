@@ -1,0 +1,237 @@
+//! git: what comes before the subcommand, and what all of them share.
+//!
+//! An alias may run anything, so a subcommand that is not in the tables is opaque. What the repository's
+//! own configuration could make git run is pinned by the host; what the command line names is judged here.
+
+mod config;
+mod read;
+mod write;
+
+use super::super::judge::{Arg, Judge, Word};
+use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+
+/// The table.
+pub(super) const SPECS: &[Spec] = &[Spec {
+    names: "git",
+    style: Style::GnuStop,
+    opts: &[
+        (Does::Value, "C c git-dir work-tree namespace"),
+        (Does::Flag, "p paginate P no-pager no-replace-objects no-lazy-fetch no-optional-locks no-advice"),
+        (Does::Flag, "literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs bare"),
+        (Does::Info, "v version h help html-path man-path info-path exec-path"),
+    ],
+    operands: Operands::Sub,
+    subs: &SUBS,
+    check: Some(globals),
+    ..PLAIN
+}];
+
+const SUBS: [Spec; read::SUBS.len() + write::SUBS.len() + config::SUBS.len()] =
+    joined([read::SUBS, write::SUBS, config::SUBS]);
+
+const fn joined<const N: usize>(tables: [&[Spec]; 3]) -> [Spec; N] {
+    let mut out = [PLAIN; N];
+    let (mut table, mut row, mut at) = (0, 0, 0);
+    while table < tables.len() {
+        if row < tables[table].len() {
+            out[at] = tables[table][row];
+            at += 1;
+            row += 1;
+        } else {
+            row = 0;
+            table += 1;
+        }
+    }
+    out
+}
+
+/// Settings of `-c` that name nothing to run: whole keys, and sections that end in a dot.
+const SETTINGS: &[&str] = &[
+    "advice.",
+    "blame.",
+    "branch.sort",
+    "color.",
+    "column.",
+    "commit.cleanup",
+    "core.abbrev",
+    "core.autocrlf",
+    "core.commentchar",
+    "core.compression",
+    "core.filemode",
+    "core.ignorecase",
+    "core.longpaths",
+    "core.precomposeunicode",
+    "core.quotepath",
+    "core.safecrlf",
+    "core.whitespace",
+    "diff.algorithm",
+    "diff.colormoved",
+    "diff.context",
+    "diff.mnemonicprefix",
+    "diff.noprefix",
+    "diff.renamelimit",
+    "diff.renames",
+    "diff.submodule",
+    "gc.auto",
+    "grep.linenumber",
+    "grep.patterntype",
+    "i18n.",
+    "init.defaultbranch",
+    "log.abbrevcommit",
+    "log.date",
+    "log.decorate",
+    "log.follow",
+    "log.showroot",
+    "log.showsignature",
+    "merge.conflictstyle",
+    "merge.renamelimit",
+    "protocol.version",
+    "pull.ff",
+    "pull.rebase",
+    "push.default",
+    "rebase.autostash",
+    "status.",
+    "tag.sort",
+    "user.email",
+    "user.name",
+    "user.useconfigonly",
+    "versionsort.suffix",
+];
+
+/// Settings that are fine with these values only.
+const VALUES: &[(&str, &[&str])] = &[
+    ("commit.gpgsign", &["false", "0", "no", "off"]),
+    ("tag.gpgsign", &["false", "0", "no", "off"]),
+    ("core.pager", &["cat", ""]),
+    ("core.editor", &["true", ":"]),
+    ("sequence.editor", &["true", ":"]),
+    ("core.fsmonitor", &["false", "0", "no", "off"]),
+    ("core.hookspath", &["/dev/null"]),
+    ("diff.external", &[""]),
+];
+
+fn globals(parsed: &Parsed, judge: &mut Judge<'_>) {
+    for (name, value) in before(parsed) {
+        let text = value.as_ref().and_then(Arg::exact);
+        match (name.as_str(), text) {
+            ("C", Some(place)) if !place.split('/').any(|part| part.eq_ignore_ascii_case(".git")) => {}
+            ("C", _) => judge.opaque("the directory of `-C` is not known, or it is git's own"),
+            ("c", Some(setting)) if is_plain(setting) => {}
+            ("c", _) => judge.opaque("what `-c` sets may name a program to run"),
+            ("git-dir", Some(".git" | "./.git")) | ("work-tree", Some("." | "./")) | ("namespace", Some(_)) => {}
+            ("git-dir" | "work-tree" | "namespace", _) => {
+                judge.opaque(format!("`--{name}` leads to another repository"))
+            }
+            _ => {}
+        }
+    }
+    // Files named by options are relative to `-C`.
+    let base = base(parsed);
+    if !base.is_empty() {
+        for (name, value) in parsed.opts.iter().skip(parsed.outer) {
+            if let (true, Some(file)) = (matches!(name.as_str(), "output" | "o" | "output-directory"), value) {
+                judge.write(&at(parsed, file));
+            }
+        }
+    }
+}
+
+/// Options before the subcommand.
+fn before(parsed: &Parsed) -> &[(String, Option<Arg>)] {
+    let outer = if parsed.path.len() > 1 { parsed.outer } else { parsed.opts.len() };
+    parsed.opts.get(..outer).unwrap_or_default()
+}
+
+/// Options of the subcommand itself: `-C` of `git diff`, not that of git.
+fn own<'p>(parsed: &'p Parsed, names: &str) -> Option<&'p (String, Option<Arg>)> {
+    let named = |given: &str| names.split(' ').any(|name| name == given);
+    parsed.opts.iter().skip(parsed.outer).rev().find(|(given, _)| named(given))
+}
+
+fn is_plain(setting: &str) -> bool {
+    let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
+    let key = key.to_ascii_lowercase();
+    let listed = |known: &&str| key == **known || (known.ends_with('.') && key.starts_with(*known));
+    match VALUES.iter().find(|(known, _)| *known == key) {
+        Some((_, values)) => values.contains(&value.to_ascii_lowercase().as_str()),
+        None => SETTINGS.iter().any(listed),
+    }
+}
+
+/// Where the options `-C` lead, relative to the working directory; empty without any.
+fn base(parsed: &Parsed) -> String {
+    let mut base = String::new();
+    for (_, value) in before(parsed).iter().filter(|(name, _)| name == "C") {
+        match value.as_ref().and_then(Arg::exact) {
+            Some(place) if place.starts_with('/') || base.is_empty() => base = place.to_owned(),
+            Some(place) => base = format!("{base}/{place}"),
+            None => {}
+        }
+    }
+    base
+}
+
+/// A path of the subcommand, as seen from the working directory.
+fn at(parsed: &Parsed, arg: &Arg) -> Arg {
+    let base = base(parsed);
+    let word = match &arg.word {
+        _ if base.is_empty() => arg.word.clone(),
+        Word::Exact(text) if !text.starts_with('/') => Word::Exact(format!("{base}/{text}")),
+        Word::Glob { pattern, prefix } if !prefix.starts_with('/') => {
+            Word::Glob { pattern: format!("{base}/{pattern}"), prefix: format!("{base}/{prefix}") }
+        }
+        word => word.clone(),
+    };
+    Arg { word, span: arg.span.clone() }
+}
+
+/// A path that the command line does not write out.
+fn implied(parsed: &Parsed, path: &str, judge: &Judge<'_>) -> Arg {
+    at(parsed, &Arg { word: Word::Exact(path.to_owned()), span: judge.span.clone() })
+}
+
+/// It reads the repository and the work tree.
+fn reads(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let tree = implied(parsed, ".", judge);
+    judge.read_tree(&tree);
+}
+
+/// It changes the work tree or the repository, and may run the repository's hooks.
+fn changes(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let tree = implied(parsed, ".", judge);
+    judge.write_tree(&tree);
+    judge.code("may run the hooks of the repository");
+}
+
+/// It changes the configuration of the repository, which names programs that git runs.
+fn configures(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let file = implied(parsed, ".git/config", judge);
+    judge.write(&file);
+}
+
+/// It reaches the repository that an operand names. A transport of the form `NAME::…` is a program.
+fn reaches(remote: Option<&Arg>, judge: &mut Judge<'_>) {
+    match remote.map(Arg::exact) {
+        None => judge.net(None),
+        Some(None) => {
+            judge.net(None);
+            judge.opaque("the remote repository is not known");
+        }
+        Some(Some(url)) if url.contains("::") => judge.opaque("the transport of the remote repository is a program"),
+        Some(Some(url)) => judge.net(host(url)),
+    }
+}
+
+/// The host of `https://host/path` and `user@host:path`.
+fn host(url: &str) -> Option<&str> {
+    let (authority, rest) = match url.split_once("://") {
+        Some((_, rest)) => (rest.split('/').next().unwrap_or(rest), true),
+        None => (url.split_once(':')?.0, false),
+    };
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    let host = if rest { host.split(':').next().unwrap_or(host) } else { host };
+    (!host.is_empty() && !host.contains('/')).then_some(host)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,464 @@
+//! Subcommands of git that read, and their reading forms.
+
+use super::super::super::judge::{Arg, Judge};
+use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
+use super::{at, changes, own, reads};
+use Does::{AskFlag, Flag, Maybe, NetFlag, Read, Value, Write};
+
+type Opts = (Does, &'static str);
+
+/// What every subcommand that prints differences takes.
+const DIFF: [Opts; 7] = [
+    (
+        Flag,
+        "p u patch s no-patch raw patch-with-raw patch-with-stat indent-heuristic no-indent-heuristic minimal \
+         patience \
+         histogram numstat shortstat compact-summary cumulative summary z name-only name-status no-color \
+         no-color-moved no-color-moved-ws no-renames rename-empty no-rename-empty check full-index binary \
+         find-copies-harder D irreversible-delete pickaxe-all pickaxe-regex R a text ignore-cr-at-eol \
+         ignore-space-at-eol b ignore-space-change w ignore-all-space ignore-blank-lines W function-context \
+         no-function-context exit-code quiet no-ext-diff no-textconv no-prefix default-prefix no-relative \
+         ita-invisible-in-index ita-visible-in-index combined-all-paths m c cc dd remerge-diff no-diff-merges t r",
+    ),
+    (
+        Maybe,
+        "stat color color-words color-moved word-diff dirstat X dirstat-by-file submodule M find-renames C \
+         find-copies B break-rewrites abbrev relative ignore-submodules U",
+    ),
+    (
+        Value,
+        "unified diff-filter S G find-object skip-to rotate-to I ignore-matching-lines inter-hunk-context src-prefix \
+         dst-prefix line-prefix diff-algorithm anchored output-indicator-new output-indicator-old \
+         output-indicator-context l stat-width stat-name-width stat-count stat-graph-width word-diff-regex \
+         ws-error-highlight color-moved-ws diff-merges",
+    ),
+    (Read, "O"),
+    (Write, "output"),
+    (AskFlag, "ext-diff textconv"),
+    (Flag, "no-abbrev include-untracked only-untracked no-include-untracked"),
+];
+
+/// What every subcommand that walks commits takes.
+const WALK: [Opts; 3] = [
+    (
+        Flag,
+        "follow no-decorate clear-decorations source mailmap no-mailmap use-mailmap no-use-mailmap log-size oneline \
+         graph no-graph all all-match invert-grep i regexp-ignore-case basic-regexp E extended-regexp F \
+         fixed-strings P \
+         perl-regexp remove-empty merges no-merges first-parent exclude-first-parent-only not reflog g walk-reflogs \
+         single-worktree ignore-missing bisect stdin cherry-mark cherry-pick left-only right-only cherry merge \
+         boundary \
+         simplify-by-decoration show-pulls full-history dense sparse simplify-merges date-order author-date-order \
+         topo-order reverse parents children left-right abbrev-commit no-abbrev-commit show-signature \
+         no-show-signature relative-date no-expand-tabs no-notes standard-notes no-standard-notes no-min-parents \
+         no-max-parents do-walk in-commit-order",
+    ),
+    (
+        Maybe,
+        "decorate show-linear-break pretty expand-tabs notes show-notes branches tags remotes ancestry-path no-walk",
+    ),
+    (
+        Value,
+        "n # max-count skip since after until before since-as-filter author committer grep grep-reflog \
+         decorate-refs decorate-refs-exclude L date format encoding glob exclude exclude-hidden min-parents \
+         max-parents",
+    ),
+];
+
+/// `git log`, and what prints like it.
+pub(super) const LOG: &[Opts] =
+    &[WALK[0], WALK[1], WALK[2], DIFF[0], DIFF[1], DIFF[2], DIFF[3], DIFF[4], DIFF[5], DIFF[6]];
+
+/// A row with what all reading subcommands have in common.
+const fn reader(names: &'static str, opts: &'static [Opts]) -> Spec {
+    Spec { names, opts, operands: Operands::Custom, check: Some(revisions), ..PLAIN }
+}
+
+/// The subcommands.
+pub(super) const SUBS: &[Spec] = &[
+    reader("log show whatchanged", LOG),
+    reader(
+        "status",
+        &[
+            (
+                Flag,
+                "s short b branch show-stash long v verbose z null no-ahead-behind ahead-behind no-renames \
+             renames",
+            ),
+            (Flag, "no-column no-untracked-files"),
+            (Maybe, "porcelain u untracked-files ignore-submodules ignored column find-renames"),
+        ],
+    ),
+    Spec {
+        check: Some(diff),
+        ..reader(
+            "diff",
+            &[
+                DIFF[0],
+                DIFF[1],
+                DIFF[2],
+                DIFF[3],
+                DIFF[4],
+                DIFF[5],
+                DIFF[6],
+                (Flag, "cached staged no-index merge-base base ours theirs 0 1 2 3 no-indent-heuristic"),
+            ],
+        )
+    },
+    reader(
+        "diff-tree diff-index diff-files",
+        &[
+            DIFF[0],
+            DIFF[1],
+            DIFF[2],
+            DIFF[3],
+            DIFF[4],
+            DIFF[5],
+            DIFF[6],
+            (Flag, "v root stdin cached merge-base always no-commit-id q base ours theirs 0 1 2 3 first-parent"),
+            (Maybe, "pretty notes"),
+            (Value, "format encoding"),
+        ],
+    ),
+    reader(
+        "range-diff",
+        &[
+            DIFF[0],
+            DIFF[1],
+            DIFF[2],
+            DIFF[3],
+            DIFF[4],
+            DIFF[5],
+            DIFF[6],
+            (Flag, "no-dual-color left-only right-only no-notes"),
+            (Maybe, "notes"),
+            (Value, "creation-factor"),
+        ],
+    ),
+    reader(
+        "shortlog",
+        &[
+            WALK[0],
+            WALK[1],
+            (Flag, "n numbered s summary e email c"),
+            (Maybe, "w"),
+            (Value, "# max-count skip since after until before author committer grep group date format glob exclude"),
+        ],
+    ),
+    reader(
+        "rev-list",
+        &[
+            WALK[0],
+            WALK[1],
+            WALK[2],
+            DIFF[1],
+            (Flag, "count objects objects-edge objects-edge-aggressive unpacked timestamp header quiet bisect-vars"),
+            (Flag, "bisect-all object-names no-object-names use-bitmap-index no-commit-header commit-header z"),
+            (Flag, "indexed-objects alternate-refs no-filter progress"),
+            (Maybe, "disk-usage"),
+            (Value, "filter missing"),
+        ],
+    ),
+    reader(
+        "blame annotate",
+        &[
+            (Flag, "b root show-stats s l t f show-name n show-number e show-email p porcelain line-porcelain"),
+            (Flag, "incremental c w color-lines color-by-age no-progress progress minimal"),
+            (Maybe, "M C abbrev score-debug"),
+            (Value, "L S since reverse date encoding ignore-rev diff-algorithm"),
+            (Read, "contents ignore-revs-file"),
+        ],
+    ),
+    Spec {
+        check: Some(grep),
+        ..reader(
+            "grep",
+            &[
+                (Flag, "cached untracked no-exclude-standard exclude-standard recurse-submodules no-index a text"),
+                (Flag, "i ignore-case I no-textconv r recursive no-recursive w word-regexp v invert-match h H"),
+                (
+                    Flag,
+                    "full-name E extended-regexp G basic-regexp P perl-regexp F fixed-strings n line-number \
+                 column",
+                ),
+                (Flag, "l files-with-matches name-only L files-without-match z null o only-matching c count break"),
+                (
+                    Flag,
+                    "heading p show-function W function-context q quiet and or not all-match no-color no-line-number",
+                ),
+                (Maybe, "O open-files-in-pager color"),
+                (
+                    Value,
+                    "e C context A after-context B before-context # m max-count threads max-depth \
+                 parent-basename",
+                ),
+                (Read, "f"),
+                (AskFlag, "textconv"),
+            ],
+        )
+    },
+    reader(
+        "ls-files",
+        &[
+            (
+                Flag,
+                "c cached d deleted o others i ignored s stage u unmerged k killed m modified directory \
+                 empty-directory",
+            ),
+            (Flag, "no-empty-directory eol z full-name v t f deduplicate exclude-standard error-unmatch"),
+            (Flag, "recurse-submodules debug sparse resolve-undo"),
+            (Maybe, "abbrev"),
+            (Value, "x exclude with-tree format"),
+            (Read, "X exclude-from"),
+            (Value, "exclude-per-directory"),
+        ],
+    ),
+    reader(
+        "ls-tree",
+        &[
+            (Flag, "d r t l long z name-only name-status object-only full-name full-tree"),
+            (Maybe, "abbrev"),
+            (Value, "format"),
+        ],
+    ),
+    reader(
+        "cat-file",
+        &[
+            (Flag, "t s e p allow-unknown-type follow-symlinks batch-all-objects buffer unordered z Z mailmap"),
+            (Flag, "use-mailmap no-mailmap"),
+            (Maybe, "batch batch-check batch-command"),
+            (Value, "filter"),
+            (AskFlag, "textconv filters"),
+        ],
+    ),
+    reader(
+        "rev-parse",
+        &[
+            (Flag, "revs-only no-revs flags no-flags verify q quiet sq symbolic symbolic-full-name all not sq-quote"),
+            (Flag, "show-toplevel show-prefix show-cdup git-dir absolute-git-dir git-common-dir is-inside-git-dir"),
+            (Flag, "is-inside-work-tree is-bare-repository is-shallow-repository show-superproject-working-tree"),
+            (Flag, "shared-index-path local-env-vars git-path"),
+            (Maybe, "short abbrev-ref branches tags remotes show-object-format show-ref-format"),
+            (Value, "default prefix since after until before disambiguate glob exclude exclude-hidden path-format"),
+        ],
+    ),
+    reader(
+        "for-each-ref",
+        &[
+            (Flag, "s shell p perl python tcl ignore-case omit-empty stdin include-root-refs start-after"),
+            (Maybe, "color contains no-contains merged no-merged"),
+            (Value, "count sort format points-at exclude"),
+        ],
+    ),
+    reader(
+        "show-ref",
+        &[
+            (Flag, "head branches heads tags d dereference verify exists q quiet"),
+            (Maybe, "s hash abbrev exclude-existing"),
+        ],
+    ),
+    reader(
+        "describe name-rev",
+        &[
+            (Flag, "all tags contains debug long first-parent exact-match always name-only stdin annotate-stdin"),
+            (Flag, "no-undefined undefined"),
+            (Maybe, "dirty broken abbrev"),
+            (Value, "candidates match exclude refs"),
+        ],
+    ),
+    reader("merge-base", &[(Flag, "a all octopus independent is-ancestor fork-point")]),
+    reader(
+        "show-branch",
+        &[
+            (
+                Flag,
+                "r remotes a all current topo-order date-order sparse merge-base independent no-name sha1-name \
+                 topics",
+            ),
+            (Flag, "list no-color"),
+            (Maybe, "more color g reflog"),
+        ],
+    ),
+    reader("cherry", &[(Flag, "v verbose"), (Maybe, "abbrev")]),
+    reader("count-objects", &[(Flag, "v verbose H human-readable")]),
+    reader("verify-commit verify-tag", &[(Flag, "v verbose raw"), (Value, "format")]),
+    reader("verify-pack", &[(Flag, "v verbose s stat-only")]),
+    reader("check-ignore", &[(Flag, "q quiet v verbose stdin z n non-matching no-index")]),
+    reader("check-attr", &[(Flag, "a all stdin z cached"), (Value, "source")]),
+    reader("check-mailmap", &[(Flag, "stdin")]),
+    reader("check-ref-format", &[(Flag, "branch allow-onelevel no-allow-onelevel refspec-pattern normalize print")]),
+    reader("var", &[(Flag, "l")]),
+    reader("version", &[(Flag, "build-options")]),
+    reader("help", &[(Flag, "a all g guides v verbose c config no-external-commands no-aliases user-interfaces")]),
+    reader("patch-id", &[(Flag, "stable unstable verbatim")]),
+    reader("stripspace", &[(Flag, "s strip-comments c comment-lines")]),
+    reader("get-tar-commit-id", &[]),
+    reader(
+        "fsck",
+        &[
+            (
+                Flag,
+                "tags root cache no-reflogs no-full full connectivity-only strict verbose no-dangling dangling \
+                 progress",
+            ),
+            (Flag, "no-progress name-objects unreachable references no-references"),
+        ],
+    ),
+    Spec {
+        check: Some(hash_object),
+        ..reader("hash-object", &[(Flag, "w stdin stdin-paths no-filters literally"), (Value, "t path")])
+    },
+    Spec {
+        check: Some(symbolic_ref),
+        ..reader("symbolic-ref", &[(Flag, "q quiet short recurse no-recurse d delete"), (Value, "m")])
+    },
+    Spec {
+        check: Some(branch),
+        ..reader(
+            "branch",
+            &[
+                (
+                    Flag,
+                    "a all r remotes l list v verbose vv q quiet i ignore-case no-color no-column no-abbrev \
+                     show-current",
+                ),
+                (Flag, "d delete D m move M c copy C f force no-track unset-upstream create-reflog omit-empty"),
+                (Maybe, "color column abbrev contains no-contains merged no-merged t track"),
+                (Maybe, "recurse-submodules"),
+                (Value, "sort format points-at u set-upstream-to"),
+                (AskFlag, "edit-description"),
+            ],
+        )
+    },
+    Spec {
+        check: Some(tag),
+        ..reader(
+            "tag",
+            &[
+                (
+                    Flag,
+                    "l list i ignore-case no-column a annotate s sign no-sign f force d delete v verify \
+                     create-reflog",
+                ),
+                (Flag, "omit-empty no-edit"),
+                (Maybe, "n color column contains no-contains merged no-merged"),
+                (Value, "sort format points-at m message cleanup u local-user trailer"),
+                (Read, "F file"),
+                (AskFlag, "e edit"),
+            ],
+        )
+    },
+    Spec { names: "reflog", opts: LOG, operands: Operands::Custom, check: Some(reflog), ..PLAIN },
+    reader(
+        "ls-remote",
+        &[
+            (Flag, "h heads branches t tags refs q quiet symref exit-code get-url"),
+            (Value, "sort o server-option"),
+            (NetFlag, "4 6"),
+        ],
+    ),
+    Spec {
+        check: Some(archive),
+        ..reader(
+            "archive",
+            &[
+                (Flag, "l list v verbose worktree-attributes 0 1 2 3 4 5 6 7 8 9"),
+                (Value, "format prefix add-virtual-file mtime remote"),
+                (Read, "add-file"),
+                (Write, "o output"),
+            ],
+        )
+    },
+];
+
+/// Reads the repository. `REVISION:PATH` names a file, which may be a secret that was committed.
+fn revisions(parsed: &Parsed, judge: &mut Judge<'_>) {
+    reads(parsed, judge);
+    if parsed.path.iter().any(|name| name == "ls-remote") {
+        super::reaches(parsed.operands.first(), judge);
+    }
+    for arg in &parsed.operands {
+        let path = arg.exact().and_then(|text| text.split_once(':')).map(|(_, path)| path);
+        if let Some(path) = path.filter(|path| !path.is_empty() && !path.starts_with(['/', '(', '!', '^'])) {
+            judge.read(&at(parsed, &arg.with(path)));
+        }
+    }
+}
+
+/// Outside of the work tree, git compares files.
+fn diff(parsed: &Parsed, judge: &mut Judge<'_>) {
+    revisions(parsed, judge);
+    for arg in &parsed.operands {
+        let outside = match arg.exact() {
+            Some(text) => text.starts_with('/') || text.split('/').any(|part| part == ".."),
+            None => true,
+        };
+        if outside || parsed.has("no-index") {
+            judge.read(&at(parsed, arg));
+        }
+    }
+}
+
+fn grep(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if own(parsed, "O open-files-in-pager").is_some() {
+        judge.opaque("`-O` opens the files in a program");
+    }
+    diff(parsed, judge);
+}
+
+fn hash_object(parsed: &Parsed, judge: &mut Judge<'_>) {
+    for file in &parsed.operands {
+        judge.read(&at(parsed, file));
+    }
+    if parsed.has("w") { changes(parsed, judge) } else { reads(parsed, judge) }
+}
+
+fn symbolic_ref(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let prints = parsed.operands.len() < 2 && own(parsed, "d delete m").is_none();
+    if prints { reads(parsed, judge) } else { changes(parsed, judge) }
+}
+
+fn branch(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const CHANGES: &str = "d delete D m move M c copy C f force u set-upstream-to unset-upstream edit-description";
+    const LISTS: &str = "l list contains no-contains merged no-merged points-at show-current";
+    let lists = parsed.operands.is_empty() || own(parsed, LISTS).is_some();
+    if lists && own(parsed, CHANGES).is_none() { reads(parsed, judge) } else { changes(parsed, judge) }
+}
+
+fn tag(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const LISTS: &str = "l list n contains no-contains merged no-merged points-at v verify";
+    const CHANGES: &str = "d delete a annotate s sign u local-user m message F file f force";
+    let lists = parsed.operands.is_empty() || own(parsed, LISTS).is_some();
+    if lists && own(parsed, CHANGES).is_none() {
+        return reads(parsed, judge);
+    }
+    changes(parsed, judge);
+    if own(parsed, "a annotate s sign u local-user").is_some() && own(parsed, "m message F file").is_none() {
+        judge.opaque("without `-m` git opens an editor");
+    }
+}
+
+fn reflog(parsed: &Parsed, judge: &mut Judge<'_>) {
+    match parsed.operands.first().map(Arg::exact) {
+        Some(Some("expire" | "delete" | "drop" | "write")) => changes(parsed, judge),
+        Some(None) => judge.opaque("the subcommand is not known"),
+        _ => revisions(parsed, judge),
+    }
+}
+
+fn archive(parsed: &Parsed, judge: &mut Judge<'_>) {
+    revisions(parsed, judge);
+    if let Some((_, remote)) = own(parsed, "remote") {
+        super::reaches(remote.as_ref(), judge);
+    }
+    let format = own(parsed, "format").and_then(|(_, format)| format.as_ref());
+    if format.is_some_and(|format| !matches!(format.exact(), Some("tar" | "zip" | "tgz" | "tar.gz"))) {
+        judge.opaque("a format of archives may be a program");
+    }
+    // Without `--format` the name of the output says it.
+    let file = own(parsed, "o output").and_then(|(_, file)| file.as_ref()).and_then(Arg::exact);
+    let known = |file: &str| [".tar", ".zip", ".tgz", ".tar.gz"].iter().any(|known| file.ends_with(known));
+    if format.is_none() && file.is_some_and(|file| !known(file)) {
+        judge.opaque("a format of archives may be a program");
+    }
+}

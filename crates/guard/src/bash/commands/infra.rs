@@ -1,0 +1,320 @@
+//! Containers, clusters, infrastructure and providers: whatever they are asked, a daemon or a provider answers.
+//!
+//! A socket of a container daemon is the whole machine, and a list of pods is a request to a cluster. Only what
+//! the client says about itself, or about files here, is harmless.
+
+use super::super::judge::{Arg, Judge};
+use super::effects::{Opts, asks, changes, dash, only, prints, reaches, runs, with, with_dash};
+use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+
+/// The table.
+pub(super) const SPECS: &[Spec] = &[
+    raw("docker podman nerdctl docker-compose podman-compose buildah skopeo", daemon),
+    changes(
+        "crictl ctr lxc lxc-ls lxc-start lxc-stop incus machinectl multipass virsh VBoxManage vboxmanage \
+        qemu-img limactl colima vagrant minikube \
+        kind k3d k3s kubeadm systemd-nspawn runc crun dive ctop lazydocker dockerd containerd buildctl img kaniko \
+        act",
+    ),
+    with("kubectl oc k kubecolor", KUBECTL_OPTS, KUBECTL),
+    with("helm helm3", &[(Does::Value, "n namespace kube-context")], HELM),
+    with("kustomize", &[], &[prints("version", &[(Does::Flag, "short")]), runs("build cfg fn create edit")]),
+    with_dash("terraform tofu", &[(Does::Info, "version v help h"), (Does::Value, "chdir")], TERRAFORM),
+    with("pulumi", &[], &[prints("version", &[]), reaches(PULUMI)]),
+    with(
+        "ansible ansible-playbook ansible-galaxy ansible-vault ansible-inventory ansible-pull \
+        ansible-console",
+        &[(Does::Info, "version")],
+        &[asks("_")],
+    )
+    .anything(remote),
+    prints("ansible-doc", &[(Does::Flag, "l list s snippet j json"), (Does::Value, "t type")]),
+    with("ansible-lint", &[(Does::Info, "version L T list-rules list-tags")], &[runs("_")]).anything(lint),
+    raw(
+        "aws gcloud az oci ibmcloud aliyun gcloud-crc doctl linode-cli hcloud vultr-cli scw exo civo openstack nova \
+        heroku fly flyctl vercel now vc netlify ntl \
+        firebase railway render wrangler surge eb ecs-cli sam copilot cdk cdktf serverless sls sst amplify eksctl \
+        kops terragrunt nomad consul argocd flux istioctl linkerd velero \
+        helmfile skaffold tilt okteto knife puppet chef-client salt salt-call bosh cf juju packer waypoint boundary \
+        crane regctl oras cosign syft grype trivy snyk \
+        sentry-cli stripe twilio circleci travis datadog-ci newrelic pscale-cli gcrane govc talosctl clusterctl \
+        spacectl infracost",
+        provider,
+    ),
+];
+
+const fn raw(names: &'static str, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(check), ..PLAIN }
+}
+
+impl Spec {
+    /// The row with every word seen by `check` alone.
+    const fn anything(self, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {
+        Spec { style: Style::Raw, operands: Operands::Custom, check: Some(check), ..self }
+    }
+}
+
+fn daemon(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if only(
+        parsed,
+        "--version -v --help \
+        help",
+    ) || (parsed.path.first().is_some_and(|name| name.ends_with("-compose")) && only(parsed, "version"))
+    {
+        return;
+    }
+    let words: Vec<&str> = parsed.operands.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
+    match words.as_slice() {
+        ["compose" | "buildx", "version"] | ["context", "show"] => return,
+        _ => {}
+    }
+    judge.system(format!("`{}` talks to the daemon of the containers", parsed.path.join(" ")));
+    let first = words.iter().find(|word| !word.starts_with('-')).copied().unwrap_or_default();
+    if matches!(
+        first,
+        "pull"
+            | "push"
+            | "login"
+            | "search"
+            | "build"
+            | "buildx"
+            | "compose"
+            | "run"
+            | "create"
+            | "manifest"
+            | "copy"
+            | "inspect-remote"
+    ) {
+        judge.net(None);
+    }
+    if matches!(
+        first,
+        "run"
+            | "exec"
+            | "build"
+            | "buildx"
+            | "create"
+            | "start"
+            | "compose"
+            | "cp"
+            | "commit"
+            | "plugin"
+            | "context"
+            | "export"
+            | "save"
+            | "up"
+    ) {
+        judge.opaque("what runs in a container is not seen from here");
+    }
+}
+
+const KUBECTL_OPTS: Opts = &[
+    (Does::Value, "n namespace context cluster kubeconfig-none user request-timeout v"),
+    (Does::Flag, "warnings-as-errors"),
+];
+
+const KUBECTL: &[Spec] = &[
+    Spec {
+        names: "version",
+        opts: &[(Does::Flag, "client short"), (Does::Value, "o output")],
+        operands: Operands::None,
+        check: Some(kubectl_version),
+        ..PLAIN
+    },
+    prints("options", &[]),
+    prints("completion", &[]),
+    runs("kustomize"),
+    reaches(
+        "get describe logs top explain api-resources api-versions cluster-info auth diff wait events rollout \
+        apply create delete edit patch replace scale \
+        autoscale expose run exec attach port-forward proxy cp drain cordon uncordon taint label annotate set \
+        certificate debug rollback adm new-app new-project \
+        project projects login logout whoami status policy image convert",
+    ),
+    asks("config plugin alpha"),
+];
+
+fn kubectl_version(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if !parsed.has("client") {
+        judge.net(None);
+    }
+}
+
+const HELM: &[Spec] = &[
+    prints("version", &[(Does::Flag, "short c client"), (Does::Value, "template")]),
+    prints("completion", &[]),
+    Spec {
+        names: "lint",
+        opts: &[
+            (Does::Flag, "strict quiet with-subcharts"),
+            (
+                Does::Value,
+                "set \
+        kube-version",
+            ),
+            (Does::Read, "f values"),
+        ],
+        operands: Operands::ReadTree,
+        ..PLAIN
+    },
+    runs("template create package unittest"),
+    prints("env", &[]),
+    reaches(
+        "list ls install upgrade uninstall delete del un rollback status history get show inspect search repo \
+        pull fetch push dependency dep registry test verify",
+    ),
+    asks("plugin"),
+];
+
+const TERRAFORM: &[Spec] = &[
+    dash(prints("version", &[(Does::Flag, "json")])),
+    Spec {
+        names: "fmt",
+        style: Style::OneDash,
+        opts: &[(Does::Flag, "check recursive diff list write no-color")],
+        operands: Operands::Custom,
+        check: Some(terraform_fmt),
+        ..PLAIN
+    },
+    runs("validate test graph"),
+    Spec { names: "providers", operands: Operands::None, check: Some(terraform_here), style: Style::OneDash, ..PLAIN },
+    reaches(
+        "init plan apply destroy refresh import show output state taint untaint workspace get login logout \
+        force-unlock console metadata modules",
+    ),
+];
+
+/// `-check`, or `-write=false`, only looks.
+fn terraform_fmt(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let value = |name: &str| parsed.value(name).and_then(Arg::exact);
+    let looks =
+        (parsed.has("check") && value("check").is_none_or(|text| text == "true")) || value("write") == Some("false");
+    if parsed.operands.is_empty() {
+        if looks { judge.read_cwd() } else { judge.write_cwd() }
+    }
+    for tree in parsed.operands.iter().filter(|arg| arg.exact() != Some("-")) {
+        if looks { judge.read_tree(tree) } else { judge.write_tree(tree) }
+    }
+}
+
+fn terraform_here(_: &Parsed, judge: &mut Judge<'_>) {
+    judge.read_cwd();
+    judge.code("starts the providers of the project");
+}
+
+const PULUMI: &str = "up update preview destroy refresh stack config login logout new state import cancel logs \
+    plugin org whoami env about watch policy package convert";
+
+/// Runs whatever it is told on other machines.
+fn remote(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if only(parsed, "--version --help") {
+        return;
+    }
+    judge.net(None);
+    judge.opaque("what runs on the other machines is not seen from here");
+}
+
+fn lint(parsed: &Parsed, judge: &mut Judge<'_>) {
+    super::effects::run(parsed, judge);
+}
+
+/// A request to a provider, with credentials of the person.
+fn provider(parsed: &Parsed, judge: &mut Judge<'_>) {
+    // These ask the cluster for its version as well.
+    let asks = parsed
+        .path
+        .first()
+        .is_some_and(|name| matches!(name.as_str(), "istioctl" | "argocd" | "velero" | "linkerd" | "flux"));
+    if only(parsed, "--version --help") || (!asks && only(parsed, "version -v -V help")) {
+        return;
+    }
+    judge.net(None);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_harmless, none_harmless};
+
+    #[test]
+    fn clients_about_themselves() {
+        all_harmless(&[
+            "docker --version",
+            "docker -v",
+            "docker --help",
+            "docker compose version",
+            "docker-compose \
+                --version",
+            "podman --version",
+            "kubectl version --client",
+            "kubectl version --client -o json",
+            "kubectl --help",
+            "helm version",
+            "helm version \
+                --short",
+            "terraform version",
+            "terraform -version",
+            "terraform --version",
+            "terraform fmt -check",
+            "terraform fmt -check -recursive -diff",
+            "terraform fmt -check=true \
+                infra",
+            "tofu version",
+            "aws --version",
+            "gcloud --version",
+            "gcloud version",
+            "az --version",
+            "helm lint chart",
+            "pulumi version",
+            "kustomize version",
+            "vagrant --version",
+            "ansible \
+                --version",
+            "minikube --help",
+        ]);
+    }
+
+    #[test]
+    fn daemons_and_providers() {
+        none_harmless(&[
+            "docker ps",
+            "docker images",
+            "docker version",
+            "docker info",
+            "docker inspect x",
+            "docker run \
+                x",
+            "docker -H tcp://x --version x",
+            "docker logs x",
+            "podman ps",
+            "kubectl get pods",
+            "kubectl version",
+            "kubectl config view",
+            "kubectl --kubeconfig x version --client",
+            "helm \
+                list",
+            "terraform plan",
+            "terraform fmt",
+            "terraform fmt -check=false",
+            "terraform \
+                output",
+            "terraform validate",
+            "aws s3 ls",
+            "aws configure list",
+            "gcloud config list",
+            "az account show",
+            "ansible all -m ping",
+            "vagrant \
+                status",
+            "kind get clusters",
+            "istioctl version",
+            "docker compose config",
+            "docker context ls",
+            "terraform console",
+            "terraform fmt -check /etc",
+            "helm template x",
+            "docker exec app rm -rf \
+                /data",
+            "kubectl plugin list",
+        ]);
+    }
+}

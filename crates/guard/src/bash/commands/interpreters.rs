@@ -1,0 +1,678 @@
+//! Interpreters: code in a word is opaque, code in a file of the workspace is the workspace's.
+//!
+//! Each has options of its own, and most stop reading them at the script; so the options are a table a
+//! language, read by one function here. What stands behind the script belongs to the script.
+
+use super::super::judge::{Arg, Judge, Word};
+use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_option};
+use super::special::program_file;
+
+/// What an option of an interpreter does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Changes how code runs, not which.
+    Flag,
+    /// The same with a value, attached or as the next word.
+    Value,
+    /// Its value is code.
+    Code,
+    /// Its value is a module.
+    Module,
+    /// Its value is a file or a module that is loaded before the script.
+    Load,
+    /// Its value is the script.
+    Script,
+    /// The operands are read, not run.
+    Check,
+    /// Runs code of the workspace; what follows is free.
+    Task,
+    /// Prints and exits when it stands alone.
+    Info,
+    /// Its value is a directory or a file that is read.
+    Read,
+}
+
+use Kind::{Check, Code, Flag, Info, Load, Module, Read, Script, Task, Value};
+
+/// A language: names of its programs and its options. `*` ends a name of which only the start is fixed.
+struct Lang {
+    names: &'static str,
+    opts: &'static [(Kind, &'static str)],
+    /// Words in place of a script that run code of the workspace.
+    tasks: &'static str,
+}
+
+const LANGS: &[Lang] = &[
+    Lang {
+        names: PYTHON,
+        opts: &[
+            (Flag, "-b -B -d -E -I -O -P -q -s -S -u -v -x"),
+            (Value, "-X --check-hash-based-pycs"),
+            (Code, "-c"),
+            (Module, "-m"),
+            (Info, "-V -VV --version -h -? --help --help-env --help-xoptions --help-all"),
+        ],
+        tasks: "",
+    },
+    Lang {
+        names: NODE,
+        opts: &[
+            (
+                Flag,
+                "--no-warnings --no-deprecation --trace-warnings --trace-deprecation --trace-uncaught \
+                 --enable-source-maps",
+            ),
+            (Flag, "--experimental-strip-types --experimental-transform-types --experimental-vm-modules --expose-gc"),
+            (
+                Flag,
+                "--experimental-specifier-resolution=* --experimental-modules --experimental-fetch \
+                 --preserve-symlinks",
+            ),
+            (
+                Flag,
+                "--max-old-space-size=* --max_old_space_size=* --stack-size=* --stack-trace-limit=* \
+                 --throw-deprecation",
+            ),
+            (Flag, "--unhandled-rejections=* --no-experimental-* --pending-deprecation --trace-exit --harmony*"),
+            (Flag, "--dns-result-order=* --trace-sync-io --no-opt --abort-on-uncaught-exception"),
+            (Value, "-C --conditions --input-type --title"),
+            (Read, "--env-file --env-file-if-exists"),
+            (Code, "-e --eval -p --print -pe"),
+            (Load, "-r --require --import"),
+            (Check, "-c --check"),
+            (Task, "--test --watch --run"),
+            (Info, "-v --version -h --help --v8-options --completion-bash"),
+        ],
+        tasks: "",
+    },
+    Lang {
+        names: "deno",
+        opts: &[(Info, "-V --version -h --help")],
+        tasks: "test bench check lint fmt task \
+    compile",
+    },
+    Lang {
+        names: "ruby ruby2.7 ruby3.0 ruby3.1 ruby3.2 ruby3.3 ruby3.4 jruby truffleruby",
+        opts: &[
+            (Flag, "-w -W -W0 -W1 -W2 -U -d --yjit --jit --disable=* --enable=* --verbose --disable-gems"),
+            (Value, "-E --encoding --external-encoding"),
+            (Read, "-I"),
+            (Code, "-e"),
+            (Load, "-r"),
+            (Check, "-c"),
+            (Info, "-v --version -h --help --copyright"),
+        ],
+        tasks: "",
+    },
+    Lang {
+        names: "perl",
+        opts: &[(Flag, "-w -W -X -t -T -s"), (Read, "-I"), (Code, "-e -E"), (Info, "-v -V -V:* --version -h --help")],
+        tasks: "",
+    },
+    Lang {
+        names: "php php7.4 php8.0 php8.1 php8.2 php8.3 php8.4 php-cli",
+        opts: &[
+            (Flag, "-n -q -C -dmemory_limit=* -ddisplay_errors=* -derror_reporting=* -dxdebug.mode=off"),
+            (Code, "-r -R -B -E"),
+            (Script, "-f"),
+            (Check, "-l -s -w"),
+            (Info, "-v --version -h --help -m -i --ini --info --modules"),
+        ],
+        tasks: "",
+    },
+    Lang {
+        names: "lua lua5.1 lua5.2 lua5.3 lua5.4 luajit",
+        opts: &[(Flag, "-E -W"), (Code, "-e"), (Load, "-l"), (Info, "-v --version")],
+        tasks: "",
+    },
+    Lang {
+        names: "Rscript",
+        opts: &[
+            (Flag, "--vanilla --no-save --no-restore --no-environ --no-site-file --no-init-file --verbose --slave"),
+            (Flag, "--no-echo --quiet"),
+            (Code, "-e"),
+            (Info, "--version --help"),
+        ],
+        tasks: "",
+    },
+    Lang { names: "R", opts: &[(Code, "-e"), (Info, "--version --help")], tasks: "" },
+    Lang {
+        names: "julia",
+        opts: &[
+            (
+                Flag,
+                "-q --quiet --project --project=* --startup-file=no --color=* --threads=* --optimize=* -O0 -O1 -O2 \
+                 -O3",
+            ),
+            (Flag, "--check-bounds=* --depwarn=* --inline=* --code-coverage=* --history-file=no"),
+            (Value, "-t -p --threads"),
+            (Code, "-e --eval -E --print"),
+            (Load, "-L --load"),
+            (Info, "-v --version -h --help"),
+        ],
+        tasks: "",
+    },
+    Lang { names: "runghc runhaskell runhugs", opts: &[(Read, "-i*"), (Info, "--version --help")], tasks: "" },
+    Lang { names: "ghci irb pry iex jshell erl osascript", opts: &[(Info, "--version --help -version")], tasks: "" },
+    Lang {
+        names: "java",
+        opts: &[
+            (Flag, "-Xmx* -Xms* -Xss* -XX:+Use* -ea -enableassertions -da -esa -server -client -showversion"),
+            (Flag, "--enable-preview --enable-native-access=* --source=* -Dfile.encoding=* -Djava.awt.headless=*"),
+            (Flag, "-Duser.language=* -Duser.timezone=*"),
+            (Value, "--source"),
+            (Script, "-jar"),
+            (Task, "-cp -classpath --class-path -m --module -p --module-path"),
+            (Info, "-version --version -fullversion --full-version -help --help -? -X"),
+        ],
+        tasks: "",
+    },
+    Lang { names: "tclsh wish expect", opts: &[(Code, "-c"), (Script, "-f"), (Info, "-v --version")], tasks: "" },
+    Lang {
+        names: "pwsh powershell",
+        opts: &[
+            (Flag, "-NoProfile -NonInteractive -NoLogo -nop -noni"),
+            (Code, "-c -Command -e -EncodedCommand -command"),
+            (Script, "-f -File -file"),
+            (Info, "-v -Version --version -h -Help --help"),
+        ],
+        tasks: "",
+    },
+    Lang {
+        names: "scala scala3 groovy kotlin",
+        opts: &[(Flag, "-deprecation -feature"), (Code, "-e"), (Info, "-version --version -help --help -h -v")],
+        tasks: "compile test run",
+    },
+    Lang {
+        names: "elixir",
+        opts: &[
+            (Code, "-e --eval --rpc-eval"),
+            (Load, "-r -pr --require"),
+            (Read, "-pa -pz"),
+            (Task, "-S"),
+            (Info, "-v --version -h --help --short-version"),
+        ],
+        tasks: "",
+    },
+];
+
+const PYTHON: &str = "python python2 python2.7 python3 python3.6 python3.7 python3.8 python3.9 python3.10 python3.11 \
+     python3.12 python3.13 python3.14 pypy pypy3";
+const NODE: &str = "node nodejs";
+
+/// The table: one row a language, read by [`interpreter`].
+pub(super) const SPECS: &[Spec] = &ROWS;
+
+const ROWS: [Spec; LANGS.len()] = {
+    let mut rows = [PLAIN; LANGS.len()];
+    let mut at = 0;
+    while at < LANGS.len() {
+        rows[at] = Spec {
+            names: LANGS[at].names,
+            style: Style::Raw,
+            operands: Operands::Custom,
+            check: Some(interpreter),
+            ..PLAIN
+        };
+        at += 1;
+    }
+    rows
+};
+
+/// What a module of Python does behind `-m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Does {
+    /// Runs code of the workspace, or a tool that is configured there.
+    Code,
+    /// Prints JSON: the first operand is read, the second written.
+    Json,
+    /// Writes an environment into a directory.
+    Venv,
+    /// A program that has a table row.
+    Program,
+    /// Listens.
+    Net,
+}
+
+const MODULES: &[(Does, &str)] = &[
+    (Does::Code, "pytest unittest doctest build compileall py_compile black ruff mypy flake8 pyflakes pylint isort"),
+    (Does::Code, "coverage tox nox pycodestyle pydocstyle bandit yapf autopep8 pyright vulture sphinx cython cProfile"),
+    (Does::Code, "profile trace ast tokenize dis tabnanny pyclbr symtable site platform sysconfig zipfile tarfile"),
+    (Does::Code, "pytest_cov nose nose2 xdist behave radon docformatter pyupgrade mkdocs"),
+    (Does::Json, "json.tool"),
+    (Does::Venv, "venv virtualenv"),
+    (Does::Program, "pip pip3 pipx poetry uv"),
+    (Does::Net, "http.server"),
+];
+
+fn interpreter(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let Some(name) = parsed.path.first() else { return };
+    let Some(lang) = LANGS.iter().find(|lang| lang.names.split(' ').any(|known| known == name)) else {
+        return judge.opaque("the interpreter is not known");
+    };
+    Reader { lang, name, rest: &parsed.operands, checks: false, judge }.read();
+}
+
+struct Reader<'a, 'j, 's> {
+    lang: &'static Lang,
+    name: &'a str,
+    rest: &'a [Arg],
+    /// The operands are only read.
+    checks: bool,
+    judge: &'j mut Judge<'s>,
+}
+
+/// Whether the reading goes on.
+enum Next {
+    Go,
+    Done,
+}
+
+impl<'a> Reader<'a, '_, '_> {
+    fn take(&mut self) -> Option<&'a Arg> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(first)
+    }
+
+    fn read(mut self) {
+        while let Some(arg) = self.take() {
+            match arg.exact() {
+                None if may_be_option(arg) => return self.judge.opaque("a word may become an option or a script"),
+                Some("--") => {
+                    if let Some(arg) = self.take() {
+                        return self.operand(arg);
+                    }
+                    break;
+                }
+                Some(text) if text.len() > 1 && text.starts_with('-') => {
+                    if let Next::Done = self.option(arg, text) {
+                        return;
+                    }
+                }
+                _ => return self.operand(arg),
+            }
+        }
+        self.inline("runs code from its standard input, or waits for it");
+    }
+
+    fn inline(&mut self, why: &str) {
+        self.judge.opaque(format!("{} {why}", self.name));
+        self.judge.find("inline_code", self.judge.span.clone(), format!("{} {why}", self.name));
+    }
+
+    /// The first word that is no option.
+    fn operand(&mut self, arg: &Arg) {
+        if self.checks {
+            self.judge.read(arg);
+            while let Some(more) = self.take() {
+                if may_be_option(more) {
+                    return self.judge.opaque("an option stands behind the file");
+                }
+                self.judge.read(more);
+            }
+            return;
+        }
+        let text = arg.exact().unwrap_or_default();
+        if text == "-" {
+            return self.inline("runs code from its standard input");
+        }
+        if self.lang.tasks.split(' ').any(|task| task == text && !task.is_empty()) {
+            return self.code(format!("`{} {text}` runs code of the workspace", self.name));
+        }
+        if self.lang.names == "deno" {
+            return self.deno(text);
+        }
+        if text.contains("://") {
+            self.judge.net(None);
+            return self.judge.opaque("the script comes from the network");
+        }
+        if text.starts_with('@') {
+            return self.judge.opaque("options come from a file");
+        }
+        // Subcommands of these, not files: what they do is not in the table.
+        if matches!(self.lang.names, "R" | "Rscript") && !text.contains(['/', '.']) {
+            return self.judge.opaque(format!("`{} {text}` is not a form the analysis knows", self.name));
+        }
+        self.judge.find("script_file", arg.span.clone(), format!("{} runs a file", self.name));
+        program_file(arg, "the script", self.judge);
+    }
+
+    /// `deno run [OPTIONS] FILE`: permissions are deno's own, the sandbox holds all the same.
+    fn deno(&mut self, sub: &str) {
+        if sub != "run" {
+            return self.judge.opaque(format!("`deno {sub}` is not a form the analysis knows"));
+        }
+        let script = self.rest.iter().find(|arg| !may_be_option(arg));
+        match script {
+            Some(script) if !script.exact().is_some_and(|text| text.contains(':')) => {
+                program_file(script, "the script", self.judge);
+            }
+            _ => self.judge.opaque("what `deno run` runs is not a file of the workspace"),
+        }
+    }
+
+    fn code(&mut self, why: String) {
+        self.judge.find("script_file", self.judge.span.clone(), &why);
+        self.judge.code(why);
+    }
+
+    fn look(&self, name: &str) -> Option<Kind> {
+        let is = |known: &str| match known.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => known == name,
+        };
+        self.lang.opts.iter().find(|(_, names)| names.split_whitespace().any(is)).map(|(kind, _)| *kind)
+    }
+
+    fn option(&mut self, arg: &'a Arg, text: &str) -> Next {
+        if let Some(kind) = self.look(text) {
+            return self.act(kind, arg, text, None);
+        }
+        if let Some((name, value)) = text.split_once('=') {
+            match self.look(name) {
+                Some(kind @ (Value | Read | Code | Load | Script | Module)) => {
+                    return self.act(kind, arg, name, Some(arg.with(value)));
+                }
+                Some(kind @ (Task | Check)) => return self.act(kind, arg, name, None),
+                _ => {}
+            }
+        }
+        if !text.starts_with("--") {
+            // Letters behind one dash: flags, then at most one that takes the rest or the next word.
+            for (at, letter) in text.char_indices().skip(1) {
+                let end = at + letter.len_utf8();
+                let Some(kind) = self.look(&format!("-{letter}")) else { break };
+                if kind == Info {
+                    break;
+                }
+                let value = (end < text.len()).then(|| arg.with(&text[end..]));
+                let takes = !matches!(kind, Flag | Check | Task);
+                if let Next::Done = self.act(kind, arg, &format!("-{letter}"), value.clone().filter(|_| takes)) {
+                    return Next::Done;
+                }
+                if takes || value.is_none() {
+                    return Next::Go;
+                }
+            }
+        }
+        self.judge.opaque(format!("`{text}` is not an option of {} that the analysis knows", self.name));
+        Next::Done
+    }
+
+    fn act(&mut self, kind: Kind, arg: &'a Arg, name: &str, value: Option<Arg>) -> Next {
+        match kind {
+            Flag => return Next::Go,
+            Check => {
+                self.checks = true;
+                return Next::Go;
+            }
+            Task => {
+                self.code(format!("`{} {name}` runs code of the workspace", self.name));
+                return Next::Done;
+            }
+            Info if self.rest.is_empty() => return Next::Done,
+            Info => {
+                self.judge.opaque(format!("something stands behind `{name}`"));
+                return Next::Done;
+            }
+            Code => {
+                self.inline(&format!("runs the code behind `{name}`"));
+                return Next::Done;
+            }
+            _ => {}
+        }
+        let Some(value) = value.or_else(|| self.take().cloned()) else {
+            self.judge.opaque(format!("`{name}` needs a value"));
+            return Next::Done;
+        };
+        if super::spec::may_be_more(&value) {
+            self.judge.opaque(format!("the value of `{name}` may become several words"));
+            return Next::Done;
+        }
+        match kind {
+            Read => {
+                self.judge.read_tree(&value);
+                Next::Go
+            }
+            Load => {
+                match value.exact() {
+                    Some(name) if name.contains('/') => program_file(&value, "the module", self.judge),
+                    Some(name) => self.judge.code(format!("loads the module `{name}`")),
+                    None => self.judge.opaque("a module is not known"),
+                }
+                Next::Go
+            }
+            Script => {
+                self.judge.find("script_file", arg.span.clone(), format!("{} runs a file", self.name));
+                program_file(&value, "the script", self.judge);
+                Next::Done
+            }
+            Module => {
+                self.module(&value);
+                Next::Done
+            }
+            _ => Next::Go,
+        }
+    }
+
+    fn module(&mut self, module: &Arg) {
+        let Some(name) = module.exact() else { return self.judge.opaque("the module is not known") };
+        // `coverage.__main__` and `pytest` alike; anything else below a package is not known.
+        let row = MODULES.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
+        match row.map(|(does, _)| *does) {
+            None => self.judge.opaque(format!("`{name}` is not a module the analysis knows")),
+            Some(Does::Code) => self.code(format!("runs the module `{name}`")),
+            Some(Does::Json) => self.json(),
+            Some(Does::Venv) => {
+                self.code(format!("runs the module `{name}`"));
+                for place in self.rest {
+                    if !may_be_option(place) {
+                        self.judge.write_tree(place);
+                    }
+                }
+            }
+            Some(Does::Program) => {
+                let mut argv = vec![Arg { word: Word::Exact(name.to_owned()), span: module.span.clone() }];
+                argv.extend_from_slice(self.rest);
+                self.judge.command(&argv);
+            }
+            Some(Does::Net) => {
+                self.judge.net(None);
+                self.judge.opaque("it serves files to the network");
+            }
+        }
+    }
+
+    fn json(&mut self) {
+        let mut files = Vec::new();
+        while let Some(arg) = self.take() {
+            match arg.exact() {
+                Some("--sort-keys" | "--no-ensure-ascii" | "--json-lines" | "--tab" | "--no-indent" | "--compact") => {}
+                Some("-h" | "--help") => return,
+                Some("--indent") => {
+                    if self.take().and_then(Arg::exact).is_none() {
+                        return self.judge.opaque("`--indent` needs a number");
+                    }
+                }
+                Some("-") => files.push(arg),
+                Some(text) if text.starts_with("--indent=") => {}
+                _ if may_be_option(arg) || super::spec::may_be_more(arg) => {
+                    return self.judge.opaque("a word may become an option or a file to write");
+                }
+                _ => files.push(arg),
+            }
+        }
+        for (at, file) in files.into_iter().enumerate() {
+            match (at, file.exact()) {
+                (_, Some("-")) => {}
+                (0, _) => self.judge.read(file),
+                _ => self.judge.write(file),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fact::Fact;
+    use super::super::testing::{all_harmless, facts, none_harmless};
+
+    fn any(line: &str, wanted: fn(&Fact) -> bool) -> bool {
+        facts(line).iter().any(wanted)
+    }
+
+    #[test]
+    fn versions_and_checks_are_harmless() {
+        all_harmless(&[
+            "python --version",
+            "python3 -V",
+            "python3 --help",
+            "python3 -VV",
+            "python3.11 --version",
+            "node --version",
+            "node -v",
+            "node -h",
+            "nodejs --version",
+            "deno --version",
+            "ruby -v",
+            "ruby --version",
+            "perl -v",
+            "perl -V",
+            "perl -V:version",
+            "php -v",
+            "php -m",
+            "php --ini",
+            "lua -v",
+            "Rscript --version",
+            "julia --version",
+            "java -version",
+            "java --version",
+            "pwsh --version",
+            "scala -version",
+            "elixir --version",
+            "node --check src/a.js",
+            "node -c src/a.js",
+            "php -l a.php",
+            "ruby -c a.rb",
+            "ruby -wc a.rb",
+            "python -m json.tool",
+            "python3 -m json.tool data.json",
+            "python3 -m json.tool --indent 2 --sort-keys data.json",
+            "python3 -m json.tool -",
+        ]);
+    }
+
+    #[test]
+    fn code_in_words_or_on_standard_input_is_opaque() {
+        let lines = [
+            "python",
+            "python -",
+            "python3 -u -",
+            "python -c 'print(1)'",
+            "python -cprint",
+            "python -Bc 'print(1)'",
+            "python -i script.py",
+            "python $x",
+            "python *.py",
+            "python \"$x\"",
+            "python /tmp/x.py",
+            "python ../x.py",
+            "python -m evil",
+            "python -m $x",
+            "python -m timeit 'x'",
+            "python -V -c 'x'",
+            "python --frob",
+            "node",
+            "node -e 1",
+            "node -pe 1",
+            "node --eval=1",
+            "node -p process.version",
+            "node --inspect x.js",
+            "node -r /tmp/x.js a.js",
+            "deno eval 'x'",
+            "deno run https://example.com/x.ts",
+            "ruby -e 'x'",
+            "ruby -ne 'print' f",
+            "ruby -i -pe '$_' f",
+            "perl -e 1",
+            "perl -ne 'print' f",
+            "perl -pe 's/a/b/' f",
+            "perl -i -pe 's/a/b/' f",
+            "perl -pi -e 's/a/b/' f",
+            "perl -c x.pl",
+            "perl -Mstrict x.pl",
+            "php -r 'x'",
+            "php -a",
+            "php -S localhost:8000",
+            "php -d auto_prepend_file=x a.php",
+            "lua -e 'x'",
+            "Rscript -e 'x'",
+            "R -e x",
+            "R",
+            "julia -e x",
+            "java -javaagent:x.jar Main",
+            "java @args",
+            "osascript -e x",
+            "pwsh -c ls",
+            "pwsh -Command ls",
+            "scala -e x",
+            "elixir -e x",
+            "irb",
+        ];
+        for line in lines {
+            assert!(any(line, |fact| matches!(fact, Fact::Opaque(_))), "{line}: {:?}", facts(line));
+        }
+    }
+
+    #[test]
+    fn files_of_the_workspace_are_code() {
+        let lines = [
+            "python script.py",
+            "python3 -u scripts/check.py --flag value",
+            "python -B -X dev ./a.py",
+            "python -m pytest -x -q",
+            "python -m unittest discover",
+            "python3 -O -m mypy src",
+            "python -m black --check .",
+            "python -m venv .venv",
+            "node script.js --port 1",
+            "node --test",
+            "node --test tests/",
+            "node --no-warnings --max-old-space-size=4096 build.mjs",
+            "node -r ts-node/register a.ts",
+            "node --import=tsx a.ts",
+            "deno test -A",
+            "deno run -A main.ts",
+            "ruby -Ilib test/a_test.rb",
+            "ruby a.rb",
+            "perl -w a.pl",
+            "perl -Ilib t/a.t",
+            "php artisan.php test",
+            "php vendor/bin/phpunit",
+            "lua a.lua",
+            "Rscript --vanilla a.R",
+            "julia --project=. test/runtests.jl",
+            "runghc Main.hs",
+            "java -jar build/app.jar",
+            "java -cp out Main",
+            "java Main.java",
+            "elixir -S mix",
+            "pwsh -NoProfile -File a.ps1",
+        ];
+        for line in lines {
+            let facts = facts(line);
+            let known = facts.iter().all(|fact| matches!(fact, Fact::Code(_) | Fact::Read(_) | Fact::Write(_)));
+            assert!(known && facts.iter().any(|fact| matches!(fact, Fact::Code(_))), "{line}: {facts:?}");
+        }
+        none_harmless(&lines);
+    }
+
+    #[test]
+    fn modules_write_where_they_say() {
+        assert!(any("python -m json.tool a.json b.json", |fact| matches!(fact, Fact::Write(_))));
+        assert!(any("python -m venv .venv", |fact| matches!(fact, Fact::Write(_))));
+        assert!(any("python -m http.server", |fact| matches!(fact, Fact::Net(_))));
+        none_harmless(&["python -m json.tool a b", "python -m pip install x", "python -m venv x"]);
+    }
+}

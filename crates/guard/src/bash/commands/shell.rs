@@ -1,0 +1,400 @@
+//! The builtins of bash.
+//!
+//! Those that only print or steer the script are harmless. Those that change what later words mean
+//! (functions, aliases, positional parameters, variables that programs obey) are opaque, and so is
+//! everything that evaluates a subscript: `a[$(…)]` runs its text wherever a name is expected.
+
+use super::super::judge::{Arg, Judge, Word};
+use super::spec::Does::{Flag, Value};
+use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_more};
+use super::text::anything;
+
+/// The table.
+pub(super) const SPECS: &[Spec] = &[
+    anything("echo : true false help times dirs logout caller"),
+    raw("printf", printf),
+    raw("test [", test),
+    // The core follows the working directory and says what it thinks of the new one.
+    Spec { names: "cd chdir", opts: &[(Flag, "L P e @")], operands: Operands::Words, closed: true, ..PLAIN },
+    Spec { names: "pwd", opts: &[(Flag, "L P W logical physical")], operands: Operands::Words, closed: true, ..PLAIN },
+    Spec { names: "type", opts: &[(Flag, "a f p t P")], operands: Operands::Words, closed: true, ..PLAIN },
+    Spec {
+        names: "which",
+        opts: &[(Flag, "a all s i read-alias skip-alias skip-dot skip-tilde show-dot show-tilde tty-only")],
+        operands: Operands::Words,
+        closed: true,
+        ..PLAIN
+    },
+    Spec { names: "whereis", opts: &[(Flag, "b m s u l g f"), (Value, "B M S")], operands: Operands::Words, ..PLAIN },
+    Spec { names: "hash", opts: &[(Flag, "r l t")], operands: Operands::Words, ..PLAIN },
+    Spec {
+        names: "read",
+        opts: &[(Flag, "r s e"), (Value, "d i n N p t u"), (Value, "a")],
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            let array = parsed.value("a").into_iter();
+            parsed.operands.iter().chain(array).for_each(|name| variable(name, judge));
+        }),
+        ..PLAIN
+    },
+    Spec {
+        names: "mapfile readarray",
+        opts: &[(Flag, "t"), (Value, "d n O s u c")],
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| parsed.operands.iter().for_each(|name| variable(name, judge))),
+        ..PLAIN
+    },
+    Spec {
+        names: "export readonly local declare typeset",
+        opts: &[(Flag, "x r g p a A l u f F")],
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| parsed.operands.iter().for_each(|word| assignment(word, judge))),
+        ..PLAIN
+    },
+    Spec {
+        names: "unset",
+        opts: &[(Flag, "v f")],
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| parsed.operands.iter().for_each(|name| variable(name, judge))),
+        ..PLAIN
+    },
+    raw("set", set),
+    Spec { names: "shopt", opts: &[(Flag, "s u p q o")], operands: Operands::Custom, check: Some(shopt), ..PLAIN },
+    Spec { names: "exit return break continue shift", operands: Operands::Words, closed: true, ..PLAIN },
+    Spec { names: "wait", opts: &[(Flag, "f n")], operands: Operands::Words, ..PLAIN },
+    Spec { names: "jobs", opts: &[(Flag, "l n p r s")], operands: Operands::Words, ..PLAIN },
+    Spec { names: "disown bg fg", opts: &[(Flag, "a h r")], operands: Operands::Words, ..PLAIN },
+    Spec { names: "umask", opts: &[(Flag, "p S")], operands: Operands::Words, ..PLAIN },
+    // With an operand it sets a limit.
+    Spec { names: "ulimit", opts: &[(Flag, "a b c d e f H i k l m n p P q r R s S t T u v x")], ..PLAIN },
+    Spec { names: "history", opts: &[], ..PLAIN },
+    // A definition would only count for later lines; there is no reason to write one here.
+    Spec { names: "alias", opts: &[(Flag, "p")], ..PLAIN },
+    Spec { names: "unalias", opts: &[(Flag, "a")], operands: Operands::Words, ..PLAIN },
+    // `-C`, `-F` and `-W` evaluate their value.
+    Spec { names: "compgen", opts: &[(Flag, "a b c d e f g j k s u v")], operands: Operands::Words, ..PLAIN },
+    raw("eval", eval),
+    raw("source .", source),
+    raw("trap", trap),
+    raw("exec", exec),
+    raw("let getopts", |_, judge| judge.opaque("it evaluates and assigns")),
+    raw("enable complete compopt bind fc coproc pushd popd suspend", |_, judge| {
+        judge.opaque("a builtin that changes the shell");
+    }),
+];
+
+/// A builtin whose words its function reads.
+const fn raw(names: &'static str, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(check), ..PLAIN }
+}
+
+/// Whether assigning to this variable changes only what the script itself reads from it. Not so for
+/// the shell's own variables and for those that programs obey.
+pub(super) fn is_plain_variable(name: &str) -> bool {
+    const OBEYED: &[&str] = &[
+        "PATH",
+        "IFS",
+        "ENV",
+        "HOME",
+        "PWD",
+        "OLDPWD",
+        "CDPATH",
+        "SHELL",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "GLOBIGNORE",
+        "EXECIGNORE",
+        "FIGNORE",
+        "PROMPT_COMMAND",
+        "POSIXLY_CORRECT",
+        "TMPDIR",
+        "DIRSTACK",
+        "FUNCNEST",
+        "PAGER",
+        "MANPAGER",
+        "EDITOR",
+        "VISUAL",
+        "BROWSER",
+        "DISPLAY",
+        "USER",
+        "LOGNAME",
+        "MAIL",
+        "MAILPATH",
+        "GROUPS",
+        "UID",
+        "EUID",
+        "RANDOM",
+        "SECONDS",
+        "HISTFILE",
+        "INPUTRC",
+        "GCONV_PATH",
+        "LOCPATH",
+        "NLSPATH",
+        "HOSTALIASES",
+        "RES_OPTIONS",
+        "MALLOC_TRACE",
+        "CC",
+        "CXX",
+        "MAKEFLAGS",
+        "MAKEFILES",
+        "JQ_COLORS",
+        "TAR_OPTIONS",
+        "GREP_OPTIONS",
+        "LS_COLORS",
+        "TERMINFO",
+        "TERMCAP",
+        "MANPATH",
+        "FPATH",
+        "ZDOTDIR",
+        "VIRTUAL_ENV",
+        "CLASSPATH",
+        "AWKPATH",
+        "AWKLIBPATH",
+        "COPROC",
+        "MAPFILE",
+        "REPLY_COMMAND",
+        "OPTIND",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "no_proxy",
+        "ftp_proxy",
+        "histchars",
+        "auto_resume",
+    ];
+    const FAMILIES: &[&str] = &[
+        "LD_",
+        "BASH",
+        "DYLD_",
+        "GIT_",
+        "SSH_",
+        "GPG_",
+        "LESS",
+        "PYTHON",
+        "NODE_",
+        "PERL",
+        "RUBY",
+        "GEM_",
+        "JAVA",
+        "JDK_",
+        "_JAVA",
+        "MAVEN_",
+        "GRADLE_",
+        "CARGO",
+        "RUST",
+        "NPM_",
+        "npm_",
+        "YARN_",
+        "PIP_",
+        "GO",
+        "DOCKER_",
+        "KUBE",
+        "HELM_",
+        "AWS_",
+        "RIPGREP_",
+        "FZF_",
+        "PS0",
+        "PS1",
+        "PS2",
+        "PS3",
+        "PS4",
+        "XDG_",
+        "SUDO_",
+        "COMP_",
+        "READLINE_",
+        "GLIBC_",
+        "MALLOC_",
+        "LC_",
+        "LANG",
+        "HTTP_",
+        "HTTPS_",
+        "ALL_PROXY",
+        "FTP_",
+        "NO_PROXY",
+        "SYSTEMD_",
+        "BAT_",
+        "DELTA_",
+        "PG",
+        "MYSQL_",
+        "TF_",
+        "ANSIBLE_",
+    ];
+    is_identifier(name) && !OBEYED.contains(&name) && !FAMILIES.iter().any(|family| name.starts_with(family))
+}
+
+fn is_identifier(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+fn variable(name: &Arg, judge: &mut Judge<'_>) {
+    match name.exact() {
+        Some(name) if is_plain_variable(name) => {}
+        Some(name) => judge.opaque(format!("`{name}` is not a plain variable")),
+        None => judge.opaque("the name of the variable is not known"),
+    }
+}
+
+/// NAME or NAME=VALUE, without a subscript and without a list.
+fn assignment(word: &Arg, judge: &mut Judge<'_>) {
+    let (known, whole) = match &word.word {
+        Word::Exact(text) => (text.as_str(), true),
+        Word::Opaque { prefix, .. } => (prefix.as_str(), false),
+        Word::Glob { .. } | Word::OneOf(_) => ("", false),
+    };
+    match known.split_once('=') {
+        Some((name, value)) if super::wrappers::env_name_is_harmless(name) && !value.starts_with('(') => {}
+        None if whole && is_identifier(known) => {}
+        _ => judge.opaque("the shell or later programs may obey what is assigned here"),
+    }
+}
+
+/// `-v` and `%n` assign to a name, which may be a subscript.
+fn printf(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let mut words = parsed.operands.as_slice();
+    if let Some("--") = words.first().and_then(Arg::exact) {
+        words = words.get(1..).unwrap_or_default();
+    } else if words.first().is_some_and(super::spec::may_be_option) {
+        return judge.opaque("an option of printf assigns");
+    }
+    match words.first().map(|format| (format.exact(), words.len())) {
+        Some((Some(format), _)) if assigns(format) => judge.opaque("`%n` of printf assigns"),
+        Some((None, 2..)) => judge.opaque("the format of printf is not known"),
+        Some((None, _)) if words.iter().any(may_be_more) => judge.opaque("the format of printf is not known"),
+        _ => {}
+    }
+}
+
+/// Whether a format has a `%n`.
+fn assigns(format: &str) -> bool {
+    let mut rest = format;
+    while let Some((_, after)) = rest.split_once('%') {
+        let conversion = after.trim_start_matches(|letter: char| "-+ #0'123456789.*hlLjzt".contains(letter));
+        if conversion.starts_with('n') {
+            return true;
+        }
+        rest = conversion.get(conversion.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
+    }
+    false
+}
+
+/// Operators between two words.
+const BETWEEN: &[&str] =
+    &["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef", "-a", "-o", ")", "]"];
+
+/// Conditions look at files. `-v` and `-R` evaluate a subscript.
+fn test(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words = &parsed.operands;
+    for (at, word) in words.iter().enumerate() {
+        let next = words.get(at + 1);
+        match (&word.word, next) {
+            (Word::Exact(text), Some(next)) => match text.as_str() {
+                "-v" | "-R" if !next.exact().is_some_and(|name| is_identifier(name) || BETWEEN.contains(&name)) => {
+                    judge.opaque("a subscript is evaluated");
+                }
+                "-e" | "-f" | "-d" | "-r" | "-w" | "-x" | "-s" | "-L" | "-h" | "-b" | "-c" | "-p" | "-S" | "-g"
+                | "-k" | "-u" | "-O" | "-G" | "-N" => look(next, judge),
+                "-nt" | "-ot" | "-ef" => {
+                    look(next, judge);
+                    at.checked_sub(1).and_then(|before| words.get(before)).into_iter().for_each(|one| look(one, judge));
+                }
+                _ => {}
+            },
+            (Word::Exact(_), None) => {}
+            (Word::Opaque { splits: true, .. }, _) => judge.opaque("a word of the condition may become several"),
+            (_, Some(next))
+                if super::spec::may_be_option(word) && !next.exact().is_some_and(|text| BETWEEN.contains(&text)) =>
+            {
+                judge.opaque("a word of the condition may be an operator");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a file is there. A name that is not known tells no more than yes or no.
+fn look(file: &Arg, judge: &mut Judge<'_>) {
+    if !matches!(file.word, Word::Opaque { splits: false, .. }) {
+        judge.read(file);
+    }
+}
+
+/// Options that steer the script. `--` would set the positional parameters.
+fn set(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const NAMES: &[&str] = &["pipefail", "errexit", "nounset", "xtrace", "noclobber", "noglob", "verbose", "errtrace"];
+    let mut words = parsed.operands.iter();
+    while let Some(word) = words.next() {
+        let letters = word.exact().and_then(|text| text.strip_prefix(['-', '+'])).unwrap_or("?");
+        let fine = !letters.is_empty() && letters.chars().all(|letter| "euxvfCEo".contains(letter));
+        let named = !letters.contains('o')
+            || words.next().is_none_or(|name| name.exact().is_some_and(|name| NAMES.contains(&name)));
+        if !fine || !named {
+            return judge.opaque("it changes how the shell reads what follows");
+        }
+    }
+}
+
+fn shopt(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const NAMES: &[&str] =
+        &["nullglob", "globstar", "dotglob", "failglob", "nocaseglob", "lastpipe", "inherit_errexit", "pipefail"];
+    let changes = parsed.has("s u");
+    let known = |name: &Arg| name.exact().is_some_and(|name| NAMES.contains(&name));
+    if changes && !parsed.operands.iter().all(known) {
+        judge.opaque("it changes how the shell reads what follows");
+    }
+}
+
+/// The text is looked at for what it destroys; what it changes in this shell is not followed.
+fn eval(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if parsed.operands.is_empty() {
+        return;
+    }
+    judge.opaque("eval runs text in this shell");
+    let words: Option<Vec<_>> = parsed.operands.iter().map(Arg::exact).collect();
+    if let Some(words) = words {
+        judge.script(&words.join(" "), &[], judge.span.clone());
+    }
+}
+
+/// A file of the workspace is its code.
+fn source(parsed: &Parsed, judge: &mut Judge<'_>) {
+    match parsed.operands.first().map(|file| (file, file.exact())) {
+        Some((file, Some(name))) if name.contains('/') => {
+            let place = judge.resolve(name);
+            judge.read(file);
+            if judge.site.roots.iter().any(|root| place.starts_with(root)) {
+                judge.code(format!("runs `{name}` in this shell"));
+            } else {
+                judge.opaque(format!("runs `{name}` in this shell"));
+            }
+        }
+        Some((_, Some(name))) => {
+            // Without a slash PATH is searched before the working directory.
+            judge.opaque(format!("`{name}` is searched in PATH; write ./{name}"));
+        }
+        _ => judge.opaque("what is run in this shell is not known"),
+    }
+}
+
+fn trap(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words = &parsed.operands;
+    match words.first().map(Arg::exact) {
+        None => {}
+        Some(Some("-p" | "-l" | "-" | "")) => {}
+        Some(Some(text)) if words.len() > 1 => {
+            judge.opaque("trap runs text later");
+            judge.script(text, &[], judge.span.clone());
+        }
+        Some(_) => judge.opaque("trap runs text later"),
+    }
+}
+
+/// Without words it only redirects, which the core sees.
+fn exec(parsed: &Parsed, judge: &mut Judge<'_>) {
+    match parsed.operands.first().map(Arg::exact) {
+        None => {}
+        Some(Some(name)) if !name.starts_with('-') => judge.command(&parsed.operands),
+        Some(_) => judge.opaque("options of exec change what the program sees"),
+    }
+}

@@ -1,0 +1,550 @@
+//! Programs that run the command behind them.
+//!
+//! A wrapper whose options are all known is peeled: what is inside is judged by itself. One that
+//! brings other rights, another place or another time is never harmless, but what is inside is still
+//! looked at, for what it destroys.
+
+use super::super::judge::{Arg, Judge, Stdin, Word};
+use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
+use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
+
+/// The table.
+pub(super) const SPECS: &[Spec] = &[
+    Spec {
+        names: "command",
+        opts: &[(Flag, "p v V")],
+        check: Some(|parsed, judge| {
+            if !parsed.has("v V") {
+                inside(&parsed.operands, judge);
+            }
+        }),
+        ..WRAPPER
+    },
+    Spec { names: "builtin", operands: Operands::Command, ..WRAPPER },
+    // `-S` splits a text into words, `-C` changes the directory.
+    Spec {
+        names: "env genv",
+        opts: &[
+            (Flag, "i ignore-environment 0 null v debug list-signal-handling"),
+            (Maybe, "block-signal default-signal ignore-signal"),
+            (Value, "u unset"),
+            (Run, "S split-string C chdir"),
+        ],
+        check: Some(env),
+        ..WRAPPER
+    },
+    Spec { names: "nice gnice", opts: &[(Value, "# n adjustment")], operands: Operands::Command, ..WRAPPER },
+    Spec {
+        names: "ionice",
+        opts: &[(Value, "c class n classdata"), (Flag, "t ignore"), (Info, "h V")],
+        operands: Operands::Command,
+        ..WRAPPER
+    },
+    Spec {
+        names: "timeout gtimeout",
+        opts: &[(Flag, "preserve-status foreground v verbose p f"), (Value, "k kill-after s signal")],
+        check: Some(behind_one),
+        ..WRAPPER
+    },
+    Spec {
+        names: "stdbuf gstdbuf",
+        opts: &[(Value, "i input o output e error")],
+        operands: Operands::Command,
+        ..WRAPPER
+    },
+    Spec { names: "nohup unbuffer eatmydata", operands: Operands::Command, ..WRAPPER },
+    Spec {
+        names: "setsid",
+        opts: &[(Flag, "c ctty f fork w wait"), (Info, "h V")],
+        operands: Operands::Command,
+        ..WRAPPER
+    },
+    Spec {
+        names: "time gtime",
+        opts: &[
+            (Flag, "p portability v verbose q quiet a append"),
+            (Value, "f format"),
+            (Write, "o output"),
+            (Info, "V"),
+        ],
+        operands: Operands::Command,
+        ..WRAPPER
+    },
+    Spec {
+        names: "linux32 linux64 i386 x86_64",
+        opts: &[(Flag, "R addr-no-randomize v verbose"), (Info, "h V")],
+        operands: Operands::Command,
+        ..WRAPPER
+    },
+    Spec {
+        names: "setarch",
+        opts: &[(Flag, "R addr-no-randomize v verbose list"), (Info, "h V")],
+        check: Some(behind_one),
+        ..WRAPPER
+    },
+    // A display server is started beside the command.
+    Spec {
+        names: "xvfb-run",
+        opts: &[(Flag, "a auto-servernum"), (Info, "h")],
+        check: Some(|parsed, judge| {
+            judge.code("starts a display");
+            inside(&parsed.operands, judge);
+        }),
+        ..WRAPPER
+    },
+    Spec { names: "xargs gxargs", opts: XARGS, check: Some(xargs), ..WRAPPER },
+    Spec {
+        names: "watch",
+        opts: &[
+            (Flag, "t no-title b beep e errexit g chgexit c color x exec p precise w no-wrap C no-color"),
+            (Maybe, "d differences"),
+            (Value, "n interval q equexit"),
+            (Info, "h v"),
+        ],
+        check: Some(|parsed, judge| match parsed.has("x exec") {
+            true => inside(&parsed.operands, judge),
+            false => text(&parsed.operands, judge),
+        }),
+        ..WRAPPER
+    },
+    Spec {
+        names: "flock",
+        opts: &[
+            (Flag, "s shared x exclusive e n nb nonblock u unlock o close F no-fork verbose"),
+            (Value, "w wait timeout E conflict-exit-code"),
+            (Info, "h V"),
+        ],
+        check: Some(flock),
+        ..WRAPPER
+    },
+    Spec { names: "bash sh dash ash", opts: SHELL, check: Some(shell), ..WRAPPER },
+    Spec {
+        names: "zsh fish ksh mksh csh tcsh rbash",
+        opts: &[(Flag, "c"), (Info, "v")],
+        check: Some(other_shell),
+        ..WRAPPER
+    },
+    Spec { names: "busybox toybox", opts: &[(Info, "list list-full")], check: Some(applet), ..WRAPPER },
+    // Known to run what is behind them, in ways that are not followed.
+    opaque("parallel sem", "runs commands made of its input"),
+    opaque("script scriptreplay", "runs a shell and records it"),
+    opaque("entr watchexec", "runs a command when files change"),
+    opaque("autoexpect", "runs a dialogue"),
+    opaque("screen tmux dtach abduco zellij", "keeps a process that outlives the command"),
+    opaque("at batch atq atrm", "runs a command later"),
+    opaque("faketime rlwrap runcon cgexec prlimit numactl ltrace strace gdb perf", "changes how a command runs"),
+    opaque("firejail bwrap proot fakechroot", "runs a command in another place"),
+    opaque("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", "loads a program by hand"),
+    opaque("systemd-run systemd-inhibit dbus-run-session dbus-launch", "runs a command as a unit"),
+    Spec {
+        check: Some(|parsed, judge| {
+            code_with_rights(parsed, judge);
+        }),
+        ..raw("chrt taskset")
+    },
+    rights("sudo sudoedit doas su pkexec runuser run0 gosu su-exec setpriv capsh"),
+    rights("chroot unshare nsenter sg newgrp"),
+];
+
+/// Options stop at the first operand.
+const WRAPPER: Spec = Spec { style: Style::GnuStop, operands: Operands::Custom, ..PLAIN };
+
+const XARGS: &[(Does, &str)] = &[
+    (Flag, "0 null o open-tty p interactive r no-run-if-empty show-limits t verbose x exit"),
+    (Value, "d delimiter E I L max-lines n max-args P max-procs s max-chars process-slot-var J R S"),
+    (Maybe, "e eof i l replace"),
+    (Does::Read, "a arg-file"),
+];
+
+const SHELL: &[(Does, &str)] =
+    &[(Flag, "c e u x v n f l s b m h norc noprofile posix login verbose"), (Value, "o"), (Run, "rcfile init-file O")];
+
+const fn raw(names: &'static str) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, ..PLAIN }
+}
+
+const fn opaque(names: &'static str, why: &'static str) -> Spec {
+    // The reason stands in the table for the reader; the person who is asked sees the program's name.
+    let _ = why;
+    Spec {
+        check: Some(|parsed, judge| {
+            judge.opaque(format!("what `{}` runs is not followed", parsed.path.join(" ")));
+            probable(&parsed.operands, judge);
+        }),
+        ..raw(names)
+    }
+}
+
+const fn rights(names: &'static str) -> Spec {
+    Spec {
+        check: Some(|parsed, judge| {
+            judge.privilege(format!("`{}` asks for the rights of another user", parsed.path.join(" ")));
+            probable(&parsed.operands, judge);
+        }),
+        ..raw(names)
+    }
+}
+
+/// Whether a variable of the environment does not change what programs do beyond how they print.
+pub(super) fn env_name_is_harmless(name: &str) -> bool {
+    super::shell::is_plain_variable(name)
+        || matches!(
+            name,
+            "LANG"
+                | "LANGUAGE"
+                | "LC_ALL"
+                | "LC_COLLATE"
+                | "LC_CTYPE"
+                | "LC_MESSAGES"
+                | "LC_NUMERIC"
+                | "LC_TIME"
+                | "RUST_BACKTRACE"
+                | "RUST_LOG"
+                | "CARGO_TERM_COLOR"
+                | "PYTHONUNBUFFERED"
+                | "PYTHONDONTWRITEBYTECODE"
+                | "PYTHONHASHSEED"
+                | "PYTHONIOENCODING"
+                | "PYTHONUTF8"
+                | "NODE_ENV"
+                | "LESSCHARSET"
+        )
+}
+
+/// The command behind the wrapper. Without one there is nothing to run.
+fn inside(words: &[Arg], judge: &mut Judge<'_>) {
+    if !words.is_empty() {
+        judge.command(words);
+    }
+}
+
+/// The words are joined and read by a shell.
+fn text(words: &[Arg], judge: &mut Judge<'_>) {
+    let known: Option<Vec<_>> = words.iter().map(Arg::exact).collect();
+    match known {
+        Some(words) if words.is_empty() => {}
+        Some(words) => judge.script(&words.join(" "), &[], judge.span.clone()),
+        None => judge.opaque("the text it runs is not known"),
+    }
+}
+
+/// What is probably run by a wrapper that is not followed: from the first word that a table knows.
+/// For what it destroys only; the wrapper itself is never harmless.
+fn probable(words: &[Arg], judge: &mut Judge<'_>) {
+    let known = |word: &Arg| word.exact().and_then(super::standard).is_some_and(|name| super::find(name).is_some());
+    if let Some(at) = words.iter().position(known) {
+        let rest = words.get(at..).unwrap_or_default();
+        let end = rest.iter().position(|word| matches!(word.exact(), Some(":::" | "::::"))).unwrap_or(rest.len());
+        judge.command(rest.get(..end).unwrap_or_default());
+        return;
+    }
+    // A command in one word: `script -c 'rm -rf x'`, `at now <<< …`.
+    let spaced = |word: &&Arg| word.exact().is_some_and(|text| text.contains(' '));
+    if let Some(text) = words.iter().rev().find(spaced).and_then(Arg::exact) {
+        judge.script(text, &[], judge.span.clone());
+    }
+}
+
+/// The first operand is the wrapper's: a duration, an architecture.
+fn behind_one(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let Some((first, rest)) = parsed.operands.split_first() else { return };
+    if spec::may_be_more(first) {
+        judge.opaque("an operand of the wrapper may be several words");
+    }
+    inside(rest, judge);
+}
+
+/// chrt and taskset change how a process is scheduled.
+fn code_with_rights(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.system("changes how a process is scheduled");
+    probable(&parsed.operands, judge);
+}
+
+/// NAME=VALUE… COMMAND…
+fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let mut words = parsed.operands.as_slice();
+    while let Some((word, rest)) = words.split_first() {
+        let known = match &word.word {
+            Word::Exact(text) => text.as_str(),
+            Word::Opaque { prefix, splits: false, .. } => prefix.as_str(),
+            _ => "",
+        };
+        if known == "-" {
+            words = rest;
+            continue;
+        }
+        let Some((name, _)) = known.split_once('=') else { break };
+        if !env_name_is_harmless(name) {
+            judge.opaque(format!("programs may obey `{name}`"));
+        }
+        words = rest;
+    }
+    inside(words, judge);
+}
+
+/// A lock file, then a command or `-c` and a text. A number alone is a descriptor.
+fn flock(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let Some((lock, rest)) = parsed.operands.split_first() else { return };
+    match (lock.exact(), rest.first().and_then(Arg::exact)) {
+        (Some(number), None) if rest.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {}
+        (_, Some("-c" | "--command")) => {
+            judge.write(lock);
+            text(rest.get(1..).unwrap_or_default(), judge);
+        }
+        _ => {
+            judge.write(lock);
+            inside(rest, judge);
+        }
+    }
+}
+
+/// `bash -c TEXT`, `bash FILE`, `bash -n FILE`, `… | bash`.
+fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const NAMES: &[&str] = &["pipefail", "errexit", "nounset", "xtrace", "noglob", "noclobber", "posix", "verbose"];
+    let steers = parsed.opts.iter().filter(|(name, _)| name == "o").filter_map(|(_, value)| value.as_ref());
+    if steers.map(Arg::exact).any(|name| name.is_none_or(|name| !NAMES.contains(&name))) {
+        judge.opaque("an option changes how the shell reads the text");
+    }
+    let Some((first, rest)) = parsed.operands.split_first() else {
+        return match parsed.has("c n") {
+            true => {}
+            false => from_stdin(judge),
+        };
+    };
+    match (first.exact(), parsed.has("c"), parsed.has("n")) {
+        (Some(option), _, _) if option.starts_with('+') => judge.opaque("an option of the shell"),
+        (_, false, true) => judge.read(first),
+        (_, true, true) => {}
+        (Some(script), true, false) => judge.script(script, rest, first.span.clone()),
+        (None, true, false) => judge.opaque("the text the shell runs is not known"),
+        (_, false, false) if parsed.has("s") => from_stdin(judge),
+        (Some(file), false, false) => script_file(file, first, judge),
+        (None, false, false) => judge.opaque("the file the shell runs is not known"),
+    }
+}
+
+/// A script of the workspace is its code.
+fn script_file(name: &str, file: &Arg, judge: &mut Judge<'_>) {
+    judge.read(file);
+    let place = judge.resolve(name);
+    if judge.site.roots.iter().any(|root| place.starts_with(root)) {
+        judge.code(format!("runs `{name}`"));
+    } else {
+        judge.opaque(format!("runs `{name}` from outside of the workspace"));
+    }
+}
+
+/// A shell that reads its script from standard input.
+fn from_stdin(judge: &mut Judge<'_>) {
+    match judge.stdin.clone() {
+        Stdin::Text(text) => judge.script(&text, &[], judge.span.clone()),
+        Stdin::Pipe { remote: true, .. } => judge.forbidden("what comes from the network runs in a shell"),
+        _ => judge.opaque("what the shell runs is not known"),
+    }
+}
+
+/// Other shells read text differently; it is looked at only for what it destroys.
+fn other_shell(parsed: &Parsed, judge: &mut Judge<'_>) {
+    match parsed.operands.first() {
+        Some(first) if !parsed.has("c") => match first.exact() {
+            Some(name) => script_file(name, first, judge),
+            None => judge.opaque("the file the shell runs is not known"),
+        },
+        Some(first) => {
+            judge.opaque("the text of another shell is not followed");
+            if let Some(text) = first.exact() {
+                judge.script(text, &[], first.span.clone());
+            }
+        }
+        None => from_stdin(judge),
+    }
+}
+
+/// Applets that read the same options as the programs they stand for.
+fn applet(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const SAME: &[&str] = &[
+        "cat",
+        "ls",
+        "head",
+        "tail",
+        "wc",
+        "grep",
+        "cut",
+        "tr",
+        "echo",
+        "pwd",
+        "id",
+        "whoami",
+        "uname",
+        "stat",
+        "md5sum",
+        "sha1sum",
+        "sha256sum",
+        "basename",
+        "dirname",
+        "du",
+        "df",
+        "true",
+        "false",
+        "printf",
+        "seq",
+        "sleep",
+        "readlink",
+        "realpath",
+        "tac",
+        "rev",
+        "expr",
+        "nproc",
+        "which",
+    ];
+    let Some(name) = parsed.operands.first().map(Arg::exact) else { return };
+    if !name.is_some_and(|name| SAME.contains(&name)) {
+        judge.opaque("the applet reads its options in its own way");
+    }
+    judge.command(&parsed.operands);
+}
+
+/// The command with words from standard input behind it, or in the place of `{}`.
+fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let mut words = parsed.operands.clone();
+    let replaces = parsed.value("I").and_then(Arg::exact).or_else(|| {
+        let given = parsed.value("i replace").and_then(Arg::exact);
+        parsed.has("i replace").then_some(given.unwrap_or("{}"))
+    });
+    let span = judge.span.clone();
+    let names = |splits: bool| match &judge.stdin {
+        Stdin::Pipe { from, .. } if !parsed.has("a arg-file d delimiter") => listed(from, splits),
+        _ => unknown_names(splits),
+    };
+    let Some(mark) = replaces.filter(|mark| !mark.is_empty()) else {
+        if words.is_empty() {
+            return;
+        }
+        let known = match &judge.stdin {
+            Stdin::Text(text) if !parsed.has("a arg-file d delimiter 0 null E e eof") => plain_words(text),
+            _ => None,
+        };
+        match known {
+            Some(known) => {
+                words.extend(known.into_iter().map(|text| Arg { word: Word::Exact(text), span: span.clone() }))
+            }
+            None => words.extend(names(true).into_iter().map(|word| Arg { word, span: span.clone() })),
+        }
+        return judge.command(&words);
+    };
+    let name = names(false).pop().unwrap_or(Word::Exact(String::new()));
+    for word in &mut words {
+        let Some(text) = word.exact().filter(|text| text.contains(mark)) else { continue };
+        let before = text.split(mark).next().unwrap_or_default();
+        word.word = match (&name, before.is_empty()) {
+            (name, true) if text == mark => name.clone(),
+            _ => Word::Opaque { prefix: before.to_owned(), splits: false, why: INPUT.to_owned() },
+        };
+    }
+    inside(&words, judge);
+}
+
+const INPUT: &str = "a word comes from standard input";
+
+fn unknown_names(splits: bool) -> Vec<Word> {
+    vec![Word::Opaque { prefix: String::new(), splits, why: INPUT.to_owned() }]
+}
+
+/// Text that xargs splits at blanks alone.
+fn plain_words(text: &str) -> Option<Vec<String>> {
+    (!text.contains(['\'', '"', '\\'])).then(|| text.split_ascii_whitespace().map(str::to_owned).collect())
+}
+
+/// What the words are that a pipe brings, by what [`feeder`] said of it.
+fn listed(from: &str, splits: bool) -> Vec<Word> {
+    let glob = |prefix: &str| vec![Word::Glob { pattern: format!("{prefix}*"), prefix: prefix.to_owned() }];
+    match from.split_once(' ').map(|(_, what)| what) {
+        Some("names ./") => glob("./"),
+        Some("names") => glob(""),
+        Some(words) => match words.strip_prefix("words ") {
+            Some(words) if splits => words.split(' ').map(|word| Word::Exact(word.to_owned())).collect(),
+            Some(words) => vec![Word::OneOf(words.split(' ').map(|word| Word::Exact(word.to_owned())).collect())],
+            None => unknown_names(splits),
+        },
+        None => unknown_names(splits),
+    }
+}
+
+/// Says what the commands of a pipeline write for the next one, as the `from` of [`Stdin::Pipe`]: the
+/// last program's name; behind it ` names ./` where the lines are names of files found below known
+/// directories, ` names` where such a name may start with `-`, ` words …` where they are known.
+pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
+    let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(super::standard).unwrap_or("?").to_owned();
+    let last = stages.last().map(|argv| name(argv)).unwrap_or_default();
+    let Some((lister, filters)) = stages.split_first() else { return last };
+    if !filters.iter().all(|argv| filters_lines(&name(argv), argv)) {
+        return last;
+    }
+    match lists(&name(lister), lister) {
+        Some(what) => format!("{last} {what}"),
+        None => last,
+    }
+}
+
+/// What a command lists.
+fn lists(name: &str, argv: &[Arg]) -> Option<String> {
+    let exact: Option<Vec<_>> = argv.iter().skip(1).map(Arg::exact).collect();
+    let parsed = || super::find(name).map(|spec| spec::parse(spec, argv)).filter(|parsed| parsed.unknown.is_none());
+    let has = |names: &str| parsed().is_some_and(|parsed| parsed.has(names));
+    let names = || Some("names".to_owned());
+    match name {
+        "find" => {
+            const OTHER: &[&str] = &["-printf", "-ls", "-exec", "-execdir", "-ok", "-okdir", "-fprintf", "-fls"];
+            let start = exact.as_ref()?.first().copied().unwrap_or(".");
+            let fine = !exact?.iter().any(|word| OTHER.contains(word));
+            fine.then(|| if start.starts_with('-') { "names" } else { "names ./" }.to_owned())
+        }
+        "fd" | "fdfind" => {
+            const OTHER: &[&str] = &["-x", "--exec", "-X", "--exec-batch", "-l", "--list-details"];
+            let fine = |word: &&str| !OTHER.contains(word) && !word.starts_with("--format");
+            exact?.iter().all(fine).then(|| "names".to_owned())
+        }
+        "rg" if has("l files-with-matches files files-without-match") && !has("r replace json") => names(),
+        "grep" | "egrep" | "fgrep" if has("l files-with-matches L files-without-match") => names(),
+        "ls" if parsed().is_some() && !has("l g n o s i size inode full-time format Z context") => names(),
+        "git" => match exact?.as_slice() {
+            ["ls-files", rest @ ..]
+                if !rest.iter().any(|word| matches!(*word, "-s" | "--stage" | "--format" | "-v" | "-t")) =>
+            {
+                rest.iter().all(|word| !word.starts_with("--format")).then(|| "names".to_owned())
+            }
+            ["diff", rest @ ..] if rest.contains(&"--name-only") => names(),
+            ["grep", rest @ ..] if rest.contains(&"-l") || rest.contains(&"--name-only") => names(),
+            _ => None,
+        },
+        "echo" => {
+            let plain = |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte));
+            exact
+                .filter(|words| !words.is_empty() && words.iter().all(|word| plain(word) && !word.is_empty()))
+                .map(|words| format!("words {}", words.join(" ")))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a command passes lines of its standard input on as they are.
+fn filters_lines(name: &str, argv: &[Arg]) -> bool {
+    let Some(spec) = super::find(name) else { return false };
+    let parsed = spec::parse(spec, argv);
+    match name {
+        _ if parsed.unknown.is_some() => false,
+        "sort" | "uniq" | "head" | "tail" | "tac" | "shuf" => {
+            parsed.operands.is_empty()
+                && !parsed.has("c count o output bytes i input-range group files0-from random-source")
+        }
+        "grep" | "egrep" | "fgrep" => {
+            let pattern = usize::from(!parsed.has("e regexp f file"));
+            let changes = "c count n line-number b byte-offset o only-matching H with-filename label l L T \
+                           initial-tab r R \
+                           recursive A B C after-context before-context context";
+            parsed.operands.len() == pattern && !parsed.has(changes)
+        }
+        "tr" => argv.get(1).and_then(Arg::exact) == Some("\\n"),
+        _ => false,
+    }
+}

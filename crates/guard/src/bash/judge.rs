@@ -1,0 +1,254 @@
+//! Where the specification of a command puts what it found out.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::fact::{Category, Fact, Target};
+use super::finding::Finding;
+
+/// Where a command would run. Nothing of it needs to exist.
+#[derive(Debug, Clone)]
+pub struct Site {
+    /// The workspace roots, absolute.
+    pub roots: Vec<PathBuf>,
+    /// The working directory, absolute.
+    pub cwd: PathBuf,
+    /// What `~` and `$HOME` mean, absolute.
+    pub home: PathBuf,
+}
+
+/// What a word of a command becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// Exactly this text.
+    Exact(String),
+    /// A file name pattern: zero or more words, each starting with `prefix` (the text before the first wildcard).
+    Glob {
+        /// The pattern with quoting removed.
+        pattern: String,
+        /// Literal text before the first wildcard; empty or `-…` may become an option.
+        prefix: String,
+    },
+    /// Exactly one of these words (a loop variable over known words, a case of branches).
+    OneOf(Vec<Word>),
+    /// Not known.
+    Opaque {
+        /// Known text at its start, for example `./` in `./$f`.
+        prefix: String,
+        /// Unquoted: it may be no word, or several.
+        splits: bool,
+        /// Why it is not known.
+        why: String,
+    },
+}
+
+/// A resolved word and where it stands in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arg {
+    /// What it becomes.
+    pub word: Word,
+    /// Byte range in the analysed text.
+    pub span: Range<usize>,
+}
+
+impl Arg {
+    /// The text, if it is exactly known.
+    pub fn exact(&self) -> Option<&str> {
+        match &self.word {
+            Word::Exact(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A part of this argument (the value behind `--opt=`), at the same place.
+    pub fn with(&self, text: &str) -> Arg {
+        Arg { word: Word::Exact(text.to_owned()), span: self.span.clone() }
+    }
+}
+
+/// Collects the facts of one simple command. A specification calls these methods; it never decides.
+#[derive(Debug)]
+pub struct Judge<'a> {
+    /// Where it runs (the working directory is the tracked one).
+    pub site: &'a Site,
+    /// What was found out so far.
+    pub facts: Vec<Fact>,
+    /// Findings of this command, in order.
+    pub findings: Vec<Finding>,
+    /// Nested commands and scripts that the walker still has to analyse.
+    pub nested: Vec<Nested>,
+    /// Whether standard input comes from a pipe or a redirection, and what feeds it.
+    pub stdin: Stdin,
+    /// The whole simple command in the text.
+    pub span: Range<usize>,
+}
+
+/// What a command's standard input is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Stdin {
+    /// Closed or empty.
+    #[default]
+    None,
+    /// A pipe from these commands: their program names, and whether any of them reaches the network.
+    Pipe {
+        /// The name of the program on the left.
+        from: String,
+        /// Whether what comes may be remote.
+        remote: bool,
+    },
+    /// A file.
+    File,
+    /// This very text: a here-document or here-string without unknown parts.
+    Text(String),
+    /// A here-document or here-string with parts that are not known.
+    Unknown,
+}
+
+/// Something inside a command that is itself a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Nested {
+    /// The words after a wrapper: `timeout 5 CMD…`. Standard input is the wrapper's.
+    Argv(Vec<Arg>),
+    /// Script text for bash or sh: `bash -c TEXT`. `args` are `$0`, `$1`, ….
+    Script {
+        /// The text.
+        text: String,
+        /// The positional parameters after it.
+        args: Vec<Arg>,
+        /// Where it stands.
+        span: Range<usize>,
+    },
+}
+
+impl<'a> Judge<'a> {
+    /// An empty collection for the command at `span`.
+    pub fn new(site: &'a Site, stdin: Stdin, span: Range<usize>) -> Judge<'a> {
+        Judge { site, facts: Vec::new(), findings: Vec::new(), nested: Vec::new(), stdin, span }
+    }
+
+    /// The command reads this file (or, for a pattern, what it matches).
+    pub fn read(&mut self, arg: &Arg) {
+        self.path(arg, false, Fact::Read);
+    }
+
+    /// The command reads this tree.
+    pub fn read_tree(&mut self, arg: &Arg) {
+        self.path(arg, true, Fact::Read);
+    }
+
+    /// The command creates or changes this path.
+    pub fn write(&mut self, arg: &Arg) {
+        self.path(arg, false, Fact::Write);
+    }
+
+    /// The command writes below this directory.
+    pub fn write_tree(&mut self, arg: &Arg) {
+        self.path(arg, true, Fact::Write);
+    }
+
+    /// The command removes this path.
+    pub fn delete(&mut self, arg: &Arg) {
+        self.path(arg, false, Fact::Delete);
+    }
+
+    /// The command removes this tree.
+    pub fn delete_tree(&mut self, arg: &Arg) {
+        self.path(arg, true, Fact::Delete);
+    }
+
+    /// The command reads below the working directory.
+    pub fn read_cwd(&mut self) {
+        self.facts.push(Fact::Read(Target { path: self.site.cwd.clone(), tree: true }));
+    }
+
+    /// The command writes below the working directory.
+    pub fn write_cwd(&mut self) {
+        self.facts.push(Fact::Write(Target { path: self.site.cwd.clone(), tree: true }));
+    }
+
+    /// It reaches the network.
+    pub fn net(&mut self, host: Option<&str>) {
+        self.facts.push(Fact::Net(host.map(|host| host.trim_end_matches('.').to_ascii_lowercase())));
+    }
+
+    /// It runs workspace code in a known way.
+    pub fn code(&mut self, why: impl Into<String>) {
+        self.facts.push(Fact::Code(why.into()));
+    }
+
+    /// It does what cannot be said.
+    pub fn opaque(&mut self, why: impl Into<String>) {
+        self.facts.push(Fact::Opaque(why.into()));
+    }
+
+    /// It changes the system.
+    pub fn system(&mut self, why: impl Into<String>) {
+        self.facts.push(Fact::System(why.into()));
+    }
+
+    /// It asks for rights.
+    pub fn privilege(&mut self, why: impl Into<String>) {
+        self.facts.push(Fact::Privilege(why.into()));
+    }
+
+    /// It destroys.
+    pub fn destroys(&mut self, category: Category, why: impl Into<String>) {
+        self.facts.push(Fact::Destroys(category, why.into()));
+    }
+
+    /// Nobody should.
+    pub fn forbidden(&mut self, why: impl Into<String>) {
+        self.facts.push(Fact::Forbidden(why.into()));
+    }
+
+    /// Notes a finding at `span` (see [`super::FINDINGS`]).
+    pub fn find(&mut self, code: &'static str, span: Range<usize>, why: impl Into<String>) {
+        self.findings.push(Finding::new(code, span, why));
+    }
+
+    /// The rest is a command of its own.
+    pub fn command(&mut self, argv: &[Arg]) {
+        self.nested.push(Nested::Argv(argv.to_vec()));
+    }
+
+    /// This text is a script for a POSIX shell.
+    pub fn script(&mut self, text: &str, args: &[Arg], span: Range<usize>) {
+        self.nested.push(Nested::Script { text: text.to_owned(), args: args.to_vec(), span });
+    }
+
+    fn path(&mut self, arg: &Arg, tree: bool, fact: fn(Target) -> Fact) {
+        match &arg.word {
+            Word::Exact(text) => {
+                let path = self.resolve(text);
+                self.facts.push(fact(Target { path, tree }));
+            }
+            Word::Glob { prefix, .. } => {
+                let above = prefix.rsplit_once('/').map_or("", |(above, _)| above);
+                let above = if above.is_empty() && prefix.starts_with('/') { "/" } else { above };
+                let path = self.resolve(above);
+                self.facts.push(fact(Target { path, tree: true }));
+            }
+            Word::OneOf(words) => {
+                for word in words {
+                    self.path(&Arg { word: word.clone(), span: arg.span.clone() }, tree, fact);
+                }
+            }
+            Word::Opaque { why, .. } => self.opaque(why.clone()),
+        }
+    }
+
+    /// `text` joined to the working directory and normalised without looking at the disk.
+    pub fn resolve(&self, text: &str) -> PathBuf {
+        let mut out = PathBuf::from("/");
+        for part in self.site.cwd.join(Path::new(text)).components() {
+            match part {
+                std::path::Component::Normal(name) => out.push(name),
+                std::path::Component::ParentDir => {
+                    out.pop();
+                }
+                _ => {}
+            }
+        }
+        out
+    }
+}

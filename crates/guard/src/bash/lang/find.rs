@@ -1,0 +1,443 @@
+//! What an expression of find does: which trees it walks, which files it writes, which commands it runs.
+//!
+//! An option, a test or an action that is not in the table makes the command opaque, and so does a
+//! word that may become one of them.
+
+use super::super::fact::Category;
+use super::super::judge::{Arg, Judge, Word};
+
+/// What follows a word of the expression, and what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// Nothing.
+    Nothing,
+    /// Text to compare with, or a format.
+    Text,
+    /// A pattern for names of files.
+    Name,
+    /// A file whose metadata is read.
+    File,
+    /// A file that is written.
+    Output,
+    /// A file that is written, and a format.
+    OutputAndText,
+    /// A command up to `;` or `{} +`.
+    Command,
+    /// Nothing; removes what it finds.
+    Delete,
+}
+
+/// The words of an expression.
+const WORDS: &[(Takes, &str)] = &[
+    (Takes::Nothing, "( ) ! , -a -and -o -or -not"),
+    (Takes::Nothing, "-daystart -depth -d -follow -help -ignore_readdir_race -mount -noignore_readdir_race"),
+    (Takes::Nothing, "-noleaf -nowarn -version -warn -xdev"),
+    (Takes::Nothing, "-empty -executable -false -nogroup -nouser -readable -true -writable"),
+    (Takes::Nothing, "-ls -print -print0 -prune -quit"),
+    (Takes::Text, "-amin -atime -cmin -context -ctime -fstype -gid -group -inum -links -mmin -mtime -perm"),
+    (Takes::Text, "-size -type -uid -used -user -xtype -maxdepth -mindepth -regextype -printf"),
+    (Takes::Name, "-ilname -iname -ipath -iregex -iwholename -lname -name -path -regex -wholename"),
+    (Takes::File, "-anewer -cnewer -newer -samefile"),
+    (Takes::Output, "-fls -fprint -fprint0"),
+    (Takes::OutputAndText, "-fprintf"),
+    (Takes::Command, "-exec -execdir -ok -okdir"),
+    (Takes::Delete, "-delete"),
+];
+
+/// Programs that remove or empty what they are given.
+const REMOVERS: [&str; 4] = ["rm", "unlink", "shred", "truncate"];
+
+/// Puts what `find ARGS` does into `judge`.
+pub fn judge(args: &[Arg], judge: &mut Judge<'_>) {
+    if let Err(why) = (Walk { rest: args, starts: Vec::new(), names: Vec::new(), judge }).all() {
+        judge.opaque(why);
+    }
+}
+
+struct Walk<'a, 'j, 's> {
+    rest: &'a [Arg],
+    starts: Vec<Arg>,
+    names: Vec<&'a str>,
+    judge: &'j mut Judge<'s>,
+}
+
+impl<'a> Walk<'a, '_, '_> {
+    fn next(&mut self) -> Option<&'a Arg> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(first)
+    }
+
+    fn all(&mut self) -> Result<(), String> {
+        self.options()?;
+        self.starts()?;
+        let mut runs = Vec::new();
+        while let Some(arg) = self.next() {
+            let Some(word) = arg.exact() else {
+                return Err("a word in the expression of find is not known".to_owned());
+            };
+            match takes(word) {
+                None => return Err(format!("`{word}` is not a word of find's expressions that the analysis knows")),
+                Some(Takes::Nothing) => {}
+                Some(Takes::Text) => {
+                    self.value(word)?;
+                }
+                Some(Takes::Name) => {
+                    let value = self.value(word)?;
+                    self.names.extend(value.exact());
+                }
+                Some(Takes::File) => {
+                    let file = self.value(word)?;
+                    self.judge.read(file);
+                }
+                Some(kind @ (Takes::Output | Takes::OutputAndText)) => {
+                    let file = self.value(word)?;
+                    self.judge.write(file);
+                    self.judge.find("find_writes", arg.span.clone(), format!("`{word}` writes a file"));
+                    if kind == Takes::OutputAndText {
+                        self.value(word)?;
+                    }
+                }
+                Some(Takes::Command) => runs.push((arg, word, self.command(word)?)),
+                Some(Takes::Delete) => {
+                    for start in self.places() {
+                        self.judge.delete_tree(&start);
+                    }
+                    self.judge.destroys(Category::Files, "`-delete` removes everything that find names");
+                    self.judge.find("find_delete", arg.span.clone(), "`-delete` removes everything that find names");
+                }
+            }
+        }
+        for (arg, word, command) in runs {
+            self.run(arg, word, command)?;
+        }
+        Ok(())
+    }
+
+    /// What stands before the start points: `-H -L -P -D DEBUG -OLEVEL`.
+    fn options(&mut self) -> Result<(), String> {
+        while let Some(word) = self.rest.first().and_then(Arg::exact) {
+            match word {
+                "-H" | "-L" | "-P" => {
+                    self.next();
+                }
+                "-D" => {
+                    self.next();
+                    self.value("-D")?;
+                }
+                "--" => {
+                    self.next();
+                    break;
+                }
+                "--help" | "--version" if self.rest.len() == 1 => {
+                    self.rest = &[];
+                    break;
+                }
+                _ if word.strip_prefix("-O").is_some_and(|level| level.bytes().all(|b| b.is_ascii_digit())) => {
+                    self.next();
+                }
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn starts(&mut self) -> Result<(), String> {
+        while let Some(arg) = self.rest.first() {
+            if !is_start(&arg.word) {
+                let known = arg.exact().is_some();
+                return if known {
+                    self.no_start()
+                } else {
+                    Err("a word may become an expression of \
+                find"
+                        .to_owned())
+                };
+            }
+            self.next();
+            self.judge.read_tree(arg);
+            self.starts.push(arg.clone());
+        }
+        self.no_start()
+    }
+
+    fn no_start(&mut self) -> Result<(), String> {
+        if self.starts.is_empty() {
+            self.judge.read_cwd();
+        }
+        Ok(())
+    }
+
+    /// The start points, at least one.
+    fn places(&self) -> Vec<Arg> {
+        if !self.starts.is_empty() {
+            return self.starts.clone();
+        }
+        vec![Arg { word: Word::Exact(".".to_owned()), span: self.judge.span.clone() }]
+    }
+
+    fn value(&mut self, of: &str) -> Result<&'a Arg, String> {
+        let value = self.next().ok_or_else(|| format!("`{of}` of find needs a value"))?;
+        if is_one(&value.word) { Ok(value) } else { Err(format!("the value of `{of}` may become other words")) }
+    }
+
+    /// The words of a command, without what ends it.
+    fn command(&mut self, word: &str) -> Result<&'a [Arg], String> {
+        let all = self.rest;
+        let mut held = 0;
+        while let Some(arg) = self.next() {
+            let after_place = held > 0 && all.get(held - 1).and_then(Arg::exact) == Some("{}");
+            match arg.exact() {
+                Some(";") => return Ok(&all[..held]),
+                Some("+") if after_place && matches!(word, "-exec" | "-execdir") => return Ok(&all[..held]),
+                Some(_) => {}
+                None if may_end(&arg.word) => return Err(format!("a word may end the command of `{word}`")),
+                None => {}
+            }
+            held += 1;
+        }
+        Err(format!("the command of `{word}` has no end"))
+    }
+
+    fn run(&mut self, arg: &Arg, word: &str, command: &[Arg]) -> Result<(), String> {
+        let Some(program) = command.first().and_then(Arg::exact).filter(|name| !name.contains("{}")) else {
+            return Err(format!("the command of `{word}` is not known"));
+        };
+        self.judge.find("find_exec", arg.span.clone(), format!("`{word}` runs `{program}` for what find names"));
+        // In the directory of each file: what a relative word means is not known.
+        let elsewhere =
+            |arg: &Arg| !arg.exact().is_some_and(|text| text == "{}" || !text.contains('/') && !text.contains(".."));
+        if matches!(word, "-execdir" | "-okdir") && command.iter().any(elsewhere) {
+            return Err(format!("`{word}` runs in many directories, where a relative path is not known"));
+        }
+        let places = self.places();
+        // What is asked for by name may be a secret, wherever it lies.
+        for (place, name) in places.iter().flat_map(|place| self.names.iter().map(move |name| (place, name))) {
+            if let Some(place) = place.exact() {
+                let below = name.rsplit('/').next().unwrap_or(name);
+                self.judge.read(&arg.with(&format!("{}/{below}", place.trim_end_matches('/'))));
+            }
+        }
+        if REMOVERS.contains(&program.rsplit('/').next().unwrap_or(program)) {
+            self.judge.destroys(Category::Files, format!("`{program}` is run for everything that find names"));
+        }
+        let argv: Vec<Arg> = command.iter().map(|arg| filled(arg, &places)).collect();
+        self.judge.command(&argv);
+        Ok(())
+    }
+}
+
+/// What follows `word`, if it is known.
+fn takes(word: &str) -> Option<Takes> {
+    if let Some([of, than]) = word.strip_prefix("-newer").map(str::as_bytes) {
+        let known = b"aBcm".contains(of) && b"aBcmt".contains(than);
+        return known.then_some(if *than == b't' { Takes::Text } else { Takes::File });
+    }
+    WORDS.iter().find(|(_, names)| names.split(' ').any(|name| name == word)).map(|(takes, _)| *takes)
+}
+
+/// Whether the word, and every word it becomes, is a start point and no part of an expression.
+fn is_start(word: &Word) -> bool {
+    let path = |text: &str| match text.as_bytes() {
+        [] | [b'(' | b')' | b'!' | b','] => false,
+        [b'-', more @ ..] => more.is_empty(),
+        [first, ..] => !b"(),!".contains(first),
+    };
+    match word {
+        Word::Exact(text) => path(text),
+        Word::Glob { prefix, .. } => !prefix.starts_with('-') && path(prefix),
+        Word::Opaque { prefix, splits, .. } => !splits && !prefix.starts_with('-') && path(prefix),
+        Word::OneOf(words) => words.iter().all(is_start),
+    }
+}
+
+/// Whether the word stands for exactly one, or for several that find would refuse to read.
+fn is_one(word: &Word) -> bool {
+    match word {
+        Word::Exact(_) => true,
+        Word::Opaque { splits, .. } => !splits,
+        Word::OneOf(words) => words.iter().all(is_one),
+        // `-name *.rs` without quotes: files that are named so are no words of an expression.
+        Word::Glob { pattern, prefix } => {
+            let literal = |c: char| c.is_ascii_alphanumeric() || "._/".contains(c);
+            let tail = pattern.rsplit(|c| !literal(c)).next().unwrap_or_default();
+            prefix.starts_with(literal) || tail.contains(['.', '/'])
+        }
+    }
+}
+
+/// Whether the word, or one it becomes, may be the `;` or `+` that ends a command.
+fn may_end(word: &Word) -> bool {
+    match word {
+        Word::Exact(text) => matches!(text.as_str(), ";" | "+" | "{}"),
+        Word::Glob { prefix, .. } => prefix.is_empty() || prefix.starts_with([';', '+', '{']),
+        Word::Opaque { prefix, splits, .. } => *splits || prefix.is_empty() || prefix.starts_with([';', '+', '{']),
+        Word::OneOf(words) => words.iter().any(may_end),
+    }
+}
+
+/// `arg` with every `{}` replaced by what find may put there: a name below one of `places`.
+fn filled(arg: &Arg, places: &[Arg]) -> Arg {
+    let Some((before, after)) = arg.exact().and_then(|text| text.split_once("{}")) else { return arg.clone() };
+    let mut words = Vec::new();
+    for place in places {
+        fill(&place.word, before, after, &mut words);
+    }
+    let word = match words.len() {
+        1 => words.remove(0),
+        _ => Word::OneOf(words),
+    };
+    Arg { word, span: arg.span.clone() }
+}
+
+fn fill(place: &Word, before: &str, after: &str, out: &mut Vec<Word>) {
+    let glob = |start: String| Word::Glob { pattern: format!("{start}*{after}"), prefix: start };
+    match place {
+        Word::Exact(text) if text.ends_with('/') => out.push(glob(format!("{before}{text}"))),
+        Word::Exact(text) => out.push(glob(format!("{before}{text}/"))),
+        Word::Glob { prefix, .. } => out.push(glob(format!("{before}{prefix}"))),
+        Word::Opaque { prefix, why, .. } => {
+            out.push(Word::Opaque { prefix: format!("{before}{prefix}"), splits: false, why: why.clone() });
+        }
+        Word::OneOf(words) => words.iter().for_each(|word| fill(word, before, after, out)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::super::super::fact::Fact;
+    use super::super::super::judge::{Nested, Site, Stdin};
+    use super::*;
+
+    fn word(text: &str) -> Arg {
+        let word = match text {
+            "$x" => Word::Opaque { prefix: String::new(), splits: true, why: "x".to_owned() },
+            "\"$x\"" => Word::Opaque { prefix: String::new(), splits: false, why: "x".to_owned() },
+            "./$x" => Word::Opaque { prefix: "./".to_owned(), splits: false, why: "x".to_owned() },
+            _ => match text.strip_prefix('@') {
+                Some(glob) => Word::Glob {
+                    pattern: glob.to_owned(),
+                    prefix: glob.split('*').next().unwrap_or_default().to_owned(),
+                },
+                None => Word::Exact(text.to_owned()),
+            },
+        };
+        Arg { word, span: 0..1 }
+    }
+
+    /// Facts (paths below `/w/repo`), findings and nested commands of a line split at blanks; `@a*` is a glob.
+    fn find(line: &str) -> (Vec<Fact>, Vec<&'static str>, Vec<Vec<Word>>) {
+        let site =
+            Site { roots: vec![PathBuf::from("/w/repo")], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/h") };
+        let mut collected = Judge::new(&site, Stdin::None, 0..1);
+        let args: Vec<Arg> = line.split_whitespace().map(word).collect();
+        judge(&args, &mut collected);
+        let nested = collected.nested.iter().map(|nested| match nested {
+            Nested::Argv(argv) => argv.iter().map(|arg| arg.word.clone()).collect(),
+            Nested::Script { .. } => vec![],
+        });
+        let nested = nested.collect();
+        (collected.facts, collected.findings.iter().map(|finding| finding.code).collect(), nested)
+    }
+
+    #[test]
+    fn searches_read() {
+        let lines = [
+            "",
+            ".",
+            "src tests",
+            ". -name *.py",
+            ". -type f -name x -print",
+            "-name x",
+            "-L src -maxdepth 2 -type d",
+            "-O3 -D tree . -empty",
+            ". ( -name a -o -name b ) -prune -o -print",
+            ". ! -path ./target/x -not -iname y -a -size +1M",
+            ". -newer Cargo.toml -newermt 2024-01-01 -newerac x",
+            ". -printf %p\\n -quit",
+            ". -regextype posix-extended -regex .*x -print0",
+            ". -perm /111 -user dev -mtime -7 -ls , -true",
+            ". -name @*.py",
+            ". -name @test_*",
+            "@src/* -name x",
+            "@./* -type f",
+            "--version",
+            ". -name \"$x\"",
+            "./src/ -samefile a -links 2",
+        ];
+        for line in lines {
+            let (facts, findings, nested) = find(line);
+            assert!(facts.iter().all(|fact| matches!(fact, Fact::Read(_))), "{line}: {facts:?}");
+            assert!(findings.is_empty() && nested.is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn actions_are_named() {
+        let codes = |line: &str| find(line).1;
+        assert_eq!(codes(". -delete"), ["find_delete"]);
+        assert_eq!(codes(". -fls x"), ["find_writes"]);
+        assert_eq!(codes(". -printf a -fprintf x b"), ["find_writes"]);
+        assert_eq!(codes(". -exec wc -l {} ; -exec cat {} +"), ["find_exec", "find_exec"]);
+        let destroys = |line: &str| find(line).0.iter().any(|fact| matches!(fact, Fact::Destroys(..)));
+        assert!(destroys("build -type f -delete"));
+        assert!(destroys(". -name x -exec rm -f {} +"));
+        assert!(!destroys(". -name x -exec cat {} +"));
+        let writes = |line: &str| find(line).0.iter().any(|fact| matches!(fact, Fact::Write(_)));
+        assert!(["-fprint x", "-fprint0 x", "-fls x", "-fprintf x y"].iter().all(|action| writes(action)));
+    }
+
+    #[test]
+    fn commands_get_the_place_of_what_is_found() {
+        let glob = |pattern: &str, prefix: &str| Word::Glob { pattern: pattern.to_owned(), prefix: prefix.to_owned() };
+        let (_, _, nested) = find(". -exec wc -l {} ;");
+        assert_eq!(nested[0][2], glob("./*", "./"));
+        let (_, _, nested) = find("src/ -exec cp {} {}.bak ;");
+        assert_eq!(nested[0][1..], [glob("src/*", "src/"), glob("src/*.bak", "src/")]);
+        let (_, _, nested) = find("a b -exec cat {} +");
+        assert_eq!(nested[0][1], Word::OneOf(vec![glob("a/*", "a/"), glob("b/*", "b/")]));
+        let (_, _, nested) = find("-exec cat {} ;");
+        assert_eq!(nested[0][1], glob("./*", "./"));
+        let (facts, ..) = find(". -name .env -exec cat {} ;");
+        assert!(facts.iter().any(|fact| matches!(fact, Fact::Read(at) if at.path.ends_with("repo/.env"))));
+    }
+
+    #[test]
+    fn what_is_not_known_is_opaque() {
+        let lines = [
+            "-unknown",
+            ". -exe wc {} ;",
+            ". -exec",
+            ". -exec wc {}",
+            ". -exec wc + {} ;x",
+            ". -exec {} ;",
+            ". -exec ./{} ;",
+            ". -exec $x {} ;",
+            ". -exec cat @* ;",
+            ". -exec cat $x ;",
+            ". -execdir ./run {} ;",
+            ". -execdir cp {} ../../x ;",
+            ". -ok wc {} +",
+            ". -name",
+            ". -name @*",
+            ". -name $x",
+            ". -name x @*",
+            "@*",
+            "$x",
+            "\"$x\"",
+            "./$x",
+            ". -files0-from x",
+            ". -fstyp x",
+            ". -newerxy f",
+            ". -newertm f",
+            ". x y -delete z",
+            ". -Delete",
+        ];
+        for line in lines {
+            let (facts, ..) = find(line);
+            assert!(facts.iter().any(|fact| matches!(fact, Fact::Opaque(_))), "{line}: {facts:?}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Programs inside arguments: sed, awk, find expressions, jq.
+
+pub(super) mod awk;
+pub(super) mod find;
+pub(super) mod jq;
+pub(super) mod sed;
+pub(super) mod sql;

@@ -1,0 +1,617 @@
+//! SQL inside arguments: does it only read, what does it destroy, and what cannot be said?
+//!
+//! Dialects differ, so nothing here needs to parse SQL: it is cut into tokens, the tokens into statements,
+//! and a statement is known by its verb. Reading is an allow-list (verbs, PRAGMAs and functions by name);
+//! destroying is looked for in every dialect at once. Strings whose end dialects disagree about, meta
+//! commands of the clients and anything that reaches programs or other files is opaque.
+
+/// What a text of SQL does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sql {
+    /// The first thing that cannot be had back, in words.
+    pub destroys: Option<String>,
+    /// The first thing that cannot be said, in words.
+    pub opaque: Option<String>,
+    /// The first statement that is not on the list of reading ones, in words.
+    pub writes: Option<String>,
+    /// Every string in it: for a client that opens files named by strings.
+    pub strings: Vec<String>,
+}
+
+impl Sql {
+    /// Whether it is proved to read only.
+    pub fn reads_only(&self) -> bool {
+        self.destroys.is_none() && self.opaque.is_none() && self.writes.is_none()
+    }
+}
+
+/// A piece of SQL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    /// A keyword, a bare name or a number, upper case.
+    Word(String),
+    /// A quoted name.
+    Name,
+    /// A string and its text.
+    Text(String),
+    /// A body between dollar quotes.
+    Body(String),
+    /// Any other character.
+    Mark(char),
+    /// A line for the client, not the server: `\d users`, `.tables`.
+    Meta(String),
+}
+
+/// Reads `text`.
+pub fn read(text: &str) -> Sql {
+    read_at(text, 0)
+}
+
+fn read_at(text: &str, depth: usize) -> Sql {
+    let mut sql = Sql::default();
+    let tokens = tokens(text, &mut sql);
+    sql.strings = tokens
+        .iter()
+        .filter_map(|token| if let Token::Text(text) = token { Some(text.clone()) } else { None })
+        .collect();
+    for statement in tokens.split(|token| *token == Token::Mark(';')) {
+        for part in split_meta(statement) {
+            match part {
+                [Token::Meta(line)] => meta(line, &mut sql),
+                [] => {}
+                statement => judge(statement, depth, &mut sql),
+            }
+        }
+    }
+    sql
+}
+
+/// Meta lines stand alone; what is between them is SQL.
+fn split_meta(tokens: &[Token]) -> Vec<&[Token]> {
+    tokens.chunk_by(|a, b| !matches!(a, Token::Meta(_)) && !matches!(b, Token::Meta(_))).collect()
+}
+
+fn tokens(text: &str, sql: &mut Sql) -> Vec<Token> {
+    let chars: Vec<char> = text.chars().collect();
+    let at = |index: usize| chars.get(index).copied().unwrap_or('\0');
+    let mut out = Vec::new();
+    let mut index = 0;
+    let mut fresh = true; // nothing but blanks since the start of the line
+    while index < chars.len() {
+        let c = at(index);
+        match c {
+            '\n' => {
+                fresh = true;
+                index += 1;
+                continue;
+            }
+            c if c.is_whitespace() => {
+                index += 1;
+                continue;
+            }
+            '-' if at(index + 1) == '-' => {
+                while index < chars.len() && at(index) != '\n' {
+                    index += 1;
+                }
+                continue;
+            }
+            // MySQL runs what stands in `/*! … */`, so it is read as if the comment were not there.
+            '/' if at(index + 1) == '*' && at(index + 2) == '!' => {
+                opaque(sql, "a comment that MySQL runs");
+                index += 3;
+                while at(index).is_ascii_digit() {
+                    index += 1;
+                }
+                continue;
+            }
+            '*' if at(index + 1) == '/' => {
+                index += 2;
+                continue;
+            }
+            '/' if at(index + 1) == '*' => {
+                index += 2;
+                while index < chars.len() && !(at(index) == '*' && at(index + 1) == '/') {
+                    if at(index) == '/' && at(index + 1) == '*' {
+                        opaque(sql, "a comment inside a comment, whose end dialects disagree about");
+                    }
+                    index += 1;
+                }
+                if index >= chars.len() {
+                    opaque(sql, "a comment without an end");
+                }
+                index += 2;
+                continue;
+            }
+            // psql: everywhere outside strings. sqlite3: a dot at the start of a line.
+            '\\' | '.' if c == '\\' || (fresh && at(index + 1).is_ascii_alphabetic()) => {
+                let start = index;
+                while index < chars.len() && at(index) != '\n' {
+                    index += 1;
+                }
+                out.push(Token::Meta(chars.get(start..index).unwrap_or_default().iter().collect()));
+                continue;
+            }
+            '\'' | '"' | '`' => {
+                let (text, next) = quoted(&chars, index, c, sql);
+                out.push(if c == '\'' { Token::Text(text) } else { Token::Name });
+                index = next;
+            }
+            '[' if at(index + 1).is_ascii_alphabetic() => {
+                while index < chars.len() && at(index) != ']' {
+                    index += 1;
+                }
+                index += 1;
+                out.push(Token::Name);
+            }
+            '$' => match dollar(&chars, index) {
+                Some((body, next)) => {
+                    out.push(Token::Body(body));
+                    index = next;
+                }
+                None => {
+                    out.push(Token::Mark('$'));
+                    index += 1;
+                }
+            },
+            c if c.is_alphanumeric() || c == '_' => {
+                let start = index;
+                while at(index).is_alphanumeric() || at(index) == '_' {
+                    index += 1;
+                }
+                let word: String = chars.get(start..index).unwrap_or_default().iter().collect();
+                out.push(Token::Word(word.to_uppercase()));
+            }
+            c => {
+                out.push(Token::Mark(c));
+                index += 1;
+            }
+        }
+        fresh = false;
+    }
+    out
+}
+
+/// A quoted piece from `start`: its text and where it ends. Doubled quotes stay inside.
+fn quoted(chars: &[char], start: usize, quote: char, sql: &mut Sql) -> (String, usize) {
+    let mut text = String::new();
+    let mut index = start + 1;
+    loop {
+        match chars.get(index) {
+            None => {
+                opaque(sql, "a quote without an end");
+                return (text, index);
+            }
+            Some(&c) if c == quote => {
+                if chars.get(index + 1) == Some(&quote) {
+                    text.push(quote);
+                    index += 2;
+                    continue;
+                }
+                return (text, index + 1);
+            }
+            Some(&'\\') => {
+                opaque(sql, "a backslash in quotes, which dialects read in two ways");
+                text.push('\\');
+                index += 1;
+                // The reading in which it escapes; the other one ends the string earlier and is opaque anyway.
+                if let Some(&c) = chars.get(index) {
+                    text.push(c);
+                    index += 1;
+                }
+            }
+            Some(&c) => {
+                text.push(c);
+                index += 1;
+            }
+        }
+    }
+}
+
+/// `$tag$ … $tag$`.
+fn dollar(chars: &[char], start: usize) -> Option<(String, usize)> {
+    let mut open = start + 1;
+    while chars.get(open).is_some_and(|c| c.is_alphanumeric() || *c == '_') {
+        open += 1;
+    }
+    if chars.get(open) != Some(&'$') {
+        return None;
+    }
+    let tag = chars.get(start..=open)?;
+    let body = open + 1;
+    let length = chars.get(body..)?.windows(tag.len()).position(|window| window == tag)?;
+    Some((chars.get(body..body + length)?.iter().collect(), body + length + tag.len()))
+}
+
+fn opaque(sql: &mut Sql, why: &str) {
+    sql.opaque.get_or_insert_with(|| why.to_owned());
+}
+
+fn destroys(sql: &mut Sql, why: impl Into<String>) {
+    sql.destroys.get_or_insert_with(|| why.into());
+}
+
+/// Meta commands that only show something. psql's begin with a backslash, sqlite3's with a dot.
+const SHOWING: &str = "\
+    \\d* \\l \\l+ \\z \\sf \\sv \\conninfo \\x \\timing \\pset \\a \\t \\H \\q \\? \\h \\echo \\encoding \
+    \\errverbose .tables .schema .fullschema .mode .headers .header .databases .dbinfo .indexes .indices .separator \
+    .width .nullvalue .timer .print .quit .exit .help .show .stats .eqp .changes .explain .limit .version .dump \
+    .tabs";
+
+fn meta(line: &str, sql: &mut Sql) {
+    let name = line.split_whitespace().next().unwrap_or_default();
+    let known = SHOWING.split(' ').any(|shown| match shown.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == shown,
+    });
+    // One line may hold several backslash commands, and a bar makes a command of the rest.
+    let plain = !line.contains('|') && !line.contains('`') && line.matches('\\').count() <= 1;
+    if !known || !plain {
+        opaque(sql, &format!("the client command {name}"));
+    }
+}
+
+/// Verbs that read.
+const READING: &[&str] =
+    &["SELECT", "WITH", "VALUES", "EXPLAIN", "SHOW", "DESCRIBE", "DESC", "SUMMARIZE", "PRAGMA", "FROM"];
+
+/// PRAGMAs that only answer, when they are given no new value.
+const PRAGMAS: &str = "TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_LIST INDEX_INFO INDEX_XINFO FOREIGN_KEY_LIST \
+    DATABASE_LIST \
+    COLLATION_LIST FUNCTION_LIST COMPILE_OPTIONS INTEGRITY_CHECK QUICK_CHECK FOREIGN_KEY_CHECK USER_VERSION \
+    SCHEMA_VERSION \
+    PAGE_COUNT PAGE_SIZE FREELIST_COUNT ENCODING JOURNAL_MODE FOREIGN_KEYS APPLICATION_ID SHOW_TABLES VERSION \
+    DATABASE_SIZE";
+
+/// What may stand before a parenthesis in a reading statement: functions without effect, and keywords.
+const CALLS: &str = "ABS ALL AND ANY ARRAY_AGG AS AVG BETWEEN BIT_COUNT BY CASE CAST CEIL CEILING CHAR COALESCE \
+    CONCAT CONCAT_WS COUNT \
+    CUME_DIST CURRENT_DATE DATE DATE_DIFF DATE_PART DATE_TRUNC DATETIME DAY DENSE_RANK DISTINCT ELSE EXCEPT EXISTS \
+    EXP EXTRACT \
+    FILTER FIRST FIRST_VALUE FLOOR FORMAT FROM GLOB GROUP_CONCAT HAVING HEX IFNULL IIF IN INSTR INTERSECT JOIN JSON \
+    JSON_ARRAY JSON_ARRAY_LENGTH JSON_EACH JSON_EXTRACT JSON_GROUP_ARRAY JSON_GROUP_OBJECT JSON_OBJECT JSON_TREE \
+    JSON_TYPE \
+    JSON_VALID JULIANDAY LAG LAST LAST_VALUE LEAD LENGTH LEFT LIKE LIKELIHOOD LIKELY LIMIT LN LOG LOG10 LOG2 LOWER \
+    LPAD LTRIM MAX MEDIAN \
+    MIN MOD MODE MONTH NOT NTH_VALUE NTILE NULLIF NUMERIC DECIMAL OFFSET ON OR OVER PARTITION PERCENT_RANK POW POWER \
+    PRAGMA_TABLE_INFO PRAGMA_INDEX_LIST PRAGMA_TABLE_LIST PRINTF QUANTILE QUANTILE_CONT QUOTE RANDOM RANK \
+    REGEXP_MATCHES REPLACE REVERSE \
+    RIGHT ROUND ROW_NUMBER RPAD RTRIM SELECT SIGN SOME SQLITE_VERSION SQRT STDDEV STRFTIME STRING_AGG STRPTIME \
+    SUBSTR SUBSTRING \
+    SUM THEN TIME TOTAL TRIM TYPEOF UNICODE UNION UNIXEPOCH UNNEST UPPER USING VALUES VARCHAR VARIANCE WHEN WHERE \
+    YEAR \
+    READ_CSV READ_CSV_AUTO READ_PARQUET READ_JSON READ_JSON_AUTO PARQUET_SCHEMA PARQUET_METADATA";
+
+/// Words that make a statement more than reading, or reach beyond the database, wherever they stand bare.
+const BEYOND: &str = "INSERT UPDATE DELETE MERGE DROP ALTER CREATE TRUNCATE ATTACH DETACH COPY INTO OUTFILE \
+    DUMPFILE PROGRAM LOAD \
+    LOAD_FILE LOAD_EXTENSION WRITEFILE READFILE EDIT FSDIR ZIPFILE SQLAR_UNCOMPRESS SHELL SYSTEM INSTALL EXPORT \
+    IMPORT CALL \
+    EXEC EXECUTE XP_CMDSHELL PG_READ_FILE PG_LS_DIR LO_IMPORT LO_EXPORT DBLINK GETENV FILE URL S3 REMOTE INFILE \
+    FTS3_TOKENIZER";
+
+fn judge(statement: &[Token], depth: usize, sql: &mut Sql) {
+    let words: Vec<&str> = statement
+        .iter()
+        .filter_map(|token| if let Token::Word(word) = token { Some(word.as_str()) } else { None })
+        .collect();
+    let Some(&verb) = words.first() else {
+        sql.writes.get_or_insert_with(|| "a statement without a verb".to_owned());
+        return;
+    };
+    if let Some(why) = destruction(statement, depth) {
+        destroys(sql, why);
+    }
+    for reach in
+        ["PROGRAM", "LOAD_FILE", "OUTFILE", "DUMPFILE", "XP_CMDSHELL", "LO_EXPORT", "PG_READ_FILE", "LOAD_EXTENSION"]
+    {
+        if words.contains(&reach) {
+            opaque(sql, &format!("{reach} reaches beyond the database"));
+        }
+    }
+    if verb == "ATTACH" || verb == "LOAD" || verb == "INSTALL" {
+        opaque(sql, &format!("{verb} opens something else"));
+    }
+    if let Some(why) = more_than_reading(verb, statement, &words) {
+        sql.writes.get_or_insert(why);
+    }
+}
+
+/// Why the statement is not on the list of reading ones.
+fn more_than_reading(verb: &str, statement: &[Token], words: &[&str]) -> Option<String> {
+    if !READING.contains(&verb) {
+        return Some(format!("{verb} does more than read"));
+    }
+    if verb == "PRAGMA" {
+        // `PRAGMA main.table_info(t)`: the name may follow the database's.
+        let known = words.iter().skip(1).take(2).any(|word| PRAGMAS.split_whitespace().any(|name| name == *word));
+        let set = statement.contains(&Token::Mark('='));
+        let call = statement.contains(&Token::Mark('('));
+        let answers =
+            words.iter().any(|word| word.ends_with("_INFO") || word.ends_with("_XINFO") || word.ends_with("_LIST"));
+        return (!known || set || (call && !answers)).then(|| "this PRAGMA may change the database".to_owned());
+    }
+    if let Some(word) = words.iter().skip(1).find(|word| BEYOND.split_whitespace().any(|beyond| beyond == **word)) {
+        return Some(format!("{word} does more than read"));
+    }
+    let mut before: Option<&Token> = None;
+    for token in statement {
+        if *token == Token::Mark('(') {
+            match before {
+                Some(Token::Word(word)) if !CALLS.split_whitespace().any(|call| call == word) => {
+                    return Some(format!("{word}(…) is not on the list of functions that only compute"));
+                }
+                Some(Token::Name | Token::Text(_)) => return Some("a quoted name that is called".to_owned()),
+                _ => {}
+            }
+        }
+        before = Some(token);
+    }
+    None
+}
+
+/// What kinds of things DROP drops.
+const DROPPED: &str = "TABLE DATABASE SCHEMA VIEW INDEX USER ROLE COLUMN KEYSPACE COLLECTION MATERIALIZED SEQUENCE \
+    FUNCTION PROCEDURE \
+    TRIGGER TYPE EXTENSION CONSTRAINT PARTITION MEASUREMENT SERIES BUCKET TABLESPACE OWNED LOGIN SHARD RETENTION \
+    DOMAIN \
+    AGGREGATE FOREIGN POLICY PUBLICATION SUBSCRIPTION SERVER WAREHOUSE STAGE STREAM PIPE TASK DICTIONARY";
+
+/// What the statement destroys, in words.
+fn destruction(statement: &[Token], depth: usize) -> Option<String> {
+    let mut level = 0usize;
+    let mut top: Vec<&Token> = Vec::new(); // outside parentheses
+    for token in statement {
+        match token {
+            Token::Mark('(') => level += 1,
+            Token::Mark(')') => level = level.saturating_sub(1),
+            token if level == 0 => top.push(token),
+            _ => {}
+        }
+    }
+    let word = |index: usize| match top.get(index) {
+        Some(Token::Word(word)) => word.as_str(),
+        _ => "",
+    };
+    let mut verb = 0;
+    if word(0) == "EXPLAIN" {
+        // EXPLAIN alone plans; EXPLAIN ANALYZE runs.
+        if word(1) != "ANALYZE" && word(1) != "ANALYSE" {
+            return None;
+        }
+        verb = 2;
+    }
+    if word(verb) == "DO" && depth < 4 {
+        return statement.iter().find_map(|token| match token {
+            Token::Body(body) => body.split([';', '\n']).find_map(|part| inner(part, depth)),
+            _ => None,
+        });
+    }
+    if word(verb) == "WITH" {
+        verb = (verb..top.len()).find(|at| matches!(word(*at), "DELETE" | "UPDATE" | "SELECT" | "INSERT" | "MERGE"))?;
+    }
+    let from = |name: &str| (verb..top.len()).find(|at| word(*at) == name);
+    let everything = |what: &str| match from("WHERE") {
+        None => Some(format!("{what} every row: there is no WHERE")),
+        Some(at) if always(top.get(at + 1..).unwrap_or_default()) => {
+            Some(format!("{what} every row: its WHERE is always true"))
+        }
+        Some(_) => None,
+    };
+    match word(verb) {
+        "SELECT" | "SHOW" | "DESCRIBE" | "DESC" | "COMMENT" | "GRANT" | "REVOKE" | "CALL" | "COPY" | "PRAGMA"
+        | "VALUES" => None,
+        "INSERT" => (word(verb + 1) == "OVERWRITE").then(|| "INSERT OVERWRITE replaces what is there".to_owned()),
+        "CREATE" => {
+            (word(verb + 1) == "OR" && word(verb + 2) == "REPLACE" && from("TABLE").is_some_and(|at| at <= verb + 4))
+                .then(|| "CREATE OR REPLACE TABLE drops the table that is there".to_owned())
+        }
+        "TRUNCATE" => Some("TRUNCATE empties a table".to_owned()),
+        "DROP" => Some(format!("DROP {} cannot be undone", word(verb + 1)).replace("DROP  ", "DROP ")),
+        "DELETE" => everything("DELETE removes"),
+        "UPDATE" => from("SET").and_then(|_| everything("UPDATE changes")),
+        "PURGE" => Some("PURGE removes for good".to_owned()),
+        "SHUTDOWN" => Some("SHUTDOWN stops the server".to_owned()),
+        "RESET" => (word(verb + 1) == "MASTER").then(|| "RESET MASTER deletes the logs".to_owned()),
+        "ALTER" => {
+            if from("DELETE").is_some() {
+                return everything("ALTER … DELETE removes");
+            }
+            let drop = from("DROP").or_else(|| from("TRUNCATE"))?;
+            let kept = matches!(word(drop + 1), "DEFAULT" | "NOT" | "IDENTITY" | "EXPRESSION")
+                || (drop > 0 && word(drop) == "DROP" && matches!(word(drop + 2), "DEFAULT" | "NOT"));
+            (!kept).then(|| format!("ALTER … {} cannot be undone", word(drop)))
+        }
+        // Dialects without semicolons between statements, and blocks.
+        _ => {
+            let drop = (verb..top.len()).find(|at| {
+                word(*at) == "DROP" && DROPPED.split_whitespace().any(|kind| kind == word(at + 1))
+                    || word(*at) == "TRUNCATE" && word(at + 1) == "TABLE"
+            });
+            if let Some(at) = drop {
+                return Some(format!("{} {} cannot be undone", word(at), word(at + 1)));
+            }
+            let deletes = from("DELETE").is_some_and(|at| word(at + 1) == "FROM");
+            if deletes { everything("DELETE removes") } else { None }
+        }
+    }
+}
+
+/// A line of a block's body: behind BEGIN, THEN, LOOP or ELSE stands a statement.
+fn inner(part: &str, depth: usize) -> Option<String> {
+    let mut rest = part.trim();
+    for opener in ["begin", "then", "loop", "else"] {
+        let lower = rest.to_ascii_lowercase();
+        if let Some(at) = lower.find(opener) {
+            rest = rest.get(at + opener.len()..).unwrap_or_default().trim();
+        }
+    }
+    read_at(rest, depth + 1).destroys
+}
+
+/// A condition that every row meets: `1=1`, `true`, `1`, `'a'='a'`.
+fn always(condition: &[&Token]) -> bool {
+    let condition = match condition.iter().position(|token| {
+        matches!(token, Token::Word(word) if matches!(word.as_str(), "RETURNING" | "LIMIT" | "ORDER" | "ALLOW"))
+    }) {
+        Some(at) => condition.get(..at).unwrap_or_default(),
+        None => condition,
+    };
+    let literal = |token: &Token| match token {
+        Token::Word(word) => word.parse::<u64>().is_ok(),
+        Token::Text(_) => true,
+        _ => false,
+    };
+    match condition {
+        [] => false, // in parentheses
+        [Token::Word(word)] => word == "TRUE" || word.parse::<u64>().is_ok_and(|number| number != 0),
+        [left, Token::Mark('='), right] => left == right && literal(left),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_is_proved() {
+        for text in [
+            "SELECT * FROM users",
+            "select count(*), max(id) from t where name = 'drop table x' -- delete from t",
+            "SELECT a FROM t WHERE b IN (SELECT c FROM d) LIMIT 5;",
+            "WITH recent AS (SELECT * FROM t) SELECT * FROM recent",
+            "PRAGMA table_info(users)",
+            "PRAGMA user_version;",
+            "EXPLAIN QUERY PLAN SELECT 1",
+            ".tables",
+            ".schema users",
+            ".mode csv\nSELECT 1;",
+            "SELECT replace(name, 'a', 'b') FROM t /* drop */",
+            "VALUES (1)",
+            "SELECT \"drop\" FROM t",
+        ] {
+            assert!(read(text).reads_only(), "{text}: {:?}", read(text));
+        }
+    }
+
+    #[test]
+    fn more_than_reading_is_not() {
+        for text in [
+            "INSERT INTO t VALUES (1)",
+            "WITH x AS (SELECT 1) DELETE FROM t",
+            "SELECT writefile('x', 'y')",
+            "SELECT load_extension('./x')",
+            "SELECT edit('x', 'sh')",
+            "SELECT readfile('/etc/passwd')",
+            "SELECT * FROM fsdir WHERE path = '/'",
+            "SELECT * FROM \"fsdir\"('/')",
+            "SELECT 1; ATTACH 'x.db' AS y",
+            "PRAGMA user_version = 5",
+            "PRAGMA journal_mode(WAL)",
+            "PRAGMA writable_schema=1",
+            ".shell ls",
+            ".system ls",
+            ".output x",
+            ".once x",
+            ".read x",
+            ".import a b",
+            ".load ./x",
+            "SELECT 1;\n.shell id",
+            "\\! id",
+            "select 1 \\g | sh",
+            "\\dt \\! id",
+            "COPY t TO PROGRAM 'sh'",
+            "SELECT 'a\\' ; DELETE FROM t; --'",
+            "SELECT 'open",
+            "/*!50000 DROP TABLE t */",
+            "SELECT 1 /* /* */ */",
+            "VACUUM INTO 'x'",
+            "CREATE TABLE t (a)",
+            "frobnicate",
+            "SELECT system('id')",
+        ] {
+            assert!(!read(text).reads_only(), "{text}");
+        }
+    }
+
+    #[test]
+    fn destruction_is_found() {
+        for text in [
+            "DROP TABLE users",
+            "drop database if exists app;",
+            "SELECT 1; DROP TABLE t",
+            "TRUNCATE users",
+            "truncate table a, b cascade",
+            "DELETE FROM users",
+            "delete from users;",
+            "DELETE FROM users WHERE 1=1",
+            "DELETE FROM users WHERE true",
+            "UPDATE users SET admin = true",
+            "UPDATE t SET a = (SELECT b FROM c WHERE d = 1)",
+            "ALTER TABLE users DROP COLUMN email",
+            "ALTER TABLE users DROP email",
+            "WITH x AS (SELECT 1 WHERE 2 = 2) DELETE FROM t",
+            "EXPLAIN ANALYZE DELETE FROM t",
+            "DO $$ BEGIN DROP TABLE t; END $$",
+            "IF OBJECT_ID('t') IS NOT NULL DROP TABLE t",
+            "/*!50000 DROP TABLE t */",
+            "-- tidy\nDROP SCHEMA public CASCADE",
+            "/* tidy */ DROP VIEW v",
+            "USE app; DROP TABLE t",
+            "BEGIN; DELETE FROM t; COMMIT",
+            "CREATE OR REPLACE TABLE t AS SELECT 1",
+            "DROP KEYSPACE k",
+        ] {
+            assert!(read(text).destroys.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn near_misses_destroy_nothing() {
+        for text in [
+            "SELECT * FROM users",
+            "DELETE FROM users WHERE id = 5",
+            "UPDATE users SET admin = true WHERE id = 5",
+            "SELECT 'DROP TABLE users'",
+            "-- DROP TABLE users\nSELECT 1",
+            "INSERT INTO log VALUES ('truncate')",
+            "EXPLAIN DELETE FROM users",
+            "CREATE TABLE drops (id int)",
+            "CREATE OR REPLACE VIEW v AS SELECT 1",
+            "ALTER TABLE users ADD COLUMN email text",
+            "ALTER TABLE users ALTER COLUMN email DROP NOT NULL",
+            "SELECT dropped, truncate(x, 2) FROM t",
+            "CREATE TRIGGER x AFTER INSERT ON t EXECUTE FUNCTION f()",
+            "INSERT INTO t VALUES (1) ON CONFLICT (id) DO UPDATE SET a = 1",
+            "SELECT * FROM t FOR UPDATE",
+            "VACUUM ANALYZE",
+            "",
+        ] {
+            assert_eq!(read(text).destroys, None, "{text}");
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_survived() {
+        for text in [
+            "$$",
+            "$a$",
+            "'",
+            "\"",
+            "`",
+            "[a",
+            "/*",
+            "/*!",
+            "--",
+            "\\",
+            ".",
+            "((((",
+            "))))",
+            "$é$é$é$",
+            "'\\",
+            "'a\\é'",
+        ] {
+            let _ = read(text);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What a shell command would do, said before it runs.
+//!
+//! ```text
+//! text ─limits─▶ ─lexical─▶ ─parse─▶ Script ─words─▶ argv ─commands─▶ facts ─▶ Analysis
+//! ```
+//!
+//! The text is read as `bash -c` would read it (no rc files, extglob off, a fresh shell). Every
+//! simple command in it is found, however deep it is nested, its words are resolved, and the table
+//! of [`commands`] says what that program does with those options. What the analysis cannot say is
+//! said to be opaque: it never guesses towards yes.
+//!
+//! Pure: neither the workspace nor the programs need exist. Paths leave here lexically normalised;
+//! the host resolves their links before the policy judges them.
+
+mod analysis;
+mod commands;
+mod effects;
+pub mod exit;
+mod fact;
+mod finding;
+mod judge;
+mod lang;
+mod lexical;
+mod limits;
+mod names;
+mod parse;
+mod print;
+mod script;
+mod second;
+mod seeds;
+mod walk;
+mod words;
+
+pub use analysis::{Analysis, Command, Touched, analyse};
+pub use effects::ANY_HOST;
+pub use fact::{Category, Fact, Target};
+pub use finding::{FINDINGS, Family, Finding, Outcome, Row};
+pub use judge::{Arg, Judge, Site, Word};

@@ -1,0 +1,242 @@
+//! What setting a variable means for the programs that follow.
+
+/// What a name in the environment of a program does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// How it prints, or how much it says.
+    Harmless,
+    /// A setting that builds and tests read; it may decide what code of the workspace runs.
+    Setting,
+    /// It names a program, a library, a configuration file, or rewires the shell.
+    Rewires,
+}
+
+/// Names that change only how things look.
+const HARMLESS: &[&str] = &[
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLORTERM",
+    "CI",
+    "TERM",
+    "COLUMNS",
+    "LINES",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "RUST_LIB_BACKTRACE",
+    "CARGO_TERM_COLOR",
+    "DEBIAN_FRONTEND",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "PYTHONIOENCODING",
+    "PYTHONUTF8",
+    "PYTHONHASHSEED",
+    "PYTHONWARNINGS",
+    "NODE_ENV",
+    "NODE_NO_WARNINGS",
+    "NO_UPDATE_NOTIFIER",
+    "POSIXLY_CORRECT",
+    "BLOCK_SIZE",
+    "BLOCKSIZE",
+    "TIME_STYLE",
+    "QUOTING_STYLE",
+    "COPYFILE_DISABLE",
+    "VERBOSE",
+    "SOURCE_DATE_EPOCH",
+    "DOTNET_CLI_TELEMETRY_OPTOUT",
+    "HOMEBREW_NO_AUTO_UPDATE",
+    "GOOS",
+    "GOARCH",
+    "PY_COLORS",
+];
+
+/// Names, or with `*` at an end their starts and ends, that make other code run or move what is trusted.
+const REWIRES: &[&str] = &[
+    "PATH",
+    "ENV",
+    "IFS",
+    "HOME",
+    "SHELL",
+    "EDITOR",
+    "VISUAL",
+    "BROWSER",
+    "CDPATH",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "GLOBIGNORE",
+    "EXECIGNORE",
+    "FIGNORE",
+    "INPUTRC",
+    "FCEDIT",
+    "FPATH",
+    "ZDOTDIR",
+    "MAIL",
+    "MAILPATH",
+    "MAILCHECK",
+    "HISTFILE",
+    "HISTCMD",
+    "HOSTALIASES",
+    "HOSTFILE",
+    "TZDIR",
+    "TERMINFO",
+    "TERMINFO_DIRS",
+    "TERMCAP",
+    "LOCPATH",
+    "NLSPATH",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "PWD",
+    "OLDPWD",
+    "OPTARG",
+    "OPTIND",
+    "RANDOM",
+    "SECONDS",
+    "UID",
+    "EUID",
+    "PPID",
+    "REPLY",
+    "TIMEFORMAT",
+    "NETRC",
+    "CURL_HOME",
+    "WGETRC",
+    "OPENSSL_CONF",
+    "SSLKEYLOGFILE",
+    "KUBECONFIG",
+    "IGNOREEOF",
+    "COMPREPLY",
+    "PIPESTATUS",
+    "FUNCNEST",
+    "LD_*",
+    "DYLD_*",
+    "BASH*",
+    "GIT_*",
+    "GCONV_*",
+    "LESS*",
+    "MAN*",
+    "PERL*",
+    "RUBY*",
+    "PYTHON*",
+    "NODE_*",
+    "NPM_*",
+    "npm_*",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
+    "PROMPT*",
+    "SSH_*",
+    "SUDO_*",
+    "XDG_*",
+    "GREP_*",
+    "RIPGREP_*",
+    "FZF_*",
+    "RSYNC_*",
+    "TAR_*",
+    "DOCKER_*",
+    "AWS_*",
+    "GOOGLE_*",
+    "AZURE_*",
+    "JAVA_*",
+    "_JAVA*",
+    "JDK_*",
+    "LUA_*",
+    "PHP*",
+    "RUSTC*",
+    "CARGO_*",
+    "CLASSPATH",
+    "GTK_*",
+    "QT_*",
+    "MALLOC_*",
+    "GLIBC_*",
+    "NSS_*",
+    "RES_*",
+    "KRB5*",
+    "GNUPG*",
+    "GPG_*",
+    "SVN_*",
+    "HG*",
+    "EMACS*",
+    "VIM*",
+    "*PAGER",
+    "*EDITOR",
+    "*_OPTIONS",
+    "*_OPTS",
+    "*_PROXY",
+    "*_proxy",
+    "*_WRAPPER",
+    "*_COMMAND",
+    "*_SHELL",
+    "*_ASKPASS",
+    "*_CONFIG_FILE",
+    "*_PRELOAD",
+    "*_LIBRARY_PATH",
+    "*_HOOK",
+    "*_PLUGIN",
+    "*_PLUGINS",
+];
+
+/// What `name` means.
+pub(super) fn meaning(name: &str) -> Meaning {
+    if HARMLESS.contains(&name) || name.starts_with("LC_") {
+        return Meaning::Harmless;
+    }
+    // `PYTHONPATH=src` is how many projects run their tests: code of the workspace, as the tests are.
+    if name == "PYTHONPATH" || name == "CARGO_TARGET_DIR" || name == "CARGO_INCREMENTAL" {
+        return Meaning::Setting;
+    }
+    let fits = |pattern: &&str| match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
+        (Some(start), _) => name.starts_with(start),
+        (_, Some(end)) => name.ends_with(end),
+        _ => *pattern == name,
+    };
+    if REWIRES.iter().any(fits) { Meaning::Rewires } else { Meaning::Setting }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_mean_what_programs_make_of_them() {
+        for name in ["LC_ALL", "LANG", "TZ", "NO_COLOR", "CI", "RUST_LOG", "NODE_ENV"] {
+            assert_eq!(meaning(name), Meaning::Harmless, "{name}");
+        }
+        for name in ["FOO", "x", "PYTHONPATH", "CFLAGS", "MY_FLAG"] {
+            assert_eq!(meaning(name), Meaning::Setting, "{name}");
+        }
+        for name in [
+            "PATH",
+            "LD_PRELOAD",
+            "BASH_ENV",
+            "ENV",
+            "GIT_SSH_COMMAND",
+            "GIT_PAGER",
+            "PAGER",
+            "MANPAGER",
+            "LESSOPEN",
+            "PYTHONSTARTUP",
+            "NODE_OPTIONS",
+            "PERL5OPT",
+            "RUBYOPT",
+            "IFS",
+            "PS4",
+            "PROMPT_COMMAND",
+            "http_proxy",
+            "RIPGREP_CONFIG_PATH",
+            "TAR_OPTIONS",
+            "GCONV_PATH",
+            "BASH_FUNC_ls%%",
+            "HOME",
+            "EDITOR",
+            "SHELLOPTS",
+        ] {
+            assert_eq!(meaning(name), Meaning::Rewires, "{name}");
+        }
+    }
+}

@@ -1,0 +1,1517 @@
+//! Reads a script as `bash -c` does, into a tree whose every nested script is read too.
+//!
+//! This is a reader of our own because the tree must reach into what general parsers leave as raw
+//! text (arithmetic, defaults, here-documents, subscripts) and because every byte of it must have a
+//! place in the text. It is narrower than bash on purpose: what bash versions read differently, or
+//! what nobody writes by hand, is refused with a reason. A second, independent parser has to agree
+//! about the words of every simple command ([`super::second`]); where they differ, nobody is right.
+
+use std::ops::Range;
+
+use super::limits::DEPTH;
+use super::script::{
+    Arm, Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
+    Script, Target, Test, Word,
+};
+
+/// Why a text is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Trouble {
+    /// Byte offset in the text.
+    pub at: usize,
+    /// One sentence.
+    pub why: String,
+}
+
+type Read<T> = Result<T, Trouble>;
+
+/// Words that mean something to the grammar where a command may start.
+pub(super) const RESERVED: &[&str] = &[
+    "if", "then", "else", "elif", "fi", "for", "select", "while", "until", "do", "done", "case", "esac", "function",
+    "time", "coproc", "{", "}", "!", "[[", "]]", "in",
+];
+
+/// What ends a list of commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Text,
+    Paren,
+    /// One of these reserved words.
+    Words(&'static [&'static str]),
+    /// `;;`, `;&`, `;;&` or `esac`.
+    Case,
+}
+
+/// What was read.
+pub(super) struct Outcome {
+    pub program: Program,
+    /// The bodies of here-documents, and the ends of their lines, in the text itself.
+    pub bodies: Vec<Range<usize>>,
+}
+
+/// Reads `text`; spans are shifted to the place `base` when the text stands inside another.
+pub(super) fn parse(text: &str, base: Option<Range<usize>>) -> Read<Outcome> {
+    let mut parser = Parser {
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        fixed: base,
+        offset: 0,
+        depth: 0,
+        pending: Vec::new(),
+        outer_pending: false,
+        heres: Vec::new(),
+        bodies: Vec::new(),
+    };
+    let script = parser.list(End::Text)?;
+    Ok(Outcome { program: Program { script, heres: parser.heres }, bodies: parser.bodies })
+}
+
+struct Pending {
+    here: usize,
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    at: usize,
+    /// Every span is this one: the text was unescaped from another place.
+    fixed: Option<Range<usize>>,
+    /// Added to every span: the text is a slice.
+    offset: usize,
+    depth: usize,
+    pending: Vec<Pending>,
+    outer_pending: bool,
+    heres: Vec<Here>,
+    bodies: Vec<Range<usize>>,
+}
+
+fn is_meta(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b'(' | b')' | b'<' | b'>')
+}
+
+fn is_name_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Whether `text` is the name of a variable.
+pub(super) fn is_name(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(|byte| is_name_start(*byte)) && bytes.iter().all(|byte| is_name_byte(*byte))
+}
+
+const DECLARES: &[&str] = &["declare", "typeset", "local", "readonly", "export"];
+
+impl<'t> Parser<'t> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn peek_at(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.at + ahead).copied()
+    }
+
+    fn looking_at(&self, text: &str) -> bool {
+        self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(text.as_bytes()))
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let there = self.looking_at(text);
+        if there {
+            self.at += text.len();
+        }
+        there
+    }
+
+    fn slice(&self, range: Range<usize>) -> &'t str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    fn span(&self, start: usize) -> Range<usize> {
+        match &self.fixed {
+            Some(fixed) => fixed.clone(),
+            None => self.offset + start..self.offset + self.at.max(start),
+        }
+    }
+
+    fn trouble<T>(&self, why: impl Into<String>) -> Read<T> {
+        let at = match &self.fixed {
+            Some(fixed) => fixed.start,
+            None => self.offset + self.at.min(self.bytes.len()),
+        };
+        Err(Trouble { at, why: why.into() })
+    }
+
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth >= DEPTH {
+            return self.trouble(format!("it is nested deeper than {DEPTH} levels"));
+        }
+        self.depth += 1;
+        let out = read(self);
+        self.depth -= 1;
+        out
+    }
+
+    /// One character, as text.
+    fn take_char(&mut self) -> &'t str {
+        let start = self.at;
+        let len = self.text.get(start..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        self.at = (start + len).min(self.bytes.len());
+        self.slice(start..self.at)
+    }
+
+    // Blanks, comments, newlines.
+
+    fn skip_blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.at += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.at += 2,
+                _ => break,
+            }
+        }
+        if self.peek() == Some(b'#') {
+            while self.peek().is_some_and(|byte| byte != b'\n') {
+                self.at += 1;
+            }
+        }
+    }
+
+    /// Takes a newline, and with it the bodies of the here-documents that were announced.
+    fn newline(&mut self) -> Read<()> {
+        if self.outer_pending {
+            return self.trouble("a line ends inside a substitution while a here-document is waiting for its body");
+        }
+        self.at += 1;
+        for pending in std::mem::take(&mut self.pending) {
+            self.here_body(pending.here)?;
+        }
+        Ok(())
+    }
+
+    fn skip_newlines(&mut self) -> Read<()> {
+        loop {
+            self.skip_blanks();
+            if self.peek() != Some(b'\n') {
+                return Ok(());
+            }
+            self.newline()?;
+        }
+    }
+
+    fn here_body(&mut self, index: usize) -> Read<()> {
+        let Some((delimiter, quoted, strip)) =
+            self.heres.get(index).map(|here| (here.delimiter.clone(), here.quoted, here.strip))
+        else {
+            return self.trouble("a here-document is lost");
+        };
+        let start = self.at;
+        let end;
+        loop {
+            if self.at >= self.bytes.len() {
+                return self.trouble(format!("the here-document has no line `{delimiter}` that ends it"));
+            }
+            let line_start = self.at;
+            let mut joined = String::new();
+            loop {
+                let stop = self.bytes[self.at..]
+                    .iter()
+                    .position(|byte| *byte == b'\n')
+                    .map_or(self.bytes.len(), |n| self.at + n);
+                let line = self.slice(self.at..stop);
+                self.at = (stop + 1).min(self.bytes.len());
+                let slashes = line.bytes().rev().take_while(|byte| *byte == b'\\').count();
+                if quoted || slashes % 2 == 0 || stop >= self.bytes.len() {
+                    joined.push_str(line);
+                    break;
+                }
+                joined.push_str(line.get(..line.len() - 1).unwrap_or_default());
+            }
+            let line = if strip { joined.trim_start_matches('\t') } else { joined.as_str() };
+            if line == delimiter {
+                end = line_start;
+                break;
+            }
+        }
+        // The newline that ended the delimiter's line belongs to the grammar.
+        if self.bytes.get(self.at.wrapping_sub(1)) == Some(&b'\n') && self.at > end {
+            self.at -= 1;
+        }
+        let after = self.at;
+        let body = self.slice(start..end).to_owned();
+        if self.fixed.is_none() && self.offset == 0 {
+            self.bodies.push(start..end);
+        }
+        let mut parts = Vec::new();
+        if !quoted {
+            let mut inner = self.inner(self.slice(start..end), start);
+            parts = inner.here_parts()?;
+            self.take_back(inner);
+        }
+        if let Some(here) = self.heres.get_mut(index) {
+            here.raw = body;
+            here.parts = parts;
+        }
+        self.at = after;
+        // Several here-documents follow each other; between them the newline is taken here.
+        if self.peek() == Some(b'\n') {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// A parser over a slice of this text that starts at `at`.
+    fn inner(&mut self, slice: &'t str, at: usize) -> Parser<'t> {
+        Parser {
+            text: slice,
+            bytes: slice.as_bytes(),
+            at: 0,
+            fixed: self.fixed.clone(),
+            offset: self.offset + at,
+            depth: self.depth + 1,
+            pending: Vec::new(),
+            outer_pending: false,
+            heres: std::mem::take(&mut self.heres),
+            bodies: Vec::new(),
+        }
+    }
+
+    fn take_back(&mut self, inner: Parser<'_>) {
+        self.heres = inner.heres;
+    }
+
+    // Lists.
+
+    fn at_end(&self, end: End) -> bool {
+        match end {
+            End::Text => self.at >= self.bytes.len(),
+            End::Paren => self.peek() == Some(b')'),
+            End::Words(words) => self.keyword().is_some_and(|word| words.contains(&word)),
+            End::Case => self.looking_at(";;") || self.looking_at(";&") || self.keyword() == Some("esac"),
+        }
+    }
+
+    fn list(&mut self, end: End) -> Read<Script> {
+        let mut items = Vec::new();
+        loop {
+            self.skip_newlines()?;
+            if self.at_end(end) {
+                break;
+            }
+            if self.at >= self.bytes.len() {
+                return self.trouble("it ends before its command is complete");
+            }
+            let mut item = self.item(end)?;
+            self.skip_blanks();
+            let done = match self.peek() {
+                Some(b'&') => {
+                    self.at += 1;
+                    item.background = true;
+                    false
+                }
+                Some(b';') if !(self.looking_at(";;") || self.looking_at(";&")) => {
+                    self.at += 1;
+                    false
+                }
+                Some(b'\n') => {
+                    self.newline()?;
+                    false
+                }
+                _ => true,
+            };
+            items.push(item);
+            if done {
+                self.skip_blanks();
+                if !self.at_end(end) {
+                    return match self.peek() {
+                        None => self.trouble("it ends before its command is complete"),
+                        _ => self.trouble("something stands where no command or operator can"),
+                    };
+                }
+                break;
+            }
+        }
+        if end == End::Text && !self.pending.is_empty() {
+            return self.trouble("a here-document has no body");
+        }
+        Ok(Script { items })
+    }
+
+    /// A list that must not be empty.
+    fn body(&mut self, end: End) -> Read<Script> {
+        let script = self.deeper(|this| this.list(end))?;
+        if script.items.is_empty() { self.trouble("a command is missing here") } else { Ok(script) }
+    }
+
+    fn item(&mut self, end: End) -> Read<Item> {
+        let first = self.pipeline(end)?;
+        let mut rest = Vec::new();
+        loop {
+            self.skip_blanks();
+            let and = if self.eat("&&") {
+                true
+            } else if self.eat("||") {
+                false
+            } else {
+                return Ok(Item { first, rest, background: false });
+            };
+            self.skip_newlines()?;
+            rest.push((and, self.pipeline(end)?));
+        }
+    }
+
+    fn pipeline(&mut self, end: End) -> Read<Pipeline> {
+        let mut out = Pipeline::default();
+        loop {
+            self.skip_blanks();
+            match self.keyword() {
+                Some("!") => {
+                    self.at += 1;
+                    out.bangs += 1;
+                }
+                Some("time") if out.timed.is_none() && out.bangs == 0 => {
+                    self.at += 4;
+                    self.skip_blanks();
+                    let posix = self.keyword() == Some("-p");
+                    if posix {
+                        self.at += 2;
+                    }
+                    out.timed = Some(posix);
+                }
+                _ => break,
+            }
+        }
+        loop {
+            if out.bangs + usize::from(out.timed.is_some()) > 0 && self.at_end(end) {
+                return self.trouble("a command is missing here");
+            }
+            out.stages.push(self.command()?);
+            self.skip_blanks();
+            if self.looking_at("|&") {
+                self.at += 2;
+                out.both.push(true);
+            } else if self.peek() == Some(b'|') && self.peek_at(1) != Some(b'|') {
+                self.at += 1;
+                out.both.push(false);
+            } else {
+                return Ok(out);
+            }
+            self.skip_newlines()?;
+        }
+    }
+
+    // Commands.
+
+    /// The unquoted word here, if it is nothing but plain text.
+    fn keyword(&self) -> Option<&'t str> {
+        let rest = self.bytes.get(self.at..)?;
+        let len = rest.iter().position(|byte| is_meta(*byte)).unwrap_or(rest.len());
+        let word = self.slice(self.at..self.at + len);
+        (!word.is_empty() && !word.bytes().any(|byte| matches!(byte, b'\'' | b'"' | b'\\' | b'$' | b'`')))
+            .then_some(word)
+    }
+
+    fn expect_word(&mut self, word: &str) -> Read<()> {
+        self.skip_newlines()?;
+        if self.keyword() == Some(word) {
+            self.at += word.len();
+            return Ok(());
+        }
+        self.trouble(format!("`{word}` is missing here"))
+    }
+
+    fn command(&mut self) -> Read<Command> {
+        self.skip_blanks();
+        let start = self.at;
+        if self.looking_at("((") {
+            let parts = self.arith_command()?;
+            return self.finish(start, Kind::Arith(parts));
+        }
+        if self.peek() == Some(b'(') {
+            self.at += 1;
+            let script = self.body(End::Paren)?;
+            self.at += 1;
+            return self.finish(start, Kind::Subshell(script));
+        }
+        match self.keyword() {
+            Some("{") => {
+                self.at += 1;
+                let script = self.body(End::Words(&["}"]))?;
+                self.at += 1;
+                self.finish(start, Kind::Group(script))
+            }
+            Some("if") => self.if_command(start),
+            Some(word @ ("while" | "until")) => {
+                self.at += 5;
+                let condition = self.body(End::Words(&["do"]))?;
+                let body = self.do_group()?;
+                self.finish(start, Kind::Loop { until: word == "until", condition, body })
+            }
+            Some("for") => self.for_command(start, false),
+            Some("select") => self.for_command(start, true),
+            Some("case") => self.case_command(start),
+            Some("[[") => {
+                self.at += 2;
+                let test = self.deeper(Self::test_or)?;
+                self.skip_test_blanks()?;
+                if !self.eat("]]") {
+                    return self.trouble("`]]` is missing here");
+                }
+                self.finish(start, Kind::Test(test))
+            }
+            Some("function") => {
+                self.at += 8;
+                self.skip_blanks();
+                let Some(name) = self.keyword().map(str::to_owned) else {
+                    return self.trouble("a function has no plain name");
+                };
+                self.at += name.len();
+                self.skip_blanks();
+                if self.eat("(") {
+                    self.skip_blanks();
+                    if !self.eat(")") {
+                        return self.trouble("`)` is missing here");
+                    }
+                }
+                self.skip_newlines()?;
+                let body = self.deeper(Self::command)?;
+                Ok(Command {
+                    kind: Kind::Function { name, body: Box::new(body) },
+                    redirects: Vec::new(),
+                    span: self.span(start),
+                })
+            }
+            Some("coproc") => {
+                self.at += 6;
+                let body = self.deeper(Self::command)?;
+                Ok(Command {
+                    kind: Kind::Coproc { body: Box::new(body) },
+                    redirects: Vec::new(),
+                    span: self.span(start),
+                })
+            }
+            Some(word) if RESERVED.contains(&word) && word != "in" && word != "]]" => {
+                self.trouble(format!("`{word}` stands where a command should start"))
+            }
+            _ => self.simple(start),
+        }
+    }
+
+    /// Redirections behind a compound command.
+    fn finish(&mut self, start: usize, kind: Kind) -> Read<Command> {
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.redirect()? {
+                Some(redirect) => redirects.push(redirect),
+                None => return Ok(Command { kind, redirects, span: self.span(start) }),
+            }
+        }
+    }
+
+    fn if_command(&mut self, start: usize) -> Read<Command> {
+        self.at += 2;
+        let mut arms = Vec::new();
+        let mut otherwise = None;
+        loop {
+            let condition = self.body(End::Words(&["then"]))?;
+            self.at += 4;
+            let body = self.body(End::Words(&["elif", "else", "fi"]))?;
+            arms.push((condition, body));
+            match self.keyword() {
+                Some("elif") => self.at += 4,
+                Some("else") => {
+                    self.at += 4;
+                    otherwise = Some(self.body(End::Words(&["fi"]))?);
+                    self.at += 2;
+                    break;
+                }
+                _ => {
+                    self.at += 2;
+                    break;
+                }
+            }
+        }
+        self.finish(start, Kind::If { arms, otherwise })
+    }
+
+    fn do_group(&mut self) -> Read<Script> {
+        self.expect_word("do")?;
+        let body = self.body(End::Words(&["done"]))?;
+        self.at += 4;
+        Ok(body)
+    }
+
+    fn for_command(&mut self, start: usize, select: bool) -> Read<Command> {
+        self.at += if select { 6 } else { 3 };
+        self.skip_blanks();
+        if !select && self.looking_at("((") {
+            self.at += 2;
+            let mut parts: [Vec<Part>; 3] = Default::default();
+            for (index, slot) in parts.iter_mut().enumerate() {
+                *slot = self.arith(if index < 2 { ArithEnd::Semicolon } else { ArithEnd::Parens }, false)?;
+            }
+            self.skip_blanks();
+            if self.peek() == Some(b';') {
+                self.at += 1;
+            }
+            let body = self.do_group()?;
+            return self.finish(start, Kind::ArithFor { parts, body });
+        }
+        let Some(name) = self.keyword().filter(|word| is_name(word)).map(str::to_owned) else {
+            return self.trouble("a loop has no plain variable");
+        };
+        self.at += name.len();
+        self.skip_newlines()?;
+        let mut words = None;
+        if self.keyword() == Some("in") {
+            self.at += 2;
+            let mut list = Vec::new();
+            loop {
+                self.skip_blanks();
+                match self.peek() {
+                    Some(b'\n') => {
+                        self.newline()?;
+                        break;
+                    }
+                    Some(b';') if self.peek_at(1) != Some(b';') => {
+                        self.at += 1;
+                        break;
+                    }
+                    _ => list.push(self.word()?),
+                }
+            }
+            words = Some(list);
+        } else if self.peek() == Some(b';') && self.peek_at(1) != Some(b';') {
+            self.at += 1;
+        }
+        let body = self.do_group()?;
+        self.finish(start, Kind::For { select, name, words, body })
+    }
+
+    fn case_command(&mut self, start: usize) -> Read<Command> {
+        self.at += 4;
+        self.skip_blanks();
+        let word = self.word()?;
+        self.expect_word("in")?;
+        let mut arms = Vec::new();
+        loop {
+            self.skip_newlines()?;
+            if self.keyword() == Some("esac") {
+                self.at += 4;
+                break;
+            }
+            if self.peek() == Some(b'(') {
+                self.at += 1;
+                self.skip_blanks();
+            }
+            let mut patterns = vec![self.word()?];
+            loop {
+                self.skip_blanks();
+                if self.peek() == Some(b'|') {
+                    self.at += 1;
+                    self.skip_blanks();
+                    patterns.push(self.word()?);
+                } else if self.eat(")") {
+                    break;
+                } else {
+                    return self.trouble("a pattern of `case` is not ended by `)`");
+                }
+            }
+            let body = self.deeper(|this| this.list(End::Case))?;
+            let end = if self.eat(";;&") {
+                ";;&"
+            } else if self.eat(";;") {
+                ";;"
+            } else if self.eat(";&") {
+                ";&"
+            } else {
+                ";;"
+            };
+            arms.push(Arm { patterns, body, end });
+        }
+        self.finish(start, Kind::Case { word, arms })
+    }
+
+    fn simple(&mut self, start: usize) -> Read<Command> {
+        let mut assigns = Vec::new();
+        let mut words: Vec<Word> = Vec::new();
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_blanks();
+            if let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+                continue;
+            }
+            match self.peek() {
+                None | Some(b'\n' | b';' | b'|' | b'&' | b')') => break,
+                Some(b'(') => {
+                    if words.len() == 1 && assigns.is_empty() && redirects.is_empty() {
+                        return self.function_behind(start, &words);
+                    }
+                    return self.trouble("`(` stands where it cannot");
+                }
+                _ => {}
+            }
+            if words.is_empty()
+                && let Some(assign) = self.assignment()?
+            {
+                assigns.push(assign);
+                continue;
+            }
+            let declares = words.first().is_some_and(|word| match word.parts.as_slice() {
+                [Part::Plain(name)] => DECLARES.contains(&name.as_str()),
+                _ => false,
+            });
+            let mut word = self.word()?;
+            if declares
+                && self.peek() == Some(b'(')
+                && matches!(word.parts.last(), Some(Part::Plain(text)) if text.ends_with('='))
+            {
+                let list = self.deeper(Self::array)?;
+                word.parts.push(Part::Array(list));
+            }
+            words.push(word);
+        }
+        if assigns.is_empty() && words.is_empty() && redirects.is_empty() {
+            return match self.peek() {
+                None => self.trouble("it ends before its command is complete"),
+                _ => self.trouble("a command is missing here"),
+            };
+        }
+        Ok(Command { kind: Kind::Simple { assigns, words }, redirects, span: self.span(start) })
+    }
+
+    /// `name ( ) body`.
+    fn function_behind(&mut self, start: usize, words: &[Word]) -> Read<Command> {
+        self.at += 1;
+        self.skip_blanks();
+        if !self.eat(")") {
+            return self.trouble("`(` stands where it cannot");
+        }
+        let name = match words {
+            [Word { parts, .. }] => match parts.as_slice() {
+                [Part::Plain(name)] => name.clone(),
+                _ => return self.trouble("a function has no plain name"),
+            },
+            _ => return self.trouble("a function has no plain name"),
+        };
+        self.skip_newlines()?;
+        let body = self.deeper(Self::command)?;
+        if matches!(body.kind, Kind::Simple { .. }) {
+            return self.trouble("a function has no body");
+        }
+        Ok(Command {
+            kind: Kind::Function { name, body: Box::new(body) },
+            redirects: Vec::new(),
+            span: self.span(start),
+        })
+    }
+
+    /// `name=`, `name+=` or `name[…]=` here.
+    fn assignment(&mut self) -> Read<Option<Assign>> {
+        let start = self.at;
+        let mut at = self.at;
+        if !self.bytes.get(at).is_some_and(|byte| is_name_start(*byte)) {
+            return Ok(None);
+        }
+        while self.bytes.get(at).is_some_and(|byte| is_name_byte(*byte)) {
+            at += 1;
+        }
+        let name = self.slice(start..at).to_owned();
+        let mut index = None;
+        if self.bytes.get(at) == Some(&b'[') {
+            let rest = self.bytes.get(at + 1..).unwrap_or_default();
+            let plain = rest
+                .iter()
+                .take_while(|byte| is_name_byte(**byte) || matches!(byte, b'$' | b'@' | b'*' | b'-' | b'+'))
+                .count();
+            if rest.get(plain) != Some(&b']') {
+                self.at = at;
+                return self.trouble("a subscript behind the first word of a command");
+            }
+            index = Some(self.slice(at + 1..at + 1 + plain).to_owned());
+            at += plain + 2;
+        }
+        let append = self.bytes.get(at) == Some(&b'+') && self.bytes.get(at + 1) == Some(&b'=');
+        if append {
+            at += 1;
+        }
+        if self.bytes.get(at) != Some(&b'=') {
+            return Ok(None);
+        }
+        self.at = at + 1;
+        let value = match self.peek() {
+            Some(b'(') => AssignValue::Array(self.deeper(Self::array)?),
+            None | Some(b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b')') => {
+                AssignValue::Word(Word { parts: Vec::new(), span: self.span(self.at) })
+            }
+            Some(b'<' | b'>') if self.peek_at(1) != Some(b'(') => {
+                AssignValue::Word(Word { parts: Vec::new(), span: self.span(self.at) })
+            }
+            _ => AssignValue::Word(self.word()?),
+        };
+        Ok(Some(Assign { name, index, append, value, span: self.span(start) }))
+    }
+
+    fn array(&mut self) -> Read<Vec<Word>> {
+        self.at += 1;
+        let mut words = Vec::new();
+        loop {
+            self.skip_newlines()?;
+            match self.peek() {
+                Some(b')') => {
+                    self.at += 1;
+                    return Ok(words);
+                }
+                None => return self.trouble("`)` is missing here"),
+                _ => words.push(self.word()?),
+            }
+        }
+    }
+
+    // Redirections.
+
+    fn redirect(&mut self) -> Read<Option<Redirect>> {
+        let start = self.at;
+        let mut fd = Fd::Default;
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits > 0 && matches!(rest.get(digits), Some(b'<' | b'>')) {
+            fd = Fd::Number(self.slice(start..start + digits).to_owned());
+            self.at += digits;
+        } else if rest.first() == Some(&b'{') {
+            let name = rest.iter().skip(1).take_while(|byte| is_name_byte(**byte)).count();
+            if name > 0 && rest.get(name + 1) == Some(&b'}') && matches!(rest.get(name + 2), Some(b'<' | b'>')) {
+                fd = Fd::Named(self.slice(start + 1..start + 1 + name).to_owned());
+                self.at += name + 2;
+            }
+        }
+        const OPS: &[(&str, RedirectOp)] = &[
+            ("&>>", RedirectOp::BothAppend),
+            ("&>", RedirectOp::Both),
+            ("<<<", RedirectOp::HereString),
+            ("<<-", RedirectOp::HereStrip),
+            ("<<", RedirectOp::Here),
+            ("<>", RedirectOp::ReadWrite),
+            ("<&", RedirectOp::DupIn),
+            (">>", RedirectOp::Append),
+            (">|", RedirectOp::Clobber),
+            (">&", RedirectOp::DupOut),
+            ("<(", RedirectOp::Read),
+            (">(", RedirectOp::Write),
+            ("<", RedirectOp::Read),
+            (">", RedirectOp::Write),
+        ];
+        let Some((text, op)) = OPS.iter().find(|(text, _)| self.looking_at(text)) else {
+            return Ok(None);
+        };
+        if text.ends_with('(') {
+            // Process substitution: a word. Behind a descriptor nobody means that.
+            return if fd == Fd::Default { Ok(None) } else { self.trouble("a descriptor before `(`") };
+        }
+        let op = *op;
+        self.at += text.len();
+        self.skip_blanks();
+        if matches!(op, RedirectOp::Here | RedirectOp::HereStrip) {
+            let here = self.here_word(op == RedirectOp::HereStrip)?;
+            self.heres.push(here);
+            let index = self.heres.len() - 1;
+            self.pending.push(Pending { here: index });
+            return Ok(Some(Redirect { fd, op, target: Target::Here(index), span: self.span(start) }));
+        }
+        match self.peek() {
+            None | Some(b'\n' | b';' | b'|' | b'&' | b')' | b'(') => {
+                return self.trouble("a redirection has no target");
+            }
+            Some(b'<' | b'>') if self.peek_at(1) != Some(b'(') => return self.trouble("a redirection has no target"),
+            _ => {}
+        }
+        let word = self.word()?;
+        Ok(Some(Redirect { fd, op, target: Target::Word(word), span: self.span(start) }))
+    }
+
+    fn here_word(&mut self, strip: bool) -> Read<Here> {
+        let start = self.at;
+        let word = self.word()?;
+        let mut delimiter = String::new();
+        let mut quoted = false;
+        for part in &word.parts {
+            match part {
+                Part::Plain(text) => delimiter.push_str(text),
+                Part::Quoted(text) => {
+                    quoted = true;
+                    delimiter.push_str(text);
+                }
+                _ => return self.trouble("the end word of a here-document is not plain"),
+            }
+        }
+        let raw = self.slice(start..self.at);
+        if delimiter.is_empty()
+            || delimiter.contains('\n')
+            || raw.contains("\\\n")
+            || raw.contains("$'")
+            || raw.contains("$\"")
+        {
+            return self.trouble("the end word of a here-document is not plain");
+        }
+        Ok(Here { delimiter, quoted, strip, raw: String::new(), parts: Vec::new() })
+    }
+
+    // `[[ … ]]`.
+
+    fn skip_test_blanks(&mut self) -> Read<()> {
+        self.skip_newlines()
+    }
+
+    fn test_or(&mut self) -> Read<Test> {
+        let mut left = self.test_and()?;
+        loop {
+            self.skip_test_blanks()?;
+            if !self.eat("||") {
+                return Ok(left);
+            }
+            left = Test::Or(Box::new(left), Box::new(self.deeper(Self::test_and)?));
+        }
+    }
+
+    fn test_and(&mut self) -> Read<Test> {
+        let mut left = self.test_not()?;
+        loop {
+            self.skip_test_blanks()?;
+            if !self.eat("&&") {
+                return Ok(left);
+            }
+            left = Test::And(Box::new(left), Box::new(self.deeper(Self::test_not)?));
+        }
+    }
+
+    fn test_not(&mut self) -> Read<Test> {
+        self.skip_test_blanks()?;
+        if self.keyword() == Some("!") {
+            self.at += 1;
+            return Ok(Test::Not(Box::new(self.deeper(Self::test_not)?)));
+        }
+        if self.peek() == Some(b'(') {
+            self.at += 1;
+            let inner = self.deeper(Self::test_or)?;
+            self.skip_test_blanks()?;
+            if !self.eat(")") {
+                return self.trouble("`)` is missing here");
+            }
+            return Ok(Test::Paren(Box::new(inner)));
+        }
+        if self.keyword() == Some("]]") {
+            return self.trouble("`[[` has nothing to test");
+        }
+        let unary = self.keyword().filter(|word| {
+            word.len() == 2 && word.starts_with('-') && "abcdefghknoprstuvwxzGLNORS".contains(&word[1..])
+        });
+        if let Some(op) = unary {
+            let before = self.at;
+            self.at += 2;
+            self.skip_test_blanks()?;
+            let binary = self.keyword().is_some_and(is_test_operator) || matches!(self.peek(), Some(b'<' | b'>'));
+            if self.keyword() != Some("]]") && !binary && !matches!(self.peek(), Some(b'&' | b'|' | b')')) {
+                return Ok(Test::Unary(op.to_owned(), self.word()?));
+            }
+            self.at = before;
+        }
+        let left = self.word()?;
+        self.skip_blanks();
+        let op = match self.peek() {
+            Some(b'<') => "<".to_owned(),
+            Some(b'>') => ">".to_owned(),
+            _ => match self.keyword().filter(|word| is_test_operator(word)) {
+                Some(op) => op.to_owned(),
+                None => return Ok(Test::Word(left)),
+            },
+        };
+        self.at += op.len();
+        self.skip_blanks();
+        let right = if op == "=~" { self.regex_word()? } else { self.word()? };
+        Ok(Test::Binary(op, left, right))
+    }
+
+    /// The right side of `=~`: parentheses and bars stand for themselves.
+    fn regex_word(&mut self) -> Read<Word> {
+        let start = self.at;
+        let mut parts = Vec::new();
+        let mut parens = 0usize;
+        loop {
+            match self.peek() {
+                None | Some(b'\n') => break,
+                Some(b' ' | b'\t') if parens == 0 => break,
+                Some(byte @ (b'(' | b')' | b'|' | b'<' | b'>' | b'&' | b';' | b' ' | b'\t')) => {
+                    match byte {
+                        b'(' => parens += 1,
+                        b')' if parens == 0 => return self.trouble("`)` in a pattern without its `(`"),
+                        b')' => parens -= 1,
+                        b'|' => {}
+                        _ => return self.trouble("an operator in a pattern behind `=~`"),
+                    }
+                    self.at += 1;
+                    push_plain(&mut parts, self.slice(self.at - 1..self.at));
+                }
+                Some(_) => self.word_part(&mut parts)?,
+            }
+        }
+        if parts.is_empty() || parens > 0 {
+            return self.trouble("a pattern behind `=~` is not complete");
+        }
+        Ok(Word { parts, span: self.span(start) })
+    }
+
+    // Words.
+
+    fn word(&mut self) -> Read<Word> {
+        let start = self.at;
+        let mut parts = Vec::new();
+        while let Some(byte) = self.peek() {
+            if is_meta(byte) && !(matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(')) {
+                break;
+            }
+            self.word_part(&mut parts)?;
+        }
+        if self.at == start {
+            return match self.peek() {
+                None => self.trouble("it ends where a word should stand"),
+                _ => self.trouble("a word is missing here"),
+            };
+        }
+        Ok(Word { parts, span: self.span(start) })
+    }
+
+    /// One piece of a word outside quotes.
+    fn word_part(&mut self, parts: &mut Vec<Part>) -> Read<()> {
+        let Some(byte) = self.peek() else { return Ok(()) };
+        match byte {
+            b'\\' => {
+                self.at += 1;
+                match self.peek() {
+                    None => return self.trouble("it ends in a backslash"),
+                    Some(b'\n') => self.at += 1,
+                    Some(_) => {
+                        let text = self.take_char();
+                        push_quoted(parts, text);
+                    }
+                }
+            }
+            b'\'' => {
+                self.at += 1;
+                let start = self.at;
+                let Some(len) = self.bytes[start..].iter().position(|byte| *byte == b'\'') else {
+                    return self.trouble("a quote `'` is not closed");
+                };
+                let text = self.slice(start..start + len);
+                self.quoted_newline(text)?;
+                self.at = start + len + 1;
+                push_quoted(parts, text);
+            }
+            b'"' => {
+                self.at += 1;
+                self.double(parts)?;
+            }
+            b'$' if self.peek_at(1) == Some(b'\'') => {
+                self.at += 2;
+                let text = self.ansi()?;
+                push_quoted(parts, &text);
+            }
+            b'$' if self.peek_at(1) == Some(b'"') => {
+                self.at += 2;
+                self.double(parts)?;
+            }
+            b'$' => self.dollar(parts, false)?,
+            b'`' => {
+                let part = self.backtick(false)?;
+                parts.push(part);
+            }
+            b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
+                self.at += 2;
+                let script = self.substitution()?;
+                parts.push(Part::Process { write: byte == b'>', script });
+            }
+            _ => {
+                let text = self.take_char();
+                push_plain(parts, text);
+            }
+        }
+        Ok(())
+    }
+
+    fn quoted_newline(&self, text: &str) -> Read<()> {
+        if text.contains('\n') && (self.outer_pending || !self.pending.is_empty()) {
+            return self.trouble("a line ends inside quotes while a here-document is waiting for its body");
+        }
+        Ok(())
+    }
+
+    /// The inside of `"…"`, behind the opening quote.
+    fn double(&mut self, parts: &mut Vec<Part>) -> Read<()> {
+        let opened = self.at;
+        push_quoted(parts, "");
+        loop {
+            match self.peek() {
+                None => {
+                    self.at = opened;
+                    return self.trouble("a quote `\"` is not closed");
+                }
+                Some(b'"') => {
+                    self.quoted_newline(self.slice(opened..self.at))?;
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => self.double_part(parts)?,
+            }
+        }
+    }
+
+    /// One piece inside double quotes (or of the like).
+    fn double_part(&mut self, parts: &mut Vec<Part>) -> Read<()> {
+        match self.peek() {
+            Some(b'\\') => match self.peek_at(1) {
+                Some(b'\n') => self.at += 2,
+                Some(b'$' | b'`' | b'"' | b'\\') => {
+                    push_quoted(parts, self.slice(self.at + 1..self.at + 2));
+                    self.at += 2;
+                }
+                _ => {
+                    self.at += 1;
+                    push_quoted(parts, "\\");
+                }
+            },
+            Some(b'$') => self.dollar(parts, true)?,
+            Some(b'`') => {
+                let part = self.backtick(true)?;
+                parts.push(part);
+            }
+            Some(_) => {
+                let text = self.take_char();
+                push_quoted(parts, text);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The body of a here-document that is expanded.
+    fn here_parts(&mut self) -> Read<Vec<Part>> {
+        let mut parts = Vec::new();
+        while let Some(byte) = self.peek() {
+            if byte == b'\\' && self.peek_at(1) == Some(b'"') {
+                push_quoted(&mut parts, "\\\"");
+                self.at += 2;
+            } else {
+                self.double_part(&mut parts)?;
+            }
+        }
+        Ok(parts)
+    }
+
+    /// `$'…'`, behind the opening quote.
+    fn ansi(&mut self) -> Read<String> {
+        let start = self.at;
+        loop {
+            match self.peek() {
+                None => return self.trouble("a quote `$'` is not closed"),
+                Some(b'\'') => break,
+                Some(b'\\') => self.at = (self.at + 2).min(self.bytes.len()),
+                Some(_) => self.at += 1,
+            }
+        }
+        let raw = self.slice(start..self.at);
+        self.quoted_newline(raw)?;
+        self.at += 1;
+        match decode_ansi(raw) {
+            Some(text) => Ok(text),
+            None => self.trouble("an escape in `$'…'` that makes no text"),
+        }
+    }
+
+    /// Something behind `$`.
+    fn dollar(&mut self, parts: &mut Vec<Part>, quoted: bool) -> Read<()> {
+        let start = self.at;
+        let Some(next) = self.peek_at(1) else {
+            self.at += 1;
+            push(parts, "$", quoted);
+            return Ok(());
+        };
+        match next {
+            b'(' if self.peek_at(2) == Some(b'(') => {
+                self.at += 3;
+                let inner = self.deeper(|this| this.arith(ArithEnd::Parens, quoted))?;
+                parts.push(Part::Arith { parts: inner, quoted });
+            }
+            b'(' => {
+                self.at += 2;
+                let script = self.substitution()?;
+                parts.push(Part::Command { script, quoted, span: self.span(start) });
+            }
+            b'[' => return self.trouble("`$[…]` is arithmetic that bash keeps for old scripts"),
+            b'{' => {
+                self.at += 2;
+                let param = self.deeper(|this| this.braced(quoted))?;
+                parts.push(Part::Param { param, quoted });
+            }
+            byte if is_name_start(byte) => {
+                self.at += 1;
+                let name_start = self.at;
+                while self.peek().is_some_and(is_name_byte) {
+                    self.at += 1;
+                }
+                parts.push(plain_param(self.slice(name_start..self.at), quoted));
+            }
+            byte if byte.is_ascii_digit() || matches!(byte, b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
+                self.at += 2;
+                parts.push(plain_param(self.slice(self.at - 1..self.at), quoted));
+            }
+            b'\\' if self.peek_at(2) == Some(b'\n') => {
+                return self.trouble("a line is continued between `$` and what it expands");
+            }
+            _ => {
+                self.at += 1;
+                push(parts, "$", quoted);
+            }
+        }
+        Ok(())
+    }
+
+    /// The script inside `$(…)`, `<(…)`: behind the opener, through the closer.
+    fn substitution(&mut self) -> Read<Script> {
+        let outer = std::mem::take(&mut self.pending);
+        let before = self.outer_pending;
+        self.outer_pending = before || !outer.is_empty();
+        let script = self.deeper(|this| this.list(End::Paren))?;
+        if !self.pending.is_empty() {
+            return self.trouble("a here-document has no body");
+        }
+        self.outer_pending = before;
+        self.pending = outer;
+        if !self.eat(")") {
+            return self.trouble("`)` is missing here");
+        }
+        Ok(script)
+    }
+
+    fn backtick(&mut self, in_double: bool) -> Read<Part> {
+        let start = self.at;
+        self.at += 1;
+        let mut text = String::new();
+        loop {
+            match self.peek() {
+                None => {
+                    self.at = start;
+                    return self.trouble("a backtick is not closed");
+                }
+                Some(b'`') => break,
+                Some(b'\\') => match self.peek_at(1) {
+                    Some(byte @ (b'`' | b'\\' | b'$')) => {
+                        text.push(char::from(byte));
+                        self.at += 2;
+                    }
+                    Some(b'"') if in_double => {
+                        text.push('"');
+                        self.at += 2;
+                    }
+                    _ => {
+                        text.push('\\');
+                        self.at += 1;
+                    }
+                },
+                Some(_) => {
+                    let next = self.take_char();
+                    text.push_str(next);
+                }
+            }
+        }
+        self.at += 1;
+        self.quoted_newline(self.slice(start..self.at))?;
+        if text.contains("<<") {
+            return self.trouble("a here-document inside backticks");
+        }
+        let span = self.span(start);
+        let depth = self.depth + 1;
+        if depth >= DEPTH {
+            return self.trouble(format!("it is nested deeper than {DEPTH} levels"));
+        }
+        let mut inner = Parser {
+            text: &text,
+            bytes: text.as_bytes(),
+            at: 0,
+            fixed: Some(span.clone()),
+            offset: 0,
+            depth,
+            pending: Vec::new(),
+            outer_pending: false,
+            heres: std::mem::take(&mut self.heres),
+            bodies: Vec::new(),
+        };
+        let script = inner.list(End::Text)?;
+        self.heres = inner.heres;
+        Ok(Part::Command { script, quoted: in_double, span })
+    }
+
+    /// `${…}`, behind the brace.
+    fn braced(&mut self, quoted: bool) -> Read<Param> {
+        let start = self.at;
+        let mut length = false;
+        let mut indirect = false;
+        if self.peek() == Some(b'#') && self.peek_at(1) != Some(b'}') {
+            if !self
+                .peek_at(1)
+                .is_some_and(|byte| is_name_byte(byte) || matches!(byte, b'@' | b'*' | b'?' | b'$' | b'!'))
+            {
+                return self.trouble("`${#` with an operator");
+            }
+            length = true;
+            self.at += 1;
+        } else if self.peek() == Some(b'!') && self.peek_at(1) != Some(b'}') {
+            indirect = true;
+            self.at += 1;
+        }
+        let name_start = self.at;
+        match self.peek() {
+            Some(byte) if is_name_start(byte) => {
+                while self.peek().is_some_and(is_name_byte) {
+                    self.at += 1;
+                }
+            }
+            Some(byte) if byte.is_ascii_digit() => {
+                while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+                    self.at += 1;
+                }
+            }
+            Some(b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => self.at += 1,
+            _ => return self.trouble("`${` without a name"),
+        }
+        let name = self.slice(name_start..self.at).to_owned();
+        let mut index = None;
+        if self.peek() == Some(b'[') {
+            let rest = self.bytes.get(self.at + 1..).unwrap_or_default();
+            let plain = rest
+                .iter()
+                .take_while(|byte| is_name_byte(**byte) || matches!(byte, b'$' | b'@' | b'*' | b'-' | b'+'))
+                .count();
+            if plain == 0 || rest.get(plain) != Some(&b']') {
+                return self.trouble("a subscript that is more than a name or a number");
+            }
+            index = Some(self.slice(self.at + 1..self.at + 1 + plain).to_owned());
+            self.at += plain + 2;
+        }
+        let op = match self.peek() {
+            Some(b'}') if indirect => Op::Evaluate,
+            Some(b'}') if length => Op::Length,
+            Some(b'}') => Op::Plain,
+            _ if length => return self.trouble("`${#` with an operator"),
+            _ if indirect => {
+                self.op_word(quoted)?;
+                Op::Evaluate
+            }
+            Some(b':') if matches!(self.peek_at(1), Some(b'-' | b'=' | b'+' | b'?')) => {
+                let kind = char::from(self.peek_at(1).unwrap_or(b'-'));
+                self.at += 2;
+                Op::Default { kind, word: self.op_word(quoted)? }
+            }
+            Some(byte @ (b'-' | b'=' | b'+' | b'?')) => {
+                self.at += 1;
+                Op::Default { kind: char::from(byte), word: self.op_word(quoted)? }
+            }
+            Some(b':') => {
+                self.at += 1;
+                Op::Substring(self.op_word(quoted)?)
+            }
+            Some(b'#' | b'%' | b'/' | b'^' | b',') => Op::Edit(self.op_word(quoted)?),
+            Some(b'@') => {
+                self.op_word(quoted)?;
+                Op::Evaluate
+            }
+            _ => return self.trouble("`${…}` with an operator that is not known"),
+        };
+        let raw = self.slice(start..self.at).to_owned();
+        if !self.eat("}") {
+            return self.trouble("`}` is missing here");
+        }
+        Ok(Param { name, index, op, raw })
+    }
+
+    /// What stands behind an operator inside `${…}`, up to the brace.
+    fn op_word(&mut self, quoted: bool) -> Read<Vec<Part>> {
+        let mut parts = Vec::new();
+        loop {
+            match self.peek() {
+                None => return self.trouble("`}` is missing here"),
+                Some(b'}') => return Ok(parts),
+                Some(b'{') => return self.trouble("a brace inside `${…}`"),
+                Some(b'\'') if quoted => return self.trouble("a quote `'` inside `\"${…}\"`"),
+                Some(b'"') if quoted => return self.trouble("a quote `\"` inside `\"${…}\"`"),
+                Some(b'\\') if quoted && self.peek_at(1) == Some(b'}') => {
+                    push_quoted(&mut parts, "}");
+                    self.at += 2;
+                }
+                Some(b'\n') => return self.trouble("a line ends inside `${…}`"),
+                Some(b'<' | b'>') if self.peek_at(1) == Some(b'(') => {
+                    return self.trouble("a process substitution inside `${…}`");
+                }
+                _ if quoted => self.double_part(&mut parts)?,
+                _ => self.word_part(&mut parts)?,
+            }
+        }
+    }
+
+    /// `((…))` as a command. Two subshells written as `((` are refused: bash guesses there.
+    fn arith_command(&mut self) -> Read<Vec<Part>> {
+        let start = self.at;
+        self.at += 2;
+        match self.deeper(|this| this.arith(ArithEnd::Parens, false)) {
+            Ok(parts) => Ok(parts),
+            Err(_) => {
+                self.at = start;
+                self.trouble("`((` that is not closed by `))`")
+            }
+        }
+    }
+
+    /// Arithmetic text through its end.
+    fn arith(&mut self, end: ArithEnd, _quoted: bool) -> Read<Vec<Part>> {
+        let mut parts = Vec::new();
+        let mut parens = 0usize;
+        loop {
+            match self.peek() {
+                None => return self.trouble("arithmetic is not closed"),
+                Some(b';') if parens == 0 && end == ArithEnd::Semicolon => {
+                    self.at += 1;
+                    return Ok(parts);
+                }
+                Some(b';') => return self.trouble("`;` inside arithmetic"),
+                Some(b')') if parens == 0 => {
+                    if end == ArithEnd::Parens && self.eat("))") {
+                        return Ok(parts);
+                    }
+                    return self.trouble("arithmetic that is not closed by `))`");
+                }
+                Some(b'(') => {
+                    parens += 1;
+                    self.at += 1;
+                    push_plain(&mut parts, "(");
+                }
+                Some(b')') => {
+                    parens -= 1;
+                    self.at += 1;
+                    push_plain(&mut parts, ")");
+                }
+                Some(b'\n') if self.outer_pending || !self.pending.is_empty() => {
+                    return self.trouble("a line ends in arithmetic while a here-document is waiting for its body");
+                }
+                Some(b'\'' | b'"' | b'\\' | b'{' | b'}') => return self.trouble("quoting inside arithmetic"),
+                Some(b'$') => self.dollar(&mut parts, true)?,
+                Some(b'`') => {
+                    let part = self.backtick(true)?;
+                    parts.push(part);
+                }
+                Some(_) => {
+                    let text = self.take_char();
+                    push_plain(&mut parts, text);
+                }
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ArithEnd {
+    Parens,
+    Semicolon,
+}
+
+fn is_test_operator(word: &str) -> bool {
+    matches!(word, "=" | "==" | "!=" | "=~" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-nt" | "-ot" | "-ef")
+}
+
+fn plain_param(name: &str, quoted: bool) -> Part {
+    Part::Param { param: Param { name: name.to_owned(), index: None, op: Op::Plain, raw: name.to_owned() }, quoted }
+}
+
+fn push(parts: &mut Vec<Part>, text: &str, quoted: bool) {
+    if quoted { push_quoted(parts, text) } else { push_plain(parts, text) }
+}
+
+fn push_plain(parts: &mut Vec<Part>, text: &str) {
+    match parts.last_mut() {
+        Some(Part::Plain(last)) => last.push_str(text),
+        _ => parts.push(Part::Plain(text.to_owned())),
+    }
+}
+
+fn push_quoted(parts: &mut Vec<Part>, text: &str) {
+    match parts.last_mut() {
+        Some(Part::Quoted(last)) => last.push_str(text),
+        _ => parts.push(Part::Quoted(text.to_owned())),
+    }
+}
+
+/// What `$'…'` stands for; `None` when it ends the text early (NUL) or makes bytes that are no text.
+fn decode_ansi(raw: &str) -> Option<String> {
+    let mut out: Vec<u8> = Vec::with_capacity(raw.len());
+    let bytes = raw.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at).copied() {
+        at += 1;
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        let escape = bytes.get(at).copied()?;
+        at += 1;
+        match escape {
+            b'a' => out.push(7),
+            b'b' => out.push(8),
+            b'e' | b'E' => out.push(27),
+            b'f' => out.push(12),
+            b'n' => out.push(b'\n'),
+            b'r' => out.push(b'\r'),
+            b't' => out.push(b'\t'),
+            b'v' => out.push(11),
+            b'\\' | b'\'' | b'"' | b'?' => out.push(escape),
+            b'0'..=b'7' => {
+                let (value, used) = number(bytes, at - 1, 3, 8);
+                at = at - 1 + used;
+                out.push(u8::try_from(value & 0xff).ok().filter(|byte| *byte != 0)?);
+            }
+            b'x' => {
+                let (value, used) = number(bytes, at, 2, 16);
+                if used == 0 {
+                    return None;
+                }
+                at += used;
+                out.push(u8::try_from(value).ok().filter(|byte| *byte != 0)?);
+            }
+            b'u' | b'U' => {
+                let (value, used) = number(bytes, at, if escape == b'u' { 4 } else { 8 }, 16);
+                let char = char::from_u32(value).filter(|char| used > 0 && *char != '\0')?;
+                at += used;
+                out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            b'c' => return None,
+            other => {
+                out.push(b'\\');
+                out.push(other);
+            }
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+fn number(bytes: &[u8], at: usize, most: usize, radix: u32) -> (u32, usize) {
+    let mut value = 0u32;
+    let mut used = 0;
+    while used < most {
+        let Some(digit) = bytes.get(at + used).and_then(|byte| char::from(*byte).to_digit(radix)) else { break };
+        value = value.wrapping_mul(radix).wrapping_add(digit);
+        used += 1;
+    }
+    (value, used)
+}

@@ -1,0 +1,588 @@
+//! The same script in one way of writing, so that what a person reads and what runs is what was judged.
+//!
+//! Quoting is normal (single quotes unless nothing needs them), comments are gone, backticks are
+//! `$(…)`, here-documents keep their bytes. Printing what was printed changes nothing.
+
+use super::parse::{RESERVED, is_name};
+use super::script::{
+    Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
+    Script, Target, Test, Word,
+};
+
+/// The whole script.
+pub(super) fn print(program: &Program) -> String {
+    let mut printer = Printer { heres: &program.heres, out: String::new(), pending: Vec::new(), regex: false };
+    let mut first = true;
+    for item in &program.script.items {
+        if !first {
+            printer.line();
+        }
+        first = false;
+        printer.item(item);
+    }
+    if !printer.pending.is_empty() {
+        printer.line();
+    }
+    printer.out
+}
+
+struct Printer<'p> {
+    heres: &'p [Here],
+    out: String,
+    /// Here-documents whose bodies come behind the next newline.
+    pending: Vec<usize>,
+    /// Inside the pattern of `=~`, where a bare `.` means more than a quoted one.
+    regex: bool,
+}
+
+impl Printer<'_> {
+    fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    fn line(&mut self) {
+        self.push("\n");
+        for index in std::mem::take(&mut self.pending) {
+            if let Some(here) = self.heres.get(index) {
+                self.push(&here.raw);
+                self.push(&here.delimiter);
+                self.push("\n");
+            }
+        }
+    }
+
+    /// `; ` or what does its work behind `&` and here-documents.
+    fn separate(&mut self) {
+        if !self.pending.is_empty() {
+            self.line();
+        } else if self.out.ends_with('&') {
+            self.push(" ");
+        } else {
+            self.push("; ");
+        }
+    }
+
+    fn script(&mut self, script: &Script) {
+        for (index, item) in script.items.iter().enumerate() {
+            if index > 0 && !self.out.ends_with('\n') {
+                self.separate();
+            }
+            self.item(item);
+        }
+    }
+
+    /// A list and the reserved word behind it.
+    fn body(&mut self, script: &Script, end: &str) {
+        self.script(script);
+        if !self.out.ends_with('\n') {
+            self.separate();
+        }
+        self.push(end);
+    }
+
+    fn parens(&mut self, script: &Script) {
+        // `((` would be arithmetic.
+        if starts_with_paren(script) {
+            self.push(" ");
+        }
+        self.script(script);
+        if !self.pending.is_empty() {
+            self.line();
+        }
+        self.push(")");
+    }
+
+    fn item(&mut self, item: &Item) {
+        self.pipeline(&item.first);
+        for (and, pipeline) in &item.rest {
+            self.push(if *and { " && " } else { " || " });
+            self.pipeline(pipeline);
+        }
+        if item.background {
+            self.push(" &");
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        match pipeline.timed {
+            Some(true) => self.push("time -p "),
+            Some(false) => self.push("time "),
+            None => {}
+        }
+        for _ in 0..pipeline.bangs {
+            self.push("! ");
+        }
+        for (index, stage) in pipeline.stages.iter().enumerate() {
+            if index > 0 {
+                self.push(if pipeline.both.get(index - 1) == Some(&true) { " |& " } else { " | " });
+            }
+            self.command(stage);
+        }
+    }
+
+    fn command(&mut self, command: &Command) {
+        match &command.kind {
+            Kind::Simple { assigns, words } => {
+                let mut first = true;
+                for assign in assigns {
+                    self.gap(&mut first);
+                    self.assign(assign);
+                }
+                for (index, word) in words.iter().enumerate() {
+                    self.gap(&mut first);
+                    self.word_at(word, index == 0);
+                }
+                for redirect in &command.redirects {
+                    self.gap(&mut first);
+                    self.redirect(redirect);
+                }
+                return;
+            }
+            Kind::Subshell(script) => {
+                self.push("(");
+                self.parens(script);
+            }
+            Kind::Group(script) => {
+                self.push("{ ");
+                self.body(script, "}");
+            }
+            Kind::If { arms, otherwise } => {
+                for (index, (condition, body)) in arms.iter().enumerate() {
+                    self.push(if index == 0 { "if " } else { "elif " });
+                    self.body(condition, "then ");
+                    self.script(body);
+                    if !self.out.ends_with('\n') {
+                        self.separate();
+                    }
+                }
+                if let Some(body) = otherwise {
+                    self.push("else ");
+                    self.body(body, "");
+                }
+                self.push("fi");
+            }
+            Kind::Loop { until, condition, body } => {
+                self.push(if *until { "until " } else { "while " });
+                self.body(condition, "do ");
+                self.body(body, "done");
+            }
+            Kind::For { select, name, words, body } => {
+                self.push(if *select { "select " } else { "for " });
+                self.push(name);
+                if let Some(words) = words {
+                    self.push(" in");
+                    for word in words {
+                        self.push(" ");
+                        self.word(word);
+                    }
+                }
+                self.push("; do ");
+                self.body(body, "done");
+            }
+            Kind::ArithFor { parts, body } => {
+                self.push("for ((");
+                for (index, part) in parts.iter().enumerate() {
+                    if index > 0 {
+                        self.push(";");
+                    }
+                    self.arith(part);
+                }
+                self.push(")); do ");
+                self.body(body, "done");
+            }
+            Kind::Case { word, arms } => {
+                self.push("case ");
+                self.word(word);
+                self.push(" in ");
+                for arm in arms {
+                    self.push("(");
+                    for (index, pattern) in arm.patterns.iter().enumerate() {
+                        if index > 0 {
+                            self.push(" | ");
+                        }
+                        self.word(pattern);
+                    }
+                    self.push(") ");
+                    self.script(&arm.body);
+                    if !self.pending.is_empty() {
+                        self.line();
+                    }
+                    self.push(" ");
+                    self.push(arm.end);
+                    self.push(" ");
+                }
+                self.push("esac");
+            }
+            Kind::Function { name, body } => {
+                self.push("function ");
+                self.push(name);
+                self.push(" ");
+                self.command(body);
+            }
+            Kind::Coproc { body } => {
+                self.push("coproc ");
+                self.command(body);
+            }
+            Kind::Arith(parts) => {
+                self.push("((");
+                self.arith(parts);
+                self.push("))");
+            }
+            Kind::Test(test) => {
+                self.push("[[ ");
+                self.test(test);
+                self.push(" ]]");
+            }
+        }
+        for redirect in &command.redirects {
+            self.push(" ");
+            self.redirect(redirect);
+        }
+    }
+
+    fn gap(&mut self, first: &mut bool) {
+        if !*first {
+            self.push(" ");
+        }
+        *first = false;
+    }
+
+    fn assign(&mut self, assign: &Assign) {
+        self.push(&assign.name);
+        if let Some(index) = &assign.index {
+            self.push("[");
+            self.push(index);
+            self.push("]");
+        }
+        self.push(if assign.append { "+=" } else { "=" });
+        match &assign.value {
+            AssignValue::Word(word) => {
+                if !word.parts.is_empty() {
+                    self.word(word);
+                }
+            }
+            AssignValue::Array(list) => self.array(list),
+        }
+    }
+
+    fn array(&mut self, list: &[Word]) {
+        self.push("(");
+        for (index, word) in list.iter().enumerate() {
+            if index > 0 {
+                self.push(" ");
+            }
+            self.word(word);
+        }
+        self.push(")");
+    }
+
+    fn redirect(&mut self, redirect: &Redirect) {
+        match &redirect.fd {
+            Fd::Default => {}
+            Fd::Number(number) => self.push(number),
+            Fd::Named(name) => {
+                self.push("{");
+                self.push(name);
+                self.push("}");
+            }
+        }
+        self.push(redirect.op.text());
+        match &redirect.target {
+            Target::Word(word) => {
+                let dup = matches!(redirect.op, RedirectOp::DupIn | RedirectOp::DupOut);
+                if !dup {
+                    self.push(" ");
+                }
+                self.word(word);
+            }
+            Target::Here(index) => {
+                if let Some(here) = self.heres.get(*index) {
+                    let text = if here.quoted { single_quoted(&here.delimiter) } else { here.delimiter.clone() };
+                    self.push(&text);
+                    self.pending.push(*index);
+                }
+            }
+        }
+    }
+
+    fn test(&mut self, test: &Test) {
+        match test {
+            Test::And(left, right) => {
+                self.test(left);
+                self.push(" && ");
+                self.test(right);
+            }
+            Test::Or(left, right) => {
+                self.test(left);
+                self.push(" || ");
+                self.test(right);
+            }
+            Test::Not(inner) => {
+                self.push("! ");
+                self.test(inner);
+            }
+            Test::Paren(inner) => {
+                self.push("( ");
+                self.test(inner);
+                self.push(" )");
+            }
+            Test::Unary(op, word) => {
+                self.push(op);
+                self.push(" ");
+                self.word_at(word, true);
+            }
+            Test::Binary(op, left, right) => {
+                self.word_at(left, true);
+                self.push(" ");
+                self.push(op);
+                self.push(" ");
+                self.regex = op == "=~";
+                self.word_at(right, true);
+                self.regex = false;
+            }
+            Test::Word(word) => self.word_at(word, true),
+        }
+    }
+
+    fn word(&mut self, word: &Word) {
+        self.word_at(word, false);
+    }
+
+    /// A word; where a command or an operator could stand (`strict`), its plain text is quoted rather
+    /// than be taken for one.
+    fn word_at(&mut self, word: &Word, strict: bool) {
+        let parts = &word.parts;
+        let mut index = 0;
+        let mut any = false;
+        while let Some(part) = parts.get(index) {
+            match part {
+                Part::Plain(text) if !is_plain(text) => {
+                    self.push(text);
+                    index += 1;
+                }
+                Part::Plain(_) | Part::Quoted(_) => {
+                    // One run of text, however it was quoted; with expansions inside double quotes.
+                    let end = (index..parts.len())
+                        .find(|at| match parts.get(*at) {
+                            Some(Part::Plain(text)) => !is_plain(text),
+                            Some(Part::Quoted(_)) => false,
+                            _ => true,
+                        })
+                        .unwrap_or(parts.len());
+                    let run = parts.get(index..end).unwrap_or_default();
+                    let text: String = run
+                        .iter()
+                        .map(|part| match part {
+                            Part::Plain(text) | Part::Quoted(text) => text.as_str(),
+                            _ => "",
+                        })
+                        .collect();
+                    let bare = run.iter().all(|part| matches!(part, Part::Plain(_)));
+                    if self.regex && !bare {
+                        // Every piece keeps its own quoting here.
+                        index = self.regex_piece(parts, index);
+                        any = true;
+                        continue;
+                    }
+                    let joins_quotes = matches!(parts.get(end), Some(part) if is_quoted_expansion(part));
+                    if joins_quotes && !text.is_empty() && !bare {
+                        index = self.double(parts, index);
+                    } else {
+                        if !(text.is_empty() && (index > 0 || end < parts.len())) || parts.len() == run.len() {
+                            let keep = bare;
+                            self.literal(&text, keep, strict && index == 0);
+                        } else if !matches!(parts.get(end), Some(part) if is_quoted_expansion(part)) {
+                            // `""$x` is one word even when `x` is empty.
+                            self.push("''");
+                        }
+                        index = end;
+                    }
+                }
+                part if is_quoted_expansion(part) => index = self.double(parts, index),
+                Part::Param { param, .. } => {
+                    self.param(param, continues_name(parts, index + 1));
+                    index += 1;
+                }
+                Part::Command { script, .. } => {
+                    self.command_substitution(script);
+                    index += 1;
+                }
+                Part::Arith { parts, .. } => {
+                    self.push("$((");
+                    self.arith(parts);
+                    self.push("))");
+                    index += 1;
+                }
+                Part::Process { write, script } => {
+                    self.push(if *write { ">(" } else { "<(" });
+                    self.inner(script);
+                    index += 1;
+                }
+                Part::Array(list) => {
+                    self.array(list);
+                    index += 1;
+                }
+            }
+            any = true;
+        }
+        if !any {
+            self.push("''");
+        }
+    }
+
+    /// A run of quoted text and quoted expansions from `index`; returns what is behind it.
+    fn double(&mut self, parts: &[Part], index: usize) -> usize {
+        self.push("\"");
+        let mut at = index;
+        while let Some(part) = parts.get(at) {
+            match part {
+                Part::Quoted(text) => self.double_text(text),
+                Part::Plain(text) if is_plain(text) && at == index => self.double_text(text),
+                Part::Param { param, quoted: true } => {
+                    self.param(param, continues_quoted(parts, at + 1));
+                }
+                Part::Command { script, quoted: true, .. } => self.command_substitution(script),
+                Part::Arith { parts, quoted: true } => {
+                    self.push("$((");
+                    self.arith(parts);
+                    self.push("))");
+                }
+                _ => break,
+            }
+            at += 1;
+        }
+        self.push("\"");
+        at
+    }
+
+    fn double_text(&mut self, text: &str) {
+        for c in text.chars() {
+            if matches!(c, '"' | '\\' | '$' | '`') {
+                self.out.push('\\');
+            }
+            self.out.push(c);
+        }
+    }
+
+    fn regex_piece(&mut self, parts: &[Part], index: usize) -> usize {
+        match parts.get(index) {
+            Some(Part::Quoted(text)) if text.is_empty() => {
+                if matches!(parts.get(index + 1), Some(part) if is_quoted_expansion(part)) {
+                    return self.double(parts, index);
+                }
+                self.push("''");
+            }
+            Some(Part::Quoted(text)) => {
+                let quoted = single_quoted(text);
+                self.push(&quoted);
+            }
+            Some(Part::Plain(text)) => self.push(text),
+            _ => {}
+        }
+        index + 1
+    }
+
+    fn literal(&mut self, text: &str, keep: bool, strict: bool) {
+        let plain = !text.is_empty() && is_plain(text) && !(strict && (needs_care(text) || text.contains('=')));
+        if plain || keep && !text.is_empty() {
+            self.push(text);
+        } else {
+            let quoted = single_quoted(text);
+            self.push(&quoted);
+        }
+    }
+
+    fn command_substitution(&mut self, script: &Script) {
+        self.push("$(");
+        self.inner(script);
+    }
+
+    fn inner(&mut self, script: &Script) {
+        let outer = std::mem::take(&mut self.pending);
+        self.parens(script);
+        self.pending = outer;
+    }
+
+    fn param(&mut self, param: &Param, braces: bool) {
+        let simple = param.op == Op::Plain && param.index.is_none();
+        let short = simple && (is_name(&param.name) || param.name.len() == 1);
+        if short && !braces {
+            self.push("$");
+            self.push(&param.name);
+        } else {
+            self.push("${");
+            self.push(&param.raw);
+            self.push("}");
+        }
+    }
+
+    fn arith(&mut self, parts: &[Part]) {
+        for (index, part) in parts.iter().enumerate() {
+            match part {
+                Part::Plain(text) | Part::Quoted(text) => self.push(text),
+                Part::Param { param, .. } => {
+                    self.param(param, continues_name(parts, index + 1));
+                }
+                Part::Command { script, .. } => self.command_substitution(script),
+                Part::Arith { parts, .. } => {
+                    self.push("$((");
+                    self.arith(parts);
+                    self.push("))");
+                }
+                Part::Process { .. } | Part::Array(_) => {}
+            }
+        }
+    }
+}
+
+fn starts_with_paren(script: &Script) -> bool {
+    script
+        .items
+        .first()
+        .filter(|item| item.first.bangs == 0 && item.first.timed.is_none())
+        .and_then(|item| item.first.stages.first())
+        .is_some_and(|stage| matches!(stage.kind, Kind::Subshell(_) | Kind::Arith(_)))
+}
+
+fn is_quoted_expansion(part: &Part) -> bool {
+    matches!(
+        part,
+        Part::Param { quoted: true, .. } | Part::Command { quoted: true, .. } | Part::Arith { quoted: true, .. }
+    )
+}
+
+/// Whether what stands behind `$name`, from `index` on, would be read as part of the name.
+fn continues_name(parts: &[Part], index: usize) -> bool {
+    for part in parts.get(index..).unwrap_or_default() {
+        match part {
+            Part::Plain(text) | Part::Quoted(text) => {
+                if let Some(byte) = text.bytes().next() {
+                    return byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'[');
+                }
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The same inside double quotes, which text outside ends.
+fn continues_quoted(parts: &[Part], index: usize) -> bool {
+    let rest = parts.get(index..).unwrap_or_default();
+    let end = rest.iter().position(|part| !matches!(part, Part::Quoted(_))).unwrap_or(rest.len());
+    continues_name(rest.get(..end).unwrap_or_default(), 0)
+}
+
+/// Whether text means itself without quotes.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:=@%+,-".contains(&byte) || byte >= 0x80)
+        && !text.chars().any(char::is_whitespace)
+}
+
+fn needs_care(text: &str) -> bool {
+    RESERVED.contains(&text)
+}
+
+fn single_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

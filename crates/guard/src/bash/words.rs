@@ -1,0 +1,484 @@
+//! From the pieces of a word to the words that a command gets: braces, `~`, values, splitting,
+//! wildcards. Whatever is not known stays opaque, with the text in front of it.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::judge::{Arg, Word};
+
+/// Most words that one word of the script may become.
+const MOST: usize = 256;
+
+/// What is known of a variable, or of an expansion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    /// This text.
+    Exact(String),
+    /// Digits.
+    Number,
+    /// One of these texts.
+    OneOf(Vec<String>),
+    /// One file name that the pattern matches.
+    Pattern { pattern: String, prefix: String },
+    /// Anything; the reason.
+    Opaque(String),
+}
+
+/// A piece of a word whose values are known as far as they are.
+#[derive(Debug, Clone)]
+pub(super) enum Piece {
+    Plain(String),
+    Quoted(String),
+    Value { value: Value, quoted: bool },
+}
+
+#[derive(Debug, Clone)]
+enum Atom {
+    /// A character outside quotes.
+    Bare(char),
+    Quoted(String),
+    Value(Value, bool),
+}
+
+/// The words that `pieces` become.
+pub(super) fn expand(pieces: &[Piece], home: &Path, span: &Range<usize>) -> Vec<Arg> {
+    let mut atoms = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Plain(text) => atoms.extend(text.chars().map(Atom::Bare)),
+            Piece::Quoted(text) => atoms.push(Atom::Quoted(text.clone())),
+            Piece::Value { value, quoted } => atoms.push(Atom::Value(value.clone(), *quoted)),
+        }
+    }
+    let opaque = |why: &str| Word::Opaque { prefix: String::new(), splits: true, why: why.to_owned() };
+    let mut words = Vec::new();
+    let has_brace = atoms.iter().any(|atom| matches!(atom, Atom::Bare('{')));
+    let alternatives = if has_brace { braces(atoms, 0) } else { Some(vec![atoms]) };
+    match alternatives {
+        None => words.push(opaque("the braces stand for too many words")),
+        Some(alternatives) => {
+            for atoms in alternatives {
+                finish(&atoms, home, true, &mut words);
+                if words.len() > MOST {
+                    words = vec![opaque("it stands for too many words")];
+                    break;
+                }
+            }
+        }
+    }
+    words.into_iter().map(|word| Arg { word, span: span.clone() }).collect()
+}
+
+/// The one text that `pieces` are where no word is split (assignments, here-strings, `case`).
+pub(super) fn single(pieces: &[Piece], home: &Path) -> Value {
+    let mut atoms = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Plain(text) => atoms.extend(text.chars().map(Atom::Bare)),
+            Piece::Quoted(text) => atoms.push(Atom::Quoted(text.clone())),
+            Piece::Value { value, .. } => atoms.push(Atom::Value(value.clone(), true)),
+        }
+    }
+    if let [Atom::Value(value, _)] = atoms.as_slice() {
+        return value.clone();
+    }
+    if atoms.windows(2).any(|pair| matches!(pair, [Atom::Bare(':' | '='), Atom::Bare('~')])) {
+        return Value::Opaque("`~` inside a value".to_owned());
+    }
+    let mut words = Vec::new();
+    finish(&atoms, home, false, &mut words);
+    match words.into_iter().next() {
+        None => Value::Exact(String::new()),
+        Some(Word::Exact(text)) => Value::Exact(text),
+        Some(Word::Glob { pattern, prefix }) => Value::Pattern { pattern, prefix },
+        Some(Word::OneOf(words)) => {
+            let texts: Option<Vec<String>> = words
+                .into_iter()
+                .map(|word| match word {
+                    Word::Exact(text) => Some(text),
+                    _ => None,
+                })
+                .collect();
+            texts.map_or_else(|| Value::Opaque("one of several patterns".to_owned()), Value::OneOf)
+        }
+        Some(Word::Opaque { why, .. }) => Value::Opaque(why),
+    }
+}
+
+// Braces.
+
+/// Every alternative; `None` when there are too many.
+fn braces(atoms: Vec<Atom>, from: usize) -> Option<Vec<Vec<Atom>>> {
+    let mut open = from;
+    loop {
+        open = match atoms.iter().skip(open).position(|atom| matches!(atom, Atom::Bare('{'))) {
+            Some(ahead) => open + ahead,
+            None => return Some(vec![atoms]),
+        };
+        let Some((commas, close)) = matching(&atoms, open) else {
+            open += 1;
+            continue;
+        };
+        let before = atoms.get(..open).unwrap_or_default();
+        let inside = atoms.get(open + 1..close).unwrap_or_default();
+        let after = atoms.get(close + 1..).unwrap_or_default();
+        let alternatives: Vec<Vec<Atom>> = if commas.is_empty() {
+            match sequence(inside) {
+                Sequence::None => {
+                    open += 1;
+                    continue;
+                }
+                Sequence::TooLong => return None,
+                Sequence::Words(words) => {
+                    words.into_iter().map(|word| word.chars().map(Atom::Bare).collect()).collect()
+                }
+            }
+        } else {
+            let mut parts = Vec::new();
+            let mut start = open + 1;
+            for comma in commas.iter().copied().chain([close]) {
+                parts.push(atoms.get(start..comma).unwrap_or_default().to_vec());
+                start = comma + 1;
+            }
+            parts
+        };
+        let tails = braces(after.to_vec(), 0)?;
+        let mut out = Vec::new();
+        for alternative in alternatives {
+            for inner in braces(alternative, 0)? {
+                for tail in &tails {
+                    if out.len() >= MOST {
+                        return None;
+                    }
+                    out.push(before.iter().chain(&inner).chain(tail).cloned().collect());
+                }
+            }
+        }
+        return Some(out);
+    }
+}
+
+/// The commas of this brace's own level and its partner.
+fn matching(atoms: &[Atom], open: usize) -> Option<(Vec<usize>, usize)> {
+    let mut depth = 0usize;
+    let mut commas = Vec::new();
+    for (at, atom) in atoms.iter().enumerate().skip(open) {
+        match atom {
+            Atom::Bare('{') => depth += 1,
+            Atom::Bare('}') => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((commas, at));
+                }
+            }
+            Atom::Bare(',') if depth == 1 => commas.push(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+enum Sequence {
+    None,
+    TooLong,
+    Words(Vec<String>),
+}
+
+fn sequence(inside: &[Atom]) -> Sequence {
+    let text: Option<String> = inside
+        .iter()
+        .map(|atom| match atom {
+            Atom::Bare(c) => Some(*c),
+            _ => None,
+        })
+        .collect();
+    let Some(text) = text else { return Sequence::None };
+    let parts: Vec<&str> = text.split("..").collect();
+    let (first, last, step) = match parts.as_slice() {
+        [first, last] => (*first, *last, "1"),
+        [first, last, step] => (*first, *last, *step),
+        _ => return Sequence::None,
+    };
+    let Ok(step) = step.parse::<i64>() else { return Sequence::None };
+    let step = step.unsigned_abs().max(1);
+    let letter = |text: &str| {
+        let mut chars = text.chars();
+        chars.next().filter(|c| c.is_ascii_alphabetic() && chars.next().is_none()).map(|c| i64::from(u32::from(c)))
+    };
+    let (from, to, letters) = match (first.parse::<i64>(), last.parse::<i64>(), letter(first), letter(last)) {
+        (Ok(from), Ok(to), ..) => (from, to, false),
+        (.., Some(from), Some(to)) => (from, to, true),
+        _ => return Sequence::None,
+    };
+    let count = from.abs_diff(to) / step + 1;
+    if count > MOST as u64 {
+        return Sequence::TooLong;
+    }
+    let digits = |text: &str| text.trim_start_matches(['-', '+']).len();
+    let padded = |text: &str| digits(text) > 1 && text.trim_start_matches(['-', '+']).starts_with('0');
+    let width = if !letters && (padded(first) || padded(last)) { first.len().max(last.len()) } else { 0 };
+    let words = (0..count).map(|index| {
+        let ahead = i64::try_from(index * step).unwrap_or(0);
+        let value = if from <= to { from + ahead } else { from - ahead };
+        if letters {
+            u32::try_from(value).ok().and_then(char::from_u32).map_or_else(String::new, String::from)
+        } else {
+            format!("{value:0width$}")
+        }
+    });
+    Sequence::Words(words.collect())
+}
+
+// Values, splitting, wildcards.
+
+#[derive(Debug, Clone, Default)]
+struct Build {
+    text: String,
+    /// Where the first wildcard stands.
+    wild: Option<usize>,
+    /// Text before what is not known, whether it splits, and why it is not known.
+    opaque: Option<(String, bool, String)>,
+    /// Something is there even if the text is empty.
+    present: bool,
+}
+
+impl Build {
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.present = true;
+    }
+
+    fn wildcard(&mut self, c: char) {
+        self.wild.get_or_insert(self.text.len());
+        self.text.push(c);
+        self.present = true;
+    }
+
+    fn unknown(&mut self, splits: bool, why: &str) {
+        let known = self.text.get(..self.wild.unwrap_or(self.text.len())).unwrap_or_default().to_owned();
+        let (_, split, _) = self.opaque.get_or_insert((known, splits, why.to_owned()));
+        *split |= splits;
+        self.present = true;
+    }
+
+    fn word(self) -> Word {
+        match (self.opaque, self.wild) {
+            (Some((prefix, splits, why)), _) => Word::Opaque { prefix, splits, why },
+            (None, Some(at)) => {
+                let prefix = self.text.get(..at).unwrap_or_default().to_owned();
+                Word::Glob { pattern: self.text, prefix }
+            }
+            (None, None) => Word::Exact(self.text),
+        }
+    }
+}
+
+fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
+    let mut builds = vec![Build::default()];
+    let mut at = 0;
+    if let Some(skip) = tilde(atoms, 0) {
+        match skip {
+            Tilde::Home(next) => {
+                builds[0].push(&home.to_string_lossy());
+                at = next;
+            }
+            Tilde::Other => builds[0].unknown(false, "the home of somebody else, or a directory of the stack"),
+        }
+    }
+    // `name=~/x` is expanded in every argument, not only in assignments.
+    let equals = atoms.iter().position(|atom| !matches!(atom, Atom::Bare(c) if c.is_ascii_alphanumeric() || *c == '_'));
+    while let Some(atom) = atoms.get(at) {
+        match atom {
+            Atom::Bare('~')
+                if at > 0 && equals == Some(at - 1) && matches!(atoms.get(at - 1), Some(Atom::Bare('='))) =>
+            {
+                match tilde(atoms, at) {
+                    Some(Tilde::Home(next)) => {
+                        builds.iter_mut().for_each(|build| build.push(&home.to_string_lossy()));
+                        at = next;
+                        continue;
+                    }
+                    _ => builds.iter_mut().for_each(|build| build.unknown(false, "`~` of somebody else")),
+                }
+            }
+            Atom::Bare(c) => {
+                let wild = splits
+                    && match c {
+                        '*' | '?' => true,
+                        '[' => atoms.iter().skip(at + 2).any(|atom| matches!(atom, Atom::Bare(']'))),
+                        _ => false,
+                    };
+                let mut text = [0; 4];
+                for build in &mut builds {
+                    if wild { build.wildcard(*c) } else { build.push(c.encode_utf8(&mut text)) }
+                }
+            }
+            Atom::Quoted(text) => builds.iter_mut().for_each(|build| build.push(text)),
+            Atom::Value(value, quoted) => {
+                let bare = !quoted && splits;
+                match value {
+                    Value::Exact(text) if bare => {
+                        if !exact_bare(text, &mut builds, words) {
+                            builds.iter_mut().for_each(|build| build.unknown(true, "a value with blanks"));
+                        }
+                    }
+                    Value::Exact(text) => builds.iter_mut().for_each(|build| build.push(text)),
+                    Value::Number if atoms.len() == 1 => builds.iter_mut().for_each(|build| build.push("0")),
+                    Value::Number => builds.iter_mut().for_each(|build| build.unknown(false, "a number")),
+                    Value::OneOf(texts) => {
+                        let odd = bare && texts.iter().any(|text| text.is_empty() || has_special(text));
+                        if odd || builds.len() * texts.len() > 64 {
+                            builds.iter_mut().for_each(|build| build.unknown(bare, "one of several values"));
+                        } else {
+                            builds = builds
+                                .iter()
+                                .flat_map(|build| {
+                                    texts.iter().map(|text| {
+                                        let mut build = build.clone();
+                                        build.push(text);
+                                        build
+                                    })
+                                })
+                                .collect();
+                        }
+                    }
+                    Value::Pattern { pattern, prefix } => {
+                        // Outside quotes a name with blanks becomes several words, so nothing is known of
+                        // their start; and behind a slash they could be any path.
+                        let deep = pattern.get(prefix.len()..).is_some_and(|rest| rest.contains('/'));
+                        for build in &mut builds {
+                            if bare && deep {
+                                build.unknown(true, "names with blanks fall apart here; put the variable into quotes");
+                                continue;
+                            }
+                            build.wild.get_or_insert(if bare { 0 } else { build.text.len() + prefix.len() });
+                            build.text.push_str(pattern);
+                            build.present = true;
+                        }
+                    }
+                    Value::Opaque(why) => builds.iter_mut().for_each(|build| build.unknown(bare, why)),
+                }
+            }
+        }
+        at += 1;
+    }
+    builds.retain(|build| build.present);
+    let mut finished: Vec<Word> = builds.into_iter().map(Build::word).collect();
+    finished.dedup();
+    if finished.len() > 1 {
+        words.push(Word::OneOf(finished));
+    } else {
+        words.append(&mut finished);
+    }
+}
+
+fn has_special(text: &str) -> bool {
+    text.contains([' ', '\t', '\n', '*', '?', '['])
+}
+
+/// Puts a value in without quotes: it splits at blanks. `false` when that cannot be said here.
+fn exact_bare(text: &str, builds: &mut Vec<Build>, words: &mut Vec<Word>) -> bool {
+    if !has_special(text) {
+        if !text.is_empty() {
+            builds.iter_mut().for_each(|build| build.push(text));
+        }
+        return true;
+    }
+    let [build] = builds.as_mut_slice() else { return false };
+    for (index, c) in text.char_indices() {
+        match c {
+            ' ' | '\t' | '\n' => {
+                if build.present {
+                    words.push(std::mem::take(build).word());
+                }
+            }
+            '*' | '?' | '[' => build.wildcard(c),
+            _ => build.push(text.get(index..index + c.len_utf8()).unwrap_or_default()),
+        }
+    }
+    true
+}
+
+enum Tilde {
+    /// Behind it.
+    Home(usize),
+    Other,
+}
+
+fn tilde(atoms: &[Atom], at: usize) -> Option<Tilde> {
+    if !matches!(atoms.get(at), Some(Atom::Bare('~'))) {
+        return None;
+    }
+    match atoms.get(at + 1) {
+        None | Some(Atom::Bare('/' | ':')) => Some(Tilde::Home(at + 1)),
+        // `~""x` and `~$x` are no tilde expansion.
+        Some(Atom::Quoted(_) | Atom::Value(..)) => None,
+        Some(_) => Some(Tilde::Other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(pieces: &[Piece]) -> Vec<Word> {
+        expand(pieces, Path::new("/home/dev"), &(0..1)).into_iter().map(|arg| arg.word).collect()
+    }
+
+    fn plain(text: &str) -> Vec<String> {
+        all(&[Piece::Plain(text.to_owned())])
+            .into_iter()
+            .map(|word| match word {
+                Word::Exact(text) => text,
+                other => format!("{other:?}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn braces_become_what_bash_makes_of_them() {
+        for (text, want) in [
+            ("{a,b}c", "ac bc"),
+            ("a{,b}", "a ab"),
+            ("{a,{b,c}}", "a b c"),
+            ("{a,b}{1,2}", "a1 a2 b1 b2"),
+            ("{1..3}", "1 2 3"),
+            ("{3..1}", "3 2 1"),
+            ("{01..03}", "01 02 03"),
+            ("{a..e..2}", "a c e"),
+            ("{1..10..4}", "1 5 9"),
+            ("{a}", "{a}"),
+            ("{}", "{}"),
+            ("{a,b", "{a,b"),
+            ("{{a,b}", "{a {b"),
+            ("{a,b}}", "a} b}"),
+            ("x{1..b}", "x{1..b}"),
+            ("-{d,e}lete", "-dlete -elete"),
+            ("~/x", "/home/dev/x"),
+            ("if=~/x", "if=/home/dev/x"),
+            ("--a=~/x", "--a=~/x"),
+        ] {
+            assert_eq!(plain(text).join(" "), want, "{text}");
+        }
+        assert!(matches!(all(&[Piece::Plain("{1..9999}".into())]).as_slice(), [Word::Opaque { .. }]));
+        assert!(matches!(all(&[Piece::Plain("~root/x".into())]).as_slice(), [Word::Opaque { .. }]));
+    }
+
+    #[test]
+    fn values_split_outside_quotes_only() {
+        let value = |text: &str, quoted| Piece::Value { value: Value::Exact(text.into()), quoted };
+        assert_eq!(all(&[value("-l -a", false)]), [Word::Exact("-l".into()), Word::Exact("-a".into())]);
+        assert_eq!(all(&[value("-l -a", true)]), [Word::Exact("-l -a".into())]);
+        assert_eq!(all(&[value("", false)]), []);
+        assert_eq!(all(&[value("", true)]), [Word::Exact(String::new())]);
+        assert_eq!(
+            all(&[Piece::Plain("src/".into()), value("*.rs", false)]),
+            [Word::Glob { pattern: "src/*.rs".into(), prefix: "src/".into() }]
+        );
+        let unknown = Piece::Value { value: Value::Opaque("x".into()), quoted: false };
+        assert_eq!(
+            all(&[Piece::Plain("./".into()), unknown]),
+            [Word::Opaque { prefix: "./".into(), splits: true, why: "x".into() }]
+        );
+    }
+}

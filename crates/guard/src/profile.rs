@@ -1,0 +1,149 @@
+//! What the operating system must enforce on one command.
+//!
+//! A [`Profile`] is data: who decides makes it, who launches obeys it, and it crosses between the two as JSON.
+//! Paths in it are absolute and resolved. What follows from it without looking at the disk is here, too: the
+//! mount plan ([`plan`]) for Linux, and the text of a Seatbelt profile ([`seatbelt`]) for macOS. Whether a path
+//! exists is the host's to say.
+
+mod environment;
+mod names;
+mod plan;
+mod seatbelt;
+mod text;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use environment::environment;
+pub use names::{Placeholder, guarded_below, placeholder, secrets_of};
+pub use plan::{MAX_PROTECTED, Step, plan};
+pub use seatbelt::seatbelt;
+
+/// How much of the file system a command may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Nothing but a private temporary directory.
+    ReadOnly,
+    /// The roots, without what is protected in them, and a private temporary directory.
+    Workspace,
+    /// Whatever the user may: no confinement at all. Only when a person asked for it.
+    Unconfined,
+}
+
+impl Access {
+    /// The name that results and options use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Access::ReadOnly => "read-only",
+            Access::Workspace => "workspace",
+            Access::Unconfined => "unconfined",
+        }
+    }
+}
+
+/// What a command is held to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// What may be written.
+    pub access: Access,
+    /// Directories of the workspace.
+    #[serde(with = "text::paths")]
+    pub roots: Vec<PathBuf>,
+    /// Where the command starts.
+    #[serde(with = "text::path")]
+    pub cwd: PathBuf,
+    /// The user's home.
+    #[serde(with = "text::path")]
+    pub home: PathBuf,
+    /// Existing entries in the roots that must not change.
+    #[serde(with = "text::paths", default)]
+    pub protected: Vec<PathBuf>,
+    /// Guarded names in the roots that do not exist and must not come to be.
+    #[serde(with = "text::paths", default)]
+    pub absent: Vec<PathBuf>,
+    /// Files and directories that must not be read.
+    #[serde(with = "text::paths", default)]
+    pub secrets: Vec<PathBuf>,
+    /// Directories that must not even be seen, such as Nika's own state.
+    #[serde(with = "text::paths", default)]
+    pub masked: Vec<PathBuf>,
+    /// Hosts that may be reached: exact names, or `*.` and a name for what is below it. Empty: no network.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// The whole environment of the command.
+    pub env: Vec<(String, String)>,
+    /// Bounds.
+    #[serde(default)]
+    pub limits: Limits,
+    /// Whether Landlock and seccomp alone will do where the system grants no namespaces.
+    #[serde(default)]
+    pub landlock_only: bool,
+}
+
+impl Profile {
+    /// A profile that protects, hides and allows nothing beyond `access`.
+    pub fn new(access: Access, root: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Profile {
+        let root = root.into();
+        Profile {
+            access,
+            cwd: root.clone(),
+            roots: vec![root],
+            home: home.into(),
+            protected: Vec::new(),
+            absent: Vec::new(),
+            secrets: Vec::new(),
+            masked: Vec::new(),
+            hosts: Vec::new(),
+            env: Vec::new(),
+            limits: Limits::default(),
+            landlock_only: false,
+        }
+    }
+}
+
+/// Bounds of one command. Zero means none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Processes and threads at once. Default 512: a build on 64 cores fits, a fork bomb ends at once.
+    pub processes: u64,
+    /// Memory a process may write to, in bytes. Default 8 GiB: what large linkers take.
+    pub memory_bytes: u64,
+    /// Size of one file, in bytes. Default 8 GiB: a debug build's largest artefacts fit.
+    pub file_bytes: u64,
+    /// Wall time in milliseconds. Default none: the caller knows how long it waits.
+    pub wall_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { processes: 512, memory_bytes: 8 << 30, file_bytes: 8 << 30, wall_ms: 0 }
+    }
+}
+
+/// What really held a command, for its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Held {
+    /// The profile's name.
+    pub profile: &'static str,
+    /// Guarantees that were not given, in words. Empty when all were.
+    pub missing: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn a_profile_crosses_as_json_with_any_path() {
+        let mut profile = Profile::new(Access::Workspace, "/work", "/home/dev");
+        profile.protected = vec![PathBuf::from(std::ffi::OsStr::from_bytes(b"/work/\xff/.git"))];
+        profile.env = vec![("PATH".into(), "/usr/bin".into())];
+        let json = serde_json::to_string(&profile).unwrap();
+        assert!(json.contains(r#""access":"workspace""#), "{json}");
+        assert_eq!(serde_json::from_str::<Profile>(&json).unwrap(), profile);
+    }
+}

@@ -1,0 +1,108 @@
+//! Which guarded names a command could create, and what stands in for them meanwhile.
+//!
+//! A name that does not exist cannot be bound read-only, so something empty takes its place while the command
+//! runs. That is visible, and therefore only done for what starts code on the user's own machine; the rest of the
+//! names is looked at afterwards.
+
+use std::path::{Path, PathBuf};
+
+use crate::path::{Spot, guarded_spots, is_of_elsewhere, rooted_secrets, secret_spots};
+
+/// What stands in for a guarded name that does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placeholder {
+    /// An empty file; for a directory, too: nothing can be put below it.
+    File,
+    /// An empty directory.
+    Directory,
+    /// A file that says `.`: git fails on an empty one and takes this for "here".
+    Here,
+}
+
+/// Names below `.git` that mean a state of work when they exist: they can neither be stood in for nor set aside.
+const STATES: &[&str] = &["rebase-merge", "rebase-apply", "sequencer", "gitdir"];
+/// What counts in a home only, though nothing but its name says so.
+const OF_HOME: &[&str] = &[".config", ".gitconfig", ".emacs", ".emacs.d", ".vim"];
+
+fn path_of(spot: &Spot) -> PathBuf {
+    spot.below.iter().chain(spot.name.iter()).collect()
+}
+
+/// Guarded names below `directory`. Those inside `.git` only when `has_git` (it is a directory there).
+pub fn guarded_below(directory: &Path, has_git: bool) -> Vec<PathBuf> {
+    guarded_spots()
+        .filter(|spot| has_git || spot.below.len() < 2 || spot.below.first() != Some(&".git"))
+        .filter(|spot| !spot.below.last().is_some_and(|last| STATES.contains(last)))
+        .map(|spot| directory.join(path_of(&spot)))
+        .collect()
+}
+
+/// What stands in for the guarded `path`, or for the first part of the way to a guarded path; `None` when it is only
+/// looked at afterwards.
+pub fn placeholder(path: &Path) -> Option<Placeholder> {
+    let spot = guarded_spots().find(|spot| path.ends_with(path_of(spot)));
+    let spot = spot.or_else(|| {
+        // The way to one that is two deep: `.cargo`.
+        guarded_spots().find(|spot| spot.below.len() == 2 && path.ends_with(spot.below[0]))
+    })?;
+    let first = spot.below.first().or(spot.name.as_ref())?;
+    if (is_of_elsewhere(spot.why) && spot.name != Some(".envrc")) || OF_HOME.contains(first) {
+        return None;
+    }
+    Some(match path.file_name()?.to_str()? {
+        "commondir" => Placeholder::Here,
+        ".git" => Placeholder::Directory,
+        _ => Placeholder::File,
+    })
+}
+
+/// Where secrets may stand: below `home`, and at fixed places of the system. The host says which exist.
+pub fn secrets_of(home: &Path) -> Vec<PathBuf> {
+    let below_home =
+        secret_spots().map(|spot| home.join(spot.below.iter().chain(spot.name.iter()).collect::<PathBuf>()));
+    let of_system = rooted_secrets().map(|run| Path::new("/").join(run.iter().collect::<PathBuf>()));
+    below_home.chain(of_system).filter(|path| !path.starts_with("/proc")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stand_in(path: &str) -> Option<Placeholder> {
+        placeholder(Path::new(path))
+    }
+
+    #[test]
+    fn what_starts_code_here_is_stood_in_for() {
+        for path in ["/w/.envrc", "/w/.mcp.json", "/w/.vscode", "/w/.git/hooks", "/w/.cargo/config.toml", "/w/.cargo"] {
+            assert_eq!(stand_in(path), Some(Placeholder::File), "{path}");
+        }
+        assert_eq!(stand_in("/w/.git"), Some(Placeholder::Directory));
+        assert_eq!(stand_in("/w/.git/commondir"), Some(Placeholder::Here));
+    }
+
+    #[test]
+    fn what_runs_elsewhere_is_only_looked_at() {
+        for path in ["/w/.github/workflows", "/w/.github", "/w/.travis.yml", "/w/.bashrc", "/w/.config/git", "/w/src"] {
+            assert_eq!(stand_in(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_inside_a_repository_need_one() {
+        let names = guarded_below(Path::new("/w"), true);
+        assert!(names.contains(&PathBuf::from("/w/.envrc")) && names.contains(&PathBuf::from("/w/.git/hooks")));
+        assert!(!names.contains(&PathBuf::from("/w/.git/rebase-merge")));
+        let without = guarded_below(Path::new("/w"), false);
+        assert!(without.contains(&PathBuf::from("/w/.git")) && !without.contains(&PathBuf::from("/w/.git/hooks")));
+    }
+
+    #[test]
+    fn secrets_stand_at_known_places() {
+        let spots = secrets_of(Path::new("/home/dev"));
+        for want in ["/home/dev/.ssh", "/home/dev/.netrc", "/home/dev/.config/gh", "/etc/shadow"] {
+            assert!(spots.contains(&PathBuf::from(want)), "{want}");
+        }
+        assert!(!spots.iter().any(|spot| spot.starts_with("/proc")));
+    }
+}

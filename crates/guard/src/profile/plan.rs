@@ -1,0 +1,215 @@
+//! A profile as an ordered list of mounts.
+//!
+//! The host first makes everything read-only; these are the exceptions and the exceptions to them, parents before
+//! children. A directory on the way to a protected entry becomes a mount point of its own (`Pin`): otherwise it could
+//! be renamed, the protected entry with it, and another put in its place.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::names::{Placeholder, placeholder};
+use super::{Access, Profile};
+
+/// How many protected entries are bound one by one. Default 512, which takes about 10 ms; beyond it, the directories
+/// that hold them become read-only as a whole.
+pub const MAX_PROTECTED: usize = 512;
+
+/// One mount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// This directory and all below it may be written.
+    Writable(PathBuf),
+    /// This directory stays as it is, but cannot be renamed or removed.
+    Pin(PathBuf),
+    /// This entry and all below it may not be written.
+    ReadOnly(PathBuf),
+    /// Nothing is here and nothing may come to be.
+    Absent(PathBuf, Placeholder),
+    /// Something is here that may not be looked into.
+    Hide(PathBuf),
+}
+
+impl Step {
+    /// Where it happens.
+    pub fn path(&self) -> &Path {
+        match self {
+            Step::Writable(path) | Step::Pin(path) | Step::ReadOnly(path) | Step::Absent(path, _) => path,
+            Step::Hide(path) => path,
+        }
+    }
+
+    /// Of two steps at one place the later kind wins.
+    fn rank(&self) -> u8 {
+        match self {
+            Step::Pin(_) => 0,
+            Step::Writable(_) => 1,
+            Step::Absent(..) => 2,
+            Step::ReadOnly(_) => 3,
+            Step::Hide(_) => 4,
+        }
+    }
+}
+
+/// The mounts of `profile`, parents before children.
+pub fn plan(profile: &Profile) -> Vec<Step> {
+    let mut steps: BTreeMap<PathBuf, Step> = BTreeMap::new();
+    let mut add = |step: Step| {
+        let path = step.path().to_path_buf();
+        match steps.get(&path) {
+            Some(old) if old.rank() >= step.rank() => {}
+            _ => drop(steps.insert(path, step)),
+        }
+    };
+    if profile.access == Access::Workspace {
+        profile.roots.iter().for_each(|root| add(Step::Writable(root.clone())));
+        let protected = bounded(&profile.protected, &profile.roots);
+        let absent: Vec<_> =
+            profile.absent.iter().filter_map(|path| placeholder(path).map(|what| (path, what))).collect();
+        for path in protected.iter().chain(absent.iter().map(|(path, _)| *path)) {
+            for between in between(path, &profile.roots) {
+                add(Step::Pin(between.to_path_buf()));
+            }
+        }
+        protected.into_iter().for_each(|path| add(Step::ReadOnly(path)));
+        absent.into_iter().for_each(|(path, what)| add(Step::Absent(path.clone(), what)));
+    }
+    profile.secrets.iter().chain(&profile.masked).for_each(|path| add(Step::Hide(path.clone())));
+    // A path sorts before what is below it, by components.
+    let mut kept: Vec<Step> = Vec::with_capacity(steps.len());
+    for step in steps.into_values() {
+        if !is_idle(&step, &kept) {
+            kept.push(step);
+        }
+    }
+    kept
+}
+
+/// Whether a step above already says what this one would.
+fn is_idle(step: &Step, kept: &[Step]) -> bool {
+    let above = kept.iter().filter(|other| step.path() != other.path() && step.path().starts_with(other.path()));
+    let nearest = above.max_by_key(|other| other.path().components().count());
+    match (nearest, step) {
+        (Some(Step::Hide(_) | Step::Absent(..)), _) => true,
+        (Some(Step::ReadOnly(_)), Step::Hide(_)) => false,
+        (Some(Step::ReadOnly(_)), _) => true,
+        (Some(Step::Writable(_) | Step::Pin(_)), Step::Writable(_)) => true,
+        _ => false,
+    }
+}
+
+/// The directories strictly between a root and `path`.
+fn between<'p>(path: &'p Path, roots: &'p [PathBuf]) -> impl Iterator<Item = &'p Path> {
+    let root = roots.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.components().count());
+    path.ancestors().skip(1).take_while(move |above| root.is_some_and(|root| *above != root && above.starts_with(root)))
+}
+
+/// `protected`, or, when they are too many, directories that hold them: where they are most, deepest first, until few
+/// enough are left.
+fn bounded(protected: &[PathBuf], roots: &[PathBuf]) -> Vec<PathBuf> {
+    let mut paths = protected.to_vec();
+    paths.sort();
+    paths.dedup();
+    while paths.len() > MAX_PROTECTED {
+        let mut tops: BTreeMap<PathBuf, (usize, usize)> = BTreeMap::new();
+        for path in &paths {
+            let (count, depth) = tops.entry(top(path, roots)).or_default();
+            *count += 1;
+            *depth = path.components().count().max(*depth);
+        }
+        let crowded = tops.into_iter().max_by_key(|(_, (count, _))| *count);
+        let Some((crowded, (_, depth))) = crowded.filter(|(_, (count, _))| *count > 1) else {
+            // All stand in the roots themselves: the roots become read-only.
+            return roots.to_vec();
+        };
+        for path in &mut paths {
+            if path.starts_with(&crowded) && path.components().count() == depth {
+                path.pop();
+            }
+        }
+        paths.dedup();
+    }
+    paths
+}
+
+/// The entry of a root that holds `path`.
+fn top(path: &Path, roots: &[PathBuf]) -> PathBuf {
+    let holds = |above: &&Path| above.parent().is_some_and(|parent| roots.iter().any(|root| root == parent));
+    path.ancestors().find(holds).unwrap_or(path).to_path_buf()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile() -> Profile {
+        Profile::new(Access::Workspace, "/w", "/home/dev")
+    }
+
+    fn paths(names: &[&str]) -> Vec<PathBuf> {
+        names.iter().map(PathBuf::from).collect()
+    }
+
+    #[test]
+    fn protected_entries_are_carved_out_and_their_parents_pinned() {
+        let mut profile = profile();
+        profile.protected = paths(&["/w/.git/hooks", "/w/.git/config", "/w/a/b/.vscode"]);
+        profile.absent = paths(&["/w/.envrc", "/w/.travis.yml"]);
+        profile.secrets = paths(&["/w/.env", "/home/dev/.ssh"]);
+        assert_eq!(
+            plan(&profile),
+            [
+                Step::Hide("/home/dev/.ssh".into()),
+                Step::Writable("/w".into()),
+                Step::Hide("/w/.env".into()),
+                Step::Absent("/w/.envrc".into(), Placeholder::File),
+                Step::Pin("/w/.git".into()),
+                Step::ReadOnly("/w/.git/config".into()),
+                Step::ReadOnly("/w/.git/hooks".into()),
+                Step::Pin("/w/a".into()),
+                Step::Pin("/w/a/b".into()),
+                Step::ReadOnly("/w/a/b/.vscode".into()),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_lies_below_is_not_said_twice() {
+        let mut profile = profile();
+        profile.roots = paths(&["/w", "/w/inner"]);
+        profile.protected = paths(&["/w/.claude", "/w/.claude/settings.json"]);
+        profile.secrets = paths(&["/w/.claude/.env", "/w/keys"]);
+        profile.masked = paths(&["/w/keys/deep"]);
+        assert_eq!(
+            plan(&profile),
+            [
+                Step::Writable("/w".into()),
+                Step::ReadOnly("/w/.claude".into()),
+                Step::Hide("/w/.claude/.env".into()),
+                Step::Hide("/w/keys".into()),
+            ]
+        );
+    }
+
+    #[test]
+    fn reading_only_needs_nothing_carved_out_but_secrets() {
+        let mut profile = profile();
+        profile.access = Access::ReadOnly;
+        profile.protected = paths(&["/w/.git/hooks"]);
+        profile.absent = paths(&["/w/.envrc"]);
+        profile.secrets = paths(&["/w/.env"]);
+        assert_eq!(plan(&profile), [Step::Hide("/w/.env".into())]);
+    }
+
+    #[test]
+    fn too_many_protected_entries_protect_their_parents() {
+        let mut profile = profile();
+        profile.protected = (0..2000).map(|n| PathBuf::from(format!("/w/deep/pkg{n}/.npmrc"))).collect();
+        profile.protected.push("/w/.git/config".into());
+        let steps = plan(&profile);
+        assert!(steps.len() < MAX_PROTECTED);
+        assert!(steps.contains(&Step::ReadOnly("/w/deep".into())), "{steps:?}");
+        assert!(steps.contains(&Step::ReadOnly("/w/.git/config".into())), "{steps:?}");
+        profile.protected = (0..2000).map(|n| PathBuf::from(format!("/w/{n}.code-workspace"))).collect();
+        assert_eq!(plan(&profile), [Step::ReadOnly("/w".into())]);
+    }
+}

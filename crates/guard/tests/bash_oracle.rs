@@ -1,0 +1,121 @@
+//! bash itself as the judge of what is a script. It only reads (`-n`); nothing is run.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use nika_guard::bash::{Site, analyse};
+
+/// Scripts of our own, each with one construct or two.
+const SCRIPTS: &[&str] = &[
+    "ls -la | sort -k5 -n | tail -3",
+    "a=1 b=\"x y\" env | grep a",
+    "if [ -f a ]; then cat a; elif [ -d b ]; then ls b; else echo none; fi",
+    "for f in *.txt 'a b' \"$x\"; do wc -l \"$f\"; done",
+    "while IFS= read -r line; do echo \"$line\"; done < list",
+    "until false; do break; done",
+    "case \"$x\" in a|b) echo 1;; (c) echo 2;& *) echo 3;; esac",
+    "(cd src && ls) && { pwd; ls; }",
+    "for ((i=0; i<3; i++)); do echo $i; done",
+    "((x = 1 + 2)); echo $((x * 3)) ${x:-1} ${x##*/} ${x%.py} ${x/a/b} ${#x}",
+    "cat <<'E' | wc -l\nit's \"text\n$(no)\nE\necho done",
+    "cat <<A; cat <<-B\n$x\nA\n\ta\n\tB\n",
+    "echo \"$(cat <<'E'\nit's (odd\nE\n)\"",
+    "diff <(sort a) <(sort b) > out 2>&1",
+    "ls 2>/dev/null >&2 &>> log",
+    "[[ -f a && ( $x == b* || $y =~ ^a(b|c)+$ ) ]] && echo yes",
+    "time -p ls; ! ls",
+    "f() { echo a; }; function g { echo b; }",
+    "echo {a,b}{1..3} ~ ~/x \\* 'a'\\''b' $'a\\tb' \"a\\\"b\"",
+    "a=(1 2 3); a+=(4); echo ${a[0]} \"${a[@]}\"",
+    "ls & wait",
+    "exec 3>&1 4<&0 5>&-",
+    "echo `ls \\`pwd\\`` \"`ls`\"",
+    "true |& cat",
+    "ls \\\n  -la",
+    "# only a comment",
+    "export A=1; declare -r B=2",
+    "echo a; # tail\n\n\necho b",
+    "coproc cat",
+];
+
+/// Pieces that are no scripts.
+const BROKEN: &[&str] = &[
+    "if true; then ls",
+    "fi",
+    "ls &&",
+    "| ls",
+    "ls ;; pwd",
+    "for x in; ls",
+    "case x in",
+    "echo 'a",
+    "echo \"a",
+    "echo $(ls",
+    "ls )",
+    "{ ls",
+    "(ls",
+    "a=(",
+    "while true; do",
+    "do ls; done",
+    "ls > ",
+    "ls < | cat",
+    "[[ a",
+    "f() ls",
+    "ls & & ls",
+    "! ! | ls",
+    "echo ${x",
+    "echo `ls",
+    "then",
+    "()",
+    "( )",
+    "{ }",
+    "if ; then ls; fi",
+];
+
+fn accepts(text: &str) -> Option<bool> {
+    let mut bash = Command::new("bash")
+        .args(["--noprofile", "--norc", "-n"])
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    bash.stdin.take()?.write_all(text.as_bytes()).ok()?;
+    bash.wait().ok().map(|status| status.success())
+}
+
+fn site() -> Site {
+    Site { roots: vec![PathBuf::from("/w/repo")], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/home/dev") }
+}
+
+#[test]
+fn we_read_what_bash_reads_and_print_what_bash_reads() {
+    if accepts("true").is_none() {
+        eprintln!("skipped: there is no bash here");
+        return;
+    }
+    let mut wrong = Vec::new();
+    for text in SCRIPTS {
+        assert_eq!(accepts(text), Some(true), "bash refuses our example {text:?}");
+        let analysis = analyse(text, &site());
+        match &analysis.canonical {
+            Some(canonical) if accepts(canonical) == Some(true) => {}
+            Some(canonical) => wrong.push(format!("{text:?} became {canonical:?}")),
+            None => wrong.push(format!("{text:?} is not read: {:?}", analysis.findings)),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn we_refuse_what_bash_refuses() {
+    if accepts("true").is_none() {
+        eprintln!("skipped: there is no bash here");
+        return;
+    }
+    for text in BROKEN {
+        assert_eq!(accepts(text), Some(false), "bash accepts {text:?}");
+        assert!(analyse(text, &site()).canonical.is_none(), "{text:?} was read");
+    }
+}
