@@ -6,3 +6,4 @@
 
 pub mod fs;
 pub mod proc;
+pub mod sandbox;

@@ -1,12 +1,33 @@
-//! Children of ours.
+//! Processes: commands that calls start, and children of ours.
 //!
-//! So far one kind: [`Isolated`], this same program run again to parse what a stranger wrote. It gets
-//! bytes and gives bytes, and whatever the bytes do to the parser ends with it: it is killed when it is
-//! slow, refused memory when it is greedy, and can open, write and start next to nothing
-//! ([`limit_self`]). What the bytes mean is the tools' business.
+//! A command is a job ([`Jobs`]): supervised by a process of its own ([`supervise`]), bounded, listed, and
+//! gone with all it started when it ends. An interpreter that keeps its state is a job that is talked to
+//! ([`Repl`]).
+//!
+//! [`Isolated`] is this same program run again to parse what a stranger wrote. It gets bytes and gives
+//! bytes, and whatever the bytes do to the parser ends with it: it is killed when it is slow, refused memory
+//! when it is greedy, and can open, write and start next to nothing ([`limit_self`]). What the bytes mean is
+//! the tools' business.
+//!
+//! [`HookRunner`] runs a command that a person configured to have a say in calls.
 
+mod hook;
 mod isolated;
+mod jobs;
 mod limits;
+mod repl;
+mod supervise;
+mod tree;
+mod wire;
 
+pub use hook::{HookEnd, HookRunner, RunningHook};
 pub use isolated::{Crash, Isolated, Running};
+pub use jobs::{
+    Bounds, Chunk, GRACE, Job, Jobs, Listed, Notice, OnEnd, Order, Program, Reading, StartError, State, Stdin, Summary,
+    TIMEOUT, TIMEOUT_MOST, Until,
+};
 pub use limits::{Limits, limit_self};
+pub use repl::{Code, Evaluated, Language, Outcome, Repls};
+pub use supervise::supervise;
+pub use tree::Process;
+pub use wire::{Exited, Held, How, KilledBy, Reached};

@@ -150,6 +150,11 @@ impl Workspace {
         path.starts_with(&self.own) && !self.roots.iter().any(spilled)
     }
 
+    /// Where Nika's own state lies.
+    pub fn own_state(&self) -> &Path {
+        &self.own
+    }
+
     /// Whether Nika's own state lies below `root`.
     pub fn holds_own_state(&self, root: &Path) -> bool {
         self.own.starts_with(root) || root.starts_with(&self.own)

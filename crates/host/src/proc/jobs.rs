@@ -1,0 +1,312 @@
+//! Commands that calls start: bounded, listed, and never lost.
+//!
+//! ```text
+//! Jobs::start ──▶ supervisor (its own process) ──▶ command and all it starts
+//!    Job      ◀── one thread: output into memory and file, reports, is it waiting for input?
+//! ```
+//!
+//! A job's processes end with its command, and all jobs of a session with the session; only what was asked
+//! to be kept stays. That holds when a process leaves its group, its session or its parent, and when this
+//! program is killed ([`super::supervise`]).
+
+mod job;
+mod order;
+mod output;
+mod pump;
+mod terminal;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use nika_guard::{Effect, Permit};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+pub use self::job::{Chunk, Job, Listed, Reading, State, Summary, Until};
+pub use self::order::{Order, Program, Stdin, TIMEOUT, TIMEOUT_MOST};
+pub use self::output::Bounds;
+use self::pump::Pump;
+use super::wire::{self, Exited, Lines, Report};
+
+/// Jobs that may live at once. A session that has so many has lost count of them.
+const MOST_LIVE: usize = 256;
+/// Jobs that ended and whose output can still be read.
+const MOST_ENDED: usize = 64;
+/// How long a supervisor may take to start its command. Sandboxes of large trees take milliseconds.
+const START_WITHIN: Duration = Duration::from_secs(10);
+/// How long a job has between the request to end and the kill.
+pub const GRACE: Duration = Duration::from_secs(2);
+/// How long the end of all jobs may take beyond their grace.
+const END_WITHIN: Duration = Duration::from_secs(6);
+
+/// Why a job was not started.
+#[derive(Debug)]
+pub enum StartError {
+    /// The call was not allowed to run anything.
+    NotPermitted,
+    /// Too many live already.
+    TooMany(usize),
+    /// Its supervisor refused: the sandbox could not be had, or the program cannot be run.
+    Refused {
+        /// Which step failed.
+        why: String,
+        /// The system's error, where it gave one.
+        errno: Option<i32>,
+    },
+    /// The system failed before that.
+    Io(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::NotPermitted => f.write_str("this call was not allowed to run anything"),
+            StartError::TooMany(most) => write!(f, "{most} jobs live already; stop one first"),
+            StartError::Refused { why, errno: None } => f.write_str(why),
+            StartError::Refused { why, errno: Some(errno) } => {
+                write!(f, "{why}: {}", io::Error::from_raw_os_error(*errno))
+            }
+            StartError::Io(error) => write!(f, "the command could not be started: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl From<io::Error> for StartError {
+    fn from(error: io::Error) -> StartError {
+        StartError::Io(error)
+    }
+}
+
+/// That a background job ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// Its id.
+    pub job: String,
+    /// The session that started it.
+    pub session: String,
+    /// What it was.
+    pub command: String,
+    /// How it ended.
+    pub exited: Exited,
+}
+
+/// Whoever wants to know at once that a background job ended. Called on the job's own thread.
+pub type OnEnd = Box<dyn Fn(&Notice) + Send + Sync>;
+
+/// All jobs of this process.
+pub struct Jobs(Arc<Shared>);
+
+/// What outlives a call.
+struct Shared {
+    exe: PathBuf,
+    next: AtomicU64,
+    jobs: Mutex<BTreeMap<u64, Arc<Job>>>,
+    notices: Mutex<Vec<Notice>>,
+    on_end: Option<OnEnd>,
+}
+
+impl fmt::Debug for Jobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jobs").field("live", &self.live().len()).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn tell(&self, notice: Notice) {
+        if let Some(on_end) = &self.on_end {
+            on_end(&notice);
+        }
+        lock(&self.notices).push(notice);
+    }
+}
+
+/// What a panic elsewhere left behind is still a list of jobs.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Jobs {
+    /// No jobs yet. `exe` is the program that supervises when it is run as `exe __run`.
+    pub fn new(exe: impl Into<PathBuf>, on_end: Option<OnEnd>) -> Jobs {
+        Jobs(Arc::new(Shared {
+            exe: exe.into(),
+            next: AtomicU64::new(1),
+            jobs: Mutex::default(),
+            notices: Mutex::default(),
+            on_end,
+        }))
+    }
+
+    /// Starts a command that `permit` holds an [`Effect::Exec`] for; returns when it runs.
+    pub fn start(&self, permit: &Permit, order: Order) -> Result<Arc<Job>, StartError> {
+        if !permit.effects().all.iter().any(|effect| matches!(effect, Effect::Exec(_))) {
+            return Err(StartError::NotPermitted);
+        }
+        if self.live().len() >= MOST_LIVE {
+            return Err(StartError::TooMany(MOST_LIVE));
+        }
+        let number = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let id = format!("j{number}");
+        let mark = format!("{id}-{}", random_word()?);
+        let ends = order::ends(&order.stdin)?;
+        let wire = order.to_wire(&mark);
+        let (link, mut child) = self.supervisor()?;
+        let begun = (|| {
+            let mut fds = ends.theirs.iter().map(AsFd::as_fd).collect::<Vec<_>>();
+            if order.keep {
+                fds.push(ends.output.as_fd());
+            }
+            wire::send_order(link.as_fd(), &wire, &fds)?;
+            let mut lines = Lines::default();
+            Ok::<_, io::Error>((first_report(&link, &mut lines)?, lines))
+        })();
+        // What is left of the job's ends here would keep its output open.
+        drop(ends.theirs);
+        let give_up = |mut child: Child| {
+            let _ = child.kill();
+            let _ = child.wait();
+        };
+        let (pid, held, lines) = match begun {
+            Ok((Report::Started { pid, held }, lines)) => (pid, held, lines),
+            Ok((Report::Refused { why, errno }, _)) => {
+                let _ = child.wait();
+                return Err(StartError::Refused { why, errno });
+            }
+            Ok((Report::Exited(_) | Report::Reached(_), _)) => {
+                give_up(child);
+                return Err(io::Error::other("its supervisor spoke out of turn").into());
+            }
+            Err(error) => {
+                give_up(child);
+                return Err(error.into());
+            }
+        };
+        let job = Arc::new(Job::new(id, order, pid, held, &child, link, ends.stdin, ends.input));
+        let pump = Pump::new(job.clone(), Arc::downgrade(&self.0), child, lines, ends.output, mark);
+        self.remember(number, job.clone());
+        std::thread::Builder::new().name(format!("job {}", job.id())).stack_size(256 << 10).spawn(|| pump.run())?;
+        Ok(job)
+    }
+
+    /// One job of `session`, for a call that may run or control something.
+    pub fn job(&self, permit: &Permit, session: &str, id: &str) -> Option<Arc<Job>> {
+        let number: u64 = id.strip_prefix('j')?.parse().ok()?;
+        lock(&self.0.jobs).get(&number).filter(|job| job.session() == session && may_handle(permit)).cloned()
+    }
+
+    /// Every live process that calls of `session` started, by job.
+    pub fn list(&self, permit: &Permit, session: &str) -> Vec<Listed> {
+        if !may_handle(permit) {
+            return Vec::new();
+        }
+        self.live().iter().filter(|job| job.session() == session).map(|job| job.listed()).collect()
+    }
+
+    /// The background jobs of `session` that ended since this was last asked.
+    pub fn take_notices(&self, session: &str) -> Vec<Notice> {
+        let mut notices = lock(&self.0.notices);
+        let (taken, left) = notices.drain(..).partition(|notice| notice.session == session);
+        *notices = left;
+        taken
+    }
+
+    /// Ends all jobs of `session` but those that were asked to be kept; returns when they are gone.
+    pub fn end_session(&self, session: &str) {
+        self.end(|job| job.session() == session, GRACE);
+        lock(&self.0.jobs).retain(|_, job| job.session() != session || job.is_live());
+        lock(&self.0.notices).retain(|notice| notice.session != session);
+    }
+
+    fn end(&self, which: impl Fn(&Job) -> bool, grace: Duration) {
+        let ending: Vec<_> = self.live().into_iter().filter(|job| !job.is_kept() && which(job)).collect();
+        for job in &ending {
+            job.ask_to_stop(wire::KilledBy::Stop, grace);
+        }
+        let until = Instant::now() + grace + END_WITHIN;
+        for job in &ending {
+            job.wait_gone(until.saturating_duration_since(Instant::now()));
+        }
+    }
+
+    fn live(&self) -> Vec<Arc<Job>> {
+        lock(&self.0.jobs).values().filter(|job| job.is_live()).cloned().collect()
+    }
+
+    fn remember(&self, number: u64, job: Arc<Job>) {
+        let mut jobs = lock(&self.0.jobs);
+        jobs.insert(number, job);
+        let ended: Vec<u64> = jobs.iter().filter(|(_, job)| !job.is_live()).map(|(number, _)| *number).collect();
+        for number in ended.iter().take(ended.len().saturating_sub(MOST_ENDED)) {
+            jobs.remove(number);
+        }
+    }
+
+    /// A supervisor that waits for its order, and our end of the socket to it.
+    fn supervisor(&self) -> io::Result<(OwnedFd, Child)> {
+        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        let child = Command::new(&self.0.exe)
+            .arg("__run")
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // Not ours: the interrupt key of a terminal that nika runs in is for nika.
+            .process_group(0)
+            .spawn()?;
+        Ok((ours, child))
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.end(|_| true, Duration::ZERO);
+    }
+}
+
+/// Whether a call may see and steer what other calls of its session started.
+fn may_handle(permit: &Permit) -> bool {
+    let handles = |effect: &Effect| matches!(effect, Effect::Exec(_) | Effect::Control(_) | Effect::Session);
+    permit.effects().all.iter().any(handles)
+}
+
+/// What the supervisor says first.
+fn first_report(link: &OwnedFd, lines: &mut Lines) -> io::Result<Report> {
+    let until = Instant::now() + START_WITHIN;
+    loop {
+        if let Some(report) = lines.next() {
+            return Ok(report);
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "its supervisor says nothing"));
+        }
+        let mut fds = [PollFd::from_borrowed_fd(link.as_fd(), PollFlags::IN)];
+        let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) if !lines.fill(link.as_fd())? => {
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "its supervisor ended before it began"));
+            }
+            Ok(_) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// A word that nobody can guess.
+pub(super) fn random_word() -> io::Result<String> {
+    let mut bytes = [0; 12];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,516 @@
+//! One job, as its starter and later calls see it.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::Child;
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
+
+use super::order::{Order, Stdin};
+use super::output::{Kept, from_spill};
+use super::{END_WITHIN, GRACE, lock, terminal};
+use crate::proc::tree::{self, Input, Process};
+use crate::proc::wire::{self, Exited, Held, KilledBy, Reached, Request};
+
+/// How often a wait looks at whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(20);
+/// How many requests to hosts are remembered.
+const MOST_REACHED: usize = 1000;
+/// The end of a terminal's input: what the key Ctrl-D sends.
+const END_OF_INPUT: u8 = 4;
+
+/// How a job stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// It runs.
+    Running,
+    /// It runs, and for at least a second it did nothing but wait for input.
+    Waiting,
+    /// It ended.
+    Ended(Exited),
+}
+
+/// When a read of output is over.
+pub enum Until<'a> {
+    /// At once.
+    Now,
+    /// When there is anything new.
+    Output,
+    /// When a line after the cursor, or the beginning of one, pleases.
+    Line(&'a dyn Fn(&[u8]) -> bool),
+    /// When the job has ended.
+    End,
+}
+
+/// A read of output.
+pub struct Reading<'a> {
+    /// How much of the output was read before: [`Chunk::next`] of the last read.
+    pub cursor: u64,
+    /// When it is over. A job that ends or waits for input ends every read.
+    pub until: Until<'a>,
+    /// How long it waits at most.
+    pub at_most: Duration,
+    /// How many bytes it gives at most.
+    pub max_bytes: usize,
+    /// Asked every 20 ms: whether nobody wants the answer any more.
+    pub stopped: &'a dyn Fn() -> bool,
+}
+
+impl fmt::Debug for Until<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Until::Now => "Now",
+            Until::Output => "Output",
+            Until::Line(_) => "Line",
+            Until::End => "End",
+        })
+    }
+}
+
+impl fmt::Debug for Reading<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reading").field("cursor", &self.cursor).field("until", &self.until).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// What is there from `cursor` on, at most 64 KiB.
+    pub fn from(cursor: u64) -> Reading<'a> {
+        Reading { cursor, until: Until::Now, at_most: Duration::ZERO, max_bytes: 64 << 10, stopped: &|| false }
+    }
+
+    /// The same, waiting at most `at_most` until `until`.
+    pub fn waiting(self, until: Until<'a>, at_most: Duration) -> Reading<'a> {
+        Reading { until, at_most, ..self }
+    }
+}
+
+/// A piece of output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// How many before them were not kept anywhere.
+    pub skipped: u64,
+    /// The cursor for the next read.
+    pub next: u64,
+    /// Whether there is more already.
+    pub more: bool,
+    /// Whether the line that was waited for is there.
+    pub matched: bool,
+    /// How the job stands.
+    pub state: State,
+}
+
+/// All of an output that is at hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Its beginning.
+    pub head: Vec<u8>,
+    /// How many bytes lie between the two.
+    pub omitted: u64,
+    /// Its end.
+    pub tail: Vec<u8>,
+    /// How many bytes there were.
+    pub total: u64,
+    /// The file with its first bytes, and how many those are.
+    pub spilled: Option<(PathBuf, u64)>,
+    /// Why there is no such file although there should be one.
+    pub spill_error: Option<String>,
+}
+
+/// A live job in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its id.
+    pub job: String,
+    /// What it is.
+    pub command: String,
+    /// Whether a call waits for it.
+    pub background: bool,
+    /// Whether it outlives the session.
+    pub keep: bool,
+    /// How it stands. A job that ended is still live when it left processes that linger.
+    pub state: State,
+    /// Milliseconds since it was started.
+    pub age_ms: u64,
+    /// Its processes, with the age of each in milliseconds.
+    pub processes: Vec<(Process, u64)>,
+}
+
+/// One job.
+pub struct Job {
+    id: String,
+    order: Order,
+    pid: i32,
+    held: Held,
+    supervisor: Option<Pid>,
+    began: Instant,
+    link: OwnedFd,
+    stdin: Mutex<Option<OwnedFd>>,
+    pub(super) input: Option<Input>,
+    pub(super) inside: Mutex<Inside>,
+    pub(super) changed: Condvar,
+}
+
+/// What changes while it runs.
+#[derive(Debug)]
+pub(super) struct Inside {
+    pub(super) kept: Kept,
+    pub(super) waiting: bool,
+    /// When it last said something or was told something.
+    pub(super) stirred: Instant,
+    pub(super) exited: Option<Exited>,
+    reached: Vec<Reached>,
+    /// Nothing of it is left.
+    pub(super) gone: bool,
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job").field("id", &self.id).field("pid", &self.pid).finish_non_exhaustive()
+    }
+}
+
+impl Job {
+    #[expect(clippy::too_many_arguments, reason = "each is one part of what start made")]
+    pub(super) fn new(
+        id: String,
+        order: Order,
+        pid: i32,
+        held: Held,
+        supervisor: &Child,
+        link: OwnedFd,
+        stdin: Option<OwnedFd>,
+        input: Option<Input>,
+    ) -> Job {
+        let kept = Kept::new(&order.output);
+        let now = Instant::now();
+        Job {
+            id,
+            order,
+            pid,
+            held,
+            supervisor: i32::try_from(supervisor.id()).ok().and_then(Pid::from_raw),
+            began: now,
+            link,
+            stdin: Mutex::new(stdin),
+            input,
+            inside: Mutex::new(Inside {
+                kept,
+                waiting: false,
+                stirred: now,
+                exited: None,
+                reached: Vec::new(),
+                gone: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Its id: `j7`.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The session that started it.
+    pub fn session(&self) -> &str {
+        &self.order.session
+    }
+
+    /// What it is.
+    pub fn command(&self) -> String {
+        self.order.command()
+    }
+
+    /// The process id of its command, as this process sees it.
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// The profile that holds it.
+    pub fn held(&self) -> &Held {
+        &self.held
+    }
+
+    /// Whether nobody waits for it.
+    pub fn is_background(&self) -> bool {
+        self.order.background
+    }
+
+    /// Whether it outlives the session.
+    pub fn is_kept(&self) -> bool {
+        self.order.keep
+    }
+
+    /// Whether a process of it may still live.
+    pub fn is_live(&self) -> bool {
+        !lock(&self.inside).gone
+    }
+
+    /// How it stands.
+    pub fn state(&self) -> State {
+        state(&lock(&self.inside))
+    }
+
+    pub(super) fn order(&self) -> &Order {
+        &self.order
+    }
+
+    pub(super) fn link(&self) -> &OwnedFd {
+        &self.link
+    }
+
+    pub(super) fn supervisor(&self) -> Option<Pid> {
+        self.supervisor
+    }
+
+    /// Output from a cursor on.
+    pub fn read(&self, reading: &Reading<'_>) -> Chunk {
+        let until = Instant::now().checked_add(reading.at_most);
+        let mut seen = reading.cursor;
+        let mut inside = lock(&self.inside);
+        loop {
+            let total = inside.kept.total();
+            let over = inside.exited.is_some() || inside.waiting;
+            let matched = match reading.until {
+                Until::Line(pleases) => find_line(&inside.kept, &mut seen, pleases),
+                _ => false,
+            };
+            let done = match reading.until {
+                Until::Now => true,
+                Until::Output => over || total > reading.cursor,
+                Until::Line(_) => over || matched,
+                Until::End => over,
+            };
+            let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()));
+            if done || left.is_zero() || (reading.stopped)() {
+                return self.chunk(inside, reading, matched);
+            }
+            inside = self.wait_change(inside, left.min(LOOK));
+        }
+    }
+
+    fn wait_change<'a>(
+        &self,
+        inside: std::sync::MutexGuard<'a, Inside>,
+        at_most: Duration,
+    ) -> std::sync::MutexGuard<'a, Inside> {
+        match self.changed.wait_timeout(inside, at_most) {
+            Ok((inside, _)) => inside,
+            Err(poisoned) => poisoned.into_inner().0,
+        }
+    }
+
+    fn chunk(&self, inside: std::sync::MutexGuard<'_, Inside>, reading: &Reading<'_>, matched: bool) -> Chunk {
+        let (total, tail_start) = (inside.kept.total(), inside.kept.tail_start());
+        let cursor = reading.cursor.min(total);
+        let end = total.min(cursor + reading.max_bytes as u64);
+        let state = state(&inside);
+        let mut bytes = inside.kept.in_memory(cursor..end);
+        let spilled = inside.kept.spilled.clone();
+        let mut skipped = 0;
+        if bytes.is_empty() && cursor < end {
+            // In the gap between beginning and end.
+            match spilled.filter(|(_, written)| cursor < *written) {
+                Some((path, written)) => {
+                    drop(inside);
+                    bytes = from_spill(&path, cursor..end.min(written));
+                }
+                None => {
+                    skipped = tail_start.saturating_sub(cursor);
+                    bytes = inside.kept.in_memory(tail_start..total.min(tail_start + reading.max_bytes as u64));
+                }
+            }
+        }
+        let next = cursor + skipped + bytes.len() as u64;
+        Chunk { more: next < total, bytes, skipped, next, matched, state }
+    }
+
+    /// Waits until the command has ended, at most `at_most`, or until `stopped` says that nobody cares.
+    /// [`State::Waiting`] does not end this wait: a person may be about to type.
+    pub fn wait(&self, at_most: Duration, stopped: &dyn Fn() -> bool) -> Option<Exited> {
+        let until = Instant::now().checked_add(at_most);
+        let mut inside = lock(&self.inside);
+        loop {
+            if inside.exited.is_some() {
+                return inside.exited.clone();
+            }
+            let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()));
+            if left.is_zero() || stopped() {
+                return None;
+            }
+            inside = self.wait_change(inside, left.min(LOOK));
+        }
+    }
+
+    /// The hosts that it asked for so far, the first thousand of them.
+    pub fn hosts(&self) -> Vec<Reached> {
+        lock(&self.inside).reached.clone()
+    }
+
+    pub(super) fn reached(&self, reached: Reached) {
+        let mut inside = lock(&self.inside);
+        if inside.reached.len() < MOST_REACHED {
+            inside.reached.push(reached);
+        }
+    }
+
+    /// Waits until nothing of it is left; false when that took too long.
+    pub(super) fn wait_gone(&self, at_most: Duration) -> bool {
+        let until = Instant::now() + at_most;
+        let mut inside = lock(&self.inside);
+        while !inside.gone {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            inside = self.wait_change(inside, left);
+        }
+        true
+    }
+
+    /// All that is at hand of its output.
+    pub fn summary(&self) -> Summary {
+        let inside = lock(&self.inside);
+        let kept = &inside.kept;
+        Summary {
+            head: kept.head().to_vec(),
+            omitted: kept.tail_start() - kept.head().len() as u64,
+            tail: kept.tail().to_vec(),
+            total: kept.total(),
+            spilled: kept.spilled.clone(),
+            spill_error: kept.spill_error.clone(),
+        }
+    }
+
+    /// Gives it input; how many of the bytes it took within `at_most`.
+    pub fn write(&self, bytes: &[u8], at_most: Duration) -> io::Result<usize> {
+        let until = Instant::now() + at_most;
+        let guard = lock(&self.stdin);
+        let closed = || io::Error::new(io::ErrorKind::BrokenPipe, "this job takes no input");
+        let stdin = guard.as_ref().ok_or_else(closed)?;
+        self.stir();
+        let mut done = 0;
+        while done < bytes.len() {
+            match rustix::io::write(stdin, &bytes[done..]) {
+                Ok(written) => done += written,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::AGAIN) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        break;
+                    }
+                    let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left.min(LOOK).subsec_nanos()) };
+                    let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::OUT)];
+                    let _ = poll(&mut fds, Some(&timeout));
+                }
+                Err(rustix::io::Errno::PIPE | rustix::io::Errno::IO) => return Err(closed()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.stir();
+        Ok(done)
+    }
+
+    /// Ends its input: a pipe is closed, a terminal gets what the key Ctrl-D sends.
+    pub fn close_input(&self) -> io::Result<()> {
+        if matches!(self.order.stdin, Stdin::Terminal { .. }) {
+            return self.write(&[END_OF_INPUT], LOOK).map(drop);
+        }
+        lock(&self.stdin).take();
+        self.stir();
+        Ok(())
+    }
+
+    /// Gives its terminal another size.
+    pub fn resize(&self, rows: u16, cols: u16) -> io::Result<()> {
+        match (&self.order.stdin, lock(&self.stdin).as_ref()) {
+            (Stdin::Terminal { .. }, Some(ours)) => terminal::resize(ours, rows, cols),
+            _ => Err(io::Error::other("this job has no terminal")),
+        }
+    }
+
+    /// Sends a signal to all of it.
+    pub fn signal(&self, number: i32) -> io::Result<()> {
+        wire::say(self.link.as_fd(), &Request::Signal(number))
+    }
+
+    /// Ends it: asks, kills what is left after two seconds, and returns when nothing of it is left.
+    pub fn stop(&self) -> Option<Exited> {
+        self.stop_within(GRACE)
+    }
+
+    /// Ends it, with another grace.
+    pub fn stop_within(&self, grace: Duration) -> Option<Exited> {
+        self.ask_to_stop(KilledBy::Stop, grace);
+        self.wait_gone(grace + END_WITHIN);
+        lock(&self.inside).exited.clone()
+    }
+
+    pub(super) fn ask_to_stop(&self, why: KilledBy, grace: Duration) {
+        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        // When nobody hears it, it ended already.
+        let _ = wire::say(self.link.as_fd(), &Request::Stop { why, grace_ms });
+    }
+
+    /// Whatever is done to it is a reason to look anew at whether it waits.
+    fn stir(&self) {
+        let mut inside = lock(&self.inside);
+        inside.stirred = Instant::now();
+        inside.waiting = false;
+    }
+
+    pub(super) fn forget_input(&self) {
+        lock(&self.stdin).take();
+    }
+
+    pub(super) fn listed(&self) -> Listed {
+        let processes = self.supervisor.map(tree::look_below).unwrap_or_default();
+        Listed {
+            job: self.id.clone(),
+            command: self.command(),
+            background: self.order.background,
+            keep: self.order.keep,
+            state: self.state(),
+            age_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            processes: processes.into_iter().map(|process| (process.clone(), tree::age_ms(&process))).collect(),
+        }
+    }
+}
+
+fn state(inside: &Inside) -> State {
+    match &inside.exited {
+        Some(exited) => State::Ended(exited.clone()),
+        None if inside.waiting => State::Waiting,
+        None => State::Running,
+    }
+}
+
+/// Whether a line from `seen` on pleases; moves `seen` to the beginning of the last line.
+fn find_line(kept: &Kept, seen: &mut u64, pleases: &dyn Fn(&[u8]) -> bool) -> bool {
+    let total = kept.total();
+    let mut found = false;
+    while *seen < total && !found {
+        let bytes = kept.in_memory(*seen..total);
+        if bytes.is_empty() {
+            *seen = kept.tail_start();
+            continue;
+        }
+        found = bytes.split(|byte| *byte == b'\n').any(|line| !line.is_empty() && pleases(line));
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let reached = *seen + bytes.len() as u64;
+        *seen += whole as u64;
+        if reached == total {
+            break;
+        }
+        // The gap: the line that it cuts cannot be known.
+        *seen = kept.tail_start();
+    }
+    found
+}

@@ -1,0 +1,247 @@
+//! The thread of one job: takes its output, hears its supervisor, notices that it waits for input.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::Child;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
+
+use super::job::Job;
+use super::output::Spill;
+use super::{END_WITHIN, Notice, Shared, lock};
+use crate::proc::tree;
+use crate::proc::wire::{Exited, How, KilledBy, Lines, Report};
+
+/// A pipe's usual size.
+const PIECE_BYTES: usize = 64 << 10;
+/// How often a job that could wait for input is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+/// How long it must have been quiet.
+const QUIET: Duration = Duration::from_secs(1);
+/// How many pieces of output are taken before the supervisor is heard again.
+const PIECES: usize = 16;
+
+/// All that the thread owns.
+pub(super) struct Pump {
+    job: Arc<Job>,
+    all: Weak<Shared>,
+    supervisor: Child,
+    lines: Lines,
+    output: Option<OwnedFd>,
+    mark: String,
+    spill: Spill,
+    piece: Vec<u8>,
+    /// Processor time of the tree, and since when it has not changed.
+    idle: (u64, Instant),
+    stopped_for_output: bool,
+}
+
+impl Pump {
+    pub(super) fn new(
+        job: Arc<Job>,
+        all: Weak<Shared>,
+        supervisor: Child,
+        lines: Lines,
+        output: OwnedFd,
+        mark: String,
+    ) -> Pump {
+        let spill = Spill::new(&job.order().output);
+        Pump {
+            job,
+            all,
+            supervisor,
+            lines,
+            output: Some(output),
+            mark,
+            spill,
+            piece: vec![0; PIECE_BYTES],
+            idle: (0, Instant::now()),
+            stopped_for_output: false,
+        }
+    }
+
+    pub(super) fn run(mut self) {
+        // What came together with the news that it runs is here already, and nothing may come after it.
+        self.hear();
+        loop {
+            let (written, said) = self.wait();
+            if written {
+                self.take_output();
+            }
+            if said {
+                let there = self.lines.fill(self.job.link().as_fd()).unwrap_or(false);
+                self.hear();
+                if !there {
+                    break;
+                }
+            }
+            self.look_whether_waiting();
+        }
+        self.take_all_output();
+        if lock(&self.job.inside).exited.is_none() {
+            let exited = self.sweep();
+            self.exited(exited, true);
+        }
+        let _ = self.supervisor.wait();
+        self.job.forget_input();
+        lock(&self.job.inside).gone = true;
+        self.job.changed.notify_all();
+    }
+
+    /// Does what the supervisor said.
+    fn hear(&mut self) {
+        while let Some(report) = self.lines.next() {
+            match report {
+                Report::Exited(exited) => {
+                    let lingers = self.job.order().linger && exited.left > 0;
+                    self.take_all_output();
+                    self.exited(exited, !lingers);
+                }
+                Report::Reached(reached) => self.job.reached(reached),
+                Report::Started { .. } | Report::Refused { .. } => {}
+            }
+        }
+    }
+
+    /// Waits for output or words; no longer than until the next look.
+    fn wait(&self) -> (bool, bool) {
+        let timeout = self.job.input.map(|_| Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) });
+        let mut fds = vec![PollFd::from_borrowed_fd(self.job.link().as_fd(), PollFlags::IN)];
+        fds.extend(self.output.iter().map(|output| PollFd::from_borrowed_fd(output.as_fd(), PollFlags::IN)));
+        if poll(&mut fds, timeout.as_ref()).is_err() {
+            return (false, false);
+        }
+        let ready = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
+        (ready(1), ready(0))
+    }
+
+    fn take_all_output(&mut self) {
+        while self.take_output() {}
+    }
+
+    /// Takes some output; whether there may be more at once.
+    fn take_output(&mut self) -> bool {
+        for _ in 0..PIECES {
+            let Some(output) = &self.output else { return false };
+            match rustix::io::read(output, &mut self.piece[..]) {
+                Ok(read) if read > 0 => self.keep(read),
+                Err(rustix::io::Errno::AGAIN) => return false,
+                Err(rustix::io::Errno::INTR) => {}
+                // At its end: for a terminal, nobody has it open any more.
+                Ok(_) | Err(_) => {
+                    self.output = None;
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn keep(&mut self, read: usize) {
+        let piece = &self.piece[..read];
+        let mut inside = lock(&self.job.inside);
+        if self.spill.is_open() {
+            // Only this thread adds output, so nothing comes between.
+            drop(inside);
+            let written = self.spill.write(&[], piece);
+            inside = lock(&self.job.inside);
+            note(&mut inside.kept, &mut self.spill, written);
+        } else if inside.kept.overflows(read) {
+            let written = self.spill.write(&[inside.kept.head(), inside.kept.tail()], piece);
+            note(&mut inside.kept, &mut self.spill, written);
+        }
+        inside.kept.push(piece);
+        inside.stirred = Instant::now();
+        inside.waiting = false;
+        let total = inside.kept.total();
+        drop(inside);
+        self.job.changed.notify_all();
+        if total > self.job.order().output.most_bytes && !self.stopped_for_output {
+            self.stopped_for_output = true;
+            self.job.ask_to_stop(KilledBy::Output, Duration::ZERO);
+        }
+    }
+
+    /// Quiet for a second, no processor time, and somebody blocked on the input: it waits.
+    fn look_whether_waiting(&mut self) {
+        let (Some(input), Some(supervisor)) = (self.job.input, self.job.supervisor()) else { return };
+        let now = Instant::now();
+        {
+            let inside = lock(&self.job.inside);
+            if inside.waiting || inside.exited.is_some() || now.duration_since(inside.stirred) < QUIET / 4 {
+                return;
+            }
+        }
+        let used: u64 = tree::look_below(supervisor).iter().map(|process| process.cpu_ms).sum();
+        if used != self.idle.0 || !tree::waits_for(supervisor, input) {
+            self.idle = (used, now);
+            return;
+        }
+        let mut inside = lock(&self.job.inside);
+        let quiet_since = self.idle.1.max(inside.stirred);
+        if now.duration_since(quiet_since) >= QUIET {
+            inside.waiting = true;
+            drop(inside);
+            self.job.changed.notify_all();
+        }
+    }
+
+    fn exited(&mut self, exited: Exited, gone: bool) {
+        let mut inside = lock(&self.job.inside);
+        inside.waiting = false;
+        inside.exited = Some(exited.clone());
+        drop(inside);
+        if gone {
+            self.job.forget_input();
+        }
+        if self.job.is_background()
+            && let Some(all) = self.all.upgrade()
+        {
+            all.tell(Notice {
+                job: self.job.id().to_owned(),
+                session: self.job.session().to_owned(),
+                command: self.job.command(),
+                exited,
+            });
+        }
+        self.job.changed.notify_all();
+    }
+
+    /// The supervisor is gone without a word: somebody killed it. What it held is found by its mark.
+    fn sweep(&mut self) -> Exited {
+        let until = Instant::now() + END_WITHIN;
+        let mark = format!("NIKA_JOB={}", self.mark);
+        let mut left = tree::marked(&mark);
+        while !left.is_empty() && Instant::now() < until {
+            for pid in &left {
+                let _ = rustix::process::kill_process(*pid, Signal::KILL);
+            }
+            std::thread::yield_now();
+            left = tree::marked(&mark);
+        }
+        Exited {
+            how: How::Signal(libc::SIGKILL),
+            killed_by: Some(KilledBy::Lost),
+            wall_ms: 0,
+            user_ms: 0,
+            sys_ms: 0,
+            max_rss_bytes: 0,
+            cwd: None,
+            left: left.len(),
+            set_aside: Vec::new(),
+        }
+    }
+}
+
+fn note(kept: &mut super::output::Kept, spill: &mut Spill, written: io::Result<()>) {
+    if let Err(error) = written {
+        kept.spill_error = Some(error.to_string());
+        kept.spilled = spill.state();
+        spill.close();
+        return;
+    }
+    kept.spilled = spill.state();
+}

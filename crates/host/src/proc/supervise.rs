@@ -1,0 +1,448 @@
+//! The supervisor of one command: our own program again, as `nika __run`.
+//!
+//! ```text
+//! nika ──order, descriptors──▶ supervisor ──fork, exec──▶ command ──▶ its children …
+//!      ◀──started, exited─────  (adopts every orphan below it; nothing below it outlives it)
+//! ```
+//!
+//! It is a process of its own so that orphans have somebody to fall to, and so that a nika that is killed
+//! leaves nothing behind: the socket between the two ends, and the supervisor ends everything and itself.
+//! It has one thread, prints nothing and reads no environment.
+
+mod launch;
+pub(crate) mod signals;
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use nika_guard::profile::Access;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+
+use self::launch::{Failure, launch};
+use self::signals::Signals;
+use super::tree;
+use super::wire::{self, Exited, Held, How, KilledBy, Lines, Order, Reached, Report, Request};
+use crate::sandbox::{self, Ended, Entered, Reach, Target, Visit};
+
+/// How often memory and processes are counted. A fork bomb makes a few hundred processes in this time.
+const COUNT_EVERY: Duration = Duration::from_millis(100);
+/// How often when half of a bound is reached.
+const COUNT_OFTEN: Duration = Duration::from_millis(10);
+/// How long killed processes may take to be gone. One that hangs in a device, or belongs to somebody else,
+/// is counted as left.
+const REAP_WITHIN: Duration = Duration::from_secs(5);
+/// How long to wait for news of a death before looking again.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+/// Runs the command that the socket on standard input orders, and returns when it and all it started are
+/// gone. Call it before anything else: it must be the only thread.
+pub fn supervise() -> ExitCode {
+    let link = rustix::stdio::stdin();
+    // What our owner's owner left open would stay open for as long as we live.
+    signals::close_from(3);
+    match begin(link) {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(mut supervisor)) => {
+            supervisor.run();
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            let _ = wire::say(link, &Report::Refused { why: failure.why, errno: failure.errno });
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A bound; 0 is none.
+pub(super) fn bound(most: u64) -> Option<u64> {
+    (most > 0).then_some(most)
+}
+
+/// The command, by what holds it.
+enum Running {
+    /// Nothing: it is our own child.
+    Free(Pid),
+    /// A world of its own, which can say how the command ended. Its first process is our child.
+    Held(Entered),
+}
+
+struct Supervisor {
+    link: BorrowedFd<'static>,
+    lines: Lines,
+    signals: Signals,
+    owner: Option<Pid>,
+    order: Order,
+    /// The other end of a kept job's output.
+    drain: Option<OwnedFd>,
+    command: Running,
+    began: Instant,
+    ended: Option<How>,
+    killed_by: Option<KilledBy>,
+    /// When those who were asked to end are killed.
+    kill_at: Option<Instant>,
+    count_at: Option<Instant>,
+    orphaned: bool,
+    reported: bool,
+}
+
+fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
+    let owner = rustix::process::getppid();
+    let signals = Signals::take().map_err(|error| Failure::new("signals cannot be taken", &error))?;
+    let setup = |error: rustix::io::Errno| Failure::new("orphans could not be adopted", &error.into());
+    // Our own end must come as a signal that we survive for as long as it takes to end the others.
+    rustix::process::set_parent_process_death_signal(Some(Signal::TERM)).map_err(setup)?;
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(setup)?;
+    let order = wire::take_order(link).map_err(|error| Failure::new("the order cannot be read", &error))?;
+    let Some((order, mut fds)) = order else { return Ok(None) };
+    if fds.len() < 3 {
+        return Err(Failure { why: "the order came without input and output".to_owned(), errno: None });
+    }
+    let drain = fds.split_off(3).pop();
+    let began = Instant::now();
+    let (command, held) = start(&order, fds, link)?;
+    let _ = wire::say(link, &Report::Started { pid: command.pid().as_raw_nonzero().get(), held });
+    let limits = &order.profile.limits;
+    let counts = bound(limits.memory_bytes).is_some() || bound(limits.processes).is_some();
+    Ok(Some(Supervisor {
+        link,
+        lines: Lines::default(),
+        signals,
+        owner,
+        drain,
+        command,
+        began,
+        ended: None,
+        killed_by: None,
+        kill_at: None,
+        count_at: counts.then(|| began + COUNT_EVERY),
+        orphaned: false,
+        reported: false,
+        order,
+    }))
+}
+
+fn start(order: &Order, stdio: Vec<OwnedFd>, link: BorrowedFd<'static>) -> Result<(Running, Held), Failure> {
+    if order.profile.access == Access::Unconfined {
+        let pid = launch(order, &stdio)?;
+        return Ok((Running::Free(pid), Held { profile: Access::Unconfined.name().to_owned(), missing: Vec::new() }));
+    }
+    let mut stdio = stdio.into_iter();
+    let target = Target {
+        programs: order.programs.clone(),
+        argv: order.argv.iter().map(Into::into).collect(),
+        stdio: [stdio.next(), stdio.next(), stdio.next()],
+        terminal: order.terminal,
+        linger: order.linger,
+    };
+    let mut reach = Reach::new(order.profile.hosts.clone());
+    reach.log = Box::new(move |visit: &Visit| {
+        let refused = visit.refused.as_ref().map(ToString::to_string);
+        let reached = Reached { host: visit.host.clone(), port: visit.port, refused };
+        let _ = wire::say(link, &Report::Reached(reached));
+    });
+    match sandbox::enter(&order.profile, target, Some(reach)) {
+        Ok(entered) => {
+            let held = Held { profile: entered.held().profile.to_owned(), missing: entered.held().missing.clone() };
+            Ok((Running::Held(entered), held))
+        }
+        Err(refusal) => Err(Failure { why: refusal.to_string(), errno: None }),
+    }
+}
+
+impl Running {
+    /// Our child that is, or holds, the command.
+    fn pid(&self) -> Pid {
+        match self {
+            Running::Free(pid) => *pid,
+            Running::Held(entered) => entered.init(),
+        }
+    }
+}
+
+impl Supervisor {
+    fn run(&mut self) {
+        loop {
+            let alone = self.reap();
+            if self.ended.is_some() && (alone || !self.goes_on()) {
+                let left = if alone { 0 } else { self.kill_all() };
+                self.report(left);
+                return;
+            }
+            if self.ended.is_some() && self.order.linger && !self.reported && self.kill_at.is_none() {
+                let left = self.left_running();
+                if left == 0 {
+                    let left = self.kill_all();
+                    self.report(left);
+                    return;
+                }
+                self.report(left);
+            }
+            if !self.attend() {
+                let left = self.kill_all();
+                self.report(left);
+                return;
+            }
+        }
+    }
+
+    /// Whether what the command left may live on for now.
+    fn goes_on(&self) -> bool {
+        self.kill_at.is_some_and(|at| Instant::now() < at) || (self.order.linger && self.kill_at.is_none())
+    }
+
+    /// How many live below us; the first process of a world is no more than its frame.
+    fn left_running(&self) -> usize {
+        let frame = self.command.pid().as_raw_nonzero().get();
+        tree::look_below(rustix::process::getpid()).iter().filter(|process| process.pid != frame).count()
+    }
+
+    /// Takes in all that died; true when nobody is left.
+    fn reap(&mut self) -> bool {
+        let alone = loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => self.mark_end(pid, status),
+                Err(rustix::io::Errno::INTR) => {}
+                Ok(None) => break false,
+                Err(_) => break true,
+            }
+        };
+        if self.ended.is_none()
+            && let Running::Held(entered) = &mut self.command
+        {
+            self.ended = entered.wait(Some(Duration::ZERO)).ok().flatten().map(|ended| match ended {
+                Ended::Exited(status) => How::Status(status),
+                Ended::Signalled(signal) => How::Signal(signal),
+                Ended::Killed => How::Signal(libc::SIGKILL),
+            });
+        }
+        alone
+    }
+
+    fn mark_end(&mut self, pid: Pid, status: WaitStatus) {
+        match self.command {
+            Running::Free(command) if command == pid => self.ended = how(status),
+            // What the first process of a world returns is not what its command did.
+            _ => {}
+        }
+    }
+
+    /// Waits for something to happen and does what it asks for; false when all has to end now.
+    fn attend(&mut self) -> bool {
+        let wait = self.next_moment().map(|at| at.saturating_duration_since(Instant::now()));
+        let (dead, said, output) = self.wait(wait);
+        if dead {
+            self.signals.drain();
+            // The thread that started us may end before its process does: only the process counts.
+            if rustix::process::getppid() != self.owner && !self.lose_owner() {
+                return false;
+            }
+        }
+        if said && !self.listen() && !self.lose_owner() {
+            return false;
+        }
+        if output {
+            self.swallow();
+        }
+        let now = Instant::now();
+        if self.kill_at.is_some_and(|at| now >= at) {
+            return false;
+        }
+        if self.kill_at.is_none() && self.deadline().is_some_and(|at| now >= at) {
+            self.stop(KilledBy::Timeout, Duration::from_millis(self.order.grace_ms));
+        }
+        if self.count_at.is_some_and(|at| now >= at)
+            && let Some(why) = self.count()
+        {
+            self.killed_by.get_or_insert(why);
+            return false;
+        }
+        true
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        // What lingers has no deadline: its owner ends it.
+        let wall = self.order.wall_ms.filter(|_| self.ended.is_none())?;
+        self.began.checked_add(Duration::from_millis(wall))
+    }
+
+    fn next_moment(&self) -> Option<Instant> {
+        let end = self.kill_at.or_else(|| self.deadline());
+        [end, self.count_at].into_iter().flatten().min()
+    }
+
+    /// Polls; says whether there are signals, words from the owner, output that nobody takes.
+    fn wait(&self, wait: Option<Duration>) -> (bool, bool, bool) {
+        let timeout = wait.map(timespec);
+        // Of the owner and the output that nobody else takes, one is there at a time.
+        let drain = self.drain.as_ref().filter(|_| self.orphaned).map(AsFd::as_fd);
+        let second = if self.orphaned { drain } else { Some(self.link) };
+        let status = match &self.command {
+            Running::Held(entered) if self.ended.is_none() => Some(entered.status()),
+            _ => None,
+        };
+        let all = [Some(self.signals.fd()), second, status];
+        let mut fds: Vec<_> = all.into_iter().flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        if poll(&mut fds, timeout.as_ref()).is_err() {
+            return (false, false, false);
+        }
+        let second = second.is_some() && fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
+        let signal = fds.first().is_some_and(|fd| !fd.revents().is_empty());
+        (signal, second && !self.orphaned, second && self.orphaned)
+    }
+
+    /// Hears the owner; false when there is none any more.
+    fn listen(&mut self) -> bool {
+        let there = self.lines.fill(self.link).unwrap_or(false);
+        while let Some(request) = self.lines.next() {
+            match request {
+                Request::Stop { why, grace_ms } => self.stop(why, Duration::from_millis(grace_ms)),
+                Request::Signal(number) => signal_all(number),
+            }
+        }
+        there
+    }
+
+    /// The owner is gone; true when the job outlives it.
+    fn lose_owner(&mut self) -> bool {
+        self.orphaned = true;
+        self.owner = rustix::process::getppid();
+        if !self.order.keep {
+            self.killed_by.get_or_insert(KilledBy::Stop);
+        }
+        self.order.keep
+    }
+
+    /// Takes the output of a kept job, so that it does not stand still. Nobody will read it.
+    fn swallow(&mut self) {
+        let mut piece = [0; 4096];
+        if self.drain.as_ref().is_some_and(|drain| matches!(rustix::io::read(drain, &mut piece), Ok(0) | Err(_))) {
+            self.drain = None;
+        }
+    }
+
+    /// Asks all to end; those that have not when `grace` is over are killed.
+    fn stop(&mut self, why: KilledBy, grace: Duration) {
+        if self.ended.is_none() {
+            self.killed_by.get_or_insert(why);
+        }
+        let at = Instant::now() + grace;
+        self.kill_at = Some(self.kill_at.map_or(at, |earlier| earlier.min(at)));
+        if !grace.is_zero() {
+            signal_all(libc::SIGTERM);
+            // One that is stopped hears nothing until it goes on.
+            signal_all(libc::SIGCONT);
+        }
+    }
+
+    /// Counts what the whole tree uses; the bound that it broke.
+    fn count(&mut self) -> Option<KilledBy> {
+        let limits = &self.order.profile.limits;
+        let all = tree::look_below(rustix::process::getpid());
+        let most = bound(limits.processes).unwrap_or(u64::MAX);
+        let threads = all.iter().map(|process| process.threads).sum::<u64>();
+        if threads > most {
+            return Some(KilledBy::Processes);
+        }
+        let memory = bound(limits.memory_bytes).unwrap_or(u64::MAX);
+        let resident = all.iter().map(|process| process.rss_bytes).sum::<u64>();
+        if resident > memory {
+            // Shared pages were counted once for each who shares them: now look closer.
+            let shared = |process| tree::proportional_bytes(process).unwrap_or(process.rss_bytes);
+            if all.iter().map(shared).sum::<u64>() > memory {
+                return Some(KilledBy::Memory);
+            }
+        }
+        let near = threads > most / 2 || resident > memory / 2;
+        self.count_at = Some(Instant::now() + if near { COUNT_OFTEN } else { COUNT_EVERY });
+        None
+    }
+
+    /// Kills everything below us, in rounds until nobody is left; how many there still are.
+    fn kill_all(&mut self) -> usize {
+        let until = Instant::now() + REAP_WITHIN;
+        loop {
+            let there = tree::below(rustix::process::getpid());
+            for pid in &there {
+                let _ = rustix::process::kill_process(*pid, Signal::KILL);
+            }
+            if self.reap() {
+                return 0;
+            }
+            if Instant::now() >= until {
+                return tree::look_below(rustix::process::getpid()).len();
+            }
+            let mut fds = [PollFd::from_borrowed_fd(self.signals.fd(), PollFlags::IN)];
+            let _ = poll(&mut fds, Some(&timespec(LOOK_AGAIN)));
+            self.signals.drain();
+        }
+    }
+
+    fn report(&mut self, left: usize) {
+        if std::mem::replace(&mut self.reported, true) {
+            return;
+        }
+        let usage = signals::usage();
+        let _ = wire::say(
+            self.link,
+            &Report::Exited(Exited {
+                how: self.ended.unwrap_or(How::Signal(libc::SIGKILL)),
+                killed_by: self.killed_by,
+                wall_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+                user_ms: usage.user_ms,
+                sys_ms: usage.sys_ms,
+                max_rss_bytes: usage.max_rss_bytes,
+                cwd: self.place(),
+                left,
+                set_aside: self.clean_up(left),
+            }),
+        );
+    }
+
+    /// Where the command is, or was.
+    fn place(&self) -> Option<PathBuf> {
+        if !self.order.watch_cwd {
+            return None;
+        }
+        match &self.command {
+            Running::Free(_) => {
+                let here = rustix::process::getcwd(Vec::new()).ok()?.into_string().ok()?;
+                here.starts_with('/').then(|| here.into())
+            }
+            Running::Held(entered) => entered.place().map(PathBuf::from).filter(|place| place.to_str().is_some()),
+        }
+    }
+
+    /// Takes back what the sandbox put into the roots, once nobody is in it any more.
+    fn clean_up(&mut self, left: usize) -> Vec<String> {
+        if left > 0 {
+            return Vec::new();
+        }
+        let free = Running::Free(self.command.pid());
+        match std::mem::replace(&mut self.command, free) {
+            Running::Free(_) => Vec::new(),
+            Running::Held(entered) => {
+                entered.finish().into_iter().map(|path| path.to_string_lossy().into_owned()).collect()
+            }
+        }
+    }
+}
+
+fn timespec(time: Duration) -> Timespec {
+    // A moment more than nothing, so that a wait for what is due ends after it and not just before.
+    let time = time.saturating_add(Duration::from_micros(1));
+    Timespec { tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX), tv_nsec: i64::from(time.subsec_nanos()) }
+}
+
+fn how(status: WaitStatus) -> Option<How> {
+    status.exit_status().map(How::Status).or_else(|| status.terminating_signal().map(How::Signal))
+}
+
+fn signal_all(number: i32) {
+    let Some(signal) = Signal::from_named_raw(number) else { return };
+    for pid in tree::below(rustix::process::getpid()) {
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}

@@ -1,0 +1,296 @@
+//! Which processes are there below one, what they use, and whether one of them waits for input.
+//!
+//! All of it is read from `/proc`; nothing is stopped or traced. A process that ends while it is looked at
+//! is simply not in the answer.
+
+use std::fs;
+use std::os::linux::fs::MetadataExt;
+use std::os::unix::fs::FileExt;
+
+use rustix::process::Pid;
+
+/// How many threads of one process are looked at: an interpreter that reads has few.
+const MOST_THREADS: usize = 16;
+/// How many entries of a poll set are looked at.
+const MOST_POLLED: u64 = 64;
+/// `/dev/tty`: whichever terminal a process has.
+const DEV_TTY: u64 = 5 << 8;
+
+/// One process, as the kernel's `stat` line says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its id, in our pid namespace.
+    pub pid: i32,
+    /// Its parent's.
+    pub parent: i32,
+    /// The kernel's name for it: the program's, at most 15 bytes.
+    pub name: String,
+    /// `R` runs, `S` sleeps, `D` waits for a device, `T` is stopped, `Z` is dead and not yet reaped.
+    pub state: char,
+    /// Processor time so far, itself alone, in milliseconds.
+    pub cpu_ms: u64,
+    /// Resident memory in bytes; what it shares counts in full.
+    pub rss_bytes: u64,
+    /// How many threads it has.
+    pub threads: u64,
+    /// When it began: clock ticks since the system's start. With the id, it names a process for good.
+    pub started_ticks: u64,
+}
+
+/// What a job reads its input from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// A pipe: both of its ends are this inode.
+    Pipe { dev: u64, ino: u64 },
+    /// A terminal: this device, or `/dev/tty` for those who have it as theirs.
+    Terminal { rdev: u64 },
+}
+
+/// The ids of all processes below `root`, itself not among them, parents first.
+pub(crate) fn below(root: Pid) -> Vec<Pid> {
+    let mut found = children(root);
+    let mut at = 0;
+    while at < found.len() {
+        for child in children(found[at]) {
+            // A process that moves up while we look could be met twice.
+            if !found.contains(&child) {
+                found.push(child);
+            }
+        }
+        at += 1;
+    }
+    found
+}
+
+/// The children of `parent`, by each of its threads.
+fn children(parent: Pid) -> Vec<Pid> {
+    let parent = parent.as_raw_nonzero();
+    let Ok(tasks) = fs::read_dir(format!("/proc/{parent}/task")) else { return Vec::new() };
+    let mut found = Vec::new();
+    for task in tasks.flatten() {
+        match fs::read_to_string(task.path().join("children")) {
+            Ok(line) => found.extend(line.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?))),
+            // Gone, or a kernel without this file: then every process says who its parent is.
+            Err(_) if fs::exists(task.path()).unwrap_or(false) => return children_by_scan(parent.get()),
+            Err(_) => {}
+        }
+    }
+    found
+}
+
+fn children_by_scan(parent: i32) -> Vec<Pid> {
+    all_pids()
+        .filter(|pid| look(*pid).is_some_and(|process| process.parent == parent))
+        .filter_map(Pid::from_raw)
+        .collect()
+}
+
+fn all_pids() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The processes whose first environment holds `mark`, for those whose supervisor was killed.
+pub(crate) fn marked(mark: &str) -> Vec<Pid> {
+    let holds = |pid: &i32| {
+        fs::read(format!("/proc/{pid}/environ"))
+            .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes()))
+    };
+    all_pids().filter(holds).filter_map(Pid::from_raw).collect()
+}
+
+/// One process, if it is still there.
+pub(crate) fn look(pid: i32) -> Option<Process> {
+    parse_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The processes below `root` that still live.
+pub(crate) fn look_below(root: Pid) -> Vec<Process> {
+    let alive = |process: &Process| process.state != 'Z';
+    below(root).into_iter().filter_map(|pid| look(pid.as_raw_nonzero().get())).filter(alive).collect()
+}
+
+/// `PID (NAME) STATE PARENT …`; a name may hold blanks and brackets.
+fn parse_stat(line: &[u8]) -> Option<Process> {
+    let open = line.iter().position(|byte| *byte == b'(')?;
+    let close = line.iter().rposition(|byte| *byte == b')')?;
+    let pid = std::str::from_utf8(line.get(..open)?).ok()?.trim().parse().ok()?;
+    let name = String::from_utf8_lossy(line.get(open + 1..close)?).into_owned();
+    // Counted from the third field of proc(5), the state.
+    let rest: Vec<&str> = std::str::from_utf8(line.get(close + 1..)?).ok()?.split_ascii_whitespace().collect();
+    let number = |field: usize| rest.get(field - 3)?.parse::<u64>().ok();
+    let ticks = rustix::param::clock_ticks_per_second().max(1);
+    Some(Process {
+        pid,
+        parent: rest.get(1)?.parse().ok()?,
+        name,
+        state: rest.first()?.chars().next()?,
+        cpu_ms: (number(14)? + number(15)?) * 1000 / ticks,
+        rss_bytes: number(24)? * rustix::param::page_size() as u64,
+        threads: number(20)?,
+        started_ticks: number(22)?,
+    })
+}
+
+/// Memory of `process` in bytes, what it shares counted by its share; `None` where the kernel will not say.
+pub(crate) fn proportional_bytes(process: &Process) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", process.pid)).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+/// How long ago `process` began, in milliseconds.
+pub(crate) fn age_ms(process: &Process) -> u64 {
+    let uptime = fs::read_to_string("/proc/uptime").ok();
+    let seconds = uptime.as_deref().and_then(|text| text.split_ascii_whitespace().next()?.parse::<f64>().ok());
+    let ticks = rustix::param::clock_ticks_per_second().max(1);
+    ((seconds.unwrap_or(0.0) * 1000.0) as u64).saturating_sub(process.started_ticks * 1000 / ticks)
+}
+
+/// Whether a process below `root` is blocked until somebody gives it `input`.
+pub(crate) fn waits_for(root: Pid, input: Input) -> bool {
+    below(root).into_iter().any(|pid| blocked_on(pid.as_raw_nonzero().get(), input))
+}
+
+fn blocked_on(pid: i32, input: Input) -> bool {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    tasks.flatten().take(MOST_THREADS).any(|task| {
+        fs::read_to_string(task.path().join("syscall"))
+            .ok()
+            .and_then(|line| parse_syscall(&line))
+            .is_some_and(|(number, arguments)| awaited(pid, number, &arguments).any(|fd| is_input(pid, fd, input)))
+    })
+}
+
+/// `NUMBER ARG0 … ARG5 SP PC`, or a word when the thread is not in a system call.
+fn parse_syscall(line: &str) -> Option<(i64, [u64; 6])> {
+    let mut words = line.split_ascii_whitespace();
+    let number = words.next()?.parse().ok()?;
+    let mut arguments = [0; 6];
+    for argument in &mut arguments {
+        *argument = u64::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok()?;
+    }
+    Some((number, arguments))
+}
+
+/// The descriptors that a system call waits to read from.
+fn awaited(pid: i32, number: i64, arguments: &[u64; 6]) -> Box<dyn Iterator<Item = u64>> {
+    match waiting_call(number) {
+        Some(Call::Read) => Box::new(std::iter::once(arguments[0])),
+        Some(Call::Poll) => {
+            let count = arguments[1].min(MOST_POLLED);
+            let set = memory(pid, arguments[0], count as usize * 8);
+            let entries: Vec<u64> = set.chunks_exact(8).filter_map(polled).collect();
+            Box::new(entries.into_iter())
+        }
+        Some(Call::Select) => {
+            let set = memory(pid, arguments[1], 8);
+            let first = u64::from_le_bytes(set.try_into().unwrap_or_default());
+            Box::new((0..arguments[0].min(64)).filter(move |fd| first >> fd & 1 == 1))
+        }
+        Some(Call::Epoll) => {
+            let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{}", arguments[0])).unwrap_or_default();
+            let fds: Vec<u64> = info.lines().filter_map(watched).collect();
+            Box::new(fds.into_iter())
+        }
+        None => Box::new(std::iter::empty()),
+    }
+}
+
+/// One `struct pollfd` that asks for input: `fd: i32, events: i16, revents: i16`.
+fn polled(entry: &[u8]) -> Option<u64> {
+    let fd = i32::from_ne_bytes(entry.get(..4)?.try_into().ok()?);
+    let events = i16::from_ne_bytes(entry.get(4..6)?.try_into().ok()?);
+    (events & libc::POLLIN != 0).then_some(u64::try_from(fd).ok()?)
+}
+
+/// `tfd:        0 events:       19 data: …`: the events in hexadecimal, 1 is input.
+fn watched(line: &str) -> Option<u64> {
+    let mut words = line.strip_prefix("tfd:")?.split_ascii_whitespace();
+    let fd = words.next()?.parse().ok()?;
+    let events = u64::from_str_radix(words.nth(1)?, 16).ok()?;
+    (events & 1 == 1).then_some(fd)
+}
+
+enum Call {
+    Read,
+    Poll,
+    Select,
+    Epoll,
+}
+
+fn waiting_call(number: i64) -> Option<Call> {
+    #[cfg(target_arch = "x86_64")]
+    let old: &[(i64, Call)] =
+        &[(libc::SYS_poll, Call::Poll), (libc::SYS_select, Call::Select), (libc::SYS_epoll_wait, Call::Epoll)];
+    #[cfg(not(target_arch = "x86_64"))]
+    let old: &[(i64, Call)] = &[];
+    let table = [
+        (libc::SYS_read, Call::Read),
+        (libc::SYS_readv, Call::Read),
+        (libc::SYS_recvfrom, Call::Read),
+        (libc::SYS_ppoll, Call::Poll),
+        (libc::SYS_pselect6, Call::Select),
+        (libc::SYS_epoll_pwait, Call::Epoll),
+        (libc::SYS_epoll_pwait2, Call::Epoll),
+    ];
+    let row = table.iter().chain(old).find(|(call, _)| *call == number)?;
+    Some(match row.1 {
+        Call::Read => Call::Read,
+        Call::Poll => Call::Poll,
+        Call::Select => Call::Select,
+        Call::Epoll => Call::Epoll,
+    })
+}
+
+/// Some bytes of another process's memory; none where that may not be seen.
+fn memory(pid: i32, at: u64, bytes: usize) -> Vec<u8> {
+    let mut found = vec![0; bytes];
+    let read = fs::File::open(format!("/proc/{pid}/mem")).and_then(|file| file.read_exact_at(&mut found, at));
+    if read.is_err() {
+        found.clear();
+    }
+    found
+}
+
+/// Whether descriptor `fd` of `pid` is where the job's input comes from.
+fn is_input(pid: i32, fd: u64, input: Input) -> bool {
+    let Ok(file) = fs::metadata(format!("/proc/{pid}/fd/{fd}")) else { return false };
+    match input {
+        Input::Pipe { dev, ino } => file.st_dev() == dev && file.st_ino() == ino,
+        Input::Terminal { rdev } => {
+            file.st_mode() & libc::S_IFMT == libc::S_IFCHR && (file.st_rdev() == rdev || file.st_rdev() == DEV_TTY)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let line = b"42 (a) S (b) R 7 42 42 0 -1 4194304 90 0 0 0 200 100 0 0 20 0 1 0 5000 9 3 0";
+        let process = parse_stat(line).expect("it is whole");
+        assert_eq!((process.pid, process.parent, process.state, process.name.as_str()), (42, 7, 'R', "a) S (b"));
+        assert_eq!(process.started_ticks, 5000);
+        assert_eq!(parse_stat(b"42 (a) S"), None);
+        assert_eq!(parse_stat(b""), None);
+    }
+
+    #[test]
+    fn system_calls_are_read_as_the_kernel_writes_them() {
+        assert_eq!(parse_syscall("0 0x3 0x10 0x1 0x0 0x0 0x0 0x7ff 0x7f9\n"), Some((0, [3, 16, 1, 0, 0, 0])));
+        assert_eq!(parse_syscall("running\n"), None);
+        assert_eq!(watched("tfd:        0 events:       19 data:  0 pos:0 ino:3 sdev:d"), Some(0));
+        assert_eq!(watched("tfd:        9 events:        4 data:  0"), None);
+        assert_eq!(polled(&[3, 0, 0, 0, 1, 0, 0, 0]), Some(3));
+        assert_eq!(polled(&[255, 255, 255, 255, 1, 0, 0, 0]), None);
+    }
+
+    #[test]
+    fn we_see_ourselves() {
+        let process = look(rustix::process::getpid().as_raw_nonzero().get()).expect("we live");
+        assert!(process.rss_bytes > 0 && age_ms(&process) < 3_600_000 && proportional_bytes(&process).is_some());
+    }
+}

@@ -1,0 +1,302 @@
+//! What holds a command: our own launcher of confined processes.
+//!
+//! [`enter`] turns a [`Profile`] into a child that cannot leave it. The layers, each of which would do most of the
+//! work alone: namespaces (users, mounts, processes, IPC, host name, network, cgroups), a file system that is
+//! read-only but for the roots and a private `/tmp`, no capabilities and no new privileges, Landlock, seccomp. The
+//! order matters: each step takes away what the next one could still be attacked with.
+//!
+//! ```text
+//! supervisor ──clone──▶ init (process 1 of its own world) ──mounts, lock down──▶ fork ──Landlock──▶ exec
+//! ```
+//!
+//! What cannot be set up is an error that names the missing guarantee. Nothing runs unconfined unless the profile
+//! says so, and every result names what held.
+
+mod base;
+mod init;
+mod land;
+mod lock;
+mod mounts;
+mod placeholders;
+pub mod probe;
+mod protected;
+mod proxy;
+mod reach;
+mod run;
+mod syscalls;
+
+use std::ffi::{CString, OsString};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use nika_guard::profile::{Access, Held, Profile, plan};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid};
+
+pub use protected::{Known, scan, secrets_at_home};
+pub use proxy::Visit;
+pub use reach::{Reach, Refused};
+pub use run::{Finished, run};
+
+/// What to start inside.
+#[derive(Debug)]
+pub struct Target {
+    /// Paths of the program, tried in this order. A bare name is looked up in the profile's `PATH`.
+    pub programs: Vec<PathBuf>,
+    /// Its arguments, its name first.
+    pub argv: Vec<OsString>,
+    /// Its standard input, output and error; ours where `None`.
+    pub stdio: [Option<OwnedFd>; 3],
+    /// Whether its input is a terminal, which becomes its controlling one.
+    pub terminal: bool,
+    /// Whether what it leaves running stays after it ended, until [`Entered`] is dropped.
+    pub linger: bool,
+}
+
+impl Target {
+    /// `argv` with our own input and output.
+    pub fn new(argv: Vec<OsString>) -> Target {
+        let programs = argv.first().map(PathBuf::from).into_iter().collect();
+        Target { programs, argv, stdio: [None, None, None], terminal: false, linger: false }
+    }
+}
+
+/// Why nothing was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The guarantee that could not be given; `None` when the program itself could not be started.
+    pub guarantee: Option<String>,
+    /// What failed, in words.
+    pub why: String,
+    /// The system's error number, where it gave one.
+    pub errno: Option<i32>,
+}
+
+impl Refusal {
+    pub(crate) fn of(guarantee: &str, why: &str, error: impl Into<io::Error>) -> Refusal {
+        let error = error.into();
+        Refusal { guarantee: Some(guarantee.to_owned()), why: format!("{why}: {error}"), errno: error.raw_os_error() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.guarantee {
+            Some(guarantee) => write!(f, "the sandbox cannot give a guarantee: {guarantee} ({})", self.why),
+            None => f.write_str(&self.why),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// With this status.
+    Exited(i32),
+    /// By this signal.
+    Signalled(i32),
+    /// Its world ended before it could say how.
+    Killed,
+}
+
+impl Ended {
+    /// The exit code that a shell would show.
+    pub fn code(self) -> u8 {
+        match self {
+            Ended::Exited(code) => code as u8,
+            Ended::Signalled(signal) => 128u8.saturating_add(signal as u8),
+            Ended::Killed => 137,
+        }
+    }
+}
+
+/// A command at work in its world. Dropped, all of that world is killed and what stood in for absent names is
+/// removed.
+#[derive(Debug)]
+pub struct Entered {
+    init: Pid,
+    pidfd: OwnedFd,
+    status: File,
+    held: Held,
+    reaped: bool,
+    ended: Option<Ended>,
+    place: Option<PathBuf>,
+    placeholders: placeholders::Placeholders,
+    proxy: Option<proxy::Proxy>,
+}
+
+/// Starts `target` under `profile`. The calling process must have one thread only, because a copy of it becomes the
+/// first process of the new world.
+///
+/// `reach` decides about hosts when the profile names any, and hears of every decision.
+pub fn enter(profile: &Profile, target: Target, reach: Option<Reach>) -> Result<Entered, Refusal> {
+    let target = Prepared::new(profile, target)?;
+    if profile.access == Access::Unconfined {
+        return init::start(profile, &target, &[], init::Kind::Unconfined);
+    }
+    land::floor()?;
+    match contained(profile, &target, reach) {
+        Err(refusal) if profile.landlock_only && refusal.guarantee.is_some() => {
+            let mut entered = init::start(profile, &target, &[], init::Kind::LandlockOnly)?;
+            entered.held.missing.insert(0, refusal.to_string());
+            Ok(entered)
+        }
+        other => other,
+    }
+}
+
+fn contained(profile: &Profile, target: &Prepared, reach: Option<Reach>) -> Result<Entered, Refusal> {
+    let (placeholders, steps) = placeholders::Placeholders::make(profile, plan(profile))?;
+    let mut entered = init::start(profile, target, &steps, init::Kind::Contained)?;
+    entered.placeholders = placeholders;
+    if let Some(proxy) = &mut entered.proxy {
+        proxy.serve(reach.unwrap_or_else(|| Reach::new(profile.hosts.clone())));
+    }
+    Ok(entered)
+}
+
+/// A target as the kernel takes it: built before the clone, so that nothing after it can fail for want of memory.
+#[derive(Debug)]
+struct Prepared {
+    programs: Vec<CString>,
+    argv: Vec<CString>,
+    env: Vec<CString>,
+    stdio: [Option<OwnedFd>; 3],
+    terminal: bool,
+    linger: bool,
+}
+
+impl Prepared {
+    fn new(profile: &Profile, target: Target) -> Result<Prepared, Refusal> {
+        let nul = |_| Refusal { guarantee: None, why: "the command holds a NUL".to_owned(), errno: None };
+        let text = |text: OsString| CString::new(text.into_vec()).map_err(nul);
+        let path =
+            profile.env.iter().find(|(name, _)| name == "PATH").map_or("/usr/local/bin:/usr/bin:/bin", |(_, v)| v);
+        let mut programs = Vec::new();
+        for program in target.programs {
+            if program.as_os_str().as_encoded_bytes().contains(&b'/') {
+                programs.push(text(program.into_os_string())?);
+            } else {
+                for directory in path.split(':').filter(|directory| directory.starts_with('/')) {
+                    programs.push(text(PathBuf::from(directory).join(&program).into_os_string())?);
+                }
+            }
+        }
+        let argv = target.argv.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
+        let mut env = Vec::with_capacity(profile.env.len() + 4);
+        for (name, value) in &profile.env {
+            env.push(CString::new(format!("{name}={value}")).map_err(nul)?);
+        }
+        if argv.is_empty() || programs.is_empty() {
+            return Err(Refusal { guarantee: None, why: "there is no command".to_owned(), errno: None });
+        }
+        let (terminal, linger) = (target.terminal, target.linger);
+        Ok(Prepared { programs, argv, env, stdio: target.stdio, terminal, linger })
+    }
+}
+
+impl Entered {
+    /// The first process of the command's world, as this one sees it. When it ends, everything in there has ended.
+    pub fn init(&self) -> Pid {
+        self.init
+    }
+
+    /// Becomes readable when that process ends.
+    pub fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// Becomes readable when the command itself ended, which is earlier when it leaves something running.
+    pub fn status(&self) -> BorrowedFd<'_> {
+        self.status.as_fd()
+    }
+
+    /// What holds it.
+    pub fn held(&self) -> &Held {
+        &self.held
+    }
+
+    /// How the command ended; waits for it, `wall` at most. `None` when it still runs then.
+    pub fn wait(&mut self, wall: Option<Duration>) -> io::Result<Option<Ended>> {
+        let until = wall.map(|wall| Instant::now() + wall);
+        while self.ended.is_none() {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let left = left.map(|left| Timespec {
+                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: left.subsec_nanos().into(),
+            });
+            match poll(&mut [PollFd::new(&self.status, PollFlags::IN)], left.as_ref()) {
+                Ok(0) => return Ok(None),
+                Ok(_) => self.ended = Some(self.read_status()?),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(self.ended)
+    }
+
+    fn read_status(&mut self) -> io::Result<Ended> {
+        let (mut word, mut length) = ([0; 4], [0; 4]);
+        Ok(match self.status.read_exact(&mut word).and_then(|()| self.status.read_exact(&mut length)) {
+            Ok(()) => {
+                let mut place = Vec::new();
+                (&self.status).take(u32::from_ne_bytes(length).into()).read_to_end(&mut place)?;
+                self.place = Some(PathBuf::from(OsString::from_vec(place))).filter(|place| place.is_absolute());
+                match i32::from_ne_bytes(word) {
+                    status if libc::WIFEXITED(status) => Ended::Exited(libc::WEXITSTATUS(status)),
+                    status => Ended::Signalled(libc::WTERMSIG(status)),
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ended::Killed,
+            Err(error) => return Err(error),
+        })
+    }
+
+    /// Where the command was when it ended, as its world calls that place.
+    pub fn place(&self) -> Option<&std::path::Path> {
+        self.place.as_deref()
+    }
+
+    /// Kills everything in the command's world.
+    pub fn kill(&self) {
+        if !self.reaped {
+            let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        }
+    }
+
+    /// Ends the command's world and cleans up. Guarded names that came to be meanwhile, where nothing could stand in
+    /// for them, are set aside under another name; these are their new ones.
+    pub fn finish(mut self) -> Vec<PathBuf> {
+        self.close()
+    }
+
+    fn close(&mut self) -> Vec<PathBuf> {
+        self.kill();
+        while !self.reaped {
+            match waitpid(Some(self.init), WaitOptions::empty()) {
+                Err(rustix::io::Errno::INTR) => {}
+                _ => self.reaped = true,
+            }
+        }
+        drop(self.proxy.take());
+        self.placeholders.remove()
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// A handle of the just-started `pid`.
+fn handle(pid: Pid) -> io::Result<OwnedFd> {
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}

@@ -1,0 +1,297 @@
+//! Starting: the clone, and what happens on its far side until the command runs.
+//!
+//! The child is process 1 of its world and stays it: it makes the world, locks itself in, forks the command, and then
+//! only waits for what ends. It is no part of the command's Landlock domain and cannot be traced, so what memory it
+//! holds from before stays its own.
+
+use std::fs::File;
+use std::io::{self, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
+use nika_guard::profile::{Access, Held, Profile, Step};
+use rustix::fs::FileType;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    Pid, Signal, WaitOptions, chdir, getegid, geteuid, set_parent_process_death_signal, setsid, waitpid,
+};
+
+use super::base::{self, Side};
+use super::proxy::{self, Proxy};
+use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders, syscalls};
+
+/// How much of a world the command gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// All of it.
+    Contained,
+    /// Landlock and seccomp in the world of everybody.
+    LandlockOnly,
+    /// Nothing; a person wanted that.
+    Unconfined,
+}
+
+/// What a fallback does not give, said in every result that it made.
+const WITHOUT_NAMESPACES: &[&str] = &[
+    "guarded files inside the roots can be written",
+    "secrets that the user may read can be read",
+    "other processes of the user can be seen",
+    "the temporary directory is not private: it cannot be written",
+    "no socket can be opened, not even to itself",
+    "the number of processes is not bounded",
+    "processes that the command leaves behind are only ended by its supervisor",
+];
+
+/// The child's ends.
+struct Wires {
+    go: OwnedFd,
+    report: OwnedFd,
+    status: OwnedFd,
+    listener: Option<OwnedFd>,
+}
+
+/// Starts `target`; the result's placeholders are empty and its proxy does not serve yet.
+pub(super) fn start(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind) -> Result<Entered, Refusal> {
+    let plain = |error: rustix::io::Errno| Refusal::of("descriptors for the launch", "pipe", error);
+    let (go, go_in) = pipe_with(PipeFlags::CLOEXEC).map_err(plain)?;
+    let (report_out, report) = pipe_with(PipeFlags::CLOEXEC).map_err(plain)?;
+    let (status_out, status) = pipe_with(PipeFlags::CLOEXEC).map_err(plain)?;
+    let (proxy, listener) = match kind == Kind::Contained && !profile.hosts.is_empty() {
+        true => Proxy::new().map(|(proxy, listener)| (Some(proxy), Some(listener))).map_err(plain)?,
+        false => (None, None),
+    };
+    let wires = Wires { go, report, status, listener };
+    let namespaces = if kind == Kind::Contained { base::NAMESPACES } else { 0 };
+    let pid = match base::clone(namespaces) {
+        Ok(Side::Child) => child(profile, target, steps, kind, wires),
+        Ok(Side::Parent(pid)) => Pid::from_raw(pid),
+        Err(error) => return Err(Refusal::of("a world of its own (user namespaces)", "clone", error)),
+    };
+    drop(wires);
+    let Some(init) = pid else {
+        return Err(Refusal::of("a world of its own (user namespaces)", "clone", io::Error::other("no process")));
+    };
+    match begin(init, kind, go_in, report_out) {
+        Ok(pidfd) => Ok(Entered {
+            init,
+            pidfd,
+            status: File::from(status_out),
+            held: held(profile, kind),
+            reaped: false,
+            ended: None,
+            place: None,
+            placeholders: Placeholders::default(),
+            proxy,
+        }),
+        Err(refusal) => {
+            let _ = rustix::process::kill_process(init, Signal::KILL);
+            let _ = waitpid(Some(init), WaitOptions::empty());
+            Err(refusal)
+        }
+    }
+}
+
+/// Lets the child go and waits until it runs the command or says why not.
+fn begin(init: Pid, kind: Kind, go: OwnedFd, report: OwnedFd) -> Result<OwnedFd, Refusal> {
+    let pidfd = handle(init).map_err(|error| Refusal::of("a handle of the process", "pidfd_open", error))?;
+    if kind == Kind::Contained {
+        map_users(init).map_err(|error| Refusal::of("a world of its own (user namespaces)", "id maps", error))?;
+    }
+    let failed = |error| Refusal::of("a launched process", "pipe", error);
+    File::from(go).write_all(b"!").map_err(failed)?;
+    let mut said = String::new();
+    File::from(report).take(64 << 10).read_to_string(&mut said).map_err(failed)?;
+    if said.is_empty() {
+        return Ok(pidfd);
+    }
+    let mut lines = said.splitn(3, '\n');
+    let errno = lines.next().and_then(|line| line.parse().ok());
+    let guarantee = lines.next().filter(|line| !line.is_empty()).map(str::to_owned);
+    Err(Refusal { guarantee, why: lines.next().unwrap_or_default().to_owned(), errno })
+}
+
+/// Ids inside are the ids outside: root keeps all that it has a name for, anybody else only their own.
+fn map_users(init: Pid) -> io::Result<()> {
+    let file = |name: &str| format!("/proc/{}/{name}", init.as_raw_nonzero());
+    let own = |id: u32| format!("{id} {id} 1\n");
+    if geteuid().is_root() {
+        let same = |name: &str| -> io::Result<String> {
+            let lines = std::fs::read_to_string(format!("/proc/self/{name}"))?;
+            let words = lines.lines().filter_map(|line| {
+                let mut words = line.split_whitespace();
+                let (first, count) = (words.next()?, words.nth(1)?);
+                Some(format!("{first} {first} {count}\n"))
+            });
+            Ok(words.collect())
+        };
+        let whole = same("uid_map").and_then(|map| std::fs::write(file("uid_map"), map));
+        if whole.is_ok() && same("gid_map").and_then(|map| std::fs::write(file("gid_map"), map)).is_ok() {
+            return Ok(());
+        }
+        if whole.is_ok() {
+            return Err(io::Error::other("group ids cannot be mapped"));
+        }
+    }
+    std::fs::write(file("uid_map"), own(geteuid().as_raw()))?;
+    std::fs::write(file("setgroups"), "deny")?;
+    std::fs::write(file("gid_map"), own(getegid().as_raw()))
+}
+
+fn held(profile: &Profile, kind: Kind) -> Held {
+    let mut missing = Vec::new();
+    let name = match kind {
+        Kind::Unconfined => {
+            missing.push("nothing is confined: the command may do what the user may".to_owned());
+            Access::Unconfined.name()
+        }
+        Kind::LandlockOnly => {
+            missing.extend(WITHOUT_NAMESPACES.iter().map(|text| (*text).to_owned()));
+            match profile.access {
+                Access::ReadOnly => "read-only (Landlock and seccomp alone)",
+                _ => "workspace (Landlock and seccomp alone)",
+            }
+        }
+        Kind::Contained => {
+            if geteuid().is_root() && profile.limits.processes > 0 && !mounts::counts_processes() {
+                missing.push("the number of processes is not bounded: root is exempt before Linux 6.14".to_owned());
+            }
+            profile.access.name()
+        }
+    };
+    Held { profile: name, missing }
+}
+
+/// The far side. Never returns: no destructor of what this is a copy of may run here.
+fn child(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, wires: Wires) -> ! {
+    let report = wires.report.as_raw_fd();
+    if let Err(refusal) = world(profile, target, steps, kind, wires) {
+        say(report, &refusal);
+    }
+    base::exit(125)
+}
+
+/// Tells the parent why there will be no command.
+fn say(report: RawFd, refusal: &Refusal) {
+    let errno = refusal.errno.unwrap_or(0);
+    let text = format!("{errno}\n{}\n{}", refusal.guarantee.as_deref().unwrap_or(""), refusal.why);
+    let borrowed = base::borrow(report);
+    let _ = rustix::io::write(borrowed, text.as_bytes());
+}
+
+fn world(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, wires: Wires) -> Result<(), Refusal> {
+    let step = |what: &'static str| move |error: io::Error| Refusal::of(what, what, error);
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let mut kept: Vec<RawFd> = vec![wires.go.as_raw_fd(), wires.report.as_raw_fd(), wires.status.as_raw_fd()];
+    kept.extend(wires.listener.iter().map(AsRawFd::as_raw_fd));
+    kept.extend(target.stdio.iter().flatten().map(AsRawFd::as_raw_fd));
+    base::close_all_but(kept);
+    // No byte: whoever started this is gone.
+    let mut byte = [0];
+    if !matches!(rustix::io::read(&wires.go, &mut byte), Ok(1)) {
+        base::exit(125);
+    }
+    let _ = setsid();
+    if kind == Kind::Contained {
+        mounts::build(profile, steps)?;
+        base::loopback_up().map_err(step("a network of its own"))?;
+        if let Some(to) = &wires.listener {
+            hand_over(to).map_err(step("the way to allowed hosts"))?;
+        }
+        base::prctl(libc::PR_SET_DUMPABLE, 0).map_err(step("a first process that cannot be traced"))?;
+        base::drop_capabilities().map_err(step("no capabilities"))?;
+    }
+    if kind != Kind::Unconfined {
+        if kind == Kind::LandlockOnly {
+            base::drop_what_it_has();
+        }
+        lock::no_new_privileges()?;
+        syscalls::confine(kind)?;
+    }
+    drop(wires.listener);
+    // One working directory for both: where the command ends, process 1 is and can say, however it ended.
+    match base::clone(libc::CLONE_FS).map_err(step("a process for the command"))? {
+        Side::Child => match command(profile, target, kind) {
+            Ok(never) => match never {},
+            Err(refusal) => {
+                say(wires.report.as_raw_fd(), &refusal);
+                base::exit(126)
+            }
+        },
+        Side::Parent(command) => stay(command, target.linger, &wires.status),
+    }
+}
+
+/// Process 1: holds nothing open but its status, and ends with the last that matters.
+fn stay(command: i32, linger: bool, status: &OwnedFd) -> ! {
+    base::close_all_but(vec![status.as_raw_fd()]);
+    base::close_standard();
+    while let Some((pid, how)) = base::wait_any() {
+        if pid == command {
+            let place = rustix::process::getcwd(Vec::new()).map(|place| place.into_bytes()).unwrap_or_default();
+            let length = u32::try_from(place.len()).unwrap_or(0);
+            let _ = rustix::io::write(status, &[&how.to_ne_bytes()[..], &length.to_ne_bytes(), &place].concat());
+            if !linger {
+                base::exit(0);
+            }
+        }
+    }
+    base::exit(0)
+}
+
+/// The command's own process: the last steps, each of which only takes away.
+fn command(profile: &Profile, target: &Prepared, kind: Kind) -> Result<std::convert::Infallible, Refusal> {
+    let own = |what: &str, error: io::Error| Refusal {
+        guarantee: None,
+        why: format!("{what}: {error}"),
+        errno: error.raw_os_error(),
+    };
+    for (at, fd) in target.stdio.iter().enumerate() {
+        if let Some(fd) = fd {
+            base::put_at(fd.as_fd(), at as RawFd).map_err(|error| own("standard input or output", error))?;
+        }
+    }
+    for fd in 0..3 {
+        // From a directory that was opened outside, `..` would lead to all that is covered in here.
+        let stat = rustix::fs::fstat(base::borrow(fd));
+        if stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory) {
+            return Err(own("standard input or output", io::Error::from_raw_os_error(libc::EISDIR)));
+        }
+    }
+    let _ = setsid();
+    if target.terminal {
+        base::take_terminal().map_err(|error| own("controlling terminal", error))?;
+    }
+    base::close_on_exec_from_three()
+        .map_err(|error| Refusal::of("no descriptors from outside", "close_range", error))?;
+    chdir(&profile.cwd).map_err(|error| own(&format!("directory {}", profile.cwd.display()), error.into()))?;
+    lock::limits(&profile.limits, kind)?;
+    if kind != Kind::Unconfined {
+        land::confine(profile, kind)?;
+    }
+    base::default_signals();
+    let proxied = if kind == Kind::Contained && !profile.hosts.is_empty() { proxy::environment() } else { Vec::new() };
+    let env: Vec<_> = target.env.iter().cloned().chain(proxied).collect();
+    let mut last = io::Error::from_raw_os_error(libc::ENOENT);
+    for program in &target.programs {
+        let error = base::exec(program, &target.argv, &env);
+        // What exists and cannot be run is the better reason.
+        if error.raw_os_error() != Some(libc::ENOENT) || last.raw_os_error() == Some(libc::ENOENT) {
+            last = error;
+        }
+    }
+    let name = target.programs.last().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Err(own(&name, last))
+}
+
+/// Listens in here, and gives the listener to the proxy out there: it accepts what this network alone can reach.
+fn hand_over(to: &OwnedFd) -> io::Result<()> {
+    let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, proxy::PORT)))?;
+    let fds = [listener.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut beside = SendAncillaryBuffer::new(&mut space);
+    beside.push(SendAncillaryMessage::ScmRights(&fds));
+    sendmsg(to, &[IoSlice::new(b"!")], &mut beside, SendFlags::empty())?;
+    Ok(())
+}

@@ -1,0 +1,360 @@
+//! The file system of a contained command.
+//!
+//! Everything is made read-only at once, and the exceptions are laid over it: they are copies of mounts taken before,
+//! so nothing has to be made writable again. One memory file system holds all that is private or empty. Nothing is
+//! pivoted: what is covered can only be uncovered with a privilege that nobody in here has.
+//!
+//! Paths are resolved without following any link, so that what another process swaps meanwhile is an error and not
+//! another place.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+
+use nika_guard::profile::{Access, Placeholder, Profile, Step};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fchmod, mkdirat, openat, openat2, readlink, statat, symlinkat,
+};
+use rustix::io::{Errno, write};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create, fsconfig_set_string,
+    fsmount, fsopen, move_mount, open_tree,
+};
+
+use super::{Refusal, base};
+
+/// Bytes of the private memory file system, `/tmp` above all. 2 GiB: it counts as memory of the machine.
+const PRIVATE_BYTES: &str = "2147483648";
+/// Files in it.
+const PRIVATE_FILES: &str = "400000";
+/// Device nodes that say nothing and keep nothing.
+const NODES: &[&CStr] = &[c"null", c"zero", c"full", c"random", c"urandom", c"tty"];
+/// Links of a usual `/dev`.
+const LINKS: &[(&CStr, &CStr)] = &[
+    (c"/proc/self/fd", c"fd"),
+    (c"/proc/self/fd/0", c"stdin"),
+    (c"/proc/self/fd/1", c"stdout"),
+    (c"/proc/self/fd/2", c"stderr"),
+    (c"pts/ptmx", c"ptmx"),
+];
+/// Directories that are the command's own: name in the private file system, and where it goes.
+const OWN: &[(&str, &str)] = &[("run", "/run"), ("vartmp", "/var/tmp"), ("dev", "/dev"), ("tmp", "/tmp")];
+/// Links in `/run` that whole distributions live behind.
+const KEPT_IN_RUN: &[&str] = &["current-system", "booted-system", "wrappers", "opengl-driver"];
+/// The first kernel where a world has its own bound on processes.
+const OWN_PID_MAX: (u32, u32) = (6, 14);
+
+const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
+const INERT: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+
+type Result<T> = std::result::Result<T, Refusal>;
+
+/// Adds the guarantee's name to what failed.
+fn lost(guarantee: &'static str, what: impl Into<String>) -> impl FnOnce(Errno) -> Refusal {
+    let what = what.into();
+    move |error| Refusal::of(guarantee, &what, error)
+}
+
+const LAYOUT: &str = "a file system that is read-only but for the roots";
+const TMP: &str = "a private temporary directory";
+const PROTECTED: &str = "protected files";
+const PROC: &str = "its own list of processes";
+
+/// Makes the world's file system.
+pub(super) fn build(profile: &Profile, steps: &[Step]) -> Result<()> {
+    // Taken while they are what they are outside.
+    let shown = shown(profile, steps)?;
+    let nodes = nodes();
+    base::mount_attributes(libc::AT_FDCWD, c"/", true, READ_ONLY | INERT, 0)
+        .map_err(|error| Refusal::of(LAYOUT, "mount_setattr /", error))?;
+    // Copies of what is read-only by now are read-only.
+    let kept = steps.iter().map(protected).collect::<Result<Vec<_>>>()?;
+    let private = Private::make()?;
+    for (path, _) in &shown {
+        private.make_way(path)?;
+    }
+    // `/tmp` last: until then the private file system stands there.
+    for (name, at) in OWN {
+        if is_directory(Path::new(at)) {
+            put(&private.part(name)?, &place(Path::new(at)).map_err(lost(TMP, *at))?).map_err(lost(TMP, *at))?;
+        }
+    }
+    for (name, node) in nodes {
+        let at = PathBuf::from("/dev").join(name.to_string_lossy().as_ref());
+        put(&node, &place(&at).map_err(lost("a minimal /dev", "node"))?).map_err(lost("a minimal /dev", "node"))?;
+    }
+    processes(profile)?;
+    if profile.access == Access::Workspace {
+        terminals()?;
+    }
+    for (path, tree) in shown {
+        let at = place(&path).map_err(lost(LAYOUT, path.to_string_lossy()))?;
+        put(&tree, &at).map_err(lost(LAYOUT, path.to_string_lossy()))?;
+    }
+    steps.iter().zip(kept).try_for_each(|(step, kept)| private.lay(step, kept))
+}
+
+/// A copy of a protected entry.
+fn protected(step: &Step) -> Result<Option<OwnedFd>> {
+    let Step::ReadOnly(path) = step else { return Ok(None) };
+    let tree = place(path).and_then(|at| copy(&at, true));
+    tree.map(Some).map_err(lost(PROTECTED, path.to_string_lossy()))
+}
+
+/// Whether this kernel bounds the processes of a world even when they are root's.
+pub(super) fn counts_processes() -> bool {
+    let name = rustix::system::uname();
+    let release = name.release().to_string_lossy();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|part| part.parse::<u32>().ok());
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= OWN_PID_MAX
+}
+
+/// Copies of what must be seen as it is: roots, writable or not; and where the command starts and lives, when a private
+/// directory would cover it.
+fn shown(profile: &Profile, steps: &[Step]) -> Result<Vec<(PathBuf, OwnedFd)>> {
+    let covered = |path: &&PathBuf| OWN.iter().any(|(_, at)| path.starts_with(at) && path.as_path() != Path::new(at));
+    let mut wanted: Vec<(&PathBuf, bool)> = Vec::new();
+    for step in steps {
+        if let Step::Writable(path) = step {
+            wanted.push((path, true));
+        }
+    }
+    let quiet = [&profile.cwd, &profile.home];
+    for path in profile.roots.iter().chain(quiet).filter(covered) {
+        if !wanted.iter().any(|(other, _)| path.starts_with(other)) {
+            wanted.push((path, false));
+        }
+    }
+    // Parents first, as they are put back in this order.
+    wanted.sort();
+    let mut trees = Vec::with_capacity(wanted.len());
+    for (path, writable) in wanted {
+        let what = || path.to_string_lossy().into_owned();
+        let tree = place(path).and_then(|at| copy(&at, true)).map_err(lost(LAYOUT, what()))?;
+        let set = if writable { INERT } else { INERT | READ_ONLY };
+        base::mount_attributes(tree.as_raw_fd(), c"", true, set, 0)
+            .map_err(|error| Refusal::of(LAYOUT, &what(), error))?;
+        trees.push((path.clone(), tree));
+    }
+    Ok(trees)
+}
+
+/// Copies of the harmless device nodes that exist.
+fn nodes() -> Vec<(&'static CStr, OwnedFd)> {
+    let open = |name: &&'static CStr| {
+        let at = place(&Path::new("/dev").join(name.to_string_lossy().as_ref())).ok()?;
+        Some((*name, copy(&at, false).ok()?))
+    };
+    NODES.iter().filter_map(open).collect()
+}
+
+/// The memory file system that holds all that is private or empty.
+struct Private {
+    own: OwnedFd,
+    /// The same, read-only: copies of its entries are, too.
+    fixed: OwnedFd,
+}
+
+impl Private {
+    fn make() -> Result<Private> {
+        let own = Private::tree().map_err(lost(TMP, "tmpfs"))?;
+        let fixed = copy(&own, false).map_err(lost(TMP, "tmpfs"))?;
+        base::mount_attributes(fixed.as_raw_fd(), c"", false, READ_ONLY | INERT, 0)
+            .map_err(|error| Refusal::of(LAYOUT, "mount_setattr", error))?;
+        // It must stand somewhere to be copied from.
+        let at = openat2(&own, "fixed", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::BENEATH);
+        at.and_then(|at| put(&fixed, &at)).map_err(lost(TMP, "tmpfs"))?;
+        Ok(Private { own, fixed })
+    }
+
+    fn tree() -> std::result::Result<OwnedFd, Errno> {
+        let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        for (key, value) in [("size", PRIVATE_BYTES), ("nr_inodes", PRIVATE_FILES), ("mode", "0755")] {
+            fsconfig_set_string(&context, key, value)?;
+        }
+        fsconfig_create(&context)?;
+        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+        let tree = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+        put(&tree, &place(Path::new("/tmp"))?)?;
+        let directory = |name: &str, mode: u32| -> std::result::Result<OwnedFd, Errno> {
+            mkdirat(&tree, name, Mode::from_raw_mode(0o700))?;
+            let made = openat(&tree, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+            fchmod(&made, Mode::from_raw_mode(mode))?;
+            Ok(made)
+        };
+        let file = |at: &OwnedFd, name: &CStr, content: &[u8], mode: u32| -> std::result::Result<(), Errno> {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let made = openat(at, name, flags, Mode::from_raw_mode(0o600))?;
+            write(&made, content)?;
+            fchmod(&made, Mode::from_raw_mode(mode))
+        };
+        for (name, mode) in [
+            ("tmp", 0o1777),
+            ("vartmp", 0o1777),
+            ("fixed", 0o755),
+            ("hidden-directory", 0),
+            ("absent-directory", 0o555),
+        ] {
+            directory(name, mode)?;
+        }
+        for (name, content, mode) in
+            [(c"hidden-file", &b""[..], 0), (c"absent-file", b"", 0o444), (c"absent-here", b".\n", 0o444)]
+        {
+            file(&tree, name, content, mode)?;
+        }
+        let dev = directory("dev", 0o755)?;
+        for name in NODES {
+            file(&dev, name, b"", 0o666)?;
+        }
+        for (to, name) in LINKS {
+            symlinkat(*to, &dev, *name)?;
+        }
+        for (name, mode) in [("pts", 0o755), ("shm", 0o1777)] {
+            directory(&format!("dev/{name}"), mode)?;
+        }
+        let run = directory("run", 0o755)?;
+        for name in KEPT_IN_RUN {
+            if let Ok(to) = readlink(Path::new("/run").join(name), Vec::new()) {
+                symlinkat(to, &run, *name)?;
+            }
+        }
+        Ok(tree)
+    }
+
+    /// A copy of one of its entries, as a mount.
+    fn part(&self, name: &str) -> Result<OwnedFd> {
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+        open_tree(&self.own, name, flags).map_err(lost(TMP, name))
+    }
+
+    /// The same, read-only.
+    fn fixed_part(&self, name: &str) -> Result<OwnedFd> {
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+        open_tree(&self.fixed, name, flags).map_err(lost(TMP, name))
+    }
+
+    /// Makes the directories that lead to `path`, when it lies in a directory that is private.
+    fn make_way(&self, path: &Path) -> Result<()> {
+        let Some((name, below)) =
+            OWN.iter().find_map(|(name, at)| path.strip_prefix(at).ok().map(|below| (*name, below)))
+        else {
+            return Ok(());
+        };
+        let mut way = PathBuf::from(name);
+        for part in below.components() {
+            let Component::Normal(part) = part else { continue };
+            way.push(part);
+            match mkdirat(&self.own, &way, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(lost(TMP, path.to_string_lossy())(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lays one step of the plan over what is there; `kept` is the copy of a protected entry.
+    fn lay(&self, step: &Step, kept: Option<OwnedFd>) -> Result<()> {
+        let path = step.path();
+        let (guarantee, tree) = match step {
+            Step::Writable(_) => return Ok(()),
+            Step::ReadOnly(_) => (PROTECTED, kept),
+            Step::Pin(_) => ("directories that cannot be swapped", None),
+            Step::Absent(_, placeholder) => {
+                let name = match placeholder {
+                    Placeholder::File => "absent-file",
+                    Placeholder::Directory => "absent-directory",
+                    Placeholder::Here => "absent-here",
+                };
+                ("absent guarded names", Some(self.fixed_part(name)?))
+            }
+            Step::Hide(_) => ("hidden secrets", None),
+        };
+        let failed = || lost(guarantee, path.to_string_lossy());
+        let at = match place(path) {
+            Ok(at) => at,
+            // Nothing there, or nothing that the command could get at.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) if matches!(step, Step::Hide(_)) => return Ok(()),
+            Err(error) => return Err(failed()(error)),
+        };
+        let tree = match (step, tree) {
+            (_, Some(tree)) => tree,
+            (Step::Hide(_), None) => {
+                let stat = statat(&at, "", AtFlags::EMPTY_PATH).map_err(failed())?;
+                let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+                self.fixed_part(if is_directory { "hidden-directory" } else { "hidden-file" })?
+            }
+            // A copy of itself.
+            (_, None) => copy(&at, true).map_err(failed())?,
+        };
+        put(&tree, &at).map_err(failed())
+    }
+}
+
+/// A list of processes that holds only the world's own, and through which nothing can be set.
+fn processes(profile: &Profile) -> Result<()> {
+    let make = || -> std::result::Result<OwnedFd, Errno> {
+        let context = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_create(&context)?;
+        let attributes =
+            MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+        fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+    };
+    let tree = make().map_err(lost(PROC, "proc"))?;
+    if profile.limits.processes > 0 && counts_processes() {
+        // Ids below 300 are not used again after the first round, so they come on top.
+        let most = profile.limits.processes.saturating_add(300).min(1 << 22).to_string();
+        let set = || -> std::result::Result<(), Errno> {
+            let file = openat(&tree, "sys/kernel/pid_max", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+            write(&file, most.as_bytes()).map(drop)
+        };
+        set().map_err(lost("a bounded number of processes", "pid_max"))?;
+    }
+    read_only(&tree, PROC)?;
+    put(&tree, &place(Path::new("/proc")).map_err(lost(PROC, "/proc"))?).map_err(lost(PROC, "/proc"))
+}
+
+/// Terminals of its own, for programs that make them.
+fn terminals() -> Result<()> {
+    let make = || -> std::result::Result<(), Errno> {
+        let context = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        for (key, value) in [("ptmxmode", "0666"), ("mode", "0620")] {
+            fsconfig_set_string(&context, key, value)?;
+        }
+        fsconfig_create(&context)?;
+        let tree = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::MOUNT_ATTR_NOSUID)?;
+        put(&tree, &place(Path::new("/dev/pts"))?)
+    };
+    make().map_err(lost("terminals of its own", "devpts"))
+}
+
+fn read_only(tree: &OwnedFd, guarantee: &'static str) -> Result<()> {
+    base::mount_attributes(tree.as_raw_fd(), c"", true, READ_ONLY | INERT, 0)
+        .map_err(|error| Refusal::of(guarantee, "mount_setattr", error))
+}
+
+/// The entry at an absolute path, no link on the way; a link at its end is itself the entry.
+fn place(path: &Path) -> std::result::Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(CWD, path, flags, Mode::empty(), resolve)
+}
+
+/// A detached copy of what is mounted at `at`.
+fn copy(at: &OwnedFd, recursive: bool) -> std::result::Result<OwnedFd, Errno> {
+    let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
+    if recursive {
+        flags |= OpenTreeFlags::AT_RECURSIVE;
+    }
+    open_tree(at, "", flags)
+}
+
+/// Mounts a detached `tree` at `at`.
+fn put(tree: &OwnedFd, at: &OwnedFd) -> std::result::Result<(), Errno> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree.as_fd(), "", at.as_fd(), "", flags)
+}
+
+fn is_directory(path: &Path) -> bool {
+    statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+}

@@ -1,0 +1,179 @@
+//! What stands in, on the real disk, for guarded names that do not exist.
+//!
+//! A mount needs something to be mounted on. For a file that is a whiteout, a device that is none: everybody may make
+//! one, git does not see it, and nobody mistakes it for a file. For a directory it is an empty one with a mode that
+//! nobody else uses. Both are known again by that, so whoever comes last removes them, also those of a process that
+//! was killed; a shared lock on the root says whether somebody still needs them.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use nika_guard::profile::{Access, Placeholder, Profile, Step, placeholder};
+use rustix::fs::{
+    CWD, FileType, FlockOperation, Mode, OFlags, RawMode, Stat, flock, lstat, mkdir, mknodat, open, renameat_with,
+    rmdir, unlink,
+};
+use rustix::io::Errno;
+
+use super::Refusal;
+
+/// Mode of a directory that stands in.
+const DIRECTORY: RawMode = 0o1555;
+/// Mode of a file that stands in, where the file system makes no whiteouts.
+const FILE: RawMode = 0o1444;
+/// What is added to the name of a guarded entry that came to be in spite of all.
+const ASIDE: &str = ".refused-by-nika";
+
+/// The stand-ins of one run.
+#[derive(Debug, Default)]
+pub(super) struct Placeholders {
+    locks: Vec<File>,
+    /// Stand-ins, children before parents.
+    made: Vec<PathBuf>,
+    /// Names that cannot be stood in for: what comes to be there is set aside.
+    watched: Vec<PathBuf>,
+}
+
+impl Placeholders {
+    /// Makes the stand-ins for the absent names among `steps`, and brings the steps up to date with what is on disk:
+    /// an absent name that exists by now is protected, a protected one that is gone is absent.
+    pub(super) fn make(profile: &Profile, steps: Vec<Step>) -> Result<(Placeholders, Vec<Step>), Refusal> {
+        let mut all = Placeholders::default();
+        if profile.access != Access::Workspace {
+            return Ok((all, steps));
+        }
+        if profile.roots.iter().any(|root| root.parent().is_none()) {
+            return Err(Refusal {
+                guarantee: Some("a file system that is read-only but for the roots".to_owned()),
+                why: "`/` cannot be a root that commands may write".to_owned(),
+                errno: None,
+            });
+        }
+        for root in &profile.roots {
+            all.lock(root);
+        }
+        let mut kept = Vec::with_capacity(steps.len());
+        for step in steps {
+            let step = match step {
+                Step::ReadOnly(path) if lstat(&path).is_err() => match placeholder(&path) {
+                    Some(what) => Step::Absent(path, what),
+                    None => {
+                        all.watched.push(path);
+                        continue;
+                    }
+                },
+                other => other,
+            };
+            match step {
+                Step::Absent(path, what) => match all.stand_in(&path, what) {
+                    Ok(true) => kept.push(Step::Absent(path, what)),
+                    Ok(false) => kept.push(Step::ReadOnly(path)),
+                    // Where we cannot make it, the command cannot either: it has no more rights than this.
+                    Err(Errno::ROFS | Errno::ACCESS | Errno::PERM | Errno::NOTDIR | Errno::NOENT) => {}
+                    Err(error) => {
+                        let what = path.to_string_lossy();
+                        all.remove();
+                        return Err(Refusal::of("absent guarded names", &what, error));
+                    }
+                },
+                other => kept.push(other),
+            }
+        }
+        all.made.reverse();
+        let seen = |path: &&PathBuf| placeholder(path).is_none() && lstat(path.as_path()).is_err();
+        all.watched.extend(profile.absent.iter().filter(seen).cloned());
+        Ok((all, kept))
+    }
+
+    /// Says that somebody needs what stands in below `root`. A root that cannot be locked is only cleaned less well.
+    fn lock(&mut self, root: &Path) {
+        if let Ok(handle) = open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            && flock(&handle, FlockOperation::LockShared).is_ok()
+        {
+            self.locks.push(File::from(handle));
+        }
+    }
+
+    /// Makes a stand-in, or takes the one that is there. False when something real is there.
+    fn stand_in(&mut self, path: &Path, what: Placeholder) -> Result<bool, Errno> {
+        let made = match what {
+            Placeholder::Directory => mkdir(path, Mode::from_raw_mode(DIRECTORY)),
+            Placeholder::File | Placeholder::Here => {
+                match mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0) {
+                    Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => {
+                        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+                        open(path, flags, Mode::from_raw_mode(FILE))
+                            .and_then(|file| rustix::fs::fchmod(&file, Mode::from_raw_mode(FILE)))
+                    }
+                    other => other,
+                }
+            }
+        };
+        match made {
+            Ok(()) => {
+                if what == Placeholder::Directory {
+                    // Whatever the umask took away.
+                    let _ = rustix::fs::chmod(path, Mode::from_raw_mode(DIRECTORY));
+                }
+            }
+            Err(Errno::EXIST) => {
+                let stat = lstat(path)?;
+                let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+                if !is_stand_in(&stat) || is_directory != (what == Placeholder::Directory) {
+                    return Ok(false);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        self.made.push(path.to_path_buf());
+        Ok(true)
+    }
+
+    /// Removes what stands in, when nobody else needs it, and sets aside what came to be. Returns where to.
+    pub(super) fn remove(&mut self) -> Vec<PathBuf> {
+        let last = self.locks.iter().all(|lock| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok());
+        for path in std::mem::take(&mut self.made) {
+            let Ok(stat) = lstat(&path) else { continue };
+            if !last || !is_stand_in(&stat) {
+                continue;
+            }
+            let _ = match FileType::from_raw_mode(stat.st_mode) {
+                // Fails when something is in it by now, which is somebody's.
+                FileType::Directory => rmdir(&path),
+                _ => unlink(&path),
+            };
+        }
+        let came = std::mem::take(&mut self.watched).into_iter().filter(|path| lstat(path).is_ok());
+        let moved = came.filter_map(|path| set_aside(&path)).collect();
+        self.locks.clear();
+        moved
+    }
+}
+
+/// Renames what is at `path` so that nothing takes it for what it is called.
+fn set_aside(path: &Path) -> Option<PathBuf> {
+    for n in 0..100 {
+        let mut name = path.file_name()?.to_owned();
+        name.push(ASIDE);
+        if n > 0 {
+            name.push(format!(".{n}"));
+        }
+        let to = path.with_file_name(name);
+        match renameat_with(CWD, path, CWD, &to, rustix::fs::RenameFlags::NOREPLACE) {
+            Ok(()) => return Some(to),
+            Err(Errno::EXIST) => {}
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// Whether this is something of ours.
+pub(super) fn is_stand_in(stat: &Stat) -> bool {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::CharacterDevice => stat.st_rdev == 0,
+        FileType::Directory => stat.st_mode & 0o7777 == DIRECTORY,
+        FileType::RegularFile => stat.st_mode & 0o7777 == FILE && stat.st_size == 0,
+        _ => false,
+    }
+}

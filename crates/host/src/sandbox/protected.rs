@@ -1,0 +1,289 @@
+//! Which entries of a tree are guarded or secret, found by looking.
+//!
+//! One walk by directory handles that follows no link and stays on what it is given. Directories that hold nothing but
+//! what others made ([`SKIPPED`]) are not entered: nothing in them is started by being there, and tools must be able
+//! to delete them. The caller keeps the result and looks again after a command that could write.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use nika_guard::classify;
+use nika_guard::profile::{Profile, guarded_below, placeholder, secrets_of};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, lstat, openat, readlink, statat};
+
+use super::placeholders::is_stand_in;
+
+/// Directories of downloaded packages and build results. What is guarded or secret in them is not protected.
+pub const SKIPPED: &[&str] = &["node_modules", "__pycache__", "site-packages", ".venv", "venv"];
+/// How deep a walk goes.
+const MAX_DEPTH: usize = 128;
+/// How many repositories of a tree have their guarded names protected one by one. Default 64; further ones become
+/// read-only as a whole.
+pub const MAX_REPOSITORIES: usize = 64;
+/// How many secrets in a tree are hidden one by one. Default 512; a tree with more holds test data.
+pub const MAX_SECRETS: usize = 512;
+
+/// What is known of a tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Existing guarded entries; of a guarded directory only itself.
+    pub protected: Vec<PathBuf>,
+    /// Guarded names that do not exist, in the root and in repositories below it.
+    pub absent: Vec<PathBuf>,
+    /// Secrets.
+    pub secrets: Vec<PathBuf>,
+    /// How many entries were looked at.
+    pub entries: u64,
+    /// Directories that could not be opened: nobody with our rights can write there either.
+    pub closed: u64,
+}
+
+impl Known {
+    /// Adds what is known to `profile`.
+    pub fn put_into(&self, profile: &mut Profile) {
+        profile.protected.extend(self.protected.iter().cloned());
+        profile.absent.extend(self.absent.iter().cloned());
+        profile.secrets.extend(self.secrets.iter().cloned());
+    }
+}
+
+/// Looks at the tree of `root`, an absolute resolved path.
+pub fn scan(root: &Path) -> Known {
+    let mut known = Known::default();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    if let Ok(handle) = openat(CWD, root, flags, Mode::empty()) {
+        let mut walk = Walk { known: &mut known, root, buffer: Vec::new(), repositories: 0 };
+        walk.directory(&handle, &mut root.to_path_buf(), 0);
+        let has_git = is_directory(&root.join(".git"));
+        walk.names(root, has_git);
+    } else {
+        known.closed = 1;
+    }
+    known.protected.sort();
+    known.protected.dedup();
+    known.absent.sort();
+    known.absent.dedup();
+    known.secrets.sort();
+    if known.secrets.len() > MAX_SECRETS {
+        // Secrets by name in such numbers are samples; those near the root stay hidden.
+        known.secrets.sort_by_key(|path| path.components().count());
+        known.secrets.truncate(MAX_SECRETS);
+    }
+    known
+}
+
+/// The secrets at known places of `home` and of the system that exist, links followed.
+pub fn secrets_at_home(home: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in secrets_of(home) {
+        if lstat(&path).is_ok() {
+            // The link's target is what holds the secret.
+            found.push(std::fs::canonicalize(&path).unwrap_or(path));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+struct Walk<'k> {
+    known: &'k mut Known,
+    root: &'k Path,
+    buffer: Vec<u8>,
+    repositories: usize,
+}
+
+struct Entry {
+    name: Vec<u8>,
+    kind: FileType,
+}
+
+impl Walk<'_> {
+    fn directory(&mut self, handle: &OwnedFd, path: &mut PathBuf, depth: usize) {
+        let entries = self.list(handle);
+        for entry in entries {
+            self.known.entries += 1;
+            let name = OsStr::from_bytes(&entry.name);
+            path.push(name);
+            let below = path.strip_prefix(self.root).unwrap_or(path);
+            let class = classify(below);
+            let mut kind = entry.kind;
+            if kind == FileType::Unknown || class.guarded.is_some() || class.secret.is_some() {
+                match statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    // What an earlier run left is as good as absent.
+                    Ok(stat) if class.guarded.is_some() && is_stand_in(&stat) => {
+                        path.pop();
+                        continue;
+                    }
+                    Ok(stat) => kind = FileType::from_raw_mode(stat.st_mode),
+                    Err(_) => {}
+                }
+            }
+            let is_directory = kind == FileType::Directory;
+            let is_git = entry.name == b".git";
+            if class.guarded.is_some() && !(is_git && is_directory) {
+                self.protect(path, kind);
+            }
+            if class.secret.is_some() && !is_directory {
+                self.hide(path);
+            }
+            if is_git && is_directory {
+                self.repository(path);
+            } else if is_directory && depth < MAX_DEPTH && !SKIPPED.iter().any(|skip| skip.as_bytes() == entry.name) {
+                // Below a guarded directory only secrets are of interest, and they are few.
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                match openat(handle, name, flags, Mode::empty()) {
+                    Ok(inner) => self.directory(&inner, path, depth + 1),
+                    Err(_) => self.known.closed += 1,
+                }
+            }
+            path.pop();
+        }
+    }
+
+    /// What `handle` lists. All at once: the recursion shares one buffer.
+    fn list(&mut self, handle: &OwnedFd) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        self.buffer.reserve(32 << 10);
+        let mut directory = RawDir::new(handle, self.buffer.spare_capacity_mut());
+        while let Some(Ok(entry)) = directory.next() {
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                entries.push(Entry { name: name.to_vec(), kind: entry.file_type() });
+            }
+        }
+        entries
+    }
+
+    /// Of a guarded directory only the top: what is below cannot change then.
+    fn protect(&mut self, path: &Path, kind: FileType) {
+        if self.known.protected.last().is_some_and(|last| path.starts_with(last)) {
+            return;
+        }
+        self.known.protected.push(path.to_path_buf());
+        // A link leads to what is really used; a `.git` file names the repository.
+        let to = match kind {
+            FileType::Symlink => std::fs::canonicalize(path).ok(),
+            FileType::RegularFile if path.ends_with(".git") => pointed(path),
+            _ => None,
+        };
+        if let Some(to) = to.filter(|to| to.starts_with(self.root) && to != self.root) {
+            if to.join("HEAD").exists() && is_directory(&to) {
+                self.repository(&to);
+            } else {
+                self.known.protected.push(to);
+            }
+        }
+    }
+
+    fn hide(&mut self, path: &Path) {
+        let to = match readlink(path, Vec::new()) {
+            Ok(_) => std::fs::canonicalize(path).ok(),
+            Err(_) => Some(path.to_path_buf()),
+        };
+        self.known.secrets.extend(to);
+    }
+
+    /// The guarded entries of a repository's own directory; its objects are not walked.
+    fn repository(&mut self, git: &Path) {
+        let Some(top) = git.parent() else { return };
+        self.repositories += 1;
+        if self.repositories > MAX_REPOSITORIES {
+            return self.known.protected.push(git.to_path_buf());
+        }
+        for path in guarded_below(top, true) {
+            let Ok(inside) = path.strip_prefix(top.join(".git")) else { continue };
+            if inside.as_os_str().is_empty() {
+                continue;
+            }
+            self.name(git.join(inside));
+        }
+        // Submodules keep their repositories in here: they are guarded as a whole by `modules`.
+    }
+
+    /// Guarded names of the root that the walk cannot see, because they do not exist.
+    fn names(&mut self, root: &Path, has_git: bool) {
+        for path in guarded_below(root, has_git) {
+            if path != root.join(".git") || !has_git {
+                self.name(path);
+            }
+        }
+    }
+
+    /// Sorts one guarded name into what exists and what does not.
+    fn name(&mut self, path: PathBuf) {
+        match lstat(&path) {
+            Ok(stat) if is_stand_in(&stat) => self.known.absent.push(path),
+            Ok(_) => self.known.protected.push(path),
+            Err(_) => {
+                // A link on the way would lead elsewhere: then the link is what must stay.
+                let way =
+                    path.ancestors().skip(1).take_while(|above| above.starts_with(self.root) && *above != self.root);
+                let (there, missing): (Vec<&Path>, Vec<&Path>) = way.partition(|above| lstat(*above).is_ok());
+                match there.into_iter().find(|above| !is_directory(above)) {
+                    Some(other) if lstat(other).is_ok_and(|stat| is_stand_in(&stat)) => {
+                        self.known.absent.push(other.to_path_buf());
+                    }
+                    Some(link) => self.known.protected.push(link.to_path_buf()),
+                    // The first part of the way that is missing is enough, where something stands in.
+                    None if placeholder(&path).is_some() => {
+                        let first = missing.last().map(|first| first.to_path_buf());
+                        self.known.absent.push(first.unwrap_or(path));
+                    }
+                    None => self.known.absent.push(path),
+                }
+            }
+        }
+    }
+}
+
+/// Where a `.git` file points.
+fn pointed(file: &Path) -> Option<PathBuf> {
+    let text = std::fs::read(file).ok()?;
+    let to = text.strip_prefix(b"gitdir: ")?;
+    let to = to.split(|byte| *byte == b'\n').next()?;
+    std::fs::canonicalize(file.parent()?.join(OsStr::from_bytes(to))).ok()
+}
+
+fn is_directory(path: &Path) -> bool {
+    lstat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_tree_says_what_is_guarded_secret_and_absent() {
+        let scene = tempfile::tempdir().unwrap();
+        let root = scene.path().canonicalize().unwrap();
+        for directory in [".git/hooks", ".git/objects/ab", "sub/.git", "a/.vscode", "node_modules/x/.vscode", "deep/b"]
+        {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        for file in [".git/config", "sub/.git/config", "a/.vscode/tasks.json", ".env", "deep/b/server.pem", "x.rs"] {
+            fs::write(root.join(file), "x").unwrap();
+        }
+        std::os::unix::fs::symlink("deep", root.join(".claude")).unwrap();
+        let known = scan(&root);
+        let below = |paths: &[PathBuf]| -> Vec<String> {
+            paths.iter().map(|path| path.strip_prefix(&root).unwrap().to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(
+            below(&known.protected),
+            [".claude", ".git/config", ".git/hooks", "a/.vscode", "deep", "sub/.git/config"]
+        );
+        assert_eq!(below(&known.secrets), [".env", "deep/b/server.pem"]);
+        let absent = below(&known.absent);
+        for name in [".envrc", ".mcp.json", ".vscode", ".git/modules", "sub/.git/hooks", ".github/workflows"] {
+            assert!(absent.contains(&name.to_owned()), "{name} in {absent:?}");
+        }
+        for name in [".git", ".claude", ".git/hooks", ".git/rebase-merge"] {
+            assert!(!absent.contains(&name.to_owned()), "{name} in {absent:?}");
+        }
+    }
+}

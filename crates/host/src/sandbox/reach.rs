@@ -1,0 +1,223 @@
+//! Which hosts may be reached, and whether an address that a name resolved to is one to connect to.
+//!
+//! A name is normalised, or refused when it has no one normal form; then it is compared whole, or label by label from
+//! the right. Addresses of this machine and of private networks are refused whatever name led there.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::proxy::Visit;
+
+/// Decides about hosts, and hears of decisions.
+pub struct Reach {
+    hosts: Vec<String>,
+    /// Whether this machine's own addresses may be reached. Only for tests.
+    pub allow_loopback: bool,
+    /// Hears of every decision.
+    pub log: Box<dyn Fn(&Visit) + Send + Sync>,
+}
+
+impl fmt::Debug for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reach").field("hosts", &self.hosts).finish_non_exhaustive()
+    }
+}
+
+/// Why a host is not reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused {
+    /// The text is no host name in normal form.
+    NotAName,
+    /// No entry of the list names it.
+    NotListed,
+    /// It resolved to an address of this machine or of a private network.
+    Private(IpAddr),
+    /// It did not resolve, or could not be connected to.
+    Failed(String),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::NotAName => f.write_str("this is no host name"),
+            Refused::NotListed => f.write_str("this host is not on the list of allowed hosts"),
+            Refused::Private(address) => write!(f, "{address} is an address of this machine or of a private network"),
+            Refused::Failed(why) => write!(f, "it could not be reached: {why}"),
+        }
+    }
+}
+
+impl Reach {
+    /// Decides by this list. Entries that are no names allow nothing.
+    pub fn new(hosts: Vec<String>) -> Reach {
+        let hosts = hosts.iter().filter_map(|host| match host.strip_prefix("*.") {
+            Some(below) => normal(below).map(|below| format!("*.{below}")),
+            None => normal(host),
+        });
+        Reach { hosts: hosts.collect(), allow_loopback: false, log: Box::new(|_| {}) }
+    }
+
+    /// The normal form of `host` when it may be reached.
+    pub fn name(&self, host: &str) -> Result<String, Refused> {
+        let name = normal(host).ok_or(Refused::NotAName)?;
+        let listed = self.hosts.iter().any(|entry| match entry.strip_prefix('*') {
+            // `*.example.com` is what is below it, not itself.
+            Some(suffix) => name.len() > suffix.len() && name.ends_with(suffix),
+            None => *entry == name,
+        });
+        if listed { Ok(name) } else { Err(Refused::NotListed) }
+    }
+
+    /// Whether `address` is one to connect to.
+    pub fn address(&self, address: IpAddr) -> Result<(), Refused> {
+        let address = address.to_canonical();
+        if self.allow_loopback && address.is_loopback() {
+            return Ok(());
+        }
+        if is_private(address) { Err(Refused::Private(address)) } else { Ok(()) }
+    }
+}
+
+/// Lower case, no trailing dot, labels of letters, digits and dashes; or an address in its usual form.
+fn normal(host: &str) -> Option<String> {
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    if let Ok(address) = bare.parse::<IpAddr>() {
+        return Some(address.to_canonical().to_string());
+    }
+    let name = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    // A last label of digits would be an address in one of its unusual spellings.
+    let last = name.rsplit('.').next().unwrap_or_default();
+    let number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
+    (name.len() <= 253 && name.split('.').all(label) && !number).then_some(name)
+}
+
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_private_v4(address),
+        IpAddr::V6(address) => is_private_v6(address),
+    }
+}
+
+fn is_private_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_broadcast()
+        || address.is_multicast()
+        || address.is_documentation()
+        || a == 0
+        || a >= 240
+        // Shared by carriers, protocol assignments, 6to4 relays, benchmarks.
+        || (a == 100 && (64..128).contains(&b))
+        || (a, b, c) == (192, 0, 0)
+        || (a, b, c) == (192, 88, 99)
+        || (a == 198 && (b == 18 || b == 19))
+}
+
+fn is_private_v6(address: Ipv6Addr) -> bool {
+    let parts = address.segments();
+    let embedded = |high: u16, low: u16| {
+        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+        is_private_v4(Ipv4Addr::new(a, b, c, d))
+    };
+    match parts {
+        // Unspecified, loopback, mapped and compatible.
+        [0, 0, 0, 0, 0, 0 | 0xffff, ..] => true,
+        // NAT64 and 6to4 carry a version 4 address.
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
+        [0x64, 0xff9b, ..] => true,
+        [0x2002, high, low, ..] => embedded(high, low),
+        // Teredo, documentation, discard.
+        [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x100, 0, 0, 0, ..] => true,
+        // Unique local, link local, site local, multicast: only global unicast is left.
+        [first, ..] => first & 0xe000 != 0x2000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_match_whole_or_by_label() {
+        let reach = Reach::new(vec!["Example.com.".into(), "*.example.org".into()]);
+        for host in ["example.com", "EXAMPLE.COM", "example.com.", "static.example.org", "a.b.example.org"] {
+            assert!(reach.name(host).is_ok(), "{host}");
+        }
+        for host in [
+            "example.org",
+            "evilexample.org",
+            "example.org.evil.com",
+            "www.example.com",
+            "example.com.evil.com",
+            "evil-example.com",
+            "example.comx",
+        ] {
+            assert_eq!(reach.name(host), Err(Refused::NotListed), "{host}");
+        }
+        for host in [
+            "",
+            ".",
+            "example.com\0.evil.com",
+            "example.com..",
+            "exämple.com",
+            "example.com/",
+            "user@example.com",
+            "example.com:80",
+            "2130706433",
+            "0x7f.1",
+            "127.1",
+            "-a.example.org",
+            "a..example.org",
+            "a b.example.org",
+        ] {
+            assert_eq!(reach.name(host), Err(Refused::NotAName), "{host:?}");
+        }
+    }
+
+    #[test]
+    fn private_addresses_are_not_reached_in_any_spelling() {
+        let reach = Reach::new(Vec::new());
+        for address in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "224.0.0.1",
+            "255.255.255.255",
+            "198.18.0.1",
+            "192.0.0.8",
+            "::1",
+            "::",
+            "::ffff:127.0.0.1",
+            "::ffff:8.8.8.8",
+            "fe80::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "ff02::1",
+            "64:ff9b::7f00:1",
+            "64:ff9b::a9fe:a9fe",
+            "2002:7f00:1::",
+            "2001:db8::1",
+            "::127.0.0.1",
+            "64:ff9b:1::1",
+        ] {
+            let parsed: IpAddr = address.parse().unwrap();
+            let public = address == "::ffff:8.8.8.8";
+            assert_eq!(reach.address(parsed).is_ok(), public, "{address}");
+        }
+        for address in ["1.1.1.1", "8.8.8.8", "2606:4700::1111", "64:ff9b::808:808"] {
+            assert!(reach.address(address.parse().unwrap()).is_ok(), "{address}");
+        }
+    }
+}

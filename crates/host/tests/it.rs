@@ -1,0 +1,8 @@
+//! Real processes under real supervisors.
+
+#[path = "it/jobs.rs"]
+mod jobs;
+#[path = "it/repl.rs"]
+mod repl;
+#[path = "it/scene.rs"]
+mod scene;

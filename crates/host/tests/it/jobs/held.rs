@@ -1,0 +1,115 @@
+//! Jobs that a sandbox holds: the same supervisor, the same promises.
+
+use std::path::Path;
+use std::time::Duration;
+
+use nika_guard::profile::{Access, Profile};
+use nika_host::proc::{How, KilledBy, Order, Reading, StartError, State, Stdin, Until};
+
+use crate::scene::{LONG, end, jobs, line, permit, text, with_word};
+
+fn order(access: Access, root: &Path, script: &str) -> Order {
+    let mut profile = Profile::new(access, std::fs::canonicalize(root).expect("it is there"), "/nonexistent");
+    profile.env = vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())];
+    Order::shell(script, profile, "s")
+}
+
+/// Starts it, or says that this system has no sandbox.
+macro_rules! start {
+    ($jobs:expr, $order:expr) => {
+        match $jobs.start(&permit(), $order) {
+            Ok(job) => job,
+            Err(StartError::Refused { why, .. }) => {
+                println!("skipped: {why}");
+                return;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    };
+}
+
+#[test]
+fn a_held_job_runs_and_says_what_held() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    let job = start!(jobs, order(Access::ReadOnly, dir.path(), "echo hello; echo x > f; exit 3"));
+    let exited = end(&job);
+    assert_eq!((exited.how, exited.killed_by, exited.left), (How::Status(3), None, 0));
+    assert!(text(&job).starts_with("hello\n") && !dir.path().join("f").exists());
+    assert_eq!(job.held().profile, "read-only");
+}
+
+#[test]
+fn a_held_job_says_where_it_ended() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    for (script, how, place) in [
+        ("mkdir -p a/b; cd a && exec true", How::Status(0), "a"),
+        ("cd a; cd b; exit 4", How::Status(4), "a/b"),
+        ("(cd a); false", How::Status(1), ""),
+    ] {
+        let job = start!(jobs, order(Access::Workspace, dir.path(), script));
+        let exited = end(&job);
+        let place = std::fs::canonicalize(dir.path().join(place)).expect("it is there");
+        assert_eq!((exited.how, exited.cwd), (how, Some(place)), "{script}");
+    }
+}
+
+#[test]
+fn a_held_daemon_does_not_survive() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    let script = "(setsid nohup sleep 90.25 >/dev/null 2>&1 &); echo up";
+    let job = start!(jobs, order(Access::Workspace, dir.path(), script));
+    let exited = end(&job);
+    assert_eq!((exited.how, exited.left), (How::Status(0), 0));
+    assert_eq!(with_word("90.25"), Vec::<String>::new());
+}
+
+#[test]
+fn a_held_job_is_ended_by_its_bounds_and_by_request() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut late = order(Access::ReadOnly, dir.path(), "sleep 91.25; echo late");
+    late.timeout = Some(Duration::from_millis(200));
+    let job = start!(jobs, late);
+    let exited = end(&job);
+    assert_eq!((exited.how, exited.killed_by), (How::Signal(15), Some(KilledBy::Timeout)));
+    let job = start!(jobs, order(Access::ReadOnly, dir.path(), "trap 'exit 9' TERM; echo up; sleep 91.25 & wait"));
+    line(&job, "up");
+    assert_eq!(job.stop().map(|exited| exited.how), Some(How::Status(9)));
+    assert_eq!(with_word("91.25"), Vec::<String>::new());
+}
+
+#[test]
+fn a_held_job_that_lingers_lives_on() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut lingers = order(Access::Workspace, dir.path(), "(setsid sleep 92.25 &); echo now");
+    lingers.linger = true;
+    let job = start!(jobs, lingers);
+    let exited = end(&job);
+    assert_eq!((exited.how, exited.left), (How::Status(0), 1));
+    assert_eq!(with_word("92.25").len(), 1);
+    jobs.end_session("s");
+    assert_eq!(with_word("92.25"), Vec::<String>::new());
+    let mut alone = order(Access::Workspace, dir.path(), "echo now");
+    alone.linger = true;
+    let job = start!(jobs, alone);
+    assert_eq!(end(&job).left, 0);
+}
+
+#[test]
+fn a_held_job_has_its_terminal_and_waits_at_it() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut typed = order(Access::ReadOnly, dir.path(), "stty size; read -p 'name? ' x < /dev/tty; echo hello $x");
+    typed.stdin = Stdin::Terminal { rows: 20, cols: 70 };
+    let job = start!(jobs, typed);
+    let chunk = job.read(&Reading::from(0).waiting(Until::End, LONG));
+    assert_eq!(chunk.state, State::Waiting, "{:?}", String::from_utf8_lossy(&chunk.bytes));
+    job.write(b"you\n", LONG).expect("taken");
+    assert_eq!(end(&job).how, How::Status(0));
+    let said = text(&job);
+    assert!(said.starts_with("20 70\r\n") && said.ends_with("hello you\r\n"), "{said:?}");
+}

@@ -1,0 +1,262 @@
+//! The stories.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::{Output, Stdio};
+use std::thread;
+
+use nika_guard::profile::{Access, Profile};
+
+use crate::world::{USER, World, attack};
+
+type Told = Result<(), String>;
+type Case = fn() -> Told;
+
+pub const ALL: &[(&str, Case)] = &[
+    ("attempts_fail_in_read_only", || attack(Access::ReadOnly, None)),
+    ("attempts_fail_in_workspace", || attack(Access::Workspace, None)),
+    ("attempts_fail_in_read_only_as_a_user", || as_user(|user| attack(Access::ReadOnly, user))),
+    ("attempts_fail_in_workspace_as_a_user", || as_user(|user| attack(Access::Workspace, user))),
+    ("git_works", || git(None)),
+    ("git_works_as_a_user", || as_user(git)),
+    ("programs_work", || programs(None)),
+    ("programs_work_as_a_user", || as_user(programs)),
+    ("codes_of_exit_pass_through", codes_of_exit),
+    ("what_runs_on_ends_with_its_world", what_runs_on),
+    ("time_is_bounded", time),
+    ("the_environment_is_what_was_given", environment),
+    ("stand_ins_go_when_the_last_is_done", stand_ins),
+    ("what_comes_to_be_is_set_aside", aside),
+    ("a_root_in_tmp_is_seen", root_in_tmp),
+    ("slash_is_no_root_to_write", slash),
+    ("landlock_alone_says_what_is_missing", landlock_alone),
+    ("unconfined_is_said", unconfined),
+    ("allowed_hosts_are_reached_and_others_are_not", hosts),
+];
+
+/// As root: as somebody else. Otherwise the plain tests are that already.
+fn as_user(case: fn(Option<u32>) -> Told) -> Told {
+    if rustix::process::geteuid().is_root() { case(Some(USER)) } else { Ok(()) }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Everything as expected, or all that was seen.
+fn check(right: bool, output: &Output) -> Told {
+    if right {
+        return Ok(());
+    }
+    Err(format!("{}\n{}\n{}", output.status, said(output), String::from_utf8_lossy(&output.stderr)))
+}
+
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}
+
+fn git(user: Option<u32>) -> Told {
+    let world = World::new(user);
+    let root = world.root();
+    let init = std::process::Command::new("git").args(["init", "-q"]).arg(&root).stdout(Stdio::null()).status();
+    if !init.is_ok_and(|status| status.success()) {
+        return Err("git is needed".to_owned());
+    }
+    fs::write(root.join("a.txt"), "one\n").map_err(text)?;
+    world.own();
+    let output = world.shell(
+        &world.profile(Access::Workspace),
+        "set -e; git status --short; git add -A; git commit -q -m first; git status --short; git log --oneline | wc -l; \
+         echo two >> a.txt; git diff --stat; git checkout -q -b side; git commit -q -a -m second; git stash list; \
+         git worktree list | wc -l; git gc -q; git fsck",
+    );
+    check(output.status.success() && said(&output).starts_with("?? a.txt\n1\n"), &output)?;
+    let output = world.shell(&world.profile(Access::ReadOnly), "git log --oneline | wc -l && git status --short");
+    check(output.status.success() && said(&output) == "2\n", &output)
+}
+
+fn programs(user: Option<u32>) -> Told {
+    let world = World::new(user);
+    world.root();
+    let output = world.shell(
+        &world.profile(Access::Workspace),
+        "set -e; mkdir -p out/deep; printf 'a\\nb\\n' > out/f; sort -r out/f | tee out/g >/dev/null; cp -r out copy; mv copy moved; \
+         ln moved/f moved/hard; ln -s f moved/soft; rm -r moved; tar cf out.tar out; mktemp >/dev/null; test -n \"$(ps -o pid=)\"; \
+         ps -e | wc -l; head -c 3 /dev/zero | wc -c; df . >/dev/null; nice true",
+    );
+    check(output.status.success() && said(&output).ends_with("3\n"), &output)?;
+    for name in [".envrc", ".vscode", ".cargo", ".git"] {
+        if world.root().join(name).symlink_metadata().is_ok() {
+            return Err(format!("{name} stayed behind"));
+        }
+    }
+    Ok(())
+}
+
+fn codes_of_exit() -> Told {
+    let world = World::new(None);
+    let profile = world.profile(Access::ReadOnly);
+    for (script, code) in [("exit 7", 7), ("true", 0), ("kill -9 $$", 137), ("kill -TERM $$", 143)] {
+        let output = world.shell(&profile, script);
+        check(output.status.code() == Some(code), &output)?;
+    }
+    let output = world.launch(&profile, &["/no/such/program"]).output().map_err(text)?;
+    check(
+        output.status.code() == Some(3) && String::from_utf8_lossy(&output.stderr).contains("/no/such/program"),
+        &output,
+    )?;
+    // From a directory that was opened outside, everything that is covered could be reached.
+    let input = fs::File::open(&world.base).map_err(text)?;
+    let output = world.launch(&profile, &["true"]).stdin(input).output().map_err(text)?;
+    check(output.status.code() == Some(3), &output)
+}
+
+fn what_runs_on() -> Told {
+    let world = World::new(None);
+    // The pipe ends only when everybody who could write to it is gone, whatever they did to get away.
+    let output = world.shell(
+        &world.profile(Access::Workspace),
+        "(setsid sh -c 'trap \"\" HUP TERM; sleep 1000' &) ; (sleep 1000 & sleep 1000 &) ; echo done",
+    );
+    check(output.status.success() && said(&output) == "done\n", &output)
+}
+
+fn time() -> Told {
+    let world = World::new(None);
+    let mut profile = world.profile(Access::ReadOnly);
+    profile.limits.wall_ms = 200;
+    let output = world.shell(&profile, "sleep 1000");
+    check(output.status.code() == Some(124), &output)
+}
+
+fn environment() -> Told {
+    let world = World::new(None);
+    let mut profile = world.profile(Access::ReadOnly);
+    profile.env = vec![("PATH".into(), "/usr/bin:/bin".into()), ("ONE".into(), "1".into())];
+    let output = world.launch(&profile, &["env"]).output().map_err(text)?;
+    check(said(&output) == "PATH=/usr/bin:/bin\nONE=1\n", &output)
+}
+
+fn stand_ins() -> Told {
+    let world = World::new(None);
+    let profile = world.profile(Access::Workspace);
+    let envrc = world.root().join(".envrc");
+    let mut first =
+        world.launch(&profile, &["cat"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(text)?;
+    first.stdin.as_mut().ok_or("a pipe")?.write_all(b"x").map_err(text)?;
+    first.stdout.as_mut().ok_or("a pipe")?.read_exact(&mut [0]).map_err(text)?;
+    // A second one comes and goes while the first still runs.
+    let output = world.shell(&profile, "cat .envrc; echo x > .envrc");
+    check(!output.status.success() && said(&output).is_empty(), &output)?;
+    if envrc.symlink_metadata().is_err() {
+        return Err("what the first still needs is gone".to_owned());
+    }
+    drop(first.stdin.take());
+    first.wait().map_err(text)?;
+    if envrc.symlink_metadata().is_ok() {
+        return Err("nobody needs it, and it is there".to_owned());
+    }
+    Ok(())
+}
+
+fn aside() -> Told {
+    let world = World::new(None);
+    let profile = world.profile(Access::Workspace);
+    let output =
+        world.shell(&profile, "mkdir -p .github/workflows && echo x > .github/workflows/ci.yml && echo y > .bashrc");
+    let root = world.root();
+    let gone = !root.join(".github/workflows").exists() && !root.join(".bashrc").exists();
+    let kept =
+        root.join(".github/workflows.refused-by-nika/ci.yml").exists() && root.join(".bashrc.refused-by-nika").exists();
+    check(output.status.success() && gone && kept, &output)
+}
+
+fn root_in_tmp() -> Told {
+    let directory = tempfile::tempdir_in("/tmp").map_err(text)?;
+    let other = tempfile::tempdir_in("/tmp").map_err(text)?;
+    let world = World::new(None);
+    let root = directory.path().canonicalize().map_err(text)?;
+    fs::write(root.join("file"), "here").map_err(text)?;
+    for (access, works) in [(Access::Workspace, true), (Access::ReadOnly, false)] {
+        let mut profile = Profile::new(access, &root, &root);
+        profile.env = world.profile(access).env;
+        let script = format!("cat file; ls -d {} 2>/dev/null; echo x > new", other.path().display());
+        let output = world.shell(&profile, &script);
+        check(said(&output) == "here" && output.status.success() == works, &output)?;
+    }
+    Ok(())
+}
+
+fn slash() -> Told {
+    let world = World::new(None);
+    let mut profile = Profile::new(Access::Workspace, "/", "/root");
+    profile.env = world.profile(Access::Workspace).env;
+    let output = world.launch(&profile, &["true"]).output().map_err(text)?;
+    check(output.status.code() == Some(3), &output)
+}
+
+fn landlock_alone() -> Told {
+    let world = World::new(None);
+    let root = world.root();
+    fs::write(root.join("file"), "x").map_err(text)?;
+    // Inside a sandbox there are no further namespaces to be had.
+    let outer = world.profile(Access::ReadOnly);
+    let mut inner = outer.clone();
+    let me = world.me().to_string_lossy().into_owned();
+    let mut nested = |landlock_only| {
+        inner.landlock_only = landlock_only;
+        let order = world.order(&inner).to_string_lossy().into_owned();
+        let script = "cat file; echo x > new; echo x > /etc/nika-probe; echo x > /tmp/x || echo end";
+        world.launch(&outer, &[&me, "__run", &order, "sh", "-c", script]).output().map_err(text)
+    };
+    let output = nested(false)?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    check(output.status.code() == Some(3) && errors.contains("a world of its own (user namespaces)"), &output)?;
+    let output = nested(true)?;
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let named = errors.contains("missing: other processes of the user can be seen");
+    check(output.status.success() && said(&output) == "xend\n" && named, &output)
+}
+
+fn unconfined() -> Told {
+    let world = World::new(None);
+    let profile = world.profile(Access::Unconfined);
+    let output = world.shell(&profile, "echo x > ../outside");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    check(world.base.join("outside").exists() && errors.contains("missing: nothing is confined"), &output)
+}
+
+fn hosts() -> Told {
+    let world = World::new(None);
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(text)?;
+    let port = listener.local_addr().map_err(text)?.port();
+    thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let mut head = [0; 1024];
+            let read = client.read(&mut head).unwrap_or(0);
+            let first = String::from_utf8_lossy(&head[..read]).lines().next().unwrap_or_default().to_owned();
+            let body = format!("saw {first}");
+            let _ = write!(client, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        }
+    });
+    let ask = |target: &str| {
+        format!(
+            "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET {target} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat <&3; exec 3>&-"
+        )
+    };
+    let mut profile = world.profile(Access::ReadOnly);
+    profile.hosts = vec!["127.0.0.1".into()];
+    let run =
+        |profile: &Profile, target: &str| world.launch(profile, &["bash", "-c", &ask(target)]).output().map_err(text);
+    // Listed, but an address of this machine.
+    let output = run(&profile, &format!("http://127.0.0.1:{port}/a"))?;
+    check(said(&output).contains("403") && said(&output).contains("address of this machine"), &output)?;
+    profile.env.push(("NIKA_TEST_LOOPBACK".into(), "1".into()));
+    let output = run(&profile, &format!("http://127.0.0.1:{port}/a"))?;
+    check(said(&output).contains("saw GET /a HTTP/1.1"), &output)?;
+    let output = run(&profile, "http://example.com/")?;
+    check(said(&output).contains("403") && said(&output).contains("not on the list"), &output)?;
+    let output = world.launch(&profile, &["sh", "-c", "echo $https_proxy"]).output().map_err(text)?;
+    check(said(&output) == "http://127.0.0.1:3128\n", &output)
+}
