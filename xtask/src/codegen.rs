@@ -4,6 +4,7 @@
 //! read from the source of their table, which no interface of the program needs to carry. `--check` writes nothing
 //! and fails naming what is stale, missing or left over.
 
+mod findings;
 mod guarded;
 mod pages;
 
@@ -74,6 +75,7 @@ fn pages(root: &Path, nika: &Path) -> Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::from([
         ("docs/reference/codes.md".to_owned(), pages::codes(&surface)),
         ("docs/reference/events.md".to_owned(), pages::events(&surface)),
+        ("docs/reference/findings.md".to_owned(), findings::index(&surface)),
         ("docs/reference/modes.md".to_owned(), pages::modes(&surface)),
         ("docs/reference/tools.md".to_owned(), pages::tools(&surface)),
         ("docs/reference/config.md".to_owned(), pages::config(&surface)),
@@ -81,6 +83,7 @@ fn pages(root: &Path, nika: &Path) -> Result<BTreeMap<String, String>> {
         ("docs/reference/guarded-paths.md".to_owned(), guarded::page(&tables)?),
         ("schemas/config.json".to_owned(), pages::json(&surface["config"])),
     ]);
+    files.extend(findings::pages(&surface));
     for tool in pages::each(&surface["tools"]) {
         files.insert(format!("schemas/{}.json", pages::text(&tool["canonical"])), pages::schema(tool));
     }

@@ -37,7 +37,7 @@ See and take back what was done:
   nika undo
 
 Exit codes: 0 done; 1 the tool failed; 2 wrong usage, arguments or configuration; 3 refused by
-mode, rule or boundary (NIKA-102, NIKA-204, NIKA-205). `nika explain CODE` says more.
+mode, rule, hook, budget or boundary (NIKA-102, -106, -107, -204, -205). `nika explain CODE` says more.
 
 Environment: NIKA_STATE_DIR moves the journal and undo store (default $XDG_STATE_HOME/nika or
 ~/.local/state/nika). XDG_CONFIG_HOME moves the user's configuration. NO_COLOR turns off colours.";
@@ -63,8 +63,16 @@ pub enum Command {
     Log(Log),
     /// Show the configuration in force, each value with its file and line.
     Config(Config),
+    /// List the hooks in force, or try them on a call that is not made.
+    Hooks(Hooks),
     /// Let the configuration that this repository brings loosen permissions.
     Trust(Trust),
+    /// Judge commands without running them; test rules; judge the past by another policy.
+    Policy(Policy),
+    /// Run a program in the sandbox.
+    Sandbox(Sandbox),
+    /// Try to break each guarantee of the sandbox, and say which hold.
+    Doctor(Doctor),
     /// Print completions for a shell.
     Completions {
         /// The shell.
@@ -80,6 +88,12 @@ pub enum Command {
     Parse {
         /// What the bytes claim to be.
         kind: String,
+    },
+    /// Try to leave the sandbox that this runs in, a line of JSON an attempt.
+    #[command(name = "__probe", hide = true)]
+    Probe {
+        /// What may be tried on what.
+        scene: String,
     },
     /// Print the surface as JSON, for generators.
     #[command(name = "__surface", hide = true)]
@@ -143,7 +157,7 @@ pub enum Format {
 /// The exit codes, for pages that are about calls.
 const EXITS: &str = "\
 Exit codes: 0 done; 1 the tool failed; 2 wrong usage, arguments or configuration; 3 refused by
-mode, rule or boundary (NIKA-102, NIKA-204, NIKA-205).";
+mode, rule, hook, budget or boundary (NIKA-102, -106, -107, -204, -205).";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXITS)]
@@ -279,6 +293,115 @@ pub struct Config {
 }
 
 #[derive(Debug, Args)]
+pub struct Policy {
+    #[command(subcommand)]
+    pub what: PolicyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    /// Print the judgement of commands as JSON, one line each. Neither the root nor the programs need exist.
+    Check(PolicyCheck),
+    /// Draw the judgement of one command: every command in it, its verdict, who says so, and what would allow it.
+    Explain(PolicyExplain),
+    /// Try the examples that the rules in force carry.
+    Test {
+        /// Print text, or one JSON object.
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        output: Format,
+        #[command(flatten)]
+        place: Where,
+        #[command(flatten)]
+        standing: Standing,
+    },
+    /// Judge the journal's calls by another configuration and list those whose verdict differs.
+    Replay(PolicyReplay),
+}
+
+#[derive(Debug, Args)]
+pub struct PolicyCheck {
+    /// The command. Default: one a line from stdin.
+    pub command: Option<String>,
+    /// Read lines of JSON, `{"id": …, "cmd": "…"}`, from stdin.
+    #[arg(long, conflicts_with = "command")]
+    pub jsonl: bool,
+    /// What `~` and `$HOME` mean in commands. Default: your home.
+    #[arg(long, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: Where,
+    #[command(flatten)]
+    pub standing: Standing,
+}
+
+#[derive(Debug, Args)]
+pub struct PolicyExplain {
+    /// The command, in quotes.
+    pub command: String,
+    /// What `~` and `$HOME` mean in it. Default: your home.
+    #[arg(long, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: Where,
+    #[command(flatten)]
+    pub standing: Standing,
+}
+
+#[derive(Debug, Args)]
+pub struct PolicyReplay {
+    /// The configuration file to judge by, in place of your own.
+    #[arg(long, value_name = "FILE")]
+    pub against: PathBuf,
+    /// Print text, or one JSON object.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: Format,
+    #[command(flatten)]
+    pub place: Where,
+    #[command(flatten)]
+    pub standing: Standing,
+}
+
+#[derive(Debug, Args)]
+pub struct Hooks {
+    #[command(subcommand)]
+    pub command: HooksCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum HooksCommand {
+    /// List the hooks in force, and those that are not, with why.
+    List {
+        /// Print text or JSON.
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        output: Format,
+        #[command(flatten)]
+        place: Where,
+        #[command(flatten)]
+        standing: Standing,
+    },
+    /// Run the hooks on a made-up call and show what each says and what the call would become.
+    ///
+    /// The call is not made and nothing is journalled. Exit code 1 when a hook gave no answer that can be used.
+    Test(HooksTest),
+}
+
+#[derive(Debug, Args)]
+pub struct HooksTest {
+    /// The tool, by its name in any dialect. Default: read.
+    pub tool: Option<String>,
+    /// Its arguments as one JSON object. Default: those of the tool's first example.
+    #[arg(long, value_name = "ARGS")]
+    pub json: Option<String>,
+    /// Print text or JSON.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: Format,
+    #[command(flatten)]
+    pub place: Where,
+    #[command(flatten)]
+    pub standing: Standing,
+}
+
+#[derive(Debug, Args)]
 pub struct Trust {
     /// Only say how this repository stands.
     #[arg(long, conflicts_with = "revoke")]
@@ -292,6 +415,69 @@ pub struct Trust {
     /// The repository. Default: the current directory.
     #[arg(long = "root", value_name = "DIR")]
     pub root: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Sandbox {
+    #[command(subcommand)]
+    pub command: SandboxCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SandboxCommand {
+    /// Run a program so that it can change nothing, or nothing but the roots.
+    ///
+    /// It sees the file system read-only, a private `/tmp`, no secrets, no other process and no network.
+    Exec(SandboxExec),
+}
+
+/// The exit codes of a confined program.
+const SANDBOX_EXITS: &str = "\
+Exit codes: the program's own, 128 and the signal that ended it; 3 when the sandbox cannot give one of
+its guarantees (NIKA-910); 127 when the program could not be started (NIKA-911).";
+
+#[derive(Debug, Args)]
+#[command(after_help = SANDBOX_EXITS)]
+pub struct SandboxExec {
+    /// What may be written: nothing, or the roots without what is protected in them.
+    #[arg(long, value_name = "read-only|workspace", default_value = "read-only")]
+    pub profile: SandboxProfile,
+    /// The home directory; its secrets are hidden. Default: yours.
+    #[arg(long, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// Let it reach this host, or what is below `*.NAME`, through a proxy (repeatable).
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+    /// Where the system grants no namespaces, make do with Landlock and seccomp; what is missing is said.
+    #[arg(long)]
+    pub landlock_only: bool,
+    /// The program and its arguments.
+    #[arg(value_name = "CMD", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub command: Vec<OsString>,
+    #[command(flatten)]
+    pub place: Where,
+}
+
+/// How much a confined program may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SandboxProfile {
+    /// Nothing but a private temporary directory.
+    ReadOnly,
+    /// The roots.
+    Workspace,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Print text, or one JSON object.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: Format,
+    /// Show every attempt, not only those that broke something.
+    #[arg(long)]
+    pub all: bool,
+    /// Try the fallback of Landlock and seccomp alone where the system grants no namespaces.
+    #[arg(long)]
+    pub landlock_only: bool,
 }
 
 /// Parses a command line. The error is what to print: a mistake, or help that was asked for.

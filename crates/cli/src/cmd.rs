@@ -3,9 +3,13 @@
 mod call;
 mod checkpoints;
 mod config;
+mod doctor;
 mod explain;
+mod hooks;
 mod log;
+mod policy;
 mod reference;
+mod sandbox;
 mod tools;
 mod trust;
 mod undo;
@@ -33,7 +37,12 @@ pub fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Checkpoints(args) => checkpoints::run(args),
         Command::Log(args) => log::run(args),
         Command::Config(args) => done(config::run(&args)),
+        Command::Hooks(args) => hooks::run(args),
         Command::Trust(args) => done(trust::run(&args)),
+        Command::Policy(args) => policy::run(args),
+        Command::Sandbox(args) => sandbox::run(args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Probe { scene } => doctor::probe(&scene),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "nika", &mut script);

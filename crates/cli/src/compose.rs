@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nika_contract::{Clock, ToolError, code, event};
+use nika_guard::profile::environment;
 use nika_guard::{Effect, Layer, LayeredRule, Place, Rule, RuleKind, classify};
 use nika_host::fs::{Settings, Workspace, sha256};
-use nika_host::proc::Isolated;
-use nika_runtime::{Dialect, Limits, Listing, Parts, Runtime};
+use nika_host::proc::{HookRunner, Isolated, Jobs};
+use nika_runtime::{Dialect, Hooks, Limits, Listing, Parts, Runtime};
 use nika_store::{Checkpoints, Durability, State, sessions};
 use nika_tools::Needs;
+use nika_tools::shell::ground::{EndedJobs, Ground as Shell};
 use serde_json::{Map, Value};
 
 use crate::args::{Standing, Where};
@@ -41,9 +43,25 @@ impl Ground {
         Ok(Ground { roots, base: world.state_base()? })
     }
 
+    /// Roots that need not exist, for judging without running anything.
+    pub fn on_paper(world: &World, place: &Where) -> Result<Ground, Failure> {
+        let absolute = |path: &PathBuf| Ok::<_, Failure>(world.cwd()?.join(path));
+        Ok(Ground { roots: place.roots.iter().map(absolute).collect::<Result<_, _>>()?, base: world.state_base()? })
+    }
+
     /// The first root.
     pub fn root(&self) -> &Path {
         &self.roots[0]
+    }
+
+    /// All roots.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// Where the state of all workspaces lies.
+    pub fn base(&self) -> &Path {
+        &self.base
     }
 
     /// The workspace's durable state; made when missing.
@@ -58,10 +76,22 @@ impl Ground {
 
     /// What configuration says here.
     pub fn configure(&self, world: &World, standing: &Standing) -> Result<Effective, Failure> {
+        self.configure_as(world, standing, world.config_dir.as_ref().map(|dir| dir.join("config.yaml")))
+    }
+
+    /// What it would say with `user` in place of the person's own file.
+    pub fn configure_with(&self, world: &World, standing: &Standing, user: PathBuf) -> Result<Effective, Failure> {
+        if !user.is_file() {
+            return Err(Failure::usage(format!("{} is no configuration file", user.display())));
+        }
+        self.configure_as(world, standing, Some(user))
+    }
+
+    fn configure_as(&self, world: &World, standing: &Standing, user: Option<PathBuf>) -> Result<Effective, Failure> {
         let said = standing.clone();
         Ok(config::load(&Sources {
             managed: MANAGED.into(),
-            user: world.config_dir.as_ref().map(|dir| dir.join("config.yaml")),
+            user,
             project_dir: self.root().to_owned(),
             command_line: CommandLine {
                 mode: said.mode,
@@ -126,22 +156,49 @@ fn own_rules(world: &World) -> Vec<LayeredRule> {
     rule.map(layered).into_iter().collect()
 }
 
-/// Builds the pipeline. Opens the roots and the undo log; reads nothing else yet.
-pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape) -> Result<Built, Failure> {
+/// Opens the roots.
+pub fn open_files(world: &World, ground: &Ground, effective: &Effective) -> Result<Workspace, Failure> {
     let state = ground.state()?;
-    let files = Arc::new(Workspace::open(Settings {
+    Ok(Workspace::open(Settings {
         roots: ground.roots.clone(),
         readable: vec![state.spill_dir()],
         home: world.home.clone(),
         state: state.dir().to_owned(),
         own: ground.base.clone(),
         fsync: effective.fsync,
-    })?);
+    })?)
+}
+
+/// What commands see of the environment: what is known to be harmless, and what a manifest names besides.
+fn command_env(world: &World, effective: &Effective) -> Vec<(String, String)> {
+    let mut env = environment(world.variables());
+    for (name, value) in world.variables() {
+        if effective.safe_env.contains(&name) && !env.iter().any(|(known, _)| *known == name) {
+            env.push((name, value));
+        }
+    }
+    env
+}
+
+/// Builds the pipeline. Opens the roots and the undo log; reads nothing else yet.
+pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape) -> Result<Built, Failure> {
+    let state = ground.state()?;
+    let files = Arc::new(open_files(world, ground, &effective)?);
     let checkpoints = Arc::new(Checkpoints::open(&state)?);
+    let jobs = Arc::new(Jobs::new(world.exe(), None));
+    let news = Arc::new(EndedJobs { jobs: Arc::clone(&jobs) });
+    let shell = Arc::new(Shell::new(
+        Arc::clone(&files),
+        Arc::clone(&jobs),
+        command_env(world, &effective),
+        state.spill_dir(),
+        false,
+    ));
     let tools = nika_tools::all(&Needs {
         files: Arc::clone(&files),
         checkpoints: Arc::clone(&checkpoints),
         parsers: Some(Isolated::new(world.exe(), vec!["__parse".to_owned()])),
+        shell: Some(shell),
     });
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let runtime = Runtime::new(Parts {
@@ -158,9 +215,16 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         listing: listing(&shape, &effective)?,
         defer_above: effective.defer_above,
         limits: Limits { max_output_chars: effective.max_output_chars.clone() },
+        hooks: Hooks {
+            list: effective.hooks.clone(),
+            runner: HookRunner { dir: ground.root().to_owned(), env: world.hook_env.clone() },
+        },
+        messages: effective.messages.clone(),
+        budgets: effective.budgets.clone(),
         home: world.home_text(),
         header: header(ground),
         watcher: None,
+        news: Some(news),
     });
     for recovered in files.take_recovered() {
         let mut fields = Map::new();

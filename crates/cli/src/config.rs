@@ -5,6 +5,8 @@
 //! files ──read──▶ text ──yaml──▶ positioned tree ──keys──▶ changes ──settle(trust)──▶ Effective
 //! ```
 //!
+//! Policy manifests (`.nika/policy.json` and its like) are layers too, each just below the file it lies beside.
+//!
 //! Plain values: command line > local > project > user > managed > default. Rules of all layers hold
 //! together, and deny > ask > allow is the guard's to say. What a repository brings (project and local)
 //! only tightens until [`crate::trust`] holds; what is kept out of force for that is listed, with why.
@@ -16,7 +18,9 @@ mod change;
 mod error;
 mod file;
 mod flags;
+mod hooks;
 mod keys;
+mod manifests;
 mod rules;
 mod schema;
 mod settle;
@@ -28,11 +32,13 @@ mod tests;
 
 use std::path::PathBuf;
 
-use nika_guard::{Layer, Mode, Policy, Stance};
+use nika_guard::manifest::Messages;
+use nika_guard::{Budgets, Hook, Layer, Mode, Policy, Stance};
 use nika_host::fs::Fsync;
 use serde_json::{Value, json};
 
 pub use error::ConfigError;
+pub use manifests::MANIFESTS;
 pub use schema::schema;
 
 use crate::trust::{self, Trust};
@@ -50,7 +56,7 @@ pub struct Sources {
     pub managed: PathBuf,
     /// The person's file: `~/.config/nika/config.yaml`, or where XDG says.
     pub user: Option<PathBuf>,
-    /// The workspace root; [`PROJECT_FILE`] and [`LOCAL_FILE`] lie below it.
+    /// The workspace root; [`PROJECT_FILE`] and [`LOCAL_FILE`] lie below it, if it exists.
     pub project_dir: PathBuf,
     /// What was said when the program was called.
     pub command_line: CommandLine,
@@ -108,6 +114,14 @@ pub struct Effective {
     pub undo_max_bytes: u64,
     /// For how many days they are kept.
     pub undo_max_days: u32,
+    /// Commands that have a say in calls.
+    pub hooks: Vec<Hook>,
+    /// Texts that manifests put before the model, the nearest manifest's first.
+    pub messages: Messages,
+    /// What a session may spend.
+    pub budgets: Budgets,
+    /// Variables of the environment that commands may see beside the built-in ones.
+    pub safe_env: Vec<String>,
     /// Whether what the repository brings may loosen.
     pub trusted: Trust,
     /// Every effective value and rule, with where it was written.
@@ -151,6 +165,10 @@ impl Default for Effective {
             defer_above: DEFER_ABOVE,
             undo_max_bytes: UNDO_MAX_BYTES,
             undo_max_days: UNDO_MAX_DAYS,
+            hooks: Vec::new(),
+            messages: Messages::default(),
+            budgets: Budgets::default(),
+            safe_env: Vec::new(),
             trusted: Trust::Nothing,
             shown: Vec::new(),
             inactive: Vec::new(),
@@ -165,22 +183,32 @@ pub fn load(sources: &Sources) -> Result<Effective, ConfigError> {
     let mut layers = Vec::new();
     let own = [(Layer::Managed, Some(&sources.managed)), (Layer::User, sources.user.as_ref())];
     for (layer, path) in own.into_iter().filter_map(|(layer, path)| path.map(|path| (layer, path))) {
+        layers.extend(manifests::beside(layer, path, home)?);
         if let Some(file) = file::open(path, home)? {
             layers.push(keys::read(layer, &file, home)?);
         }
     }
-    let mut seen = Vec::new();
+    // A root on paper, for judging only, brings nothing.
+    let on_paper = !sources.project_dir.exists();
+    let (brought, mut seen) =
+        if on_paper { Default::default() } else { manifests::of_repository(&sources.project_dir, home)? };
+    layers.extend(brought);
     for (layer, name) in [(Layer::Project, PROJECT_FILE), (Layer::Local, LOCAL_FILE)] {
+        if on_paper {
+            continue;
+        }
         if let Some(file) = file::open_beneath(&sources.project_dir, name)? {
             layers.push(keys::read(layer, &file, home)?);
-            seen.push((name, file.text));
+            seen.push((name.to_owned(), file.text));
         }
     }
     layers.push(flags::layer(&sources.command_line, home)?);
+    hooks::check(&layers)?;
 
-    let said: Vec<(&str, &[u8])> = seen.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
+    let said: Vec<(&str, &[u8])> = seen.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
     let trusted = match layers.iter().find_map(settle::untrusted_at) {
         Some(at) => Trust::Refused { at },
+        None if on_paper => Trust::Nothing,
         None => trust::status(&sources.project_dir, &sources.trust_store, &said)?,
     };
     Ok(settle::settle(&layers, stance, trusted))
@@ -193,6 +221,7 @@ impl Effective {
         json!({
             "mode": self.stance.to_string(),
             "trust": self.trusted.to_json(),
+            "safe_env": self.safe_env,
             "values": rows(&self.shown),
             "inactive": rows(&self.inactive),
         })

@@ -16,6 +16,9 @@ pub const USAGE: u8 = 2;
 /// Refused by a mode, a rule or the boundary.
 pub const REFUSED: u8 = 3;
 
+/// A confined program could not be started; the number that shells use.
+pub const NOT_STARTED: u8 = 127;
+
 /// What ends a command before it could answer.
 #[derive(Debug)]
 pub enum Failure {
@@ -30,11 +33,15 @@ const EXITS: &[(Code, u8)] = &[
     (code::BAD_ARGUMENTS, USAGE),
     (code::UNKNOWN_TOOL, USAGE),
     (code::TOOL_REMOVED, REFUSED),
+    (code::BUDGET_SPENT, REFUSED),
+    (code::HOOK_REFUSED, REFUSED),
     (code::OUT_OF_BOUNDS, REFUSED),
     (code::PERMISSION_DENIED, REFUSED),
     (code::CONFIG_MALFORMED, USAGE),
     (code::RULE_MALFORMED, USAGE),
     (code::BAD_ROOT, USAGE),
+    (code::NOT_CONFINED, REFUSED),
+    (code::NOT_STARTED, NOT_STARTED),
 ];
 
 /// The exit code for a failure with this code.

@@ -28,7 +28,14 @@ use nika_contract::{ToolError, code};
 
 use crate::failure::Failure;
 
+/// The hidden word that makes this program the supervisor of one command. It is looked for before anything else:
+/// a supervisor has one thread, and starts often.
+const SUPERVISE: &str = "__run";
+
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == SUPERVISE) {
+        return nika_host::proc::supervise();
+    }
     let argv: Vec<_> = std::env::args_os().collect();
     let done = match args::parse(&argv) {
         Ok(cli) => cmd::run(cli.command),

@@ -19,8 +19,8 @@ pub fn object(outcome: &Outcome) -> Value {
     let call = Some(outcome.call.0.as_str());
     match &outcome.result {
         Ok(output) => json!({
-            "ok": true,
-            "code": null,
+            "ok": output.failed.is_none(),
+            "code": output.failed.map(|code| code.to_string()),
             "content": output.content.iter().map(block).collect::<Vec<_>>(),
             "structured": output.structured,
             "diff": output.diff,

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nika_contract::{ToolError, code};
+use nika_guard::Budget;
 use nika_host::fs::{Ledger, Seen, Stamp};
 use nika_runtime::Session;
 use nika_store::{Hash, ReadEntry, SessionFile, sessions};
+use nika_tools::shell::ground::Cwd;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -36,6 +38,8 @@ struct Named {
     paths: HashSet<PathBuf>,
     grants: Vec<String>,
     loaded: Vec<String>,
+    cwd: Option<PathBuf>,
+    calls: u64,
 }
 
 /// What [`SessionFile::extra`] holds.
@@ -46,6 +50,10 @@ struct Extra {
     loaded: Vec<String>,
     /// Identities of the reads, in their order.
     stamps: Vec<Stamp>,
+    /// Where the next command begins.
+    cwd: Option<PathBuf>,
+    /// Tool calls that were counted, while a budget bounded them.
+    calls: u64,
 }
 
 /// Opens the session `name` for a call with these arguments; without a name, the day's, in which nothing counts
@@ -72,6 +80,10 @@ pub fn open(
         for tool in &extra.loaded {
             session.load(tool);
         }
+        session.state.slot::<Cwd>().set(extra.cwd.clone());
+        named.cwd = extra.cwd;
+        session.resume_spent(Budget::ToolCalls, extra.calls);
+        named.calls = extra.calls;
         let ledger = Ledger::default();
         // A read without its identity vouches for nothing; it is read again.
         for (read, stamp) in file.reads.into_iter().zip(extra.stamps) {
@@ -94,7 +106,11 @@ impl Opened {
         let Some(named) = &self.named else { return Ok(()) };
         let ledger = self.session.state.slot::<Ledger>();
         let (grants, loaded) = (self.session.grants(), self.session.loaded());
-        if !ledger.take_changed() && grants == named.grants && loaded == named.loaded {
+        let cwd = self.session.state.slot::<Cwd>().get();
+        let calls = self.session.spent(Budget::ToolCalls);
+        let counted = built.runtime.counts_calls() && calls != named.calls;
+        let moved = cwd != named.cwd;
+        if !ledger.take_changed() && grants == named.grants && loaded == named.loaded && !counted && !moved {
             return Ok(());
         }
         let mut file = SessionFile {
@@ -105,7 +121,7 @@ impl Opened {
             extra: Value::Null,
             saved_at: built.clock.unix_ms(),
         };
-        let mut extra = Extra { loaded, stamps: Vec::new() };
+        let mut extra = Extra { loaded, stamps: Vec::new(), cwd, calls };
         for (path, seen) in ledger.all() {
             let hash = seen.hash.map_or(Hash::ZERO, Hash);
             let object = match &seen.bytes {
@@ -138,6 +154,8 @@ impl Opened {
                 extra.stamps.push(stamp);
             }
         }
+        // Both made theirs since this one began.
+        extra.calls = extra.calls.saturating_sub(named.calls).saturating_add(others.calls);
         file.grants.extend(other.grants);
         extra.loaded.extend(others.loaded);
         for list in [&mut file.grants, &mut extra.loaded] {

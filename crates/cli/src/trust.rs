@@ -14,7 +14,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -86,10 +86,10 @@ pub fn status(project_dir: &Path, store: &Path, said: &[(&str, &[u8])]) -> Resul
     // Another worktree of the same repository, the same way down: its trust counts where the bytes do.
     let kin: Vec<&Record> = records.iter().filter(|record| record.is_kin(&here)).collect();
     if own.is_none() && kin.is_empty() {
-        let any = !said.is_empty() || brings::any(&here.dir)?;
+        let any = !said.is_empty() || brings::any(&here)?;
         return Ok(if any { Trust::Unasked } else { Trust::Nothing });
     }
-    let mut brought = brings::read(&here.dir)?;
+    let mut brought = brings::read(&here)?;
     for (name, bytes) in said {
         brought.replace(name, bytes);
     }
@@ -102,15 +102,21 @@ pub fn status(project_dir: &Path, store: &Path, said: &[(&str, &[u8])]) -> Resul
     }
 }
 
+/// The directories above `project_dir` whose manifests count there, the nearest first: up to the top of the
+/// repository, or of the file system where there is none.
+pub fn above(project_dir: &Path) -> Result<Vec<PathBuf>, ConfigError> {
+    Ok(place::of(project_dir)?.above)
+}
+
 /// What the repository brings now: show it to the person before [`grant`].
 pub fn brought(project_dir: &Path) -> Result<Brought, ConfigError> {
-    brings::read(&place::of(project_dir)?.dir)
+    brings::read(&place::of(project_dir)?)
 }
 
 /// Trusts what the repository brings now, and answers with it.
 pub fn grant(project_dir: &Path, store: &Path) -> Result<Brought, ConfigError> {
     let here = place::of(project_dir)?;
-    let files = brings::read(&here.dir)?;
+    let files = brings::read(&here)?;
     if let Some(why) = files.unbound.first() {
         let why =
             "trust binds to names and bytes, and this ".to_owned() + why.split_once(' ').map_or("", |(_, why)| why);

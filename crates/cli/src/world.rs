@@ -24,6 +24,8 @@ pub struct World {
     pub colours: bool,
     /// Whether stderr may.
     pub colours_in_errors: bool,
+    /// The environment of hooks: where programs are, the home, the language.
+    pub hook_env: Vec<(String, String)>,
     /// This process.
     pub pid: u32,
 }
@@ -47,6 +49,7 @@ impl World {
             has_person: io::stdin().is_terminal() && io::stderr().is_terminal(),
             colours: !plain && io::stdout().is_terminal(),
             colours_in_errors: !plain && io::stderr().is_terminal(),
+            hook_env: hook_env(),
             pid: std::process::id(),
             home,
         }
@@ -77,8 +80,23 @@ impl World {
         PathBuf::from("/proc/self/exe")
     }
 
+    /// The environment, where it is text.
+    pub fn variables(&self) -> Vec<(String, String)> {
+        env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
+    }
+
     /// The home as text, for `~/` in rules.
     pub fn home_text(&self) -> Option<String> {
         self.home.as_ref().and_then(|home| home.to_str()).map(str::to_owned)
     }
+}
+
+/// A relative entry of `PATH` is a directory of whichever repository is open, so hooks do not get it.
+fn hook_env() -> Vec<(String, String)> {
+    let absolute = |path: String| {
+        let entries: Vec<&str> = path.split(':').filter(|entry| entry.starts_with('/')).collect();
+        entries.join(":")
+    };
+    let named = ["PATH", "HOME", "LANG"].into_iter().filter_map(|name| Some((name.to_owned(), env::var(name).ok()?)));
+    named.map(|(name, value)| if name == "PATH" { (name, absolute(value)) } else { (name, value) }).collect()
 }

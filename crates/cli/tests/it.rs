@@ -4,6 +4,8 @@
 mod call;
 #[path = "it/durability.rs"]
 mod durability;
+#[path = "it/hooks.rs"]
+mod hooks;
 #[path = "it/http.rs"]
 mod http;
 #[path = "it/journal.rs"]
@@ -12,10 +14,14 @@ mod journal;
 mod pages;
 #[path = "it/peer.rs"]
 mod peer;
+#[path = "it/policy.rs"]
+mod policy;
 #[path = "it/serve.rs"]
 mod serve;
 #[path = "it/sessions.rs"]
 mod sessions;
+#[path = "it/shell.rs"]
+mod shell;
 #[path = "it/terminal.rs"]
 mod terminal;
 #[path = "it/world.rs"]

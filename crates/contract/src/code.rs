@@ -50,6 +50,10 @@ codes! {
         "Call without `nika_session`: the answer carries a new handle to pass from then on.";
     105 CANCELLED "The caller cancelled the call"
         "Nothing was left half done. Call again when it is wanted after all.";
+    106 BUDGET_SPENT "A budget of the session is spent"
+        "The message names the budget and the line that set it. A person can change it there, or begin another session.";
+    107 HOOK_REFUSED "A person's hook does not let this happen"
+        "The message names the hook, what it said or how it failed, and the line that configures it.";
     200 READ_FAILED "A file could not be read"
         "The message carries the system's own reason.";
     201 WRITE_FAILED "A file could not be written"
@@ -100,6 +104,14 @@ codes! {
         "The message lists near names; use `glob` for anything else.";
     302 SEARCH_FAILED "The search could not begin"
         "The message names the path and the system's reason.";
+    400 COMMAND_FAILED "The command ended with an error"
+        "The answer holds its output and exit code.";
+    401 TOO_MANY_JOBS "More commands live than one session needs"
+        "End some with `job_stop`; `job_list` shows them.";
+    402 NO_SUCH_JOB "There is no such job in this session"
+        "The message lists those that live.";
+    403 JOB_TAKES_NO_INPUT "The job takes no input"
+        "Only a command that was started in the background, and still runs, takes input.";
     900 JOURNAL_LOST "The journal could not be written, so the call was not made"
         "Free space or mend the permissions of the state directory.";
     901 STATE_UNUSABLE "The state directory cannot be used"
@@ -116,6 +128,10 @@ codes! {
         "Linux 5.6 or newer, with `openat2` allowed, is needed.";
     907 JOURNAL_BROKEN "A journal does not verify"
         "The message names the first line that does not fit its chain.";
+    910 NOT_CONFINED "The sandbox cannot give one of its guarantees, so nothing was run"
+        "The message names the guarantee and the system's reason; `nika doctor` tries all of them.";
+    911 NOT_STARTED "The program could not be started"
+        "The message names it and the system's reason.";
 }
 
 /// The row for `code`.

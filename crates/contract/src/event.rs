@@ -21,6 +21,8 @@ pub const CALL_ENDED: &str = "CallEnded";
 pub const PERMISSION_REQUEST: &str = "PermissionRequest";
 /// The question is settled.
 pub const PERMISSION_SETTLED: &str = "PermissionSettled";
+/// A command hook ran.
+pub const HOOK_RAN: &str = "HookRan";
 /// A tool answered.
 pub const TOOL_RESULT: &str = "ToolResult";
 /// A file was read.
@@ -33,6 +35,8 @@ pub const TOOL_EDIT: &str = "ToolEdit";
 pub const TOOL_GLOB: &str = "ToolGlob";
 /// Files were searched.
 pub const TOOL_GREP: &str = "ToolGrep";
+/// A command was run.
+pub const TOOL_BASH: &str = "ToolBash";
 /// A path's pre-image was kept.
 pub const CHECKPOINT: &str = "Checkpoint";
 /// A change was taken back.
@@ -47,6 +51,12 @@ pub const TABLE: &[Event] = &[
         name: CALL_BEGUN,
         when: "a call arrived; written before anything else happens",
         fields: "call, tool, arguments (secrets redacted, long values shortened)",
+    },
+    Event {
+        name: HOOK_RAN,
+        when: "a person's command was heard about a call, before or after it",
+        fields: "call, tool, on (before, after), hook, at, outcome (decided, crashed, timed-out, not-found, malformed), \
+                 detail, decision (allow, ask, deny, none), reason, arguments (those it puts in place, redacted), took_us",
     },
     Event { name: PERMISSION_REQUEST, when: "a verdict is a question", fields: "call, tool, reasons" },
     Event {
@@ -64,6 +74,11 @@ pub const TABLE: &[Event] = &[
     Event { name: TOOL_EDIT, when: "`edit` or `notebook_edit` answered", fields: "call and the tool's facts" },
     Event { name: TOOL_GLOB, when: "`glob` or `list_dir` answered", fields: "call and the tool's facts" },
     Event { name: TOOL_GREP, when: "`grep` answered", fields: "call and the tool's facts" },
+    Event {
+        name: TOOL_BASH,
+        when: "`bash` answered",
+        fields: "call and the tool's facts: exit_code, wall_ms, sandbox (the profile that held), cwd, job",
+    },
     Event { name: TOOL_RESULT, when: "any other tool answered", fields: "call and the tool's facts" },
     Event { name: UNDONE, when: "a change was taken back", fields: "call, undone (the call taken back), paths" },
     Event {

@@ -24,7 +24,9 @@ pub use code::Code;
 pub use cx::{CallId, Cancel, Cx, Scene};
 pub use error::{Fault, ToolError};
 pub use output::{Block, Output};
-pub use port::{Asked, Asker, BoxFuture, Choice, Clock, Kind, Nobody, Preimage, Progress, Question, Silent, Undo};
+pub use port::{
+    Asked, Asker, BoxFuture, Choice, Clock, Kind, News, Nobody, Preimage, Progress, Question, Silent, Undo,
+};
 pub use schema::{inline_schema, input_schema, output_schema};
 pub use session::SessionState;
 pub use spec::{Example, Group, MAX_OUTPUT_CHARS, Spec};

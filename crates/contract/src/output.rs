@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::code::Code;
+
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
@@ -52,6 +54,8 @@ pub struct Output {
     pub diff: Option<String>,
     /// Facts for the journal beside the call: sizes, hashes, counts.
     pub facts: Vec<(&'static str, Value)>,
+    /// What was done ended badly, and this answer says how: a command that failed. The call itself was made.
+    pub failed: Option<Code>,
 }
 
 impl Output {

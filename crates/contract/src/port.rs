@@ -73,6 +73,12 @@ impl Asker for Nobody {
     }
 }
 
+/// What happened beside the calls of a session and should be told without being asked: a job that ended.
+pub trait News: Send + Sync {
+    /// What was not told yet, a line each.
+    fn take(&self, session: &str) -> Vec<String>;
+}
+
 /// What time it is.
 pub trait Clock: Send + Sync + fmt::Debug {
     /// Milliseconds since 1970-01-01T00:00:00Z.

@@ -7,6 +7,8 @@ pub enum Group {
     File,
     /// Search and discovery.
     Search,
+    /// Commands.
+    Shell,
     /// Test fixtures; never part of a shipped surface.
     Test,
 }
@@ -17,6 +19,7 @@ impl Group {
         match self {
             Group::File => "file",
             Group::Search => "search",
+            Group::Shell => "shell",
             Group::Test => "test",
         }
     }

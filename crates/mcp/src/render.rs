@@ -52,10 +52,13 @@ pub(crate) fn result(reply: Reply, revision: Revision) -> CallToolResult {
         meta.insert(META_CALL.to_owned(), reply.call_id.into());
     }
     let mut result = match reply.output {
-        Ok(Output { content, structured, .. }) => {
+        Ok(Output { content, structured, failed, .. }) => {
             let mut result = CallToolResult::success(content.into_iter().map(block).collect());
             result.structured_content = structured;
-            result.is_error = None;
+            result.is_error = failed.map(|_| true);
+            if let Some(code) = failed {
+                meta.insert(META_CODE.to_owned(), code.to_string().into());
+            }
             result
         }
         Err(error) => {

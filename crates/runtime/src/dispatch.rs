@@ -3,8 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use nika_contract::{AnyTool, Asker, CallId, Cancel, Clock, Erased, Fault, Output, Progress, Question, ToolError};
-use nika_guard::{Policy, Stance};
+use nika_contract::{
+    AnyTool, Asker, CallId, Cancel, Clock, Erased, Fault, News, Output, Progress, Question, ToolError,
+};
+use nika_guard::manifest::{Messages, Moment};
+use nika_guard::{Budget, Budgets, Policy, Stance};
 use nika_store::{Checkpoints, Durability, State};
 use serde_json::{Map, Value};
 
@@ -12,9 +15,10 @@ use crate::catalog::Catalog;
 use crate::dialect::Dialect;
 use crate::finder::Finder;
 use crate::gateway::{Call, Shelf, ToolSearch};
+use crate::hooks::Hooks;
 use crate::listing::{self, Listed, Listing};
 use crate::session::{LogTo, Session, Watcher};
-use crate::stage::{begin, checkpoint, decide, end, lookup, parse, run, settle, shape};
+use crate::stage::{after, before, begin, checkpoint, decide, end, lookup, parse, run, settle, shape, spend};
 
 /// Bounds that configuration may change.
 #[derive(Debug, Clone, Default)]
@@ -51,12 +55,20 @@ pub struct Parts {
     pub defer_above: usize,
     /// Bounds.
     pub limits: Limits,
+    /// Commands that have a say in calls.
+    pub hooks: Hooks,
+    /// Texts that manifests put before the model.
+    pub messages: Messages,
+    /// What a session may spend.
+    pub budgets: Budgets,
     /// The home directory, for `~/` in rules that a person grants.
     pub home: Option<String>,
     /// What the first line of every session's journal says about where it runs.
     pub header: Map<String, Value>,
     /// Told of every journal line.
     pub watcher: Option<Watcher>,
+    /// What a session is told with the next answer.
+    pub news: Option<Arc<dyn News>>,
 }
 
 /// The pipeline with everything it needs.
@@ -126,12 +138,15 @@ impl Runtime {
 
     async fn carry(&self, session: &Session, begun: &begin::Begun) -> Result<shape::Shaped, end::Stopped> {
         let found = lookup::lookup(self, session, &begun.incoming)?;
-        let parsed = parse::parse(found)?;
-        let judged = decide::decide(session, parsed)?;
-        let permitted = settle::settle(self, session, begun, judged).await?;
+        let paid = spend::spend(session, found)?;
+        let parsed = parse::parse(self, paid)?;
+        let heard = before::attend(self, session, begun, parsed).await?;
+        let judged = decide::decide(session, heard)?;
+        let permitted = spend::kept(session, settle::settle(self, session, begun, judged).await)?;
         let armed = checkpoint::arm(self, session, begun, permitted);
         let ran = run::run(session, begun, armed).await?;
-        Ok(shape::shape(self, begun, ran))
+        let witnessed = after::attend(self, session, begun, ran).await?;
+        Ok(shape::shape(self, session, begun, witnessed))
     }
 
     /// Writes a journal line outside any call: what was settled at start.
@@ -141,7 +156,18 @@ impl Runtime {
 
     /// A session that stands as the configuration says.
     pub fn session(&self, id: impl Into<String>, lasting: bool) -> Session {
-        Session::new(id, self.parts.stance, self.parts.policy.clone(), lasting)
+        Session::new(id, self.parts.stance, self.parts.policy.clone(), lasting).bounded(self.parts.budgets.clone())
+    }
+
+    /// What manifests put before the model at a moment that concerns no tool: at the start of a conversation,
+    /// or when a turn has ended. Who talks to the model puts it there.
+    pub fn messages(&self, moment: Moment) -> impl Iterator<Item = &str> {
+        self.parts.messages.at(moment).map(|message| message.text.as_str())
+    }
+
+    /// Whether tool calls are bounded, so that a session that lasts has to keep their number.
+    pub fn counts_calls(&self) -> bool {
+        self.parts.budgets.get(Budget::ToolCalls).is_some()
     }
 
     /// The tools a session is shown. Without a session: those that anybody is.

@@ -5,9 +5,9 @@
 //! the list.
 //!
 //! ```text
-//! begin ─▶ lookup ─▶ parse ─▶ decide ─▶ settle ─▶ checkpoint ─▶ run ─▶ shape ─▶ end
-//!   │         each stage takes the type that only the one before it makes            │
-//!   └───────────── journal: one line before anything, one line after everything ─────┘
+//! begin ─▶ lookup ─▶ spend ─▶ parse ─▶ before ─▶ decide ─▶ settle ─▶ checkpoint ─▶ run ─▶ after ─▶ shape ─▶ end
+//!   │                 each stage takes the type that only the one before it makes                         │
+//!   └────────────────────── journal: one line before anything, one line after everything ─────────────────┘
 //! ```
 
 mod catalog;
@@ -15,6 +15,7 @@ mod dialect;
 mod dispatch;
 mod finder;
 mod gateway;
+mod hooks;
 mod listing;
 mod session;
 mod stage;
@@ -23,5 +24,6 @@ pub use catalog::Catalog;
 pub use dialect::Dialect;
 pub use dispatch::{Incoming, Limits, Outcome, Parts, Runtime};
 pub use finder::Finder;
+pub use hooks::{HookOutcome, HookReport, Hooks, Rehearsal};
 pub use listing::{Listed, Listing};
 pub use session::{Session, Watcher};

@@ -1,12 +1,12 @@
 //! One session: how it stands, what it was granted, which deferred tools it has seen, its journal.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use nika_contract::{Clock, Fault, SessionState, code};
-use nika_guard::{Layer, LayeredRule, Policy, Rule, RuleKind, Stance};
+use nika_contract::{Clock, Fault, SessionState, ToolError, code};
+use nika_guard::{Budget, Budgets, Layer, LayeredRule, Limit, Policy, Rule, RuleKind, Stance};
 use nika_store::{Durability, Journal, State};
 use serde_json::{Map, Value};
 
@@ -21,6 +21,8 @@ pub struct Session {
     policy: RwLock<Policy>,
     grants: Mutex<Vec<String>>,
     loaded: Mutex<BTreeSet<String>>,
+    budgets: Budgets,
+    spent: Mutex<BTreeMap<Budget, u64>>,
     journal: Mutex<Option<Journal>>,
 }
 
@@ -33,8 +35,59 @@ impl Session {
             policy: RwLock::new(policy),
             grants: Mutex::default(),
             loaded: Mutex::default(),
+            budgets: Budgets::default(),
+            spent: Mutex::default(),
             journal: Mutex::default(),
         }
+    }
+
+    /// The same session with budgets.
+    pub fn bounded(mut self, budgets: Budgets) -> Session {
+        self.budgets = budgets;
+        self
+    }
+
+    /// Spends some of a budget; tokens of input and output count for the total as well.
+    ///
+    /// What is counted (calls, tasks, turns) is refused before the one too many. Tokens and money are known
+    /// when they are spent already: they are noted, and the answer, as that of every call from then on, is no.
+    pub fn spend(&self, budget: Budget, amount: u64) -> Result<(), ToolError> {
+        let mut spent = lock(&self.spent);
+        for (other, limit) in self.budgets.iter().filter(|(other, _)| !other.is_counted()) {
+            if spent.get(&other).is_some_and(|spent| *spent > limit.amount) && budget.is_counted() {
+                return Err(over(other, limit));
+            }
+        }
+        let total = matches!(budget, Budget::InputTokens | Budget::OutputTokens).then_some(Budget::TotalTokens);
+        let mut result = Ok(());
+        for budget in std::iter::once(budget).chain(total) {
+            let so_far = spent.entry(budget).or_default();
+            let then = so_far.saturating_add(amount);
+            match self.budgets.get(budget).filter(|limit| then > limit.amount) {
+                Some(limit) if budget.is_counted() => return Err(over(budget, limit)),
+                Some(limit) => result = Err(over(budget, limit)),
+                None => {}
+            }
+            *so_far = then;
+        }
+        result
+    }
+
+    /// Takes back what was spent on something that did not happen.
+    pub(crate) fn unspend(&self, budget: Budget, amount: u64) {
+        if let Some(spent) = lock(&self.spent).get_mut(&budget) {
+            *spent = spent.saturating_sub(amount);
+        }
+    }
+
+    /// How much of a budget was spent.
+    pub fn spent(&self, budget: Budget) -> u64 {
+        lock(&self.spent).get(&budget).copied().unwrap_or(0)
+    }
+
+    /// Puts in what earlier processes of this session have spent.
+    pub fn resume_spent(&self, budget: Budget, amount: u64) {
+        lock(&self.spent).insert(budget, amount);
     }
 
     /// Its name.
@@ -112,6 +165,16 @@ pub(crate) struct LogTo<'a> {
     pub durability: Durability,
     pub header: &'a Map<String, Value>,
     pub watcher: Option<&'a Watcher>,
+}
+
+fn over(budget: Budget, limit: &Limit) -> ToolError {
+    let Limit { amount, at, .. } = limit;
+    let message = format!(
+        "the budget of {} {} ({budget}, {at}) is spent; this session does nothing more",
+        budget.shown(*amount),
+        budget.counts()
+    );
+    ToolError::new(code::BUDGET_SPENT, message).hint("a person can begin another session, or change the budget there")
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,5 +1,7 @@
 //! The stages, a file each. Each takes the type that only the one before it makes.
 
+pub(crate) mod after;
+pub(crate) mod before;
 pub(crate) mod begin;
 pub(crate) mod checkpoint;
 pub(crate) mod decide;
@@ -9,3 +11,4 @@ pub(crate) mod parse;
 pub(crate) mod run;
 pub(crate) mod settle;
 pub(crate) mod shape;
+pub(crate) mod spend;

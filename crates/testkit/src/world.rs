@@ -17,9 +17,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nika_contract::{Asked, Asker, BoxFuture, Cancel, Clock, Nobody, Output, Question, Silent, ToolError};
-use nika_guard::{Answer, Layer, LayeredRule, Mode, Policy, Rule, RuleKind, Stance};
+use nika_guard::manifest::{Message, Messages, Moment};
+use nika_guard::{
+    Answer, Budget, Budgets, Configured, Hook, HookPoint, Layer, LayeredRule, Limit, Mode, OnFailure, Policy, Rule,
+    RuleKind, Stance,
+};
 use nika_host::fs::{Fsync, Settings, Workspace};
-use nika_runtime::{Dialect, Incoming, Limits, Listing, Outcome, Parts, Runtime, Session};
+use nika_host::proc::HookRunner;
+use nika_runtime::{Dialect, Hooks, Incoming, Limits, Listing, Outcome, Parts, Runtime, Session};
 use nika_store::{Checkpoints, Durability, State};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -35,6 +40,9 @@ pub fn world() -> World {
         dialect: Dialect::Nika,
         limits: Limits::default(),
         fsync: Fsync::Off,
+        hooks: Vec::new(),
+        messages: Messages::default(),
+        budgets: Budgets::default(),
         asker: Arc::new(Nobody),
         made: OnceCell::new(),
     }
@@ -50,6 +58,9 @@ pub struct World {
     dialect: Dialect,
     limits: Limits,
     fsync: Fsync,
+    hooks: Vec<Hook>,
+    messages: Messages,
+    budgets: Budgets,
     asker: Arc<dyn Asker>,
     made: OnceCell<Made>,
 }
@@ -118,6 +129,41 @@ impl World {
     /// Another budget for every answer.
     pub fn max_output_chars(mut self, chars: usize) -> World {
         self.limits.max_output_chars.push(("*".into(), chars));
+        self
+    }
+
+    /// A hook of the person: this shell script, heard `point` calls of `tool` (`*` is every one).
+    pub fn hook(self, point: HookPoint, tool: &str, script: &str) -> World {
+        self.hook_with(point, tool, &["/bin/sh", "-c", script], 20_000, OnFailure::Deny)
+    }
+
+    /// A hook in all its parts.
+    pub fn hook_with(
+        mut self,
+        point: HookPoint,
+        tool: &str,
+        argv: &[&str],
+        timeout_ms: u32,
+        on_failure: OnFailure,
+    ) -> World {
+        let argv = argv.iter().map(|word| (*word).to_owned()).collect();
+        let at = format!("hooks:{}", self.hooks.len() + 1);
+        let command = Configured::new(argv, Layer::User, at, true).expect("a person's hook has words");
+        let tool = Some(tool.to_owned()).filter(|tool| tool != "*");
+        self.hooks.push(Hook { point, tool, command, timeout_ms, on_failure });
+        self
+    }
+
+    /// A manifest's text for the model.
+    pub fn message(mut self, moment: Moment, tool: &str, text: &str) -> World {
+        let tool = Some(tool.to_owned()).filter(|tool| tool != "*");
+        self.messages.0.push(Message { moment, tool, text: text.to_owned(), at: "policy.json:1".into() });
+        self
+    }
+
+    /// A budget of every session.
+    pub fn budget(mut self, budget: Budget, amount: u64) -> World {
+        self.budgets.set(budget, Limit { amount, layer: Layer::User, at: "policy.json:1".into() });
         self
     }
 
@@ -234,7 +280,7 @@ impl World {
             fsync: self.fsync,
         });
         let files = Arc::new(files.expect("the root opens"));
-        let needs = nika_tools::Needs { files, checkpoints: Arc::clone(&checkpoints), parsers: None };
+        let needs = nika_tools::Needs { files, checkpoints: Arc::clone(&checkpoints), parsers: None, shell: None };
         let runtime = Runtime::new(Parts {
             tools: nika_tools::all(&needs),
             foreign: Vec::new(),
@@ -249,9 +295,19 @@ impl World {
             listing: self.listing.clone(),
             defer_above: 8,
             limits: self.limits.clone(),
+            hooks: Hooks {
+                list: self.hooks.clone(),
+                runner: HookRunner {
+                    dir: self.root().to_path_buf(),
+                    env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+                },
+            },
+            messages: self.messages.clone(),
+            budgets: self.budgets.clone(),
             home: None,
             header: Map::new(),
             watcher: None,
+            news: None,
         });
         let session = runtime.session("test", true);
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

@@ -30,6 +30,16 @@ where
     }
 }
 
+/// A number that must be there.
+pub(crate) fn needed_number<'de, D, N>(input: D) -> Result<N, D::Error>
+where
+    D: Deserializer<'de>,
+    N: TryFrom<i64> + std::str::FromStr,
+{
+    use serde::de::Error;
+    number(input)?.ok_or_else(|| D::Error::custom("takes a whole number"))
+}
+
 /// An optional switch, `true` or `"true"`.
 pub(crate) fn switch<'de, D: Deserializer<'de>>(input: D) -> Result<Option<bool>, D::Error> {
     use serde::de::Error;

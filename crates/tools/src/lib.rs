@@ -6,6 +6,7 @@
 pub mod file;
 mod lenient;
 pub mod search;
+pub mod shell;
 
 use std::sync::Arc;
 
@@ -23,13 +24,15 @@ pub struct Needs {
     pub checkpoints: Arc<Checkpoints>,
     /// How hostile formats are parsed; `None` parses them in this process, for tests.
     pub parsers: Option<Isolated>,
+    /// What commands stand on; without it there are none.
+    pub shell: Option<Arc<shell::ground::Ground>>,
 }
 
 /// Every tool of this crate.
 pub fn all(needs: &Needs) -> Vec<Box<dyn AnyTool>> {
     let files = || Arc::clone(&needs.files);
     let checkpoints = || Arc::clone(&needs.checkpoints);
-    vec![
+    let mut tools: Vec<Box<dyn AnyTool>> = vec![
         Erased::boxed(file::read::Read { files: files(), parsers: needs.parsers.clone() }),
         Erased::boxed(file::write::Write { files: files() }),
         Erased::boxed(file::edit::Edit { files: files() }),
@@ -40,5 +43,15 @@ pub fn all(needs: &Needs) -> Vec<Box<dyn AnyTool>> {
         Erased::boxed(file::checkpoints::ListCheckpoints { files: files(), checkpoints: checkpoints() }),
         Erased::boxed(search::glob::Glob { files: files() }),
         Erased::boxed(search::grep::Grep { files: files() }),
-    ]
+        Erased::boxed(shell::sleep::Sleep),
+    ];
+    if let Some(shell) = &needs.shell {
+        let ground = || Arc::clone(shell);
+        tools.push(Erased::boxed(shell::bash::Bash { ground: ground() }));
+        tools.push(Erased::boxed(shell::job_output::JobOutput { ground: ground() }));
+        tools.push(Erased::boxed(shell::job_input::JobInput { ground: ground() }));
+        tools.push(Erased::boxed(shell::job_stop::JobStop { ground: ground() }));
+        tools.push(Erased::boxed(shell::job_list::JobList { ground: ground() }));
+    }
+    tools
 }

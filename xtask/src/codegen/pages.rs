@@ -131,7 +131,8 @@ pub(super) fn config(surface: &Value) -> String {
         "# Configuration\n\n{MADE}Files, each laid over the ones before: `/etc/nika/config.yaml`, \
          `~/.config/nika/config.yaml`, `.nika/config.yaml`, `.nika/config.local.yaml`, the command line. `nika config` \
          shows what is in force and where it was written. The schema for editors: \
-         [`config.json`](../../schemas/config.json). See [permissions](../permissions.md) for rules and trust.\n\n\
+         [`config.json`](../../schemas/config.json). See [permissions](../permissions.md) for rules and trust, \
+         [hooks](../hooks.md) for hooks and manifests.\n\n\
          | key | default | what |\n|---|---|---|\n"
     );
     for (name, about) in surface["config"]["properties"].as_object().into_iter().flatten() {

@@ -1,5 +1,5 @@
 //! Every public function of `host` that changes or reveals something takes the call's `Permit`, or the `Cx` that
-//! holds it. Those that need none are listed with the reason.
+//! holds it. Those that need none are listed with the reason, and so are those that run under another witness.
 
 use super::Findings;
 use super::tree::{Source, Tree};
@@ -12,15 +12,36 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("fs/open.rs", &["sha256", "changed_unix_ms"], "pure"),
     ("fs/open.rs", &["read_all"], "reads from a handle that a permit opened"),
     ("fs/workspace.rs", &["open"], "start of the process: opens the roots as handles and settles interrupted sets"),
-    ("fs/workspace.rs", &["root", "roots", "home", "place", "shown"], "says which roots there are; names only"),
+    ("fs/workspace.rs", &["root", "roots", "home", "own_state", "place", "shown"], "says which roots there are; names only"),
     ("fs/resolve.rs", &["locate", "locate_entry"], "resolves a name to a place, which is what a permit is asked for"),
     ("fs/ignores.rs", &["ignores_above"], "ignore rules above a root; they are applied, never shown"),
     ("fs/workspace.rs", &["is_own_state", "holds_own_state"], "compares names"),
     ("fs/lock.rs", &["take_recovered"], "hands over what was settled already"),
     ("proc/isolated.rs", &["new"], "says which program parses; `start` runs it, and takes the permit"),
     ("proc/isolated.rs", &["finish"], "collects what `start` began"),
+    ("proc/jobs.rs", &["new"], "no jobs yet; `start` takes the permit"),
+    ("proc/jobs.rs", &["take_notices", "end_session"], "ends what a session began, and says what of it ended"),
+    ("proc/jobs/job.rs", &["*"], "a handle of what a permit started, or that one gave"),
+    ("proc/jobs/order.rs", &["*"], "describes a job; `start` runs it, and takes the permit"),
+    ("proc/repl.rs", &["new", "program"], "no interpreters yet; a name"),
+    ("proc/supervise.rs", &["supervise"], "runs what an owner ordered; the permit was asked there"),
+    ("proc/hook.rs", &["finish"], "collects what `start` began"),
     ("proc/limits.rs", &["*"], "only lessens what this process may do"),
+    ("sandbox.rs", &["*"], "confines and starts what an order says; the permit was asked where the order was made"),
+    ("sandbox/run.rs", &["*"], "the same, for a command that a person named"),
+    ("sandbox/protected.rs", &["*"], "finds names that narrow a profile; they are never shown"),
+    ("sandbox/reach.rs", &["*"], "decides by names and addresses; touches nothing"),
+    ("sandbox/probe.rs", &["*"], "tries what must fail, on files that it made for that"),
 ];
+
+/// Functions with another proof of a person's will: file, name, the witness it takes, why.
+const WITNESSED: &[(&str, &str, &str, &str)] = &[(
+    "proc/hook.rs",
+    "start",
+    "Configured",
+    "a hook is heard before there is a permit; only a person's configuration, or one they trust, makes a `Configured`, \
+     and it names the one command line that runs",
+)];
 
 pub(super) fn takes_permit(tree: &Tree, findings: &mut Findings) {
     for source in tree.shipped().filter(|source| source.owner == "host") {
@@ -29,7 +50,10 @@ pub(super) fn takes_permit(tree: &Tree, findings: &mut Findings) {
             let free = FREE
                 .iter()
                 .any(|(file, names, _)| *file == below && (names.contains(&"*") || names.contains(&name.as_str())));
-            if !free && !signature.contains("Permit") && !signature.contains("Cx") {
+            let witnessed = WITNESSED.iter().any(|(file, of, witness, _)| {
+                *file == below && *of == name && signature.contains(&format!("&{witness}"))
+            });
+            if !free && !witnessed && !signature.contains("Permit") && !signature.contains("Cx") {
                 findings.add(
                     &source.path,
                     line,

@@ -184,6 +184,10 @@ pub(super) fn printing(tree: &Tree, findings: &mut Findings) {
                 ("crates/cli/src/", "the program speaks to people"),
                 ("crates/testkit/src/bin/", "a program for tests"),
                 ("crates/mcp/src/stdio/mod.rs", "serves MCP over the process's own stdin and stdout"),
+                (
+                    "crates/host/src/proc/supervise.rs",
+                    "its standard input is the socket to its owner; it prints nothing",
+                ),
             ],
             what: "libraries never touch the terminal",
             instead: "return the text, or tell it through a port",

@@ -52,19 +52,42 @@ fn links_lead_somewhere() {
 #[test]
 fn shown_configuration_loads() {
     let mut shown = 0;
-    for document in ["README.md", "docs/permissions.md"] {
-        for yaml in blocks(&text(document), "yaml") {
+    for document in ["README.md", "docs/permissions.md", "docs/hooks.md"] {
+        let text = text(document);
+        let yaml = blocks(&text, "yaml").into_iter().map(|block| (".nika/config.yaml", block));
+        // Of the documents about permissions, JSON is a manifest.
+        let json = blocks(&text, "json").into_iter().map(|block| (".nika/policy.json", block));
+        for (file, block) in yaml.chain(json.filter(|_| document == "docs/hooks.md")) {
             let place = tempfile::tempdir().expect("a directory");
             std::fs::create_dir(place.path().join(".nika")).expect("a folder");
-            std::fs::write(place.path().join(".nika/config.yaml"), yaml).expect("a file");
+            std::fs::write(place.path().join(file), block).expect("a file");
             let mut config = Command::new(nika());
             config.arg("config").current_dir(place.path()).env_clear().env("HOME", place.path());
             let ran = config.stdin(Stdio::null()).output().expect("it starts");
-            assert!(ran.status.success(), "{document}: {}\n{yaml}", String::from_utf8_lossy(&ran.stderr));
+            assert!(ran.status.success(), "{document}: {}\n{block}", String::from_utf8_lossy(&ran.stderr));
             shown += 1;
         }
     }
-    assert!(shown >= 2, "{shown} blocks of YAML");
+    assert!(shown >= 4, "{shown} blocks");
+}
+
+#[test]
+fn the_shown_hook_keeps_agents_out() {
+    let page = text("docs/hooks.md");
+    let (script, yaml) = (blocks(&page, "sh")[0], "hooks: [{on: before, tool: write, run: [sh, hook]}]");
+    let place = tempfile::tempdir().expect("a directory");
+    let config = place.path().join("home/.config/nika");
+    std::fs::create_dir_all(&config).expect("a folder");
+    std::fs::write(config.join("config.yaml"), yaml).expect("a file");
+    std::fs::write(place.path().join("hook"), script).expect("a file");
+    for (path, code) in [("vendor/x.c", 1), ("./vendor/x.c", 1), ("src/vendor.c", 0)] {
+        let mut write = Command::new(nika());
+        write.args(["call", "write", &format!("file_path={path}"), "content=x", "--allow-write"]);
+        write.current_dir(place.path()).env_clear().env("HOME", place.path().join("home"));
+        write.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let ran = write.stdin(Stdio::null()).output().expect("it starts");
+        assert_eq!(ran.status.success(), code == 0, "{path}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
 }
 
 #[test]

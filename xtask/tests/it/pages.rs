@@ -30,3 +30,8 @@ fn generated_files_equal_their_generators_output() {
 fn the_readmes_examples_print_what_they_show() {
     xtask(&["demo"]);
 }
+
+#[test]
+fn the_examples_of_the_page_on_commands_print_what_they_show() {
+    xtask(&["demo", "--page", "docs/shell.md"]);
+}

@@ -94,7 +94,7 @@ pub fn perform(
     built.tidy(u64::from(world.pid));
     show(world, wanted, &outcome)?;
     Ok(match &outcome.result {
-        Ok(_) => ExitCode::SUCCESS,
+        Ok(output) => output.failed.map_or(ExitCode::SUCCESS, |code| ExitCode::from(failure::exit(code))),
         Err(error) => ExitCode::from(failure::exit(error.code)),
     })
 }

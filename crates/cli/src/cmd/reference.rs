@@ -2,11 +2,12 @@
 
 use clap::CommandFactory;
 use nika_contract::{code, event};
+use nika_guard::bash::{FINDINGS, Family};
 use nika_guard::{Mode, TABLE};
 use serde_json::json;
 
 use crate::args::Cli;
-use crate::cmd::tools;
+use crate::cmd::{policy, tools};
 use crate::failure::Failure;
 use crate::out;
 
@@ -20,14 +21,33 @@ pub fn surface() -> Result<(), Failure> {
         let marks = Mode::ALL.iter().zip(cells).map(|(mode, cell)| (mode.name().to_owned(), cell.mark().into()));
         json!({"act": title, "modes": serde_json::Map::from_iter(marks)})
     });
+    let findings = FINDINGS.iter().flat_map(|rows| rows.iter()).map(|row| {
+        json!({
+            "code": row.code, "family": family(row.family), "raises": row.raises.map(policy::kind),
+            "when": row.when, "why": row.why, "example": row.example,
+        })
+    });
     Ok(out::pretty(&json!({
         "version": env!("CARGO_PKG_VERSION"),
         "tools": tools::whole_surface()?.iter().map(tools::object).collect::<Vec<_>>(),
         "codes": codes.collect::<Vec<_>>(),
         "events": events.collect::<Vec<_>>(),
+        "findings": findings.collect::<Vec<_>>(),
         "permissions": modes.collect::<Vec<_>>(),
         "config": crate::config::schema(),
     }))?)
+}
+
+/// What the families of findings are called.
+fn family(family: Family) -> &'static str {
+    match family {
+        Family::Limit => "limit",
+        Family::Lexical => "lexical",
+        Family::Validator => "validator",
+        Family::Special => "special command",
+        Family::Destructive => "destructive",
+        Family::Effect => "effect",
+    }
 }
 
 /// Prints every command's help as Markdown.

@@ -93,7 +93,14 @@ pub fn object(tool: &Listed) -> Value {
     let spec = tool.spec;
     let example = |example: &Example| {
         let parsed: Value = serde_json::from_str(example.arguments).unwrap_or_else(|_| example.arguments.into());
-        json!({ "title": example.title, "arguments": parsed })
+        let call = |(tool, arguments): &(&str, &str)| {
+            json!([tool, serde_json::from_str::<Value>(arguments).unwrap_or_else(|_| (*arguments).into())])
+        };
+        let before: Vec<Value> = example.before.iter().map(call).collect();
+        json!({
+            "title": example.title, "files": example.files, "before": before, "arguments": parsed,
+            "answer": example.answer,
+        })
     };
     json!({
         "name": tool.name,

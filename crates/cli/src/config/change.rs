@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use nika_guard::{Decision, Mode, Rule, RuleKind, Stance, TABLE};
+use nika_contract::text::preview;
+use nika_guard::manifest::{Message, looks_like_credential};
+use nika_guard::{Budget, Decision, Layer, Mode, Rule, RuleKind, Stance, TABLE};
 use nika_host::fs::Fsync;
 
 use super::Effective;
+use super::hooks::Written;
 
 /// One value or rule.
 #[derive(Debug, Clone)]
@@ -22,14 +25,36 @@ pub(super) enum Change {
     Dialect(String),
     UndoMaxBytes(u64),
     UndoMaxDays(u32),
+    Hook(Written),
+    /// A manifest is there.
+    Manifest(String),
+    Message(Message),
+    Budget(Budget, u64),
+    SafeEnv(String),
+    /// A manifest's setting that is none of ours, as it is written.
+    Foreign(String),
 }
 
 impl Change {
-    /// Puts it in force. Rules and trust are gathered by the caller, as they hold together.
+    /// Whether it stands beside others of its key instead of in their place.
+    pub fn adds(&self) -> bool {
+        matches!(
+            self,
+            Change::Rule(..) | Change::Hook(_) | Change::Manifest(_) | Change::Message(_) | Change::SafeEnv(_)
+        )
+    }
+
+    /// Puts it in force. What adds up, trust and budgets are gathered by the caller.
     pub fn apply(&self, to: &mut Effective) {
         match self {
             Change::Mode(mode) => to.stance = Stance::from(*mode),
-            Change::Trusted(_) | Change::Rule(..) => {}
+            Change::Trusted(_) | Change::Rule(..) | Change::Hook(_) | Change::Manifest(_) | Change::Message(_) => {}
+            Change::Budget(..) | Change::Foreign(_) => {}
+            Change::SafeEnv(name) => {
+                if !to.safe_env.contains(name) {
+                    to.safe_env.push(name.clone());
+                }
+            }
             Change::Fsync(fsync) => to.fsync = *fsync,
             Change::JournalEachCall(on) => to.journal_each_call = *on,
             Change::MaxChars(tool, chars) => {
@@ -41,6 +66,22 @@ impl Change {
             Change::Dialect(name) => to.dialect = Some(name.clone()),
             Change::UndoMaxBytes(bytes) => to.undo_max_bytes = *bytes,
             Change::UndoMaxDays(days) => to.undo_max_days = *days,
+        }
+    }
+
+    /// Why `layer` may never say this, whoever trusts it, while `now` holds.
+    pub fn never(&self, layer: Layer, now: &Effective) -> Option<String> {
+        match self {
+            Change::Trusted(true) => Some("only `nika trust` trusts a repository".to_owned()),
+            Change::Foreign(_) => Some("no key of Nika's; kept for the program that knows it".to_owned()),
+            Change::SafeEnv(name) if layer.is_repository() && looks_like_credential(name) => Some(
+                "it is named like a credential; only a person's own or the managed manifest may show it".to_owned(),
+            ),
+            Change::Budget(budget, amount) if layer != Layer::Managed => now
+                .budgets
+                .ceiling(*budget, *amount)
+                .map(|limit| format!("the administrator allows {} ({})", budget.shown(limit.amount), limit.at)),
+            _ => None,
         }
     }
 
@@ -62,6 +103,15 @@ impl Change {
             Change::UndoMaxBytes(_) | Change::UndoMaxDays(_) => None,
             Change::Rule(RuleKind::Ask | RuleKind::Deny, _) | Change::Trusted(_) => None,
             Change::MaxChars(..) | Change::List(_) | Change::DeferAbove(_) | Change::Dialect(_) => None,
+            Change::Hook(_) => Some("it runs a command".into()),
+            Change::Message(_) => Some("it puts text before the model".into()),
+            Change::SafeEnv(_) => Some("it shows commands a variable of the environment".into()),
+            Change::Budget(budget, amount) => now
+                .budgets
+                .get(*budget)
+                .filter(|limit| *amount > limit.amount)
+                .map(|limit| format!("it would loosen the budget of {} ({})", budget.shown(limit.amount), limit.at)),
+            Change::Manifest(_) | Change::Foreign(_) => None,
         }
     }
 }
@@ -93,9 +143,22 @@ impl fmt::Display for Change {
             Change::List(name) | Change::Dialect(name) => name.fmt(f),
             Change::UndoMaxBytes(bytes) => f.write_str(&size(*bytes)),
             Change::UndoMaxDays(days) => days.fmt(f),
+            Change::Hook(hook) => hook.fmt(f),
+            Change::Manifest(text) | Change::SafeEnv(text) | Change::Foreign(text) => f.write_str(text),
+            Change::Message(message) => {
+                let text = preview(&message.text, SHOWN_CHARS);
+                match &message.tool {
+                    Some(tool) => write!(f, "{tool}: {text}"),
+                    None => f.write_str(&text),
+                }
+            }
+            Change::Budget(budget, amount) => f.write_str(&budget.shown(*amount)),
         }
     }
 }
+
+/// Characters of a text in a table.
+const SHOWN_CHARS: usize = 60;
 
 /// Units of a size, largest first, binary before decimal so that `1GiB` is written as it was.
 pub(super) const UNITS: &[(&str, u64)] = &[

@@ -36,6 +36,11 @@ pub(super) fn open(path: &Path, home: Option<&str>) -> Result<Option<File>, Conf
 
 /// The file `below` a project directory, no link on the way; `None` when there is none.
 pub(super) fn open_beneath(project_dir: &Path, below: &str) -> Result<Option<File>, ConfigError> {
+    open_beneath_as(project_dir, below, below)
+}
+
+/// The same, called `shown` for people.
+pub(super) fn open_beneath_as(project_dir: &Path, below: &str, shown: &str) -> Result<Option<File>, ConfigError> {
     let dir = rustix::fs::open(project_dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|errno| {
             unusable(&project_dir.display().to_string(), &format!("cannot be opened: {}", words(errno)))
@@ -43,9 +48,9 @@ pub(super) fn open_beneath(project_dir: &Path, below: &str) -> Result<Option<Fil
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match openat2(&dir, below, FLAGS, Mode::empty(), resolve) {
         Err(Errno::LOOP) => {
-            Err(unusable(below, "it, or a directory on the way to it, is a link; a project's configuration is a file"))
+            Err(unusable(shown, "it, or a directory on the way to it, is a link; a project's configuration is a file"))
         }
-        opened => read(below.to_owned(), opened),
+        opened => read(shown.to_owned(), opened),
     }
 }
 

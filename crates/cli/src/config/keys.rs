@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::ConfigError;
 use super::change::Change;
 use super::file::File;
+use super::hooks;
 use super::rules;
 use super::schema::{chars_schema, rule_list};
 use super::values::{CHARS, chars, chars_by_tool, listing, one, size, whole, word};
@@ -166,6 +167,13 @@ pub(super) const KEYS: &[Row] = &[
         },
         schema: || json!({ "type": "integer", "minimum": 1, "maximum": 36_500 }),
     },
+    Row {
+        name: "hooks",
+        doc: "Commands that have a say before (`on: before`) or after (`on: after`) a call of `tool`. `run` is a program and its arguments; it reads the call as JSON and may print a decision. Without an answer in `timeout_ms`, or with none that can be read, `on_failure` counts: deny, allow or note.",
+        default: None,
+        read: hooks::read,
+        schema: hooks::schema,
+    },
 ];
 
 /// What one layer says.
@@ -191,7 +199,7 @@ pub(super) struct Origin<'a> {
 }
 
 impl Origin<'_> {
-    fn line(&self, spot: Spot) -> String {
+    pub fn line(&self, spot: Spot) -> String {
         if self.lines { format!("{}:{}", self.name, spot.line) } else { self.name.to_owned() }
     }
 
@@ -286,6 +294,39 @@ fn descend(
         }
     }
     Ok(())
+}
+
+/// What one setting of a manifest says, its key dotted or nested. What is no key of ours is kept for the
+/// program that knows it.
+pub(super) fn setting(
+    key: &Key,
+    node: &Node,
+    origin: &Origin<'_>,
+    home: Option<&str>,
+) -> Result<Vec<Said>, ConfigError> {
+    let section = format!("{}.", key.name);
+    if let Some(row) = KEYS.iter().find(|row| row.name == key.name) {
+        let read = (row.read)(node, home).map_err(|wrong| wrong.at(origin))?;
+        let said = |(spot, below, change): (Spot, Option<String>, Change)| {
+            let key = below.map_or(key.name.clone(), |below| format!("{section}{below}"));
+            Said { key, change, at: origin.line(spot) }
+        };
+        return Ok(read.into_iter().map(said).collect());
+    }
+    match &node.kind {
+        Kind::Map(entries) if KEYS.iter().any(|row| row.name.starts_with(&section)) => {
+            let mut all = Vec::new();
+            for (below, value) in entries {
+                let below = Key { name: format!("{section}{}", below.name), spot: below.spot };
+                all.extend(setting(&below, value, origin, home)?);
+            }
+            Ok(all)
+        }
+        _ => {
+            let change = Change::Foreign(node.describe());
+            Ok(vec![Said { key: format!("managedSettings.{}", key.name), change, at: origin.line(key.spot) }])
+        }
+    }
 }
 
 /// The keys and sections right below `above`, each once.

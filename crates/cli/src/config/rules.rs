@@ -4,7 +4,7 @@
 //! deny: ["write(.github/**)", {rule: "exec(git push*)", match: ["git push origin"], not_match: ["git status"]}]
 //! ```
 
-use nika_guard::{Rule, RuleKind};
+use nika_guard::{Examples, Rule, RuleKind};
 
 use super::change::Change;
 use super::keys::{Reads, Wrong, expected};
@@ -37,10 +37,8 @@ fn rule(node: &Node, home: Option<&str>) -> Result<Rule, Wrong> {
             };
             let parsed = rule(text, home)?;
             let examples = |name| field(name).map_or(Ok(Vec::new()), texts);
-            parsed
-                .check_examples(&examples("match")?, &examples("not_match")?)
-                .map_err(|error| Wrong::rule(text.spot, error))?;
-            Ok(parsed)
+            let examples = Examples { matches: examples("match")?, not_matches: examples("not_match")? };
+            parsed.with_examples(examples).map_err(|error| Wrong::rule(text.spot, error))
         }
         _ => expected(node, WANTED),
     }

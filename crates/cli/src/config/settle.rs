@@ -1,9 +1,11 @@
 //! Layers into one: precedence of values, rules of all, and what an untrusted repository may not say.
 
-use nika_guard::{LayeredRule, Policy};
+use nika_guard::manifest::Messages;
+use nika_guard::{Configured, Hook, LayeredRule, Limit, Policy};
 
 use super::change::Change;
 use super::flags::Asked;
+use super::hooks::Written;
 use super::keys::{Brought, KEYS, Said};
 use super::{Effective, Shown};
 use crate::trust::Trust;
@@ -14,7 +16,9 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
     let mut values = defaults();
     let mut rules = Vec::new();
     let mut rules_shown = Vec::new();
+    let mut messages = Vec::new();
     for Brought { layer, said } in layers {
+        let mut brought = Vec::new();
         for Said { key, change, at } in said {
             let mut row = Shown {
                 key: key.clone(),
@@ -24,13 +28,10 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
                 why: None,
             };
             let held_back = layer.is_repository() && !trusted.holds();
-            row.why = match change {
-                Change::Trusted(true) => Some("only `nika trust` trusts a repository".to_owned()),
-                change if held_back => {
-                    change.loosens(&now).map(|why| format!("{why}, and the repository is {}", because(&trusted)))
-                }
-                _ => None,
-            };
+            row.why = change.never(*layer, &now).or_else(|| {
+                let why = held_back.then(|| change.loosens(&now)).flatten();
+                why.map(|why| format!("{why}, and the repository is {}", because(&trusted)))
+            });
             if row.why.is_some() {
                 now.inactive.push(row);
                 continue;
@@ -38,14 +39,23 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
             match change {
                 Change::Rule(kind, rule) => {
                     rules.push(LayeredRule { kind: *kind, rule: rule.clone(), layer: *layer, at: at.clone() });
-                    rules_shown.push(row);
                 }
-                change => {
-                    change.apply(&mut now);
-                    put(&mut values, row);
+                Change::Hook(written) => now.hooks.extend(hook(written, *layer, at, trusted.holds())),
+                Change::Message(message) => brought.push(message.clone()),
+                Change::Budget(budget, amount) => {
+                    now.budgets.set(*budget, Limit { amount: *amount, layer: *layer, at: at.clone() });
                 }
+                change => change.apply(&mut now),
+            }
+            if change.adds() {
+                rules_shown.push(row);
+            } else {
+                put(&mut values, row);
             }
         }
+        // The nearest first: each manifest is stronger than those before it.
+        brought.append(&mut messages);
+        messages = brought;
     }
     if let Some(Asked { stance, at }) = asked {
         now.stance = stance;
@@ -53,10 +63,17 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
         put(&mut values, Shown { key: "mode".into(), value: stance.to_string(), at, layer, why: None });
     }
     now.policy = Policy::new(rules, trusted.holds());
+    now.messages = Messages(messages);
     now.trusted = trusted;
     values.extend(rules_shown);
     now.shown = values;
     now
+}
+
+fn hook(written: &Written, layer: nika_guard::Layer, at: &str, trusted: bool) -> Option<Hook> {
+    let Written { point, tool, argv, timeout_ms, on_failure } = written.clone();
+    let command = Configured::new(argv, layer, at, trusted)?;
+    Some(Hook { point, tool, command, timeout_ms, on_failure })
 }
 
 /// Where a layer says `trusted: false`, if it does.

@@ -1,6 +1,7 @@
 //! Scenes of configuration: files in a directory, a command line, and what is in force afterwards.
 
 mod malformed;
+mod manifests;
 mod monotone;
 
 use std::fs;

@@ -1,6 +1,8 @@
 //! What a model is told once, at the start: where it works, what it may do, how edits and undo work. Short, as
 //! it is paid for in every conversation; no schemas, so that lists of tools stay cacheable.
 
+use nika_contract::text;
+use nika_guard::manifest::Moment;
 use nika_guard::{Act, Cell, Stance};
 use nika_runtime::Dialect;
 
@@ -32,6 +34,7 @@ pub fn write(built: &Built, shape: &Shape, over_http: bool) -> String {
     if tools.iter().any(|tool| tool.canonical == "tool_search") {
         said.push(format!("More tools: {} finds them, {} runs them.", name("tool_search"), name("call")));
     }
+    said.extend(built.runtime.messages(Moment::BeforePrompt).map(|message| text::harmless(message).into_owned()));
     said.join("\n")
 }
 

@@ -12,8 +12,8 @@ use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::place::text;
-use crate::config::ConfigError;
+use super::place::{Place, text};
+use crate::config::{ConfigError, MANIFESTS};
 
 /// One row of [`BRINGS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,22 +101,26 @@ impl Brought {
     }
 }
 
-/// Whether there is any such file below `dir`. Reads no file.
-pub(super) fn any(dir: &Path) -> Result<bool, ConfigError> {
-    let mut look = Look { dir, found: Brought::default(), bytes: 0, only_names: true };
+/// Whether there is any such file below `place`, or a manifest above it. Reads no file.
+pub(super) fn any(place: &Place) -> Result<bool, ConfigError> {
+    let mut look =
+        Look { dir: &place.dir, above: place.above.len(), found: Brought::default(), bytes: 0, only_names: true };
     look.all()?;
     Ok(!look.found.is_empty())
 }
 
-/// Every such file below `dir`.
-pub(super) fn read(dir: &Path) -> Result<Brought, ConfigError> {
-    let mut look = Look { dir, found: Brought::default(), bytes: 0, only_names: false };
+/// Every such file below `place`, and the manifests of the directories above it.
+pub(super) fn read(place: &Place) -> Result<Brought, ConfigError> {
+    let mut look =
+        Look { dir: &place.dir, above: place.above.len(), found: Brought::default(), bytes: 0, only_names: false };
     look.all()?;
     Ok(look.found)
 }
 
 struct Look<'a> {
     dir: &'a Path,
+    /// How many directories above count as well.
+    above: usize,
     found: Brought,
     bytes: u64,
     only_names: bool,
@@ -139,6 +143,12 @@ impl Look<'_> {
                         self.entry(&join(below, &name), None)?;
                     }
                 }
+            }
+        }
+        // The directory is canonical, so `..` is its parent.
+        for up in 1..=self.above {
+            for name in MANIFESTS {
+                self.entry(&format!("{}{name}", "../".repeat(up)), None)?;
             }
         }
         Ok(())

@@ -23,6 +23,8 @@ pub(super) struct Place {
     pub dir: PathBuf,
     /// From the top of the working tree down to `dir`; empty at the top.
     pub below: String,
+    /// The directories above `dir` that belong to it, the nearest first.
+    pub above: Vec<PathBuf>,
 }
 
 /// Where `project_dir` stands.
@@ -31,13 +33,16 @@ pub(super) fn of(project_dir: &Path) -> Result<Place, ConfigError> {
         file: project_dir.display().to_string(),
         why: format!("cannot be opened: {error}"),
     })?;
-    let top = dir.ancestors().find(|top| fs::symlink_metadata(top.join(".git")).is_ok()).unwrap_or(&dir).to_path_buf();
+    let found = dir.ancestors().find(|top| fs::symlink_metadata(top.join(".git")).is_ok());
+    let top = found.unwrap_or(&dir).to_path_buf();
+    let within = |above: &&Path| found.is_none_or(|top| above.starts_with(top));
+    let above = dir.ancestors().skip(1).take_while(within).map(Path::to_path_buf).collect();
     let repository = match common_dir(&top) {
         Some(common) => format!("git:{}", text(&common)),
         None => format!("dir:{}", text(&top)),
     };
     let below = dir.strip_prefix(&top).map(text).unwrap_or_default();
-    Ok(Place { repository, dir, below })
+    Ok(Place { repository, dir, below, above })
 }
 
 /// The git common directory of the working tree at the canonical `top`, where it proves to be that.

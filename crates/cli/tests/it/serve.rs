@@ -6,7 +6,7 @@ use crate::peer::Peer;
 use crate::world::{exists, world};
 
 const EAGER: &[&str] =
-    &["nika_call", "nika_edit", "nika_glob", "nika_grep", "nika_read", "nika_tool_search", "nika_write"];
+    &["nika_bash", "nika_call", "nika_edit", "nika_glob", "nika_grep", "nika_read", "nika_tool_search", "nika_write"];
 
 fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {result}"))

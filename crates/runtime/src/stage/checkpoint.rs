@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::dispatch::Runtime;
 use crate::session::Session;
+use crate::stage::before::Wishes;
 use crate::stage::begin::Begun;
 use crate::stage::settle::{Permitted, object};
 
@@ -21,6 +22,7 @@ pub(crate) struct Armed<'r> {
     pub permit: Arc<Permit>,
     pub decided_by: String,
     pub undo: CallUndo<'r>,
+    pub wishes: Wishes,
 }
 
 pub(crate) fn arm<'r>(
@@ -35,13 +37,14 @@ pub(crate) fn arm<'r>(
         tool: begun.tool.clone(),
         at: begun.at_ms,
     };
-    let Permitted { tool, prepared, permit, decided_by } = permitted;
+    let Permitted { tool, prepared, permit, decided_by, wishes } = permitted;
     Armed {
         tool,
         prepared,
         permit,
         decided_by,
         undo: CallUndo { runtime, session, meta, kept: AtomicBool::new(false) },
+        wishes,
     }
 }
 

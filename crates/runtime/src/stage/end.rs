@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use nika_contract::code::Code;
 use nika_contract::{CallId, Fault, MAX_OUTPUT_CHARS, Question, ToolError, code, event, text};
 use nika_guard::Decision;
 use nika_store::journal::{redact, redact_text};
@@ -91,7 +92,8 @@ fn end(runtime: &Runtime, session: &Session, begun: Begun, carried: Result<Shape
             let facts = facts(&begun, &shaped);
             session.log(&runtime.log_to(), shaped.spec.event.unwrap_or(event::TOOL_RESULT), &facts)?;
             ended.tools_changed = take_shown(session);
-            ended.ok = true;
+            ended.ok = shaped.output.failed.is_none();
+            ended.code = shaped.output.failed;
             ended.decision = Some("allow");
             ended.decided_by = shaped.decided_by;
             ended.chars = shaped.chars;
@@ -159,6 +161,8 @@ fn facts(begun: &Begun, shaped: &Shaped) -> Map<String, Value> {
 #[derive(Default)]
 struct Ended {
     ok: bool,
+    /// Why an answer is that of a failure.
+    code: Option<Code>,
     decision: Option<&'static str>,
     decided_by: String,
     chars: usize,
@@ -178,7 +182,7 @@ impl Ended {
             "call": call.0,
             "tool": tool,
             "ok": self.ok,
-            "code": error.map(|error| error.code.to_string()),
+            "code": error.map(|error| error.code).or(self.code).map(|code| code.to_string()),
             // The message of a failed edit quotes the file.
             "message": error.map(|error| redact_text(&text::preview(&error.message, MESSAGE_CHARS))),
             "decision": self.decision,

@@ -7,6 +7,7 @@ use std::task::Poll;
 use nika_contract::{Cx, Output, Spec, ToolError, code};
 
 use crate::session::Session;
+use crate::stage::before::Wishes;
 use crate::stage::begin::Begun;
 use crate::stage::checkpoint::Armed;
 use crate::stage::end::Stopped;
@@ -18,10 +19,11 @@ pub(crate) struct Ran {
     pub decided_by: String,
     /// Whether a person had to say yes to it.
     pub asked: bool,
+    pub wishes: Wishes,
 }
 
 pub(crate) async fn run(session: &Session, begun: &Begun, armed: Armed<'_>) -> Result<Ran, Stopped> {
-    let Armed { tool, prepared, permit, decided_by, undo } = armed;
+    let Armed { tool, prepared, permit, decided_by, undo, wishes } = armed;
     if begun.incoming.cancel.is_cancelled() {
         return Err(ToolError::cancelled().into());
     }
@@ -35,7 +37,7 @@ pub(crate) async fn run(session: &Session, begun: &Begun, armed: Armed<'_>) -> R
         clock: undo.clock(),
     };
     match caught(prepared.run(&cx)).await {
-        Ok(output) => Ok(Ran { spec: tool.spec(), output, decided_by, asked: permit.answered_by().is_some() }),
+        Ok(output) => Ok(Ran { spec: tool.spec(), output, decided_by, asked: permit.answered_by().is_some(), wishes }),
         Err(error) => {
             // What it had begun to change was not changed: there is nothing of it to take back.
             undo.void();

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dispatch::Runtime;
 use crate::session::Session;
+use crate::stage::before::Wishes;
 use crate::stage::begin::Begun;
 use crate::stage::decide::Judged;
 use crate::stage::end::Stopped;
@@ -19,6 +20,7 @@ pub(crate) struct Permitted<'r> {
     pub permit: Arc<Permit>,
     /// `mode workspace`, a rule, or who said yes: for the journal.
     pub decided_by: String,
+    pub wishes: Wishes,
 }
 
 pub(crate) async fn settle<'r>(
@@ -27,12 +29,12 @@ pub(crate) async fn settle<'r>(
     begun: &Begun,
     judged: Judged<'r>,
 ) -> Result<Permitted<'r>, Stopped> {
-    let Judged { tool, prepared, verdict } = judged;
+    let Judged { tool, prepared, verdict, wishes } = judged;
     let mut decided_by = verdict.decisive().map(|reason| reason.source.to_string()).unwrap_or_default();
     let answer = match verdict.decision {
         Decision::Allow | Decision::Deny => None,
         Decision::Ask | Decision::Floor => {
-            let answer = ask(runtime, session, begun, prepared.as_ref(), &verdict).await?;
+            let answer = ask(runtime, session, begun, prepared.as_ref(), &verdict, &wishes).await?;
             if let Some(Answer::Yes { who }) = &answer {
                 decided_by = who.clone();
             }
@@ -41,7 +43,7 @@ pub(crate) async fn settle<'r>(
     };
     let decision = verdict.decision;
     match verdict.permit(answer) {
-        Ok(permit) => Ok(Permitted { tool, prepared, permit: Arc::new(permit), decided_by }),
+        Ok(permit) => Ok(Permitted { tool, prepared, permit: Arc::new(permit), decided_by, wishes }),
         Err(refusal) => Err(Stopped::Refused {
             error: ToolError { code: code::PERMISSION_DENIED, message: refusal.message, hint: refusal.hint },
             decision,
@@ -56,6 +58,7 @@ async fn ask(
     begun: &Begun,
     prepared: &dyn Prepared,
     verdict: &Verdict,
+    wishes: &Wishes,
 ) -> Result<Option<Answer>, Stopped> {
     let asker = &begun.incoming.asker;
     let look = || match verdict.look().filter(|_| asker.is_there()) {
@@ -66,7 +69,11 @@ async fn ask(
     let ahead = look()?;
     // What a person reads before they say yes must not redraw their terminal.
     let preview = ahead.as_deref().map(|preview| text::harmless(preview).into_owned());
-    let text = text::harmless(&verdict.question()).into_owned();
+    let mut text = verdict.question();
+    for source in &wishes.rewrites {
+        text.push_str(&format!("\nthe arguments were rewritten by {source}"));
+    }
+    let text = text::harmless(&text).into_owned();
     let choices = match (verdict.decision, verdict.decisive()) {
         // A floor is asked each time: there is no rule to keep.
         (Decision::Ask, Some(reason)) if session.state.is_lasting() && matches!(reason.source, Source::Mode(_)) => {
@@ -78,7 +85,8 @@ async fn ask(
     };
     // A yes is to what was shown: another diff is another question.
     let shown = preview.as_deref().unwrap_or_default();
-    let seen = format!("{}\n{text}\n{shown}\n{}", begun.tool, Value::Object(begun.incoming.arguments.clone()));
+    let wanted = wishes.arguments.as_ref().unwrap_or(&begun.incoming.arguments);
+    let seen = format!("{}\n{text}\n{shown}\n{}", begun.tool, Value::Object(wanted.clone()));
     let id = nika_host::fs::sha256(seen.as_bytes()).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
     let question = Question { id, tool: begun.tool.clone(), text, preview, choices };
 

@@ -7,6 +7,8 @@ use nika_contract::{Block, Output, Spec, text};
 use nika_store::spill;
 
 use crate::dispatch::Runtime;
+use crate::session::Session;
+use crate::stage::after::Witnessed;
 use crate::stage::begin::Begun;
 use crate::stage::run::Ran;
 
@@ -19,8 +21,11 @@ pub(crate) struct Shaped {
     pub spilled: Option<String>,
 }
 
-pub(crate) fn shape(runtime: &Runtime, begun: &Begun, ran: Ran) -> Shaped {
-    let Ran { spec, mut output, decided_by, asked } = ran;
+pub(crate) fn shape(runtime: &Runtime, session: &Session, begun: &Begun, Witnessed(ran): Witnessed) -> Shaped {
+    let Ran { spec, mut output, decided_by, asked, .. } = ran;
+    if let Some(news) = &runtime.parts.news {
+        output.content.extend(news.take(session.id()).into_iter().map(Block::Text));
+    }
     for block in &mut output.content {
         if let Block::Text(text) = block
             && let Cow::Owned(safe) = text::harmless(text)

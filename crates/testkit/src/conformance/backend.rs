@@ -60,10 +60,14 @@ impl Fixture {
             prefixed: false,
             listing: Listing::All,
             defer_above: usize::MAX,
+            hooks: nika_runtime::Hooks::default(),
+            messages: nika_guard::manifest::Messages::default(),
+            budgets: nika_guard::Budgets::default(),
             limits: Limits::default(),
             home: None,
             header: Object::new(),
             watcher: None,
+            news: None,
         };
         let runtime = Runtime::with_gateway(parts, false);
         let session = runtime.session("conformance", true);

@@ -3,6 +3,7 @@
 mod boundary;
 mod editing;
 mod examples;
+mod hooks;
 mod pipeline;
 mod searching;
 mod sets;

@@ -1,0 +1,78 @@
+//! `nika policy`: what the policy says to commands, without running any.
+
+mod check;
+mod explain;
+mod replay;
+mod rules;
+
+pub use check::kind;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use nika_guard::bash::Site;
+use nika_guard::{Policy, Stance};
+use nika_host::fs::Workspace;
+use nika_tools::shell::command::{self, Command};
+
+use crate::args::{self, PolicyCommand, Standing, Where};
+use crate::compose::{Ground, open_files};
+use crate::config::Effective;
+use crate::failure::Failure;
+use crate::world::World;
+
+pub fn run(args: args::Policy) -> Result<ExitCode, Failure> {
+    match args.what {
+        PolicyCommand::Check(args) => check::run(&args),
+        PolicyCommand::Explain(args) => explain::run(&args),
+        PolicyCommand::Test { output, place, standing } => rules::run(output, &place, &standing),
+        PolicyCommand::Replay(args) => replay::run(&args),
+    }
+}
+
+/// Where commands are judged, and by what.
+pub struct Court {
+    effective: Effective,
+    site: Site,
+    /// The roots, where they exist: then links are followed.
+    files: Option<Workspace>,
+}
+
+impl Court {
+    /// Roots and home need not exist.
+    fn new(place: &Where, home: Option<&Path>, standing: &Standing) -> Result<Court, Failure> {
+        let mut world = World::look();
+        if let Some(home) = home {
+            world.home = Some(home.to_owned());
+        }
+        let found = Ground::find(&world, place);
+        let ground = match found {
+            Ok(ground) => ground,
+            Err(_) if place.roots.iter().any(|root| !root.exists()) => Ground::on_paper(&world, place)?,
+            Err(failure) => return Err(failure),
+        };
+        let effective = ground.configure(&world, standing)?;
+        let files = if ground.root().exists() { Some(open_files(&world, &ground, &effective)?) } else { None };
+        let site = Site {
+            roots: ground.roots.clone(),
+            cwd: ground.root().to_owned(),
+            home: world.home.clone().unwrap_or_else(|| PathBuf::from("/nonexistent")),
+        };
+        Ok(Court { effective, site, files })
+    }
+
+    fn read(&self, text: &str) -> Command {
+        match &self.files {
+            Some(files) => command::read(text, &self.site, &|target| command::place_in(files, target)),
+            None => command::read(text, &self.site, &|target| command::place_on_paper(&self.site.roots, target)),
+        }
+    }
+
+    fn policy(&self) -> &Policy {
+        &self.effective.policy
+    }
+
+    fn stance(&self) -> &Stance {
+        &self.effective.stance
+    }
+}

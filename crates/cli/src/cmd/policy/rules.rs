@@ -1,0 +1,64 @@
+//! `nika policy test`: whether the rules in force stand the examples that they carry.
+
+use std::process::ExitCode;
+
+use nika_guard::{LayeredRule, Subject};
+use serde_json::{Value, json};
+
+use super::Court;
+use crate::args::{Format, Standing, Where};
+use crate::failure::{self, Failure};
+use crate::out;
+
+/// One example of one rule.
+struct Tried<'a> {
+    rule: &'a LayeredRule,
+    example: &'a str,
+    should: bool,
+    does: bool,
+}
+
+pub fn run(output: Format, place: &Where, standing: &Standing) -> Result<ExitCode, Failure> {
+    let court = Court::new(place, None, standing)?;
+    let rules = court.policy().rules();
+    let mut tried = Vec::new();
+    for rule in rules {
+        let lists = [(true, &rule.rule.examples.matches), (false, &rule.rule.examples.not_matches)];
+        for (should, examples) in lists {
+            let one = |example: &String| touches(&court, rule, example);
+            tried.extend(examples.iter().map(|example| Tried { rule, example, should, does: one(example) }));
+        }
+    }
+    let wrong = tried.iter().filter(|one| one.should != one.does).count();
+    if output == Format::Json {
+        let row = |one: &Tried<'_>| {
+            json!({
+                "rule": one.rule.rule.text, "at": one.rule.at, "example": one.example,
+                "expected": one.should, "matches": one.does, "ok": one.should == one.does,
+            })
+        };
+        let examples: Vec<Value> = tried.iter().map(row).collect();
+        out::json(&json!({"ok": wrong == 0, "rules": rules.len(), "examples": examples}))?;
+    } else {
+        let rows: Vec<Vec<String>> = tried
+            .iter()
+            .map(|one| {
+                let mark = if one.should == one.does { "✓" } else { "✗" };
+                let verb = if one.does { "matches" } else { "does not match" };
+                let rule = format!("{} {}", one.rule.kind, one.rule.rule.text);
+                vec![mark.to_owned(), rule, format!("{verb} `{}`", one.example), one.rule.at.clone()]
+            })
+            .collect();
+        out::print(&out::table(&rows))?;
+        out::line(&format!("{} rules, {} examples, {wrong} wrong", rules.len(), tried.len()))?;
+    }
+    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
+}
+
+/// Whether the rule speaks of the example. A command is read as bash reads it: every command in it counts.
+fn touches(court: &Court, rule: &LayeredRule, example: &str) -> bool {
+    match &rule.rule.subject {
+        Subject::Exec(_) => court.read(example).effects.all.iter().any(|effect| rule.rule.touches(effect, "bash")),
+        _ => rule.rule.matches_text(example),
+    }
+}

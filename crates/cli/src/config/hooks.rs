@@ -1,0 +1,160 @@
+//! Command hooks of a file: when they run, for which tool, what runs, and what counts when it fails.
+//!
+//! ```yaml
+//! hooks: [{on: before, tool: edit, run: [.nika/hooks/check.sh], timeout_ms: 2000, on_failure: deny}]
+//! ```
+
+use std::fmt;
+
+use nika_guard::{HookPoint, OnFailure};
+use serde_json::{Value, json};
+
+use super::ConfigError;
+use super::change::Change;
+use super::keys::{Brought, Reads, Wrong, expected};
+use super::values::{whole, word};
+use super::yaml::{Key, Kind, Node};
+
+/// A hook as it is written; whether it may run is settled later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Written {
+    pub point: HookPoint,
+    /// `None` is every tool.
+    pub tool: Option<String>,
+    pub argv: Vec<String>,
+    pub timeout_ms: u32,
+    pub on_failure: OnFailure,
+}
+
+const FIELDS: [&str; 5] = ["on", "tool", "run", "timeout_ms", "on_failure"];
+const POINTS: &[(&str, HookPoint)] = &[("before", HookPoint::Before), ("after", HookPoint::After)];
+const FAILURES: &[(&str, OnFailure)] =
+    &[("deny", OnFailure::Deny), ("allow", OnFailure::Allow), ("note", OnFailure::Note)];
+/// A hook that takes as long as a person notices is slow already; ten times that is broken.
+const TIMEOUT_MS: u32 = 5_000;
+/// The most: every call waits for its hooks.
+const MAX_TIMEOUT_MS: u64 = 60_000;
+
+/// Reads the list under `hooks`.
+pub(super) fn read(node: &Node, home: Option<&str>) -> Reads {
+    match &node.kind {
+        Kind::Nothing => Ok(Vec::new()),
+        Kind::List(items) => items.iter().map(|item| Ok((item.spot, None, Change::Hook(hook(item, home)?)))).collect(),
+        _ => expected(node, "a list of hooks, for example [{on: before, tool: edit, run: [check-edit]}]"),
+    }
+}
+
+fn hook(node: &Node, home: Option<&str>) -> Result<Written, Wrong> {
+    let Kind::Map(entries) = &node.kind else {
+        return expected(node, "a hook such as {on: before, tool: edit, run: [check-edit]}");
+    };
+    if let Some((key, _)) = entries.iter().find(|(key, _)| !FIELDS.contains(&key.name.as_str())) {
+        return Err(Wrong::unknown(key, FIELDS));
+    }
+    let field = |name: &str| entries.iter().find(|(key, _): &&(Key, Node)| key.name == name).map(|(_, value)| value);
+    let needed = |name: &str| match field(name) {
+        Some(value) => Ok(value),
+        None => expected(node, &format!("a hook with `{name}`")),
+    };
+    let on = needed("on")?;
+    let point = match word(&on.kind, POINTS) {
+        Some(point) => point,
+        None => return expected(on, "before or after"),
+    };
+    let tool = match field("tool") {
+        None => None,
+        Some(Node { kind: Kind::Text(name), .. }) if !name.is_empty() && !name.contains(char::is_whitespace) => {
+            Some(name.clone()).filter(|name| name != "*")
+        }
+        Some(other) => return expected(other, "a tool's name, or \"*\" for every tool"),
+    };
+    let timeout_ms = match field("timeout_ms") {
+        None => TIMEOUT_MS,
+        Some(value) => match whole(&value.kind, 1, MAX_TIMEOUT_MS).and_then(|count| u32::try_from(count).ok()) {
+            Some(count) => count,
+            None => return expected(value, "a whole number of milliseconds from 1 to 60000"),
+        },
+    };
+    let on_failure = match field("on_failure") {
+        None => OnFailure::default(),
+        Some(value) => match word(&value.kind, FAILURES) {
+            Some(what) => what,
+            None => return expected(value, "deny, allow or note"),
+        },
+    };
+    Ok(Written { point, tool, argv: argv(needed("run")?, home)?, timeout_ms, on_failure })
+}
+
+fn argv(node: &Node, home: Option<&str>) -> Result<Vec<String>, Wrong> {
+    let Kind::List(items) = &node.kind else {
+        return expected(node, "a list: the program and its arguments; no shell reads it");
+    };
+    let text = |item: &Node| match &item.kind {
+        Kind::Text(text) if !text.contains('\0') => Ok(text.clone()),
+        _ => expected(item, "an argument as text; put it in quotes"),
+    };
+    let mut argv: Vec<String> = items.iter().map(text).collect::<Result<_, _>>()?;
+    match argv.first_mut() {
+        Some(program) if !program.is_empty() => {
+            if let (Some(below), Some(home)) = (program.strip_prefix("~/"), home) {
+                *program = format!("{home}/{below}");
+            }
+            Ok(argv)
+        }
+        _ => expected(node, "a list that begins with a program"),
+    }
+}
+
+/// A program by a relative path is whatever the repository holds there. A person's own configuration may not
+/// name one, and a repository's only where trust binds to its bytes.
+pub(super) fn check(layers: &[Brought]) -> Result<(), ConfigError> {
+    for Brought { layer, said } in layers {
+        for said in said {
+            let Change::Hook(Written { argv, .. }) = &said.change else { continue };
+            let program = argv[0].strip_prefix("./").unwrap_or(&argv[0]);
+            let refuse = |what: &str, hint: &str| {
+                let what = format!("`{}` {what}", argv[0].escape_debug());
+                Err(ConfigError::Malformed { at: said.at.clone(), what, hint: Some(hint.to_owned()) })
+            };
+            if !argv[0].contains('/') || program.starts_with('/') {
+                continue;
+            }
+            if !layer.is_repository() {
+                return refuse(
+                    "would be a file of whichever repository is open",
+                    "write an absolute path, one that begins with `~/`, or a program's name",
+                );
+            }
+            if !program.starts_with(".nika/") || program.split('/').any(|part| part == "..") {
+                return refuse("is no file that trust binds to", "put the program below .nika/");
+            }
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.point, self.tool.as_deref().unwrap_or("*"), self.argv.join(" "))
+    }
+}
+
+/// The JSON schema of the list.
+pub(super) fn schema() -> Value {
+    let words = |names: Vec<&str>| json!({ "enum": names });
+    json!({
+        "type": ["array", "null"],
+        "items": {
+            "type": "object",
+            "properties": {
+                "on": words(POINTS.iter().map(|(name, _)| *name).collect()),
+                "tool": { "type": "string", "default": "*" },
+                "run": { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+                "timeout_ms": { "type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_MS, "default": TIMEOUT_MS },
+                "on_failure": { "enum": FAILURES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), "default": "deny" },
+            },
+            "required": ["on", "run"],
+            "additionalProperties": false,
+        },
+    })
+}

@@ -1,0 +1,169 @@
+//! Hooks, manifests and budgets of the real program: scripts on disk, files that configure them, and what a
+//! call, `nika hooks` and `nika config` make of them.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::peer::Peer;
+use crate::world::{World, world};
+
+const READ: &[&str] = &["read", "file_path=a.txt"];
+
+/// A person's own hook, as a script in their home.
+fn with_hook(fields: &str, script: &str) -> World {
+    let world = world().file("a.txt", "one\n");
+    let path = world.path("home/check.sh");
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it may run");
+    user(&world, "config.yaml", &format!("hooks:\n  - {{on: before, run: [\"~/check.sh\"]{fields}}}\n"));
+    world
+}
+
+fn user(world: &World, name: &str, text: &str) {
+    let dir = world.path("home/.config/nika");
+    std::fs::create_dir_all(&dir).expect("a directory");
+    std::fs::write(dir.join(name), text).expect("a file");
+}
+
+fn code(answer: &Value) -> &str {
+    answer["code"].as_str().unwrap_or("done")
+}
+
+#[test]
+fn a_script_is_heard_before_each_call() {
+    let world = with_hook(
+        "",
+        "cat > \"$HOME/asked\"; env > \"$HOME/env\"; echo '{\"decision\": \"deny\", \"reason\": \"lunch\"}'",
+    );
+    let answer = world.json(READ);
+    assert_eq!(code(&answer), "NIKA-107");
+    let message = answer["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("lunch") && message.contains("config.yaml:2"), "{message}");
+    world.run(&["call", "read", "file_path=a.txt"]).exits(3).complains("lunch");
+    let asked = std::fs::read_to_string(world.path("home/asked")).expect("it was asked");
+    assert_eq!(serde_json::from_str::<Value>(&asked).expect("JSON")["arguments"], json!({"file_path": "a.txt"}));
+    let env = std::fs::read_to_string(world.path("home/env")).expect("it has an environment");
+    assert!(env.contains("NIKA_TOOL=read") && env.contains("HOME=") && !env.contains("NIKA_STATE_DIR"), "{env}");
+    world.run(&["log", "show"]).exits(0);
+}
+
+#[test]
+fn a_script_that_is_not_there_refuses_every_call() {
+    let world = with_hook("", "");
+    std::fs::remove_file(world.path("home/check.sh")).expect("removed");
+    assert_eq!(code(&world.json(READ)), "NIKA-107");
+    user(&world, "config.yaml", "hooks: [{on: before, run: [\"~/check.sh\"], on_failure: note}]");
+    let answer = world.json(READ);
+    assert_eq!(code(&answer), "done");
+    assert!(answer.to_string().contains("could not be started"), "{answer}");
+}
+
+#[test]
+fn hooks_are_listed_and_tried() {
+    let world = with_hook(
+        ", tool: write",
+        "cat >/dev/null; echo '{\"arguments\": {\"file_path\": \".git/config\", \"content\": \"x\"}, \"note\": \"moved\"}'",
+    );
+    world.run(&["hooks", "list"]).exits(0).says("before write:").says("5000 ms, on failure deny").says("config.yaml:2");
+    let listed = world.run(&["hooks", "list", "--output", "json"]).json();
+    assert_eq!((&listed["hooks"][0]["on"], &listed["hooks"][0]["layer"]), (&json!("before"), &json!("user")));
+
+    let odd = ["hooks", "list", "--set", "hooks=[{on: before, tool: writ, run: [x]}]"];
+    world.run(&odd).exits(0).says("no tool is called 'writ'");
+
+    let tried = world.run(&["hooks", "test"]);
+    tried.exits(0).says("No hook is in force for read").says("It would be: allow");
+    let words = [
+        "hooks",
+        "test",
+        "Write",
+        "--json",
+        "{\"file_path\": \"b.txt\", \"content\": \"b\"}",
+        "--mode",
+        "accept-edits",
+    ];
+    world.run(&words).exits(0).says("rewrites the arguments").says("notes: moved").says("It would be: ask");
+    let tried = world.run(&[words.as_slice(), &["--output", "json"]].concat()).json();
+    assert_eq!((&tried["hooks"][0]["outcome"], &tried["decision"]), (&json!("decided"), &json!("ask")));
+    assert_eq!(tried["arguments"]["file_path"], ".git/config");
+    assert!(tried["hooks"][0]["took_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{tried}");
+    assert!(!world.root().join("b.txt").exists() && !world.root().join(".git").exists());
+
+    let world = with_hook("", "echo broken");
+    world.run(&["hooks", "test"]).exits(1).says("malformed").says("deny").says("would be refused: NIKA-107");
+    world.run(&["hooks", "test", "reed"]).exits(2).complains("NIKA-101");
+    world.run(&["hooks", "test", "--json", "[]"]).exits(2).complains("one JSON object");
+}
+
+#[test]
+fn a_repositorys_hook_runs_only_when_trusted_and_as_it_was() {
+    let script = "#!/bin/sh\necho '{\"decision\": \"deny\", \"reason\": \"by the repository\"}'\n";
+    let world = world()
+        .file("a.txt", "one\n")
+        .file(".nika/config.yaml", "hooks: [{on: before, run: [.nika/check.sh]}]\n")
+        .file(".nika/check.sh", script);
+    let path = world.root().join(".nika/check.sh");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it may run");
+    assert_eq!(code(&world.json(READ)), "done");
+    world.run(&["hooks", "list"]).exits(0).says("No hooks are in force").says("it runs a command");
+    world.run(&["trust", "--yes"]).exits(0).says(".nika/check.sh");
+    assert_eq!(code(&world.json(READ)), "NIKA-107");
+    std::fs::write(&path, "#!/bin/sh\ntouch ran\n").expect("a change");
+    assert_eq!(code(&world.json(READ)), "done");
+    assert!(!world.root().join("ran").exists(), "what changed since is not trusted");
+}
+
+#[test]
+fn a_manifest_takes_tools_away_and_says_where() {
+    let world = world().file("a.txt", "one\n").file(".claw-policy.json", "{\n  \"denyTools\": [\"read_file\"]\n}");
+    let ran = world.run(&["call", "read", "file_path=a.txt"]);
+    ran.exits(3).complains("NIKA-102").complains("manifest .claw-policy.json:2");
+    assert!(!world.run(&["tools", "--json"]).out.contains("\"read\""));
+    world.run(&["config"]).exits(0).says("denyTools").says(".claw-policy.json:2").says("manifest");
+}
+
+#[test]
+fn a_malformed_manifest_lets_nothing_run() {
+    let world = world().file("a.txt", "one\n").file(".claw-hooks.json", "{\"denyTools\": [\"x\"],}");
+    let list: [&[&str]; 5] =
+        [&["call", "read", "file_path=a.txt"], &["serve"], &["config"], &["hooks", "list"], &["hooks", "test"]];
+    for words in list {
+        world.run(words).exits(2).complains("NIKA-902 .claw-hooks.json:1:21");
+    }
+}
+
+#[test]
+fn a_named_session_is_stopped_by_its_budget_over_processes() {
+    let world = world().file("a.txt", "one\n").file(".nika/policy.json", "{\"budget\": {\"max_tool_calls\": 2}}");
+    let call = |session: &str| world.run(&["call", "read", "file_path=a.txt", "--session", session]);
+    call("work").exits(0);
+    call("work").exits(0);
+    call("work").exits(3).complains("NIKA-106").complains("max_tool_calls, .nika/policy.json:1");
+    call("work").exits(3);
+    call("other").exits(0);
+    for _ in 0..3 {
+        world.run(&["call", "read", "file_path=a.txt"]).exits(0);
+    }
+}
+
+#[test]
+fn a_client_is_told_at_the_start_and_stopped_at_the_end() {
+    let world = world().file("a.txt", "one\n");
+    let manifest = json!({
+        "denyTools": ["Grep"],
+        "budget": {"max_tool_calls": 1},
+        "hooks": {"beforePrompt": ["Be brief.", "Be kind."], "afterTurn": "Well done.", "afterTool": {"Read": "Read it twice."}},
+    });
+    user(&world, "policy.json", &manifest.to_string());
+    let mut peer = Peer::start(world.nika(&["serve"]));
+    let hello = peer.initialize("2025-11-25");
+    let said = hello["instructions"].as_str().expect("instructions");
+    assert!(said.ends_with("Be brief.\nBe kind.") && !said.contains("Well done."), "{said}");
+    assert!(!peer.names().iter().any(|name| name == "nika_grep"));
+    let answer = peer.call("nika_read", json!({"file_path": "a.txt"}));
+    assert!(answer.to_string().contains("Read it twice."), "{answer}");
+    let refused = peer.call("nika_read", json!({"file_path": "a.txt"}));
+    assert!(refused["isError"] == true && refused.to_string().contains("NIKA-106"), "{refused}");
+    assert_eq!(peer.end(), 0);
+}

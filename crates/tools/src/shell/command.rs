@@ -1,0 +1,41 @@
+//! A command, read: what it would do where. The tool and `nika policy` ask this one function.
+
+use std::path::{Path, PathBuf};
+
+use nika_guard::bash::{Analysis, Site, Target, analyse};
+use nika_guard::{Effects, Place};
+use nika_host::fs::Workspace;
+
+/// A command and its effects.
+#[derive(Debug)]
+pub struct Command {
+    /// What was found.
+    pub analysis: Analysis,
+    /// What the policy judges.
+    pub effects: Effects,
+}
+
+/// Reads `text` as bash would in `site`; `place` says where a path leads.
+pub fn read(text: &str, site: &Site, place: &dyn Fn(&Target) -> Place) -> Command {
+    let analysis = analyse(text, site);
+    let effects = analysis.effects(place);
+    Command { analysis, effects }
+}
+
+/// Where a path of a command leads in a workspace: the kernel follows its links. What cannot be followed
+/// leads outside, as nobody knows where.
+pub fn place_in(files: &Workspace, target: &Target) -> Place {
+    let place = target.path.to_str().and_then(|path| files.locate(path).ok());
+    let place = place.unwrap_or_else(|| Place::outside(&target.path));
+    if target.tree { place.tree() } else { place }
+}
+
+/// The same on paper: nothing needs to exist, and links are not known.
+pub fn place_on_paper(roots: &[PathBuf], target: &Target) -> Place {
+    let below = |root: &PathBuf| Some((root.clone(), target.path.strip_prefix(root).ok()?.to_path_buf()));
+    let place = match roots.iter().find_map(below) {
+        Some((root, below)) => Place { in_first_root: roots.first() == Some(&root), ..Place::inside(root, below) },
+        None => Place::outside(Path::new(&target.path)),
+    };
+    if target.tree { place.tree() } else { place }
+}

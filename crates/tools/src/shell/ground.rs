@@ -1,0 +1,212 @@
+//! What all commands stand on: the files, the jobs, the environment, and what of the workspace is protected.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nika_contract::{Cx, News, SessionState, ToolError, code, text};
+use nika_guard::bash::{ANY_HOST, Site};
+use nika_guard::profile::{Access, Profile};
+use nika_guard::{Effect, ExecKind, Permit};
+use nika_host::fs::Workspace;
+use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
+use nika_host::sandbox::{Known, scan, secrets_at_home};
+
+use super::report;
+
+/// See the module's page.
+#[derive(Debug)]
+pub struct Ground {
+    /// The roots.
+    pub files: Arc<Workspace>,
+    /// What runs.
+    pub jobs: Arc<Jobs>,
+    /// The environment of commands.
+    pub env: Vec<(String, String)>,
+    /// Where long output goes.
+    pub spill: PathBuf,
+    /// Whether Landlock and seccomp alone will do where the system grants no namespaces.
+    pub landlock_only: bool,
+    known: Mutex<Option<Arc<Known>>>,
+}
+
+/// Where a session's next command begins.
+#[derive(Debug, Default)]
+pub struct Cwd(Mutex<Option<PathBuf>>);
+
+impl Cwd {
+    /// The directory, if a command has left the root.
+    pub fn get(&self) -> Option<PathBuf> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on, this one.
+    pub fn set(&self, dir: Option<PathBuf>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = dir;
+    }
+}
+
+/// What git must not do for a command that only reads: run programs that the repository's configuration names.
+const QUIET_GIT: &[(&str, &str)] = &[
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.sshCommand", "/bin/false"),
+    ("diff.external", ""),
+    ("interactive.diffFilter", ""),
+    ("gpg.program", "/bin/false"),
+    ("protocol.ext.allow", "never"),
+    ("safe.bareRepository", "explicit"),
+];
+
+impl Ground {
+    /// Nothing is known of the workspace yet.
+    pub fn new(
+        files: Arc<Workspace>,
+        jobs: Arc<Jobs>,
+        env: Vec<(String, String)>,
+        spill: PathBuf,
+        landlock_only: bool,
+    ) -> Ground {
+        Ground { files, jobs, env, spill, landlock_only, known: Mutex::default() }
+    }
+
+    /// Where the session's next command runs.
+    pub fn cwd(&self, session: &SessionState) -> PathBuf {
+        session.slot::<Cwd>().get().filter(|dir| dir.is_dir()).unwrap_or_else(|| self.files.root().to_owned())
+    }
+
+    /// Where a command of the session is read.
+    pub fn site(&self, session: &SessionState) -> Site {
+        Site { roots: self.files.roots().map(Path::to_owned).collect(), cwd: self.cwd(session), home: self.home() }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.files.home().map_or_else(|| PathBuf::from("/nonexistent"), Path::to_owned)
+    }
+
+    /// What the system must enforce on a command that `permit` allows.
+    pub fn profile(&self, permit: &Permit, session: &SessionState, most: Access) -> Profile {
+        let effects = &permit.effects().all;
+        let proved = effects.iter().all(|effect| match effect {
+            Effect::Exec(exec) => exec.kind == ExecKind::ReadOnly,
+            Effect::Write(_) | Effect::Net(_) => false,
+            _ => true,
+        });
+        let access = match most {
+            Access::Workspace if proved => Access::ReadOnly,
+            access => access,
+        };
+        let mut profile = Profile::new(access, self.files.root(), self.home());
+        profile.roots = self.files.roots().map(Path::to_owned).collect();
+        profile.cwd = self.cwd(session);
+        profile.env = self.env.clone();
+        profile.landlock_only = self.landlock_only;
+        if access == Access::ReadOnly {
+            quiet_git(&mut profile.env);
+        }
+        if access == Access::Unconfined {
+            return profile;
+        }
+        self.known().put_into(&mut profile);
+        profile.secrets.extend(secrets_at_home(&self.home()));
+        profile.masked.push(self.files.own_state().to_owned());
+        for effect in effects {
+            match effect {
+                // What a person let this call read or write is there for it.
+                Effect::Read(place) => profile.secrets.retain(|secret| *secret != place.path),
+                Effect::Write(place) => {
+                    profile.protected.retain(|path| *path != place.path);
+                    profile.absent.retain(|path| *path != place.path);
+                    if place.below_root.is_none() && access == Access::Workspace {
+                        profile.roots.push(place.path.clone());
+                    }
+                }
+                Effect::Net(host) if host == ANY_HOST => profile.hosts.push("*".to_owned()),
+                Effect::Net(host) => profile.hosts.push(host.clone()),
+                _ => {}
+            }
+        }
+        profile
+    }
+
+    /// What is guarded and secret in the roots. Looked for once, and again after a command that could write.
+    fn known(&self) -> Arc<Known> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = || {
+            let mut all = Known::default();
+            for root in self.files.roots() {
+                let of_root = scan(root);
+                all.protected.extend(of_root.protected);
+                all.absent.extend(of_root.absent);
+                all.secrets.extend(of_root.secrets);
+            }
+            Arc::new(all)
+        };
+        Arc::clone(known.get_or_insert_with(found))
+    }
+
+    /// A command that could write has run: what is known is looked for again, beside the next call.
+    pub fn forget(&self) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Starts a job under its permit.
+    pub fn start(&self, cx: &Cx<'_>, mut order: Order) -> Result<Arc<Job>, ToolError> {
+        order.output.spill = Some(self.spill.join(format!("{}-{}.txt", cx.call, unguessable())));
+        self.jobs.start(cx.permit, order).map_err(|error| {
+            let code = match error {
+                StartError::NotPermitted => code::PERMISSION_DENIED,
+                StartError::TooMany(_) => code::TOO_MANY_JOBS,
+                StartError::Refused { .. } => code::NOT_CONFINED,
+                StartError::Io(_) => code::NOT_STARTED,
+            };
+            ToolError::new(code, error.to_string())
+        })
+    }
+
+    /// The job of this session that `id` names.
+    pub fn job(&self, cx: &Cx<'_>, id: &str) -> Result<Arc<Job>, ToolError> {
+        self.jobs.job(cx.permit, cx.session.id(), id).ok_or_else(|| {
+            let live: Vec<String> =
+                self.jobs.list(cx.permit, cx.session.id()).into_iter().map(|listed| listed.job).collect();
+            let hint = match live.as_slice() {
+                [] => "no job of this session lives".to_owned(),
+                live => format!("there are {}", live.join(", ")),
+            };
+            ToolError::new(code::NO_SUCH_JOB, format!("there is no job {id} in this session")).hint(hint)
+        })
+    }
+}
+
+/// A word that nobody can guess: whoever was told a spilled file's name may read it.
+fn unguessable() -> String {
+    use std::hash::{BuildHasher, RandomState};
+    let random = || RandomState::new().hash_one(0u8);
+    format!("{:016x}{:016x}", random(), random())
+}
+
+fn quiet_git(env: &mut Vec<(String, String)>) {
+    env.retain(|(name, _)| !name.starts_with("GIT_CONFIG"));
+    env.push(("GIT_CONFIG_COUNT".to_owned(), QUIET_GIT.len().to_string()));
+    for (number, (key, value)) in QUIET_GIT.iter().enumerate() {
+        env.push((format!("GIT_CONFIG_KEY_{number}"), (*key).to_owned()));
+        env.push((format!("GIT_CONFIG_VALUE_{number}"), (*value).to_owned()));
+    }
+}
+
+/// Tells a session which of its background commands have ended.
+#[derive(Debug)]
+pub struct EndedJobs {
+    /// What runs.
+    pub jobs: Arc<Jobs>,
+}
+
+impl News for EndedJobs {
+    fn take(&self, session: &str) -> Vec<String> {
+        let told = |notice: &Notice| {
+            let command = text::preview(&text::harmless(&notice.command), 80);
+            format!("[{} ended: {} · {command}]", notice.job, report::ending(&notice.exited, None))
+        };
+        self.jobs.take_notices(session).iter().map(told).collect()
+    }
+}

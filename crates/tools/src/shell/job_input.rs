@@ -1,0 +1,73 @@
+//! `job_input`: writes to the input of a background command.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_guard::{Effect, Effects, Exec, ExecKind};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::ground::Ground;
+
+/// Writes text to the standard input of a background command; end a line with \n. The job goes on under the
+/// sandbox that it was started with.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The job, as bash named it: `j1`.
+    pub job_id: String,
+    /// The text.
+    pub text: String,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct JobInput {
+    /// What commands stand on.
+    pub ground: Arc<Ground>,
+}
+
+/// How long a job may take to take it.
+const AT_MOST: Duration = Duration::from_secs(5);
+
+impl Tool for JobInput {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("job_input", "Write to a job", Group::Shell)
+        .destructive()
+        .terms(&["stdin", "type", "answer", "prompt", "send", "keys", "interactive"])
+        .examples(EXAMPLES);
+
+    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        // What a running program makes of its input, nobody can say. It stays in its sandbox.
+        let why = format!("{} runs what it reads", params.job_id);
+        let argv = vec!["job_input".to_owned(), params.job_id.clone()];
+        Ok(Effects::one(Effect::Exec(Exec { commands: vec![argv], kind: ExecKind::WritesInside, why })))
+    }
+
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let job = self.ground.job(cx, &params.job_id)?;
+        let bytes = params.text.into_bytes();
+        let total = bytes.len();
+        let write = tokio::task::spawn_blocking(move || job.write(&bytes, AT_MOST));
+        let taken = write.await.map_err(|error| ToolError::new(code::BUG, format!("writing failed: {error}")))?;
+        let taken = taken.map_err(|error| {
+            ToolError::new(code::JOB_TAKES_NO_INPUT, format!("{} takes no input: {error}", params.job_id))
+                .hint("only a command that was started in the background, and still runs, takes input")
+        })?;
+        let rest = if taken < total {
+            format!("; the other {} it did not take in time", total - taken)
+        } else {
+            String::new()
+        };
+        Ok(Output::text(format!("{} took {taken} bytes{rest}.", params.job_id)).with_fact("taken", taken))
+    }
+}
+
+const EXAMPLES: &[Example] = &[Example {
+    title: "Answer a prompt",
+    files: &[],
+    before: &[("bash", r#"{"command": "read -r name; echo \"hello $name\"", "run_in_background": true}"#)],
+    arguments: r#"{"job_id": "j1", "text": "Ada\n"}"#,
+    answer: "took 4 bytes",
+}];

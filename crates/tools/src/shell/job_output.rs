@@ -1,0 +1,134 @@
+//! `job_output`: what a background command has written, and waiting for more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_guard::Effects;
+use nika_host::proc::{Chunk, Reading, State, Until};
+use regex_automata::meta::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::ground::Ground;
+use super::report;
+use crate::lenient;
+
+/// Reads the output of a background command from where the last read ended. With wait_ms it waits for new
+/// output, or with filter for a line that matches.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The job, as bash named it: `j1`.
+    pub job_id: String,
+    /// Milliseconds to wait at most. Default 0, at most 600000.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub wait_ms: Option<u32>,
+    /// Regular expression: only matching lines are shown, and a wait ends with the first.
+    pub filter: Option<String>,
+    /// Read from this byte on. Default: where the last read ended.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub offset: Option<u64>,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct JobOutput {
+    /// What commands stand on.
+    pub ground: Arc<Ground>,
+}
+
+/// Where the session's reads ended, by job.
+#[derive(Debug, Default)]
+struct Cursors(std::sync::Mutex<std::collections::HashMap<String, u64>>);
+
+/// The most bytes of one read: what an answer shows.
+const READ_BYTES: usize = 28_000;
+/// The longest wait, in milliseconds.
+const MOST_MS: u32 = 600_000;
+
+impl Tool for JobOutput {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("job_output", "Read a job's output", Group::Shell)
+        .read_only()
+        .terms(&["background", "monitor", "wait", "watch", "logs", "output", "poll", "follow"])
+        .examples(EXAMPLES);
+
+    fn effects(&self, _: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        Ok(Effects::session())
+    }
+
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        if let Some(ms) = params.wait_ms.filter(|ms| *ms > MOST_MS) {
+            return Err(ToolError::argument("wait_ms", format!("takes at most {MOST_MS}, not {ms}")));
+        }
+        let filter = match &params.filter {
+            Some(pattern) => Some(
+                Regex::new(pattern)
+                    .map_err(|error| ToolError::new(code::INVALID_REGEX, format!("`filter`: {error}")))?,
+            ),
+            None => None,
+        };
+        let job = self.ground.job(cx, &params.job_id)?;
+        let cursors = cx.session.slot::<Cursors>();
+        let known = || cursors.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let cursor = params.offset.or_else(|| known().get(&params.job_id).copied()).unwrap_or(0);
+        let wait = Duration::from_millis(params.wait_ms.unwrap_or(0).into());
+        let cancel = cx.cancel.clone();
+        let (reader, pattern) = (Arc::clone(&job), filter.clone());
+        let read = tokio::task::spawn_blocking(move || {
+            let stopped = || cancel.is_cancelled();
+            let wanted = |line: &[u8]| pattern.as_ref().is_some_and(|pattern| pattern.is_match(line));
+            let until = match &pattern {
+                Some(_) => Until::Line(&wanted),
+                None => Until::Output,
+            };
+            let reading = Reading { max_bytes: READ_BYTES, stopped: &stopped, ..Reading::from(cursor) };
+            reader.read(&reading.waiting(if wait.is_zero() { Until::Now } else { until }, wait))
+        });
+        let chunk = read.await.map_err(|error| ToolError::new(code::BUG, format!("reading failed: {error}")))?;
+        cx.check_cancelled()?;
+        known().insert(params.job_id.clone(), chunk.next);
+        Ok(answer(&params.job_id, &chunk, filter.as_ref(), job.summary().spilled.map(|(path, _)| path)))
+    }
+}
+
+fn answer(id: &str, chunk: &Chunk, filter: Option<&Regex>, spilled: Option<std::path::PathBuf>) -> Output {
+    let text = String::from_utf8_lossy(&chunk.bytes);
+    let mut shown = match filter {
+        None => text.into_owned(),
+        Some(filter) => {
+            text.split_inclusive('\n').filter(|line| filter.is_match(line.trim_end_matches('\n'))).collect()
+        }
+    };
+    if !shown.is_empty() && !shown.ends_with('\n') {
+        shown.push('\n');
+    }
+    let mut parts = vec![match &chunk.state {
+        State::Running => format!("{id} runs"),
+        State::Waiting => format!("{id} waits for input: job_input writes to it"),
+        State::Ended(exited) => format!("{id} ended: {}", report::ending(exited, None)),
+    }];
+    if chunk.skipped > 0 {
+        parts.push(format!("{} bytes before this were not kept", chunk.skipped));
+    }
+    if chunk.more {
+        parts.push("there is more: read again".to_owned());
+    }
+    if let Some(path) = spilled {
+        parts.push(format!("all of it: {}", path.display()));
+    }
+    let ended = matches!(chunk.state, State::Ended(_));
+    Output::text(format!("{shown}[{}]", parts.join(" · ")))
+        .with_fact("job", id)
+        .with_fact("next", chunk.next)
+        .with_fact("ended", ended)
+}
+
+const EXAMPLES: &[Example] = &[Example {
+    title: "Wait for a line",
+    files: &[("log.txt", "starting\nready\n")],
+    before: &[("bash", r#"{"command": "cat log.txt", "run_in_background": true}"#)],
+    arguments: r#"{"job_id": "j1", "wait_ms": 5000, "filter": "ready"}"#,
+    answer: "ready",
+}];

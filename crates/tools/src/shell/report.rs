@@ -1,0 +1,97 @@
+//! What a command's end reads like. Pure.
+
+use std::path::Path;
+
+use nika_guard::bash::exit;
+use nika_host::proc::{Exited, Held, How, KilledBy, Summary};
+
+/// Characters of output at each end of an answer: together within what answers may have by default.
+const END_CHARS: usize = 14_000;
+
+/// The output: all of it, or its two ends and where the rest is.
+pub(super) fn output(summary: &Summary) -> String {
+    let (head, tail) = (String::from_utf8_lossy(&summary.head), String::from_utf8_lossy(&summary.tail));
+    if summary.omitted == 0 {
+        let whole = format!("{head}{tail}");
+        if whole.chars().count() <= 2 * END_CHARS {
+            return whole;
+        }
+    }
+    let whole = if summary.omitted == 0 { format!("{head}{tail}") } else { String::new() };
+    let (head, tail) = if whole.is_empty() { (head.as_ref(), tail.as_ref()) } else { (&*whole, &*whole) };
+    let start = nth_char(head, END_CHARS);
+    let start = head[..start].rfind('\n').map_or(start, |at| at + 1);
+    let from = tail.len() - nth_char_back(tail, END_CHARS);
+    let from = tail[from..].find('\n').map_or(from, |at| from + at + 1);
+    let shown = (start + tail.len() - from) as u64;
+    let left = summary.total.saturating_sub(shown);
+    let place = match (&summary.spilled, &summary.spill_error) {
+        (Some((path, bytes)), _) if *bytes >= summary.total => format!("; all of it: {}", path.display()),
+        (Some((path, bytes)), _) => format!("; its first {bytes} bytes: {}", path.display()),
+        (None, Some(error)) => format!("; it could not be kept: {error}"),
+        (None, None) => String::new(),
+    };
+    format!("{}[… {left} bytes of {} left out{place}]\n{}", &head[..start], summary.total, &tail[from..])
+}
+
+fn nth_char(text: &str, n: usize) -> usize {
+    text.char_indices().nth(n).map_or(text.len(), |(at, _)| at)
+}
+
+fn nth_char_back(text: &str, n: usize) -> usize {
+    text.char_indices().rev().nth(n.saturating_sub(1)).map_or(text.len(), |(at, _)| text.len() - at)
+}
+
+/// The line below the output: `[exit 1: no match · in src · sandbox read-only]`.
+pub(super) fn footer(exited: &Exited, last_command: Option<&str>, cwd: &str, held: &Held) -> String {
+    let mut parts = vec![ending(exited, last_command), format!("in {cwd}"), format!("sandbox {}", held.profile)];
+    if !held.missing.is_empty() {
+        parts.push(format!("without {}", held.missing.join(", ")));
+    }
+    if exited.left > 0 {
+        parts.push(format!("{} processes still run", exited.left));
+    }
+    for path in &exited.set_aside {
+        parts.push(format!("a guarded name was made and set aside: {path}"));
+    }
+    format!("[{}]", parts.join(" · "))
+}
+
+/// How it ended.
+pub(super) fn ending(exited: &Exited, last_command: Option<&str>) -> String {
+    let seconds = exited.wall_ms as f64 / 1000.0;
+    match (exited.killed_by, exited.how) {
+        (Some(KilledBy::Timeout), _) => format!("stopped after {seconds:.0} s, its time was up"),
+        (Some(KilledBy::Output), _) => "stopped, it wrote more than is kept".to_owned(),
+        (Some(KilledBy::Memory), _) => "stopped, it used more memory than it may".to_owned(),
+        (Some(KilledBy::Processes), _) => "stopped, it started more processes than it may".to_owned(),
+        (Some(KilledBy::Lost), _) => "lost: what watched over it was killed, and it with that".to_owned(),
+        (Some(KilledBy::Stop), _) => "stopped".to_owned(),
+        (None, How::Signal(signal)) => format!("ended by signal {signal}"),
+        (None, How::Status(status)) => {
+            let meaning = last_command.and_then(|command| exit::meaning(command, status));
+            match meaning {
+                Some(meaning) => format!("exit {status}: {meaning}"),
+                None => format!("exit {status}"),
+            }
+        }
+    }
+}
+
+/// Whether the end is a failure: a status that only says something (no match, files differ) is none.
+pub(super) fn failed(exited: &Exited, last_command: Option<&str>) -> bool {
+    match (exited.killed_by, exited.how) {
+        (None, How::Status(0)) => false,
+        (None, How::Status(1)) => last_command.and_then(|command| exit::meaning(command, 1)).is_none(),
+        _ => true,
+    }
+}
+
+/// A directory as results show it.
+pub(super) fn shown_dir(root: &Path, dir: &Path) -> String {
+    match dir.strip_prefix(root) {
+        Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+        Ok(below) => below.display().to_string(),
+        Err(_) => dir.display().to_string(),
+    }
+}
