@@ -91,6 +91,22 @@ impl Permit {
         TreeFilter { permit: self, tree: tree.clone(), secrets: what == Looking::IntoFiles, rules }
     }
 
+    /// Whether a deny or ask rule speaks of reading paths at all.
+    pub fn hides_by_rule(&self) -> bool {
+        self.policy.restricts_paths()
+    }
+
+    /// Whether a rule keeps `place` from being read without a question: what commands must not see either,
+    /// whatever way they take to it. What this call itself was allowed to read is not hidden from it.
+    pub fn hides(&self, place: &Place) -> bool {
+        let reads =
+            |effect: &Effect| matches!(effect, Effect::Read(of) if of.extent == Extent::One && of.path == place.path);
+        let reason = self.policy.judge_one(&self.stance, &Effect::Read(place.clone()), &self.effects.tool);
+        matches!(reason.source, crate::Source::Rule { .. })
+            && reason.decision > Decision::Allow
+            && !self.effects.all.iter().any(reads)
+    }
+
     /// Whether an error may mention that `place` exists: only what a read would show without a question.
     pub fn may_mention(&self, place: Place) -> bool {
         !is_secret(&place.path)

@@ -93,6 +93,11 @@ impl Policy {
         &self.rules
     }
 
+    /// Whether a deny or ask rule speaks of reading paths.
+    pub(crate) fn restricts_paths(&self) -> bool {
+        self.rules.iter().any(|rule| rule.kind != RuleKind::Allow && matches!(rule.rule.subject, Subject::Read(_)))
+    }
+
     pub(crate) fn restricts_reads(&self) -> bool {
         self.restricts_reads
     }

@@ -38,7 +38,7 @@ use nika_guard::profile::{Access, Held, Profile, plan};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid};
 
-pub use protected::{Known, scan, secrets_at_home};
+pub use protected::{Known, scan, scan_with, secrets_at_home};
 pub use proxy::Visit;
 pub use reach::{Reach, Refused};
 pub use run::{Finished, run};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use nika_contract::{AnyTool, Erased};
 use nika_host::fs::Workspace;
-use nika_host::proc::Isolated;
+use nika_host::proc::{Isolated, Repls};
 use nika_store::Checkpoints;
 
 /// What the tools work on.
@@ -52,6 +52,8 @@ pub fn all(needs: &Needs) -> Vec<Box<dyn AnyTool>> {
         tools.push(Erased::boxed(shell::job_input::JobInput { ground: ground() }));
         tools.push(Erased::boxed(shell::job_stop::JobStop { ground: ground() }));
         tools.push(Erased::boxed(shell::job_list::JobList { ground: ground() }));
+        let repls = Arc::new(Repls::new(Arc::clone(&shell.jobs)));
+        tools.push(Erased::boxed(shell::repl::Repl { ground: ground(), repls }));
     }
     tools
 }

@@ -10,5 +10,6 @@ pub mod job_input;
 pub mod job_list;
 pub mod job_output;
 pub mod job_stop;
+pub mod repl;
 mod report;
 pub mod sleep;

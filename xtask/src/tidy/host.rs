@@ -12,7 +12,11 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("fs/open.rs", &["sha256", "changed_unix_ms"], "pure"),
     ("fs/open.rs", &["read_all"], "reads from a handle that a permit opened"),
     ("fs/workspace.rs", &["open"], "start of the process: opens the roots as handles and settles interrupted sets"),
-    ("fs/workspace.rs", &["root", "roots", "home", "own_state", "place", "shown"], "says which roots there are; names only"),
+    (
+        "fs/workspace.rs",
+        &["root", "roots", "home", "own_state", "place", "shown"],
+        "says which roots there are; names only",
+    ),
     ("fs/resolve.rs", &["locate", "locate_entry"], "resolves a name to a place, which is what a permit is asked for"),
     ("fs/ignores.rs", &["ignores_above"], "ignore rules above a root; they are applied, never shown"),
     ("fs/workspace.rs", &["is_own_state", "holds_own_state"], "compares names"),

@@ -188,7 +188,9 @@ fn the_examples_of_the_shell_tools_hold() {
             for file in example["files"].as_array().expect("files") {
                 scene = scene.file(file[0].as_str().expect("a name"), file[1].as_str().expect("a text"));
             }
-            let mut peer = server(&scene, "workspace");
+            let words = ["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"];
+            let mut peer = Peer::start(scene.nika(&words));
+            peer.initialize("2025-11-25");
             for before in example["before"].as_array().expect("calls") {
                 peer.call(&format!("nika_{}", before[0].as_str().expect("a tool")), before[1].clone());
             }
@@ -200,4 +202,37 @@ fn the_examples_of_the_shell_tools_hold() {
         }
     }
     assert!(tried >= 6, "{tried}");
+}
+
+#[test]
+fn an_interpreter_keeps_its_state() {
+    let world = world();
+    let mut peer =
+        Peer::start(world.nika(&["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"]));
+    peer.initialize("2025-11-25");
+    let mut python = |code: &str| peer.call("nika_repl", json!({"language": "python", "code": code}));
+    assert!(text(&python("x = 20")).contains("new interpreter"));
+    assert!(text(&python("x + 1")).starts_with("21\n"));
+    let failed = python("1/0");
+    assert!(failed["isError"] == true && text(&failed).contains("ZeroDivisionError"), "{failed}");
+    assert!(text(&python("x + 2")).starts_with("22\n"));
+    let refused = python("open('/etc/nika-was-here', 'w')");
+    assert!(text(&refused).contains("Read-only file system"), "{refused}");
+    assert_eq!(peer.end(), 0);
+    world
+        .run(&["call", "repl", "language=bash", "code=true", "--mode", "workspace"])
+        .exits(3)
+        .complains("exec(repl bash)");
+}
+
+#[test]
+fn what_a_rule_withholds_is_hidden_from_commands() {
+    let world =
+        world().file("private/a.txt", "needle\n").file("b.txt", "needle\n").file("walk.sh", "cat */*.txt b.txt\n");
+    let deny = ["--deny", "read(private/**)", "--mode", "workspace"];
+    let run = |command: &str| world.run(&[&["call", "bash", command][..], &deny].concat());
+    run("command=cat private/a.txt").exits(3).complains("read(private/**)");
+    assert!(!run("command=grep -r needle .").out.contains("private/a.txt:needle"));
+    let ran = run("command=bash walk.sh");
+    assert_eq!(ran.out.matches("needle").count(), 1, "{ran:?}");
 }

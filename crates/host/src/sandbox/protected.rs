@@ -51,10 +51,15 @@ impl Known {
 
 /// Looks at the tree of `root`, an absolute resolved path.
 pub fn scan(root: &Path) -> Known {
+    scan_with(root, &|_| false)
+}
+
+/// The same; what `hidden` names counts as a secret, too.
+pub fn scan_with(root: &Path, hidden: &dyn Fn(&Path) -> bool) -> Known {
     let mut known = Known::default();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     if let Ok(handle) = openat(CWD, root, flags, Mode::empty()) {
-        let mut walk = Walk { known: &mut known, root, buffer: Vec::new(), repositories: 0 };
+        let mut walk = Walk { known: &mut known, root, hidden, buffer: Vec::new(), repositories: 0 };
         walk.directory(&handle, &mut root.to_path_buf(), 0);
         let has_git = is_directory(&root.join(".git"));
         walk.names(root, has_git);
@@ -91,6 +96,7 @@ pub fn secrets_at_home(home: &Path) -> Vec<PathBuf> {
 struct Walk<'k> {
     known: &'k mut Known,
     root: &'k Path,
+    hidden: &'k dyn Fn(&Path) -> bool,
     buffer: Vec<u8>,
     repositories: usize,
 }
@@ -122,6 +128,11 @@ impl Walk<'_> {
                 }
             }
             let is_directory = kind == FileType::Directory;
+            if (self.hidden)(path) {
+                self.hide(path);
+                path.pop();
+                continue;
+            }
             let is_git = entry.name == b".git";
             if class.guarded.is_some() && !(is_git && is_directory) {
                 self.protect(path, kind);
@@ -247,8 +258,11 @@ fn pointed(file: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(file.parent()?.join(OsStr::from_bytes(to))).ok()
 }
 
+/// Whether a directory stands there, and not what stands in for one that does not.
 fn is_directory(path: &Path) -> bool {
-    lstat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+    let is =
+        |stat: &rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory && !is_stand_in(stat);
+    lstat(path).is_ok_and(|stat| is(&stat))
 }
 
 #[cfg(test)]

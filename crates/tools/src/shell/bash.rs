@@ -132,7 +132,7 @@ impl Tool for Bash {
         }
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
         if writes {
-            self.ground.forget();
+            self.ground.look_again();
         }
         Ok(self.answer(cx, &job, &exited, &command))
     }

@@ -9,7 +9,7 @@ use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, ExecKind, Permit};
 use nika_host::fs::Workspace;
 use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
-use nika_host::sandbox::{Known, scan, secrets_at_home};
+use nika_host::sandbox::{Known, scan_with, secrets_at_home};
 
 use super::report;
 
@@ -107,7 +107,12 @@ impl Ground {
         if access == Access::Unconfined {
             return profile;
         }
-        self.known().put_into(&mut profile);
+        if permit.hides_by_rule() {
+            // What a rule withholds is hidden from this call alone: found anew, as it is the rules' of this session.
+            self.look(&|path| permit.hides(&self.files.place(path.to_owned()))).put_into(&mut profile);
+        } else {
+            self.known().put_into(&mut profile);
+        }
         profile.secrets.extend(secrets_at_home(&self.home()));
         profile.masked.push(self.files.own_state().to_owned());
         for effect in effects {
@@ -132,36 +137,32 @@ impl Ground {
     /// What is guarded and secret in the roots. Looked for once, and again after a command that could write.
     fn known(&self) -> Arc<Known> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = || {
-            let mut all = Known::default();
-            for root in self.files.roots() {
-                let of_root = scan(root);
-                all.protected.extend(of_root.protected);
-                all.absent.extend(of_root.absent);
-                all.secrets.extend(of_root.secrets);
-            }
-            Arc::new(all)
-        };
-        Arc::clone(known.get_or_insert_with(found))
+        Arc::clone(known.get_or_insert_with(|| Arc::new(self.look(&|_| false))))
     }
 
-    /// A command that could write has run: what is known is looked for again, beside the next call.
-    pub fn forget(&self) {
+    fn look(&self, hidden: &dyn Fn(&Path) -> bool) -> Known {
+        let mut all = Known::default();
+        for root in self.files.roots() {
+            let of_root = scan_with(root, hidden);
+            all.protected.extend(of_root.protected);
+            all.absent.extend(of_root.absent);
+            all.secrets.extend(of_root.secrets);
+        }
+        all
+    }
+
+    /// A command that could write has run: what is known is looked for again, beside what comes next. A call
+    /// that needs it earlier waits for it.
+    pub fn look_again(self: &Arc<Self>) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let ground = Arc::clone(self);
+        tokio::task::spawn_blocking(move || drop(ground.known()));
     }
 
     /// Starts a job under its permit.
     pub fn start(&self, cx: &Cx<'_>, mut order: Order) -> Result<Arc<Job>, ToolError> {
         order.output.spill = Some(self.spill.join(format!("{}-{}.txt", cx.call, unguessable())));
-        self.jobs.start(cx.permit, order).map_err(|error| {
-            let code = match error {
-                StartError::NotPermitted => code::PERMISSION_DENIED,
-                StartError::TooMany(_) => code::TOO_MANY_JOBS,
-                StartError::Refused { .. } => code::NOT_CONFINED,
-                StartError::Io(_) => code::NOT_STARTED,
-            };
-            ToolError::new(code, error.to_string())
-        })
+        self.jobs.start(cx.permit, order).map_err(|error| start_error(&error))
     }
 
     /// The job of this session that `id` names.
@@ -176,6 +177,17 @@ impl Ground {
             ToolError::new(code::NO_SUCH_JOB, format!("there is no job {id} in this session")).hint(hint)
         })
     }
+}
+
+/// Why nothing was started, under its code.
+pub(super) fn start_error(error: &StartError) -> ToolError {
+    let code = match error {
+        StartError::NotPermitted => code::PERMISSION_DENIED,
+        StartError::TooMany(_) => code::TOO_MANY_JOBS,
+        StartError::Refused { .. } => code::NOT_CONFINED,
+        StartError::Io(_) => code::NOT_STARTED,
+    };
+    ToolError::new(code, error.to_string())
 }
 
 /// A word that nobody can guess: whoever was told a spilled file's name may read it.

@@ -42,6 +42,14 @@ fn nth_char_back(text: &str, n: usize) -> usize {
     text.char_indices().rev().nth(n.saturating_sub(1)).map_or(text.len(), |(at, _)| text.len() - at)
 }
 
+/// Both ends of what was printed, as far as they are at hand.
+pub(super) fn ends(head: &[u8], omitted: u64, tail: &[u8]) -> String {
+    let total = (head.len() + tail.len()) as u64 + omitted;
+    let summary =
+        Summary { head: head.to_vec(), omitted, tail: tail.to_vec(), total, spilled: None, spill_error: None };
+    output(&summary)
+}
+
 /// The line below the output: `[exit 1: no match · in src · sandbox read-only]`.
 pub(super) fn footer(exited: &Exited, last_command: Option<&str>, cwd: &str, held: &Held) -> String {
     let mut parts = vec![ending(exited, last_command), format!("in {cwd}"), format!("sandbox {}", held.profile)];

@@ -1,0 +1,144 @@
+//! `repl`: an interpreter that keeps its state between calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_guard::profile::Access;
+use nika_guard::{Effect, Effects, Exec, ExecKind};
+use nika_host::proc::{Code, Evaluated, Language, Outcome as ReplOutcome, Repls};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::ground::{Ground, start_error};
+use super::report;
+use crate::lenient;
+
+/// Runs code in an interpreter that keeps its state between calls of a session, and returns what it printed
+/// and the value of its last expression. It runs in the workspace sandbox, without network.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The code.
+    pub code: String,
+    /// The interpreter.
+    pub language: Interpreter,
+    /// Milliseconds it may take. Default 120000, at most 600000. Then it is interrupted; its state stays.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub timeout_ms: Option<u32>,
+}
+
+/// See the parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Interpreter {
+    /// Python 3.
+    #[serde(alias = "python3", alias = "py")]
+    Python,
+    /// Node.
+    #[serde(alias = "javascript", alias = "js")]
+    Node,
+    /// Bash.
+    #[serde(alias = "sh", alias = "shell")]
+    Bash,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct Repl {
+    /// What commands stand on.
+    pub ground: Arc<Ground>,
+    /// The interpreters.
+    pub repls: Arc<Repls>,
+}
+
+/// How long code may take by default, and at most, in milliseconds.
+const DEFAULT_MS: u32 = 120_000;
+const MOST_MS: u32 = 600_000;
+
+impl Tool for Repl {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("repl", "Run code", Group::Shell)
+        .destructive()
+        .terms(&["python", "node", "javascript", "interpreter", "evaluate", "calculate", "script", "notebook"])
+        .examples(EXAMPLES);
+
+    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        if let Some(ms) = params.timeout_ms.filter(|ms| *ms == 0 || *ms > MOST_MS) {
+            return Err(ToolError::argument("timeout_ms", format!("takes 1 to {MOST_MS}, not {ms}")));
+        }
+        let language = params.language.language().program();
+        let why = format!("code for {language}, which nobody reads beforehand");
+        let argv = vec!["repl".to_owned(), language.to_owned()];
+        Ok(Effects::one(Effect::Exec(Exec { commands: vec![argv], kind: ExecKind::Opaque, why })))
+    }
+
+    fn preview(&self, params: &Params, _: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        Ok(Some(params.code.clone()))
+    }
+
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let profile = self.ground.profile(cx.permit, cx.session, Access::Workspace);
+        let (repls, permit, cancel) = (Arc::clone(&self.repls), Arc::clone(cx.permit), cx.cancel.clone());
+        let (session, timeout) = (cx.session.id().to_owned(), params.timeout_ms.unwrap_or(DEFAULT_MS));
+        let language = params.language.language();
+        let evaluating = tokio::task::spawn_blocking(move || {
+            let code = Code {
+                session: &session,
+                language,
+                text: &params.code,
+                profile: &profile,
+                timeout: Duration::from_millis(timeout.into()),
+                stopped: &|| cancel.is_cancelled(),
+            };
+            repls.evaluate(&permit, &code)
+        });
+        let evaluated = evaluating.await.map_err(|error| ToolError::new(code::BUG, format!("it failed: {error}")))?;
+        self.ground.look_again();
+        evaluated.map(|evaluated| answer(&evaluated, language)).map_err(|error| {
+            start_error(&error).hint(format!("the interpreter is `{}`; it must be installed", language.program()))
+        })
+    }
+}
+
+impl Interpreter {
+    fn language(self) -> Language {
+        match self {
+            Interpreter::Python => Language::Python,
+            Interpreter::Node => Language::Node,
+            Interpreter::Bash => Language::Bash,
+        }
+    }
+}
+
+fn answer(evaluated: &Evaluated, language: Language) -> Output {
+    let mut text = report::ends(&evaluated.head, evaluated.omitted, &evaluated.tail);
+    let line = |text: &mut String, more: &str| {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(more);
+    };
+    if let Some(value) = &evaluated.value {
+        line(&mut text, value);
+    }
+    let (state, failed) = match &evaluated.outcome {
+        ReplOutcome::Done => ("done".to_owned(), false),
+        ReplOutcome::Failed => ("failed".to_owned(), true),
+        ReplOutcome::Interrupted => ("interrupted, its time was up; its state stays".to_owned(), true),
+        ReplOutcome::Lost(why) => (format!("the interpreter is gone and its state with it: {why}"), true),
+    };
+    let fresh = if evaluated.fresh { " · a new interpreter" } else { "" };
+    line(&mut text, &format!("[{} {state}{fresh}]", language.program()));
+    let mut output = Output::text(text).with_fact("job", evaluated.job.as_str()).with_fact("fresh", evaluated.fresh);
+    output.failed = failed.then_some(code::COMMAND_FAILED);
+    output
+}
+
+const EXAMPLES: &[Example] = &[Example {
+    title: "State is kept",
+    files: &[],
+    before: &[("repl", r#"{"language": "bash", "code": "x=20"}"#)],
+    arguments: r#"{"language": "bash", "code": "echo $((x + 1))"}"#,
+    answer: "21",
+}];
