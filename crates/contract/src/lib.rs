@@ -25,7 +25,8 @@ pub use cx::{CallId, Cancel, Cx, Scene};
 pub use error::{Fault, ToolError};
 pub use output::{Block, Output};
 pub use port::{
-    Asked, Asker, BoxFuture, Choice, Clock, Kind, News, Nobody, Preimage, Progress, Question, Silent, Undo,
+    Asked, Asker, Before, BoxFuture, Choice, Clock, Kind, More, News, Nobody, Preimage, Progress, Question, Silent,
+    Undo,
 };
 pub use schema::{inline_schema, input_schema, output_schema};
 pub use session::SessionState;

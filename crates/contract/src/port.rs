@@ -123,8 +123,35 @@ pub struct Preimage<'a> {
     pub hash: Option<[u8; 32]>,
     /// Permission bits, where something was.
     pub mode: Option<u32>,
-    /// sha256 of what will stand there; `None` when nothing will.
+    /// sha256 of what will stand there; `None` when nothing will, or when `more` says it another way.
     pub after: Option<[u8; 32]>,
+    /// What a change that a command made has beyond an edit.
+    pub more: Option<More>,
+}
+
+/// Beyond an edit: a command may put one kind of entry in place of another, leave files that are too large to
+/// be hashed, and change more than can be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct More {
+    /// What will stand there; `None` when nothing will.
+    pub left: Option<Kind>,
+    /// Instead of its sha256: inode, bytes, and the seconds and nanoseconds of its modification time.
+    pub left_as: Option<[i64; 4]>,
+    /// The same of a large file that stood there, so that it is known again as what an earlier call left.
+    pub was_as: Option<[i64; 4]>,
+    /// What is kept of what stood there.
+    pub before: Before,
+}
+
+/// What an undo store has of what stood at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// All of it, or nothing stood there.
+    Kept,
+    /// Nothing, as the content stays: only permission bits change.
+    Same,
+    /// Nothing: it was too large, or neither file, link nor directory.
+    Lost,
 }
 
 /// Where pre-images go. Durable (as far as the journal is) before the change is made.

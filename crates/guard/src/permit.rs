@@ -4,6 +4,8 @@
 //! `&Permit` cannot be called without a decision. It also says *for what*: the host checks each act
 //! against it, and a tool that does more than it declared is refused there.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::path::Path;
 
 use crate::effect::{Effect, Effects, Extent, Place};
@@ -33,6 +35,8 @@ pub enum Answer {
 #[derive(Debug)]
 pub struct Permit {
     effects: Effects,
+    /// Paths of single writes: a call may name thousands, and each is asked for again.
+    written: HashSet<OsString>,
     policy: Policy,
     stance: Stance,
     answered_by: Option<String>,
@@ -40,7 +44,12 @@ pub struct Permit {
 
 impl Permit {
     pub(crate) fn new(effects: Effects, policy: Policy, stance: Stance, answered_by: Option<String>) -> Permit {
-        Permit { effects, policy, stance, answered_by }
+        let single = effects.all.iter().filter_map(|effect| match effect {
+            Effect::Write(place) if place.extent == Extent::One => Some(place.path.clone().into_os_string()),
+            _ => None,
+        });
+        let written = single.collect();
+        Permit { effects, written, policy, stance, answered_by }
     }
 
     /// What was declared and allowed.
@@ -55,6 +64,9 @@ impl Permit {
 
     /// Whether the resolved absolute `path` may be read. A write includes the look before it.
     pub fn covers_read(&self, path: &Path) -> bool {
+        if self.written.contains(path.as_os_str()) {
+            return true;
+        }
         self.effects.all.iter().any(|effect| match effect {
             Effect::Read(place) => covers(place, path) && !self.withholds_in(place, path),
             Effect::Write(place) => covers(place, path),
@@ -64,6 +76,9 @@ impl Permit {
 
     /// Whether the resolved absolute `path` may be written.
     pub fn covers_write(&self, path: &Path) -> bool {
+        if self.written.contains(path.as_os_str()) {
+            return true;
+        }
         self.effects.all.iter().any(|effect| match effect {
             Effect::Write(place) => covers(place, path),
             _ => false,

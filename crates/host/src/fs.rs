@@ -17,10 +17,11 @@ mod workspace;
 
 pub use change::{Change, Expect, Target, Written};
 pub use commit::NotMade;
+pub(crate) use commit::temp_name;
 pub use fault::errno;
 pub use ignores::{Ignores, Outer, SearchRoot};
 pub use ledger::{Ledger, Seen};
 pub use lock::{LOOK_AGAIN, Locked, PATIENCE};
-pub use open::{FileNow, OpenFile, Stamp, sha256};
+pub use open::{FileNow, Glance, OpenFile, Stamp, sha256};
 pub use sets::Recovered;
 pub use workspace::{Fsync, Settings, Workspace};

@@ -5,5 +5,6 @@
 //! the kernel beneath directory handles, never by comparing strings.
 
 pub mod fs;
+pub mod overlay;
 pub mod proc;
 pub mod sandbox;

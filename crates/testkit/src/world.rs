@@ -259,6 +259,11 @@ impl World {
         lines.map(|line| line.expect("a whole line")).collect()
     }
 
+    /// Where Nika's state lies.
+    pub fn state_dir(&self) -> PathBuf {
+        self.made().state.dir().to_path_buf()
+    }
+
     /// The pipeline.
     pub fn runtime(&self) -> &Runtime {
         &self.made().runtime

@@ -9,4 +9,5 @@ pub mod read;
 mod seen;
 mod slot;
 pub mod undo;
+mod unmake;
 pub mod write;

@@ -108,7 +108,7 @@ impl Locked<'_> {
                 (Some(bytes.as_slice()), Some(*hash), Some(*mode), *links, *kind)
             }
         };
-        cx.undo.keep(&Preimage { path: &change.place.path, kind, bytes, hash, mode, after })?;
+        cx.undo.keep(&Preimage { path: &change.place.path, kind, bytes, hash, mode, after, more: None })?;
         Ok(Written {
             place: change.place.clone(),
             before: hash,
@@ -140,6 +140,7 @@ impl Locked<'_> {
                     hash: None,
                     mode: None,
                     after: Some(sha256(b"")),
+                    more: None,
                 })?,
                 Err(Errno::EXIST) => {}
                 Err(error) => {
@@ -242,7 +243,7 @@ impl Apart {
 
 impl Workspace {
     /// Whether a place may be written at all: our own read-only roots never are.
-    fn writable(&self, place: &Place) -> Result<(), ToolError> {
+    pub(crate) fn writable(&self, place: &Place) -> Result<(), ToolError> {
         match self.root_of(&place.path) {
             Some(root) if !root.writable => {
                 Err(ToolError::new(code::OUT_OF_BOUNDS, format!("{} is Nika's own and read-only", place.shown())))
@@ -252,7 +253,7 @@ impl Workspace {
     }
 
     /// The directory that holds a resolved path, and the name in it.
-    pub(super) fn parent_of(&self, path: &Path) -> Result<(OwnedFd, std::ffi::OsString), ToolError> {
+    pub(crate) fn parent_of(&self, path: &Path) -> Result<(OwnedFd, std::ffi::OsString), ToolError> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(ToolError::new(code::NOT_A_FILE, format!("{} names no file", self.shown(path))));
         };
@@ -337,7 +338,7 @@ pub(super) fn sync_dir(dir: &OwnedFd) {
 }
 
 /// A name that no other writer picks.
-pub(super) fn temp_name() -> String {
+pub(crate) fn temp_name() -> String {
     use std::hash::{BuildHasher, RandomState};
     // A fresh RandomState is seeded by the system for each thread and counted up after.
     format!(".nika-{:016x}.tmp", RandomState::new().hash_one(std::process::id()))

@@ -35,6 +35,12 @@ pub struct Locked<'a> {
     pub(super) state: MutexGuard<'a, State>,
 }
 
+impl Locked<'_> {
+    pub(crate) fn files(&self) -> &Workspace {
+        self.files
+    }
+}
+
 impl Workspace {
     /// The right to change files, or `None` while another process has it: look again after
     /// [`LOOK_AGAIN`], for at most [`PATIENCE`]. Does not wait, as its caller's thread serves others, too.

@@ -6,12 +6,16 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use nika_contract::text::near_names;
-use nika_contract::{ToolError, code};
+use nika_contract::{Kind, ToolError, code};
 use nika_guard::{Permit, Place};
 use rustix::fs::{FileType, OFlags, Stat};
+use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::{Workspace, errno};
+
+/// Hashed at once.
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// What identifies a file's content without reading it: device, inode, size and both times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -38,8 +42,23 @@ impl From<&Stat> for Stamp {
 impl Stamp {
     /// Whether both are one file with the same size and modification time: all but the change time, which
     /// a new name moves too.
-    pub(super) fn same_content(&self, other: &Stamp) -> bool {
+    pub(crate) fn same_content(&self, other: &Stamp) -> bool {
         (self.dev, self.ino, self.size, self.mtime) == (other.dev, other.ino, other.size, other.mtime)
+    }
+
+    /// Whether both are one file, whatever happened to it.
+    pub(crate) fn same_file(&self, other: &Stamp) -> bool {
+        (self.dev, self.ino) == (other.dev, other.ino)
+    }
+
+    /// When it last changed in any way: seconds and nanoseconds.
+    pub(crate) fn changed(&self) -> (i64, u64) {
+        self.ctime
+    }
+
+    /// Inode, size and modification time: what neither a rename nor a restart of the machine changes.
+    pub fn as_numbers(&self) -> [i64; 4] {
+        [self.ino as i64, self.size as i64, self.mtime.0, self.mtime.1 as i64]
     }
 
     /// When the file last changed in any way, in milliseconds since 1970.
@@ -71,6 +90,19 @@ pub struct FileNow {
     pub open: OpenFile,
     /// All of it.
     pub bytes: Vec<u8>,
+}
+
+/// What stands at a place, its content not looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Glance {
+    /// `None` for a device, a FIFO or a socket.
+    pub kind: Option<Kind>,
+    /// Permission bits.
+    pub mode: u32,
+    /// Bytes.
+    pub size: u64,
+    /// Inode, size and modification time: what a rename does not change.
+    pub numbers: [i64; 4],
 }
 
 /// sha256 of `bytes`.
@@ -108,6 +140,61 @@ impl Workspace {
         Ok(FileNow { open, bytes })
     }
 
+    /// What stands at an entry, a link not followed. `None` where nothing does.
+    pub fn glance(&self, permit: &Permit, place: &Place) -> Result<Option<Glance>, ToolError> {
+        self.covered(permit.covers_read(&place.path), place)?;
+        let what = |error| errno(&format!("read {}", place.shown()), error, code::READ_FAILED);
+        let handle = match self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW) {
+            Ok(handle) => handle,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(error) => return Err(what(error)),
+        };
+        let stat = rustix::fs::fstat(&handle).map_err(what)?;
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Some(Kind::File),
+            FileType::Symlink => Some(Kind::Link),
+            FileType::Directory => Some(Kind::Directory),
+            _ => None,
+        };
+        let stamp = Stamp::from(&stat);
+        Ok(Some(Glance { kind, mode: stat.st_mode & 0o7777, size: stamp.size, numbers: stamp.as_numbers() }))
+    }
+
+    /// sha256 of a file of any size, read in pieces, or of where a link points.
+    pub fn digest(&self, permit: &Permit, place: &Place) -> Result<[u8; 32], ToolError> {
+        self.covered(permit.covers_read(&place.path), place)?;
+        let what = |error| errno(&format!("read {}", place.shown()), error, code::READ_FAILED);
+        let handle = self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW).map_err(what)?;
+        if let Ok(target) = rustix::fs::readlinkat(&handle, "", Vec::new()) {
+            return Ok(sha256(target.as_bytes()));
+        }
+        regular(&handle, place)?;
+        let mut file = Self::reopen(&handle).map_err(what)?;
+        let mut hasher = Sha256::new();
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            let read = file.read(&mut chunk).map_err(|error| {
+                ToolError::new(code::READ_FAILED, format!("cannot read {}: {error}", place.shown()))
+            })?;
+            if read == 0 {
+                return Ok(hasher.finalize().into());
+            }
+            hasher.update(&chunk[..read]);
+        }
+    }
+
+    /// Names of what is in a directory; none where there is no directory.
+    pub fn names(&self, permit: &Permit, place: &Place) -> Vec<std::ffi::OsString> {
+        use std::os::unix::ffi::OsStrExt;
+        if !permit.covers_read(&place.path) {
+            return Vec::new();
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let Ok(entries) = self.open_exact(&place.path, flags).and_then(rustix::fs::Dir::new) else { return Vec::new() };
+        let names = entries.flatten().map(|entry| std::ffi::OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
+        names.filter(|name| name != "." && name != "..").collect()
+    }
+
     /// Opens a directory to list or search it.
     pub fn open_dir(&self, permit: &Permit, place: &Place) -> Result<OwnedFd, ToolError> {
         self.covered(permit.covers_read(&place.path), place)?;
@@ -131,7 +218,7 @@ impl Workspace {
     }
 
     /// Done is within declared, or nothing is done.
-    pub(super) fn covered(&self, covered: bool, place: &Place) -> Result<(), ToolError> {
+    pub(crate) fn covered(&self, covered: bool, place: &Place) -> Result<(), ToolError> {
         if self.is_own_state(&place.path) {
             let message = format!("{} is Nika's own state, which no call touches", place.shown());
             return Err(ToolError::new(code::OUT_OF_BOUNDS, message));

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::change::Target;
 use super::commit::{refused, sync_dir, temp_name};
 use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, sha256};
+use crate::overlay;
 
 /// A change set that a kill interrupted and that was settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -279,7 +280,7 @@ impl Locked<'_> {
         bytes.is_some_and(|bytes| hex(sha256(&bytes)) == *hash)
     }
 
-    fn save(&mut self, file: &Path, intent: &Intent) -> Result<(), ToolError> {
+    pub(crate) fn save(&mut self, file: &Path, intent: &impl Serialize) -> Result<(), ToolError> {
         let broken = |error: std::io::Error| {
             ToolError::new(code::STATE_UNUSABLE, format!("cannot note the change set in {}: {error}", file.display()))
         };
@@ -297,7 +298,7 @@ impl Locked<'_> {
         Ok(())
     }
 
-    fn finish(&mut self, file: &Path) {
+    pub(crate) fn finish(&mut self, file: &Path) {
         let _ = std::fs::remove_file(file);
         self.state.sets_mtime = self.files.sets_mtime();
     }
@@ -333,6 +334,10 @@ impl Locked<'_> {
                         self.state.recovered.push(Recovered { call: intent.call, outcome });
                     }
                     let _ = std::fs::remove_file(&path);
+                }
+                Some("layer") => {
+                    let settled = overlay::settle(self, &path);
+                    self.state.recovered.extend(settled);
                 }
                 Some("inflight") => {
                     // We hold the lock, so whoever wrote this is between two changes or dead.
@@ -373,13 +378,14 @@ impl Workspace {
     /// Settles what an interrupted change set left, at start. Whoever holds the lock now has settled it
     /// already, so nobody waits here.
     pub(super) fn recover(&self) {
+        overlay::orphans(&self.state, &overlay::wanted(&self.sets_dir()));
         let empty = std::fs::read_dir(self.sets_dir()).is_ok_and(|mut entries| entries.next().is_none());
         if !empty {
             drop(self.lock_within(std::time::Duration::ZERO));
         }
     }
 
-    fn sets_dir(&self) -> PathBuf {
+    pub(crate) fn sets_dir(&self) -> PathBuf {
         self.state.join("sets")
     }
 

@@ -124,6 +124,15 @@ impl Workspace {
         self.home.as_deref()
     }
 
+    pub(crate) fn fsync(&self) -> Fsync {
+        self.fsync
+    }
+
+    /// The workspace's own directory in Nika's state.
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
     /// The root that holds the resolved `path`: the deepest, when they nest.
     pub(super) fn root_of(&self, path: &Path) -> Option<&Root> {
         self.roots.iter().filter(|root| path.starts_with(&root.path)).max_by_key(|root| root.path.as_os_str().len())

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use nika_contract::Kind;
+use nika_contract::{Kind, More};
 
 use super::line::{self, Line, Record};
 use crate::hash::Hash;
@@ -47,6 +47,8 @@ pub struct Change {
     pub before: Option<Hash>,
     /// What the call meant to leave there; `None` for nothing.
     pub after: Option<Hash>,
+    /// What it has beyond an edit, where a command made it.
+    pub more: Option<More>,
 }
 
 /// Which calls to look for.
@@ -150,7 +152,8 @@ impl Gathered {
     /// An earlier change than those known. Of its path it knows better what stood there before, and
     /// it is where the path comes first.
     fn add(&mut self, record: Record<'_>) {
-        let Record { path, kind, mode, before, after, .. } = record;
+        let Record { path, kind, mode, before, after, left, .. } = record;
+        let mut more = left.map(|left| More::from(*left));
         let known = self.paths.get(&path).copied();
         let after = match known.and_then(|at| self.backwards[at].take()) {
             // A try that others got ahead of and that was begun again: what it meant to leave never stood
@@ -159,11 +162,17 @@ impl Gathered {
                 self.backwards[known.unwrap_or_default()] = Some(later);
                 return;
             }
-            Some(later) => later.after,
+            Some(later) => {
+                more = match (more, later.more) {
+                    (Some(more), Some(later)) => Some(More { before: more.before, was_as: more.was_as, ..later }),
+                    (_, later) => later,
+                };
+                later.after
+            }
             None => after,
         };
         self.paths.insert(path.clone(), self.backwards.len());
-        self.backwards.push(Some(Change { path, kind, mode, before, after }));
+        self.backwards.push(Some(Change { path, kind, mode, before, after, more }));
     }
 
     fn into_changes(self) -> CallChanges {

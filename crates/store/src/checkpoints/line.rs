@@ -6,6 +6,9 @@
 //! {"undone":"c1","by":"c2"}
 //! ```
 //!
+//! A change that a command made has `"left":{"kind":…,"stamp":[…],"was":[…],"before":"same"|"lost"}` besides, each part where
+//! it is needed.
+//!
 //! Each is written with a newline before and behind it, so that a piece left by a kill or a full disk
 //! spoils no line but its own. Readers pass over empty lines and over what they cannot parse.
 
@@ -13,7 +16,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-use nika_contract::Kind;
+use nika_contract::{Before, Kind, More};
 use serde::{Deserialize, Serialize};
 
 use crate::hash::Hash;
@@ -45,6 +48,69 @@ pub(crate) struct Record<'a> {
     pub(crate) mode: Option<u32>,
     pub(crate) before: Option<Hash>,
     pub(crate) after: Option<Hash>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) left: Option<Box<Left>>,
+}
+
+/// What a change made by a command has beyond an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Left {
+    /// What the command leaves there.
+    #[serde(with = "option_kind", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<Kind>,
+    /// Instead of a hash: inode, bytes, modification time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stamp: Option<[i64; 4]>,
+    /// The same of a large file that stood there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) was: Option<[i64; 4]>,
+    /// What is kept of what stood there, when that is not its content.
+    #[serde(with = "BeforeName", default = "kept", skip_serializing_if = "is_kept")]
+    pub(crate) before: Before,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Before", rename_all = "snake_case")]
+enum BeforeName {
+    Kept,
+    Same,
+    Lost,
+}
+
+fn kept() -> Before {
+    Before::Kept
+}
+
+fn is_kept(before: &Before) -> bool {
+    *before == Before::Kept
+}
+
+mod option_kind {
+    use super::{Kind, KindName};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Held(#[serde(with = "KindName")] Kind);
+
+    pub(super) fn serialize<S: Serializer>(kind: &Option<Kind>, serializer: S) -> Result<S::Ok, S::Error> {
+        kind.map(Held).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Kind>, D::Error> {
+        Ok(Option::<Held>::deserialize(deserializer)?.map(|Held(kind)| kind))
+    }
+}
+
+impl From<More> for Left {
+    fn from(more: More) -> Left {
+        Left { kind: more.left, stamp: more.left_as, was: more.was_as, before: more.before }
+    }
+}
+
+impl From<Left> for More {
+    fn from(left: Left) -> More {
+        More { left: left.kind, left_as: left.stamp, was_as: left.was, before: left.before }
+    }
 }
 
 /// A call was taken back.

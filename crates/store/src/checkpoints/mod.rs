@@ -85,7 +85,8 @@ impl Checkpoints {
         self.shared(|log| {
             let before = match preimage.bytes {
                 Some(bytes) => Some(self.objects.put(bytes, preimage.hash)?),
-                None => None,
+                // Content that stays needs no keeping.
+                None => preimage.hash.map(Hash).filter(|_| preimage.more.is_some()),
             };
             let record = Record {
                 at: meta.at,
@@ -97,6 +98,7 @@ impl Checkpoints {
                 mode: preimage.mode.map(|mode| mode & 0o7777),
                 before,
                 after: preimage.after.map(Hash),
+                left: preimage.more.map(|more| Box::new(more.into())),
             };
             self.append(log, &Line::Change(record))
         })

@@ -30,6 +30,7 @@ fn change(checkpoints: &Checkpoints, meta: &CheckpointMeta, path: &str, before: 
         hash: None,
         mode: before.map(|_| 0o100_644),
         after: after.map(|text| Hash::of(text.as_bytes()).0),
+        more: None,
     };
     CallUndo { checkpoints, meta }.keep(&preimage).unwrap();
 }
@@ -61,7 +62,8 @@ fn links_directories_and_odd_names() {
     let call = meta("c1", "s", NOW);
     let odd = Path::new(std::ffi::OsStr::from_bytes(b"/w/\xff\n\""));
     for (path, kind) in [(Path::new("/w/l"), Kind::Link), (Path::new("/w/d"), Kind::Directory), (odd, Kind::File)] {
-        let preimage = Preimage { path, kind, bytes: Some(b"x"), hash: None, mode: Some(0o644), after: None };
+        let preimage =
+            Preimage { path, kind, bytes: Some(b"x"), hash: None, mode: Some(0o644), after: None, more: None };
         checkpoints.record(&call, &preimage).unwrap();
     }
     let changes = checkpoints.find("c1").unwrap().changes;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
+use nika_contract::{Before, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
 use nika_guard::Effects;
 use nika_host::fs::Workspace;
 use nika_store::Checkpoints;
@@ -113,7 +113,9 @@ impl Tool for ListCheckpoints {
 
 impl ListCheckpoints {
     fn path(&self, change: &nika_store::Change) -> Path {
-        let what = match (change.before.is_some(), change.after.is_some()) {
+        let stood = change.before.is_some() || change.more.is_some_and(|more| more.before != Before::Kept);
+        let stands = change.after.is_some() || change.more.is_some_and(|more| more.left.is_some());
+        let what = match (stood, stands) {
             (false, _) => "created",
             (true, false) => "deleted",
             (true, true) => "changed",

@@ -4,7 +4,7 @@
 //! later change is kept if both can stand; where they cannot, nothing is taken back and the difference is
 //! shown. What undo does is a call like any other, so an undo can be undone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use super::seen::retried;
 use super::slot::{Slot, diff};
+use super::unmake::Unmaker;
 use crate::lenient;
 
 /// Takes back what one call (call_id, see checkpoints) or this session's last calls (steps) did to files.
@@ -77,17 +78,14 @@ impl Tool for Undo {
     fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
         let session = scene.session.is_lasting().then(|| scene.session.id());
         let mut effects = Effects::default();
-        for change in self.calls(params, session)?.iter().flat_map(|call| &call.changes) {
+        let calls = self.calls(params, session)?;
+        let mut named = HashSet::new();
+        for change in calls.iter().flat_map(|call| &call.changes).filter(|change| named.insert(&change.path)) {
             let place = self.files.place(change.path.clone());
             // What is taken back is shown: that is a read, of a secret too.
-            let mut all = vec![Effect::Read(place.clone())];
+            effects.all.push(Effect::Read(place.clone()));
             if !params.dry_run.unwrap_or_default() {
-                all.push(Effect::Write(place));
-            }
-            for effect in all {
-                if !effects.all.contains(&effect) {
-                    effects.all.push(effect);
-                }
+                effects.all.push(Effect::Write(place));
             }
         }
         Ok(effects)
@@ -96,13 +94,30 @@ impl Tool for Undo {
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         let session = cx.session.is_lasting().then(|| cx.session.id());
         let calls = self.calls(params, session)?;
+        if by_command(&calls) {
+            return self.unmaker(cx, &calls).show().map(|unmade| Some(unmade.diff));
+        }
         Ok(Some(diff(self.play(cx, &calls)?.values(), DIFF_LINES)))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let session = cx.session.is_lasting().then(|| cx.session.id());
         let calls = self.calls(&params, session)?;
-        if params.dry_run.unwrap_or_default() {
+        let dry_run = params.dry_run.unwrap_or_default();
+        if by_command(&calls) {
+            let unmade = if dry_run {
+                self.unmaker(cx, &calls).show()?
+            } else {
+                retried(&self.files, cx, |locked| self.unmaker(cx, &calls).make(locked)).await?
+            };
+            if !dry_run {
+                for call in &calls {
+                    self.checkpoints.mark_undone(&call.call, &cx.call.0)?;
+                }
+            }
+            return Ok(told(&calls, unmade.paths, unmade.diff, dry_run));
+        }
+        if dry_run {
             return Ok(answer(&calls, &self.play(cx, &calls)?, true));
         }
         let slots = retried(&self.files, cx, |locked| {
@@ -155,6 +170,10 @@ impl Undo {
             );
         }
         Ok(calls)
+    }
+
+    fn unmaker<'a>(&'a self, cx: &'a Cx<'a>, calls: &'a [CallChanges]) -> Unmaker<'a> {
+        Unmaker { files: &self.files, checkpoints: &self.checkpoints, cx, calls }
     }
 
     /// Removes the directories that the calls made and that are empty now, the deepest first.
@@ -214,13 +233,19 @@ impl Undo {
     }
 }
 
+/// Whether a command made some of these changes: there may be many, of any size and kind.
+fn by_command(calls: &[CallChanges]) -> bool {
+    calls.iter().flat_map(|call| &call.changes).any(|change| change.more.is_some())
+}
+
 fn answer(calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>, dry_run: bool) -> Output {
     let diff = diff(slots.values(), DIFF_LINES);
-    let result = TakenBack {
-        dry_run,
-        calls: calls.iter().map(|call| call.call.clone()).collect(),
-        paths: slots.values().filter(|slot| slot.differs()).map(|slot| slot.place.shown().into_owned()).collect(),
-    };
+    let paths = slots.values().filter(|slot| slot.differs()).map(|slot| slot.place.shown().into_owned()).collect();
+    told(calls, paths, diff, dry_run)
+}
+
+fn told(calls: &[CallChanges], paths: Vec<String>, diff: String, dry_run: bool) -> Output {
+    let result = TakenBack { dry_run, calls: calls.iter().map(|call| call.call.clone()).collect(), paths };
     let verb = if dry_run { "Would take back" } else { "Took back" };
     let what: Vec<String> = calls.iter().map(|call| format!("{} ({})", call.call, call.tool)).collect();
     let mut output = Output::text(format!("{verb} {}: {} path(s).\n{diff}", what.join(", "), result.paths.len()))

@@ -1,6 +1,7 @@
 //! The tools through the real pipeline. One binary; each module says what belongs in it.
 
 mod boundary;
+mod commands;
 mod editing;
 mod examples;
 mod hooks;

@@ -1,0 +1,38 @@
+//! A command's changes, held back until they are wanted.
+//!
+//! The command sees its root covered by an overlay: what it changes lands in a [`Layer`] of Nika's state and the
+//! root stays as it is. When the command has ended, the layer is read as [`Changes`], which cost what was changed
+//! and not what the tree holds. They are applied as one (`Locked::apply`), or the layer is dropped and nothing
+//! has happened.
+//!
+//! ```text
+//! Layer::prepare ─▶ Cover::mount (in the command's own mount namespace) ─▶ Layer::changes ─▶ Locked::apply
+//! ```
+//!
+//! Two things differ from the bare root. A directory of the root cannot be renamed: the kernel answers `EXDEV`, as
+//! between two file systems, and `mv` copies then. And names of one file: of a file that had several in the root, a
+//! change reaches the one that it was made through, and a name added to it becomes a file of its own. Names that the
+//! command makes among its own files stay together.
+
+mod apply;
+mod by_hand;
+mod clean;
+mod cover;
+mod intent;
+mod layer;
+mod marks;
+mod moves;
+mod stage;
+mod sweep;
+pub(crate) mod text;
+mod walk;
+
+pub use apply::{Applied, Bounds, NotApplied};
+pub use cover::{Cover, mounts_below};
+pub(crate) use intent::{settle, wanted};
+pub use layer::Layer;
+pub(crate) use sweep::orphans;
+pub use walk::{Changes, Entry, What};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,451 @@
+//! A layer's changes, made to the root: all of them or none, whatever kills the process.
+//!
+//! ```text
+//! permit ─▶ nobody else's change is overwritten ─▶ pre-images ─▶ intent ─▶ moves ─▶ done
+//! ```
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use nika_contract::{Before, Cx, Kind, More, Preimage, ToolError, code};
+use nika_guard::{Effect, Extent, Permit, Place, classify};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, statat};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+
+use super::clean::clean;
+use super::intent::{Intent, Mover, Named, Parents, Phase, Step, VERSION, identity, refused};
+use super::moves::Act;
+use super::stage::Stage;
+use super::walk::{bits, kind, mtime};
+use super::{Changes, Entry, What, sweep};
+use crate::fs::{Fsync, Locked, NotMade, Stamp, temp_name};
+
+/// How much is kept for undo, and from where on a file is told by its stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes of one file. 64 MiB, as for edits.
+    pub file_bytes: u64,
+    /// Bytes of one call. 1 GiB: what the undo store keeps of all calls, by default.
+    pub call_bytes: u64,
+    /// The largest file that is hashed as the command left it. 1 MiB, about a millisecond: a larger one is told
+    /// by inode, size and modification time.
+    pub hashed_bytes: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { file_bytes: 64 << 20, call_bytes: 1 << 30, hashed_bytes: 1 << 20 }
+    }
+}
+
+/// What was done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Paths that were changed in any way.
+    pub paths: usize,
+    /// What was applied and cannot be taken back: too large to be kept, or a device, FIFO or socket that is gone.
+    pub not_kept: Vec<PathBuf>,
+    /// Devices, FIFOs and sockets that the command made and that were left out.
+    pub special: Vec<PathBuf>,
+}
+
+/// Why nothing was done. The layer stays as it is.
+#[derive(Debug)]
+pub enum NotApplied {
+    /// Somebody else changed these while the command ran.
+    Conflict(Vec<Place>),
+    /// These become code or policy; only a call that names the very path may change one.
+    Guarded(Vec<Place>),
+    /// Anything else.
+    Refused(ToolError),
+}
+
+impl From<ToolError> for NotApplied {
+    fn from(error: ToolError) -> NotApplied {
+        NotApplied::Refused(error)
+    }
+}
+
+impl From<NotMade> for NotApplied {
+    fn from(not_made: NotMade) -> NotApplied {
+        match not_made {
+            NotMade::Moved(place) => NotApplied::Conflict(vec![place]),
+            NotMade::Refused(error) => NotApplied::Refused(error),
+        }
+    }
+}
+
+impl From<NotApplied> for ToolError {
+    fn from(not_applied: NotApplied) -> ToolError {
+        match not_applied {
+            NotApplied::Refused(error) => error,
+            NotApplied::Conflict(places) => ToolError::new(
+                code::CHANGED_SINCE_READ,
+                format!("while the command ran, somebody else changed {}; nothing was applied", listed(&places)),
+            )
+            .hint("look at what stands there now, then run the command again"),
+            NotApplied::Guarded(places) => ToolError::new(
+                code::PERMISSION_DENIED,
+                format!("the command changed what may become code or policy: {}; nothing was applied", listed(&places)),
+            )
+            .hint("run it so that it leaves these alone, and change them with `edit` or `write`"),
+        }
+    }
+}
+
+/// Names that an error lists.
+const LISTED: usize = 10;
+
+fn listed(places: &[Place]) -> String {
+    let mut names: Vec<String> = places.iter().take(LISTED).map(|place| place.shown().into_owned()).collect();
+    if places.len() > LISTED {
+        names.push(format!("{} more", places.len() - LISTED));
+    }
+    names.join(", ")
+}
+
+/// So many files are synced one by one; more are synced with their file system.
+const SYNCED_ALONE: usize = 32;
+
+impl Locked<'_> {
+    /// Applies layers, as one. Pre-images go to the call's undo before anything is changed.
+    pub fn apply(&mut self, cx: &Cx<'_>, layers: &[Changes<'_>], bounds: &Bounds) -> Result<Applied, NotApplied> {
+        self.permitted(cx.permit, layers)?;
+        self.undisturbed(layers)?;
+        cx.check_cancelled()?;
+        let mut applied =
+            Applied { special: layers.iter().flat_map(|c| c.special.clone()).collect(), ..Applied::default() };
+        self.keep_all(cx, layers, bounds, &mut applied)?;
+        self.move_all(&cx.call.0, layers)?;
+        applied.paths = layers.iter().map(|changes| changes.entries.len()).sum();
+        Ok(applied)
+    }
+
+    /// Every path is one that the call may write, and none is guarded that it does not name.
+    fn permitted(&self, permit: &Permit, layers: &[Changes<'_>]) -> Result<(), NotApplied> {
+        let mut guarded = Vec::new();
+        for entry in layers.iter().flat_map(|changes| &changes.entries) {
+            let place = self.files().place(entry.path.clone());
+            self.files().covered(permit.covers_write(&entry.path), &place)?;
+            self.files().writable(&place)?;
+            if classify(&entry.path).guarded.is_some() && !names(permit, &entry.path) {
+                guarded.push(place);
+            }
+        }
+        if guarded.is_empty() { Ok(()) } else { Err(NotApplied::Guarded(guarded)) }
+    }
+
+    /// Nobody else changed what is to be replaced, nor put something where a new entry goes.
+    fn undisturbed(&self, layers: &[Changes<'_>]) -> Result<(), NotApplied> {
+        let mut conflicts = Vec::new();
+        let mut parents = Parents::default();
+        for changes in layers {
+            for entry in &changes.entries {
+                let now = self.stat(&mut parents, &entry.path)?;
+                // A directory that stays is changed by whoever makes a file in it: that is no conflict.
+                let merged = entry.what == What::Mode && entry.kind == Kind::Directory;
+                let same = match (&entry.stamp, &now) {
+                    (None, None) => true,
+                    (Some(stamp), Some(now)) if merged => stamp.same_file(&Stamp::from(now)),
+                    (Some(stamp), Some(now)) => *stamp == Stamp::from(now) && !changes.is_disturbed(stamp),
+                    _ => false,
+                };
+                if !same {
+                    conflicts.push(self.files().place(entry.path.clone()));
+                }
+            }
+        }
+        if conflicts.is_empty() { Ok(()) } else { Err(NotApplied::Conflict(conflicts)) }
+    }
+
+    fn stat(&self, parents: &mut Parents, path: &Path) -> Result<Option<Stat>, ToolError> {
+        let (dir, name) = match parents.of(self.files(), path, false) {
+            Ok(found) => found,
+            // Directories that the layer brings, too.
+            Err(error) if error.code == code::NOT_FOUND => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        match statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(error) => Err(refused(path, error)),
+        }
+    }
+
+    /// Keeps what stood at every path, and notes what the command leaves there.
+    fn keep_all(
+        &self,
+        cx: &Cx<'_>,
+        layers: &[Changes<'_>],
+        bounds: &Bounds,
+        applied: &mut Applied,
+    ) -> Result<(), ToolError> {
+        let mut kept_bytes = 0;
+        for changes in layers {
+            for entry in changes.entries.iter().filter(|entry| entry.what != What::Touched) {
+                let (after, left_as) = changes.left(entry, bounds)?;
+                let mut more = More {
+                    left: Some(entry.kind).filter(|_| entry.what != What::Deleted),
+                    left_as,
+                    was_as: entry
+                        .stamp
+                        .filter(|_| entry.was_bytes > bounds.hashed_bytes)
+                        .map(|stamp| stamp.as_numbers()),
+                    before: Before::Kept,
+                };
+                let mut bytes = None;
+                let mut hash = None;
+                match entry.was {
+                    None => {}
+                    Some(_) if entry.what == What::Mode && entry.kind == Kind::File => {
+                        (more.before, hash) = (Before::Same, after);
+                    }
+                    Some(Kind::Directory) => bytes = Some(Vec::new()),
+                    Some(_) => {
+                        let fits =
+                            entry.was_bytes <= bounds.file_bytes && kept_bytes + entry.was_bytes <= bounds.call_bytes;
+                        bytes = changes.before(cx.permit, entry, bounds.file_bytes).filter(|_| fits);
+                        match &bytes {
+                            Some(bytes) => kept_bytes += bytes.len() as u64,
+                            None => {
+                                more.before = Before::Lost;
+                                applied.not_kept.push(entry.path.clone());
+                            }
+                        }
+                    }
+                }
+                cx.undo.keep(&Preimage {
+                    path: &entry.path,
+                    kind: entry.was.unwrap_or(entry.kind),
+                    bytes: bytes.as_deref(),
+                    hash,
+                    mode: entry.was_mode,
+                    after,
+                    more: Some(more),
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the moves, under an intent.
+    fn move_all(&mut self, call: &str, layers: &[Changes<'_>]) -> Result<(), NotApplied> {
+        let mut intent = Intent {
+            version: VERSION,
+            call: call.to_owned(),
+            phase: Phase::Staging,
+            scratch: layers.iter().map(|changes| Named(changes.layer.dir.clone())).collect(),
+            steps: Vec::new(),
+        };
+        for changes in layers {
+            for one in changes.moves.iter().filter(|one| matches!(one.act, Act::Put | Act::Swap)) {
+                clean(&changes.inside(&one.path)).map_err(|error| refused(&one.path, error))?;
+            }
+        }
+        let copied: Vec<Option<PathBuf>> =
+            layers.iter().map(|changes| changes.is_elsewhere().then(|| changes.layer.root.join(temp_name()))).collect();
+        intent.scratch.extend(copied.iter().flatten().cloned().map(Named));
+        let file = self.files().sets_dir().join(format!("{call}.layer"));
+        if copied.iter().any(Option::is_some) {
+            self.save(&file, &intent)?;
+        }
+        let staged = self.plan(layers, &copied, &mut intent);
+        let done = staged.and_then(|()| {
+            self.sync(layers, &copied)?;
+            // One rename happens or does not: there is nothing to settle.
+            let alone = matches!(intent.steps.as_slice(), [only] if !matches!(only.act, Act::Set { .. }));
+            if !alone || copied.iter().any(Option::is_some) {
+                intent.phase = Phase::Applying;
+                self.save(&file, &intent)?;
+            }
+            Mover::new(self.files()).forward(&intent.steps, false).map_err(NotApplied::from)
+        });
+        if done.is_err() {
+            if intent.phase == Phase::Applying {
+                intent.phase = Phase::RollingBack;
+                // Brought back even when that cannot be noted: what failed must not be finished later.
+                let _ = self.save(&file, &intent);
+            }
+            Mover::new(self.files()).back(&intent.steps);
+        }
+        copied.iter().flatten().for_each(|dir| sweep::remove_tree(dir));
+        self.finish(&file);
+        done?;
+        if self.files().fsync() == Fsync::Full {
+            layers.iter().for_each(|changes| sync_fs(&changes.layer.root));
+        }
+        Ok(())
+    }
+
+    /// Says what is moved where, after copying what lies on another file system.
+    pub(super) fn plan(
+        &self,
+        layers: &[Changes<'_>],
+        copied: &[Option<PathBuf>],
+        intent: &mut Intent,
+    ) -> Result<(), NotApplied> {
+        let mut parents = Parents::default();
+        for (changes, copied) in layers.iter().zip(copied) {
+            let own = copied.as_ref().unwrap_or(&changes.layer.dir);
+            if copied.is_some() {
+                rustix::fs::mkdir(own, Mode::RWXU).map_err(|error| refused(own, error))?;
+            }
+            if !changes.moves.is_empty() {
+                match rustix::fs::mkdir(own.join("old"), Mode::RWXU) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(refused(own, error).into()),
+                }
+            }
+            let mut stage = Stage::default();
+            for (at, one) in changes.moves.iter().enumerate() {
+                let mut source = changes.inside(&one.path);
+                if let Some(dir) = copied
+                    && matches!(one.act, Act::Put | Act::Swap)
+                {
+                    let copy = dir.join(at.to_string());
+                    stage.copy(&source, &copy).map_err(|error| {
+                        ToolError::new(code::WRITE_FAILED, format!("cannot copy {}: {error}", one.path.display()))
+                    })?;
+                    source = copy;
+                }
+                let aside = own.join("old").join(at.to_string());
+                let old = self.stat(&mut parents, &one.path)?;
+                let new = match one.act {
+                    Act::Put | Act::Swap => {
+                        Some(identity(&rustix::fs::lstat(&source).map_err(|error| refused(&one.path, error))?))
+                    }
+                    Act::Remove | Act::Set { .. } => None,
+                };
+                intent.steps.push(Step {
+                    target: one.path.clone(),
+                    // A step that moves nothing in needs no place to move it from.
+                    source: if new.is_some() { source } else { aside.clone() },
+                    aside,
+                    act: one.act,
+                    new,
+                    old: old.as_ref().map(identity),
+                    was: old.as_ref().map(|stat| (bits(stat), mtime(stat))),
+                    emptied: one.emptied,
+                    stamp: old.as_ref().map(Stamp::from),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What replaces a file is on the disk before it does, unless that is left to the system.
+    fn sync(&self, layers: &[Changes<'_>], copied: &[Option<PathBuf>]) -> Result<(), NotApplied> {
+        if self.files().fsync() == Fsync::Off {
+            return Ok(());
+        }
+        for (changes, copied) in layers.iter().zip(copied) {
+            let replaces = |entry: &&Entry| entry.what == What::Changed && entry.kind == Kind::File;
+            let replaced: Vec<&Entry> = changes.entries.iter().filter(replaces).collect();
+            if copied.is_some() || replaced.len() > SYNCED_ALONE {
+                sync_fs(copied.as_deref().unwrap_or(&changes.layer.dir));
+                continue;
+            }
+            for entry in replaced {
+                let synced = File::open(changes.inside(&entry.path)).and_then(|file| file.sync_data());
+                synced
+                    .or_else(
+                        |error| if error.kind() == std::io::ErrorKind::PermissionDenied { Ok(()) } else { Err(error) },
+                    )
+                    .map_err(|error| {
+                        ToolError::new(code::WRITE_FAILED, format!("cannot sync {}: {error}", entry.path.display()))
+                    })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Changes<'_> {
+    /// Whether what bears `stamp` changed while the command ran. What is put together by hand was looked at
+    /// entry by entry, whenever the layer was made.
+    fn is_disturbed(&self, stamp: &Stamp) -> bool {
+        !self.by_hand && self.layer.precedes(stamp)
+    }
+
+    /// Where an entry lies in the layer.
+    pub(super) fn inside(&self, path: &Path) -> PathBuf {
+        self.layer.upper().join(path.strip_prefix(&self.layer.root).unwrap_or(Path::new("")))
+    }
+
+    /// Whether a rename from the layer into the root cannot work.
+    fn is_elsewhere(&self) -> bool {
+        let dev = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev).ok();
+        self.layer.in_memory || dev(&self.layer.dir) != dev(&self.layer.root)
+    }
+
+    /// How the command left a path: the hash of it, or for a large file its stamp.
+    fn left(&self, entry: &Entry, bounds: &Bounds) -> Result<LeftAs, ToolError> {
+        if entry.what == What::Deleted {
+            return Ok((None, None));
+        }
+        // Rights alone are set on the file that stands there.
+        let at = if entry.what == What::Mode { entry.path.clone() } else { self.inside(&entry.path) };
+        let failed = |error: std::io::Error| {
+            ToolError::new(code::READ_FAILED, format!("cannot read {}: {error}", entry.path.display()))
+        };
+        match entry.kind {
+            Kind::Directory => Ok((Some(Sha256::digest(b"").into()), None)),
+            Kind::Link => {
+                let target = rustix::fs::readlink(&at, Vec::new()).map_err(|error| failed(error.into()))?;
+                Ok((Some(Sha256::digest(target.as_bytes()).into()), None))
+            }
+            Kind::File if entry.bytes > bounds.hashed_bytes && !self.is_elsewhere() => {
+                let stat = rustix::fs::lstat(&at).map_err(|error| failed(error.into()))?;
+                Ok((None, Some(Stamp::from(&stat).as_numbers())))
+            }
+            Kind::File => hash(&at).map(|hash| (Some(hash), None)).map_err(failed),
+        }
+    }
+}
+
+/// sha256 of a content or link target, or numbers of a large file.
+type LeftAs = (Option<[u8; 32]>, Option<[i64; 4]>);
+
+/// The sha256 of a file of the layer, whatever rights the command left.
+fn hash(path: &Path) -> std::io::Result<[u8; 32]> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = match rustix::fs::open(path, flags, Mode::empty()) {
+        Err(Errno::ACCESS) => {
+            let was = rustix::fs::lstat(path)?;
+            let handle = rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            let at = super::marks::by_handle(&handle);
+            rustix::fs::chmod(&at, Mode::from_raw_mode(bits(&was)) | Mode::RUSR)?;
+            let opened = rustix::fs::open(path, flags, Mode::empty());
+            rustix::fs::chmod(&at, Mode::from_raw_mode(bits(&was)))?;
+            opened?
+        }
+        opened => opened?,
+    };
+    let mut file = File::from(opened);
+    debug_assert!(rustix::fs::fstat(&file).is_ok_and(|stat| kind(&stat) == Some(Kind::File)));
+    let mut hasher = Sha256::new();
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(hasher.finalize().into()),
+            read => hasher.update(&chunk[..read]),
+        }
+    }
+}
+
+fn sync_fs(dir: &Path) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    if let Ok(dir) = rustix::fs::open(dir, flags, Mode::empty()) {
+        let _ = rustix::fs::syncfs(&dir);
+    }
+}
+
+/// Whether the permit names this very path.
+fn names(permit: &Permit, path: &Path) -> bool {
+    permit.effects().all.iter().any(|effect| match effect {
+        Effect::Write(place) => place.extent == Extent::One && place.path == path,
+        _ => false,
+    })
+}

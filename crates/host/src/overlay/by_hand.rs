@@ -1,0 +1,145 @@
+//! A layer that no command filled: changes put together one by one, applied as one. So a set of any size is in
+//! memory one file at a time.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use nika_contract::{Kind, ToolError, code};
+use nika_guard::Permit;
+use rustix::fs::Stat;
+
+use super::moves::{Act, Move};
+use super::walk::{bits, kind};
+use super::{Changes, Entry, Layer, What};
+use crate::fs::Stamp;
+
+impl Layer {
+    /// A layer over `root` that nobody mounts. Each change to it is checked against the permit.
+    pub fn by_hand(_permit: &Permit, state: &Path, root: &Path) -> Result<Layer, ToolError> {
+        Layer::make(state, root)
+    }
+
+    /// No changes yet, to be filled with [`Changes::put`] and [`Changes::remove`].
+    pub fn blank(&self, _permit: &Permit) -> Changes<'_> {
+        Changes {
+            entries: Vec::new(),
+            special: Vec::new(),
+            moves: Vec::new(),
+            by_hand: true,
+            brought: HashSet::new(),
+            layer: self,
+        }
+    }
+}
+
+impl Changes<'_> {
+    /// The root that they are for.
+    pub fn root(&self, _permit: &Permit) -> &Path {
+        &self.layer.root
+    }
+
+    /// An entry that shall stand at `path`, below the root: a file with these bytes, a link to them, a directory.
+    /// In a directory that was put before, it is part of that.
+    pub fn put(
+        &mut self,
+        permit: &Permit,
+        path: &Path,
+        kind_new: Kind,
+        bytes: &[u8],
+        mode: Option<u32>,
+    ) -> Result<(), ToolError> {
+        let failed = |error: std::io::Error| {
+            ToolError::new(code::WRITE_FAILED, format!("cannot prepare {}: {error}", path.display()))
+        };
+        self.allowed(permit, path)?;
+        let was = self.stands(path);
+        let was_dir = was.as_ref().is_some_and(|was| kind(was) == Some(Kind::Directory));
+        let at = self.inside(path);
+        if kind_new == Kind::Directory && was_dir {
+            return self.set_mode(permit, path, mode);
+        }
+        if let Some(parent) = at.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        let mode = mode.or_else(|| was.as_ref().filter(|_| !was_dir).map(bits));
+        match kind_new {
+            Kind::Directory => fs::create_dir(&at).map_err(failed)?,
+            Kind::Link => symlink(Path::new(std::ffi::OsStr::from_bytes(bytes)), &at).map_err(failed)?,
+            Kind::File => File::create_new(&at).and_then(|mut file| file.write_all(bytes)).map_err(failed)?,
+        }
+        if let Some(mode) = mode.filter(|_| kind_new != Kind::Link) {
+            fs::set_permissions(&at, fs::Permissions::from_mode(mode)).map_err(failed)?;
+        }
+        let what = if was.is_some() { What::Changed } else { What::Created };
+        self.note(path, what, kind_new, (bytes.len() as u64, mode), was.as_ref());
+        if !self.is_part(path) {
+            let act = if was.is_some() { Act::Swap } else { Act::Put };
+            self.moves.push(Move { path: path.to_path_buf(), act, emptied: was_dir });
+        }
+        Ok(())
+    }
+
+    /// Other permission bits for what stands at `path`.
+    pub fn set_mode(&mut self, permit: &Permit, path: &Path, mode: Option<u32>) -> Result<(), ToolError> {
+        self.allowed(permit, path)?;
+        let (Some(was), Some(mode)) = (self.stands(path), mode) else { return Ok(()) };
+        if let (Some(kind), true) = (kind(&was).filter(|kind| *kind != Kind::Link), bits(&was) != mode) {
+            self.note(path, What::Mode, kind, (was.st_size.unsigned_abs(), Some(mode)), Some(&was));
+            self.moves.push(Move::new(path.to_path_buf(), Act::Set { mode, mtime: None }));
+        }
+        Ok(())
+    }
+
+    /// Nothing shall stand at `path`, where a file or link stands, or a directory that nothing is left in.
+    /// Removed in the order that they are given, after which all else is put.
+    pub fn remove(&mut self, permit: &Permit, path: &Path) -> Result<(), ToolError> {
+        self.allowed(permit, path)?;
+        let Some(was) = self.stands(path) else { return Ok(()) };
+        let kind = kind(&was).unwrap_or(Kind::File);
+        self.note(path, What::Deleted, kind, (0, None), Some(&was));
+        self.moves.push(Move { path: path.to_path_buf(), act: Act::Remove, emptied: kind == Kind::Directory });
+        Ok(())
+    }
+
+    fn allowed(&self, permit: &Permit, path: &Path) -> Result<(), ToolError> {
+        if permit.covers_write(path) && path.starts_with(&self.layer.root) && path != self.layer.root {
+            return Ok(());
+        }
+        let message = format!("{} is not what this call was allowed to touch", path.display());
+        Err(ToolError::new(code::OUT_OF_BOUNDS, message))
+    }
+
+    fn stands(&self, path: &Path) -> Option<Stat> {
+        // Only a look, to be verified when it is applied: a link on the way ends there.
+        rustix::fs::lstat(path).ok()
+    }
+
+    /// Whether a directory above `path` is brought by this layer.
+    fn is_part(&self, path: &Path) -> bool {
+        let above = path.ancestors().skip(1).take_while(|above| above.starts_with(&self.layer.root));
+        !self.brought.is_empty() && above.into_iter().any(|above| self.brought.contains(above))
+    }
+
+    fn note(&mut self, path: &Path, what: What, kind_now: Kind, now: (u64, Option<u32>), was: Option<&Stat>) {
+        let size = |stat: &Stat| if kind(stat) == Some(Kind::Directory) { 0 } else { stat.st_size.unsigned_abs() };
+        if kind_now == Kind::Directory && matches!(what, What::Created | What::Changed) {
+            self.brought.insert(path.to_path_buf());
+        }
+        self.entries.push(Entry {
+            path: PathBuf::from(path),
+            what,
+            kind: kind_now,
+            was: was.map(|was| kind(was).unwrap_or(Kind::File)),
+            bytes: now.0,
+            was_bytes: was.map_or(0, size),
+            mode: now.1,
+            was_mode: was.map(bits),
+            was_special: was.is_some_and(|was| kind(was).is_none()),
+            stamp: was.map(Stamp::from),
+        });
+    }
+}

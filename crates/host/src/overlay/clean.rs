@@ -1,0 +1,73 @@
+//! What is moved out of a layer must not show that it came from one: marks are taken off, and what is never
+//! applied is thrown away.
+
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat, unlinkat};
+use rustix::io::{Errno, Result};
+
+use super::marks;
+
+/// Cleans what lies at `path`, in the layer.
+pub(super) fn clean(path: &Path) -> Result<()> {
+    let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
+    entry(CWD, &name)
+}
+
+fn entry(dir: impl std::os::fd::AsFd, name: &CString) -> Result<()> {
+    let stat = statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Symlink => Ok(()),
+        FileType::RegularFile => {
+            let handle = handle(&dir, name)?;
+            with_rights(&handle, Mode::from_raw_mode(stat.st_mode & 0o7777), || marks::take_off(&handle))
+        }
+        FileType::Directory => {
+            let handle = handle(&dir, name)?;
+            with_rights(&handle, Mode::from_raw_mode(stat.st_mode & 0o7777), || {
+                marks::take_off(&handle)?;
+                inside(&handle)
+            })
+        }
+        // Whiteouts in a directory that hides all anyway; devices, FIFOs and sockets.
+        _ => unlinkat(&dir, name, AtFlags::empty()),
+    }
+}
+
+fn inside(dir: &OwnedFd) -> Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = openat(dir, ".", flags, Mode::empty())?;
+    let mut names = Vec::new();
+    for entry in Dir::read_from(&open)? {
+        names.push(entry?.file_name().to_owned());
+    }
+    for name in names.iter().filter(|name| name.as_c_str() != c"." && name.as_c_str() != c"..") {
+        let stat = statat(&open, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if marks::is_whiteout(&open, name, &stat) {
+            unlinkat(&open, name, AtFlags::empty())?;
+        } else {
+            entry(&open, name)?;
+        }
+    }
+    Ok(())
+}
+
+fn handle(dir: impl std::os::fd::AsFd, name: &CString) -> Result<OwnedFd> {
+    openat(dir, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Does `act`; where the rights that the command left forbid it, with all rights of the owner for a moment.
+pub(super) fn with_rights(handle: &OwnedFd, mode: Mode, act: impl Fn() -> Result<()>) -> Result<()> {
+    match act() {
+        Err(Errno::ACCESS | Errno::PERM) => {}
+        other => return other,
+    }
+    let at = marks::by_handle(handle);
+    rustix::fs::chmod(&at, mode | Mode::RWXU)?;
+    let done = act();
+    rustix::fs::chmod(&at, mode)?;
+    done
+}

@@ -1,0 +1,156 @@
+//! The place where a command's changes land: made before it starts, read when it has ended, then gone.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use nika_contract::{ToolError, code};
+use nika_guard::Permit;
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, Timespec, Timestamps, flock};
+use rustix::io::Errno;
+
+use super::{Changes, Cover, sweep, walk};
+use crate::fs::{Stamp, errno};
+
+/// File systems that cannot hold an upper layer: they know no whiteouts, or are overlays themselves.
+const UNFIT: &[u64] = &[
+    0x794c_7630, // overlayfs
+    0x6969,      // NFS
+    0x6573_5546, // FUSE
+    0xff53_4d42, // CIFS
+    0xfe53_4d42, // SMB2
+    0x0102_1997, // 9P
+    0x4d44,      // FAT
+    0x2011_bab0, // exFAT
+];
+/// Where layers lie when the state directory's file system cannot hold them.
+pub(super) const IN_MEMORY: &str = "/dev/shm";
+
+/// Layers lie in a directory of this name in the state.
+pub(super) const LAYERS: &str = "layers";
+
+/// A layer over one root. Dropped, it is thrown away with all that is in it.
+#[derive(Debug)]
+pub struct Layer {
+    pub(super) root: PathBuf,
+    pub(super) dir: PathBuf,
+    /// When it was made, by the clock of its file system: seconds and nanoseconds.
+    pub(super) began: (i64, u64),
+    pub(super) in_memory: bool,
+    /// Locked while this process lives: a layer that nobody locks is an orphan.
+    _owner: File,
+}
+
+impl Layer {
+    /// An empty layer over `root`, in the workspace's directory of Nika's state; both canonical. The permit
+    /// must cover writing the root.
+    ///
+    /// Where the state lies on a file system that cannot hold a layer, or below the root, the layer is in
+    /// memory: [`Layer::in_memory`].
+    pub fn prepare(permit: &Permit, state: &Path, root: &Path) -> Result<Layer, ToolError> {
+        if !permit.covers_write(root) {
+            let message = format!("{} is not what this call was allowed to change", root.display());
+            return Err(ToolError::new(code::OUT_OF_BOUNDS, message));
+        }
+        Layer::make(state, root)
+    }
+
+    pub(super) fn make(state: &Path, root: &Path) -> Result<Layer, ToolError> {
+        let layers = state.join(LAYERS);
+        let unusable = |error: Errno| errno("make a layer for the command's changes", error, code::STATE_UNUSABLE);
+        match rustix::fs::mkdir(&layers, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(unusable(error)),
+        }
+        let layers = std::fs::canonicalize(&layers).unwrap_or(layers);
+        let in_memory = unfit(&layers) || layers.starts_with(root);
+        let (dir, _owner) = if in_memory {
+            made(Path::new(IN_MEMORY), &format!("nika-{}-", rustix::process::geteuid().as_raw()))
+        } else {
+            made(&layers, "")
+        }
+        .map_err(unusable)?;
+        let mut layer = Layer { root: root.to_path_buf(), dir, began: (0, 0), in_memory, _owner };
+        layer.furnish().map_err(unusable)?;
+        Ok(layer)
+    }
+
+    /// Its directories. The upper one stands for the root, so it has the root's rights and times.
+    fn furnish(&mut self) -> Result<(), Errno> {
+        let root = rustix::fs::stat(&self.root)?;
+        for name in ["work", "upper"] {
+            rustix::fs::mkdir(self.dir.join(name), Mode::RWXU)?;
+        }
+        let upper = self.upper();
+        rustix::fs::chmodat(CWD, &upper, Mode::from_raw_mode(root.st_mode & 0o7777), AtFlags::empty())?;
+        let time = |sec, nsec: u64| Timespec { tv_sec: sec, tv_nsec: nsec as _ };
+        let times = Timestamps {
+            last_access: time(root.st_atime, root.st_atime_nsec),
+            last_modification: time(root.st_mtime, root.st_mtime_nsec),
+        };
+        rustix::fs::utimensat(CWD, &upper, &times, AtFlags::empty())?;
+        let now = rustix::fs::stat(&upper)?;
+        self.began = (now.st_ctime, now.st_ctime_nsec);
+        Ok(())
+    }
+
+    /// What is to be mounted.
+    pub fn cover(&self, _permit: &Permit) -> Cover {
+        Cover { root: self.root.clone(), upper: self.upper(), work: self.dir.join("work") }
+    }
+
+    /// The root it lies over.
+    pub fn root(&self, _permit: &Permit) -> &Path {
+        &self.root
+    }
+
+    /// Whether changes go to memory: bounded by what `/dev/shm` takes, and copied when they are applied.
+    pub fn in_memory(&self, _permit: &Permit) -> bool {
+        self.in_memory
+    }
+
+    /// What the command changed. Asked when it has ended, with all that it started.
+    pub fn changes(&self, permit: &Permit) -> Result<Changes<'_>, ToolError> {
+        if !permit.covers_write(&self.root) {
+            let message = format!("{} is not what this call was allowed to change", self.root.display());
+            return Err(ToolError::new(code::OUT_OF_BOUNDS, message));
+        }
+        walk::changes(self)
+    }
+
+    /// Throws it away on a thread of its own: what a command replaced or made may be many files. What is cut off
+    /// by the end of the process goes at the next start.
+    pub fn discard_aside(self, _permit: &Permit) {
+        // Without a thread to be had, the closure is dropped, and the layer with it.
+        let _ = std::thread::Builder::new().name("layer".into()).spawn(move || drop(self));
+    }
+
+    pub(super) fn upper(&self) -> PathBuf {
+        self.dir.join("upper")
+    }
+
+    /// Whether what bears `stamp` changed after the layer was made.
+    pub(super) fn precedes(&self, stamp: &Stamp) -> bool {
+        stamp.changed() > self.began
+    }
+}
+
+impl Drop for Layer {
+    fn drop(&mut self) {
+        sweep::remove_tree(&self.dir);
+    }
+}
+
+/// A new directory that only this user reaches, and the lock that says it has an owner.
+fn made(within: &Path, start: &str) -> Result<(PathBuf, File), Errno> {
+    let name = crate::fs::temp_name();
+    let dir = within.join(format!("{start}{}", name.trim_start_matches('.').trim_end_matches(".tmp")));
+    rustix::fs::mkdir(&dir, Mode::RWXU)?;
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let owner = File::from(rustix::fs::open(dir.join("owner"), flags, Mode::RUSR | Mode::WUSR)?);
+    flock(&owner, FlockOperation::NonBlockingLockExclusive)?;
+    Ok((dir, owner))
+}
+
+fn unfit(dir: &Path) -> bool {
+    rustix::fs::statfs(dir).is_ok_and(|fs| UNFIT.contains(&(fs.f_type as u64 & 0xffff_ffff)))
+}

@@ -1,0 +1,123 @@
+//! A kill between any two steps leaves the old state or the new one, and orphans are thrown away.
+
+use super::*;
+
+const BEFORE: &str = "echo a >a; echo b >b; mkdir -p d/e o; echo 1 >d/1; echo 2 >d/e/2; echo 3 >o/3; chmod 644 b";
+const SCRIPT: &str = "echo x >>a; chmod 600 b; rm d/1; rm -r o; echo f >o; echo n >n; mkdir m; echo k >m/k; \
+                      rm -r d/e; mkdir d/e; echo 4 >d/e/4";
+
+/// A layer's directory that outlives its process: its owner's lock is gone, its files are not.
+fn orphaned(layer: Layer) -> PathBuf {
+    let dir = layer.dir.clone();
+    let saved = dir.with_extension("saved");
+    fs::rename(&dir, &saved).unwrap();
+    drop(layer);
+    fs::rename(&saved, &dir).unwrap();
+    dir
+}
+
+#[test]
+fn a_kill_after_each_step_ends_as_the_new_state_or_where_it_began_as_the_old() {
+    let Some(way) = ways().first().copied() else { return };
+    let bare = World::new();
+    bare.bare(BEFORE);
+    let old = bare.look();
+    bare.bare(SCRIPT);
+    let new = bare.look();
+    for phase in [Phase::Applying, Phase::RollingBack] {
+        let mut at = 0;
+        loop {
+            let world = World::new();
+            world.bare(BEFORE);
+            let layer = world.layer();
+            world.run(&layer, way, SCRIPT).unwrap();
+            let changes = layer.changes(&world.permit()).unwrap();
+            let count = changes.moves.len();
+            world.with(|locked, _| {
+                let mut intent = intent(&changes);
+                locked.plan(&[changes], &[None], &mut intent).unwrap();
+                intent.phase = phase;
+                Mover::new(locked.files()).forward(&intent.steps[..at], false).unwrap();
+                locked.save(&world.state.join("sets/c1.layer"), &intent).unwrap();
+            });
+            let dir = orphaned(layer);
+            let files = world.files();
+            let outcome = if phase == Phase::Applying { "finished" } else { "rolled back" };
+            assert_eq!(files.take_recovered().iter().map(|one| one.outcome).collect::<Vec<_>>(), [outcome]);
+            let wanted = if phase == Phase::Applying { &new } else { &old };
+            assert_eq!(world.look(), *wanted, "{phase:?} after {at} of {count} steps");
+            assert!(!dir.exists() && world.sets() == 0);
+            at += 1;
+            if at > count {
+                break;
+            }
+        }
+        assert!(at > 7);
+    }
+}
+
+fn intent(changes: &Changes<'_>) -> Intent {
+    Intent {
+        version: super::super::intent::VERSION,
+        call: "c1".into(),
+        phase: Phase::Staging,
+        scratch: vec![super::super::intent::Named(changes.layer.dir.clone())],
+        steps: Vec::new(),
+    }
+}
+
+#[test]
+fn what_others_changed_after_a_kill_stays_as_they_left_it() {
+    let Some(way) = ways().first().copied() else { return };
+    let world = World::new();
+    world.bare(BEFORE);
+    let layer = world.layer();
+    world.run(&layer, way, SCRIPT).unwrap();
+    let changes = layer.changes(&world.permit()).unwrap();
+    world.with(|locked, _| {
+        let mut intent = intent(&changes);
+        locked.plan(&[changes], &[None], &mut intent).unwrap();
+        intent.phase = Phase::Applying;
+        locked.save(&world.state.join("sets/c1.layer"), &intent).unwrap();
+    });
+    orphaned(layer);
+    world.bare("rm a; echo theirs >a; echo theirs >n");
+    let outcome = world.files().take_recovered().pop().unwrap().outcome;
+    assert_eq!(outcome, "finished but for paths that others changed meanwhile");
+    assert_eq!(fs::read(world.root.join("a")).unwrap(), b"theirs\n");
+    assert_eq!(fs::read(world.root.join("n")).unwrap(), b"theirs\n");
+    assert_eq!(fs::read(world.root.join("m/k")).unwrap(), b"k\n");
+}
+
+#[test]
+fn a_move_that_fails_takes_the_others_back() {
+    let Some(way) = ways().first().copied() else { return };
+    let world = World::new();
+    world.bare(BEFORE);
+    let layer = world.layer();
+    world.run(&layer, way, SCRIPT).unwrap();
+    let changes = layer.changes(&world.permit()).unwrap();
+    let start = world.look();
+    world.with(|locked, _| {
+        let mut intent = intent(&changes);
+        locked.plan(&[changes], &[None], &mut intent).unwrap();
+        // The last one's new entry is gone.
+        let last = intent.steps.iter_mut().rev().find(|step| step.new.is_some()).unwrap();
+        last.source = last.source.with_file_name("nowhere");
+        let mut mover = Mover::new(locked.files());
+        assert!(mover.forward(&intent.steps, false).is_err());
+        mover.back(&intent.steps);
+    });
+    assert_eq!(world.look(), start);
+}
+
+#[test]
+fn orphaned_layers_go_and_owned_ones_stay() {
+    let world = World::new();
+    let owned = world.layer();
+    let orphan = orphaned(world.layer());
+    fs::create_dir_all(orphan.join("upper/closed/inner")).unwrap();
+    fs::set_permissions(orphan.join("upper/closed"), fs::Permissions::from_mode(0o0)).unwrap();
+    world.files();
+    assert!(owned.upper().exists() && !orphan.exists());
+}

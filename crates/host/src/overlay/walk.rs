@@ -1,0 +1,475 @@
+//! From an upper layer to changes: the upper directory alone is walked, beside what it covers.
+//!
+//! Nothing is followed: every step is one name below an open directory.
+
+use std::collections::HashSet;
+use std::ffi::CString;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use nika_contract::{Kind, ToolError, code};
+use nika_guard::Permit;
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, openat2, statat};
+use rustix::io::Errno;
+
+use super::moves::{Act, Move};
+use super::{Layer, marks};
+use crate::fs::{Stamp, errno};
+
+/// Directories within directories. Deeper ones are refused: each level holds two handles.
+const MAX_DEPTH: usize = 256;
+/// Compared at once.
+const CHUNK_BYTES: usize = 128 << 10;
+
+/// What happened to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Nothing stood there.
+    Created,
+    /// Other content, or another kind of entry.
+    Changed,
+    /// Nothing stands there any more.
+    Deleted,
+    /// The same content with other permission bits.
+    Mode,
+    /// The same content and rights with another modification time.
+    Touched,
+}
+
+/// A path that a command changed.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Absolute.
+    pub path: PathBuf,
+    /// What happened.
+    pub what: What,
+    /// What it is now; of a deleted path, what it was.
+    pub kind: Kind,
+    /// What stood there.
+    pub was: Option<Kind>,
+    /// Bytes of content now.
+    pub bytes: u64,
+    /// Bytes of content before.
+    pub was_bytes: u64,
+    /// Permission bits now.
+    pub mode: Option<u32>,
+    /// Permission bits before.
+    pub was_mode: Option<u32>,
+    /// What stood there is a device, a FIFO or a socket: it cannot be brought back.
+    pub was_special: bool,
+    /// What stood there when the layer was read.
+    pub(super) stamp: Option<Stamp>,
+}
+
+/// All that a layer would change. It lives as long as its layer.
+#[derive(Debug)]
+pub struct Changes<'l> {
+    /// Every path, directories before what is in them.
+    pub entries: Vec<Entry>,
+    /// Devices, FIFOs and sockets that the command made: they stay in the layer, whatever is applied.
+    pub special: Vec<PathBuf>,
+    pub(super) moves: Vec<Move>,
+    /// Put together by hand, and not by a command.
+    pub(super) by_hand: bool,
+    /// Directories that were put by hand.
+    pub(super) brought: HashSet<PathBuf>,
+    pub(super) layer: &'l Layer,
+}
+
+impl Changes<'_> {
+    /// Whether there is nothing to apply.
+    pub fn is_empty(&self, _permit: &Permit) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The content of an entry as it stands in the root; of a link, where it points. `None` where no file or
+    /// link stands, or it has more than `max_bytes`.
+    pub fn before(&self, permit: &Permit, entry: &Entry, max_bytes: u64) -> Option<Vec<u8>> {
+        let wanted = permit.covers_write(&entry.path) && !entry.was_special;
+        content(&self.layer.root, &entry.path, &self.layer.root, entry.was.filter(|_| wanted)?, max_bytes)
+    }
+
+    /// The content of an entry as the command left it.
+    pub fn after(&self, permit: &Permit, entry: &Entry, max_bytes: u64) -> Option<Vec<u8>> {
+        if entry.what == What::Deleted || !permit.covers_write(&entry.path) {
+            return None;
+        }
+        content(&self.layer.upper(), &entry.path, &self.layer.root, entry.kind, max_bytes)
+    }
+}
+
+fn content(base: &Path, path: &Path, root: &Path, kind: Kind, max_bytes: u64) -> Option<Vec<u8>> {
+    let base = directory(CWD, base.as_os_str(), false).ok()?;
+    let below = path.strip_prefix(root).ok()?;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match kind {
+        Kind::Directory => None,
+        Kind::Link => {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let link = openat2(&base, below, flags, Mode::empty(), resolve).ok()?;
+            Some(rustix::fs::readlinkat(&link, "", Vec::new()).ok()?.into_bytes())
+        }
+        Kind::File => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+            let file = File::from(openat2(&base, below, flags, Mode::empty(), resolve).ok()?);
+            let size = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
+            if size > max_bytes {
+                return None;
+            }
+            let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+            file.take(max_bytes + 1).read_to_end(&mut bytes).ok()?;
+            Some(bytes).filter(|bytes| bytes.len() as u64 <= max_bytes)
+        }
+    }
+}
+
+/// Reads a layer.
+pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
+    let mut walk = Walk { entries: Vec::new(), special: Vec::new(), moves: Vec::new(), opened: Vec::new() };
+    let walked = (|| {
+        let upper = directory(CWD, layer.upper().as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
+        let lower = directory(CWD, layer.root.as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
+        walk.merged(&upper, &lower, &layer.root, 0)
+    })();
+    // The rights that the command left, where they were lifted to look in.
+    for (dir, mode) in walk.opened.drain(..).rev() {
+        let _ = rustix::fs::chmod(marks::by_handle(&dir), mode);
+    }
+    walked?;
+    Ok(Changes {
+        entries: walk.entries,
+        special: walk.special,
+        moves: walk.moves,
+        by_hand: false,
+        brought: HashSet::new(),
+        layer,
+    })
+}
+
+struct Walk {
+    entries: Vec<Entry>,
+    special: Vec<PathBuf>,
+    moves: Vec<Move>,
+    opened: Vec<(OwnedFd, Mode)>,
+}
+
+type Walked = Result<(), ToolError>;
+
+impl Walk {
+    /// A directory that stands in both: each name in the upper one says something of its own.
+    fn merged(&mut self, up: &OwnedFd, low: &OwnedFd, at: &Path, depth: usize) -> Walked {
+        for name in names(up, at, depth)? {
+            let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
+            let now = statat(up, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed(&path, error))?;
+            let was = self.stands(low, &name, &path)?;
+            if marks::is_whiteout(up, &name, &now) {
+                if let Some(was) = was {
+                    self.gone(low, &name, &path, &was, depth)?;
+                    self.moves.push(Move::new(path, Act::Remove));
+                }
+                continue;
+            }
+            match (kind(&now), &was) {
+                (None, _) => self.special.push(path),
+                (Some(Kind::Directory), Some(was)) if kind(was) == Some(Kind::Directory) => {
+                    let inner = self.enter(up, &name, &path)?;
+                    let covered = directory(low, &*name, true).map_err(|error| failed(&path, error))?;
+                    if marks::is_opaque(&inner) {
+                        self.note(&path, What::Changed, Some(&now), Some(was));
+                        self.fresh(&inner, Some(&covered), &path, depth + 1)?;
+                        self.moves.push(Move::new(path, Act::Swap));
+                        continue;
+                    }
+                    if bits(&now) != bits(was) {
+                        self.note(&path, What::Mode, Some(&now), Some(was));
+                        self.moves.push(Move::new(path.clone(), Act::Set { mode: bits(&now), mtime: None }));
+                    }
+                    self.merged(&inner, &covered, &path, depth + 1)?;
+                }
+                (Some(Kind::Directory), _) => {
+                    self.note(&path, told(&was), Some(&now), was.as_ref());
+                    let inner = self.enter(up, &name, &path)?;
+                    self.fresh(&inner, None, &path, depth + 1)?;
+                    self.moves.push(Move::new(path, if was.is_some() { Act::Swap } else { Act::Put }));
+                }
+                (Some(kind), Some(was)) => self.beside(up, low, &name, path, (&now, kind), was, depth)?,
+                (Some(_), None) => {
+                    self.note(&path, What::Created, Some(&now), None);
+                    self.moves.push(Move::new(path, Act::Put));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A file or link where something stands.
+    #[expect(clippy::too_many_arguments, reason = "two sides of one name")]
+    fn beside(
+        &mut self,
+        up: &OwnedFd,
+        low: &OwnedFd,
+        name: &CString,
+        path: PathBuf,
+        (now, kind_now): (&Stat, Kind),
+        was: &Stat,
+        depth: usize,
+    ) -> Walked {
+        if kind(was) == Some(kind_now) && self.same(up, low, name, &path, now, was)? {
+            let (other_mode, moved) = (bits(now) != bits(was), mtime(now) != mtime(was));
+            // A link has no rights of its own, and its time tells nobody anything.
+            if kind_now == Kind::File && (other_mode || moved) {
+                let what = if other_mode { What::Mode } else { What::Touched };
+                self.note(&path, what, Some(now), Some(was));
+                self.moves.push(Move::new(path, Act::Set { mode: bits(now), mtime: Some(mtime(now)) }));
+            }
+            return Ok(());
+        }
+        self.note(&path, What::Changed, Some(now), Some(was));
+        if kind(was) == Some(Kind::Directory) {
+            let covered = directory(low, &**name, true).map_err(|error| failed(&path, error))?;
+            self.all_gone(&covered, &path, depth + 1)?;
+        }
+        self.moves.push(Move::new(path, Act::Swap));
+        Ok(())
+    }
+
+    /// A directory that replaces whatever the root has there: nothing moves but the directory as a whole, so
+    /// these are only notes.
+    fn fresh(&mut self, up: &OwnedFd, low: Option<&OwnedFd>, at: &Path, depth: usize) -> Walked {
+        let names_now = names(up, at, depth)?;
+        for name in &names_now {
+            let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
+            let now = statat(up, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed(&path, error))?;
+            let was = match low {
+                Some(low) => self.stands(low, name, &path)?,
+                None => None,
+            };
+            if marks::is_whiteout(up, name, &now) {
+                if let (Some(low), Some(was)) = (low, was) {
+                    self.gone(low, name, &path, &was, depth)?;
+                }
+                continue;
+            }
+            let Some(kind_now) = kind(&now) else {
+                self.special.push(path.clone());
+                if let (Some(low), Some(was)) = (low, was) {
+                    self.gone(low, name, &path, &was, depth)?;
+                }
+                continue;
+            };
+            let dir_was = match (low, &was) {
+                (Some(low), Some(was)) if kind(was) == Some(Kind::Directory) => {
+                    Some(directory(low, &**name, true).map_err(|error| failed(&path, error))?)
+                }
+                _ => None,
+            };
+            let what = match (low, &was) {
+                (Some(low), Some(was)) if kind(was) == Some(kind_now) => {
+                    let same = kind_now == Kind::Directory || self.same(up, low, name, &path, &now, was)?;
+                    match (same, bits(&now) == bits(was)) {
+                        (true, true) => Some(What::Touched),
+                        (true, false) => Some(What::Mode),
+                        (false, _) => Some(What::Changed),
+                    }
+                }
+                _ => Some(told(&was)),
+            };
+            // Of a directory that stands as before there is nothing to say, but a file is another one now.
+            if let Some(what) = what.filter(|what| *what != What::Touched || kind_now == Kind::File) {
+                self.note(&path, what, Some(&now), was.as_ref());
+            }
+            if kind_now == Kind::Directory {
+                let inner = self.enter(up, name, &path)?;
+                self.fresh(&inner, dir_was.as_ref(), &path, depth + 1)?;
+            } else if let Some(dir_was) = dir_was {
+                self.all_gone(&dir_was, &path, depth + 1)?;
+            }
+        }
+        if let Some(low) = low {
+            for name in names(low, at, depth)?.into_iter().filter(|name| names_now.binary_search(name).is_err()) {
+                let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
+                if let Some(was) = self.stands(low, &name, &path)? {
+                    self.gone(low, &name, &path, &was, depth)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An entry of the root that goes, with all that is in it.
+    fn gone(&mut self, low: &OwnedFd, name: &CString, path: &Path, was: &Stat, depth: usize) -> Walked {
+        self.note(path, What::Deleted, None, Some(was));
+        if kind(was) == Some(Kind::Directory) {
+            let covered = directory(low, &**name, true).map_err(|error| failed(path, error))?;
+            self.all_gone(&covered, path, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn all_gone(&mut self, low: &OwnedFd, at: &Path, depth: usize) -> Walked {
+        for name in names(low, at, depth)? {
+            let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
+            if let Some(was) = self.stands(low, &name, &path)? {
+                self.gone(low, &name, &path, &was, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, path: &Path, what: What, now: Option<&Stat>, was: Option<&Stat>) {
+        let size = |stat: &Stat| stat.st_size.unsigned_abs();
+        let is_dir = |stat: &&Stat| kind(stat) != Some(Kind::Directory);
+        self.entries.push(Entry {
+            path: path.to_path_buf(),
+            what,
+            kind: now.or(was).and_then(kind).unwrap_or(Kind::File),
+            was: was.map(|was| kind(was).unwrap_or(Kind::File)),
+            bytes: now.filter(is_dir).map_or(0, size),
+            was_bytes: was.filter(is_dir).map_or(0, size),
+            mode: now.map(bits),
+            was_mode: was.map(bits),
+            was_special: was.is_some_and(|was| kind(was).is_none()),
+            stamp: was.map(Stamp::from),
+        });
+    }
+
+    /// What the root has under a name. A mount of its own is no part of what the overlay covered.
+    fn stands(&self, low: &OwnedFd, name: &CString, path: &Path) -> Result<Option<Stat>, ToolError> {
+        match statat(low, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(failed(path, error)),
+        }
+    }
+
+    /// A directory of the layer, readable even if the command took that right away.
+    fn enter(&mut self, up: &OwnedFd, name: &CString, path: &Path) -> Result<OwnedFd, ToolError> {
+        match directory(up, &**name, false) {
+            Err(Errno::ACCESS) => {}
+            other => return other.map_err(|error| failed(path, error)),
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = rustix::fs::openat(up, name, flags, Mode::empty()).map_err(|error| failed(path, error))?;
+        let mode =
+            Mode::from_raw_mode(rustix::fs::fstat(&handle).map_err(|error| failed(path, error))?.st_mode & 0o7777);
+        rustix::fs::chmod(marks::by_handle(&handle), mode | Mode::RWXU).map_err(|error| failed(path, error))?;
+        self.opened.push((handle, mode));
+        directory(up, &**name, false).map_err(|error| failed(path, error))
+    }
+
+    /// Whether two files have the same bytes and attributes, or two links the same target.
+    fn same(
+        &self,
+        up: &OwnedFd,
+        low: &OwnedFd,
+        name: &CString,
+        path: &Path,
+        now: &Stat,
+        was: &Stat,
+    ) -> Result<bool, ToolError> {
+        if now.st_size != was.st_size {
+            return Ok(false);
+        }
+        if kind(now) == Some(Kind::Link) {
+            let target = |dir| rustix::fs::readlinkat(dir, name, Vec::new()).map_err(|error| failed(path, error));
+            return Ok(target(up)? == target(low)?);
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let open = |dir: &OwnedFd| rustix::fs::openat(dir, name, flags, Mode::empty());
+        // One that cannot be read counts as changed: both are kept apart then.
+        let (Ok(a), Ok(b)) = (open(up), open(low)) else { return Ok(false) };
+        let attributes = |file: &OwnedFd| {
+            let path = marks::by_handle(file);
+            let mut all: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+            for name in marks::attributes(&path) {
+                let mut value = vec![0u8; 4096];
+                let length = rustix::fs::getxattr(&path, &*name, &mut value[..]).unwrap_or(0);
+                value.truncate(length);
+                all.push((name, value));
+            }
+            all.sort();
+            all
+        };
+        if attributes(&a) != attributes(&b) {
+            return Ok(false);
+        }
+        equal(File::from(a), File::from(b))
+            .map_err(|error| ToolError::new(code::READ_FAILED, format!("cannot read {}: {error}", path.display())))
+    }
+}
+
+fn equal(mut a: File, mut b: File) -> std::io::Result<bool> {
+    let size = a.metadata()?.len();
+    let chunk = usize::try_from(size).unwrap_or(CHUNK_BYTES).clamp(1, CHUNK_BYTES);
+    let (mut one, mut other) = (vec![0; chunk], vec![0; chunk]);
+    let mut left = size;
+    while left > 0 {
+        let most = chunk.min(usize::try_from(left).unwrap_or(chunk));
+        a.read_exact(&mut one[..most])?;
+        if b.read_exact(&mut other[..most]).is_err() || one[..most] != other[..most] {
+            return Ok(false);
+        }
+        left -= most as u64;
+    }
+    Ok(true)
+}
+
+/// Names in a directory, sorted.
+fn names(dir: &OwnedFd, at: &Path, depth: usize) -> Result<Vec<CString>, ToolError> {
+    if depth > MAX_DEPTH {
+        let message = format!("{} lies more than {MAX_DEPTH} directories deep", at.display());
+        return Err(ToolError::new(code::BAD_PATH, message));
+    }
+    let mut names = Vec::new();
+    for entry in Dir::read_from(dir).map_err(|error| failed(at, error))? {
+        let name = entry.map_err(|error| failed(at, error))?.file_name().to_owned();
+        if name.as_c_str() != c"." && name.as_c_str() != c".." {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Opens a directory to read its names. `same_mount`: not across a mount, which the overlay did not show.
+fn directory(
+    dir: impl std::os::fd::AsFd,
+    name: impl rustix::path::Arg,
+    same_mount: bool,
+) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    if same_mount {
+        resolve |= ResolveFlags::NO_XDEV | ResolveFlags::BENEATH;
+    }
+    openat2(dir, name, flags, Mode::empty(), resolve)
+}
+
+fn failed(path: &Path, error: Errno) -> ToolError {
+    errno(&format!("look at what the command did to {}", path.display()), error, code::READ_FAILED)
+}
+
+/// `None` for what is neither file, link nor directory.
+pub(super) fn kind(stat: &Stat) -> Option<Kind> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Some(Kind::File),
+        FileType::Symlink => Some(Kind::Link),
+        FileType::Directory => Some(Kind::Directory),
+        _ => None,
+    }
+}
+
+fn told(was: &Option<Stat>) -> What {
+    if was.is_some() { What::Changed } else { What::Created }
+}
+
+pub(super) fn bits(stat: &Stat) -> u32 {
+    stat.st_mode & 0o7777
+}
+
+pub(super) fn mtime(stat: &Stat) -> (i64, u64) {
+    (stat.st_mtime, stat.st_mtime_nsec)
+}

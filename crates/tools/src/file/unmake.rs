@@ -1,0 +1,308 @@
+//! Taking back what commands did: any number of paths of any kind, one at a time in memory, as one change.
+//!
+//! What shall stand is put together in a layer and applied as a command's own changes are. So a taking back is
+//! all or nothing, too, and can be taken back.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use nika_contract::{Before, Cx, Kind, ToolError, code};
+use nika_edit::{Limits, merge3, unified};
+use nika_guard::Place;
+use nika_host::fs::{Glance, Ledger, Locked, NotMade, Workspace};
+use nika_host::overlay::{Bounds, Changes, Layer, NotApplied};
+use nika_store::{CallChanges, Change, Checkpoints, Hash};
+
+/// Paths whose diff is shown; of the others the name is.
+const SHOWN_PATHS: usize = 50;
+/// Lines of diff that are shown of one path.
+const SHOWN_LINES: usize = 200;
+/// The largest content that is shown or merged, in bytes.
+const SHOWN_BYTES: u64 = 1 << 20;
+
+/// Calls that are looked through for a large file's hash.
+const RECENT_CALLS: usize = 200;
+
+/// See the module's page.
+pub(super) struct Unmaker<'a> {
+    pub files: &'a Workspace,
+    pub checkpoints: &'a Checkpoints,
+    pub cx: &'a Cx<'a>,
+    /// The newest first.
+    pub calls: &'a [CallChanges],
+}
+
+/// What was, or would be, taken back.
+#[derive(Debug, Default)]
+pub(super) struct Unmade {
+    pub paths: Vec<String>,
+    pub diff: String,
+}
+
+/// A path on its way back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    Nothing,
+    /// As it stands on disk, but perhaps for its permission bits.
+    Disk {
+        kind: Kind,
+        mode: u32,
+    },
+    /// What the undo store has.
+    Stored {
+        kind: Kind,
+        hash: Hash,
+        mode: Option<u32>,
+        numbers: Option<[i64; 4]>,
+    },
+    /// A file in which a later change was kept.
+    Merged(Vec<u8>),
+}
+
+impl Unmaker<'_> {
+    /// What would be taken back.
+    pub fn show(&self) -> Result<Unmade, ToolError> {
+        let plan = self.plan()?;
+        self.unmade(&plan)
+    }
+
+    /// Takes it back.
+    pub fn make(&self, locked: &mut Locked<'_>) -> Result<Unmade, NotMade> {
+        let plan = self.plan()?;
+        let unmade = self.unmade(&plan)?;
+        let roots: Vec<PathBuf> = self.files.roots().map(Path::to_path_buf).collect();
+        let mut layers = Vec::new();
+        for root in &roots {
+            if plan.keys().any(|path| path.starts_with(root)) {
+                layers.push(Layer::by_hand(self.cx.permit, self.files.state(), root)?);
+            }
+        }
+        let mut all: Vec<Changes<'_>> = layers.iter().map(|layer| layer.blank(self.cx.permit)).collect();
+        for changes in &mut all {
+            self.fill(changes, &plan)?;
+        }
+        let filled: usize = all.iter().map(|changes| changes.entries.len()).sum();
+        if filled > 0 {
+            locked.apply(self.cx, &all, &Bounds::default()).map_err(|error| match error {
+                NotApplied::Conflict(mut places) if !places.is_empty() => NotMade::Moved(places.swap_remove(0)),
+                error => NotMade::Refused(error.into()),
+            })?;
+        }
+        for path in plan.keys() {
+            self.cx.session.slot::<Ledger>().forget(path);
+        }
+        Ok(unmade)
+    }
+
+    /// What shall stand at every path.
+    fn plan(&self) -> Result<BTreeMap<PathBuf, State>, ToolError> {
+        let mut plan: BTreeMap<PathBuf, State> = BTreeMap::new();
+        for call in self.calls {
+            for change in &call.changes {
+                self.cx.check_cancelled()?;
+                let place = self.files.place(change.path.clone());
+                if place.below_root.is_none() {
+                    let message =
+                        format!("{} lies outside the roots, and other calls here are a command's", place.shown());
+                    return Err(ToolError::new(code::OUT_OF_BOUNDS, message).hint("take back one call at a time"));
+                }
+                let now = match plan.remove(&change.path) {
+                    Some(state) => state,
+                    None => self.standing(&place)?,
+                };
+                let back = self.back(call, change, &place, now)?;
+                plan.insert(change.path.clone(), back);
+            }
+        }
+        Ok(plan)
+    }
+
+    fn standing(&self, place: &Place) -> Result<State, ToolError> {
+        match self.files.glance(self.cx.permit, place)? {
+            None => Ok(State::Nothing),
+            Some(Glance { kind: Some(kind), mode, .. }) => Ok(State::Disk { kind, mode }),
+            Some(_) => Err(ToolError::new(
+                code::UNDO_CONFLICT,
+                format!("{} is a device, FIFO or socket now; what stood there cannot be put back", place.shown()),
+            )
+            .hint("remove it, then undo again")),
+        }
+    }
+
+    /// A path without what a call did to it.
+    fn back(&self, call: &CallChanges, change: &Change, place: &Place, now: State) -> Result<State, ToolError> {
+        let kept = change.more.map_or(Before::Kept, |more| more.before);
+        if self.is_left(change, place, &now)? {
+            return match (kept, change.before, now) {
+                (Before::Lost, ..) => Err(ToolError::new(
+                    code::NOTHING_TO_UNDO,
+                    format!("call {} cannot be taken back: what stood at {} was not kept", call.call, place.shown()),
+                )),
+                (Before::Same, _, State::Disk { kind, mode }) => {
+                    Ok(State::Disk { kind, mode: change.mode.unwrap_or(mode) })
+                }
+                (Before::Same, _, State::Stored { kind, hash, mode, numbers }) => {
+                    Ok(State::Stored { kind, hash, mode: change.mode.or(mode), numbers })
+                }
+                (Before::Same, _, now) | (Before::Kept, None, now @ State::Nothing) => Ok(now),
+                (Before::Kept, None, _) => Ok(State::Nothing),
+                (Before::Kept, Some(_), State::Disk { kind: Kind::Directory, mode })
+                    if change.kind == Kind::Directory =>
+                {
+                    Ok(State::Disk { kind: Kind::Directory, mode: change.mode.unwrap_or(mode) })
+                }
+                (Before::Kept, Some(hash), _) => Ok(State::Stored {
+                    kind: change.kind,
+                    hash,
+                    mode: change.mode,
+                    numbers: change.more.and_then(|more| more.was_as),
+                }),
+            };
+        }
+        // Somebody took it back by hand.
+        let by_hand = match (kept, change.before) {
+            (Before::Kept, None) => now == State::Nothing,
+            (Before::Kept, Some(hash)) => self.has(place, &now, change.kind, hash)?,
+            _ => false,
+        };
+        if by_hand {
+            return Ok(now);
+        }
+        self.merged(call, change, place, &now)
+    }
+
+    /// Whether a path stands as the call left it.
+    fn is_left(&self, change: &Change, place: &Place, now: &State) -> Result<bool, ToolError> {
+        let kind = match change.more {
+            Some(more) => more.left,
+            None => change.after.map(|_| change.kind),
+        };
+        let Some(kind) = kind else { return Ok(*now == State::Nothing) };
+        if let Some(stamp) = change.more.and_then(|more| more.left_as) {
+            let same = match now {
+                State::Disk { .. } => {
+                    self.files.glance(self.cx.permit, place)?.is_some_and(|glance| glance.numbers == stamp)
+                }
+                State::Stored { numbers, .. } => *numbers == Some(stamp),
+                State::Nothing | State::Merged(_) => false,
+            };
+            // A later call may have kept it, and that call may have been taken back: then its hash is known.
+            if same || *now == State::Nothing {
+                return Ok(same);
+            }
+            let kept = self.kept_by_a_later_call(&change.path, stamp);
+            return kept.map_or(Ok(false), |hash| self.has(place, now, kind, hash));
+        }
+        match change.after {
+            Some(hash) => self.has(place, now, kind, hash),
+            None => Ok(false),
+        }
+    }
+
+    /// The hash of a large file that is known by its stamp, where some call kept it.
+    fn kept_by_a_later_call(&self, path: &Path, stamp: [i64; 4]) -> Option<Hash> {
+        let calls = self.checkpoints.list(RECENT_CALLS, None).ok()?;
+        let changes = calls.iter().flat_map(|call| &call.changes).filter(|change| change.path == path);
+        changes
+            .filter(|change| change.more.is_some_and(|more| more.was_as == Some(stamp)))
+            .find_map(|change| change.before)
+    }
+
+    fn has(&self, place: &Place, now: &State, wanted: Kind, hash: Hash) -> Result<bool, ToolError> {
+        Ok(match now {
+            State::Nothing => false,
+            State::Disk { kind, .. } | State::Stored { kind, .. } if *kind != wanted => false,
+            State::Disk { kind: Kind::Directory, .. } => true,
+            State::Disk { .. } => self.files.digest(self.cx.permit, place)? == hash.0,
+            State::Stored { hash: stored, .. } => *stored == hash,
+            State::Merged(bytes) => wanted == Kind::File && Hash::of(bytes) == hash,
+        })
+    }
+
+    /// The later change kept where both can stand; else the refusal that shows the difference.
+    fn merged(&self, call: &CallChanges, change: &Change, place: &Place, now: &State) -> Result<State, ToolError> {
+        let get = |hash: Option<Hash>| hash.and_then(|hash| self.checkpoints.objects().get(&hash).ok());
+        let (after, former, standing) = (get(change.after), get(change.before), self.content(place, now));
+        if let (Kind::File, Some(after), Some(former), Some(standing)) = (change.kind, &after, &former, &standing)
+            && let Ok(merged) = merge3(after, former, standing)
+        {
+            return Ok(State::Merged(merged.bytes));
+        }
+        let limits = Limits { max_lines: 80, ..Limits::default() };
+        let shown = place.shown();
+        let diff = unified(standing.as_deref(), former.as_deref(), &shown, &limits);
+        let message =
+            format!("{shown} was changed again since call {}; taking that call back would lose it:\n{diff}", call.call);
+        Err(ToolError::new(code::UNDO_CONFLICT, message)
+            .hint("undo the later call first (`checkpoints` lists them), or settle it by hand"))
+    }
+
+    fn content(&self, place: &Place, state: &State) -> Option<Vec<u8>> {
+        match state {
+            State::Nothing | State::Disk { kind: Kind::Directory | Kind::Link, .. } => None,
+            State::Disk { .. } => self.files.read_file(self.cx.permit, place, SHOWN_BYTES).ok().map(|now| now.bytes),
+            State::Stored { hash, .. } => {
+                let objects = self.checkpoints.objects();
+                let fits = objects.size(hash).is_ok_and(|size| size <= SHOWN_BYTES);
+                fits.then(|| objects.get(hash).ok()).flatten()
+            }
+            State::Merged(bytes) => Some(bytes.clone()),
+        }
+    }
+
+    /// The paths that would change, and how the first of them would.
+    fn unmade(&self, plan: &BTreeMap<PathBuf, State>) -> Result<Unmade, ToolError> {
+        let mut unmade = Unmade::default();
+        let limits = Limits { max_lines: SHOWN_LINES, ..Limits::default() };
+        for (path, state) in plan {
+            let place = self.files.place(path.clone());
+            let standing = self.standing(&place)?;
+            if standing == *state {
+                continue;
+            }
+            if unmade.paths.len() < SHOWN_PATHS {
+                let (old, new) = (self.content(&place, &standing), self.content(&place, state));
+                unmade.diff.push_str(&unified(old.as_deref(), new.as_deref(), &place.shown(), &limits));
+            }
+            unmade.paths.push(place.shown().into_owned());
+        }
+        Ok(unmade)
+    }
+
+    /// Puts what shall stand below the layer's root into it. What goes, goes first and from the inside out; what
+    /// comes, comes from the outside in.
+    fn fill(&self, changes: &mut Changes<'_>, plan: &BTreeMap<PathBuf, State>) -> Result<(), ToolError> {
+        let permit = self.cx.permit;
+        let root = changes.root(permit).to_path_buf();
+        let mut gone: HashSet<&Path> = HashSet::new();
+        for (path, state) in plan.iter().rev().filter(|(path, _)| path.starts_with(&root)) {
+            if *state != State::Nothing {
+                continue;
+            }
+            let place = self.files.place(path.clone());
+            let is_dir = matches!(self.standing(&place)?, State::Disk { kind: Kind::Directory, .. });
+            // A directory in which something else came to lie stays.
+            let names = if is_dir { self.files.names(permit, &place) } else { Vec::new() };
+            if names.iter().all(|name| gone.contains(path.join(name).as_path())) {
+                changes.remove(permit, path)?;
+                gone.insert(path);
+            }
+        }
+        for (path, state) in plan.iter().filter(|(path, _)| path.starts_with(&root)) {
+            self.cx.check_cancelled()?;
+            match state {
+                State::Nothing => {}
+                State::Disk { mode, .. } => changes.set_mode(permit, path, Some(*mode))?,
+                State::Stored { kind: Kind::Directory, mode, .. } => {
+                    changes.put(permit, path, Kind::Directory, b"", *mode)?;
+                }
+                State::Stored { kind, hash, mode, .. } => {
+                    let bytes = self.checkpoints.objects().get(hash)?;
+                    changes.put(permit, path, *kind, &bytes, *mode)?;
+                }
+                State::Merged(bytes) => changes.put(permit, path, Kind::File, bytes, None)?,
+            }
+        }
+        Ok(())
+    }
+}
