@@ -180,6 +180,7 @@ fn bash(count: u64, next: &mut dyn FnMut(usize) -> usize) -> u64 {
         .filter(|command| command.len() < 2000)
         .collect();
     let mut read = 0;
+    let mut wrong = 0;
     for _ in 0..count {
         let mut text: Vec<char> = match next(3) {
             0 => Vec::new(),
@@ -205,19 +206,27 @@ fn bash(count: u64, next: &mut dyn FnMut(usize) -> usize) -> u64 {
         let text: String = text.into_iter().collect();
         let start = std::time::Instant::now();
         let analysis = analyse(&text, &site);
-        assert!(start.elapsed().as_secs() < 1, "slow: {text:?}");
+        if start.elapsed().as_secs() >= 1 {
+            wrong += 1;
+            println!("slow, {:?}: {text:?}", start.elapsed());
+        }
         for finding in &analysis.findings {
             assert!(text.get(finding.span.clone()).is_some(), "{finding:?} in {text:?}");
         }
         if let Some(canonical) = &analysis.canonical {
             read += 1;
             let again = analyse(canonical, &site);
-            if again.canonical.is_some() {
-                assert_eq!(again.canonical.as_ref(), Some(canonical), "printed twice: {text:?}");
-                assert_eq!(again.facts, analysis.facts, "{text:?} became {canonical:?}");
+            let Some(second) = &again.canonical else { continue };
+            if second != canonical {
+                wrong += 1;
+                println!("printed twice: {text:?}\n  {canonical:?}\n  {:?}", again.canonical);
+            } else if again.facts != analysis.facts {
+                wrong += 1;
+                println!("other facts: {text:?}\n  {canonical:?}\n  {:?}\n  {:?}", analysis.facts, again.facts);
             }
         }
     }
+    assert_eq!(wrong, 0, "see above");
     read
 }
 

@@ -51,12 +51,46 @@ const BENCHES: &[Task] = &[
         help: "glob against rg --files and git ls-files [--dir TREE] [--rounds N] [--nika PROGRAM] [--server]",
         run: |args| measured("glob", args, glob::run),
     },
+    Task {
+        name: "sandbox",
+        help: "start of `bash -c true`: bare, in each profile, in bubblewrap [--dir TREE] [--rounds N]",
+        run: |mut args| {
+            let tree = args.value("--dir")?.unwrap_or_else(|| "target/bench/linux".to_owned());
+            let rounds = args.number("--rounds", 200)?.to_string();
+            args.finish()?;
+            example("nika-host", "launch", &[&tree, &rounds])
+        },
+    },
+    Task {
+        name: "layer",
+        help: "what taking a command's changes back costs: make, mount, read, apply, throw away [--dir TREE]",
+        run: |mut args| {
+            let tree = args.value("--dir")?.unwrap_or_else(|| "target/bench/linux".to_owned());
+            args.finish()?;
+            example("nika-host", "layer", &[&tree])
+        },
+    },
+    Task {
+        name: "commands",
+        help: "reading of shell commands: the fixtures, and texts of 2 KiB",
+        run: |args| {
+            args.finish()?;
+            example("nika-guard", "bashbench", &[])
+        },
+    },
     // No help: the measured side of `mcp`, not for people.
     Task { name: "floor", help: "", run: floor::run },
 ];
 
 pub(crate) fn run(args: Args) -> Result<()> {
     dispatch(BENCHES, "cargo xtask bench", args)
+}
+
+/// Runs a bench that is an example of its crate, in release.
+fn example(package: &str, name: &str, words: &[&str]) -> Result<()> {
+    let mut all = vec!["run", "--quiet", "--release", "-p", package, "--example", name, "--"];
+    all.extend(words);
+    process::run(&paths::workspace(), Path::new("cargo"), &all)
 }
 
 /// Runs a bench here if this is a release build, else in one.

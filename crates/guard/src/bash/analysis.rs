@@ -1,11 +1,12 @@
 //! The whole analysis: from a text to what it would do.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 
 use crate::ExecKind;
 
-use super::fact::{Fact, Target};
+use super::fact::{Category, Fact, Target, each_once};
 use super::finding::{FINDINGS, Finding, Outcome};
 use super::judge::{Arg, Site, Word};
 use super::walk::{Report, Walker};
@@ -61,6 +62,9 @@ pub struct Touched {
 /// What `text` would do at `site`.
 pub fn analyse(text: &str, site: &Site) -> Analysis {
     let mut findings = limits::check(text);
+    if text.len() > limits::BYTES {
+        return finish(text, findings, Vec::new(), None, None);
+    }
     let mut reports = Vec::new();
     let mut canonical = None;
     let mut last_command = None;
@@ -105,13 +109,19 @@ fn finish(
 ) -> Analysis {
     let mut kind = findings.iter().map(raised_by).max().unwrap_or(ExecKind::ReadOnly);
     let mut facts: Vec<Fact> = Vec::new();
+    let mut warned: HashSet<(usize, usize, Category)> = HashSet::new();
     let mut commands = Vec::with_capacity(reports.len());
     for report in reports {
         let own = report.facts.iter().map(kind_of).chain(report.findings.iter().map(raised_by)).max();
         let own = own.unwrap_or(ExecKind::ReadOnly);
         kind = kind.max(own);
         for fact in &report.facts {
-            if !facts.contains(fact) {
+            // What a wrapper destroys and what the command behind it destroys are one warning.
+            let again = match fact {
+                Fact::Destroys(category, _) => !warned.insert((report.span.start, report.span.end, *category)),
+                _ => false,
+            };
+            if !again {
                 facts.push(fact.clone());
             }
         }
@@ -128,12 +138,9 @@ fn finish(
         }
     }
     findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
-    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
-    for finding in findings {
-        if !kept.contains(&finding) {
-            kept.push(finding);
-        }
-    }
+    each_once(&mut facts);
+    each_once(&mut findings);
+    let kept = findings;
     let destructive = facts.iter().find_map(|fact| match fact {
         Fact::Destroys(_, why) => Some(why.clone()),
         _ => None,
@@ -223,6 +230,15 @@ pub(super) fn is_sink(path: &Path) -> bool {
         || text.strip_prefix("/dev/fd/").is_some_and(digits)
 }
 
+/// Devices that hold file systems.
+pub(super) fn is_disk(path: &Path) -> bool {
+    const DISKS: &[&str] = &[
+        "sd", "nvme", "vd", "hd", "xvd", "mmcblk", "md", "dm-", "mapper/", "disk", "rdisk", "loop", "sr", "mem", "kmem",
+    ];
+    let text = path.to_string_lossy();
+    text.strip_prefix("/dev/").is_some_and(|name| DISKS.iter().any(|disk| name.starts_with(disk)))
+}
+
 /// Files that say what the system is.
 const PUBLIC_FILES: &str = "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr \
     /dev/tty /proc/cpuinfo /proc/meminfo /proc/version /proc/loadavg /proc/uptime /proc/mounts /proc/stat \
@@ -266,6 +282,11 @@ pub(super) fn is_public(target: &Target) -> bool {
     }
     let listed = |list: &str| list.split_ascii_whitespace().any(|known| known == text);
     !target.tree && (listed(PUBLIC_FILES) || listed(PUBLIC_LISTINGS))
+}
+
+/// Whether it is a directory whose list of names is public, but not what lies in it.
+pub(super) fn is_public_listing(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| PUBLIC_LISTINGS.split_ascii_whitespace().any(|known| known == text))
 }
 
 #[cfg(test)]
@@ -705,6 +726,7 @@ mod tests {
             ("'if' x", "'if' x"),
             ("case $x in a|b) ls;; *) pwd; esac", "case $x in (a | b) ls ;; (*) pwd ;; esac"),
             ("ls *.txt \"*\"", "ls *.txt '*'"),
+            ("echo a$\\\\txt", "echo 'a$\\txt'"),
             ("echo a &\nls &", "echo a &\nls &"),
             ("[[ $x =~ ^a\".\"(b|c) ]]", "[[ $x =~ ^a'.'(b|c) ]]"),
         ] {

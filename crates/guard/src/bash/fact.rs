@@ -1,9 +1,29 @@
 //! What one simple command does, as facts without an opinion.
 
+use std::collections::HashSet;
+use std::hash::Hash;
 use std::path::PathBuf;
 
+/// Lists up to this long are compared item by item, which is quicker for them.
+const SHORT: usize = 16;
+
+/// Keeps the first of equal items.
+pub(super) fn each_once<T: Clone + Eq + Hash>(list: &mut Vec<T>) {
+    if list.len() > SHORT {
+        let mut seen = HashSet::with_capacity(list.len());
+        return list.retain(|item| seen.insert(item.clone()));
+    }
+    let mut kept: Vec<T> = Vec::with_capacity(list.len());
+    for item in list.drain(..) {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+    }
+    *list = kept;
+}
+
 /// A path that a command names.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Target {
     /// Absolute and lexically normalised. For a pattern: the directory above its first wildcard.
     pub path: PathBuf,
@@ -39,7 +59,7 @@ pub enum Category {
 }
 
 /// One thing a simple command does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fact {
     /// Reads a file or a tree.
     Read(Target),

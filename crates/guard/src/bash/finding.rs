@@ -52,7 +52,7 @@ pub struct Row {
 }
 
 /// Something that stands out at a place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Finding {
     /// The row's name.
     pub code: &'static str,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::fact::{Category, Fact, Target};
 use super::finding::Finding;
+use super::globs;
 
 /// Where a command would run. Nothing of it needs to exist.
 #[derive(Debug, Clone)]
@@ -222,11 +223,23 @@ impl<'a> Judge<'a> {
                 let path = self.resolve(text);
                 self.facts.push(fact(Target { path, tree }));
             }
-            Word::Glob { prefix, .. } => {
+            Word::Glob { pattern, prefix } => {
+                if globs::climbs(pattern) {
+                    self.opaque("`..` behind a wildcard leads anywhere");
+                }
                 let above = prefix.rsplit_once('/').map_or("", |(above, _)| above);
                 let above = if above.is_empty() && prefix.starts_with('/') { "/" } else { above };
                 let path = self.resolve(above);
-                self.facts.push(fact(Target { path, tree: true }));
+                let whole = fact(Target { path, tree: true });
+                let reads = matches!(whole, Fact::Read(_));
+                self.facts.push(whole);
+                for name in globs::pointed_at(pattern) {
+                    let path = self.resolve(&name);
+                    let class = crate::classify(&path);
+                    if class.secret.is_some() || class.guarded.is_some() && !reads {
+                        self.facts.push(fact(Target { path, tree: false }));
+                    }
+                }
             }
             Word::OneOf(words) => {
                 for word in words {

@@ -112,10 +112,16 @@ pub(super) fn check(text: &str, bodies: &[Range<usize>]) -> Vec<Finding> {
     let mut before: Option<char> = None;
     let mut escaped = false;
     let mut comment_quotes = (0usize, 0usize, 0usize);
+    let mut bodies: Vec<&Range<usize>> = bodies.iter().collect();
+    bodies.sort_by_key(|body| body.start);
+    let mut ahead = bodies.into_iter().peekable();
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let end = at + c.len_utf8();
-        let in_body = bodies.iter().any(|body| body.contains(&at));
+        while ahead.peek().is_some_and(|body| body.end <= at) {
+            ahead.next();
+        }
+        let in_body = ahead.peek().is_some_and(|body| body.contains(&at));
         if in_body && state == State::Bare {
             state = State::Body;
         } else if !in_body && state == State::Body {

@@ -1,5 +1,5 @@
-//! How much text is looked at. Above a limit a command is never allowed unseen; it is still analysed
-//! as far as it can be read, so that a long tail hides nothing.
+//! How much text is looked at. Above a limit a command is never allowed unseen. Too long a text is not read
+//! at all; one that is only too deep or too full is still analysed as far as it can be read.
 
 use crate::ExecKind;
 
@@ -14,12 +14,15 @@ pub(super) const DEPTH: usize = 64;
 /// Most simple commands in one script.
 pub(super) const COMMANDS: usize = 256;
 
+/// Simple commands after which the analysis stops: what follows is not known.
+pub(super) const WALKED: usize = 4 * COMMANDS;
+
 /// The rows.
 pub(super) const FINDINGS: &[Row] = &[
     Row {
         code: "too_long",
         family: Family::Limit,
-        raises: Some(ExecKind::Opaque),
+        raises: Some(ExecKind::Misparse),
         when: "The command is longer than 64 KiB.",
         why: "Nobody reads that much before saying yes, and length hides a tail. Put the script into a file and run that.",
         example: "echo aaaa… (64 KiB and more)",
@@ -37,7 +40,7 @@ pub(super) const FINDINGS: &[Row] = &[
         family: Family::Limit,
         raises: Some(ExecKind::Opaque),
         when: "The script has more than 256 simple commands.",
-        why: "All of them are analysed, but a list this long is no longer a command that a person can judge. Use a file.",
+        why: "A list this long is no longer a command that a person can judge; behind 1024 nothing is analysed. Use a file.",
         example: "true && true && … (257 times)",
     },
 ];

@@ -18,6 +18,7 @@ mod effects;
 pub mod exit;
 mod fact;
 mod finding;
+mod globs;
 mod judge;
 mod lang;
 mod lexical;

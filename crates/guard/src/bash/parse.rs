@@ -1137,7 +1137,8 @@ impl<'t> Parser<'t> {
         let start = self.at;
         let Some(next) = self.peek_at(1) else {
             self.at += 1;
-            push(parts, "$", quoted);
+            // Nothing is expanded: the sign stands for itself, and must not join a quote behind it.
+            push_quoted(parts, "$");
             return Ok(());
         };
         match next {
@@ -1174,7 +1175,8 @@ impl<'t> Parser<'t> {
             }
             _ => {
                 self.at += 1;
-                push(parts, "$", quoted);
+                // Nothing is expanded: the sign stands for itself, and must not join a quote behind it.
+                push_quoted(parts, "$");
             }
         }
         Ok(())
@@ -1433,10 +1435,6 @@ fn is_test_operator(word: &str) -> bool {
 
 fn plain_param(name: &str, quoted: bool) -> Part {
     Part::Param { param: Param { name: name.to_owned(), index: None, op: Op::Plain, raw: name.to_owned() }, quoted }
-}
-
-fn push(parts: &mut Vec<Part>, text: &str, quoted: bool) {
-    if quoted { push_quoted(parts, text) } else { push_plain(parts, text) }
 }
 
 fn push_plain(parts: &mut Vec<Part>, text: &str) {

@@ -3,6 +3,8 @@
 //! Quoting is normal (single quotes unless nothing needs them), comments are gone, backticks are
 //! `$(…)`, here-documents keep their bytes. Printing what was printed changes nothing.
 
+use std::borrow::Cow;
+
 use super::parse::{RESERVED, is_name};
 use super::script::{
     Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
@@ -11,7 +13,8 @@ use super::script::{
 
 /// The whole script.
 pub(super) fn print(program: &Program) -> String {
-    let mut printer = Printer { heres: &program.heres, out: String::new(), pending: Vec::new(), regex: false };
+    let mut printer =
+        Printer { heres: &program.heres, out: String::new(), pending: Vec::new(), regex: false, timed: false };
     let mut first = true;
     for item in &program.script.items {
         if !first {
@@ -33,6 +36,8 @@ struct Printer<'p> {
     pending: Vec<usize>,
     /// Inside the pattern of `=~`, where a bare `.` means more than a quoted one.
     regex: bool,
+    /// Right behind `time`, where `-p` is its option.
+    timed: bool,
 }
 
 impl Printer<'_> {
@@ -104,6 +109,7 @@ impl Printer<'_> {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) {
+        self.timed = pipeline.timed.is_some();
         match pipeline.timed {
             Some(true) => self.push("time -p "),
             Some(false) => self.push("time "),
@@ -121,6 +127,9 @@ impl Printer<'_> {
     }
 
     fn command(&mut self, command: &Command) {
+        if !matches!(command.kind, Kind::Simple { .. }) {
+            self.timed = false;
+        }
         match &command.kind {
             Kind::Simple { assigns, words } => {
                 let mut first = true;
@@ -128,9 +137,22 @@ impl Printer<'_> {
                     self.gap(&mut first);
                     self.assign(assign);
                 }
+                let timed = std::mem::take(&mut self.timed) && assigns.is_empty();
                 for (index, word) in words.iter().enumerate() {
                     self.gap(&mut first);
-                    self.word_at(word, index == 0);
+                    // It stood behind a redirection, where it is a word; in front it would be more than that.
+                    let reserved = match word.parts.as_slice() {
+                        [Part::Plain(text)] => RESERVED.contains(&text.as_str()).then(|| text.clone()),
+                        _ => None,
+                    };
+                    let option = || text_of(word).filter(|text| timed && matches!(text.as_str(), "-p" | "--"));
+                    match reserved.or_else(option).filter(|_| index == 0) {
+                        Some(text) => {
+                            let quoted = single_quoted(&text);
+                            self.push(&quoted);
+                        }
+                        None => self.word_at(word, index == 0),
+                    }
                 }
                 for redirect in &command.redirects {
                     self.gap(&mut first);
@@ -351,7 +373,11 @@ impl Printer<'_> {
     /// A word; where a command or an operator could stand (`strict`), its plain text is quoted rather
     /// than be taken for one.
     fn word_at(&mut self, word: &Word, strict: bool) {
-        let parts = &word.parts;
+        // Beside wildcards, braces and `~` a letter that loses its quotes may join them: `~\root`, `{\1..9}`.
+        let special = |part: &Part| matches!(part, Part::Plain(text) if !is_plain(text));
+        let own = self.regex || word.parts.iter().any(special);
+        let joined = if own { Cow::Borrowed(word.parts.as_slice()) } else { joined(&word.parts) };
+        let parts = joined.as_ref();
         let mut index = 0;
         let mut any = false;
         while let Some(part) = parts.get(index) {
@@ -378,7 +404,7 @@ impl Printer<'_> {
                         })
                         .collect();
                     let bare = run.iter().all(|part| matches!(part, Part::Plain(_)));
-                    if self.regex && !bare {
+                    if own && !bare {
                         // Every piece keeps its own quoting here.
                         index = self.regex_piece(parts, index);
                         any = true;
@@ -544,6 +570,44 @@ fn starts_with_paren(script: &Script) -> bool {
         .is_some_and(|stage| matches!(stage.kind, Kind::Subshell(_) | Kind::Arith(_)))
 }
 
+/// The same parts, where text that has to be quoted beside an expansion in quotes is one piece: it is printed in
+/// the same quotes, and read as one piece again.
+fn joined(parts: &[Part]) -> Cow<'_, [Part]> {
+    let is_text = |part: &Part| matches!(part, Part::Quoted(_)) || matches!(part, Part::Plain(text) if is_plain(text));
+    if !parts.iter().any(is_quoted_expansion) {
+        return Cow::Borrowed(parts);
+    }
+    let mut out: Vec<Part> = Vec::with_capacity(parts.len());
+    let mut end = 0;
+    for run in parts.chunk_by(|left, right| is_text(left) && is_text(right)) {
+        end += run.len();
+        let text = || -> String {
+            let texts = run.iter().map(|part| match part {
+                Part::Plain(text) | Part::Quoted(text) => text.as_str(),
+                _ => "",
+            });
+            texts.collect()
+        };
+        let quoted = run.len() > 1 && run.iter().all(is_text) && run.iter().any(|part| matches!(part, Part::Quoted(_)));
+        let behind = out.last().is_some_and(is_quoted_expansion);
+        let before = parts.get(end).is_some_and(is_quoted_expansion);
+        match quoted.then(text).filter(|text| !text.is_empty() && (before || behind && !is_plain(text))) {
+            Some(text) => out.push(Part::Quoted(text)),
+            None => out.extend(run.iter().cloned()),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The text of a word in which nothing is expanded.
+fn text_of(word: &Word) -> Option<String> {
+    let texts = word.parts.iter().map(|part| match part {
+        Part::Plain(text) | Part::Quoted(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
 fn is_quoted_expansion(part: &Part) -> bool {
     matches!(
         part,
@@ -585,4 +649,32 @@ fn needs_care(text: &str) -> bool {
 
 fn single_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::print;
+
+    #[test]
+    fn what_was_printed_is_printed_the_same_again() {
+        for (text, printed) in [
+            ("FOO='x'\\ BAR=\"$(ls)\" ls", "FOO=\"x BAR=$(ls)\" ls"),
+            ("a \\h\"$@\"--\"$@\"v", "a \"h$@--$@\"v"),
+            ("a \"$x\"b'c d'", "a \"${x}bc d\""),
+            // Letters that lose their quotes would join what stands beside them.
+            ("~\\root", "~'r'oot"),
+            ("{\\1..9}", "{'1'..9}"),
+            ("\\a[0]=b c", "'a'[0]=b c"),
+            // In front of its redirection a word would be reserved, or an option of `time`.
+            (">a time b", "'time' b > a"),
+            (">a if b", "'if' b > a"),
+            ("time >a -p", "time '-p' > a"),
+        ] {
+            let printed_once = parse::parse(text, None).map(|outcome| print(&outcome.program));
+            assert_eq!(printed_once.as_deref().ok(), Some(printed), "{text}");
+            let again = parse::parse(printed, None).map(|outcome| print(&outcome.program));
+            assert_eq!(again.as_deref().ok(), Some(printed), "{text}, again");
+        }
+    }
 }

@@ -148,8 +148,14 @@ fn quoting(text: &str, bodies: &[Range<usize>]) -> Vec<In> {
     let mut out = vec![In::Bare; bytes.len()];
     let mut state = In::Bare;
     let mut at = 0;
+    let mut bodies: Vec<&Range<usize>> = bodies.iter().collect();
+    bodies.sort_by_key(|body| body.start);
+    let mut ahead = bodies.into_iter().peekable();
     while at < bytes.len() {
-        if let Some(body) = bodies.iter().find(|body| body.contains(&at)) {
+        while ahead.peek().is_some_and(|body| body.end <= at) {
+            ahead.next();
+        }
+        if let Some(body) = ahead.peek().filter(|body| body.contains(&at)) {
             out[at..body.end.min(bytes.len())].fill(In::Other);
             at = body.end.max(at + 1);
             continue;
@@ -230,8 +236,9 @@ fn by_text(text: &str, quotes: &[In], reports: &[Report], out: &mut Vec<Finding>
                 once(out, "dangerous_patterns", at..at + 2, "a process substitution");
             }
             b'<' | b'>' | b'|' if bare => {
-                let rest = text.get(at + 1..).unwrap_or_default().trim_start_matches([' ', '<', '>', '|', '&', '"']);
-                let front = text.get(..at).unwrap_or_default().trim_end_matches([' ', '<', '>', '|', '"']);
+                let rest = near(text, at + 1).trim_start_matches([' ', '<', '>', '|', '&', '"']);
+                let front = text.get(text.ceil_char_boundary(at.saturating_sub(NEAR))..at).unwrap_or_default();
+                let front = front.trim_end_matches([' ', '<', '>', '|', '"']);
                 let word = front.rsplit([' ', '\t', '\n', ';', '|']).next().unwrap_or_default();
                 if rest.starts_with('$') && !rest.starts_with("$(") || word.starts_with('$') && !word.contains('(') {
                     once(out, "dangerous_variables", here.clone(), "a variable next to a redirection or a pipe");
@@ -241,13 +248,13 @@ fn by_text(text: &str, quotes: &[In], reports: &[Report], out: &mut Vec<Finding>
                 }
             }
             b'\n' if bare => {
-                let rest = text.get(at + 1..).unwrap_or_default().trim_start();
+                let rest = near(text, at + 1).trim_start();
                 if !rest.is_empty() && !rest.starts_with('#') {
                     once(out, "newlines", here, "another command on the next line");
                 }
             }
             b'{' if bare && before != Some(b'$') => {
-                let inside = text.get(at + 1..).unwrap_or_default();
+                let inside = near(text, at + 1);
                 let inside = inside.split('}').next().unwrap_or_default();
                 if !inside.contains([' ', '\n']) && (inside.contains(',') || inside.contains("..")) {
                     once(out, "brace_expansion", here, "braces that stand for several words");
@@ -269,6 +276,15 @@ fn by_text(text: &str, quotes: &[In], reports: &[Report], out: &mut Vec<Finding>
             _ => {}
         }
     }
+}
+
+/// How many bytes beside a place are looked at for a note: a text may repeat one byte to its end.
+const NEAR: usize = 64;
+
+/// What stands at `at` and shortly behind it.
+fn near(text: &str, at: usize) -> &str {
+    let end = text.floor_char_boundary(at.saturating_add(NEAR));
+    text.get(at..end).unwrap_or_default()
 }
 
 fn once(out: &mut Vec<Finding>, code: &'static str, span: Range<usize>, why: &str) {
@@ -313,7 +329,7 @@ fn is_harmless_redirect(text: &str, at: usize) -> bool {
     if matches!(before, Some('<' | '>')) {
         return true;
     }
-    let rest = text.get(at + 1..).unwrap_or_default();
+    let rest = near(text, at + 1);
     let target = rest.trim_start_matches(['>', '|']);
     let dup = target.strip_prefix('&').is_some_and(|fd| fd.starts_with(|c: char| c.is_ascii_digit() || c == '-'));
     let target = target.trim_start_matches('&').trim_start_matches([' ', '\t']);

@@ -1,30 +1,47 @@
 //! Walks a script in the order in which it would run, keeps what is known of the shell's state, and
 //! has every simple command judged by the tables.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use super::analysis::is_sink;
+use super::analysis::{is_disk, is_sink};
 use super::commands;
-use super::fact::{Fact, Target as Place};
+use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
 use super::judge::{Arg, Judge, Nested, Site, Stdin, Word as Became};
+use super::limits::WALKED;
 use super::names::{Meaning, meaning};
 use super::parse::{self, is_name};
 use super::script::{
     Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Redirect, RedirectOp, Script,
     Target, Test, Word,
 };
-use super::words::{self, Piece, Value};
+use super::words::{self, Output, Piece, Value};
 use super::{lexical, second};
+
+/// Most programs that one name may stand for.
+const ALTERNATIVES: usize = 16;
 
 /// How deep commands may run commands.
 const NESTING: usize = 8;
 
 /// Most reports; above it the analysis says so and stops looking closer.
 const REPORTS: usize = 4096;
+
+/// Most variables that are remembered: a script sets a handful, and every branch keeps its own copy.
+const VARIABLES: usize = 256;
+
+/// Most words of one command.
+const WORDS: usize = 4096;
+
+/// Most bytes of script text in arguments that are read, all together: each wrapper around a text reads it again.
+const NESTED: usize = 64 * 1024;
+
+/// Longest value that is remembered, in bytes: `a=$a$a` doubles it, and one word can name it again and again.
+const VALUE: usize = 1024;
 
 /// A directory that stands for one that is not known: `..` often enough does not lead out of it.
 const NOWHERE: &str =
@@ -43,7 +60,7 @@ pub(super) struct Report {
 /// What is known of the shell at a point.
 #[derive(Debug, Clone)]
 struct State {
-    vars: BTreeMap<String, Value>,
+    vars: Vars,
     /// Where it may be; empty when that is not known.
     cwd: Vec<PathBuf>,
     /// `$1`, `$2`, …; `None` when not known.
@@ -51,6 +68,49 @@ struct State {
     stdin: Stdin,
     /// `exit` was reached.
     gone: bool,
+    /// Names that were made readonly: a later assignment may fail, and the script goes on.
+    frozen: BTreeSet<String>,
+    /// Something was started in the background, so `$!` is a number.
+    background: bool,
+}
+
+/// Variables; copies share them until one is changed, because every branch has its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Vars(Rc<BTreeMap<String, Value>>);
+
+impl Vars {
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    fn insert(&mut self, name: String, value: Value) {
+        Rc::make_mut(&mut self.0).insert(name, value);
+    }
+
+    fn clear(&mut self) {
+        self.0 = Rc::default();
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+}
+
+impl State {
+    /// Notes the value of a variable. The shell itself changes `_` with every command.
+    fn set(&mut self, name: &str, value: Value) {
+        let known = name != "_" && !self.frozen.contains(name);
+        let short = !matches!(&value, Value::Exact(text) if text.len() > VALUE);
+        let value = if known && short { value } else { Value::Opaque(format!("the value of `{name}`")) };
+        if self.vars.len() >= VARIABLES {
+            self.vars.clear();
+        }
+        self.vars.insert(name.to_owned(), value);
+    }
 }
 
 /// Collects reports.
@@ -63,10 +123,18 @@ pub(super) struct Walker<'a> {
     remote: BTreeSet<(usize, usize)>,
     /// A variable holds what was read from a secret.
     secret_held: bool,
+    /// The next command is all of the condition of a `while`: behind it, it worked.
+    condition: bool,
+    /// The words of each stage of the last pipeline, where they are known.
+    outlet: Vec<Vec<Arg>>,
     /// The program of the last command of the last pipeline.
     pub last: Option<String>,
     /// Simple commands seen.
     pub count: usize,
+    /// The script has too much in it: what follows is not looked at.
+    full: bool,
+    /// How much more text of scripts in arguments is read.
+    text_left: usize,
 }
 
 impl<'a> Walker<'a> {
@@ -78,19 +146,25 @@ impl<'a> Walker<'a> {
             nesting: 0,
             remote: BTreeSet::new(),
             secret_held: false,
+            condition: false,
+            outlet: Vec::new(),
             last: None,
             count: 0,
+            full: false,
+            text_left: NESTED,
         }
     }
 
     /// Walks a whole script as `bash -c` starts it.
     pub fn run(&mut self, script: &Script) {
         let mut state = State {
-            vars: BTreeMap::new(),
+            vars: Vars::default(),
             cwd: vec![self.site.cwd.clone()],
             positional: None,
             stdin: Stdin::None,
             gone: false,
+            frozen: BTreeSet::new(),
+            background: false,
         };
         self.script(script, &mut state);
         if self.secret_held
@@ -112,12 +186,20 @@ impl<'a> Walker<'a> {
 
     fn script(&mut self, script: &Script, state: &mut State) {
         for item in &script.items {
-            if self.reports.len() > REPORTS {
-                self.opaque(&(0..0), "the script is too large to analyse to its end");
+            if self.is_full() {
                 return;
             }
             self.item(item, state);
         }
+    }
+
+    /// Whether there is too much in the script to go on. Said once.
+    fn is_full(&mut self) -> bool {
+        if !self.full && (self.reports.len() > REPORTS || self.count > WALKED) {
+            self.full = true;
+            self.say(0..0, Fact::Misparse("the script is too large to analyse to its end".to_owned()));
+        }
+        self.full
     }
 
     fn item(&mut self, item: &Item, state: &mut State) {
@@ -125,12 +207,28 @@ impl<'a> Walker<'a> {
             let mut own = state.clone();
             own.stdin = Stdin::None;
             self.and_or(item, &mut own);
+            state.background = true;
         } else {
             self.and_or(item, state);
         }
     }
 
     fn and_or(&mut self, item: &Item, state: &mut State) {
+        if item.rest.is_empty() {
+            // Alone it changes only where the script goes on if it fails.
+            let before = state.cwd.clone();
+            self.pipeline(&item.first, state);
+            if state.cwd != before {
+                let mut failed = state.clone();
+                failed.cwd = if is_cd(&item.first) { before } else { join_cwd(&before, &state.cwd) };
+                if failed.cwd != state.cwd
+                    && let Some(merged) = merge(vec![failed, state.clone()])
+                {
+                    *state = merged;
+                }
+            }
+            return;
+        }
         // Where the script goes on when a link of the chain fails.
         let mut failed: Vec<State> = Vec::new();
         let fail = |before: &State, after: &State, pipeline: &Pipeline| {
@@ -142,6 +240,9 @@ impl<'a> Walker<'a> {
         self.pipeline(&item.first, state);
         failed.push(fail(&before, state, &item.first));
         for (and, pipeline) in &item.rest {
+            if self.is_full() {
+                break;
+            }
             if *and {
                 let before = state.clone();
                 self.pipeline(pipeline, state);
@@ -168,6 +269,9 @@ impl<'a> Walker<'a> {
         let several = pipeline.stages.len() > 1;
         let mut argvs: Vec<Vec<Arg>> = Vec::new();
         for (index, stage) in pipeline.stages.iter().enumerate() {
+            if self.is_full() {
+                break;
+            }
             let before = self.reports.len();
             if !several {
                 self.command(stage, state);
@@ -176,19 +280,22 @@ impl<'a> Walker<'a> {
                 if index > 0 {
                     let remote = self.since(start).any(|fact| matches!(fact, Fact::Net(_)));
                     let argvs: Vec<&[Arg]> = argvs.iter().map(Vec::as_slice).collect();
-                    own.stdin = Stdin::Pipe { from: commands::feeder(&argvs), remote };
+                    own.stdin = match (argvs.as_slice(), name_of(stage)) {
+                        ([argv], reader) if SQL_READERS.contains(&reader.as_str()) && echoed(argv).is_some() => {
+                            Stdin::Text(echoed(argv).unwrap_or_default())
+                        }
+                        _ => Stdin::Pipe { from: commands::feeder(&argvs), remote },
+                    };
                 }
                 self.command(stage, &mut own);
             }
-            if several {
-                let simple = matches!(stage.kind, Kind::Simple { .. });
-                let own = self.reports.get(before..).unwrap_or_default().iter();
-                let own =
-                    own.filter(|report| simple && !report.argv.is_empty()).find(|report| report.span == stage.span);
-                argvs.push(own.map(|report| report.argv.clone()).unwrap_or_default());
-            }
+            let simple = matches!(stage.kind, Kind::Simple { .. });
+            let own = self.reports.get(before..).unwrap_or_default().iter();
+            let own = own.filter(|report| simple && !report.argv.is_empty()).find(|report| report.span == stage.span);
+            argvs.push(own.map(|report| report.argv.clone()).unwrap_or_default());
             self.last = Some(name_of(stage));
         }
+        self.outlet = argvs;
         let reads = self.since(start).any(reads_secret);
         if reads && self.since(start).any(|fact| matches!(fact, Fact::Net(_))) {
             let span = pipeline.stages.first().map_or(0..0, |stage| stage.span.clone());
@@ -243,8 +350,10 @@ impl<'a> Walker<'a> {
                 ends.push(state.clone());
                 *state = merge(ends).unwrap_or_else(|| state.clone());
             }
-            Kind::Loop { condition, body, .. } => self.repeat(&[condition, body], state, |walker, state| {
+            Kind::Loop { until, condition, body } => self.repeat(&[condition, body], state, |walker, state| {
+                walker.condition = !until && is_one_command(condition);
                 walker.script(condition, state);
+                walker.condition = false;
                 walker.script(body, state);
             }),
             Kind::For { name, words, body, select } => {
@@ -255,10 +364,10 @@ impl<'a> Walker<'a> {
                 self.assign_name(name, &command.span);
                 let name = name.clone();
                 self.repeat(&[body], state, |walker, state| {
-                    state.vars.insert(name.clone(), values.clone());
+                    state.set(&name, values.clone());
                     walker.script(body, state);
                 });
-                state.vars.insert(name, Value::Opaque("the variable of a loop".to_owned()));
+                state.set(&name, Value::Opaque("the variable of a loop".to_owned()));
             }
             Kind::ArithFor { parts, body } => {
                 let [start, condition, step] = parts;
@@ -272,9 +381,13 @@ impl<'a> Walker<'a> {
             Kind::Case { word, arms } => {
                 self.value(word, state);
                 let mut ends = vec![state.clone()];
+                let falls = arms.iter().any(|arm| arm.end != ";;");
                 for arm in arms {
+                    if self.is_full() {
+                        break;
+                    }
                     let mut own = state.clone();
-                    if arms.iter().any(|arm| arm.end != ";;") {
+                    if falls {
                         forget(&[&arm.body], &mut own);
                     }
                     for pattern in &arm.patterns {
@@ -337,6 +450,13 @@ impl<'a> Walker<'a> {
                 None => return Value::Opaque("the arguments of the script".to_owned()),
             },
         };
+        // Hashes have no blanks to fall apart at.
+        if let (Some([Word { parts, .. }]), [Arg { word: Became::Glob { pattern, .. }, .. }]) = (list, args.as_slice())
+            && matches!(parts.as_slice(), [Part::Command { quoted: false, .. }])
+            && pattern == "0**"
+        {
+            return Value::Output(Output { prefix: "0", number: false });
+        }
         values_of(&args)
     }
 
@@ -353,6 +473,12 @@ impl<'a> Walker<'a> {
                 self.remote.extend(became.iter().map(|arg| (arg.span.start, arg.span.end)));
             }
             args.append(&mut became);
+            if args.len() > WORDS {
+                args.truncate(WORDS);
+                let why = format!("one command has more than {WORDS} words");
+                self.say(command.span.clone(), Fact::Misparse(why));
+                break;
+            }
         }
         let mut facts = Vec::new();
         let alone = list.is_empty();
@@ -387,6 +513,24 @@ impl<'a> Walker<'a> {
     ) {
         let mut report = Report { argv: args.to_vec(), span: span.clone(), facts, findings: Vec::new() };
         let Some(first) = args.first() else { return };
+        if let Became::OneOf(words) = &first.word
+            && words.len() <= ALTERNATIVES
+            && words.iter().all(|word| matches!(word, Became::Exact(_)))
+        {
+            // One of several programs: what each of them would do.
+            let mut ends = Vec::new();
+            for word in words {
+                let mut own = state.clone();
+                let mut argv = args.to_vec();
+                if let Some(first) = argv.first_mut() {
+                    first.word = word.clone();
+                }
+                self.argv(&argv, span, &mut own, stdin, report.facts.clone(), nested);
+                ends.push(own);
+            }
+            *state = merge(ends).unwrap_or_else(|| state.clone());
+            return;
+        }
         let Some(name) = first.exact().map(str::to_owned) else {
             report.facts.push(Fact::Opaque("the name of the program is not known before it runs".to_owned()));
             self.reports.push(report);
@@ -412,8 +556,10 @@ impl<'a> Walker<'a> {
                 return;
             }
         };
-        let mut argv = args.to_vec();
-        if let Some(first) = argv.first_mut() {
+        let mut argv = Cow::Borrowed(args);
+        if program != name
+            && let Some(first) = argv.to_mut().first_mut()
+        {
             first.word = Became::Exact(program.clone());
         }
         let places = if state.cwd.is_empty() { vec![PathBuf::from(NOWHERE)] } else { state.cwd.clone() };
@@ -425,10 +571,12 @@ impl<'a> Walker<'a> {
             let Judge { facts, findings, nested, .. } = judge;
             for fact in facts {
                 let fact = self.placed(fact, place);
-                if !report.facts.contains(&fact) {
-                    report.facts.push(fact);
+                if matches!(&fact, Fact::Write(target) if is_sink(&target.path)) {
+                    continue;
                 }
+                report.facts.push(fact);
             }
+            each_once(&mut report.facts);
             for finding in findings {
                 if !report.findings.contains(&finding) {
                     report.findings.push(finding);
@@ -440,7 +588,7 @@ impl<'a> Walker<'a> {
         }
         self.feed(&program, args, stdin, &mut report);
         self.reports.push(report);
-        self.forget_by(&program, args, state);
+        self.forget_by(&program, args, stdin, state);
         for (inner, place) in nested_all {
             if self.nesting >= NESTING {
                 self.opaque(span, "commands that run commands, too deep");
@@ -500,6 +648,10 @@ impl<'a> Walker<'a> {
     }
 
     fn nested_script(&mut self, text: &str, args: &[Arg], span: &Range<usize>, state: &State, stdin: &Stdin) {
+        if text.len() > self.text_left {
+            return self.say(span.clone(), Fact::Misparse("too much text in commands that run commands".to_owned()));
+        }
+        self.text_left -= text.len();
         let outcome = match parse::parse(text, Some(span.clone())) {
             Ok(outcome) => outcome,
             Err(trouble) => {
@@ -581,9 +733,12 @@ impl<'a> Walker<'a> {
                 let rest = args.get(1..).unwrap_or_default();
                 match rest.first() {
                     None => state.stdin = stdin.clone(),
+                    Some(_) if self.nesting >= NESTING => self.opaque(span, "commands that run commands, too deep"),
                     Some(first) if first.exact().is_some_and(|text| !text.starts_with('-')) => {
                         self.count += 1;
+                        self.nesting += 1;
                         self.argv(rest, span, state, stdin, Vec::new(), true);
+                        self.nesting -= 1;
                         state.gone = true;
                     }
                     Some(_) => report.facts.push(Fact::Opaque("`exec` with an option".to_owned())),
@@ -641,6 +796,12 @@ impl<'a> Walker<'a> {
     }
 
     fn declare(&mut self, name: &str, args: &[Arg], state: &mut State, report: &mut Report) {
+        let exporting = |arg: &Arg| matches!(arg.exact(), Some(flag) if flag.starts_with('-') && flag.contains('x'));
+        let exports = name == "export" || args.iter().any(exporting);
+        let shows = matches!(args.first().and_then(Arg::exact), Some("-p" | "-F")) && name != "export";
+        if shows && args.iter().skip(1).all(|arg| arg.exact().is_some_and(is_name)) {
+            return;
+        }
         for arg in args {
             let text = match &arg.word {
                 Became::Exact(text) => text.clone(),
@@ -655,12 +816,12 @@ impl<'a> Walker<'a> {
                 continue;
             }
             if let Some(flags) = text.strip_prefix('-') {
-                // Integers are evaluated again, name references lead elsewhere, functions are code.
+                // Integers are evaluated again, name references lead elsewhere, functions are code, and
+                // `-l` and `-u` change the letters of every later value.
                 let harmless = match name {
                     "export" => matches!(flags, "p" | "n"),
                     _ => {
-                        !flags.is_empty()
-                            && flags.bytes().all(|flag| matches!(flag, b'p' | b'r' | b'g' | b'x' | b'l' | b'u' | b't'))
+                        !flags.is_empty() && flags.bytes().all(|flag| matches!(flag, b'p' | b'r' | b'g' | b'x' | b't'))
                     }
                 };
                 if !harmless {
@@ -676,12 +837,14 @@ impl<'a> Walker<'a> {
                 report.facts.push(Fact::Opaque(format!("`{name}` with a subscript or an option that is not known")));
                 continue;
             }
-            let exports = name == "export"
-                || args
-                    .iter()
-                    .any(|arg| matches!(arg.exact(), Some(flag) if flag.starts_with('-') && flag.contains('x')));
-            let known = matches!(&arg.word, Became::Exact(_)).then_some(()).and(value);
+            let flagged = |letter: char| {
+                args.iter().any(|arg| arg.exact().is_some_and(|t| t.starts_with('-') && t.contains(letter)))
+            };
+            // `local` fails outside of a function, and with `-p` nothing is assigned.
+            let fails = name == "local" || flagged('p');
+            let known = matches!(&arg.word, Became::Exact(_)).then_some(()).filter(|()| !fails).and(value);
             match meaning(variable) {
+                _ if known.is_some_and(|text| calms(variable, &Value::Exact(text.to_owned()))) => {}
                 Meaning::Rewires => {
                     report.facts.push(Fact::Opaque(format!("it sets `{variable}`, which decides what runs")))
                 }
@@ -695,31 +858,49 @@ impl<'a> Walker<'a> {
                     Some(text) if !text_appends(arg) => Value::Exact(text.to_owned()),
                     _ => Value::Opaque(format!("the value of `{variable}`")),
                 };
-                state.vars.insert(variable.to_owned(), value);
+                state.set(variable, value);
+            }
+            if name == "readonly" || flagged('r') {
+                state.frozen.insert(variable.to_owned());
             }
         }
     }
 
     /// Builtins that may set variables by name.
-    fn forget_by(&mut self, program: &str, args: &[Arg], state: &mut State) {
+    fn forget_by(&mut self, program: &str, args: &[Arg], stdin: &Stdin, state: &mut State) {
         if matches!(program, "set" | "shift" | "getopts") {
             state.positional = None;
         }
         if matches!(program, "eval" | "source" | "." | "trap") {
             state.vars.clear();
-            state.cwd.clear();
+            // The script that a virtual environment comes with sets variables and stays where it is.
+            let stays = match args.get(1).and_then(Arg::exact) {
+                Some(file) if matches!(program, "source" | ".") => {
+                    file.ends_with("/bin/activate")
+                        && !state.cwd.is_empty()
+                        && state.cwd.iter().all(|place| self.inside(&normal(&place.join(file))))
+                }
+                _ => false,
+            };
+            if !stays {
+                state.cwd.clear();
+            }
         }
-        if !STATEFUL.contains(&program) {
+        // Without `-v`, printf only prints.
+        let prints = program == "printf" && args.get(1).and_then(Arg::exact).is_some_and(|text| !text.starts_with('-'));
+        if !STATEFUL.contains(&program) || prints {
             return;
+        }
+        if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, line_reader(args))
+            && std::mem::take(&mut self.condition)
+            && let Some(Output { prefix, number: false }) = commands::listed(from)
+        {
+            let pattern = format!("{prefix}**/*");
+            return state.set(&name, Value::Pattern { pattern, prefix: prefix.to_owned() });
         }
         for arg in args.get(1..).unwrap_or_default() {
             match arg.exact() {
-                Some(text) => {
-                    let name = text.split(['=', '[']).next().unwrap_or_default();
-                    if is_name(name) {
-                        state.vars.insert(name.to_owned(), Value::Opaque(format!("the value of `{name}`")));
-                    }
-                }
+                Some(text) => set_by(text, |name| state.set(name, Value::Opaque(format!("the value of `{name}`")))),
                 None => state.vars.clear(),
             }
         }
@@ -748,6 +929,7 @@ impl<'a> Walker<'a> {
             facts.push(Fact::Opaque(format!("the subscript of `{name}` is evaluated as arithmetic")));
         }
         match meaning(name) {
+            _ if calms(name, &value) => {}
             Meaning::Harmless if alone || !matches!(value, Value::Opaque(_)) => {}
             Meaning::Setting if alone => {}
             Meaning::Setting if !matches!(value, Value::Opaque(_)) => {
@@ -769,7 +951,7 @@ impl<'a> Walker<'a> {
             } else {
                 value
             };
-            state.vars.insert(name.clone(), value);
+            state.set(name, value);
         }
     }
 
@@ -821,7 +1003,8 @@ impl<'a> Walker<'a> {
             return Stdin::Unknown;
         };
         if matches!(word.parts.as_slice(), [Part::Process { .. }]) {
-            return Stdin::Pipe { from: "a process substitution".to_owned(), remote };
+            let argvs: Vec<&[Arg]> = self.outlet.iter().map(Vec::as_slice).collect();
+            return Stdin::Pipe { from: commands::feeder(&argvs), remote };
         }
         let dup = matches!(redirect.op, RedirectOp::DupIn | RedirectOp::DupOut);
         if dup {
@@ -853,6 +1036,12 @@ impl<'a> Walker<'a> {
                 }
                 if writes && is_sink(&path) {
                     continue;
+                }
+                if writes && is_disk(&path) {
+                    facts.push(Fact::Destroys(
+                        Category::Disk,
+                        format!("`{text}` is a disk; what it holds is written over"),
+                    ));
                 }
             }
             if let Became::Opaque { prefix, .. } = &arg.word
@@ -932,22 +1121,34 @@ impl<'a> Walker<'a> {
     /// Arithmetic evaluates names again and again: only numbers and names of numbers are let through.
     fn arith(&mut self, parts: &[Part], state: &mut State, span: &Range<usize>) -> bool {
         let mut safe = true;
+        let mut sum = Sum::default();
         for part in parts {
             match part {
-                Part::Plain(text) | Part::Quoted(text) => safe &= arith_text(text, state),
+                Part::Plain(text) | Part::Quoted(text) => safe &= sum.text(text, state),
                 Part::Param { param, .. } => {
                     let value = self.param(param, state, span);
                     safe &= is_number(&value, state);
+                    safe &= sum.value(matches!(&value, Value::Exact(text) if is_name(text)));
+                    // `$n = 5` sets what `n` names.
+                    if let Value::Exact(text) = &value
+                        && is_name(text)
+                    {
+                        state.set(text, Value::Number);
+                    }
                 }
-                Part::Arith { parts, .. } => safe &= self.arith(parts, state, span),
+                Part::Arith { parts, .. } => {
+                    safe &= self.arith(parts, state, span);
+                    safe &= sum.value(false);
+                }
                 Part::Command { script, .. } => {
-                    let mut own = state.clone();
-                    self.script(script, &mut own);
-                    safe = false;
+                    let value = self.output(script, state);
+                    safe &= is_number(&value, state);
+                    safe &= sum.value(false);
                 }
                 Part::Process { .. } | Part::Array(_) => safe = false,
             }
         }
+        sum.end(state);
         if !safe {
             self.opaque(span, "arithmetic evaluates a text that is not known, and a subscript in it can run commands");
         }
@@ -1004,7 +1205,9 @@ impl<'a> Walker<'a> {
                     out.push(Piece::Value { value, quoted: *quoted });
                 }
                 Part::Arith { parts, quoted } => {
-                    let value = if self.arith(parts, state, span) {
+                    let value = if let Some(sum) = constant(parts) {
+                        Value::Exact(sum.to_string())
+                    } else if self.arith(parts, state, span) {
                         Value::Number
                     } else {
                         Value::Opaque("the result of arithmetic".to_owned())
@@ -1051,7 +1254,38 @@ impl<'a> Walker<'a> {
         {
             return Value::Exact(path.to_owned());
         }
-        Value::Opaque("the output of a command".to_owned())
+        self.printed(script).unwrap_or_else(|| Value::Opaque("the output of a command".to_owned()))
+    }
+
+    /// What the only pipeline of `script`, which was just walked, is known to print.
+    fn printed(&self, script: &Script) -> Option<Value> {
+        let [item] = script.items.as_slice() else { return None };
+        let quiet = |stage: &Command| {
+            stage.redirects.iter().all(|redirect| match &redirect.fd {
+                Fd::Number(number) => number == "2" && redirect.op != RedirectOp::DupOut,
+                Fd::Default => redirect.op == RedirectOp::Read,
+                Fd::Named(_) => false,
+            })
+        };
+        let plain = |stage: &Command| matches!(&stage.kind, Kind::Simple { assigns, .. } if assigns.is_empty());
+        let errors = item.first.both.contains(&true);
+        if errors
+            || item.background
+            || !item.rest.is_empty()
+            || !item.first.stages.iter().all(|stage| quiet(stage) && plain(stage))
+        {
+            return None;
+        }
+        let stages: Vec<&[Arg]> = self.outlet.iter().map(Vec::as_slice).collect();
+        if let [argv] = stages.as_slice() {
+            if commands::always_number(argv) {
+                return Some(Value::Number);
+            }
+            if let Some(text) = commands::path_part(argv) {
+                return Some(Value::Exact(text));
+            }
+        }
+        commands::listed(&commands::feeder(&stages)).map(Value::Output)
     }
 
     fn param(&mut self, param: &Param, state: &mut State, span: &Range<usize>) -> Value {
@@ -1088,6 +1322,11 @@ impl<'a> Walker<'a> {
             }
             Op::Edit(word) => {
                 self.pieces(word, state, span);
+                if let Value::Exact(text) = &known
+                    && let Some(text) = param.raw.strip_prefix(&param.name).and_then(|edit| cut(text, edit))
+                {
+                    return Value::Exact(text);
+                }
                 Value::Opaque(format!("a changed value of `{}`", param.name))
             }
             Op::Substring(word) => {
@@ -1116,12 +1355,19 @@ impl<'a> Walker<'a> {
 
     fn variable(&self, name: &str, state: &State) -> Value {
         match name {
-            "?" | "#" | "$" | "!" => return Value::Number,
+            "?" | "#" | "$" => return Value::Number,
+            "!" if state.background => return Value::Number,
+            "!" => return Value::Opaque("`$!` without anything in the background".to_owned()),
+            "_" => return Value::Opaque("the last word of the command before".to_owned()),
             "0" => return Value::Opaque("the name of the shell".to_owned()),
             _ => {}
         }
         if let Ok(index) = name.parse::<usize>() {
             let arg = state.positional.as_ref().and_then(|args| args.get(index));
+            // Names that a command lists: where it lists none, there is no argument.
+            let perhaps_none =
+                |arg: &&Arg| matches!(&arg.word, Became::Glob { pattern, .. } if pattern.ends_with("**"));
+            let arg = arg.filter(|arg| !perhaps_none(arg));
             return arg.map_or_else(
                 || Value::Opaque(format!("the argument `${name}`")),
                 |arg| values_of(std::slice::from_ref(arg)),
@@ -1207,12 +1453,149 @@ const RUNS_TEXT: &[&str] = &[
     "xargs",
 ];
 
+/// The value of arithmetic over literals.
+fn constant(parts: &[Part]) -> Option<i64> {
+    let [Part::Plain(text) | Part::Quoted(text)] = parts else { return None };
+    let mut rest: &[u8] = text.as_bytes();
+    let value = sum(&mut rest, 0)?;
+    rest.iter().all(u8::is_ascii_whitespace).then_some(value)
+}
+
+/// Products that are added and taken off.
+fn sum(rest: &mut &[u8], depth: usize) -> Option<i64> {
+    let mut value = product(rest, depth)?;
+    loop {
+        *rest = rest.trim_ascii_start();
+        let (sign, behind) = match rest.split_first() {
+            Some((sign @ (b'+' | b'-'), behind)) => (*sign, behind),
+            _ => return Some(value),
+        };
+        *rest = behind;
+        let next = product(rest, depth)?;
+        value = if sign == b'+' { value.checked_add(next)? } else { value.checked_sub(next)? };
+    }
+}
+
+fn product(rest: &mut &[u8], depth: usize) -> Option<i64> {
+    let mut value = literal(rest, depth)?;
+    loop {
+        *rest = rest.trim_ascii_start();
+        let (sign, behind) = match rest.split_first() {
+            Some((sign @ (b'*' | b'/' | b'%'), behind)) => (*sign, behind),
+            _ => return Some(value),
+        };
+        *rest = behind;
+        let next = literal(rest, depth)?;
+        value = match sign {
+            b'*' => value.checked_mul(next)?,
+            b'/' => value.checked_div(next)?,
+            _ => value.checked_rem(next)?,
+        };
+    }
+}
+
+/// A decimal number or what stands in parentheses. A leading zero would be octal.
+fn literal(rest: &mut &[u8], depth: usize) -> Option<i64> {
+    *rest = rest.trim_ascii_start();
+    if let Some(inside) = rest.strip_prefix(b"(") {
+        *rest = inside;
+        let value = (depth < 32).then(|| sum(rest, depth + 1)).flatten()?;
+        *rest = rest.trim_ascii_start().strip_prefix(b")")?;
+        return Some(value);
+    }
+    let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, behind) = rest.split_at_checked(end)?;
+    let text = std::str::from_utf8(digits).ok()?;
+    *rest = behind;
+    let octal = text.len() > 1 && text.starts_with('0');
+    let odd = behind.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'#' | b'_' | b'.'));
+    if octal || odd { None } else { text.parse().ok() }
+}
+
+/// `value` with what `edit` cuts off at its start or end: literal text, with `*` at the far side or before it.
+fn cut(value: &str, edit: &str) -> Option<String> {
+    let (kind, pattern) = edit.split_at_checked(edit.find(|c| c != '#' && c != '%').unwrap_or(edit.len()))?;
+    let text = pattern.trim_matches('*');
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-');
+    if text.is_empty() || !text.chars().all(plain) || !value.chars().all(plain) {
+        return None;
+    }
+    let star = (pattern.strip_suffix(text) == Some("*"), pattern.strip_prefix(text) == Some("*"));
+    let whole = pattern == text;
+    let kept = match kind {
+        "#" | "##" if whole => value.strip_prefix(text).unwrap_or(value),
+        "%" | "%%" if whole => value.strip_suffix(text).unwrap_or(value),
+        "#" if star.0 => value.split_once(text).map_or(value, |(_, after)| after),
+        "##" if star.0 => value.rsplit_once(text).map_or(value, |(_, after)| after),
+        "%" if star.1 => value.rsplit_once(text).map_or(value, |(before, _)| before),
+        "%%" if star.1 => value.split_once(text).map_or(value, |(before, _)| before),
+        _ => return None,
+    };
+    Some(kept.to_owned())
+}
+
+/// Whether the script is one command, which is not turned around.
+fn is_one_command(script: &Script) -> bool {
+    matches!(script.items.as_slice(), [item]
+        if !item.background && item.rest.is_empty() && item.first.stages.len() == 1 && item.first.bangs == 0)
+}
+
+/// Programs whose standard input is commands for a database: what is echoed to them is looked at.
+const SQL_READERS: &[&str] =
+    &["psql", "mysql", "mariadb", "sqlite3", "redis-cli", "mongosh", "mongo", "cqlsh", "clickhouse-client", "sqlplus"];
+
+/// What `echo` or `printf` with words that are known prints.
+fn echoed(argv: &[Arg]) -> Option<String> {
+    let (program, words) = argv.split_first()?;
+    let words: Option<Vec<&str>> = words.iter().map(Arg::exact).collect();
+    let words = words.filter(|words| words.first().is_some_and(|first| !first.starts_with('-')))?;
+    matches!(program.exact(), Some("echo" | "printf")).then(|| words.join(" ") + "\n")
+}
+
+/// The name that `read` gets a whole line for.
+fn line_reader(args: &[Arg]) -> Option<String> {
+    let words: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();
+    match words?.as_slice() {
+        [name] | ["-r", name] | ["-r", "-d", "", name] | ["-d", "", "-r", name] | ["-rd", "", name]
+            if is_name(name) && meaning(name) != Meaning::Rewires =>
+        {
+            Some((*name).to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// A program that only shows, or asks nothing, in the place of one that could do anything.
+fn calms(name: &str, value: &Value) -> bool {
+    let Value::Exact(value) = value else { return false };
+    match name {
+        "GIT_PAGER" | "PAGER" | "MANPAGER" | "GH_PAGER" | "SYSTEMD_PAGER" | "AWS_PAGER" | "DELTA_PAGER" => {
+            matches!(value.as_str(), "cat" | "")
+        }
+        "GIT_EDITOR" | "EDITOR" | "VISUAL" | "GIT_SEQUENCE_EDITOR" => matches!(value.as_str(), "true" | ":" | "cat"),
+        "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS" => matches!(value.as_str(), "0" | "false"),
+        _ => false,
+    }
+}
+
 fn is_version(rest: &str) -> bool {
     !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 fn is_declaration(name: &str) -> bool {
     matches!(name, "export" | "declare" | "typeset" | "local" | "readonly")
+}
+
+/// The names that a word of `read`, `unset` and their kind may set: itself, `NAME=…`, or the rest of a
+/// bundle of options (`-ax` is `-a x`).
+fn set_by(text: &str, mut set: impl FnMut(&str)) {
+    let starts = if text.starts_with('-') { text.len().min(16) } else { 1 };
+    for start in 0..starts {
+        let name = text.get(start..).and_then(|rest| rest.split(['=', '[', '+']).next()).unwrap_or_default();
+        if is_name(name) {
+            set(name);
+        }
+    }
 }
 
 fn text_appends(arg: &Arg) -> bool {
@@ -1327,8 +1710,13 @@ fn merge(states: Vec<State>) -> Option<State> {
     let mut out = running.next()?;
     for state in running {
         out.cwd = join_cwd(&out.cwd, &state.cwd);
+        out.frozen.extend(state.frozen.iter().cloned());
+        out.background &= state.background;
         if out.positional != state.positional {
             out.positional = None;
+        }
+        if out.vars == state.vars {
+            continue;
         }
         let names: BTreeSet<String> = out.vars.keys().chain(state.vars.keys()).cloned().collect();
         for name in names {
@@ -1360,43 +1748,102 @@ fn is_integer(text: &str) -> bool {
 
 fn is_number(value: &Value, state: &State) -> bool {
     match value {
+        Value::Output(output) => output.number,
         Value::Exact(text) if is_name(text) => state.vars.get(text).is_some_and(integer),
         value => integer(value),
     }
 }
 
-/// Whether arithmetic text names nothing but numbers; names that it assigns become numbers.
-fn arith_text(text: &str, state: &mut State) -> bool {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at).copied() {
-        if byte.is_ascii_digit() {
-            while bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'#' | b'_' | b'@')) {
-                at += 1;
+/// Reads one arithmetic expression: only numbers and names of numbers are let through, because the text
+/// of any other name is evaluated again.
+#[derive(Debug, Default)]
+struct Sum {
+    depth: usize,
+    /// Something of the current part between commas was read.
+    begun: bool,
+    /// The text so far ends in a name, which what follows may continue.
+    name: bool,
+    /// Names that certainly get a number, known from the next comma on.
+    assigned: Vec<String>,
+    /// Names that may get a number.
+    doubtful: Vec<String>,
+}
+
+impl Sum {
+    /// A value in the middle of the expression, and whether it is a name.
+    fn value(&mut self, is_name: bool) -> bool {
+        let apart = !self.name;
+        self.name = is_name;
+        self.begun = true;
+        apart
+    }
+
+    fn text(&mut self, text: &str, state: &mut State) -> bool {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at).copied() {
+            let continues = std::mem::take(&mut self.name);
+            if byte.is_ascii_alphanumeric() || byte == b'_' {
+                let start = at;
+                let within = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+                let number = |byte: &u8| byte.is_ascii_digit();
+                let is_number = number(&byte);
+                while bytes.get(at).is_some_and(|b| within(b) || is_number && matches!(b, b'#' | b'@')) {
+                    at += 1;
+                }
+                let name = text.get(start..at).unwrap_or_default();
+                let rest = text.get(at..).unwrap_or_default();
+                if continues || !is_number && !self.word(name, rest, state) {
+                    return false;
+                }
+                self.begun = true;
+                continue;
             }
-        } else if byte.is_ascii_alphabetic() || byte == b'_' {
-            let start = at;
-            while bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
-                at += 1;
+            match byte {
+                b'[' | b']' => return false,
+                _ if !byte.is_ascii() => return false,
+                b'(' => self.depth += 1,
+                b')' => self.depth = self.depth.saturating_sub(1),
+                b',' if self.depth == 0 => self.end(state),
+                _ => {}
             }
-            let name = text.get(start..at).unwrap_or_default();
-            let rest = text.get(at..).unwrap_or_default().trim_start();
-            let assigned = rest.starts_with('=') && !rest.starts_with("==");
-            if meaning(name) == Meaning::Rewires {
-                return false;
-            }
-            if assigned || state.vars.get(name).is_some_and(integer) {
-                state.vars.insert(name.to_owned(), Value::Number);
-            } else {
-                return false;
-            }
-        } else if byte == b'[' || byte == b']' || !byte.is_ascii() {
-            return false;
-        } else {
+            self.begun |= !byte.is_ascii_whitespace() && byte != b',';
             at += 1;
         }
+        true
     }
-    true
+
+    fn word(&mut self, name: &str, rest: &str, state: &mut State) -> bool {
+        self.name = rest.is_empty();
+        let rest = rest.trim_start();
+        if meaning(name) == Meaning::Rewires {
+            return false;
+        }
+        let known = state.vars.get(name).is_some_and(integer);
+        if matches!(state.vars.get(name), Some(Value::Output(output)) if output.number) {
+            // Digits or nothing, which is zero here; it may still be nothing where it is a word.
+        } else if known {
+            state.set(name, Value::Number);
+        } else if !rest.starts_with('=') || rest.starts_with("==") {
+            return false;
+        } else if self.begun || self.depth > 0 {
+            self.doubtful.push(name.to_owned());
+        } else {
+            self.assigned.push(name.to_owned());
+        }
+        true
+    }
+
+    /// The end of the expression, or of a part before a comma.
+    fn end(&mut self, state: &mut State) {
+        for name in self.doubtful.drain(..) {
+            state.set(&name, Value::Opaque(format!("the value of `{name}`")));
+        }
+        for name in self.assigned.drain(..) {
+            state.set(&name, Value::Number);
+        }
+        self.begun = false;
+    }
 }
 
 fn values_of(args: &[Arg]) -> Value {
@@ -1490,17 +1937,19 @@ fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, anything: &m
                 *all &= number;
             }
             let name = name_of(command);
-            if STATEFUL.contains(&name.as_str())
-                || is_declaration(&name)
-                || matches!(name.as_str(), "command" | "builtin")
-            {
+            // `printf -v` is never followed, and `cd` sets no variable of the script.
+            let sets =
+                STATEFUL.contains(&name.as_str()) && !matches!(name.as_str(), "printf" | "cd" | "pushd" | "popd");
+            if sets || is_declaration(&name) || matches!(name.as_str(), "command" | "builtin") {
                 for word in words.iter().skip(1) {
                     match word.parts.as_slice() {
-                        [Part::Plain(text) | Part::Quoted(text), ..] => {
-                            let name = text.split(['=', '[', '+']).next().unwrap_or_default();
-                            if is_name(name) {
+                        [Part::Plain(text) | Part::Quoted(text)] => set_by(text, |name| {
+                            out.insert(name.to_owned(), false);
+                        }),
+                        [Part::Plain(text) | Part::Quoted(text), ..] if text.contains(['=', '[']) => {
+                            set_by(text, |name| {
                                 out.insert(name.to_owned(), false);
-                            }
+                            });
                         }
                         _ => *anything = true,
                     }

@@ -9,6 +9,9 @@ use super::judge::{Arg, Word};
 /// Most words that one word of the script may become.
 const MOST: usize = 256;
 
+/// Most braces of one word that are looked into: each is read again for those before it.
+const BRACES: usize = 32;
+
 /// What is known of a variable, or of an expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
@@ -20,8 +23,19 @@ pub(super) enum Value {
     OneOf(Vec<String>),
     /// One file name that the pattern matches.
     Pattern { pattern: String, prefix: String },
+    /// What a command of a known kind prints: no word, or several.
+    Output(Output),
     /// Anything; the reason.
     Opaque(String),
+}
+
+/// The words that a command prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Output {
+    /// How every word starts: a directory, or `0` for hashes and numbers, which have no slash.
+    pub prefix: &'static str,
+    /// Only digits.
+    pub number: bool,
 }
 
 /// A piece of a word whose values are known as far as they are.
@@ -40,8 +54,24 @@ enum Atom {
     Value(Value, bool),
 }
 
+/// The text of a word in which nothing is expanded: most words.
+fn literal(pieces: &[Piece]) -> Option<String> {
+    let mut out = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Plain(text) if !text.is_empty() && !text.contains(['{', '~', '*', '?', '[']) => out.push_str(text),
+            Piece::Quoted(text) => out.push_str(text),
+            _ => return None,
+        }
+    }
+    (!pieces.is_empty()).then_some(out)
+}
+
 /// The words that `pieces` become.
 pub(super) fn expand(pieces: &[Piece], home: &Path, span: &Range<usize>) -> Vec<Arg> {
+    if let Some(text) = literal(pieces) {
+        return vec![Arg { word: Word::Exact(text), span: span.clone() }];
+    }
     let mut atoms = Vec::new();
     for piece in pieces {
         match piece {
@@ -52,8 +82,11 @@ pub(super) fn expand(pieces: &[Piece], home: &Path, span: &Range<usize>) -> Vec<
     }
     let opaque = |why: &str| Word::Opaque { prefix: String::new(), splits: true, why: why.to_owned() };
     let mut words = Vec::new();
-    let has_brace = atoms.iter().any(|atom| matches!(atom, Atom::Bare('{')));
-    let alternatives = if has_brace { braces(atoms, 0) } else { Some(vec![atoms]) };
+    let alternatives = match atoms.iter().filter(|atom| matches!(atom, Atom::Bare('{'))).count() {
+        0 => Some(vec![atoms]),
+        some if some <= BRACES => braces(atoms, 0),
+        _ => None,
+    };
     match alternatives {
         None => words.push(opaque("the braces stand for too many words")),
         Some(alternatives) => {
@@ -71,6 +104,9 @@ pub(super) fn expand(pieces: &[Piece], home: &Path, span: &Range<usize>) -> Vec<
 
 /// The one text that `pieces` are where no word is split (assignments, here-strings, `case`).
 pub(super) fn single(pieces: &[Piece], home: &Path) -> Value {
+    if let Some(text) = literal(pieces) {
+        return Value::Exact(text);
+    }
     let mut atoms = Vec::new();
     for piece in pieces {
         match piece {
@@ -285,6 +321,7 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
             Tilde::Other => builds[0].unknown(false, "the home of somebody else, or a directory of the stack"),
         }
     }
+    let bracket = atoms.iter().rposition(|atom| matches!(atom, Atom::Bare(']'))).unwrap_or(0);
     // `name=~/x` is expanded in every argument, not only in assignments.
     let equals = atoms.iter().position(|atom| !matches!(atom, Atom::Bare(c) if c.is_ascii_alphanumeric() || *c == '_'));
     while let Some(atom) = atoms.get(at) {
@@ -305,7 +342,7 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                 let wild = splits
                     && match c {
                         '*' | '?' => true,
-                        '[' => atoms.iter().skip(at + 2).any(|atom| matches!(atom, Atom::Bare(']'))),
+                        '[' => bracket >= at + 2,
                         _ => false,
                     };
                 let mut text = [0; 4];
@@ -324,7 +361,15 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                     }
                     Value::Exact(text) => builds.iter_mut().for_each(|build| build.push(text)),
                     Value::Number if atoms.len() == 1 => builds.iter_mut().for_each(|build| build.push("0")),
-                    Value::Number => builds.iter_mut().for_each(|build| build.unknown(false, "a number")),
+                    Value::Number => {
+                        for build in &mut builds {
+                            if build.text.is_empty() || build.opaque.is_some() {
+                                build.unknown(false, "a number");
+                            } else {
+                                build.wildcard('*');
+                            }
+                        }
+                    }
                     Value::OneOf(texts) => {
                         let odd = bare && texts.iter().any(|text| text.is_empty() || has_special(text));
                         if odd || builds.len() * texts.len() > 64 {
@@ -346,14 +391,43 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                         // Outside quotes a name with blanks becomes several words, so nothing is known of
                         // their start; and behind a slash they could be any path.
                         let deep = pattern.get(prefix.len()..).is_some_and(|rest| rest.contains('/'));
+                        if bare && deep {
+                            let why = "names with blanks fall apart here; put the variable into quotes";
+                            builds.iter_mut().for_each(|build| build.unknown(true, why));
+                            at += 1;
+                            continue;
+                        }
+                        // The name as it is, and a piece of it that starts anyhow.
+                        let pieces: Vec<Build> = builds.iter().filter(|_| bare).cloned().collect();
                         for build in &mut builds {
-                            if bare && deep {
-                                build.unknown(true, "names with blanks fall apart here; put the variable into quotes");
-                                continue;
-                            }
-                            build.wild.get_or_insert(if bare { 0 } else { build.text.len() + prefix.len() });
+                            build.wild.get_or_insert(build.text.len() + prefix.len());
                             build.text.push_str(pattern);
                             build.present = true;
+                        }
+                        for mut piece in pieces {
+                            piece.wild = Some(0);
+                            piece.text.push_str(pattern);
+                            piece.present = true;
+                            if !builds.iter().any(|build| build.wild == Some(0) && build.text == piece.text) {
+                                builds.push(piece);
+                            }
+                        }
+                    }
+                    Value::Output(output) => {
+                        let lone = atoms.iter().all(|atom| matches!(atom, Atom::Value(..)) || is_nothing(atom))
+                            && atoms.iter().filter(|atom| !is_nothing(atom)).count() == 1
+                            || (at == 0 && output.prefix == "0" && extends_revision(atoms));
+                        if !lone || !(bare || matches!(output.prefix, "0" | "/usr/bin/")) {
+                            builds.iter_mut().for_each(|build| build.unknown(bare, "the output of a command"));
+                        } else {
+                            // In quotes it is one word, which may be empty.
+                            let empty = (!bare).then(|| Build { present: true, ..Build::default() });
+                            for build in &mut builds {
+                                build.push(output.prefix);
+                                build.wildcard('*');
+                                build.wildcard('*');
+                            }
+                            builds.extend(empty);
                         }
                     }
                     Value::Opaque(why) => builds.iter_mut().for_each(|build| build.unknown(bare, why)),
@@ -370,6 +444,24 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
     } else {
         words.append(&mut finished);
     }
+}
+
+fn is_nothing(atom: &Atom) -> bool {
+    matches!(atom, Atom::Quoted(text) if text.is_empty())
+}
+
+/// Whether what follows the first atom makes no path and no option of it, even where it is empty: `..HEAD`, `^2`.
+fn extends_revision(atoms: &[Atom]) -> bool {
+    let rest = || {
+        atoms.iter().skip(1).map(|atom| match atom {
+            Atom::Bare(c) if c.is_ascii_alphanumeric() || matches!(c, '.' | '~' | '^' | '_' | '-') => Some(*c),
+            _ => None,
+        })
+    };
+    let first = rest().next().flatten();
+    first.is_some_and(|c| matches!(c, '.' | '~' | '^'))
+        && rest().all(|c| c.is_some())
+        && rest().flatten().any(|c| c.is_ascii_alphanumeric())
 }
 
 fn has_special(text: &str) -> bool {

@@ -6,7 +6,9 @@
 //! network, and what runs a text of the command line itself.
 
 use super::super::judge::{Arg, Judge};
-use super::effects::{asks, dash, edits, looks, only, outside, prints, reaches, run, runs, with, with_dash};
+use super::effects::{
+    asks, dash, edits, looks, only, outside, prints, reaches, run, run_project, runs, with, with_dash,
+};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table.
@@ -206,6 +208,13 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
                 judge.opaque(format!("`{option}` runs what the command line says"));
             }
         }
+    }
+    if named("bazel bazelisk", parsed) {
+        // `//pkg:target` is a label, not a path.
+        let label = |arg: &Arg| arg.exact().is_some_and(|text| text.starts_with("//") && !text.contains("/../"));
+        let mut without = parsed.clone();
+        without.operands.retain(|arg| !label(arg));
+        return run(&without, judge);
     }
     run(parsed, judge);
 }
@@ -413,7 +422,8 @@ fn gofmt(parsed: &Parsed, judge: &mut Judge<'_>) {
 const NPM_OPTS: super::effects::Opts = &[
     (Does::Info, "v version h help"),
     (Does::Flag, "s silent q quiet g global json"),
-    (Does::Value, "prefix w workspace loglevel"),
+    (Does::Value, "w workspace loglevel"),
+    (Does::ReadTree, "prefix"),
 ];
 
 const NPM_LIST: super::effects::Opts = &[
@@ -422,7 +432,8 @@ const NPM_LIST: super::effects::Opts = &[
         "json all a g global l long p parseable prod production dev link package-lock-only workspaces s \
         silent unicode no-unicode",
     ),
-    (Does::Value, "depth omit include w workspace prefix loglevel"),
+    (Does::Value, "depth omit include w workspace loglevel"),
+    (Does::ReadTree, "prefix"),
 ];
 
 const NPM: &[Spec] = &[
@@ -511,9 +522,23 @@ fn fetch_and_run(parsed: &Parsed, judge: &mut Judge<'_>) {
             return run(parsed, judge);
         }
     }
+    // npx runs what the workspace has installed. A tool everybody has there is taken to be that: where it is
+    // not, the sandbox has no network to fetch it with.
+    if let Some((first, _)) = words.split_first()
+        && named("npx", parsed)
+        && parsed.operands.first().and_then(Arg::exact) == Some(first)
+        && INSTALLED.split_whitespace().any(|tool| tool == *first)
+    {
+        return run(parsed, judge);
+    }
     judge.net(None);
     judge.opaque("runs a package that may be fetched first");
 }
+
+const INSTALLED: &str = "tsc eslint prettier jest vitest mocha ava tap nyc c8 karma playwright cypress vite webpack rollup esbuild parcel \
+    tsx ts-node tsup swc babel next nuxt astro svelte-check vue-tsc ng nx turbo lerna stylelint biome standard xo \
+    tailwindcss postcss sass typedoc jsdoc knip madge depcheck size-limit husky lint-staged commitlint jasmine \
+    react-scripts storybook hardhat tsd dprint oxlint markdownlint cspell rimraf concurrently";
 
 fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
     let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
@@ -549,7 +574,8 @@ const YARN_NET: &str = "add install remove up upgrade upgrade-interactive global
 const PNPM_OPTS: super::effects::Opts = &[
     (Does::Info, "v version h help"),
     (Does::Flag, "r recursive s silent w workspace-root"),
-    (Does::Value, "F filter C dir"),
+    (Does::Value, "F filter"),
+    (Does::ReadTree, "C dir"),
 ];
 
 const PNPM: &[Spec] = &[
@@ -631,7 +657,8 @@ const POETRY: &[Spec] = &[
         check: Some(version_or_bump),
         ..PLAIN
     },
-    runs("run build"),
+    Spec { names: "run", ..runs("") }.custom(run_project),
+    runs("build"),
     reaches("install add remove update lock publish sync self source cache search init new"),
     asks("config shell export"),
 ];
@@ -644,7 +671,8 @@ fn version_or_bump(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 const PYTHON_PROJECTS: &[Spec] = &[
-    runs("run build test fmt version check"),
+    Spec { names: "run", ..runs("") }.custom(run_project),
+    runs("build test fmt version check"),
     looks("graph", &[(Does::Flag, "bare json json-tree reverse")]),
     looks("list", &[(Does::Flag, "tree freeze json graph")]),
     looks("show", &[(Does::Flag, "name version summary license")]),
@@ -656,17 +684,21 @@ const PYTHON_PROJECTS: &[Spec] = &[
 ];
 
 const BUNDLE: &[Spec] = &[
-    looks(
-        "list show info",
-        &[
-            (Does::Flag, "name-only paths path v verbose"),
-            (
-                Does::Value,
-                "only-group \
+    // The Gemfile is a program, and all of these run it.
+    Spec {
+        check: Some(run),
+        ..looks(
+            "list show info",
+            &[
+                (Does::Flag, "name-only paths path v verbose"),
+                (
+                    Does::Value,
+                    "only-group \
         without-group",
-            ),
-        ],
-    ),
+                ),
+            ],
+        )
+    },
     looks("platform check", &[(Does::Flag, "ruby"), (Does::Value, "gemfile path")]),
     Spec { names: "exec", style: Style::Raw, operands: Operands::Custom, check: Some(run_inner), ..PLAIN },
     reaches("install update add remove outdated lock cache package clean pristine init gem plugin audit"),
@@ -871,7 +903,6 @@ mod tests {
             "poetry env info",
             "bundle \
                 --version",
-            "bundle list",
             "composer --version",
             "composer show",
             "dotnet --version",

@@ -139,7 +139,7 @@ fn collect(line: &Line, stdin: Option<&str>, wrappers: bool, depth: usize, left:
         return;
     }
     *left -= 1;
-    hits.extend(acts::hits(line));
+    hits.extend(acts::hit(line));
     hits.extend(checks::hits(line, stdin));
     for inner in peel::inner(line, wrappers) {
         collect(&inner, stdin, true, depth - 1, left, hits);

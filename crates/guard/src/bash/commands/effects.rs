@@ -83,6 +83,41 @@ pub fn run(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.code(format!("runs `{}`", parsed.path.join(" ")));
     judge.write_cwd();
     outside(&parsed.operands, judge);
+    guarded(&parsed.operands, judge);
+    let sets = |arg: &Arg| arg.exact().is_some_and(|text| text == "--config" || text.starts_with("--config="));
+    if parsed.path.first().is_some_and(|name| name == "cargo") && parsed.operands.iter().any(sets) {
+        judge.opaque("`--config` of cargo may name the compiler");
+    }
+}
+
+/// A guarded file among the words, alone, behind `=` or attached to a short option, may be what is written.
+fn guarded(words: &[Arg], judge: &mut Judge<'_>) {
+    const LOOKS: &[&str] = &["--check", "--list-different", "-l", "--diff", "--dry-run", "--fail-on-warnings"];
+    if words.iter().any(|word| word.exact().is_some_and(|text| LOOKS.contains(&text))) {
+        return;
+    }
+    for word in words {
+        let Some(text) = word.exact() else { continue };
+        let value = text.rsplit_once('=').map(|(_, value)| value);
+        let attached = text.get(2..).filter(|_| text.starts_with('-') && !text.starts_with("--"));
+        for path in [Some(text), value, attached].into_iter().flatten() {
+            if crate::classify(&judge.resolve(path)).guarded.is_some() {
+                judge.write(&word.with(path));
+            }
+        }
+    }
+}
+
+/// A program of the environment that a project brings: what is known of it is judged as if it stood alone.
+pub fn run_project(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let known = |word: &Arg| word.exact().and_then(super::standard).is_some_and(|name| super::find(name).is_some());
+    match parsed.operands.split_first() {
+        Some((program, _)) if known(program) => {
+            judge.code(format!("runs `{}`", parsed.path.join(" ")));
+            judge.command(&parsed.operands);
+        }
+        _ => run(parsed, judge),
+    }
 }
 
 /// Words that name places outside the working directory, and words that are not known.
@@ -93,7 +128,7 @@ pub fn outside(words: &[Arg], judge: &mut Judge<'_>) {
                 let path = text.rsplit_once('=').map_or(text.as_str(), |(_, value)| value);
                 let away = path.starts_with(['/', '~']) || path.split('/').any(|part| part == "..");
                 if away {
-                    judge.read(&word.with(path));
+                    judge.read_tree(&word.with(path));
                 }
             }
             Word::Glob { prefix, .. } if prefix.starts_with('/') || prefix.contains("..") => judge.read(word),

@@ -24,6 +24,18 @@ pub(super) const SPECS: &[Spec] = &[
             (WriteTree, "t target-directory"),
         ],
         operands: Operands::Copy,
+        check: Some(|parsed, judge| {
+            let to = parsed.value("t target-directory").or(parsed.operands.last());
+            for file in parsed.operands.iter().filter(|_| parsed.has("parents")) {
+                if let (Some(file), Some(to), Some(into)) = (file.exact(), to, to.and_then(Arg::exact)) {
+                    judge.write(&to.with(&format!("{into}/{file}")));
+                }
+            }
+            // Links: what is written through them later is the source.
+            if parsed.has("l link s symbolic-link") {
+                link(parsed, judge);
+            }
+        }),
         ..PLAIN
     },
     Spec {
@@ -155,6 +167,13 @@ pub(super) const SPECS: &[Spec] = &[
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
             let mut files = parsed.operands.as_slice();
+            let inside = |text: &str| {
+                let place = judge.resolve(text);
+                judge.site.roots.iter().any(|root| place.starts_with(root))
+            };
+            if parsed.value("reference").is_some_and(|file| !file.exact().is_some_and(inside)) {
+                judge.privilege("may set a set-user-id bit, as that file has it");
+            }
             if !parsed.has("r w x X s t reference") {
                 let Some((mode, rest)) = files.split_first() else { return };
                 if gives_rights(mode) {
@@ -308,7 +327,8 @@ pub(super) const SPECS: &[Spec] = &[
         // `-T` may be followed by `T` and a command, even inside a bundle; it is not here.
         opts: &[
             (Flag, "r q v 0 1 2 3 4 5 6 7 8 9 j y u f X D e m g o S k l A F recurse-paths quiet move"),
-            (Value, "x i n b P exclude include"),
+            (Value, "x i n P exclude include"),
+            (WriteTree, "b"),
             (Run, "-TT -sp -sb unzip-command"),
             (Info, "h L"),
         ],
@@ -339,6 +359,7 @@ pub(super) const SPECS: &[Spec] = &[
             parsed.operands.first().into_iter().for_each(|archive| judge.read(archive));
             if !parsed.has("l p t v z Z c d") && !parsed.operands.is_empty() {
                 judge.write_cwd();
+                members(parsed.operands.get(1..).unwrap_or_default(), judge);
             }
         }),
         ..PLAIN
@@ -414,7 +435,25 @@ pub(super) const SPECS: &[Spec] = &[
         }),
         ..PLAIN
     },
+    Spec { names: "jar", style: Style::Raw, operands: Operands::Custom, check: Some(jar), ..PLAIN },
 ];
+
+/// Lists an archive of Java; everything else makes or unpacks one.
+fn jar(parsed: &Parsed, judge: &mut Judge<'_>) {
+    match parsed.operands.as_slice() {
+        [list, file, ..]
+            if matches!(list.exact(), Some("tf" | "-tf" | "tvf" | "-tvf" | "ft" | "vtf"))
+                && parsed
+                    .operands
+                    .iter()
+                    .skip(1)
+                    .all(|word| word.exact().is_some_and(|text| !text.starts_with(['@', '-']))) =>
+        {
+            judge.read(file);
+        }
+        _ => judge.opaque("what `jar` does cannot be said"),
+    }
+}
 
 const PACK: &[(Does, &str)] = &[
     (
@@ -628,7 +667,15 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         if packs { judge.write(archive) } else { judge.read(archive) }
     }
-    let operands = || parsed.operands.iter().map(place);
+    let moves = parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "C" | "directory")).count();
+    if moves > 1 {
+        judge.opaque("several directories, one seen from the other");
+    }
+    // `-C` counts for what stands behind it: an operand may be meant from either place.
+    let operands = || {
+        let here = parsed.operands.iter().filter(|_| moves > 0).cloned();
+        parsed.operands.iter().map(place).chain(here)
+    };
     match (lists, packs, unpacks) {
         (true, false, false) => {
             if parsed.has("d diff compare") {
@@ -648,10 +695,18 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
         (false, false, true) if parsed.has("O to-stdout") => {}
         (false, false, true) => match (parsed.value("C directory"), parsed.value("one-top-level")) {
             (Some(dir), _) | (None, Some(dir)) => judge.write_tree(dir),
-            (None, None) => judge.write_cwd(),
+            (None, None) => {
+                judge.write_cwd();
+                members(&parsed.operands, judge);
+            }
         },
         _ => judge.opaque("tar has to be told what to do"),
     }
+}
+
+/// Members of an archive that are unpacked by name: one of them may be a guarded file.
+fn members(names: &[Arg], judge: &mut Judge<'_>) {
+    names.iter().filter(|name| !matches!(name.word, Word::Glob { .. })).for_each(|name| judge.write(name));
 }
 
 /// 7z and rar: a verb, switches that start with `-`, an archive, names.

@@ -116,7 +116,7 @@ const KUBECTL_OPTS: Opts = &[
 const KUBECTL: &[Spec] = &[
     Spec {
         names: "version",
-        opts: &[(Does::Flag, "client short"), (Does::Value, "o output")],
+        opts: &[(Does::Maybe, "client"), (Does::Flag, "short"), (Does::Value, "o output")],
         operands: Operands::None,
         check: Some(kubectl_version),
         ..PLAIN
@@ -135,7 +135,8 @@ const KUBECTL: &[Spec] = &[
 ];
 
 fn kubectl_version(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if !parsed.has("client") {
+    let says = parsed.value("client").is_none_or(|value| value.exact() == Some("true"));
+    if !parsed.has("client") || !says {
         judge.net(None);
     }
 }

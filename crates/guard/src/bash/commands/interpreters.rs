@@ -234,6 +234,81 @@ enum Does {
     Net,
 }
 
+/// Modules that serve, fetch, or run text that stands on the command line.
+const OTHER_MODULES: &str = "http smtpd smtplib ftplib telnetlib nntplib poplib imaplib socketserver xmlrpc urllib \
+    webbrowser ensurepip idlelib code pdb bdb timeit asyncio runpy turtledemo pip wheel twine setuptools easy_install \
+    conda huggingface_hub awscli awscli2 jupyter notebook IPython ipykernel uvicorn gunicorn hypercorn flask waitress \
+    requests httpx aiohttp youtube_dl yt_dlp gsutil keyring getpass pty ssl";
+
+/// `perl -pi -e s/a/b/ FILE…`: a substitution in place, as with sed.
+fn edits_with_perl(words: &[Arg], judge: &mut Judge<'_>) -> bool {
+    let (program, files) = match words {
+        [option, e, program, files @ ..]
+            if matches!(option.exact(), Some("-pi" | "-0pi" | "-p0i")) && e.exact() == Some("-e") =>
+        {
+            (program, files)
+        }
+        [p, i, e, program, files @ ..]
+            if matches!(
+                (p.exact(), i.exact(), e.exact()),
+                (Some("-p"), Some("-i"), Some("-e")) | (Some("-i"), Some("-p"), Some("-e"))
+            ) =>
+        {
+            (program, files)
+        }
+        _ => return false,
+    };
+    // `CMD|` among the files is run, `>FILE` written.
+    let plain = |file: &Arg| match &file.word {
+        Word::Exact(text) | Word::Glob { pattern: text, .. } => {
+            text.trim() == text && !text.contains(['|', '<', '>', '&']) && !may_be_option(file) && text != "-"
+        }
+        _ => false,
+    };
+    let fine = program.exact().is_some_and(only_substitutes) && files.iter().all(plain);
+    if fine {
+        files.iter().for_each(|file| judge.write(file));
+    }
+    fine
+}
+
+/// One `s///` that evaluates nothing: no code in the pattern, no variables but groups, no flag `e`.
+fn only_substitutes(program: &str) -> bool {
+    let Some(body) = program.trim().trim_end_matches(';').strip_prefix('s') else { return false };
+    let Some(mark) = body.chars().next().filter(|mark| "/|,!".contains(*mark)) else { return false };
+    let parts: Vec<&str> = body.split(mark).collect();
+    let ["", pattern, into, flags] = parts.as_slice() else { return false };
+    // `$x{…}` and `$x[…]` evaluate what stands in the brackets: only groups and the end of a line are let through.
+    let harmless = |rest: &str| {
+        let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        match rest.chars().next() {
+            None | Some(')' | '|') => true,
+            Some('0'..='9') => !behind.starts_with(['[', '{', '-']),
+            _ => false,
+        }
+    };
+    let quiet = |text: &str| !text.contains(['@', '`', '\n']) && text.split('$').skip(1).all(harmless);
+    !pattern.contains("(?{")
+        && !pattern.contains("(??")
+        && !pattern.contains("(?p{")
+        && !pattern.contains("(*{")
+        && !pattern.ends_with('\\')
+        && !into.ends_with('\\')
+        && quiet(pattern)
+        && quiet(into)
+        && flags.chars().all(|flag| "gims".contains(flag))
+}
+
+/// A module that is not in the tables: of the workspace, or installed for it.
+fn is_own_module(name: &str) -> bool {
+    let part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let top = name.split('.').next().unwrap_or_default();
+    name.split('.').all(part) && !OTHER_MODULES.split_whitespace().any(|other| other == top)
+}
+
 const MODULES: &[(Does, &str)] = &[
     (Does::Code, "pytest unittest doctest build compileall py_compile black ruff mypy flake8 pyflakes pylint isort"),
     (Does::Code, "coverage tox nox pycodestyle pydocstyle bandit yapf autopep8 pyright vulture sphinx cython cProfile"),
@@ -250,6 +325,9 @@ fn interpreter(parsed: &Parsed, judge: &mut Judge<'_>) {
     let Some(lang) = LANGS.iter().find(|lang| lang.names.split(' ').any(|known| known == name)) else {
         return judge.opaque("the interpreter is not known");
     };
+    if name == "perl" && edits_with_perl(&parsed.operands, judge) {
+        return;
+    }
     Reader { lang, name, rest: &parsed.operands, checks: false, judge }.read();
 }
 
@@ -461,6 +539,9 @@ impl<'a> Reader<'a, '_, '_> {
         // `coverage.__main__` and `pytest` alike; anything else below a package is not known.
         let row = MODULES.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
         match row.map(|(does, _)| *does) {
+            // The standard library and what was installed beside it reach the network, and a package of the
+            // workspace is its code; which of them a name means cannot be seen from here.
+            None if is_own_module(name) => self.code(format!("runs the module `{name}`")),
             None => self.judge.opaque(format!("`{name}` is not a module the analysis knows")),
             Some(Does::Code) => self.code(format!("runs the module `{name}`")),
             Some(Does::Json) => self.json(),
@@ -578,7 +659,6 @@ mod tests {
             "python \"$x\"",
             "python /tmp/x.py",
             "python ../x.py",
-            "python -m evil",
             "python -m $x",
             "python -m timeit 'x'",
             "python -V -c 'x'",
@@ -599,7 +679,7 @@ mod tests {
             "perl -ne 'print' f",
             "perl -pe 's/a/b/' f",
             "perl -i -pe 's/a/b/' f",
-            "perl -pi -e 's/a/b/' f",
+            "perl -pi -e 's/a/b/e' f",
             "perl -c x.pl",
             "perl -Mstrict x.pl",
             "php -r 'x'",

@@ -8,6 +8,7 @@ mod database;
 mod effects;
 mod files;
 mod git;
+mod index;
 mod infra;
 mod interpreters;
 mod network;
@@ -21,10 +22,15 @@ pub(super) mod testing;
 #[cfg(test)]
 mod tests;
 mod text;
+mod versions;
 mod wrappers;
 
+use std::borrow::Cow;
+
+use super::fact::{Fact, each_once};
 use super::finding::Row;
 use super::judge::{Arg, Judge, Word};
+use index::Index;
 use spec::Spec;
 
 /// Every table. The first that knows a name has it: what reads stands before what builds.
@@ -43,6 +49,7 @@ const TABLES: &[&[Spec]] = &[
     database::SPECS,
     infra::SPECS,
     wrappers::SPECS,
+    versions::SPECS,
 ];
 
 /// Where programs stand that only an administrator changes.
@@ -52,26 +59,34 @@ const STANDARD: &[&str] = &["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/loca
 /// Beyond it they stay one word of several, which tables read only as operands.
 const COMBINATIONS: usize = 32;
 
+/// Above so many words nothing is tried: no person writes them beside a word of several.
+const LONG: usize = 256;
+
 /// Findings of commands with handling of their own.
 pub(super) const FINDINGS: &[Row] = special::FINDINGS;
 
-pub(super) use wrappers::feeder;
+pub(super) use wrappers::{always_number, feeder, output as listed, path_part};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.
 pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {
-    let before = judge.facts.len();
-    for argv in combinations(argv) {
-        one(&argv, judge);
-        destructive::note_raw(&argv, judge);
+    for argv in combinations(argv).iter() {
+        one(argv, judge);
+        destructive::note_raw(argv, judge);
     }
-    let mut kept = before;
-    for at in before..judge.facts.len() {
-        if !judge.facts[before..kept].contains(&judge.facts[at]) {
-            judge.facts.swap(kept, at);
-            kept += 1;
-        }
-    }
-    judge.facts.truncate(kept);
+    // One warning of a kind: what a wrapper runs is seen from outside and from inside.
+    let mut kinds = Vec::new();
+    judge.facts.retain(|fact| {
+        let again = match fact {
+            Fact::Destroys(category, _) if kinds.contains(category) => true,
+            Fact::Destroys(category, _) => {
+                kinds.push(*category);
+                false
+            }
+            _ => false,
+        };
+        !again
+    });
+    each_once(&mut judge.facts);
 }
 
 fn one(argv: &[Arg], judge: &mut Judge<'_>) {
@@ -82,15 +97,63 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     let Some(spec) = find(known) else {
         return judge.opaque(format!("`{known}` is not a program the analysis knows"));
     };
-    if !spec::is_info(spec, argv) {
+    // Their help lists options that the code of the workspace adds.
+    const HELP_RUNS: &[&str] = &["pytest", "py.test", "scons", "waf"];
+    let runs = HELP_RUNS.contains(&known) && argv.last().and_then(Arg::exact) == Some("--help");
+    if runs || !spec::is_info(spec, argv) {
         spec::apply(spec, &spec::parse(spec, argv), judge);
     }
 }
 
 /// The table row of a program.
 fn find(name: &str) -> Option<&'static Spec> {
-    TABLES.iter().flat_map(|table| table.iter()).find(|spec| spec.is(name))
+    INDEX.named(name).filter_map(row).find(|spec| spec.is(name))
 }
+
+/// The rows of all tables, counted through.
+fn row(mut at: usize) -> Option<&'static Spec> {
+    for table in TABLES {
+        match table.get(at) {
+            Some(spec) => return Some(spec),
+            None => at -= table.len(),
+        }
+    }
+    None
+}
+
+/// How many names all tables have.
+const NAMES: usize = {
+    let (mut table, mut names) = (0, 0);
+    while table < TABLES.len() {
+        let mut row = 0;
+        while row < TABLES[table].len() {
+            names += index::count(TABLES[table][row].names, b' ', None);
+            row += 1;
+        }
+        table += 1;
+    }
+    names
+};
+
+/// Where a program stands in [`TABLES`].
+static INDEX: Index<NAMES> = {
+    let (mut index, mut table, mut at) = (Index::new(), TABLES.len(), 0);
+    while table > 0 {
+        table -= 1;
+        at += TABLES[table].len();
+    }
+    table = TABLES.len();
+    while table > 0 {
+        table -= 1;
+        let mut row = TABLES[table].len();
+        while row > 0 {
+            row -= 1;
+            at -= 1;
+            index = index.add(TABLES[table][row].names, b' ', None, at);
+        }
+    }
+    index
+};
 
 /// The name without a standard directory; none for any other path. `./ls` is not `ls`.
 fn standard(name: &str) -> Option<&str> {
@@ -111,19 +174,29 @@ fn by_path(name: &str, judge: &mut Judge<'_>) {
 }
 
 /// `argv` with every word of known alternatives replaced by each of them.
-fn combinations(argv: &[Arg]) -> Vec<Vec<Arg>> {
-    let mut out = vec![Vec::with_capacity(argv.len())];
-    for arg in argv {
-        let words = match &arg.word {
-            Word::OneOf(words) if !words.is_empty() && out.len() * words.len() <= COMBINATIONS => words.as_slice(),
-            word => std::slice::from_ref(word),
-        };
-        let with = |argv: &Vec<Arg>, word: &Word| {
-            let mut argv = argv.clone();
-            argv.push(Arg { word: word.clone(), span: arg.span.clone() });
-            argv
-        };
-        out = out.iter().flat_map(|argv| words.iter().map(move |word| with(argv, word))).collect();
+fn combinations(argv: &[Arg]) -> Vec<Cow<'_, [Arg]>> {
+    let several = |arg: &Arg| matches!(arg.word, Word::OneOf(_));
+    if argv.len() > LONG || !argv.iter().any(several) {
+        return vec![Cow::Borrowed(argv)];
     }
-    out
+    let mut total = 1;
+    let mut choices: Vec<&[Word]> = Vec::with_capacity(argv.len());
+    for arg in argv {
+        choices.push(match &arg.word {
+            Word::OneOf(words) if !words.is_empty() && total * words.len() <= COMBINATIONS => words.as_slice(),
+            word => std::slice::from_ref(word),
+        });
+        total *= choices.last().map_or(1, |words| words.len());
+    }
+    let nth = |mut left: usize| -> Cow<'_, [Arg]> {
+        let mut out: Vec<Arg> = Vec::with_capacity(argv.len());
+        for (arg, words) in argv.iter().zip(&choices).rev() {
+            let word = words.get(left % words.len()).unwrap_or(&arg.word).clone();
+            left /= words.len();
+            out.push(Arg { word, span: arg.span.clone() });
+        }
+        out.reverse();
+        Cow::Owned(out)
+    };
+    (0..total).map(nth).collect()
 }

@@ -122,17 +122,27 @@ const UV_OPTS: Opts = &[
 
 const UV: &[Spec] = &[
     with("pip", &[], &[looks("list show freeze check tree", PIP_LOOK), reaches("install uninstall sync compile")]),
-    looks(
-        "tree",
-        &[
-            (
-                Does::Flag,
-                "frozen locked no-dedupe invert universal all-groups no-dev \
+    // Without `--frozen` it brings the lock file up to date.
+    Spec {
+        check: Some(|parsed, judge| match parsed.has("frozen") {
+            true => judge.read_cwd(),
+            false => {
+                judge.write_cwd();
+                judge.code("brings the lock file up to date");
+            }
+        }),
+        ..looks(
+            "tree",
+            &[
+                (
+                    Does::Flag,
+                    "frozen locked no-dedupe invert universal all-groups no-dev \
         offline",
-            ),
-            (Does::Value, "d depth package prune group"),
-        ],
-    ),
+                ),
+                (Does::Value, "d depth package prune group"),
+            ],
+        )
+    },
     looks("version", &[(Does::Flag, "short"), (Does::Value, "output-format")]),
     with(
         "python",
@@ -188,6 +198,9 @@ fn uv_run(parsed: &Parsed, judge: &mut Judge<'_>) {
         )
     };
     if !options.filter_map(|arg| arg.exact()).all(plain) {
+        judge.net(None);
+    }
+    if parsed.operands.iter().any(|arg| arg.exact().is_some_and(|text| text.contains("://"))) {
         judge.net(None);
     }
     judge.code("runs in the environment of the project");
@@ -422,7 +435,7 @@ mod tests {
             "pip -V",
             "uv --version",
             "uv pip list",
-            "uv tree",
+            "uv tree --frozen",
             "uv python list",
             "conda list",
             "conda env list",

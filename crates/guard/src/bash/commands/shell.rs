@@ -72,7 +72,7 @@ pub(super) const SPECS: &[Spec] = &[
     Spec { names: "alias", opts: &[(Flag, "p")], ..PLAIN },
     Spec { names: "unalias", opts: &[(Flag, "a")], operands: Operands::Words, ..PLAIN },
     // `-C`, `-F` and `-W` evaluate their value.
-    Spec { names: "compgen", opts: &[(Flag, "a b c d e f g j k s u v")], operands: Operands::Words, ..PLAIN },
+    Spec { names: "compgen", opts: &[(Flag, "a b c d e f g j k s u v")], operands: Operands::Read, ..PLAIN },
     raw("eval", eval),
     raw("source .", source),
     raw("trap", trap),
@@ -212,6 +212,7 @@ pub(super) fn is_plain_variable(name: &str) -> bool {
         "FTP_",
         "NO_PROXY",
         "SYSTEMD_",
+        "TEXTDOMAIN",
         "BAT_",
         "DELTA_",
         "PG",
@@ -337,7 +338,7 @@ fn set(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 fn shopt(parsed: &Parsed, judge: &mut Judge<'_>) {
     const NAMES: &[&str] =
-        &["nullglob", "globstar", "dotglob", "failglob", "nocaseglob", "lastpipe", "inherit_errexit", "pipefail"];
+        &["nullglob", "globstar", "dotglob", "failglob", "nocaseglob", "inherit_errexit", "pipefail"];
     let changes = parsed.has("s u");
     let known = |name: &Arg| name.exact().is_some_and(|name| NAMES.contains(&name));
     if changes && !parsed.operands.iter().all(known) {

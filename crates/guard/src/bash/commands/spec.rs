@@ -133,6 +133,9 @@ pub struct Parsed {
     pub outer: usize,
     /// The first thing that could not be read: the command is opaque.
     pub unknown: Option<String>,
+    /// All that is unknown is that the name of a file here may become an option. Who can name files can
+    /// change what builds and tests run, so it counts as code of the workspace.
+    named_by_files: bool,
     /// What each of `opts` does, in the same order.
     does: Vec<Does>,
     /// Words that are values of options here, but could also be operands or options.
@@ -200,8 +203,10 @@ pub fn parse(spec: &Spec, argv: &[Arg]) -> Parsed {
 pub fn apply(spec: &Spec, parsed: &Parsed, judge: &mut Judge<'_>) {
     let chain = chain(spec, parsed);
     let Some(leaf) = chain.last().copied() else { return };
-    if let Some(why) = &parsed.unknown {
-        judge.opaque(why.clone());
+    match &parsed.unknown {
+        Some(why) if parsed.named_by_files => judge.code(why.clone()),
+        Some(why) => judge.opaque(why.clone()),
+        None => {}
     }
     for stray in &parsed.strays {
         judge.read(stray);
@@ -315,6 +320,13 @@ pub(super) fn transfer<'j>(parsed: &Parsed, judge: &mut Judge<'j>, source: fn(&m
         (None, Some((to, from))) => (from, to),
         (None, None) => return,
     };
+    // The names of what lies below a directory, or of what a pattern matches, are not written here.
+    let unnamed = |file: &Arg| {
+        file.exact().is_none_or(|text| text.ends_with('/') || matches!(text.rsplit('/').next(), Some("." | "..")))
+    };
+    if from.iter().any(unnamed) {
+        judge.write_tree(to);
+    }
     for file in from {
         source(judge, file);
         // Into a directory: what is written is the name below it, which may be a protected one.
@@ -358,8 +370,9 @@ impl<'a, 's> Reader<'a, 's> {
     }
 
     fn unknown(&mut self, why: impl FnOnce() -> String) {
-        if self.parsed.unknown.is_none() {
+        if self.parsed.unknown.is_none() || self.parsed.named_by_files {
             self.parsed.unknown = Some(why());
+            self.parsed.named_by_files = false;
         }
     }
 
@@ -373,7 +386,9 @@ impl<'a, 's> Reader<'a, 's> {
                 (None, true) => self.option(spec, arg, start(arg).unwrap_or_default(), Tail::Of(arg)),
                 (_, false) => {
                     if !ended && !spec.closed && may_be_option(arg) {
+                        let before = self.parsed.unknown.is_some();
                         self.unknown(|| "a word that is not known may become an option".to_owned());
+                        self.parsed.named_by_files = !before && is_file_here(arg);
                     }
                     if spec.operands == Operands::Sub {
                         return self.subcommand(spec, arg);
@@ -581,6 +596,11 @@ pub fn may_be_option(arg: &Arg) -> bool {
         }
     }
     may(&arg.word)
+}
+
+/// Whether the word stands for names of files below the working directory.
+fn is_file_here(arg: &Arg) -> bool {
+    matches!(&arg.word, Word::Glob { pattern, prefix } if prefix.is_empty() && !pattern.contains(".."))
 }
 
 /// Whether the word may become no word or several.

@@ -290,13 +290,20 @@ const JQ_FLAGS: &str = "raw-output compact-output null-input slurp exit-status s
     monochrome-output ascii-output join-output raw-input tab unbuffered stream stream-errors seq raw-output0 help \
     version build-configuration binary";
 
+/// Names of files with a dot in them: no option of jq has one.
+fn has_dot(arg: &Arg) -> bool {
+    let Word::Glob { pattern, prefix } = &arg.word else { return false };
+    let end = pattern.rsplit(['*', '?', ']']).next().unwrap_or_default();
+    prefix.is_empty() && end.contains('.') && !pattern.contains('/')
+}
+
 fn jq(parsed: &Parsed, judge: &mut Judge<'_>) {
     let mut rest = parsed.operands.iter();
     let (mut program, mut words_only, mut ended) = (None, false, false);
     while let Some(arg) = rest.next() {
         let text = match arg.exact() {
             Some(text) => text,
-            None if super::spec::may_be_option(arg) && !ended => {
+            None if super::spec::may_be_option(arg) && !ended && !has_dot(arg) => {
                 return judge.opaque("a word may become an option of jq");
             }
             None => "",

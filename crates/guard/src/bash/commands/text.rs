@@ -3,6 +3,7 @@
 //! Nearly all of them read their operands and nothing else. What stands out is the few with an output
 //! hidden in an option or in an operand: sort, uniq, xxd, tee, pandoc.
 
+use super::super::analysis::is_public_listing;
 use super::super::judge::{Arg, Judge};
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write, WriteTree};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style, may_be_more};
@@ -246,6 +247,7 @@ pub(super) const SPECS: &[Spec] = &[
         ],
     ),
     // Differences.
+    reader("diffstat", &[(Flag, "b c C k l m q r s t u v"), (Value, "n p w"), (Info, "V h")]),
     Spec {
         check: Some(tree_if_recursive),
         operands: Operands::Custom,
@@ -837,8 +839,11 @@ fn pieces(parsed: &Parsed, judge: &mut Judge<'_>, prefix: Option<&Arg>) {
 /// diff walks directories with `-r`.
 fn tree_if_recursive(parsed: &Parsed, judge: &mut Judge<'_>) {
     let recursive = parsed.has("r recursive");
+    // Two directories are compared file by file, even without `-r`.
+    let directory =
+        |file: &Arg, judge: &Judge<'_>| file.exact().is_some_and(|text| is_public_listing(&judge.resolve(text)));
     for file in parsed.operands.iter().filter(|file| file.exact() != Some("-")) {
-        if recursive { judge.read_tree(file) } else { judge.read(file) }
+        if recursive || directory(file, judge) { judge.read_tree(file) } else { judge.read(file) }
     }
 }
 

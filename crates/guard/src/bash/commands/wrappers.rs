@@ -4,7 +4,11 @@
 //! brings other rights, another place or another time is never harmless, but what is inside is still
 //! looked at, for what it destroys.
 
+use std::path::Path;
+
+use super::super::globs;
 use super::super::judge::{Arg, Judge, Stdin, Word};
+use super::super::words::Output;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
 
@@ -411,6 +415,10 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
         let given = parsed.value("i replace").and_then(Arg::exact);
         parsed.has("i replace").then_some(given.unwrap_or("{}"))
     });
+    // The last of them wins, and with it whether words are put in or behind.
+    if replaces.is_some() && parsed.has("L max-lines n max-args l") {
+        judge.opaque("`-I` beside `-L` or `-n` of xargs");
+    }
     let span = judge.span.clone();
     let names = |splits: bool| match &judge.stdin {
         Stdin::Pipe { from, .. } if !parsed.has("a arg-file d delimiter") => listed(from, splits),
@@ -457,10 +465,13 @@ fn plain_words(text: &str) -> Option<Vec<String>> {
 
 /// What the words are that a pipe brings, by what [`feeder`] said of it.
 fn listed(from: &str, splits: bool) -> Vec<Word> {
-    let glob = |prefix: &str| vec![Word::Glob { pattern: format!("{prefix}*"), prefix: prefix.to_owned() }];
+    // Two stars: there may be no name at all.
+    let glob = |prefix: &str| vec![Word::Glob { pattern: format!("{prefix}**"), prefix: prefix.to_owned() }];
     match from.split_once(' ').map(|(_, what)| what) {
         Some("names ./") => glob("./"),
         Some("names") => glob(""),
+        Some("programs") => glob("/usr/bin/"),
+        Some("hashes" | "number") => glob("0"),
         Some(words) => match words.strip_prefix("words ") {
             Some(words) if splits => words.split(' ').map(|word| Word::Exact(word.to_owned())).collect(),
             Some(words) => vec![Word::OneOf(words.split(' ').map(|word| Word::Exact(word.to_owned())).collect())],
@@ -470,12 +481,49 @@ fn listed(from: &str, splits: bool) -> Vec<Word> {
     }
 }
 
+/// What the words are that a command prints, by what [`feeder`] said of it.
+pub(in super::super) fn output(from: &str) -> Option<Output> {
+    let (prefix, number) = match from.split_once(' ')?.1 {
+        "names ./" => ("./", false),
+        "names" => ("", false),
+        "programs" => ("/usr/bin/", false),
+        "hashes" => ("0", false),
+        "number" => ("0", true),
+        _ => return None,
+    };
+    Some(Output { prefix, number })
+}
+
+/// Whether a command prints a number whatever happens.
+pub(in super::super) fn always_number(argv: &[Arg]) -> bool {
+    let words: Option<Vec<&str>> = argv.iter().map(Arg::exact).collect();
+    matches!(words.as_deref(), Some(["nproc"] | ["date", "+%s" | "+%Y" | "+%m" | "+%d"] | ["id", "-u" | "-g"]))
+}
+
+/// The directory or the last part of a path that is written out.
+pub(in super::super) fn path_part(argv: &[Arg]) -> Option<String> {
+    let [program, path] = argv else { return None };
+    let path = path.exact().filter(|path| {
+        !path.is_empty() && !path.starts_with('-') && !path.ends_with(['/', '\n']) && !path.contains("//")
+    })?;
+    let (above, last) = path.rsplit_once('/').map_or((".", path), |(above, last)| (above, last));
+    match program.exact()? {
+        "dirname" if above.is_empty() => Some("/".to_owned()),
+        "dirname" => Some(above.to_owned()),
+        "basename" => Some(last.to_owned()),
+        _ => None,
+    }
+}
+
 /// Says what the commands of a pipeline write for the next one, as the `from` of [`Stdin::Pipe`]: the
 /// last program's name; behind it ` names ./` where the lines are names of files found below known
 /// directories, ` names` where such a name may start with `-`, ` words …` where they are known.
 pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(super::standard).unwrap_or("?").to_owned();
     let last = stages.last().map(|argv| name(argv)).unwrap_or_default();
+    if stages.last().is_some_and(|argv| counts(&last, argv)) {
+        return format!("{last} number");
+    }
     let Some((lister, filters)) = stages.split_first() else { return last };
     if !filters.iter().all(|argv| filters_lines(&name(argv), argv)) {
         return last;
@@ -483,6 +531,83 @@ pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     match lists(&name(lister), lister) {
         Some(what) => format!("{last} {what}"),
         None => last,
+    }
+}
+
+/// Whether a command prints one number and nothing else.
+fn counts(name: &str, argv: &[Arg]) -> bool {
+    let words: Option<Vec<&str>> = argv.iter().skip(1).map(Arg::exact).collect();
+    match (name, words.as_deref()) {
+        ("wc", Some(["-l" | "-w" | "-c" | "-m" | "--lines" | "--words" | "--bytes"])) => true,
+        ("grep", Some(["-c" | "-ic" | "-ci" | "-cE" | "-Ec" | "-vc" | "-cv" | "-cw" | "-cF", pattern]))
+        | ("grep", Some(["-c" | "-ic" | "-ci" | "-cE" | "-Ec" | "-vc" | "-cv" | "-cw" | "-cF", pattern, _])) => {
+            !pattern.starts_with('-') && !words.iter().flatten().skip(2).any(|file| file.starts_with('-'))
+        }
+        ("git", Some(["rev-list", "--count", rest @ ..])) => !rest.is_empty() && rest.iter().all(|word| revision(word)),
+        _ => false,
+    }
+}
+
+/// A revision that git prints as a hash, or as it stands where there is none: no option and no path out of here.
+fn revision(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._~^@{}/-".contains(c);
+    !word.is_empty()
+        && !word.starts_with(['-', '/'])
+        && word.chars().all(plain)
+        && (!word.contains("..") || !word.contains('/'))
+        && word.chars().any(|c| c != '.')
+        && crate::classify(Path::new(word)) == crate::PathClass::default()
+}
+
+/// Whether git prints hashes and nothing else.
+fn hashes(words: &[&str]) -> bool {
+    let all = |rest: &[&str], options: &[&str]| {
+        let number = |word: &str| word.strip_prefix('-').is_some_and(|rest| rest.parse::<u32>().is_ok());
+        let mut rest = rest.iter();
+        while let Some(word) = rest.next() {
+            let fine = match *word {
+                "-n" => rest.next().is_some_and(|count| count.parse::<u32>().is_ok()),
+                word => {
+                    options.contains(&word.split_once('=').map_or(word, |(name, _)| name))
+                        || number(word)
+                        || revision(word)
+                }
+            };
+            if !fine {
+                return false;
+            }
+        }
+        true
+    };
+    match words {
+        ["rev-parse", rest @ ..] => all(rest, &["--short", "--verify", "-q", "--quiet"]),
+        ["merge-base", rest @ ..] => all(rest, &["-a", "--all", "--octopus", "--fork-point", "--independent"]),
+        ["rev-list", rest @ ..] => all(
+            rest,
+            &[
+                "--max-count",
+                "--all",
+                "--reverse",
+                "--merges",
+                "--no-merges",
+                "--first-parent",
+                "--max-parents",
+                "--skip",
+            ],
+        ),
+        ["log", rest @ ..] => {
+            const FORMATS: &[&str] = &[
+                "--format=%H",
+                "--format=%h",
+                "--pretty=%H",
+                "--pretty=%h",
+                "--pretty=format:%H",
+                "--pretty=format:%h",
+            ];
+            let (shape, rest): (Vec<&str>, Vec<&str>) = rest.iter().partition(|word| FORMATS.contains(word));
+            shape.len() == 1 && all(&rest, &[])
+        }
+        _ => false,
     }
 }
 
@@ -496,24 +621,49 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         "find" => {
             const OTHER: &[&str] = &["-printf", "-ls", "-exec", "-execdir", "-ok", "-okdir", "-fprintf", "-fls"];
             let start = exact.as_ref()?.first().copied().unwrap_or(".");
-            let fine = !exact?.iter().any(|word| OTHER.contains(word));
+            let secret = |word: &&str| {
+                let paths = globs::pointed_at(word);
+                paths.iter().any(|path| crate::classify(Path::new(path)).secret.is_some())
+            };
+            let words = exact?;
+            let starts = words.iter().take_while(|word| !word.starts_with(['-', '(', '!']));
+            let guarded = starts.clone().any(|word| crate::classify(Path::new(word)).guarded.is_some());
+            let fine = !guarded && !words.iter().any(|word| OTHER.contains(word) || secret(word));
             fine.then(|| if start.starts_with('-') { "names" } else { "names ./" }.to_owned())
         }
         "fd" | "fdfind" => {
             const OTHER: &[&str] = &["-x", "--exec", "-X", "--exec-batch", "-l", "--list-details"];
-            let fine = |word: &&str| !OTHER.contains(word) && !word.starts_with("--format");
+            let fine =
+                |word: &&str| !OTHER.contains(word) && !word.starts_with("--format") && !word.starts_with("--path-sep");
             exact?.iter().all(fine).then(|| "names".to_owned())
         }
-        "rg" if has("l files-with-matches files files-without-match") && !has("r replace json") => names(),
-        "grep" | "egrep" | "fgrep" if has("l files-with-matches L files-without-match") => names(),
-        "ls" if parsed().is_some() && !has("l g n o s i size inode full-time format Z context") => names(),
+        "rg" if has("l files-with-matches files files-without-match")
+            && !has("r replace json path-separator hyperlink-format stats") =>
+        {
+            names()
+        }
+        "grep" | "egrep" | "fgrep" if has("l files-with-matches L files-without-match") && !has("label") => names(),
+        // `..` among the names leads out.
+        "ls" if parsed().is_some() && !has("a all f l g n o s i size inode full-time format Z context") => names(),
+        "which" | "command" => {
+            let plain = |word: &&str| !word.starts_with('-') && !word.contains('/');
+            let words = exact?;
+            let names = if name == "command" { words.strip_prefix(&["-v"])? } else { words.as_slice() };
+            (!names.is_empty() && names.iter().all(plain)).then(|| "programs".to_owned())
+        }
         "git" => match exact?.as_slice() {
+            words if hashes(words) => Some("hashes".to_owned()),
             ["ls-files", rest @ ..]
                 if !rest.iter().any(|word| matches!(*word, "-s" | "--stage" | "--format" | "-v" | "-t")) =>
             {
                 rest.iter().all(|word| !word.starts_with("--format")).then(|| "names".to_owned())
             }
-            ["diff", rest @ ..] if rest.contains(&"--name-only") => names(),
+            ["diff", rest @ ..] if rest.contains(&"--name-only") => {
+                const PLAIN: &[&str] = &["--name-only", "--cached", "--staged", "--relative", "--no-renames", "--"];
+                let plain =
+                    |word: &&str| !word.starts_with('-') || PLAIN.contains(word) || word.starts_with("--diff-filter=");
+                rest.iter().all(plain).then(|| "names".to_owned())
+            }
             ["grep", rest @ ..] if rest.contains(&"-l") || rest.contains(&"--name-only") => names(),
             _ => None,
         },
@@ -536,6 +686,7 @@ fn filters_lines(name: &str, argv: &[Arg]) -> bool {
         "sort" | "uniq" | "head" | "tail" | "tac" | "shuf" => {
             parsed.operands.is_empty()
                 && !parsed.has("c count o output bytes i input-range group files0-from random-source")
+                && !(name == "tac" && parsed.has("b before r regex s separator"))
         }
         "grep" | "egrep" | "fgrep" => {
             let pattern = usize::from(!parsed.has("e regexp f file"));

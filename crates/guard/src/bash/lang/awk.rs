@@ -8,7 +8,8 @@
 const STREAMS: [&str; 5] = ["/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/null", "-"];
 
 /// Names that lead outside of the program, and where.
-const OUTSIDE: [(&str, &str); 5] = [
+const OUTSIDE: [(&str, &str); 6] = [
+    ("extension", "it loads a library with `extension`"),
     ("system", "it runs commands with `system`"),
     ("ARGV", "it may change which files are read, through `ARGV`"),
     ("ARGC", "it may change which files are read, through `ARGC`"),

@@ -214,8 +214,17 @@ impl<'a> Walk<'a, '_, '_> {
         // What is asked for by name may be a secret, wherever it lies.
         for (place, name) in places.iter().flat_map(|place| self.names.iter().map(move |name| (place, name))) {
             if let Some(place) = place.exact() {
-                let below = name.rsplit('/').next().unwrap_or(name);
-                self.judge.read(&arg.with(&format!("{}/{below}", place.trim_end_matches('/'))));
+                let place = place.trim_end_matches('/');
+                for below in [name.rsplit('/').next().unwrap_or(name), name.trim_start_matches("./")] {
+                    let pattern = format!("{place}/{below}");
+                    match below.contains(['*', '?', '[']) {
+                        true => self.judge.read(&Arg {
+                            word: Word::Glob { prefix: format!("{place}/"), pattern },
+                            span: arg.span.clone(),
+                        }),
+                        false => self.judge.read(&arg.with(&pattern)),
+                    }
+                }
             }
         }
         if REMOVERS.contains(&program.rsplit('/').next().unwrap_or(program)) {

@@ -6,6 +6,7 @@
 //! ones, `#2` at least two of these; a `!` before any of them says that it must not be there.
 
 use super::super::super::fact::Category::{self, *};
+use super::super::index::{self, Index};
 use super::Hit;
 use super::words::{Line, fits};
 
@@ -550,7 +551,7 @@ const ACTS: &[(Category, &str, &str)] = &[
     (Package, "cargo yank !--undo", "withdraws a published version"),
     (Package, "cargo owner --remove|-r", "takes rights away"),
     (Package, "gem yank", "withdraws a published version"),
-    (Package, "gem uninstall|cleanup -a|--all|-x|--executables|-I", "removes packages"),
+    (Package, "gem uninstall|cleanup", "removes packages"),
     (Package, "pip|pip3 uninstall -y|--yes", "removes packages"),
     (Package, "conda|mamba|micromamba env remove", "removes an environment"),
     (Package, "conda|mamba|micromamba remove|uninstall --all|-a !--dry-run", "removes an environment"),
@@ -646,19 +647,35 @@ const ACTS: &[(Category, &str, &str)] = &[
     (System, "update-alternatives --remove-all|--remove", "removes alternatives"),
 ];
 
-/// What the table says about `line`.
-pub(super) fn hits(line: &Line) -> Vec<Hit> {
-    let fitting = ACTS.iter().filter(|(_, pattern, _)| matches(pattern, line));
-    let mut hits: Vec<Hit> = Vec::new();
-    for (category, pattern, why) in fitting {
-        // One warning for one command: the first row that fits says it.
-        if hits.is_empty() {
-            let path: Vec<&str> = (0..leading(pattern).count()).map(|at| line.operand(at)).collect();
-            let shown = if path.is_empty() { String::new() } else { format!(" {}", path.join(" ")) };
-            hits.push((*category, format!("`{}{shown}` {why}", line.program)));
-        }
+/// How many programs the patterns name.
+const NAMES: usize = {
+    let (mut row, mut names) = (0, 0);
+    while row < ACTS.len() {
+        names += index::count(ACTS[row].1, b'|', Some(b' '));
+        row += 1;
     }
-    hits
+    names
+};
+
+/// Which rows are about a program.
+static INDEX: Index<NAMES> = {
+    let (mut index, mut row) = (Index::new(), ACTS.len());
+    while row > 0 {
+        row -= 1;
+        index = index.add(ACTS[row].1, b'|', Some(b' '), row);
+    }
+    index
+};
+
+/// What the table says about `line`. One warning for one command: the first row that fits says it.
+pub(super) fn hit(line: &Line) -> Option<Hit> {
+    let fitting = |row: &usize| ACTS.get(*row).is_some_and(|(_, pattern, _)| matches(pattern, line));
+    let (named, wild) = (INDEX.named(&line.program).find(fitting), INDEX.wild().find(fitting));
+    let first = named.into_iter().chain(wild).min()?;
+    let (category, pattern, why) = ACTS.get(first)?;
+    let path: Vec<&str> = (0..leading(pattern).count()).map(|at| line.operand(at)).collect();
+    let shown = if path.is_empty() { String::new() } else { format!(" {}", path.join(" ")) };
+    Some((*category, format!("`{}{shown}` {why}", line.program)))
 }
 
 /// The leading operands of a pattern.
@@ -669,13 +686,7 @@ fn leading(pattern: &str) -> impl Iterator<Item = &str> {
 fn matches(pattern: &str, line: &Line) -> bool {
     let mut words = pattern.split_ascii_whitespace();
     let Some(programs) = words.next() else { return false };
-    // Nearly every row is about another program; bytes say so faster than patterns.
-    let named = |program: &[u8]| program == line.program.as_bytes();
-    let plain = !programs.contains('*');
-    if plain && !programs.as_bytes().split(|byte| *byte == b'|').any(named) {
-        return false;
-    }
-    if !plain && !programs.split('|').any(|program| fits(program, &line.program)) {
+    if !programs.split('|').any(|program| fits(program, &line.program)) {
         return false;
     }
     let path = leading(pattern).count();

@@ -2,6 +2,7 @@
 
 use super::super::super::fact::Category;
 use super::super::super::lang::sql;
+use super::super::index::by_first;
 use super::Hit;
 use super::words::{Line, Piece, fits};
 
@@ -38,7 +39,8 @@ const SQL_CLIENTS: &str = "psql mysql mariadb sqlite3 sqlite duckdb cockroach cq
 
 /// What the checks say about `line`.
 pub(super) fn hits(line: &Line, stdin: Option<&str>) -> Vec<Hit> {
-    let known = CHECKS.iter().filter(|(names, _)| names.split_whitespace().any(|name| name == line.program));
+    let named = by_first!(CHECKS).named(&line.program).filter_map(|row| CHECKS.get(row));
+    let known = named.filter(|(names, _)| names.split_whitespace().any(|name| name == line.program));
     known.filter_map(|(_, check)| check(line, stdin)).collect()
 }
 

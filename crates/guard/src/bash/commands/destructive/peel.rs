@@ -3,6 +3,7 @@
 //! The analysis peels the wrappers that it can say everything about. Here it is enough to know what would be
 //! run: `sudo`, `ssh HOST`, `docker exec`, `kubectl exec`, `npx`, `bash -c`.
 
+use super::super::index::by_first;
 use super::words::{Line, Piece, commands};
 
 /// How the inner command stands in the words.
@@ -97,16 +98,17 @@ const BY_NAME: &str = "prisma knex sequelize sequelize-cli typeorm rimraf drizzl
 
 /// Whether options behind the first operand belong to an inner command.
 pub(super) fn passes_options(program: &str) -> bool {
-    LOCAL.iter().any(|(names, ..)| names.split_whitespace().any(|name| name == program))
+    let mut named = by_first!(LOCAL).named(program).filter_map(|row| LOCAL.get(row));
+    named.any(|(names, ..)| names.split_whitespace().any(|name| name == program))
 }
 
 /// The commands inside `line`. `wrappers`: those that the analysis peels, too.
 pub(super) fn inner(line: &Line, wrappers: bool) -> Vec<Line> {
-    let local = if wrappers { LOCAL } else { &[] };
+    let local = by_first!(LOCAL).named(&line.program).filter(|_| wrappers).filter_map(|row| LOCAL.get(row));
+    let remote = by_first!(REMOTE).named(&line.program).filter_map(|row| REMOTE.get(row));
     let mut found = Vec::new();
-    for (names, path, how) in local.iter().chain(REMOTE) {
-        let mut known = names.as_bytes().split(|byte| *byte == b' ');
-        if !known.any(|name| name == line.program.as_bytes()) {
+    for (names, path, how) in local.chain(remote) {
+        if !names.split(' ').any(|name| name == line.program) {
             continue;
         }
         let fits = path.split_whitespace().enumerate().all(|(at, word)| line.operand(at) == word);

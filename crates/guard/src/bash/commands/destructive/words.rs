@@ -313,8 +313,7 @@ impl Line {
 
     /// Whether it was asked for help only.
     pub fn asks_for_help(&self) -> bool {
-        let wraps = super::peel::passes_options(&self.program);
-        !wraps && self.raw.iter().any(|word| word.known && word.text == "--help")
+        self.raw.iter().any(|word| word.known && word.text == "--help") && !super::peel::passes_options(&self.program)
     }
 
     /// Whether the option was given: exactly, or as an unambiguous-looking start of a long one.

@@ -383,6 +383,18 @@ fn revisions(parsed: &Parsed, judge: &mut Judge<'_>) {
             judge.read(&at(parsed, &arg.with(path)));
         }
     }
+    // A secret in the work tree, where its content is shown.
+    const SHOWS: &[&str] =
+        &["show", "diff", "diff-tree", "diff-index", "diff-files", "blame", "annotate", "grep", "stash"];
+    if parsed.path.iter().any(|name| SHOWS.contains(&name.as_str())) || own(parsed, "p u patch L c cc m").is_some() {
+        for arg in &parsed.operands {
+            let path = at(parsed, arg);
+            let secret = |text: &str| crate::classify(&judge.resolve(text)).secret.is_some();
+            if path.exact().is_none_or(secret) {
+                judge.read(&path);
+            }
+        }
+    }
 }
 
 /// Outside of the work tree, git compares files.
@@ -394,7 +406,7 @@ fn diff(parsed: &Parsed, judge: &mut Judge<'_>) {
             None => true,
         };
         if outside || parsed.has("no-index") {
-            judge.read(&at(parsed, arg));
+            judge.read_tree(&at(parsed, arg));
         }
     }
 }

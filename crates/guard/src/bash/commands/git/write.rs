@@ -271,6 +271,7 @@ pub(super) const SUBS: &[Spec] = &[
     checked(
         "clone",
         &[
+            (Run, "u upload-pack template c config bundle-uri"),
             REMOTE[0],
             REMOTE[1],
             (Flag, "l local no-local no-hardlinks s shared n no-checkout bare mirror single-branch no-single-branch"),
@@ -283,7 +284,6 @@ pub(super) const SUBS: &[Spec] = &[
             ),
             (Read, "reference reference-if-able"),
             (Write, "separate-git-dir"),
-            (Run, "u upload-pack template c config bundle-uri"),
         ],
         clone,
     ),
@@ -300,7 +300,7 @@ pub(super) const SUBS: &[Spec] = &[
             (Value, "expire"),
         ],
     ),
-    writer(
+    checked(
         "update-ref update-index read-tree write-tree commit-tree mktree mktag checkout-index merge-tree replace \
          rerere",
         &[
@@ -314,6 +314,7 @@ pub(super) const SUBS: &[Spec] = &[
             (Value, "message format p cacheinfo chmod merge-base prefix"),
             (Read, "F"),
         ],
+        plumbing,
     ),
     checked(
         "format-patch",
@@ -386,6 +387,15 @@ fn commit(parsed: &Parsed, judge: &mut Judge<'_>) {
     let edits = own(parsed, "c reedit-message squash t template").is_some();
     if edits || !(fixup || own(parsed, "m message F file C reuse-message no-edit").is_some()) {
         judge.opaque("without `-m` or `--no-edit` git opens an editor");
+    }
+}
+
+/// Writes files of the index, below a prefix where one is given.
+fn plumbing(parsed: &Parsed, judge: &mut Judge<'_>) {
+    changes(parsed, judge);
+    if let Some((_, Some(prefix))) = own(parsed, "prefix") {
+        judge.write(&at(parsed, prefix));
+        judge.write_tree(&at(parsed, prefix));
     }
 }
 
@@ -465,6 +475,11 @@ fn apply(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 fn init(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if own(parsed, "separate-git-dir").is_some() {
+        // `.git` becomes a file that names the other place.
+        let pointer = implied(parsed, ".git", judge);
+        judge.write(&pointer);
+    }
     match parsed.operands.first() {
         Some(place) => judge.write_tree(&at(parsed, place)),
         None => changes(parsed, judge),

@@ -1,0 +1,245 @@
+//! Which secret and guarded files a file name pattern may mean.
+//!
+//! `*` means a whole directory, and that is how it is judged. But `.en?` or `.g*/config` mean one file
+//! and hide its name; here the names that matter are put in where the pattern allows them.
+
+/// Names that make a path a secret or a guarded one, alone or below each other.
+const HIDDEN: &[&str] = &[
+    ".env",
+    ".envrc",
+    ".env.local",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".htpasswd",
+    ".git-credentials",
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".azure",
+    ".bash_history",
+    ".zsh_history",
+    ".git",
+    ".gitconfig",
+    ".gitmodules",
+    ".husky",
+    ".githooks",
+    ".github",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".pre-commit-config.yaml",
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".vimrc",
+    ".exrc",
+    ".mcp.json",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".nika",
+    ".cargo",
+    ".config",
+];
+const OPEN: &[&str] = &[
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "credentials",
+    "credentials.json",
+    "credentials.toml",
+    "secrets.json",
+    "secrets.yaml",
+    "secrets.yml",
+    "secrets.toml",
+    "config",
+    "config.json",
+    "config.toml",
+    "config.worktree",
+    "hooks",
+    "modules",
+    "info",
+    "attributes",
+    "workflows",
+    "actions",
+    "mcp.json",
+    "opencode.json",
+    "environ",
+    "mem",
+];
+
+/// Most paths that one pattern stands for here.
+const MOST: usize = 128;
+
+/// Whether a wildcard may be followed by a step up, which could lead anywhere.
+pub(super) fn climbs(pattern: &str) -> bool {
+    let mut wild = false;
+    let mut up = false;
+    for part in pattern.split('/') {
+        if up && !part.is_empty() || wild && part == ".." {
+            return true;
+        }
+        let here = is_wild(part);
+        wild |= here;
+        // Before bash 5.2 `.*` matched `..`, too.
+        up |= here && part.starts_with('.') && matches(part.as_bytes(), b"..");
+    }
+    false
+}
+
+/// Paths of the kind that matters which the pattern may match. Only some of all: it stands for names
+/// that the pattern's own letters point at.
+pub(super) fn pointed_at(pattern: &str) -> Vec<String> {
+    let mut paths = vec![String::new()];
+    let mut special = false;
+    for (index, part) in pattern.split('/').enumerate() {
+        let names = if is_wild(part) { names(part, special) } else { vec![part.to_owned()] };
+        special |= names.iter().any(|name| HIDDEN.contains(&name.as_str()));
+        let join = |path: &String, name: &String| if index == 0 { name.clone() } else { format!("{path}/{name}") };
+        paths = paths.iter().flat_map(|path| names.iter().map(|name| join(path, name))).take(MOST).collect();
+    }
+    paths
+}
+
+/// What one part of a pattern may be: itself with letters for its wildcards, or a name that matters.
+fn names(part: &str, special: bool) -> Vec<String> {
+    let mut own = String::new();
+    let mut rest = part;
+    while let Some(c) = rest.chars().next() {
+        let (_, after) = one(rest.as_bytes());
+        own.push(if matches!(c, '*' | '?' | '[') { 'x' } else { c });
+        rest = rest.get(rest.len() - after.len()..).unwrap_or_default();
+    }
+    let sure = special || points(part);
+    let table = if part.starts_with(['.', '[', '?']) { [HIDDEN, OPEN] } else { [OPEN, &[]] };
+    let mut out: Vec<String> = table
+        .iter()
+        .flat_map(|names| names.iter())
+        .filter(|name| sure && (!name.starts_with('.') || part.starts_with('.')))
+        .filter(|name| matches(part.to_ascii_lowercase().as_bytes(), name.as_bytes()))
+        .map(|name| (*name).to_owned())
+        .collect();
+    out.push(own);
+    out
+}
+
+/// Whether the letters of the pattern say enough: `s*` and `*.json` mean many files, `id_*` does not.
+fn points(part: &str) -> bool {
+    let letters = |text: &str| text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let prefix = part.split(['*', '?', '[']).next().unwrap_or_default();
+    let suffix = part.rsplit('*').next().unwrap_or_default();
+    match part.starts_with('.') {
+        true => letters(part) > 0,
+        false if !part.contains('*') => letters(part) > 2,
+        false => letters(prefix) > 1 || letters(suffix) > 2 && !suffix.contains('.'),
+    }
+}
+
+fn is_wild(part: &str) -> bool {
+    part.contains(['*', '?', '['])
+}
+
+/// The first element of a pattern, and what stands behind it.
+fn one(pattern: &[u8]) -> (&[u8], &[u8]) {
+    let mut end = 1;
+    if pattern.first() == Some(&b'[') {
+        let from = if matches!(pattern.get(1), Some(b'!' | b'^')) { 3 } else { 2 };
+        if let Some(close) = pattern.iter().skip(from).position(|byte| *byte == b']') {
+            end = from + close + 1;
+        }
+    }
+    while pattern.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        end += 1;
+    }
+    pattern.split_at(end.min(pattern.len()))
+}
+
+/// Whether one part of a pattern matches `name`.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    let mut reached = vec![pattern];
+    for byte in name {
+        let mut next: Vec<&[u8]> = Vec::new();
+        let mut at = 0;
+        while let Some(rest) = reached.get(at).copied() {
+            at += 1;
+            let (element, after) = if rest.is_empty() { continue } else { one(rest) };
+            if element == b"*" {
+                if !reached.contains(&after) {
+                    reached.push(after);
+                }
+                next.push(rest);
+            } else if accepts(element, *byte) {
+                next.push(after);
+            }
+        }
+        reached = next;
+    }
+    reached.iter().any(|rest| rest.iter().all(|byte| *byte == b'*'))
+}
+
+fn accepts(element: &[u8], byte: u8) -> bool {
+    match element {
+        b"?" => true,
+        [b'[', set @ .., b']'] if !set.is_empty() => {
+            let (not, set) = match set {
+                [b'!' | b'^', set @ ..] => (true, set),
+                set => (false, set),
+            };
+            // A class such as `[:alpha:]` may hold anything.
+            let class = set.contains(&b'[');
+            let range = set.windows(3).any(|w| w[1] == b'-' && (w[0]..=w[2]).contains(&byte));
+            class || (set.contains(&byte) || range) != not
+        }
+        literal => literal == [byte],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_point_at_names() {
+        let points = |pattern: &str, path: &str| pointed_at(pattern).iter().any(|found| found == path);
+        for (pattern, path) in [
+            (".en?", ".env"),
+            (".[e]nv", ".env"),
+            (".e*", ".env"),
+            ("a/.g*/config", "a/.git/config"),
+            (".g?t/h*/pre-commit", ".git/hooks/pre-commit"),
+            (".git/*/x", ".git/hooks/x"),
+            ("id_*", "id_rsa"),
+            ("cred*", "credentials.json"),
+            ("*.pem", "x.pem"),
+            ("**/.env", "xx/.env"),
+            (".EN*", ".env"),
+            (".[a-f]nv", ".env"),
+            (".[!a]nv", ".env"),
+        ] {
+            assert!(points(pattern, path), "{pattern}: {:?}", pointed_at(pattern));
+        }
+        for (pattern, path) in [("*", ".env"), (".*", ".env"), ("*.json", "credentials.json"), ("s*", "secrets.yml")] {
+            assert!(!points(pattern, path), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn steps_up_behind_wildcards() {
+        for pattern in ["*/../x", "a*/b/../c", "?/..", ".*/x", ".?/x"] {
+            assert!(climbs(pattern), "{pattern}");
+        }
+        for pattern in ["*", "../*", "a/../*.rs", ".*", ".*/", ".[!.]*/x", "*/.x/..y"] {
+            assert!(!climbs(pattern), "{pattern}");
+        }
+    }
+}

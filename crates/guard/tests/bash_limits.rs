@@ -1,0 +1,118 @@
+//! The analysis has little room and little time, whatever the text is: it runs inside a program that a person
+//! waits for.
+
+use std::path::PathBuf;
+
+use nika_guard::ExecKind;
+use nika_guard::bash::{Fact, Site, analyse};
+
+/// Repeats of a text that are longer than what is read.
+const BYTES_AND_MORE: usize = 64 * 1024 + 1;
+
+fn site() -> Site {
+    Site { roots: vec!["/w/repo".into()], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/home/dev") }
+}
+
+/// What opens something, and what closes it.
+const NESTED: &[[&str; 3]] = &[
+    ["echo ", "$(echo ", ")"],
+    ["echo ", "\"$(echo ", ")\""],
+    ["", "( ", ")"],
+    ["", "{ ", "; }"],
+    ["", "if ", "; then a; fi"],
+    ["", "while a; do ", "; done"],
+    ["", "for x in a; do ", "; done"],
+    ["", "case a in a) ", ";; esac"],
+    ["", "f() { ", "; }"],
+    ["echo ", "${a:-", "}"],
+    ["echo ", "$((", "))"],
+    ["[[ ", "( ", ")"],
+    ["[[ ", "! ", ""],
+    ["cat ", "<(cat ", ")"],
+    ["echo ", "{a,", "}"],
+    ["", "! ", ""],
+    ["", "time ", ""],
+    ["", "coproc ", ""],
+    ["", "f() ", ""],
+    ["", "exec ", ""],
+    ["", "eval ", ""],
+    ["", "sudo ", ""],
+    ["", "find . -exec ", ""],
+    ["", "docker exec a ", ""],
+    ["a=", "(", ")"],
+    ["", "a && ", ""],
+    ["", "a | ", ""],
+    ["find . ", "\\( ", "\\) "],
+    ["awk '{print ", "(", ")"],
+    ["jq '", "[", "]"],
+    ["sed '", "{", "}"],
+    ["psql -c '", "(", ")"],
+];
+
+#[test]
+fn half_a_mebibyte_of_stack_is_enough_for_the_deepest_text() {
+    let worst = || {
+        for [before, open, close] in NESTED {
+            for depth in [30, 63, 64, 65, 20_000 / (open.len() + close.len())] {
+                for tail in ["a", "a ]]", "a'", "a}'"] {
+                    let text = format!("{before}{}{tail}{}", open.repeat(depth), close.repeat(depth));
+                    std::hint::black_box(analyse(&text, &site()));
+                }
+            }
+        }
+    };
+    // Without optimisation every frame is several times larger; a thread has 2 MiB unless it says otherwise.
+    let kib = if cfg!(debug_assertions) { 2048 } else { 512 };
+    let small = std::thread::Builder::new().stack_size(kib * 1024).spawn(worst).expect("a thread");
+    small.join().expect("no panic");
+}
+
+#[test]
+fn what_is_too_long_is_not_read_and_never_allowed() {
+    for unit in ["a;", "ls ", "$(", "{a,b}", "\"", "rm -rf / ;"] {
+        let analysis = analyse(&unit.repeat(BYTES_AND_MORE), &site());
+        assert!(analysis.kind > ExecKind::Opaque && analysis.canonical.is_none(), "{unit:?}: {:?}", analysis.kind);
+        assert!(analysis.findings.iter().any(|finding| finding.code == "too_long"));
+    }
+}
+
+#[test]
+fn what_is_too_much_is_said_and_never_allowed() {
+    let words = format!("ls {}", "a ".repeat(5000));
+    let commands = "ls;".repeat(2000);
+    let texts = format!("bash -c '{}'", "bash -c \"ls\"; ".repeat(2000));
+    let braces = format!("ls {}", "{a,b}".repeat(1000));
+    let wrappers = format!("{}ls", "exec ".repeat(1000));
+    let doubling = format!("a=xx; {}ls $a", "a=$a$a; ".repeat(200));
+    for text in [words, commands, texts, braces, wrappers, doubling] {
+        let analysis = analyse(&text, &site());
+        assert!(analysis.kind >= ExecKind::Opaque, "{:.60}: {:?}", text, analysis.kind);
+    }
+}
+
+#[test]
+fn one_warning_for_one_command() {
+    for text in ["find . -exec rm -rf {} +", "ls | xargs rm -rf", "timeout 5 rm -rf x", "git clean -fdx"] {
+        let facts = analyse(text, &site()).facts;
+        let warnings = facts.iter().filter(|fact| matches!(fact, Fact::Destroys(..))).count();
+        assert_eq!(warnings, 1, "{text}: {facts:?}");
+    }
+}
+
+#[test]
+fn sinks_are_not_written() {
+    let facts = analyse("ls | tee /dev/null", &site()).facts;
+    assert!(!facts.iter().any(|fact| matches!(fact, Fact::Write(_))), "{facts:?}");
+}
+
+#[test]
+fn an_activated_environment_stays_in_its_directory() {
+    for text in ["source venv/bin/activate && pytest", ". .venv/bin/activate; pytest -q"] {
+        let analysis = analyse(text, &site());
+        assert_eq!(analysis.kind, ExecKind::WritesInside, "{text}: {:?}", analysis.facts);
+    }
+    for text in ["source /tmp/venv/bin/activate && pytest", "source ../venv/bin/activate && pytest"] {
+        let analysis = analyse(text, &site());
+        assert!(analysis.kind >= ExecKind::Opaque, "{text}: {:?}", analysis.facts);
+    }
+}
