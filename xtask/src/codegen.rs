@@ -19,7 +19,7 @@ use crate::args::Args;
 use crate::{paths, process};
 
 /// Folders that hold generated files and nothing else.
-const OWNED: &[&str] = &["docs/reference", "schemas"];
+const OWNED: &[&str] = &["docs/reference", "docs/reference/findings", "schemas"];
 const PATH_TABLES: &str = "crates/guard/src/path.rs";
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
@@ -121,8 +121,9 @@ fn stale(root: &Path, pages: &BTreeMap<String, String>) -> Result<Vec<String>> {
     for folder in OWNED {
         let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
         for entry in entries {
-            let path = format!("{folder}/{}", entry?.file_name().to_string_lossy());
-            if !pages.contains_key(&path) {
+            let entry = entry?;
+            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_file() && !pages.contains_key(&path) {
                 stale.push(path);
             }
         }

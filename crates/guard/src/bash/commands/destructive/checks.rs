@@ -91,10 +91,10 @@ fn onto(line: &Line, _: Option<&str>) -> Option<Hit> {
 
 /// Directories whose permissions and owners many others rely on.
 fn wide(piece: &Piece) -> bool {
-    const WIDE: &str = "/ /* . ./ ./* .. * ~ ~/ /etc /etc/ /usr /usr/ /bin /lib /var /var/ /home /home/ /root /opt \
-        /boot /dev /sys /proc /srv";
+    const WIDE: &str = "/ /* . ./ ./* .. * ~ ~/ /etc /usr /bin /lib /var /home /root /opt /boot /dev /sys /proc /srv";
     let text = piece.text.as_str();
-    WIDE.split(' ').any(|wide| wide == text) || (!piece.known && text.is_empty())
+    WIDE.split(' ').any(|wide| wide == text || text.strip_suffix('/') == Some(wide))
+        || (!piece.known && text.is_empty())
 }
 
 fn chmod(line: &Line, _: Option<&str>) -> Option<Hit> {

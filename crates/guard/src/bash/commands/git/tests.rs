@@ -1,3 +1,5 @@
+//! What each form of git does.
+
 use super::super::super::fact::Fact;
 use super::super::testing::{all_harmless, facts, none_harmless};
 

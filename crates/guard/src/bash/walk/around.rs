@@ -1,0 +1,201 @@
+//! What stands around a command: redirections, here-documents, tests, arithmetic.
+
+use super::*;
+
+impl<'a> Walker<'a> {
+    pub(super) fn redirects(&mut self, list: &[Redirect], state: &mut State) -> (Vec<Fact>, Option<Stdin>) {
+        let mut facts = Vec::new();
+        let mut stdin = None;
+        for redirect in list {
+            if let Fd::Named(name) = &redirect.fd {
+                state.vars.insert(name.clone(), Value::Opaque("a descriptor".to_owned()));
+                if meaning(name) == Meaning::Rewires {
+                    facts.push(Fact::Opaque(format!("it sets `{name}`, which decides what runs")));
+                }
+            }
+            let is_stdin = match (&redirect.fd, redirect.op) {
+                (Fd::Number(number), _) => number.trim_start_matches('0').is_empty(),
+                (Fd::Default, RedirectOp::Read | RedirectOp::ReadWrite | RedirectOp::DupIn) => true,
+                (Fd::Default, RedirectOp::Here | RedirectOp::HereStrip | RedirectOp::HereString) => true,
+                _ => false,
+            };
+            let feeds = match &redirect.target {
+                Target::Here(index) => self.here(*index, state),
+                Target::Word(word) if redirect.op == RedirectOp::HereString => match self.value(word, state) {
+                    Value::Exact(text) => Stdin::Text(text + "\n"),
+                    _ => Stdin::Unknown,
+                },
+                Target::Word(word) => self.redirect_file(redirect, word, state, &mut facts),
+            };
+            if is_stdin {
+                stdin = Some(feeds);
+            }
+        }
+        (facts, stdin)
+    }
+
+    pub(super) fn redirect_file(
+        &mut self,
+        redirect: &Redirect,
+        word: &Word,
+        state: &mut State,
+        facts: &mut Vec<Fact>,
+    ) -> Stdin {
+        let before = self.reports.len();
+        let args = self.words(word, state);
+        let remote = self.since(before).any(|fact| matches!(fact, Fact::Net(_)));
+        let [arg] = args.as_slice() else {
+            facts.push(Fact::Opaque("a redirection to no file, or to several".to_owned()));
+            return Stdin::Unknown;
+        };
+        if matches!(word.parts.as_slice(), [Part::Process { .. }]) {
+            let argvs: Vec<&[Arg]> = self.outlet.iter().map(Vec::as_slice).collect();
+            return Stdin::Pipe { from: commands::feeder(&argvs), remote };
+        }
+        let dup = matches!(redirect.op, RedirectOp::DupIn | RedirectOp::DupOut);
+        if dup {
+            match arg.exact() {
+                Some(text) if text == "-" || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()) => {
+                    return if text == "-" { Stdin::None } else { Stdin::Unknown };
+                }
+                Some(_) if redirect.op == RedirectOp::DupOut && redirect.fd == Fd::Default => {}
+                _ => {
+                    facts.push(Fact::Opaque("a descriptor that is not a number".to_owned()));
+                    return Stdin::Unknown;
+                }
+            }
+        }
+        let (reads, writes) = match redirect.op {
+            RedirectOp::Read => (true, false),
+            RedirectOp::ReadWrite => (true, true),
+            _ => (false, true),
+        };
+        let places = if state.cwd.is_empty() { vec![PathBuf::from(NOWHERE)] } else { state.cwd.clone() };
+        for place in &places {
+            let site = Site { roots: self.site.roots.clone(), cwd: place.clone(), home: self.site.home.clone() };
+            let mut judge = Judge::new(&site, Stdin::None, redirect.span.clone());
+            if let Some(text) = arg.exact() {
+                let path = judge.resolve(text);
+                if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
+                    facts.push(Fact::Forbidden(format!("`{text}` is a connection to the network")));
+                    continue;
+                }
+                if writes && is_sink(&path) {
+                    continue;
+                }
+                if writes && is_disk(&path) {
+                    facts.push(Fact::Destroys(
+                        Category::Disk,
+                        format!("`{text}` is a disk; what it holds is written over"),
+                    ));
+                }
+            }
+            if let Became::Opaque { prefix, .. } = &arg.word
+                && ["/dev/tcp", "/dev/udp"].iter().any(|net| prefix.starts_with(net))
+            {
+                facts.push(Fact::Forbidden("a connection to the network through `/dev/tcp`".to_owned()));
+                continue;
+            }
+            if reads {
+                judge.read(arg);
+            }
+            if writes {
+                judge.write(arg);
+            }
+            for fact in judge.facts {
+                let fact = self.placed(fact, place);
+                if !facts.contains(&fact) {
+                    facts.push(fact);
+                }
+            }
+        }
+        match arg.exact() {
+            Some("/dev/null") => Stdin::None,
+            _ => Stdin::File,
+        }
+    }
+
+    pub(super) fn here(&mut self, index: usize, state: &mut State) -> Stdin {
+        let heres = Rc::clone(&self.heres);
+        let Some(here) = heres.get(index) else { return Stdin::Unknown };
+        let strip = |text: &str| {
+            if !here.strip {
+                return text.to_owned();
+            }
+            text.split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect()
+        };
+        if here.quoted {
+            return Stdin::Text(strip(&here.raw));
+        }
+        let pieces = self.pieces(&here.parts, state, &(0..0));
+        match words::single(&pieces, &self.site.home) {
+            Value::Exact(text) => Stdin::Text(strip(&text)),
+            _ => Stdin::Unknown,
+        }
+    }
+
+    pub(super) fn test(&mut self, test: &Test, state: &mut State) {
+        match test {
+            Test::And(left, right) | Test::Or(left, right) => {
+                self.test(left, state);
+                self.test(right, state);
+            }
+            Test::Not(inner) | Test::Paren(inner) => self.test(inner, state),
+            Test::Word(word) => {
+                self.value(word, state);
+            }
+            Test::Unary(op, word) => {
+                let value = self.value(word, state);
+                let evaluates = matches!(op.as_str(), "-v" | "-R");
+                let plain = matches!(&value, Value::Exact(text) if is_name(text));
+                if evaluates && !plain {
+                    self.opaque(&word.span, "the name of a variable is evaluated here");
+                }
+            }
+            Test::Binary(op, left, right) => {
+                let values = [self.value(left, state), self.value(right, state)];
+                let arithmetic = matches!(op.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
+                if arithmetic && !values.iter().all(|value| is_number(value, state)) {
+                    self.opaque(&left.span, "a text that is not known is evaluated as arithmetic here");
+                }
+            }
+        }
+    }
+
+    /// Arithmetic evaluates names again and again: only numbers and names of numbers are let through.
+    pub(super) fn arith(&mut self, parts: &[Part], state: &mut State, span: &Range<usize>) -> bool {
+        let mut safe = true;
+        let mut sum = Sum::default();
+        for part in parts {
+            match part {
+                Part::Plain(text) | Part::Quoted(text) => safe &= sum.text(text, state),
+                Part::Param { param, .. } => {
+                    let value = self.param(param, state, span);
+                    safe &= is_number(&value, state);
+                    safe &= sum.value(matches!(&value, Value::Exact(text) if is_name(text)));
+                    // `$n = 5` sets what `n` names.
+                    if let Value::Exact(text) = &value
+                        && is_name(text)
+                    {
+                        state.set(text, Value::Number);
+                    }
+                }
+                Part::Arith { parts, .. } => {
+                    safe &= self.arith(parts, state, span);
+                    safe &= sum.value(false);
+                }
+                Part::Command { script, .. } => {
+                    let value = self.output(script, state);
+                    safe &= is_number(&value, state);
+                    safe &= sum.value(false);
+                }
+                Part::Process { .. } | Part::Array(_) => safe = false,
+            }
+        }
+        sum.end(state);
+        if !safe {
+            self.opaque(span, "arithmetic evaluates a text that is not known, and a subscript in it can run commands");
+        }
+        safe
+    }
+}

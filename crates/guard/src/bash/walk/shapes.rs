@@ -1,0 +1,269 @@
+//! What the shape of a command or a word says by itself.
+
+use super::*;
+
+/// `value` with what `edit` cuts off at its start or end: literal text, with `*` at the far side or before it.
+pub(super) fn cut(value: &str, edit: &str) -> Option<String> {
+    let (kind, pattern) = edit.split_at_checked(edit.find(|c| c != '#' && c != '%').unwrap_or(edit.len()))?;
+    let text = pattern.trim_matches('*');
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-');
+    if text.is_empty() || !text.chars().all(plain) || !value.chars().all(plain) {
+        return None;
+    }
+    let star = (pattern.strip_suffix(text) == Some("*"), pattern.strip_prefix(text) == Some("*"));
+    let whole = pattern == text;
+    let kept = match kind {
+        "#" | "##" if whole => value.strip_prefix(text).unwrap_or(value),
+        "%" | "%%" if whole => value.strip_suffix(text).unwrap_or(value),
+        "#" if star.0 => value.split_once(text).map_or(value, |(_, after)| after),
+        "##" if star.0 => value.rsplit_once(text).map_or(value, |(_, after)| after),
+        "%" if star.1 => value.rsplit_once(text).map_or(value, |(before, _)| before),
+        "%%" if star.1 => value.split_once(text).map_or(value, |(before, _)| before),
+        _ => return None,
+    };
+    Some(kept.to_owned())
+}
+
+/// Whether the script is one command, which is not turned around.
+pub(super) fn is_one_command(script: &Script) -> bool {
+    matches!(script.items.as_slice(), [item]
+        if !item.background && item.rest.is_empty() && item.first.stages.len() == 1 && item.first.bangs == 0)
+}
+
+/// What `echo` or `printf` with words that are known prints.
+pub(super) fn echoed(argv: &[Arg]) -> Option<String> {
+    let (program, words) = argv.split_first()?;
+    let words: Option<Vec<&str>> = words.iter().map(Arg::exact).collect();
+    let words = words.filter(|words| words.first().is_some_and(|first| !first.starts_with('-')))?;
+    matches!(program.exact(), Some("echo" | "printf")).then(|| words.join(" ") + "\n")
+}
+
+/// The name that `read` gets a whole line for.
+pub(super) fn line_reader(args: &[Arg]) -> Option<String> {
+    let words: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();
+    match words?.as_slice() {
+        [name] | ["-r", name] | ["-r", "-d", "", name] | ["-d", "", "-r", name] | ["-rd", "", name]
+            if is_name(name) && meaning(name) != Meaning::Rewires =>
+        {
+            Some((*name).to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// A program that only shows, or asks nothing, in the place of one that could do anything.
+pub(super) fn calms(name: &str, value: &Value) -> bool {
+    let Value::Exact(value) = value else { return false };
+    match name {
+        "GIT_PAGER" | "PAGER" | "MANPAGER" | "GH_PAGER" | "SYSTEMD_PAGER" | "AWS_PAGER" | "DELTA_PAGER" => {
+            matches!(value.as_str(), "cat" | "")
+        }
+        "GIT_EDITOR" | "EDITOR" | "VISUAL" | "GIT_SEQUENCE_EDITOR" => matches!(value.as_str(), "true" | ":" | "cat"),
+        "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS" => matches!(value.as_str(), "0" | "false"),
+        _ => false,
+    }
+}
+
+pub(super) fn is_version(rest: &str) -> bool {
+    !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+pub(super) fn is_declaration(name: &str) -> bool {
+    matches!(name, "export" | "declare" | "typeset" | "local" | "readonly")
+}
+
+/// The names that a word of `read`, `unset` and their kind may set: itself, `NAME=…`, or the rest of a
+/// bundle of options (`-ax` is `-a x`).
+pub(super) fn set_by(text: &str, mut set: impl FnMut(&str)) {
+    let starts = if text.starts_with('-') { text.len().min(16) } else { 1 };
+    for start in 0..starts {
+        let name = text.get(start..).and_then(|rest| rest.split(['=', '[', '+']).next()).unwrap_or_default();
+        if is_name(name) {
+            set(name);
+        }
+    }
+}
+
+pub(super) fn text_appends(arg: &Arg) -> bool {
+    arg.exact().and_then(|text| text.split_once('=')).is_some_and(|(name, _)| name.ends_with('+'))
+}
+
+pub(super) fn word_span(span: &Range<usize>) -> Range<usize> {
+    span.clone()
+}
+
+/// Whether a shell with these words takes its script from standard input.
+pub(super) fn reads_script_from_stdin(args: &[Arg]) -> bool {
+    let name = args.first().and_then(Arg::exact).unwrap_or_default();
+    let base = name.rsplit('/').next().unwrap_or_default();
+    if matches!(base, "eval" | "source" | "." | "env" | "sudo" | "xargs") {
+        return args
+            .iter()
+            .skip(1)
+            .any(|arg| matches!(arg.exact(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")));
+    }
+    let mut skip = false;
+    for arg in args.get(1..).unwrap_or_default() {
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        match arg.exact() {
+            Some("-" | "-s" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => return true,
+            Some("-o" | "+o" | "-O" | "--rcfile" | "--init-file") => skip = true,
+            Some(text) if text.starts_with("--") => {}
+            Some(text)
+                if text.starts_with('-')
+                    && text.contains('s')
+                    && matches!(base, "sh" | "bash" | "dash" | "zsh" | "ksh") =>
+            {
+                return true;
+            }
+            Some(text)
+                if text.starts_with('-')
+                    && text.contains(['c', 'e', 'm', 'n', 'p', 'r'])
+                    && !matches!(base, "sh" | "bash" | "dash" | "zsh" | "ksh") =>
+            {
+                return false;
+            }
+            Some(text) if text.starts_with('-') && text.contains('c') => return false,
+            Some(text) if text.starts_with(['-', '+']) => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+pub(super) fn reads_secret(fact: &Fact) -> bool {
+    matches!(fact, Fact::Read(target) if crate::classify(&target.path).secret.is_some())
+}
+
+/// `path` without `.` and `..`, and without a look at the disk.
+pub(super) fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => out.push(name),
+            Component::ParentDir => {
+                out.pop();
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+pub(super) fn is_cd(pipeline: &Pipeline) -> bool {
+    match pipeline.stages.as_slice() {
+        [Command { kind: Kind::Simple { words, .. }, .. }] => match words.first().map(|word| word.parts.as_slice()) {
+            Some([Part::Plain(name)]) => name == "cd" || name == "pushd",
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+pub(super) fn name_of(command: &Command) -> String {
+    match &command.kind {
+        Kind::Simple { words, .. } => {
+            let mut name = String::new();
+            for part in words.first().map(|word| word.parts.as_slice()).unwrap_or_default() {
+                match part {
+                    Part::Plain(text) | Part::Quoted(text) => name.push_str(text),
+                    _ => return "?".to_owned(),
+                }
+            }
+            name.rsplit('/').next().unwrap_or_default().to_owned()
+        }
+        Kind::Test(_) => "[[".to_owned(),
+        Kind::Arith(_) => "((".to_owned(),
+        _ => "a group of commands".to_owned(),
+    }
+}
+
+pub(super) fn integer(value: &Value) -> bool {
+    match value {
+        Value::Number => true,
+        Value::Exact(text) => is_integer(text),
+        Value::OneOf(texts) => texts.iter().all(|text| is_integer(text)),
+        _ => false,
+    }
+}
+
+pub(super) fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.len() < 19 && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+pub(super) fn is_number(value: &Value, state: &State) -> bool {
+    match value {
+        Value::Output(output) => output.number,
+        Value::Exact(text) if is_name(text) => state.vars.get(text).is_some_and(integer),
+        value => integer(value),
+    }
+}
+
+pub(super) fn values_of(args: &[Arg]) -> Value {
+    let mut texts = Vec::new();
+    let mut patterns = Vec::new();
+    for arg in args {
+        match &arg.word {
+            Became::Exact(text) => texts.push(text.clone()),
+            Became::OneOf(words) => {
+                for word in words {
+                    match word {
+                        Became::Exact(text) => texts.push(text.clone()),
+                        _ => return Value::Opaque("one of several words".to_owned()),
+                    }
+                }
+            }
+            Became::Glob { pattern, prefix } => patterns.push((pattern.clone(), prefix.clone())),
+            Became::Opaque { why, .. } => return Value::Opaque(why.clone()),
+        }
+    }
+    match (texts.len(), patterns.as_slice()) {
+        (1, []) => Value::Exact(texts.remove(0)),
+        (_, []) => Value::OneOf(texts),
+        (0, [(pattern, prefix)]) => Value::Pattern { pattern: pattern.clone(), prefix: prefix.clone() },
+        _ => {
+            // Several patterns: what they share at their start.
+            let starts: Vec<&str> =
+                texts.iter().map(String::as_str).chain(patterns.iter().map(|(_, p)| p.as_str())).collect();
+            let shared = starts.iter().skip(1).fold(starts.first().copied().unwrap_or_default(), |shared, next| {
+                let same = shared.bytes().zip(next.bytes()).take_while(|(a, b)| a == b).count();
+                shared.get(..same).unwrap_or_default()
+            });
+            let absolute = |text: &&str| text.starts_with('/') || text.contains("..");
+            if shared.is_empty() && starts.iter().any(absolute) {
+                return Value::Opaque("one of several patterns".to_owned());
+            }
+            let folder = shared.rfind('/').map_or("", |slash| shared.get(..=slash).unwrap_or_default());
+            Value::Pattern { pattern: format!("{folder}*"), prefix: folder.to_owned() }
+        }
+    }
+}
+
+/// Whether a function calls itself in a pipe or in the background.
+pub(super) fn is_bomb(name: &str, body: &Command) -> bool {
+    fn within(name: &str, script: &Script) -> bool {
+        script.items.iter().any(|item| {
+            std::iter::once(&item.first).chain(item.rest.iter().map(|(_, pipeline)| pipeline)).any(|pipeline| {
+                let calls = pipeline.stages.iter().filter(|stage| name_of(stage) == name).count();
+                calls > 0 && (item.background || pipeline.stages.len() > 1)
+                    || pipeline.stages.iter().any(|stage| inner(name, stage))
+            })
+        })
+    }
+    fn inner(name: &str, command: &Command) -> bool {
+        match &command.kind {
+            Kind::Subshell(script) | Kind::Group(script) => within(name, script),
+            Kind::Loop { condition, body, .. } => within(name, condition) || within(name, body),
+            Kind::For { body, .. } | Kind::ArithFor { body, .. } => within(name, body),
+            Kind::If { arms, otherwise } => {
+                arms.iter().any(|(condition, body)| within(name, condition) || within(name, body))
+                    || otherwise.as_ref().is_some_and(|body| within(name, body))
+            }
+            _ => false,
+        }
+    }
+    inner(name, body)
+}

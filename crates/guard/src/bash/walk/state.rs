@@ -1,0 +1,271 @@
+//! What a command does to the shell itself: its directory, its variables, its builtins.
+
+use super::*;
+
+impl<'a> Walker<'a> {
+    /// Builtins that change what follows. `true` when nothing is left to judge.
+    pub(super) fn builtin(
+        &mut self,
+        name: &str,
+        args: &[Arg],
+        span: &Range<usize>,
+        state: &mut State,
+        stdin: &Stdin,
+        report: &mut Report,
+    ) -> bool {
+        match name {
+            "cd" | "pushd" => {
+                self.cd(name, args.get(1..).unwrap_or_default(), state, report);
+                true
+            }
+            "popd" => {
+                state.cwd.clear();
+                true
+            }
+            "exit" | "return" => {
+                let plain = args.get(1..).unwrap_or_default().iter().all(
+                    |arg| !matches!(&arg.word, Became::Exact(text) if !text.bytes().all(|byte| byte.is_ascii_digit())),
+                );
+                if !plain {
+                    report.facts.push(Fact::Opaque("an exit code that is not a number".to_owned()));
+                }
+                state.gone = true;
+                true
+            }
+            "exec" => {
+                let rest = args.get(1..).unwrap_or_default();
+                match rest.first() {
+                    None => state.stdin = stdin.clone(),
+                    Some(_) if self.nesting >= NESTING => self.opaque(span, "commands that run commands, too deep"),
+                    Some(first) if first.exact().is_some_and(|text| !text.starts_with('-')) => {
+                        self.count += 1;
+                        self.nesting += 1;
+                        self.argv(rest, span, state, stdin, Vec::new(), true);
+                        self.nesting -= 1;
+                        state.gone = true;
+                    }
+                    Some(_) => report.facts.push(Fact::Opaque("`exec` with an option".to_owned())),
+                }
+                true
+            }
+            name if is_declaration(name) => {
+                self.declare(name, args.get(1..).unwrap_or_default(), state, report);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn cd(&mut self, name: &str, args: &[Arg], state: &mut State, report: &mut Report) {
+        let mut operands = Vec::new();
+        let mut options = true;
+        for arg in args {
+            match arg.exact() {
+                Some("--") if options => options = false,
+                Some("-L" | "-P" | "-e" | "-LP" | "-PL") if options && name == "cd" => {}
+                Some(text) if options && text.starts_with('-') => {
+                    // `cd -`, `pushd -n`: the stack of directories is not followed.
+                    return state.cwd.clear();
+                }
+                _ => {
+                    options = false;
+                    operands.push(arg);
+                }
+            }
+        }
+        let target = match operands.as_slice() {
+            [] if name == "cd" => self.site.home.to_string_lossy().into_owned(),
+            [arg] => match arg.exact() {
+                Some(text) if name == "cd" || !text.starts_with('+') => text.to_owned(),
+                _ => return state.cwd.clear(),
+            },
+            _ => {
+                report.facts.push(Fact::Opaque(format!("`{name}` with words that are not understood")));
+                return state.cwd.clear();
+            }
+        };
+        let mut next: Vec<PathBuf> = Vec::new();
+        let from = if target.starts_with('/') { vec![PathBuf::from("/")] } else { std::mem::take(&mut state.cwd) };
+        for place in from {
+            let path = normal(&place.join(&target));
+            if !self.inside(&path) {
+                report.facts.push(Fact::Read(Place { path: path.clone(), tree: false }));
+            }
+            if !next.contains(&path) {
+                next.push(path);
+            }
+        }
+        state.cwd = next;
+    }
+
+    pub(super) fn declare(&mut self, name: &str, args: &[Arg], state: &mut State, report: &mut Report) {
+        let exporting = |arg: &Arg| matches!(arg.exact(), Some(flag) if flag.starts_with('-') && flag.contains('x'));
+        let exports = name == "export" || args.iter().any(exporting);
+        let shows = matches!(args.first().and_then(Arg::exact), Some("-p" | "-F")) && name != "export";
+        if shows && args.iter().skip(1).all(|arg| arg.exact().is_some_and(is_name)) {
+            return;
+        }
+        for arg in args {
+            let text = match &arg.word {
+                Became::Exact(text) => text.clone(),
+                Became::Opaque { prefix, splits: false, .. } if prefix.contains('=') => prefix.clone(),
+                _ => {
+                    report.facts.push(Fact::Opaque(format!("`{name}` with a word that is not known")));
+                    state.vars.clear();
+                    continue;
+                }
+            };
+            if text == "--" {
+                continue;
+            }
+            if let Some(flags) = text.strip_prefix('-') {
+                // Integers are evaluated again, name references lead elsewhere, functions are code, and
+                // `-l` and `-u` change the letters of every later value.
+                let harmless = match name {
+                    "export" => matches!(flags, "p" | "n"),
+                    _ => {
+                        !flags.is_empty() && flags.bytes().all(|flag| matches!(flag, b'p' | b'r' | b'g' | b'x' | b't'))
+                    }
+                };
+                if !harmless {
+                    report.facts.push(Fact::Opaque(format!("`{name} {text}` changes how the shell reads values")));
+                }
+                continue;
+            }
+            let (variable, value) = match text.split_once('=') {
+                Some((variable, value)) => (variable.strip_suffix('+').unwrap_or(variable), Some(value)),
+                None => (text.as_str(), None),
+            };
+            if !is_name(variable) {
+                report.facts.push(Fact::Opaque(format!("`{name}` with a subscript or an option that is not known")));
+                continue;
+            }
+            let flagged = |letter: char| {
+                args.iter().any(|arg| arg.exact().is_some_and(|t| t.starts_with('-') && t.contains(letter)))
+            };
+            // `local` fails outside of a function, and with `-p` nothing is assigned.
+            let fails = name == "local" || flagged('p');
+            let known = matches!(&arg.word, Became::Exact(_)).then_some(()).filter(|()| !fails).and(value);
+            match meaning(variable) {
+                _ if known.is_some_and(|text| calms(variable, &Value::Exact(text.to_owned()))) => {}
+                Meaning::Rewires => {
+                    report.facts.push(Fact::Opaque(format!("it sets `{variable}`, which decides what runs")))
+                }
+                Meaning::Setting if exports && value.is_some() => {
+                    report.facts.push(Fact::Code(format!("it sets `{variable}` for the programs that follow")));
+                }
+                _ => {}
+            }
+            if value.is_some() {
+                let value = match known {
+                    Some(text) if !text_appends(arg) => Value::Exact(text.to_owned()),
+                    _ => Value::Opaque(format!("the value of `{variable}`")),
+                };
+                state.set(variable, value);
+            }
+            if name == "readonly" || flagged('r') {
+                state.frozen.insert(variable.to_owned());
+            }
+        }
+    }
+
+    /// Builtins that may set variables by name.
+    pub(super) fn forget_by(&mut self, program: &str, args: &[Arg], stdin: &Stdin, state: &mut State) {
+        if matches!(program, "set" | "shift" | "getopts") {
+            state.positional = None;
+        }
+        if matches!(program, "eval" | "source" | "." | "trap") {
+            state.vars.clear();
+            // The script that a virtual environment comes with sets variables and stays where it is.
+            let stays = match args.get(1).and_then(Arg::exact) {
+                Some(file) if matches!(program, "source" | ".") => {
+                    file.ends_with("/bin/activate")
+                        && !state.cwd.is_empty()
+                        && state.cwd.iter().all(|place| self.inside(&normal(&place.join(file))))
+                }
+                _ => false,
+            };
+            if !stays {
+                state.cwd.clear();
+            }
+        }
+        // Without `-v`, printf only prints.
+        let prints = program == "printf" && args.get(1).and_then(Arg::exact).is_some_and(|text| !text.starts_with('-'));
+        if !STATEFUL.contains(&program) || prints {
+            return;
+        }
+        if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, line_reader(args))
+            && std::mem::take(&mut self.condition)
+            && let Some(Output { prefix, number: false }) = commands::listed(from)
+        {
+            let pattern = format!("{prefix}**/*");
+            return state.set(&name, Value::Pattern { pattern, prefix: prefix.to_owned() });
+        }
+        for arg in args.get(1..).unwrap_or_default() {
+            match arg.exact() {
+                Some(text) => set_by(text, |name| state.set(name, Value::Opaque(format!("the value of `{name}`")))),
+                None => state.vars.clear(),
+            }
+        }
+    }
+
+    pub(super) fn assign(
+        &mut self,
+        assign: &Assign,
+        alone: bool,
+        for_read: bool,
+        state: &mut State,
+        facts: &mut Vec<Fact>,
+    ) {
+        let name = &assign.name;
+        let value = match &assign.value {
+            AssignValue::Word(word) => self.value(word, state),
+            AssignValue::Array(list) => {
+                for word in list {
+                    let args = self.words(word, state);
+                    // `(["a[$(x)]"]=1)` evaluates its subscript.
+                    if args.iter().any(|arg| arg.exact().is_none_or(|text| text.starts_with('['))) {
+                        facts.push(Fact::Opaque(format!("the elements of the array `{name}` are not known")));
+                    }
+                }
+                Value::Opaque(format!("the array `{name}`"))
+            }
+        };
+        if let Some(index) = &assign.index
+            && (index.is_empty() || !index.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            facts.push(Fact::Opaque(format!("the subscript of `{name}` is evaluated as arithmetic")));
+        }
+        match meaning(name) {
+            _ if calms(name, &value) => {}
+            Meaning::Harmless if alone || !matches!(value, Value::Opaque(_)) => {}
+            Meaning::Setting if alone => {}
+            Meaning::Setting if !matches!(value, Value::Opaque(_)) => {
+                facts.push(Fact::Code(format!("it sets `{name}` for the program")));
+            }
+            // `IFS= read -r line` changes how this one builtin splits, and nothing after it.
+            Meaning::Rewires if name == "IFS" && !alone && for_read && matches!(value, Value::Exact(_)) => {}
+            Meaning::Rewires => facts.push(Fact::Opaque(format!("it sets `{name}`, which decides what runs"))),
+            _ => facts.push(Fact::Opaque(format!("the value of `{name}` is not known"))),
+        }
+        if alone {
+            let value = if assign.append || assign.index.is_some() {
+                match (state.vars.get(name), &value) {
+                    (Some(Value::Exact(before)), Value::Exact(more)) if assign.index.is_none() => {
+                        Value::Exact(format!("{before}{more}"))
+                    }
+                    _ => Value::Opaque(format!("the value of `{name}`")),
+                }
+            } else {
+                value
+            };
+            state.set(name, value);
+        }
+    }
+
+    pub(super) fn assign_name(&mut self, name: &str, span: &Range<usize>) {
+        if meaning(name) == Meaning::Rewires {
+            self.opaque(span, format!("it sets `{name}`, which decides what runs"));
+        }
+    }
+}

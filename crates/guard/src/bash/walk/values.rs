@@ -1,0 +1,235 @@
+//! What words become: expansion with what is known of variables and of the output of commands.
+
+use super::*;
+
+impl<'a> Walker<'a> {
+    pub(super) fn words(&mut self, word: &Word, state: &mut State) -> Vec<Arg> {
+        if let [Part::Param { param, quoted: true }] = word.parts.as_slice()
+            && param.name == "@"
+            && param.op == Op::Plain
+            && let Some(args) = state.positional.clone()
+        {
+            return args.get(1..).unwrap_or_default().to_vec();
+        }
+        if let [Part::Param { param, quoted: true }] = word.parts.as_slice()
+            && param.op == Op::Plain
+            && let Ok(index) = param.name.parse::<usize>()
+            && let Some(args) = state.positional.clone()
+            && let Some(arg) = args.get(index)
+        {
+            let word = match &arg.word {
+                Became::Opaque { prefix, why, .. } => {
+                    Became::Opaque { prefix: prefix.clone(), splits: false, why: why.clone() }
+                }
+                known => known.clone(),
+            };
+            return vec![Arg { word, span: word_span(&arg.span) }];
+        }
+        let pieces = self.pieces(&word.parts, state, &word.span);
+        words::expand(&pieces, &self.site.home, &word.span)
+    }
+
+    pub(super) fn value(&mut self, word: &Word, state: &mut State) -> Value {
+        let pieces = self.pieces(&word.parts, state, &word.span);
+        words::single(&pieces, &self.site.home)
+    }
+
+    pub(super) fn pieces(&mut self, parts: &[Part], state: &mut State, span: &Range<usize>) -> Vec<Piece> {
+        let mut out = Vec::with_capacity(parts.len());
+        for part in parts {
+            match part {
+                Part::Plain(text) => out.push(Piece::Plain(text.clone())),
+                Part::Quoted(text) => out.push(Piece::Quoted(text.clone())),
+                Part::Param { param, quoted } => {
+                    let value = self.param(param, state, span);
+                    // `"$@"` may be no word at all, or several.
+                    let quoted = *quoted && param.name != "@" && param.index.as_deref() != Some("@");
+                    out.push(Piece::Value { value, quoted });
+                }
+                Part::Command { script, quoted, .. } => {
+                    let value = self.output(script, state);
+                    out.push(Piece::Value { value, quoted: *quoted });
+                }
+                Part::Arith { parts, quoted } => {
+                    let value = if let Some(sum) = constant(parts) {
+                        Value::Exact(sum.to_string())
+                    } else if self.arith(parts, state, span) {
+                        Value::Number
+                    } else {
+                        Value::Opaque("the result of arithmetic".to_owned())
+                    };
+                    out.push(Piece::Value { value, quoted: *quoted });
+                }
+                Part::Process { script, .. } => {
+                    let before = self.reports.len();
+                    let mut own = state.clone();
+                    own.stdin = Stdin::Unknown;
+                    self.script(script, &mut own);
+                    if self.since(before).any(|fact| matches!(fact, Fact::Net(_))) {
+                        self.remote.insert((span.start, span.end));
+                    }
+                    out.push(Piece::Quoted("/dev/fd/63".to_owned()));
+                }
+                Part::Array(list) => {
+                    for word in list {
+                        self.words(word, state);
+                    }
+                    out.push(Piece::Value { value: Value::Opaque("an array".to_owned()), quoted: true });
+                }
+            }
+        }
+        out
+    }
+
+    /// What a command substitution gives.
+    pub(super) fn output(&mut self, script: &Script, state: &State) -> Value {
+        let mut own = state.clone();
+        let last = self.last.clone();
+        self.script(script, &mut own);
+        self.last = last;
+        if let ([item], [cwd]) = (script.items.as_slice(), state.cwd.as_slice())
+            && item.rest.is_empty()
+            && let [stage] = item.first.stages.as_slice()
+            && stage.redirects.is_empty()
+            && let Kind::Simple { assigns, words } = &stage.kind
+            && assigns.is_empty()
+            && let [Word { parts, .. }] = words.as_slice()
+            && let [Part::Plain(name)] = parts.as_slice()
+            && name == "pwd"
+            && let Some(path) = cwd.to_str()
+        {
+            return Value::Exact(path.to_owned());
+        }
+        self.printed(script).unwrap_or_else(|| Value::Opaque("the output of a command".to_owned()))
+    }
+
+    /// What the only pipeline of `script`, which was just walked, is known to print.
+    pub(super) fn printed(&self, script: &Script) -> Option<Value> {
+        let [item] = script.items.as_slice() else { return None };
+        let quiet = |stage: &Command| {
+            stage.redirects.iter().all(|redirect| match &redirect.fd {
+                Fd::Number(number) => number == "2" && redirect.op != RedirectOp::DupOut,
+                Fd::Default => redirect.op == RedirectOp::Read,
+                Fd::Named(_) => false,
+            })
+        };
+        let plain = |stage: &Command| matches!(&stage.kind, Kind::Simple { assigns, .. } if assigns.is_empty());
+        let errors = item.first.both.contains(&true);
+        if errors
+            || item.background
+            || !item.rest.is_empty()
+            || !item.first.stages.iter().all(|stage| quiet(stage) && plain(stage))
+        {
+            return None;
+        }
+        let stages: Vec<&[Arg]> = self.outlet.iter().map(Vec::as_slice).collect();
+        if let [argv] = stages.as_slice() {
+            if commands::always_number(argv) {
+                return Some(Value::Number);
+            }
+            if let Some(text) = commands::path_part(argv) {
+                return Some(Value::Exact(text));
+            }
+        }
+        commands::listed(&commands::feeder(&stages)).map(Value::Output)
+    }
+
+    pub(super) fn param(&mut self, param: &Param, state: &mut State, span: &Range<usize>) -> Value {
+        let subscript = param.index.as_deref();
+        if subscript
+            .is_some_and(|index| !matches!(index, "@" | "*") && !index.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            self.opaque(span, format!("the subscript of `{}` is evaluated as arithmetic", param.name));
+        }
+        let known = if subscript.is_some() {
+            Value::Opaque(format!("an element of `{}`", param.name))
+        } else {
+            self.variable(&param.name, state)
+        };
+        match &param.op {
+            Op::Plain => known,
+            Op::Length => Value::Number,
+            Op::Default { kind, word } => {
+                let pieces = self.pieces(word, state, span);
+                let other = words::single(&pieces, &self.site.home);
+                if *kind == '=' {
+                    state.vars.insert(param.name.clone(), Value::Opaque(format!("the value of `{}`", param.name)));
+                    self.assign_name(&param.name, span);
+                }
+                match (known, kind) {
+                    (Value::Exact(text), '-' | '=' | '?') if !text.is_empty() => Value::Exact(text),
+                    (Value::Number, '-' | '=' | '?') => Value::Number,
+                    (Value::Exact(text), '+') if !text.is_empty() => other,
+                    (known, _) => Value::Opaque(match known {
+                        Value::Opaque(why) => why,
+                        _ => format!("the value of `{}`", param.name),
+                    }),
+                }
+            }
+            Op::Edit(word) => {
+                self.pieces(word, state, span);
+                if let Value::Exact(text) = &known
+                    && let Some(text) = param.raw.strip_prefix(&param.name).and_then(|edit| cut(text, edit))
+                {
+                    return Value::Exact(text);
+                }
+                Value::Opaque(format!("a changed value of `{}`", param.name))
+            }
+            Op::Substring(word) => {
+                self.arith_offsets(word, state, span);
+                Value::Opaque(format!("a part of `{}`", param.name))
+            }
+            Op::Evaluate => {
+                self.opaque(span, format!("`${{{}}}` evaluates the value of a variable again", param.raw));
+                Value::Opaque("a text that was evaluated again".to_owned())
+            }
+        }
+    }
+
+    /// `offset:length`: arithmetic.
+    pub(super) fn arith_offsets(&mut self, parts: &[Part], state: &mut State, span: &Range<usize>) {
+        let split: Vec<Part> = parts
+            .iter()
+            .map(|part| match part {
+                Part::Plain(text) => Part::Plain(text.replace(':', " ")),
+                Part::Quoted(text) => Part::Quoted(text.replace(':', " ")),
+                other => other.clone(),
+            })
+            .collect();
+        self.arith(&split, state, span);
+    }
+
+    pub(super) fn variable(&self, name: &str, state: &State) -> Value {
+        match name {
+            "?" | "#" | "$" => return Value::Number,
+            "!" if state.background => return Value::Number,
+            "!" => return Value::Opaque("`$!` without anything in the background".to_owned()),
+            "_" => return Value::Opaque("the last word of the command before".to_owned()),
+            "0" => return Value::Opaque("the name of the shell".to_owned()),
+            _ => {}
+        }
+        if let Ok(index) = name.parse::<usize>() {
+            let arg = state.positional.as_ref().and_then(|args| args.get(index));
+            // Names that a command lists: where it lists none, there is no argument.
+            let perhaps_none =
+                |arg: &&Arg| matches!(&arg.word, Became::Glob { pattern, .. } if pattern.ends_with("**"));
+            let arg = arg.filter(|arg| !perhaps_none(arg));
+            return arg.map_or_else(
+                || Value::Opaque(format!("the argument `${name}`")),
+                |arg| values_of(std::slice::from_ref(arg)),
+            );
+        }
+        if let Some(value) = state.vars.get(name) {
+            return value.clone();
+        }
+        match name {
+            "HOME" => Value::Exact(self.site.home.to_string_lossy().into_owned()),
+            "PWD" => match state.cwd.as_slice() {
+                [cwd] => Value::Exact(cwd.to_string_lossy().into_owned()),
+                _ => Value::Opaque("the directory is not known".to_owned()),
+            },
+            "RANDOM" | "SECONDS" | "LINENO" | "PPID" | "UID" | "EUID" | "BASHPID" | "EPOCHSECONDS" => Value::Number,
+            _ => Value::Opaque(format!("the value of `{name}`")),
+        }
+    }
+}
