@@ -30,7 +30,11 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("proc/isolated.rs", &["new"], "says which program parses; `start` runs it, and takes the permit"),
     ("proc/isolated.rs", &["finish"], "collects what `start` began"),
     ("proc/jobs.rs", &["new"], "no jobs yet; `start` takes the permit"),
-    ("proc/jobs.rs", &["take_notices", "end_session"], "ends what a session began, and says what of it ended"),
+    (
+        "proc/jobs.rs",
+        &["take_notices", "end_session", "confinement"],
+        "ends what a session began, and says what of it ended",
+    ),
     ("proc/jobs/job.rs", &["*"], "a handle of what a permit started, or that one gave"),
     ("proc/jobs/order.rs", &["*"], "describes a job; `start` runs it, and takes the permit"),
     ("proc/repl.rs", &["new", "program"], "no interpreters yet; a name"),

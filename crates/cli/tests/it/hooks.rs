@@ -119,7 +119,7 @@ fn a_manifest_takes_tools_away_and_says_where() {
     let world = world().file("a.txt", "one\n").file(".claw-policy.json", "{\n  \"denyTools\": [\"read_file\"]\n}");
     let ran = world.run(&["call", "read", "file_path=a.txt"]);
     ran.exits(3).complains("NIKA-102").complains("manifest .claw-policy.json:2");
-    assert!(!world.run(&["tools", "--json"]).out.contains("\"read\""));
+    assert!(!world.run(&["tools", "--json"]).out.contains("\"name\": \"read\""));
     world.run(&["config"]).exits(0).says("denyTools").says(".claw-policy.json:2").says("manifest");
 }
 

@@ -236,3 +236,29 @@ fn what_a_rule_withholds_is_hidden_from_commands() {
     let ran = run("command=bash walk.sh");
     assert_eq!(ran.out.matches("needle").count(), 1, "{ran:?}");
 }
+
+#[test]
+fn input_to_what_no_sandbox_holds_is_asked_each_time() {
+    let world = world();
+    let mut peer = Peer::start(world.nika(&["serve", "--unsafe", "--list", "all"]));
+    peer.initialize("2025-11-25");
+    let job = json!({"command": "cat", "run_in_background": true, "dangerously_disable_sandbox": true});
+    assert!(text(&peer.call("nika_bash", job)).contains("j1"));
+    assert!(text(&peer.call("nika_job_input", json!({"job_id": "j1", "text": "x\n"}))).contains("took 2 bytes"));
+    assert_eq!(peer.end(), 0);
+    // The same under a mode that keeps that floor.
+    let explain = ["policy", "check", "sudo true", "--mode", "accept-all"];
+    assert_eq!(world.run(&explain).json()["decision"], "ask");
+}
+
+#[test]
+fn places_outside_are_written_only_where_that_is_allowed() {
+    let world = world();
+    let outside = world.path("outside");
+    std::fs::create_dir(&outside).expect("a directory");
+    let command = format!("command=touch {}/made", outside.display());
+    world.run(&["call", "bash", &command, "--mode", "workspace"]).exits(3).complains("NIKA-205");
+    let ran = world.run(&["call", "bash", &command, "--mode", "accept-all"]);
+    assert!(exists(outside.join("made")), "{ran:?}");
+    world.run(&["call", "bash", "command=touch /usr/nika-was-here", "--mode", "workspace"]).exits(3);
+}

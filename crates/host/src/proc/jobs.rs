@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use nika_guard::profile::Access;
 use nika_guard::{Effect, Permit};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -202,6 +203,13 @@ impl Jobs {
     pub fn job(&self, permit: &Permit, session: &str, id: &str) -> Option<Arc<Job>> {
         let number: u64 = id.strip_prefix('j')?.parse().ok()?;
         lock(&self.0.jobs).get(&number).filter(|job| job.session() == session && may_handle(permit)).cloned()
+    }
+
+    /// What holds a job, and whether it may reach hosts: for judging what is done with it.
+    pub fn confinement(&self, session: &str, id: &str) -> Option<(Access, bool)> {
+        let number: u64 = id.strip_prefix('j')?.parse().ok()?;
+        let job = lock(&self.0.jobs).get(&number).filter(|job| job.session() == session).cloned()?;
+        Some(job.confinement())
     }
 
     /// Every live process that calls of `session` started, by job.

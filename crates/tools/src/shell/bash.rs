@@ -110,6 +110,14 @@ impl Tool for Bash {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        // The directory, or what a path leads to, may be another since it was judged.
+        if self.effects(&params, &Scene { session: cx.session })?.all != cx.permit.effects().all {
+            return Err(ToolError::new(
+                code::CHANGED_SINCE_READ,
+                "what the command would touch changed since it was judged",
+            )
+            .hint("repeat the call; calls that change the directory go one after another"));
+        }
         let command = self.read(&params, &self.ground.site(cx.session));
         // What runs is what was read: the text in one way of writing, not the one that came.
         let text = command.analysis.canonical.clone().unwrap_or_else(|| params.command.clone());
@@ -118,7 +126,7 @@ impl Tool for Bash {
             Some(FilesystemMode::AllowList) if command.effects.writes().next().is_none() => Access::ReadOnly,
             _ => Access::Workspace,
         };
-        let profile = self.ground.profile(cx.permit, cx.session, most);
+        let profile = self.ground.profile(cx.permit, cx.session, most)?;
         let writes = profile.access != Access::ReadOnly;
         let mut order = Order::shell(text, profile, cx.session.id());
         order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));

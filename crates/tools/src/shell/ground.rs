@@ -9,7 +9,7 @@ use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, ExecKind, Permit};
 use nika_host::fs::Workspace;
 use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
-use nika_host::sandbox::{Known, scan_with, secrets_at_home};
+use nika_host::sandbox::{Known, scan, scan_with, secrets_at_home};
 
 use super::report;
 
@@ -85,7 +85,7 @@ impl Ground {
     }
 
     /// What the system must enforce on a command that `permit` allows.
-    pub fn profile(&self, permit: &Permit, session: &SessionState, most: Access) -> Profile {
+    pub fn profile(&self, permit: &Permit, session: &SessionState, most: Access) -> Result<Profile, ToolError> {
         let effects = &permit.effects().all;
         let proved = effects.iter().all(|effect| match effect {
             Effect::Exec(exec) => exec.kind == ExecKind::ReadOnly,
@@ -105,7 +105,7 @@ impl Ground {
             quiet_git(&mut profile.env);
         }
         if access == Access::Unconfined {
-            return profile;
+            return Ok(profile);
         }
         if permit.hides_by_rule() {
             // What a rule withholds is hidden from this call alone: found anew, as it is the rules' of this session.
@@ -123,7 +123,9 @@ impl Ground {
                     profile.protected.retain(|path| *path != place.path);
                     profile.absent.retain(|path| *path != place.path);
                     if place.below_root.is_none() && access == Access::Workspace {
-                        profile.roots.push(place.path.clone());
+                        let dir = self.outside(&place.path)?;
+                        scan(&dir).put_into(&mut profile);
+                        profile.roots.push(dir);
                     }
                 }
                 Effect::Net(host) if host == ANY_HOST => profile.hosts.push("*".to_owned()),
@@ -131,7 +133,18 @@ impl Ground {
                 _ => {}
             }
         }
-        profile
+        Ok(profile)
+    }
+
+    /// The directory that must be writable for an allowed write outside the roots. What would open the home, or
+    /// the whole system, for the sake of one file is refused.
+    fn outside(&self, path: &Path) -> Result<PathBuf, ToolError> {
+        let dir = if path.is_dir() { Some(path) } else { path.parent() };
+        let fits = |dir: &&Path| dir.is_dir() && dir.parent().is_some() && !self.home().starts_with(dir);
+        dir.filter(fits).map(Path::to_owned).ok_or_else(|| {
+            let message = format!("the sandbox cannot let a command write {} and nothing around it", path.display());
+            ToolError::new(code::NOT_CONFINED, message).hint("`write` can, or dangerously_disable_sandbox")
+        })
     }
 
     /// What is guarded and secret in the roots. Looked for once, and again after a command that could write.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_guard::profile::Access;
 use nika_guard::{Effect, Effects, Exec, ExecKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,11 +39,16 @@ impl Tool for JobInput {
         .terms(&["stdin", "type", "answer", "prompt", "send", "keys", "interactive"])
         .examples(EXAMPLES);
 
-    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
-        // What a running program makes of its input, nobody can say. It stays in its sandbox.
-        let why = format!("{} runs what it reads", params.job_id);
-        let argv = vec!["job_input".to_owned(), params.job_id.clone()];
-        Ok(Effects::one(Effect::Exec(Exec { commands: vec![argv], kind: ExecKind::WritesInside, why })))
+    fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
+        // What a running program makes of its input, nobody can say. What holds it says how much that matters.
+        let id = &params.job_id;
+        let (kind, why) = match self.ground.jobs.confinement(scene.session.id(), id) {
+            Some((Access::Unconfined, _)) => (ExecKind::Destructive, format!("{id} runs without the sandbox")),
+            Some((_, true)) => (ExecKind::Opaque, format!("{id} may reach the network")),
+            _ => (ExecKind::WritesInside, format!("{id} runs what it reads, in its sandbox")),
+        };
+        let argv = vec!["job_input".to_owned(), id.clone()];
+        Ok(Effects::one(Effect::Exec(Exec { commands: vec![argv], kind, why })))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {

@@ -78,7 +78,7 @@ impl Tool for Repl {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let profile = self.ground.profile(cx.permit, cx.session, Access::Workspace);
+        let profile = self.ground.profile(cx.permit, cx.session, Access::Workspace)?;
         let (repls, permit, cancel) = (Arc::clone(&self.repls), Arc::clone(cx.permit), cx.cancel.clone());
         let (session, timeout) = (cx.session.id().to_owned(), params.timeout_ms.unwrap_or(DEFAULT_MS));
         let language = params.language.language();

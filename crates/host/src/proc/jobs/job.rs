@@ -8,6 +8,7 @@ use std::process::Child;
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+use nika_guard::profile::Access;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
@@ -231,6 +232,11 @@ impl Job {
     /// The process id of its command, as this process sees it.
     pub fn pid(&self) -> i32 {
         self.pid
+    }
+
+    /// What holds it, and whether it may reach hosts.
+    pub fn confinement(&self) -> (Access, bool) {
+        (self.order.profile.access, !self.order.profile.hosts.is_empty())
     }
 
     /// The profile that holds it.
