@@ -4,17 +4,18 @@
 //! configuration says there, [`build`] the pipeline over both.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nika_contract::{Clock, ToolError, code, event};
 use nika_guard::profile::environment;
 use nika_guard::{Effect, Layer, LayeredRule, Place, Rule, RuleKind, classify};
 use nika_host::fs::{Settings, Workspace, sha256};
 use nika_host::proc::{HookRunner, Isolated, Jobs};
+use nika_mcp::Tell;
 use nika_runtime::{Dialect, Hooks, Limits, Listing, Parts, Runtime};
 use nika_store::{Checkpoints, Durability, State, sessions};
 use nika_tools::Needs;
-use nika_tools::shell::ground::{EndedJobs, Ground as Shell};
+use nika_tools::shell::ground::{EndedJobs, Ground as Shell, told};
 use serde_json::{Map, Value};
 
 use crate::args::{Standing, Where};
@@ -136,6 +137,32 @@ pub struct Built {
     pub effective: Effective,
     /// The clock everybody uses.
     pub clock: Arc<dyn Clock>,
+    /// Rings when a background job ends.
+    pub bell: Arc<Bell>,
+}
+
+/// Who is told at once that a background job ended: nobody, until a client listens.
+#[derive(Default)]
+pub struct Bell(Mutex<Option<Tell>>);
+
+impl Bell {
+    /// From now on, this one.
+    pub fn answer(&self, tell: Tell) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
+    }
+
+    fn ring(&self, text: &str) {
+        let tell = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(tell) = tell {
+            tell(text);
+        }
+    }
+}
+
+impl std::fmt::Debug for Bell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bell").finish_non_exhaustive()
+    }
 }
 
 /// Questions about what configures us where no table of names knows it: a configuration directory that the
@@ -185,7 +212,9 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
     let state = ground.state()?;
     let files = Arc::new(open_files(world, ground, &effective)?);
     let checkpoints = Arc::new(Checkpoints::open(&state)?);
-    let jobs = Arc::new(Jobs::new(world.exe(), None));
+    let bell = Arc::new(Bell::default());
+    let ringer = Arc::clone(&bell);
+    let jobs = Arc::new(Jobs::new(world.exe(), Some(Box::new(move |notice| ringer.ring(&told(notice))))));
     let news = Arc::new(EndedJobs { jobs: Arc::clone(&jobs) });
     let shell = Arc::new(Shell::new(
         Arc::clone(&files),
@@ -233,7 +262,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         // What was settled stays settled; a journal that cannot say so is met by the next call.
         let _ = runtime.note(&runtime.session("recovery", false), event::RECOVERED, &fields);
     }
-    Ok(Built { runtime, state, checkpoints, files, effective, clock })
+    Ok(Built { runtime, state, checkpoints, files, effective, clock, bell })
 }
 
 /// One program in so many looks whether the undo store is within its bounds.

@@ -13,7 +13,7 @@ use tokio::sync::broadcast;
 
 use crate::ask;
 use crate::link::{Changes, Link, LinkedClient, tell_changed};
-use crate::port::{Answer, Answered, Backend, ListKind, Object, ProtocolError, Request, Session};
+use crate::port::{Answer, Answered, Backend, ListKind, Object, ProtocolError, Request, Session, Tell};
 use crate::progress;
 use crate::render;
 use crate::revision::{Revision, SPOKEN};
@@ -56,9 +56,19 @@ impl Engine {
         self.changes.subscribe()
     }
 
+    /// Has the backend say what no request asked for.
+    pub(crate) fn listen(&self, tell: Tell) {
+        if self.backend.speaks() {
+            self.backend.listen(tell);
+        }
+    }
+
     /// The answer to `initialize`.
     pub(crate) fn hello(&self, revision: Revision) -> InitializeResult {
         let mut capabilities = Object::from_iter([("tools".to_owned(), json!({ "listChanged": true }))]);
+        if self.backend.speaks() && !revision.is_stateless() {
+            capabilities.insert("logging".to_owned(), json!({}));
+        }
         if let Some(extras) = self.backend.extras() {
             capabilities.extend(extras.capabilities());
         }
@@ -176,6 +186,10 @@ impl Engine {
         link: Arc<dyn Link>,
     ) -> Result<Extra, ErrorData> {
         let revision = link.revision();
+        if method == "logging/setLevel" && self.backend.speaks() && !revision.is_stateless() {
+            // All that is said are ends of jobs: there is nothing to leave out.
+            return Ok(Extra::Result(Object::new()));
+        }
         let extras = match self.backend.extras() {
             Some(extras) if !(revision.is_stateless() && GONE_WITH_HANDSHAKE.contains(&method)) => extras,
             _ => return Err(unknown_method(method)),

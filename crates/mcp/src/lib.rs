@@ -24,6 +24,6 @@ mod stdio;
 
 pub use http::{HttpConfig, HttpServer};
 pub use port::{
-    Answer, Answered, Backend, Client, Extras, ListKind, Listed, Object, ProtocolError, Reply, Request, Session,
+    Answer, Answered, Backend, Client, Extras, ListKind, Listed, Object, ProtocolError, Reply, Request, Session, Tell,
 };
 pub use stdio::{serve_fds, serve_stdio};

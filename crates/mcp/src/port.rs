@@ -122,6 +122,9 @@ pub struct ProtocolError {
     pub data: Option<Value>,
 }
 
+/// Says a line to the client, as a log message, where its revision has those.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// Lists tools and runs calls.
 pub trait Backend: Send + Sync + 'static {
     /// The server's name.
@@ -135,6 +138,12 @@ pub trait Backend: Send + Sync + 'static {
     /// Runs one call. Calls run side by side on one thread: blocking work goes elsewhere. A cancelled
     /// call is not dropped but told by `cancel`, so that it ends in the journal as it began there.
     fn call(&self, request: Request) -> BoxFuture<'_, Result<Answer, Fault>>;
+    /// Whether it has something to say that no request asked for: then [`Backend::listen`] is called.
+    fn speaks(&self) -> bool {
+        false
+    }
+    /// Takes a way to say so to the client: a job that ended. Callable from any thread.
+    fn listen(&self, _tell: Tell) {}
     /// Prompts, resources, completion, logging: nothing unless a fixture offers it.
     fn extras(&self) -> Option<&dyn Extras> {
         None

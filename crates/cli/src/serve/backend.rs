@@ -89,6 +89,14 @@ impl nika_mcp::Backend for Backend {
         env!("CARGO_PKG_VERSION").to_owned()
     }
 
+    fn speaks(&self) -> bool {
+        !self.over_http
+    }
+
+    fn listen(&self, tell: nika_mcp::Tell) {
+        self.built.bell.answer(tell);
+    }
+
     fn instructions(&self) -> String {
         instructions::write(&self.built, &self.shape, self.over_http)
     }

@@ -59,7 +59,10 @@ fn standing(stance: &Stance) -> String {
     let said: Vec<String> = acts.iter().map(|(act, what)| says(act.under(stance), what)).collect();
     let asks = acts.iter().any(|(act, _)| matches!(act.under(stance), Cell::Ask | Cell::Floor));
     let unasked = if asks { " Where this client cannot ask, a question is a refusal (NIKA-205)." } else { "" };
-    format!("Mode {stance}: {}.{unasked} There is no shell tool.", said.join(", "))
+    format!(
+        "Mode {stance}: {}.{unasked} Commands run in a sandbox: they write inside the roots only, and reach no host that was not allowed.",
+        said.join(", ")
+    )
 }
 
 #[cfg(test)]

@@ -139,6 +139,8 @@ fn a_job_is_read_written_listed_stopped_and_told_of() {
         told = text(&peer.call("nika_sleep", json!({"duration_ms": 20}))).contains("[j1 ended: exit 0");
     }
     assert!(told, "the end was never told");
+    let said = |message: &Value| message["params"]["data"].as_str().is_some_and(|line| line.contains("j1 ended"));
+    assert!(peer.heard.iter().any(|message| message["method"] == "notifications/message" && said(message)));
     assert!(start(&mut peer, "sleep 60").contains("j2"));
     assert!(text(&peer.call("nika_job_stop", json!({"job_id": "j2"}))).contains("stopped"));
     assert!(!text(&peer.call("nika_job_list", json!({}))).contains("sleep"));

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use nika_contract::Cancel;
 use rmcp::model::{ErrorData, RequestId};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -76,6 +76,17 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 }
 
 impl Conn {
+    /// Says a line to the client, once it has shaken hands: the newest revision has no messages of the server's own.
+    pub(crate) fn say(&self, text: &str) {
+        let shaken = self.handshake.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if shaken {
+            let params = json!({ "level": "info", "logger": "nika", "data": text });
+            if let Value::Object(params) = params {
+                self.out.notification("notifications/message", params);
+            }
+        }
+    }
+
     pub(crate) fn new(engine: Arc<Engine>, out: Arc<Out>) -> Conn {
         Conn {
             engine,

@@ -228,10 +228,12 @@ pub struct EndedJobs {
 
 impl News for EndedJobs {
     fn take(&self, session: &str) -> Vec<String> {
-        let told = |notice: &Notice| {
-            let command = text::preview(&text::harmless(&notice.command), 80);
-            format!("[{} ended: {} · {command}]", notice.job, report::ending(&notice.exited, None))
-        };
-        self.jobs.take_notices(session).iter().map(told).collect()
+        self.jobs.take_notices(session).iter().map(|notice| format!("[{}]", told(notice))).collect()
     }
+}
+
+/// That a background job ended, in one line.
+pub fn told(notice: &Notice) -> String {
+    let command = text::preview(&text::harmless(&notice.command), 80);
+    format!("{} ended: {} · {command}", notice.job, report::ending(&notice.exited, None))
 }
