@@ -222,6 +222,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         command_env(world, &effective),
         state.spill_dir(),
         false,
+        effective.shell_undo,
     ));
     let tools = nika_tools::all(&Needs {
         files: Arc::clone(&files),

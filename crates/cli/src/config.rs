@@ -114,6 +114,8 @@ pub struct Effective {
     pub undo_max_bytes: u64,
     /// For how many days they are kept.
     pub undo_max_days: u32,
+    /// Whether what commands change can be taken back.
+    pub shell_undo: bool,
     /// Commands that have a say in calls.
     pub hooks: Vec<Hook>,
     /// Texts that manifests put before the model, the nearest manifest's first.
@@ -165,6 +167,7 @@ impl Default for Effective {
             defer_above: DEFER_ABOVE,
             undo_max_bytes: UNDO_MAX_BYTES,
             undo_max_days: UNDO_MAX_DAYS,
+            shell_undo: true,
             hooks: Vec::new(),
             messages: Messages::default(),
             budgets: Budgets::default(),

@@ -22,6 +22,8 @@ mod serve;
 mod sessions;
 #[path = "it/shell.rs"]
 mod shell;
+#[path = "it/shell_undo.rs"]
+mod shell_undo;
 #[path = "it/terminal.rs"]
 mod terminal;
 #[path = "it/world.rs"]

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::effect::{Effect, Effects, Extent, Place};
+use crate::effect::{Effect, Effects, ExecKind, Extent, Place};
 use crate::mode::Stance;
 use crate::path::is_secret;
 use crate::policy::Policy;
@@ -83,6 +83,19 @@ impl Permit {
             Effect::Write(place) => covers(place, path),
             _ => false,
         })
+    }
+
+    /// Whether a command was allowed that may change what lies in the roots. Which paths those will be nobody can
+    /// say beforehand: the sandbox holds it to the roots, and a layer over a root shows what they were.
+    pub fn covers_changes_of_a_command(&self) -> bool {
+        let all = &self.effects.all;
+        let runs = |effect: &Effect| matches!(effect, Effect::Exec(_));
+        let changes = |effect: &Effect| match effect {
+            Effect::Exec(exec) => exec.kind != ExecKind::ReadOnly,
+            Effect::Write(_) | Effect::Net(_) => true,
+            _ => false,
+        };
+        all.iter().any(runs) && all.iter().any(changes)
     }
 
     /// Whether `host` may be reached.

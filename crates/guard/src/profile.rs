@@ -11,7 +11,7 @@ mod plan;
 mod seatbelt;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,20 @@ impl Access {
             Access::Unconfined => "unconfined",
         }
     }
+}
+
+/// A root whose changes land elsewhere, until they are wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layered {
+    /// The directory that is covered: one of the roots.
+    #[serde(with = "text::path")]
+    pub root: PathBuf,
+    /// Where changes go.
+    #[serde(with = "text::path")]
+    pub upper: PathBuf,
+    /// The kernel's own place for what is half done; beside `upper`.
+    #[serde(with = "text::path")]
+    pub work: PathBuf,
 }
 
 /// What a command is held to.
@@ -80,9 +94,17 @@ pub struct Profile {
     /// Whether Landlock and seccomp alone will do where the system grants no namespaces.
     #[serde(default)]
     pub landlock_only: bool,
+    /// Roots that are covered by a layer. If one cannot be, nothing is started.
+    #[serde(default)]
+    pub layers: Vec<Layered>,
 }
 
 impl Profile {
+    /// Whether changes at `path` land in a layer.
+    pub fn is_layered(&self, path: &Path) -> bool {
+        self.layers.iter().any(|layer| path.starts_with(&layer.root))
+    }
+
     /// A profile that protects, hides and allows nothing beyond `access`.
     pub fn new(access: Access, root: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Profile {
         let root = root.into();
@@ -99,6 +121,7 @@ impl Profile {
             env: Vec::new(),
             limits: Limits::default(),
             landlock_only: false,
+            layers: Vec::new(),
         }
     }
 }
@@ -142,6 +165,8 @@ mod tests {
         let mut profile = Profile::new(Access::Workspace, "/work", "/home/dev");
         profile.protected = vec![PathBuf::from(std::ffi::OsStr::from_bytes(b"/work/\xff/.git"))];
         profile.env = vec![("PATH".into(), "/usr/bin".into())];
+        let [root, upper, work] = ["/work", "/state/upper", "/state/work"].map(PathBuf::from);
+        profile.layers = vec![Layered { root, upper, work }];
         let json = serde_json::to_string(&profile).unwrap();
         assert!(json.contains(r#""access":"workspace""#), "{json}");
         assert_eq!(serde_json::from_str::<Profile>(&json).unwrap(), profile);

@@ -15,6 +15,7 @@
 //! command makes among its own files stay together.
 
 mod apply;
+mod aside;
 mod by_hand;
 mod clean;
 mod cover;
@@ -28,6 +29,7 @@ pub(crate) mod text;
 mod walk;
 
 pub use apply::{Applied, Bounds, NotApplied};
+pub use aside::LeftOut;
 pub use cover::{Cover, mounts_below};
 pub(crate) use intent::{settle, wanted};
 pub use layer::Layer;

@@ -143,7 +143,8 @@ pub fn enter(profile: &Profile, target: Target, reach: Option<Reach>) -> Result<
     }
     land::floor()?;
     match contained(profile, &target, reach) {
-        Err(refusal) if profile.landlock_only && refusal.guarantee.is_some() => {
+        // Without namespaces there are no layers, and whoever ordered one relies on it.
+        Err(refusal) if profile.landlock_only && refusal.guarantee.is_some() && profile.layers.is_empty() => {
             let mut entered = init::start(profile, &target, &[], init::Kind::LandlockOnly)?;
             entered.held.missing.insert(0, refusal.to_string());
             Ok(entered)

@@ -6,7 +6,7 @@ pub mod edit;
 pub mod list_dir;
 pub mod notebook_edit;
 pub mod read;
-mod seen;
+pub(crate) mod seen;
 mod slot;
 pub mod undo;
 mod unmake;

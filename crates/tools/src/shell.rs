@@ -10,6 +10,7 @@ pub mod job_input;
 pub mod job_list;
 pub mod job_output;
 pub mod job_stop;
+mod layered;
 pub mod repl;
 mod report;
 pub mod sleep;

@@ -25,6 +25,7 @@ pub(super) enum Change {
     Dialect(String),
     UndoMaxBytes(u64),
     UndoMaxDays(u32),
+    ShellUndo(bool),
     Hook(Written),
     /// A manifest is there.
     Manifest(String),
@@ -66,6 +67,7 @@ impl Change {
             Change::Dialect(name) => to.dialect = Some(name.clone()),
             Change::UndoMaxBytes(bytes) => to.undo_max_bytes = *bytes,
             Change::UndoMaxDays(days) => to.undo_max_days = *days,
+            Change::ShellUndo(on) => to.shell_undo = *on,
         }
     }
 
@@ -100,6 +102,7 @@ impl Change {
             // Less would throw away what the person can take back; more fills the person's disk.
             Change::UndoMaxBytes(bytes) if *bytes != now.undo_max_bytes => Some("it bounds the person's undo".into()),
             Change::UndoMaxDays(days) if *days != now.undo_max_days => Some("it bounds the person's undo".into()),
+            Change::ShellUndo(on) => (!on && now.shell_undo).then(|| "commands could not be taken back".into()),
             Change::UndoMaxBytes(_) | Change::UndoMaxDays(_) => None,
             Change::Rule(RuleKind::Ask | RuleKind::Deny, _) | Change::Trusted(_) => None,
             Change::MaxChars(..) | Change::List(_) | Change::DeferAbove(_) | Change::Dialect(_) => None,
@@ -143,6 +146,7 @@ impl fmt::Display for Change {
             Change::List(name) | Change::Dialect(name) => name.fmt(f),
             Change::UndoMaxBytes(bytes) => f.write_str(&size(*bytes)),
             Change::UndoMaxDays(days) => days.fmt(f),
+            Change::ShellUndo(on) => f.write_str(if *on { "on" } else { "off" }),
             Change::Hook(hook) => hook.fmt(f),
             Change::Manifest(text) | Change::SafeEnv(text) | Change::Foreign(text) => f.write_str(text),
             Change::Message(message) => {

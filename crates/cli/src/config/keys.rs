@@ -141,6 +141,19 @@ pub(super) const KEYS: &[Row] = &[
         schema: || json!({ "enum": DIALECTS }),
     },
     Row {
+        name: "shell.undo",
+        doc: "Whether what a command changes in the workspace is held apart until it ended, so that `undo` takes it back.",
+        default: Some("on"),
+        read: |node, _| {
+            one(node, "on or off", |kind| match kind {
+                Kind::Text(text) if text == "on" => Some(Change::ShellUndo(true)),
+                Kind::Text(text) if text == "off" => Some(Change::ShellUndo(false)),
+                _ => None,
+            })
+        },
+        schema: || json!({ "enum": ["on", "off"] }),
+    },
+    Row {
         name: "undo.max_bytes",
         doc: "How much is kept of what was changed, so that it can be taken back.",
         default: Some("1GiB"),

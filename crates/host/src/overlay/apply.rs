@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Before, Cx, Kind, More, Preimage, ToolError, code};
-use nika_guard::{Effect, Extent, Permit, Place, classify};
+use nika_guard::{Effect, Extent, Permit, Place};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, statat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -126,12 +126,14 @@ impl Locked<'_> {
     /// Every path is one that the call may write, and none is guarded that it does not name.
     fn permitted(&self, permit: &Permit, layers: &[Changes<'_>]) -> Result<(), NotApplied> {
         let mut guarded = Vec::new();
-        for entry in layers.iter().flat_map(|changes| &changes.entries) {
-            let place = self.files().place(entry.path.clone());
-            self.files().covered(permit.covers_write(&entry.path), &place)?;
-            self.files().writable(&place)?;
-            if classify(&entry.path).guarded.is_some() && !names(permit, &entry.path) {
-                guarded.push(place);
+        for changes in layers {
+            for entry in &changes.entries {
+                let place = self.files().place(entry.path.clone());
+                self.files().covered(changes.layer.may_change(permit, &entry.path), &place)?;
+                self.files().writable(&place)?;
+                if changes.layer.protects(&entry.path) && !names(permit, &entry.path) {
+                    guarded.push(place);
+                }
             }
         }
         if guarded.is_empty() { Ok(()) } else { Err(NotApplied::Guarded(guarded)) }

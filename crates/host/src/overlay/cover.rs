@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use nika_guard::profile::Layered;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string,
@@ -28,6 +29,19 @@ pub struct Cover {
     /// The kernel's own place for what is half done; beside `upper`.
     #[serde(with = "text")]
     pub work: PathBuf,
+}
+
+impl From<&Layered> for Cover {
+    fn from(layered: &Layered) -> Cover {
+        let Layered { root, upper, work } = layered.clone();
+        Cover { root, upper, work }
+    }
+}
+
+impl From<Cover> for Layered {
+    fn from(Cover { root, upper, work }: Cover) -> Layered {
+        Layered { root, upper, work }
+    }
 }
 
 impl Cover {
@@ -109,10 +123,10 @@ fn directory(path: &Path) -> io::Result<OwnedFd> {
     Ok(openat2(CWD, path, flags, Mode::empty(), resolve)?)
 }
 
-/// The first one maps every user id onto itself.
+/// The first one bears a number that the kernel fixes. Its map of ids would not do: another may map every id onto
+/// itself, too.
 fn in_first_user_namespace() -> bool {
-    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
-    map.split_ascii_whitespace().eq(["0", "0", "4294967295"])
+    std::fs::read_link("/proc/self/ns/user").is_ok_and(|name| name == Path::new("user:[4026531837]"))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! The place where a command's changes land: made before it starts, read when it has ended, then gone.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{ToolError, code};
-use nika_guard::Permit;
+use nika_guard::{Permit, classify};
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, Timespec, Timestamps, flock};
 use rustix::io::Errno;
 
@@ -36,22 +37,32 @@ pub struct Layer {
     /// When it was made, by the clock of its file system: seconds and nanoseconds.
     pub(super) began: (i64, u64),
     pub(super) in_memory: bool,
+    /// Whether a command fills it: then the permit says that one may run, and not what it will change.
+    by_command: bool,
+    /// What the command's sandbox protects, where that is known.
+    protected: Option<HashSet<PathBuf>>,
     /// Locked while this process lives: a layer that nobody locks is an orphan.
     _owner: File,
 }
 
 impl Layer {
     /// An empty layer over `root`, in the workspace's directory of Nika's state; both canonical. The permit
-    /// must cover writing the root.
+    /// must cover writing the root, or a command that may change what lies there.
     ///
     /// Where the state lies on a file system that cannot hold a layer, or below the root, the layer is in
     /// memory: [`Layer::in_memory`].
     pub fn prepare(permit: &Permit, state: &Path, root: &Path) -> Result<Layer, ToolError> {
-        if !permit.covers_write(root) {
-            let message = format!("{} is not what this call was allowed to change", root.display());
-            return Err(ToolError::new(code::OUT_OF_BOUNDS, message));
-        }
-        Layer::make(state, root)
+        let mut layer = Layer::make(state, root)?;
+        layer.by_command = true;
+        layer.permitted(permit)?;
+        Ok(layer)
+    }
+
+    /// What is at or below `protected` is kept from being applied: no more and no less than the sandbox of a command
+    /// without a layer protects. By default it is all that by its name may become code or policy.
+    pub fn protecting(mut self, _permit: &Permit, protected: impl IntoIterator<Item = PathBuf>) -> Layer {
+        self.protected = Some(protected.into_iter().collect());
+        self
     }
 
     pub(super) fn make(state: &Path, root: &Path) -> Result<Layer, ToolError> {
@@ -69,7 +80,8 @@ impl Layer {
             made(&layers, "")
         }
         .map_err(unusable)?;
-        let mut layer = Layer { root: root.to_path_buf(), dir, began: (0, 0), in_memory, _owner };
+        let root = root.to_path_buf();
+        let mut layer = Layer { root, dir, began: (0, 0), in_memory, by_command: false, protected: None, _owner };
         layer.furnish().map_err(unusable)?;
         Ok(layer)
     }
@@ -110,11 +122,30 @@ impl Layer {
 
     /// What the command changed. Asked when it has ended, with all that it started.
     pub fn changes(&self, permit: &Permit) -> Result<Changes<'_>, ToolError> {
-        if !permit.covers_write(&self.root) {
-            let message = format!("{} is not what this call was allowed to change", self.root.display());
-            return Err(ToolError::new(code::OUT_OF_BOUNDS, message));
-        }
+        self.permitted(permit)?;
         walk::changes(self)
+    }
+
+    pub(super) fn permitted(&self, permit: &Permit) -> Result<(), ToolError> {
+        if self.may_change(permit, &self.root) {
+            return Ok(());
+        }
+        let message = format!("{} is not what this call was allowed to change", self.root.display());
+        Err(ToolError::new(code::OUT_OF_BOUNDS, message))
+    }
+
+    /// Whether `permit` covers a change at `path`.
+    pub(super) fn may_change(&self, permit: &Permit, path: &Path) -> bool {
+        let of_command = self.by_command && path.starts_with(&self.root) && permit.covers_changes_of_a_command();
+        of_command || permit.covers_write(path)
+    }
+
+    /// Whether `path` is kept from being applied.
+    pub(super) fn protects(&self, path: &Path) -> bool {
+        match &self.protected {
+            Some(all) => path.ancestors().any(|above| all.contains(above)),
+            None => classify(path).guarded.is_some(),
+        }
     }
 
     /// Throws it away on a thread of its own: what a command replaced or made may be many files. What is cut off

@@ -88,13 +88,13 @@ impl Changes<'_> {
     /// The content of an entry as it stands in the root; of a link, where it points. `None` where no file or
     /// link stands, or it has more than `max_bytes`.
     pub fn before(&self, permit: &Permit, entry: &Entry, max_bytes: u64) -> Option<Vec<u8>> {
-        let wanted = permit.covers_write(&entry.path) && !entry.was_special;
+        let wanted = self.layer.may_change(permit, &entry.path) && !entry.was_special;
         content(&self.layer.root, &entry.path, &self.layer.root, entry.was.filter(|_| wanted)?, max_bytes)
     }
 
     /// The content of an entry as the command left it.
     pub fn after(&self, permit: &Permit, entry: &Entry, max_bytes: u64) -> Option<Vec<u8>> {
-        if entry.what == What::Deleted || !permit.covers_write(&entry.path) {
+        if entry.what == What::Deleted || !self.layer.may_change(permit, &entry.path) {
             return None;
         }
         content(&self.layer.upper(), &entry.path, &self.layer.root, entry.kind, max_bytes)

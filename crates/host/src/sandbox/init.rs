@@ -164,10 +164,10 @@ fn held(profile: &Profile, kind: Kind) -> Held {
 }
 
 /// The far side. Never returns: no destructor of what this is a copy of may run here.
-fn child(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, wires: Wires) -> ! {
-    let report = wires.report.as_raw_fd();
-    if let Err(refusal) = world(profile, target, steps, kind, wires) {
-        say(report, &refusal);
+fn child(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, mut wires: Wires) -> ! {
+    // Lent: what goes wrong in there is said through one of them.
+    if let Err(refusal) = world(profile, target, steps, kind, &mut wires) {
+        say(wires.report.as_raw_fd(), &refusal);
     }
     base::exit(125)
 }
@@ -180,7 +180,7 @@ fn say(report: RawFd, refusal: &Refusal) {
     let _ = rustix::io::write(borrowed, text.as_bytes());
 }
 
-fn world(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, wires: Wires) -> Result<(), Refusal> {
+fn world(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, wires: &mut Wires) -> Result<(), Refusal> {
     let step = |what: &'static str| move |error: io::Error| Refusal::of(what, what, error);
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let mut kept: Vec<RawFd> = vec![wires.go.as_raw_fd(), wires.report.as_raw_fd(), wires.status.as_raw_fd()];
@@ -209,7 +209,7 @@ fn world(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, wires
         lock::no_new_privileges()?;
         syscalls::confine(kind)?;
     }
-    drop(wires.listener);
+    drop(wires.listener.take());
     // One working directory for both: where the command ends, process 1 is and can say, however it ended.
     match base::clone(libc::CLONE_FS).map_err(step("a process for the command"))? {
         Side::Child => match command(profile, target, kind) {

@@ -22,6 +22,7 @@ use rustix::mount::{
 };
 
 use super::{Refusal, base};
+use crate::overlay::Cover;
 
 /// Bytes of the private memory file system, `/tmp` above all. 2 GiB: it counts as memory of the machine.
 const PRIVATE_BYTES: &str = "2147483648";
@@ -56,6 +57,7 @@ fn lost(guarantee: &'static str, what: impl Into<String>) -> impl FnOnce(Errno) 
 }
 
 const LAYOUT: &str = "a file system that is read-only but for the roots";
+const LAYER: &str = "changes that can be taken back";
 const TMP: &str = "a private temporary directory";
 const PROTECTED: &str = "protected files";
 const PROC: &str = "its own list of processes";
@@ -130,7 +132,11 @@ fn shown(profile: &Profile, steps: &[Step]) -> Result<Vec<(PathBuf, OwnedFd)>> {
     let mut trees = Vec::with_capacity(wanted.len());
     for (path, writable) in wanted {
         let what = || path.to_string_lossy().into_owned();
-        let tree = place(path).and_then(|at| copy(&at, true)).map_err(lost(LAYOUT, what()))?;
+        let layer = profile.layers.iter().find(|layer| layer.root == *path).filter(|_| writable);
+        let tree = match layer {
+            Some(layer) => Cover::from(layer).tree().map_err(|error| Refusal::of(LAYER, &what(), error))?,
+            None => place(path).and_then(|at| copy(&at, true)).map_err(lost(LAYOUT, what()))?,
+        };
         let set = if writable { INERT } else { INERT | READ_ONLY };
         base::mount_attributes(tree.as_raw_fd(), c"", true, set, 0)
             .map_err(|error| Refusal::of(LAYOUT, &what(), error))?;

@@ -49,12 +49,20 @@ impl Placeholders {
                 errno: None,
             });
         }
-        for root in &profile.roots {
+        for root in profile.roots.iter().filter(|root| !profile.is_layered(root)) {
             all.lock(root);
         }
         let mut kept = Vec::with_capacity(steps.len());
         for step in steps {
+            // In a layer nothing stands in: what comes to be there is not applied. (A whiteout could not be mounted
+            // on, either: below an overlay it is nothing at all.)
             let step = match step {
+                Step::ReadOnly(path) | Step::Absent(path, _) if profile.is_layered(&path) => {
+                    if lstat(&path).is_ok_and(|stat| !is_stand_in(&stat)) {
+                        kept.push(Step::ReadOnly(path));
+                    }
+                    continue;
+                }
                 Step::ReadOnly(path) if lstat(&path).is_err() => match placeholder(&path) {
                     Some(what) => Step::Absent(path, what),
                     None => {
@@ -80,7 +88,9 @@ impl Placeholders {
             }
         }
         all.made.reverse();
-        let seen = |path: &&PathBuf| placeholder(path).is_none() && lstat(path.as_path()).is_err();
+        let seen = |path: &&PathBuf| {
+            placeholder(path).is_none() && !profile.is_layered(path) && lstat(path.as_path()).is_err()
+        };
         all.watched.extend(profile.absent.iter().filter(seen).cloned());
         Ok((all, kept))
     }

@@ -3,10 +3,11 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Output, Stdio};
 use std::thread;
 
-use nika_guard::profile::{Access, Profile};
+use nika_guard::profile::{Access, Layered, Profile};
 
 use crate::world::{USER, World, attack};
 
@@ -30,6 +31,7 @@ pub const ALL: &[(&str, Case)] = &[
     ("what_comes_to_be_is_set_aside", aside),
     ("a_root_in_tmp_is_seen", root_in_tmp),
     ("slash_is_no_root_to_write", slash),
+    ("changes_land_in_a_layer_or_nothing_runs", layered),
     ("landlock_alone_says_what_is_missing", landlock_alone),
     ("unconfined_is_said", unconfined),
     ("allowed_hosts_are_reached_and_others_are_not", hosts),
@@ -194,6 +196,27 @@ fn slash() -> Told {
     profile.env = world.profile(Access::Workspace).env;
     let output = world.launch(&profile, &["true"]).output().map_err(text)?;
     check(output.status.code() == Some(3), &output)
+}
+
+fn layered() -> Told {
+    let world = World::new(None);
+    let root = world.root();
+    fs::write(root.join("file"), "x\n").map_err(text)?;
+    let [upper, work] = ["upper", "work"].map(|name| world.base.join(name));
+    let mut profile = world.profile(Access::Workspace);
+    profile.absent = vec![root.join(".envrc")];
+    profile.layers = vec![Layered { root: root.clone(), upper: upper.clone(), work: work.clone() }];
+    // Without a layer nothing runs, also where Landlock alone would do.
+    profile.landlock_only = true;
+    let output = world.shell(&profile, "echo y > file");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    check(output.status.code() == Some(3) && errors.contains("changes that can be taken back"), &output)?;
+    [&upper, &work].into_iter().try_for_each(fs::create_dir).map_err(text)?;
+    let output = world.shell(&profile, "echo y > file; echo z > .envrc; cat file");
+    let is = |path: &Path, wanted: &str| fs::read_to_string(path).is_ok_and(|is| is == wanted);
+    check(output.status.success() && said(&output) == "y\n" && is(&root.join("file"), "x\n"), &output)?;
+    let held_back = is(&upper.join("file"), "y\n") && is(&upper.join(".envrc"), "z\n");
+    check(held_back && fs::symlink_metadata(root.join(".envrc")).is_err(), &output)
 }
 
 fn landlock_alone() -> Told {

@@ -23,7 +23,7 @@ const TRIES: usize = 5;
 
 /// Looks, works out and commits under the workspace's lock. Begun again when somebody who does not ask for
 /// the lock got ahead.
-pub(super) async fn retried<T>(
+pub(crate) async fn retried<T>(
     files: &Workspace,
     cx: &Cx<'_>,
     mut attempt: impl FnMut(&mut Locked<'_>) -> Result<T, NotMade>,

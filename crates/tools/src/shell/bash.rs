@@ -1,5 +1,6 @@
 //! `bash`: runs a command, in the sandbox that the verdict on it picks.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,13 +8,14 @@ use nika_contract::{Block, Cancel, Cx, Example, Group, Output, Scene, Spec, Tool
 use nika_guard::bash::Outcome;
 use nika_guard::profile::Access;
 use nika_guard::{Effect, Effects, Exec, ExecKind};
-use nika_host::proc::{Exited, Job, Order, Stdin};
+use nika_host::proc::{Exited, Job, KilledBy, Order, Stdin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::command::{self, Command};
 use super::ground::{Cwd, Ground};
+use super::layered::{self, Settled};
 use super::report;
 use crate::lenient;
 
@@ -40,6 +42,10 @@ pub struct Params {
     /// Narrow what may be written: `workspace-only` (the default at most) or `allow-list` (nothing but the
     /// places that the command names). `off` is the same as dangerously_disable_sandbox.
     pub filesystem_mode: Option<FilesystemMode>,
+    /// Run it without network and show its output and the diff of what it would change; change nothing.
+    /// Default false.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub preview: Option<bool>,
 }
 
 /// See the parameter.
@@ -89,7 +95,19 @@ impl Tool for Bash {
             return Err(ToolError::argument("timeout", format!("takes 1 to {MOST_MS} milliseconds, not {ms}"))
                 .hint("what takes longer belongs in the background: run_in_background"));
         }
+        if params.is_preview() && (params.unconfined() || params.run_in_background.unwrap_or_default()) {
+            return Err(ToolError::argument("preview", "goes neither with the background nor without the sandbox"));
+        }
         let mut effects = self.read(params, &self.ground.site(scene.session)).effects;
+        if params.is_preview() {
+            // What it writes inside stays in the layer; that it runs is asked as ever.
+            let before = effects.all.len();
+            effects.all.retain(|effect| !matches!(effect, Effect::Write(place) if place.below_root.is_some()));
+            if effects.all.len() < before {
+                let why = "it would write in the workspace".to_owned();
+                effects.all.push(Effect::Exec(Exec { commands: Vec::new(), kind: ExecKind::WritesInside, why }));
+            }
+        }
         if params.unconfined() {
             let why = "it runs without the sandbox".to_owned();
             effects.all.push(Effect::Exec(Exec { commands: Vec::new(), kind: ExecKind::Destructive, why }));
@@ -126,29 +144,86 @@ impl Tool for Bash {
             Some(FilesystemMode::AllowList) if command.effects.writes().next().is_none() => Access::ReadOnly,
             _ => Access::Workspace,
         };
-        let profile = self.ground.profile(cx.permit, cx.session, most)?;
+        let preview = params.is_preview();
+        let mut profile = self.ground.profile(cx.permit, cx.session, most)?;
         let writes = profile.access != Access::ReadOnly;
+        if preview {
+            profile.hosts.clear();
+            profile.roots = self.ground.files.roots().map(Path::to_owned).collect();
+        }
+        let in_background = params.run_in_background.unwrap_or_default();
+        let wanted = profile.access == Access::Workspace && !in_background && (preview || self.ground.undo);
+        let (mut layers, mut bare) = match self.ground.no_layers.get() {
+            _ if !wanted => (Vec::new(), None),
+            Some(why) => (Vec::new(), Some(why.clone())),
+            None => match layered::lay(&self.ground, cx, &mut profile) {
+                Ok(layers) => (layers, None),
+                Err(why) => (Vec::new(), Some(why)),
+            },
+        };
+        if let Some(why) = bare.as_ref().filter(|_| preview) {
+            return Err(ToolError::new(code::NOT_CONFINED, format!("there is no preview: {why}")));
+        }
         let mut order = Order::shell(text, profile, cx.session.id());
         order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));
-        order.background = params.run_in_background.unwrap_or_default();
+        order.background = in_background;
         order.stdin = if order.background { Stdin::Pipe } else { Stdin::Closed };
-        let background = order.background;
-        let job = self.ground.start(cx, order)?;
-        if background {
+        let job = match self.ground.start(cx, order.clone()) {
+            Err(error) if error.code == code::NOT_CONFINED && !layers.is_empty() && !preview => {
+                layers.clear();
+                order.profile.layers.clear();
+                let job = self.ground.start(cx, order)?;
+                // It was the layers: there will not be any next time either.
+                bare = Some(self.ground.no_layers.get_or_init(|| error.message).clone());
+                job
+            }
+            started => started?,
+        };
+        if in_background {
             let text = format!("Started {} in the background. job_output reads and waits; its end is told.", job.id());
             return Ok(Output::text(text).with_fact("job", job.id()).with_fact("sandbox", job.held().profile.as_str()));
         }
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
+        if preview {
+            let settled = layered::look(&self.ground, cx, &layers)?;
+            return Ok(foretold(&job, &exited, &command, &settled));
+        }
+        let settled = if layers.is_empty() {
+            Settled::default()
+        } else {
+            // Nothing of it may still write: what watched over it says so, unless that was killed itself.
+            let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
+            layered::apply(&self.ground, cx, layers, lives).await?
+        };
         if writes {
             self.ground.look_again();
         }
-        Ok(self.answer(cx, &job, &exited, &command))
+        let mut output = self.answer(cx, &job, &exited, &command);
+        if let Some(Block::Text(text)) = output.content.first_mut() {
+            settled.lines.iter().for_each(|line| text.extend(["\n", line]));
+            if let Some(why) = &bare {
+                text.push_str(&format!("\n[this call cannot be taken back: {why}]"));
+            }
+        }
+        output = output.with_fact("changed_paths", settled.paths()).with_fact("not_applied", settled.left_out);
+        if let Some(why) = bare {
+            output = output.with_fact("no_undo", why);
+        }
+        output.failed = output.failed.or(settled.failed);
+        if !settled.diff.is_empty() {
+            output = output.with_diff(settled.diff);
+        }
+        Ok(output)
     }
 }
 
 impl Params {
     fn unconfined(&self) -> bool {
         self.dangerously_disable_sandbox.unwrap_or_default() || self.filesystem_mode == Some(FilesystemMode::Off)
+    }
+
+    fn is_preview(&self) -> bool {
+        self.preview.unwrap_or_default()
     }
 }
 
@@ -199,6 +274,26 @@ impl Bash {
         }
         output
     }
+}
+
+/// The answer of a preview: the output, how it ended, and what would be other.
+fn foretold(job: &Job, exited: &Exited, command: &Command, settled: &Settled) -> Output {
+    let last = command.analysis.last_command.as_deref();
+    let mut text = report::output(&job.summary());
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&format!("[preview, without network: {}; nothing was changed]\n", report::ending(exited, last)));
+    match settled.paths() {
+        0 => text.push_str("It would change nothing."),
+        paths => text.push_str(&format!("It would change {paths} path(s):\n{}", settled.diff)),
+    }
+    Output::text(text)
+        .with_fact("preview", true)
+        .with_fact("would_change", settled.paths())
+        .with_fact("wall_ms", exited.wall_ms)
+        .with_fact("sandbox", job.held().profile.as_str())
+        .with_diff(settled.diff.clone())
 }
 
 /// Waits for the end on a thread where waiting does no harm. A call that nobody wants any more ends its job.

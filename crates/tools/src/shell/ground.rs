@@ -1,7 +1,7 @@
 //! What all commands stand on: the files, the jobs, the environment, and what of the workspace is protected.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use nika_contract::{Cx, News, SessionState, ToolError, code, text};
 use nika_guard::bash::{ANY_HOST, Site};
@@ -26,6 +26,10 @@ pub struct Ground {
     pub spill: PathBuf,
     /// Whether Landlock and seccomp alone will do where the system grants no namespaces.
     pub landlock_only: bool,
+    /// Whether what a command changes is held apart first, so that it can be taken back.
+    pub undo: bool,
+    /// Why no layer can be had on this system, once that is known.
+    pub(super) no_layers: OnceLock<String>,
     known: Mutex<Option<Arc<Known>>>,
 }
 
@@ -66,8 +70,9 @@ impl Ground {
         env: Vec<(String, String)>,
         spill: PathBuf,
         landlock_only: bool,
+        undo: bool,
     ) -> Ground {
-        Ground { files, jobs, env, spill, landlock_only, known: Mutex::default() }
+        Ground { files, jobs, env, spill, landlock_only, undo, no_layers: OnceLock::new(), known: Mutex::default() }
     }
 
     /// Where the session's next command runs.
@@ -204,7 +209,7 @@ pub(super) fn start_error(error: &StartError) -> ToolError {
 }
 
 /// A word that nobody can guess: whoever was told a spilled file's name may read it.
-fn unguessable() -> String {
+pub(super) fn unguessable() -> String {
     use std::hash::{BuildHasher, RandomState};
     let random = || RandomState::new().hash_one(0u8);
     format!("{:016x}{:016x}", random(), random())

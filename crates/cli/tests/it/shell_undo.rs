@@ -1,0 +1,253 @@
+//! What a command changed is one change: applied as a whole, taken back by `undo`, or only foretold.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::world::{Ran, World, exists, world};
+
+/// Runs `script` as a file, which nobody can read beforehand; the answer of the call.
+fn scripted(world: &World, script: &str, more: &[&str]) -> Value {
+    // Outside what is compared: in a directory that was there before.
+    fs::create_dir_all(world.root().join("tools")).expect("a directory");
+    fs::write(world.root().join("tools/run.sh"), script).expect("a script");
+    world.json(&[&["bash", "command=bash tools/run.sh", "--mode", "workspace"][..], more].concat())
+}
+
+fn text(answer: &Value) -> String {
+    let blocks = answer["content"].as_array().cloned().unwrap_or_default();
+    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn undo(world: &World, answer: &Value) -> Ran {
+    world.run(&["undo", answer["call_id"].as_str().expect("an id"), "--mode", "workspace"])
+}
+
+/// Every path but the script, with mode, and content or target.
+fn tree(root: &Path) -> BTreeMap<String, (u32, String)> {
+    fn walk(root: &Path, dir: &Path, into: &mut BTreeMap<String, (u32, String)>) {
+        for entry in fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("it").path()) {
+            let name = entry.strip_prefix(root).expect("below").display().to_string();
+            let meta = fs::symlink_metadata(&entry).expect("it");
+            if name.starts_with("tools") {
+                continue;
+            }
+            let content = if meta.is_symlink() {
+                fs::read_link(&entry).expect("a link").display().to_string()
+            } else if meta.is_dir() {
+                walk(root, &entry, into);
+                String::new()
+            } else {
+                String::from_utf8_lossy(&fs::read(&entry).expect("a file")).into_owned()
+            };
+            into.insert(name, (meta.mode(), content));
+        }
+    }
+    let mut all = BTreeMap::new();
+    walk(root, root, &mut all);
+    all
+}
+
+#[test]
+fn whatever_a_command_did_is_taken_back_byte_by_byte() {
+    let world = world()
+        .file("a.txt", "one\n")
+        .file("gone.txt", "gone\n")
+        .file("old/name.txt", "moved\n")
+        .file("dir/deep/x", "x\n")
+        .file(".gitignore", "target/\n")
+        .file("target/out", "built\n");
+    fs::set_permissions(world.root().join("a.txt"), fs::Permissions::from_mode(0o640)).expect("rights");
+    symlink("a.txt", world.root().join("link")).expect("a link");
+    let before = tree(&world.root());
+    let ran = scripted(
+        &world,
+        "sed -i s/one/two/ a.txt; chmod 755 a.txt; rm gone.txt; mv old/name.txt old/other.txt; mkdir -p new/sub\n\
+         echo hello > new/sub/file; ln -sfn gone.txt link; ln -s nowhere dangling; echo more >> target/out\n\
+         touch untracked; ln new/sub/file new/hard; mv dir moved; rm -r old; mkdir old; echo again > old/name.txt\n",
+        &[],
+    );
+    assert!(text(&ran).contains("undo takes it back"), "{ran}");
+    assert_eq!(ran["ok"], true, "{ran}");
+    let after = tree(&world.root());
+    assert_eq!(after["a.txt"], (0o100_755, "two\n".to_owned()));
+    assert!(!after.contains_key("gone.txt") && !after.contains_key("dir"), "{after:?}");
+    assert_eq!(after["link"].1, "gone.txt");
+    assert_eq!(after["moved/deep/x"].1, "x\n");
+    assert_eq!(after["old/name.txt"].1, "again\n");
+    let ino = |name: &str| fs::metadata(world.root().join(name)).expect("it").ino();
+    assert_eq!(ino("new/hard"), ino("new/sub/file"));
+    undo(&world, &ran).exits(0);
+    assert_eq!(tree(&world.root()), before);
+}
+
+#[test]
+fn of_two_commands_the_first_is_taken_back_unless_that_would_lose_the_second() {
+    let world = world().file("a", "1\n").file("b", "1\n");
+    let first = scripted(&world, "echo 2 > a; echo 2 > b", &[]);
+    let second = scripted(&world, "echo 3 > a", &[]);
+    undo(&world, &first).complains("changed again");
+    assert_eq!((world.text("a").as_str(), world.text("b").as_str()), ("3\n", "2\n"));
+    undo(&world, &second).exits(0);
+    undo(&world, &first).exits(0);
+    assert_eq!((world.text("a").as_str(), world.text("b").as_str()), ("1\n", "1\n"));
+}
+
+#[test]
+fn a_command_that_fails_or_takes_too_long_is_taken_back_too() {
+    let world = world().file("a", "1\n");
+    let failed = scripted(&world, "echo 2 > a; exit 7", &[]);
+    assert_eq!((&failed["ok"], world.text("a").as_str()), (&Value::Bool(false), "2\n"), "{failed}");
+    undo(&world, &failed).exits(0);
+    assert_eq!(world.text("a"), "1\n");
+    let late = scripted(&world, "echo 3 > a; sleep 60", &["timeout=400"]);
+    assert!(text(&late).contains("its time was up") && text(&late).contains("undo takes it back"), "{late}");
+    assert_eq!(world.text("a"), "3\n");
+    undo(&world, &late).exits(0);
+    assert_eq!(world.text("a"), "1\n");
+}
+
+#[test]
+fn what_may_become_code_is_left_out_and_the_rest_applied() {
+    let world = world().file("a", "1\n");
+    let ran = scripted(&world, "echo evil > .envrc; mkdir -p .vscode; echo {} > .vscode/tasks.json; echo 2 > a", &[]);
+    let said = text(&ran);
+    assert!(said.contains("not applied, as it may become code or policy") && said.contains(".envrc"), "{said}");
+    assert!(!exists(world.root().join(".envrc")) && !exists(world.root().join(".vscode/tasks.json")), "{said}");
+    assert_eq!(world.text("a"), "2\n");
+    let kept = said.split("the command's version lies in ").nth(1).and_then(|rest| rest.split(']').next());
+    let kept = Path::new(kept.expect("a directory"));
+    assert_eq!(fs::read_to_string(kept.join(".envrc")).expect("it is kept"), "evil\n");
+    undo(&world, &ran).exits(0);
+    assert_eq!(world.text("a"), "1\n");
+}
+
+#[test]
+fn what_others_changed_meanwhile_is_theirs_and_nothing_is_lost() {
+    let world = world().file("a", "1\n").file("b", "1\n");
+    fs::create_dir_all(world.root().join("tools")).expect("a directory");
+    let script = "echo 2 > a; echo 2 > b; echo go; sleep 1.5";
+    fs::write(world.root().join("tools/run.sh"), script).expect("a script");
+    let words = ["call", "bash", "command=bash tools/run.sh", "--mode", "workspace", "--output", "json"];
+    let mut command = world.nika(&words);
+    let child = command.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+    // Others write when the command has its layer: that is when its directory is there and something lies in it.
+    let layers = || {
+        let dirs = fs::read_dir(world.path("state")).into_iter().flatten().flatten();
+        let layers = dirs.flat_map(|dir| fs::read_dir(dir.path().join("layers")).into_iter().flatten().flatten());
+        layers.map(|layer| layer.path().join("upper/b")).collect::<Vec<_>>()
+    };
+    while !layers().iter().any(exists) {
+        std::thread::yield_now();
+    }
+    fs::write(world.root().join("b"), "theirs\n").expect("a file");
+    let ran = Ran::of(child.wait_with_output().expect("it ends")).json();
+    let said = text(&ran);
+    assert!(said.contains("not applied, as others changed it meanwhile: b;"), "{said}");
+    assert_eq!((world.text("a").as_str(), world.text("b").as_str()), ("2\n", "theirs\n"));
+    let kept = said.split("the command's version lies in ").nth(1).and_then(|rest| rest.split(']').next());
+    assert_eq!(fs::read_to_string(Path::new(kept.expect("a directory")).join("b")).expect("it is kept"), "2\n");
+    undo(&world, &ran).exits(0);
+    assert_eq!((world.text("a").as_str(), world.text("b").as_str()), ("1\n", "theirs\n"));
+}
+
+#[test]
+fn a_preview_says_what_would_change_and_changes_nothing() {
+    let world = world().file("a.txt", "one\n").file("b", "b\n");
+    let before = tree(&world.root());
+    let ran = scripted(&world, "sed -i s/one/two/ a.txt; rm b; echo n > n; echo said", &["preview=true"]);
+    let said = text(&ran);
+    assert!(said.starts_with("said\n") && said.contains("It would change 3 path(s)"), "{said}");
+    assert!(said.contains("-one\n+two"), "{said}");
+    assert_eq!(tree(&world.root()), before);
+    // What only prints, and what writes by redirection alone.
+    world.run(&["call", "bash", "command=cat a.txt", "preview=true"]).exits(0).says("change nothing");
+    let words = ["call", "bash", "command=echo two > a.txt", "preview=true", "--mode", "workspace"];
+    world.run(&words).exits(0).says("+two");
+    world.run(&words[..4]).exits(3);
+    world.run(&["call", "bash", "command=true", "preview=true", "run_in_background=true"]).exits(2);
+    assert_eq!(tree(&world.root()), before);
+    world.run(&["undo"]).complains("NIKA-");
+}
+
+#[test]
+fn two_thousand_files_come_and_go() {
+    let world = world().file("g/old", "old\n");
+    let before = tree(&world.root());
+    let ran = scripted(&world, "for i in $(seq 2000); do echo $i > g/$i; done; rm g/old", &[]);
+    assert!(text(&ran).contains("2001 paths: 2000 created, 1 deleted"), "{ran}");
+    assert_eq!(world.text("g/1999"), "1999\n");
+    undo(&world, &ran).exits(0);
+    assert_eq!(tree(&world.root()), before);
+}
+
+#[test]
+fn a_commit_is_made_over_a_layer_and_leaves_hooks_and_configuration_alone() {
+    let world = world().file("a.txt", "one\n");
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let ran = command.args(words).current_dir(world.root()).env("HOME", world.path("home")).output();
+        Ran::of(ran.expect("git runs"))
+    };
+    let who = "git -c user.name=n -c user.email=e@x";
+    git(&["init", "-q", "."]).exits(0);
+    let config = world.text(".git/config");
+    let ran = scripted(&world, &format!("git init -q . ; git add a.txt; {who} commit -qm first; {who} tag t"), &[]);
+    assert_eq!(ran["ok"], true, "{ran}");
+    git(&["fsck"]).exits(0);
+    git(&["log", "--oneline", "t"]).exits(0).says("first");
+    assert_eq!(world.text(".git/config"), config);
+    undo(&world, &ran).exits(0);
+    assert_ne!(git(&["log"]).code, 0);
+    git(&["fsck"]).exits(0);
+}
+
+#[test]
+fn two_sessions_at_once_both_keep_their_work() {
+    let world = world().file("a", "1\n").file("b", "1\n");
+    fs::create_dir_all(world.root().join("tools")).expect("a directory");
+    let start = |name: &str| {
+        let script = format!("echo 2 > {name}; mkdir -p out/{name}; echo x > out/{name}/x; sleep 0.5; echo 3 > {name}");
+        let at = format!("tools/{name}.sh");
+        fs::write(world.root().join(&at), script).expect("a script");
+        let command = format!("command=bash {at}");
+        let words = ["call", "bash", &command, "--mode", "workspace", "--output", "json"];
+        world.nika(&words).stdout(std::process::Stdio::piped()).spawn().expect("it starts")
+    };
+    fs::create_dir(world.root().join("out")).expect("a directory");
+    let children = [start("a"), start("b")];
+    let ran = children.map(|child| Ran::of(child.wait_with_output().expect("it ends")).json());
+    for (name, ran) in ["a", "b"].iter().zip(&ran) {
+        assert_eq!(ran["ok"], true, "{ran}");
+        assert_eq!(world.text(name), "3\n", "{ran}");
+        assert_eq!(world.text(&format!("out/{name}/x")), "x\n", "{ran}");
+    }
+    undo(&world, &ran[0]).exits(0);
+    assert_eq!((world.text("a").as_str(), world.text("b").as_str()), ("1\n", "3\n"));
+}
+
+#[test]
+fn it_can_be_switched_off_and_a_result_says_when_it_is_not_to_be_had() {
+    let world = world().file("a", "1\n");
+    let config = world.path("home").join(".config/nika");
+    fs::create_dir_all(&config).expect("a directory");
+    fs::write(config.join("config.yaml"), "shell: {undo: off}\n").expect("a file");
+    let ran = scripted(&world, "echo 2 > a", &[]);
+    assert!(!text(&ran).contains("undo"), "{ran}");
+    assert_eq!(world.text("a"), "2\n");
+    undo(&world, &ran).complains("NIKA-");
+    fs::remove_dir_all(&config).expect("it is there");
+    // Whoever waits for a job's file must see it come.
+    let mut peer = crate::peer::Peer::start(world.nika(&["serve", "--mode", "workspace", "--list", "all"]));
+    peer.initialize("2025-11-25");
+    let call = |peer: &mut crate::peer::Peer, arguments: Value| text(&peer.call("nika_bash", arguments));
+    call(&mut peer, serde_json::json!({"command": "sleep 0.5; touch ready; sleep 60", "run_in_background": true}));
+    let wait = "until test -e ready; do sleep 0.05; done; echo 3 > a";
+    let said = call(&mut peer, serde_json::json!({"command": wait, "timeout": 20000}));
+    assert!(said.contains("[this call cannot be taken back: jobs run in the background"), "{said}");
+    assert_eq!(world.text("a"), "3\n");
+    assert_eq!(peer.end(), 0);
+}

@@ -1,0 +1,262 @@
+//! A command over layers of the roots: what it changed becomes one change, which `undo` takes back.
+//!
+//! | what happened | what is applied |
+//! |---|---|
+//! | it ended, whatever its status, or its time was up | all that it changed |
+//! | it changed what may become code or policy | the rest; that is kept beside and named |
+//! | somebody else changed the same path meanwhile | the rest; the command's version is kept beside and named |
+//! | nobody wants the call any more | nothing |
+//!
+//! Where no layer can be had, the command runs on the bare roots, and its result says why it cannot be taken back.
+
+use std::path::{Path, PathBuf};
+
+use nika_contract::{Code, Cx, Kind, ToolError, code};
+use nika_edit::{Limits, unified};
+use nika_guard::classify;
+use nika_guard::profile::Profile;
+use nika_host::fs::NotMade;
+use nika_host::overlay::{Applied, Bounds, Changes, Layer, LeftOut, NotApplied, What, mounts_below};
+
+use super::ground::{Ground, unguessable};
+use crate::file::seen::retried;
+
+/// Paths whose diff is shown; the others are counted.
+const SHOWN_PATHS: usize = 50;
+/// Lines of diff in all: some 20 KB, which a result can carry.
+const SHOWN_LINES: usize = 500;
+/// The largest content that is shown, in bytes.
+const SHOWN_BYTES: u64 = 1 << 20;
+/// Names of left-out paths in a result.
+const SHOWN_NAMES: usize = 10;
+/// How often what cannot be applied is set apart and the rest is tried again.
+const ROUNDS: usize = 5;
+
+/// What a command changed, for its result.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    pub created: usize,
+    pub changed: usize,
+    pub deleted: usize,
+    /// Paths that were not applied.
+    pub left_out: usize,
+    pub diff: String,
+    /// Each a line of the result.
+    pub lines: Vec<String>,
+    /// Why it was not applied as a whole.
+    pub failed: Option<Code>,
+}
+
+impl Settled {
+    /// Paths in all.
+    pub fn paths(&self) -> usize {
+        self.created + self.changed + self.deleted
+    }
+}
+
+/// Layers over all roots, and the profile that makes a command run over them; or why there are none.
+pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result<Vec<Layer>, String> {
+    // Below an overlay, a change that others make is not always seen: a command that waits for a file would wait
+    // forever.
+    if ground.jobs.list(cx.permit, cx.session.id()).iter().any(|job| job.background || job.keep) {
+        return Err("jobs run in the background, and may change files meanwhile".to_owned());
+    }
+    let mut layers = Vec::new();
+    for root in ground.files.roots() {
+        fit(root)?;
+        let layer = Layer::prepare(cx.permit, ground.files.state(), root).map_err(|error| error.message)?;
+        if layer.in_memory(cx.permit) {
+            return Err("Nika's state lies where no layer can".to_owned());
+        }
+        layers.push(layer.protecting(cx.permit, profile.protected.iter().chain(&profile.absent).cloned()));
+    }
+    profile.layers = layers.iter().map(|layer| layer.cover(cx.permit).into()).collect();
+    Ok(layers)
+}
+
+/// Whether an overlay shows all of `root`, and can hold what is changed there.
+fn fit(root: &Path) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt;
+    if !mounts_below(root).is_ok_and(|mounts| mounts.is_empty()) {
+        return Err(format!("other file systems are mounted in {}", root.display()));
+    }
+    let own = rustix::process::geteuid();
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let all_mapped = map.split_ascii_whitespace().eq(["0", "0", "4294967295"]);
+    let owner = std::fs::symlink_metadata(root).map(|meta| meta.uid()).ok();
+    match own.is_root() {
+        true if !all_mapped => {
+            Err("root here is root of a container, which cannot copy the files of others".to_owned())
+        }
+        false if owner != Some(own.as_raw()) => Err(format!("{} belongs to somebody else", root.display())),
+        _ => Ok(()),
+    }
+}
+
+/// What the layers would change. Nothing is.
+pub(super) fn look(ground: &Ground, cx: &Cx<'_>, layers: &[Layer]) -> Result<Settled, ToolError> {
+    let all = layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
+    Ok(describe(ground, cx, &all))
+}
+
+/// Applies what the command changed. Nothing of it is lost: what cannot be applied is kept where it can be read.
+/// An error only when nobody wants the call any more.
+pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, lives: bool) -> Result<Settled, ToolError> {
+    let apart = ground.spill.join(format!("{}-{}", cx.call, unguessable()));
+    let place = |at: usize| if at == 0 { apart.clone() } else { apart.with_extension(format!("root{at}")) };
+    let mut left: Vec<(Why, LeftOut)> = Vec::new();
+    let applied = match lives {
+        true => Err(ToolError::new(code::COMMAND_FAILED, "something of it may still run")),
+        false => {
+            retried(&ground.files, cx, |locked| {
+                for _ in 0..ROUNDS {
+                    let all = layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
+                    let settled = describe(ground, cx, &all);
+                    if all.iter().all(|changes| changes.is_empty(cx.permit)) {
+                        let special = all.iter().flat_map(|changes| changes.special.clone()).collect();
+                        return Ok((settled, Applied { special, ..Applied::default() }));
+                    }
+                    let (why, places) = match locked.apply(cx, &all, &Bounds::default()) {
+                        Ok(applied) => return Ok((settled, applied)),
+                        Err(NotApplied::Conflict(places)) => (Why::Conflict, places),
+                        Err(NotApplied::Guarded(places)) => (Why::Guarded, places),
+                        Err(NotApplied::Refused(error)) => return Err(NotMade::Refused(error)),
+                    };
+                    let paths: Vec<PathBuf> = places.into_iter().map(|place| place.path).collect();
+                    for (at, changes) in all.into_iter().enumerate() {
+                        let root = changes.root(cx.permit).to_path_buf();
+                        let own: Vec<PathBuf> = paths.iter().filter(|path| path.starts_with(&root)).cloned().collect();
+                        if !own.is_empty() {
+                            let out = changes.leave_out(cx.permit, &own, &place(at))?;
+                            left.extend(out.into_iter().map(|one| (why, one)));
+                        }
+                    }
+                }
+                let message = "others keep changing the same files";
+                Err(NotMade::Refused(ToolError::new(code::WRITE_FAILED, message)))
+            })
+            .await
+        }
+    };
+    let mut settled = match applied {
+        Ok((mut settled, applied)) => {
+            settled.lines.extend(line(&settled, &applied));
+            settled.lines.extend(beside(ground, "not kept for undo", &applied.not_kept));
+            settled.lines.extend(beside(ground, "devices, FIFOs and sockets are not made", &applied.special));
+            layers.into_iter().for_each(|layer| layer.discard_aside(cx.permit));
+            settled
+        }
+        Err(error) if cx.cancel.is_cancelled() => return Err(error),
+        Err(error) => {
+            let mut settled = Settled { failed: Some(error.code), ..Settled::default() };
+            let mut lost = Vec::new();
+            for (at, layer) in layers.into_iter().enumerate() {
+                let root = layer.root(cx.permit).to_path_buf();
+                // Beside what was set apart before.
+                let to = if left.is_empty() { place(at) } else { place(at).join(".rest") };
+                if let Err(error) = layer.keep(cx.permit, &to) {
+                    lost.push(format!("[what it changed in {} could not be kept: {}]", root.display(), error.message));
+                }
+            }
+            let message = &error.message;
+            settled
+                .lines
+                .push(format!("[nothing was applied: {message}; what it changed lies in {}]", apart.display()));
+            settled.lines.extend(lost);
+            settled
+        }
+    };
+    settled.left_out = left.len();
+    for why in [Why::Guarded, Why::Conflict] {
+        let of: Vec<&LeftOut> = left.iter().filter(|(of, _)| *of == why).map(|(_, one)| one).collect();
+        if of.is_empty() {
+            continue;
+        }
+        let names: Vec<PathBuf> = of.iter().map(|one| one.path.clone()).collect();
+        let kept = match of.iter().any(|one| one.kept.is_some()) {
+            true => format!("; the command's version lies in {}", apart.display()),
+            false => String::new(),
+        };
+        settled.lines.push(format!("[not applied, {}: {}{kept}]", why.words(), listed(ground, &names)));
+    }
+    Ok(settled)
+}
+
+/// Why a path was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Guarded,
+    Conflict,
+}
+
+impl Why {
+    fn words(self) -> &'static str {
+        match self {
+            Why::Guarded => "as it may become code or policy",
+            Why::Conflict => "as others changed it meanwhile",
+        }
+    }
+}
+
+fn line(settled: &Settled, applied: &Applied) -> Option<String> {
+    let paths = settled.paths();
+    let counts = [(settled.created, "created"), (settled.changed, "changed"), (settled.deleted, "deleted")];
+    let counts: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let all = if applied.not_kept.is_empty() { "undo takes it back" } else { "undo cannot take it back" };
+    let noun = if paths == 1 { "path" } else { "paths" };
+    (paths > 0).then(|| format!("[{paths} {noun}: {} · {all}]", counts.join(", ")))
+}
+
+fn beside(ground: &Ground, what: &str, paths: &[PathBuf]) -> Option<String> {
+    (!paths.is_empty()).then(|| format!("[{what}: {}]", listed(ground, paths)))
+}
+
+fn listed(ground: &Ground, paths: &[PathBuf]) -> String {
+    let mut names: Vec<String> = paths.iter().take(SHOWN_NAMES).map(|path| ground.files.shown(path)).collect();
+    if paths.len() > SHOWN_NAMES {
+        names.push(format!("{} more", paths.len() - SHOWN_NAMES));
+    }
+    names.join(", ")
+}
+
+fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Settled {
+    let mut settled = Settled::default();
+    let (mut shown, mut lines) = (0, SHOWN_LINES);
+    for changes in all {
+        for entry in &changes.entries {
+            match entry.what {
+                What::Created => settled.created += 1,
+                What::Changed | What::Mode => settled.changed += 1,
+                What::Deleted => settled.deleted += 1,
+                What::Touched => continue,
+            }
+            let silent = entry.kind == Kind::Directory && entry.what != What::Mode || is_of_git(&entry.path);
+            if shown == SHOWN_PATHS || lines == 0 || silent {
+                continue;
+            }
+            shown += 1;
+            let name = ground.files.shown(&entry.path);
+            let piece = if entry.what == What::Mode {
+                let mode = |mode: Option<u32>| mode.map_or_else(String::new, |mode| format!("{mode:o}"));
+                format!("Mode of {name}: {} → {}\n", mode(entry.was_mode), mode(entry.mode))
+            } else if classify(&entry.path).secret.is_some() || entry.bytes.max(entry.was_bytes) > SHOWN_BYTES {
+                format!("{name}: {} → {} bytes\n", entry.was_bytes, entry.bytes)
+            } else {
+                let was = changes.before(cx.permit, entry, SHOWN_BYTES);
+                let now = changes.after(cx.permit, entry, SHOWN_BYTES);
+                let limits = Limits { max_lines: lines, ..Limits::default() };
+                let diff = unified(was.as_deref(), now.as_deref(), &name, &limits);
+                if diff.is_empty() { format!("{name}: {} → {} bytes\n", entry.was_bytes, entry.bytes) } else { diff }
+            };
+            lines = lines.saturating_sub(piece.lines().count());
+            settled.diff.push_str(&piece);
+        }
+    }
+    settled
+}
+
+/// What git keeps for itself says nothing to a reader.
+fn is_of_git(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == ".git")
+}
