@@ -90,7 +90,7 @@ impl Ground {
 
     fn configure_as(&self, world: &World, standing: &Standing, user: Option<PathBuf>) -> Result<Effective, Failure> {
         let said = standing.clone();
-        Ok(config::load(&Sources {
+        let mut effective = config::load(&Sources {
             managed: MANAGED.into(),
             user,
             project_dir: self.root().to_owned(),
@@ -107,7 +107,9 @@ impl Ground {
             },
             home: world.home_text(),
             trust_store: self.trust_store(),
-        })?)
+        })?;
+        effective.policy = effective.policy.with(own_rules(world));
+        Ok(effective)
     }
 }
 
@@ -234,7 +236,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
     let runtime = Runtime::new(Parts {
         tools,
         foreign: Vec::new(),
-        policy: effective.policy.with(own_rules(world)),
+        policy: effective.policy.clone(),
         stance: effective.stance,
         state: state.clone(),
         checkpoints: Arc::clone(&checkpoints),

@@ -165,8 +165,9 @@ impl Effect {
         let text = match self {
             Effect::Read(place) | Effect::Write(place) if place.extent == Extent::One => {
                 let (anchor, path) = match &place.below_root {
-                    Some(below) => ("/", below.to_str()?),
-                    None => ("//", place.path.to_str()?.trim_start_matches('/')),
+                    // Only of the first root a path below it says which file is meant.
+                    Some(below) if place.in_first_root => ("/", below.to_str()?),
+                    _ => ("//", place.path.to_str()?.trim_start_matches('/')),
                 };
                 let escaped: String = path
                     .chars()
@@ -192,6 +193,10 @@ impl Effect {
 
 /// A command in the rule language: its words as they are, up to the first that the language cannot say.
 fn words(argv: &[String]) -> Option<String> {
+    // A word that is not known stands as it is written: a rule on it would hold for whatever it becomes.
+    if argv.iter().any(|word| word.contains(['$', '`', '…'])) {
+        return None;
+    }
     let sayable = |word: &&String| {
         !word.is_empty() && word.chars().all(|c| !c.is_whitespace() && !c.is_control() && !"(){},\"'".contains(c))
     };

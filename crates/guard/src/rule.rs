@@ -191,6 +191,12 @@ enum Verb {
     Tool,
 }
 
+/// A command with its program's bare name: `/bin/rm x` is `rm x` to a rule that denies or asks.
+fn by_its_name(argv: &[String]) -> Vec<String> {
+    let bare = |word: &String| word.rsplit('/').next().unwrap_or(word).to_owned();
+    argv.iter().take(1).map(bare).chain(argv.iter().skip(1).cloned()).collect()
+}
+
 impl Rule {
     /// Parses one rule. `home` anchors `~/` in path patterns.
     pub fn parse(text: &str, home: Option<&str>) -> Result<Rule, RuleError> {
@@ -281,7 +287,9 @@ impl Rule {
     /// only when all of it is: single entries are withheld one by one.
     pub fn touches(&self, effect: &Effect, tool: &str) -> bool {
         match (&self.subject, effect) {
-            (Subject::Exec(pattern), Effect::Exec(exec)) => exec.commands.iter().any(|argv| pattern.matches(argv)),
+            (Subject::Exec(pattern), Effect::Exec(exec)) => {
+                exec.commands.iter().any(|argv| pattern.matches(argv) || pattern.matches(&by_its_name(argv)))
+            }
             (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
                 let fits = |place: &Place| match place.extent {
                     Extent::One => pattern.matches(place),

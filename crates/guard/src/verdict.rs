@@ -150,7 +150,15 @@ impl Verdict {
             Effect::Read(place) | Effect::Write(place) => Some(Effect::Read(place.clone())),
             _ => None,
         });
-        let effects = Effects { tool: self.effects.tool.clone(), all: reads.collect() };
+        let mut effects = Effects { tool: self.effects.tool.clone(), all: reads.collect() };
+        // What a command is can be shown without opening anything; of what it names, what is free to see.
+        if self.effects.all.iter().any(|effect| matches!(effect, Effect::Exec(_))) {
+            let free = |effect: &Effect| {
+                self.policy.judge_one(&self.stance, effect, &self.effects.tool).decision == Decision::Allow
+            };
+            effects.all.retain(free);
+            return Some(Permit::new(effects, self.policy.clone(), self.stance, None));
+        }
         let free = !effects.all.is_empty() && self.policy.judge(&self.stance, &effects).decision == Decision::Allow;
         free.then(|| Permit::new(effects, self.policy.clone(), self.stance, None))
     }

@@ -118,3 +118,26 @@ fn the_past_is_judged_by_another_policy() {
     assert_eq!(object["differing"].as_array().map(Vec::len), Some(1), "{object}");
     world.run(&["policy", "replay", "--against", "nowhere.yaml"]).exits(2).complains("nowhere.yaml");
 }
+
+#[test]
+fn what_belongs_to_no_command_is_judged_by_itself() {
+    let world = world();
+    let judged = |command: &str, more: &[&str]| {
+        world.run(&[&["policy", "check", command][..], more].concat()).exits(0).json()["decision"].clone()
+    };
+    let cargo = ["--mode", "ask", "--allow", "exec(cargo build)"];
+    assert_eq!(judged("cargo build", &cargo), "allow");
+    for command in
+        ["> src/main.rs; cargo build", "{ echo evil; } > src/main.rs; cargo build", "x() { cargo build; }; cargo build"]
+    {
+        assert_eq!(judged(command, &cargo), "ask", "{command}");
+    }
+    let net = ["--mode", "workspace", "--allow", "net(docs.rs)"];
+    assert_eq!(judged("curl https://docs.rs/", &net), "allow");
+    let many = format!("{}curl https://docs.rs/", "true; ".repeat(300));
+    for command in ["PATH=./bin; curl https://docs.rs/", many.as_str()] {
+        assert_ne!(judged(command, &net), "allow", "{command}");
+    }
+    assert_eq!(judged("/bin/rm a.txt", &["--mode", "workspace", "--deny", "exec(rm *)"]), "deny");
+    assert_eq!(judged("ls", &["--deny", "tool(bash)"]), "deny");
+}

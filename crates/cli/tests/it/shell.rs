@@ -324,3 +324,23 @@ fn places_outside_are_written_only_where_that_is_allowed() {
     assert!(exists(outside.join("made")), "{ran:?}");
     world.run(&["call", "bash", "command=touch /usr/nika-was-here", "--mode", "workspace"]).exits(3);
 }
+
+#[test]
+fn a_secret_that_came_meanwhile_is_hidden_too() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("a.txt", "one\n");
+    let mut peer = server(&world, "ask");
+    assert!(text(&peer.call("nika_bash", json!({"command": "grep -r . ."}))).contains("one"));
+    let world = world.file("late/.env", "KEY=abcdef\n");
+    let mut hidden = false;
+    for _ in 0..100 {
+        hidden = !text(&peer.call("nika_bash", json!({"command": "grep -r . ."}))).contains("abcdef");
+        if hidden {
+            break;
+        }
+    }
+    assert!(hidden && exists(world.root().join("late/.env")));
+    assert_eq!(peer.end(), 0);
+}

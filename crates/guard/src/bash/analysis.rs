@@ -32,6 +32,9 @@ pub struct Command {
 pub struct Analysis {
     /// The strictest kind of all that was found.
     pub kind: ExecKind,
+    /// The strictest of what belongs to no simple command: the text as a whole, redirections of groups, bare
+    /// assignments and redirections, definitions.
+    pub loose: ExecKind,
     /// Every simple command, however deep it stands, in the order of analysis.
     pub commands: Vec<Command>,
     /// Everything that stands out, by place.
@@ -108,6 +111,7 @@ fn finish(
     last_command: Option<String>,
 ) -> Analysis {
     let mut kind = findings.iter().map(raised_by).max().unwrap_or(ExecKind::ReadOnly);
+    let mut loose = kind;
     let mut facts: Vec<Fact> = Vec::new();
     let mut warned: HashSet<(usize, usize, Category)> = HashSet::new();
     let mut commands = Vec::with_capacity(reports.len());
@@ -115,6 +119,9 @@ fn finish(
         let own = report.facts.iter().map(kind_of).chain(report.findings.iter().map(raised_by)).max();
         let own = own.unwrap_or(ExecKind::ReadOnly);
         kind = kind.max(own);
+        if report.argv.is_empty() {
+            loose = loose.max(own);
+        }
         for fact in &report.facts {
             // What a wrapper destroys and what the command behind it destroys are one warning.
             let again = match fact {
@@ -155,7 +162,7 @@ fn finish(
         }
         _ => name,
     });
-    Analysis { kind, commands, findings: kept, facts, canonical, destructive, last_command }
+    Analysis { kind, loose, commands, findings: kept, facts, canonical, destructive, last_command }
 }
 
 /// What a finding raises the whole to.

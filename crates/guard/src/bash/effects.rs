@@ -15,10 +15,9 @@ impl Analysis {
     /// The effects. `place` says where a path leads: the host follows links, a dry judgement takes it as written.
     pub fn effects(&self, place: &dyn Fn(&Target) -> Place) -> Effects {
         let mut all: Vec<Effect> = self.commands.iter().map(|command| Effect::Exec(exec(command))).collect();
-        // What stands out in the text as a whole belongs to no command.
-        let of_commands = self.commands.iter().map(|command| command.kind).max();
-        if of_commands.is_none_or(|kind| kind < self.kind) {
-            all.push(Effect::Exec(Exec { commands: Vec::new(), kind: self.kind, why: self.why() }));
+        // What belongs to no simple command is judged by itself: no rule on a command answers for it.
+        if self.loose > ExecKind::ReadOnly || self.commands.is_empty() {
+            all.push(Effect::Exec(Exec { commands: Vec::new(), kind: self.loose, why: self.why() }));
         }
         for fact in &self.facts {
             let effect = match fact {
@@ -38,7 +37,7 @@ impl Analysis {
     /// The finding that made the text as a whole what it is.
     fn why(&self) -> String {
         let raised = |code: &str| FINDINGS.iter().flat_map(|rows| rows.iter()).find(|row| row.code == code)?.raises;
-        let of_kind = |outcome: Outcome, code| outcome >= Outcome::Ask && raised(code) == Some(self.kind);
+        let of_kind = |outcome: Outcome, code| outcome >= Outcome::Ask && raised(code) == Some(self.loose);
         let found = self.findings.iter().find(|finding| of_kind(finding.outcome, finding.code));
         found.map(|finding| finding.why.clone()).unwrap_or_default()
     }

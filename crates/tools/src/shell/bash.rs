@@ -39,8 +39,8 @@ pub struct Params {
     /// Run without the sandbox; a person is asked each time. Default false.
     #[serde(default, deserialize_with = "lenient::switch")]
     pub dangerously_disable_sandbox: Option<bool>,
-    /// Narrow what may be written: `workspace-only` (the default at most) or `allow-list` (nothing but the
-    /// places that the command names). `off` is the same as dangerously_disable_sandbox.
+    /// Narrow what may be written: `workspace-only` (the default at most) or `allow-list` (nothing but a private
+    /// /tmp). `off` is the same as dangerously_disable_sandbox.
     pub filesystem_mode: Option<FilesystemMode>,
     /// Run it without network and show its output and the diff of what it would change; change nothing.
     /// Default false.
@@ -56,7 +56,7 @@ pub enum FilesystemMode {
     Off,
     /// Writes stay inside the workspace.
     WorkspaceOnly,
-    /// Writes stay in the places that the command names.
+    /// Nothing is written.
     AllowList,
 }
 
@@ -98,21 +98,7 @@ impl Tool for Bash {
         if params.is_preview() && (params.unconfined() || params.run_in_background.unwrap_or_default()) {
             return Err(ToolError::argument("preview", "goes neither with the background nor without the sandbox"));
         }
-        let mut effects = self.read(params, &self.ground.site(scene.session)).effects;
-        if params.is_preview() {
-            // What it writes inside stays in the layer; that it runs is asked as ever.
-            let before = effects.all.len();
-            effects.all.retain(|effect| !matches!(effect, Effect::Write(place) if place.below_root.is_some()));
-            if effects.all.len() < before {
-                let why = "it would write in the workspace".to_owned();
-                effects.all.push(Effect::Exec(Exec { commands: Vec::new(), kind: ExecKind::WritesInside, why }));
-            }
-        }
-        if params.unconfined() {
-            let why = "it runs without the sandbox".to_owned();
-            effects.all.push(Effect::Exec(Exec { commands: Vec::new(), kind: ExecKind::Destructive, why }));
-        }
-        Ok(effects)
+        self.effects_at(params, &self.ground.site(scene.session))
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
@@ -129,23 +115,25 @@ impl Tool for Bash {
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         // The directory, or what a path leads to, may be another since it was judged.
-        if self.effects(&params, &Scene { session: cx.session })?.all != cx.permit.effects().all {
+        let site = self.ground.site(cx.session);
+        if self.effects_at(&params, &site)?.of(Self::SPEC.name).all != cx.permit.effects().all {
             return Err(ToolError::new(
                 code::CHANGED_SINCE_READ,
                 "what the command would touch changed since it was judged",
             )
             .hint("repeat the call; calls that change the directory go one after another"));
         }
-        let command = self.read(&params, &self.ground.site(cx.session));
+        let command = self.read(&params, &site);
         // What runs is what was read: the text in one way of writing, not the one that came.
         let text = command.analysis.canonical.clone().unwrap_or_else(|| params.command.clone());
         let most = match params.filesystem_mode {
             _ if params.unconfined() => Access::Unconfined,
-            Some(FilesystemMode::AllowList) if command.effects.writes().next().is_none() => Access::ReadOnly,
+            Some(FilesystemMode::AllowList) => Access::ReadOnly,
             _ => Access::Workspace,
         };
         let preview = params.is_preview();
         let mut profile = self.ground.profile(cx.permit, cx.session, most)?;
+        profile.cwd = site.cwd;
         let writes = profile.access != Access::ReadOnly;
         if preview {
             profile.hosts.clear();
@@ -228,6 +216,24 @@ impl Params {
 }
 
 impl Bash {
+    fn effects_at(&self, params: &Params, site: &nika_guard::bash::Site) -> Result<Effects, ToolError> {
+        let mut effects = self.read(params, site).effects;
+        if params.is_preview() {
+            // What it writes inside stays in the layer; that it runs is asked as ever.
+            let before = effects.all.len();
+            effects.all.retain(|effect| !matches!(effect, Effect::Write(place) if place.below_root.is_some()));
+            if effects.all.len() < before {
+                let why = "it would write in the workspace".to_owned();
+                effects.all.push(Effect::Exec(Exec { commands: Vec::new(), kind: ExecKind::WritesInside, why }));
+            }
+        }
+        if params.unconfined() {
+            let why = "it runs without the sandbox".to_owned();
+            effects.all.push(Effect::Exec(Exec { commands: Vec::new(), kind: ExecKind::Destructive, why }));
+        }
+        Ok(effects)
+    }
+
     fn read(&self, params: &Params, site: &nika_guard::bash::Site) -> Command {
         command::read(&params.command, site, &|target| command::place_in(&self.ground.files, target))
     }

@@ -23,7 +23,7 @@ pub fn read(text: &str, site: &Site, place: &dyn Fn(&Target) -> Place) -> Comman
         let why = "its canonical print, which is what would run, reads otherwise".to_owned();
         effects.all.push(Effect::Exec(Exec { commands: Vec::new(), kind: ExecKind::Misparse, why }));
     }
-    Command { analysis, effects }
+    Command { analysis, effects: effects.of("bash") }
 }
 
 /// Whether what would run, read again, does what was judged. It always should: this is the check that it does.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use nika_contract::{Cx, News, SessionState, ToolError, code, text};
 use nika_guard::bash::{ANY_HOST, Site};
@@ -30,8 +31,21 @@ pub struct Ground {
     pub undo: bool,
     /// Why no layer can be had on this system, once that is known.
     pub(super) no_layers: OnceLock<String>,
-    known: Mutex<Option<Arc<Known>>>,
+    known: Mutex<Option<Looked>>,
 }
+
+/// What a look at the roots found, when, and how long it took.
+#[derive(Debug)]
+struct Looked {
+    known: Arc<Known>,
+    at: Instant,
+    took: Duration,
+}
+
+/// What was found is taken for true for so many times as long as finding it took: others make files, too, and
+/// looking shall cost little beside the commands. A thousand files are looked at anew each time; of 80,000 what
+/// was found counts for some seconds.
+const TRUSTED_FOR: u32 = 20;
 
 /// Where a session's next command begins.
 #[derive(Debug, Default)]
@@ -155,7 +169,13 @@ impl Ground {
     /// What is guarded and secret in the roots. Looked for once, and again after a command that could write.
     fn known(&self) -> Arc<Known> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.get_or_insert_with(|| Arc::new(self.look(&|_| false))))
+        if let Some(looked) = known.as_ref().filter(|looked| looked.at.elapsed() < looked.took * TRUSTED_FOR) {
+            return Arc::clone(&looked.known);
+        }
+        let at = Instant::now();
+        let found = Arc::new(self.look(&|_| false));
+        *known = Some(Looked { known: Arc::clone(&found), at, took: at.elapsed() });
+        found
     }
 
     fn look(&self, hidden: &dyn Fn(&Path) -> bool) -> Known {
@@ -179,7 +199,9 @@ impl Ground {
 
     /// Starts a job under its permit.
     pub fn start(&self, cx: &Cx<'_>, mut order: Order) -> Result<Arc<Job>, ToolError> {
-        order.output.spill = Some(self.spill.join(format!("{}-{}.txt", cx.call, unguessable())));
+        // What a person had to allow was allowed to this call; a file would hand it to every later one.
+        order.output.spill =
+            cx.permit.answered_by().is_none().then(|| self.spill.join(format!("{}-{}.txt", cx.call, unguessable())));
         self.jobs.start(cx.permit, order).map_err(|error| start_error(&error))
     }
 

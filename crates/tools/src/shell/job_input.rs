@@ -45,13 +45,24 @@ impl Tool for JobInput {
         let (kind, why) = match self.ground.jobs.confinement(scene.session.id(), id) {
             Some((Access::Unconfined, _)) => (ExecKind::Destructive, format!("{id} runs without the sandbox")),
             Some((_, true)) => (ExecKind::Opaque, format!("{id} may reach the network")),
-            _ => (ExecKind::WritesInside, format!("{id} runs what it reads, in its sandbox")),
+            None => {
+                return Err(ToolError::new(code::NO_SUCH_JOB, format!("there is no job {id} in this session"))
+                    .hint("`job_list` shows those that live"));
+            }
+            Some(_) => (ExecKind::WritesInside, format!("{id} runs what it reads, in its sandbox")),
         };
         let argv = vec!["job_input".to_owned(), id.clone()];
         Ok(Effects::one(Effect::Exec(Exec { commands: vec![argv], kind, why })))
     }
 
+    fn preview(&self, params: &Params, _: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        Ok(Some(params.text.clone()))
+    }
+
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        if self.effects(&params, &Scene { session: cx.session })?.all != cx.permit.effects().all {
+            return Err(ToolError::new(code::CHANGED_SINCE_READ, format!("{} is another job now", params.job_id)));
+        }
         let job = self.ground.job(cx, &params.job_id)?;
         let bytes = params.text.into_bytes();
         let total = bytes.len();
