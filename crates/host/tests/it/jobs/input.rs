@@ -95,8 +95,10 @@ fn waits(order: Order, stdin: Stdin) {
     assert_eq!(chunk.state, State::Waiting, "{shown}");
     // What it gets ends the wait, and is what ends it.
     job.write(b"x\n", LONG).expect("taken");
-    assert_eq!(job.state(), State::Running, "{shown}");
-    job.close_input().expect("closed");
+    // It may have ended by it already; waiting it is no more.
+    assert_ne!(job.state(), State::Waiting, "{shown}");
+    // Whoever has ended reads no end of input.
+    let _ = job.close_input();
     assert_eq!(end(&job).how, How::Status(0), "{shown}");
 }
 
