@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_profile_crosses_as_json_with_any_path() {
         let mut profile = Profile::new(Access::Workspace, "/work", "/home/dev");
-        profile.protected = vec![PathBuf::from(std::ffi::OsStr::from_bytes(b"/work/\xff/.git"))];
+        profile.protected = vec![PathBuf::from(std::ffi::OsStr::from_bytes(b"/repo/\xff/.git"))];
         profile.env = vec![("PATH".into(), "/usr/bin".into())];
         let [root, upper, work] = ["/work", "/state/upper", "/state/work"].map(PathBuf::from);
         profile.layers = vec![Layered { root, upper, work }];

@@ -69,7 +69,7 @@ pub fn line(job: &Job, start: &str) -> String {
 pub fn until(what: &str, mut so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !so() {
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::yield_now();
         assert!(begun.elapsed() < LONG, "never: {what}");
     }
 }
