@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use nika_contract::{Clock, Fault, SessionState, ToolError, code};
 use nika_guard::{Budget, Budgets, Layer, LayeredRule, Limit, Policy, Rule, RuleKind, Stance};
-use nika_store::{Durability, Journal, State};
+use nika_store::{Durability, Journal, Line, State};
 use serde_json::{Map, Value};
 
 /// Told of every journal line as it is written.
@@ -138,6 +138,11 @@ impl Session {
 
     /// Writes a journal line, opening the session's file at the first.
     pub(crate) fn log(&self, to: &LogTo<'_>, event: &str, fields: &Map<String, Value>) -> Result<(), Fault> {
+        self.log_together(to, &[(event, fields)])
+    }
+
+    /// Writes journal lines of one moment, with one write.
+    pub(crate) fn log_together(&self, to: &LogTo<'_>, lines: &[Line<'_>]) -> Result<(), Fault> {
         let lost = |error: nika_store::StoreError| Fault { code: code::JOURNAL_LOST, message: error.to_string() };
         let mut journal = lock(&self.journal);
         if journal.is_none() {
@@ -153,7 +158,7 @@ impl Session {
             }
             *journal = Some(opened);
         }
-        journal.as_ref().expect("opened above").append(event, fields).map_err(lost)?;
+        journal.as_ref().expect("opened above").append_together(lines).map_err(lost)?;
         Ok(())
     }
 }

@@ -29,7 +29,7 @@ mod state;
 pub use checkpoints::{CallChanges, CallUndo, Change, CheckpointMeta, Checkpoints};
 pub use error::StoreError;
 pub use hash::Hash;
-pub use journal::{Broken, Durability, Entry, Journal};
+pub use journal::{Broken, Durability, Entry, Journal, Line};
 pub use objects::Objects;
 pub use sessions::{ReadEntry, SessionFile};
 pub use state::State;

@@ -138,7 +138,7 @@ fn verify(state: &State, id: Option<String>, output: Format) -> Result<ExitCode,
 fn remark(good: &journal::Verified) -> String {
     match (good.torn_bytes, good.beyond_head) {
         (0, false) => String::new(),
-        (0, true) => ", the last one written just before a kill".into(),
+        (0, true) => ", the last of them written just before a kill".into(),
         (bytes, _) => format!(", and {bytes} bytes of one that a kill cut short"),
     }
 }

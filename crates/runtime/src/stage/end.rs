@@ -77,9 +77,9 @@ impl<'r> Unended<'r> {
 impl Drop for Unended<'_> {
     fn drop(&mut self) {
         if self.armed {
-            let ended = Ended::default();
+            let line = Ended::default().line((&self.call, &self.tool, self.since), Some(&self.error));
             // Nobody is left to hear of a fault here; the next call meets it.
-            let _ = ended.write(self.runtime, self.session, (&self.call, &self.tool, self.since), Some(&self.error));
+            let _ = self.session.log(&self.runtime.log_to(), event::CALL_ENDED, &line);
         }
     }
 }
@@ -87,10 +87,10 @@ impl Drop for Unended<'_> {
 fn end(runtime: &Runtime, session: &Session, begun: Begun, carried: Result<Shaped, Stopped>) -> Result<Outcome, Fault> {
     let mut ended = Ended { ok: false, tools_changed: false, ..Ended::default() };
     let mut question = None;
+    let mut answered = None;
     let result = match carried {
         Ok(shaped) => {
-            let facts = facts(&begun, &shaped);
-            session.log(&runtime.log_to(), shaped.spec.event.unwrap_or(event::TOOL_RESULT), &facts)?;
+            answered = Some((shaped.spec.event.unwrap_or(event::TOOL_RESULT), facts(&begun, &shaped)));
             ended.tools_changed = take_shown(session);
             ended.ok = shaped.output.failed.is_none();
             ended.code = shaped.output.failed;
@@ -124,7 +124,12 @@ fn end(runtime: &Runtime, session: &Session, begun: Begun, carried: Result<Shape
         }
     };
     let result = result.map_err(harmless);
-    ended.write(runtime, session, (&begun.call, &begun.tool, begun.since), result.as_ref().err())?;
+    let line = ended.line((&begun.call, &begun.tool, begun.since), result.as_ref().err());
+    let last = (event::CALL_ENDED, &line);
+    match &answered {
+        Some((event, facts)) => session.log_together(&runtime.log_to(), &[(event, facts), last])?,
+        None => session.log_together(&runtime.log_to(), &[last])?,
+    }
     let Begun { call, tool, .. } = begun;
     Ok(Outcome { call, tool, result, question, tools_changed: ended.tools_changed })
 }
@@ -171,14 +176,8 @@ struct Ended {
 }
 
 impl Ended {
-    fn write(
-        &self,
-        runtime: &Runtime,
-        session: &Session,
-        (call, tool, since): (&CallId, &str, Instant),
-        error: Option<&ToolError>,
-    ) -> Result<(), Fault> {
-        let line = json!({
+    fn line(&self, (call, tool, since): (&CallId, &str, Instant), error: Option<&ToolError>) -> Map<String, Value> {
+        object(json!({
             "call": call.0,
             "tool": tool,
             "ok": self.ok,
@@ -190,7 +189,6 @@ impl Ended {
             "took_us": u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX),
             "chars": self.chars,
             "spilled": self.spilled,
-        });
-        session.log(&runtime.log_to(), event::CALL_ENDED, &object(line))
+        }))
     }
 }

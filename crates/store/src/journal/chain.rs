@@ -37,6 +37,9 @@ const PREV_BYTES: usize = 9 + 64 + 1;
 /// The longest line. Arguments are shortened long before; this bounds what a reader must hold.
 pub(crate) const MAX_LINE_BYTES: usize = 16 << 20;
 
+/// The lines that one append may write together.
+pub(crate) const MAX_TOGETHER: usize = 2;
+
 /// Where a chain stands: its last line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Link {
@@ -50,15 +53,15 @@ impl Link {
     pub(crate) const START: Link = Link { seq: 0, hash: Hash::ZERO };
 }
 
-/// Ends a line whose fields are in `line` (no closing brace yet): adds `prev`, `hash`, newline.
-pub(crate) fn seal(line: &mut Vec<u8>, prev: &Hash) -> Hash {
-    line.extend_from_slice(b",\"prev\":\"");
-    line.extend_from_slice(&prev.hex());
-    line.push(b'"');
-    let hash = Hash(Sha256::digest(&*line).into());
-    line.extend_from_slice(b",\"hash\":\"");
-    line.extend_from_slice(&hash.hex());
-    line.extend_from_slice(b"\"}\n");
+/// Ends the line whose fields are in `lines` from `start` on (no closing brace yet): adds `prev`, `hash`, newline.
+pub(crate) fn seal(lines: &mut Vec<u8>, start: usize, prev: &Hash) -> Hash {
+    lines.extend_from_slice(b",\"prev\":\"");
+    lines.extend_from_slice(&prev.hex());
+    lines.push(b'"');
+    let hash = Hash(Sha256::digest(&lines[start..]).into());
+    lines.extend_from_slice(b",\"hash\":\"");
+    lines.extend_from_slice(&hash.hex());
+    lines.extend_from_slice(b"\"}\n");
     hash
 }
 
@@ -133,7 +136,7 @@ mod tests {
 
     fn line(body: &str, before: Link) -> Vec<u8> {
         let mut line = body.as_bytes().to_vec();
-        seal(&mut line, &before.hash);
+        seal(&mut line, 0, &before.hash);
         line.pop();
         line
     }

@@ -14,4 +14,4 @@ pub use follow::{Follow, Followed};
 pub use log::{Format, Lines, LogInfo, export, lines, list};
 pub use redact::{redact, redact_text};
 pub use verify::{Broken, Verified, verify};
-pub use write::{Durability, Entry, Journal};
+pub use write::{Durability, Entry, Journal, Line};

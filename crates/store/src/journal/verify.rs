@@ -1,8 +1,8 @@
 //! Whether a journal is what was written.
 //!
-//! Accepted: a log that ends with its head's line; one line more (a kill between line and head); a
-//! last piece without a newline beyond the head (a kill inside the write). Anything else is
-//! [`Broken`], with the first line that does not fit.
+//! Accepted: a log that ends with its head's line; as many lines more as one append writes (a kill between
+//! them and the head); a last piece without a newline beyond the head (a kill inside the write). Anything
+//! else is [`Broken`], with the first line that does not fit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read};
@@ -12,7 +12,7 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::retry_on_intr;
 
-use super::chain::{self, Head, MAX_LINE_BYTES};
+use super::chain::{self, Head, MAX_LINE_BYTES, MAX_TOGETHER};
 use super::write::read_head;
 use crate::hash::Hash;
 use crate::id;
@@ -27,7 +27,7 @@ pub struct Verified {
     pub lines: u64,
     /// The last line's hash.
     pub hash: Hash,
-    /// The last line is one beyond the head: the writer was killed between the two.
+    /// The last lines are beyond the head: the writer was killed between the two.
     pub beyond_head: bool,
     /// Bytes of a last line that a kill cut short; 0 when there is none.
     pub torn_bytes: u64,
@@ -72,26 +72,28 @@ pub fn verify(state: &State, session: &str) -> Result<Verified, Broken> {
 fn examine(log: impl BufRead, head: Option<Head>, session: &str) -> Result<Verified, Broken> {
     let broken = |line: Option<u64>, why: String| Broken { session: session.to_owned(), line, why };
     let head = head.ok_or_else(|| broken(None, "its head is malformed".to_owned()))?;
-    let Walked { end, before, torn_bytes } = walk(log, session).map_err(|bad| match bad {
+    let Walked { end, at_head, torn_bytes } = walk(log, head.link.seq, session).map_err(|bad| match bad {
         Bad::Line(line, why) => broken(Some(line), why.to_owned()),
         Bad::Io(error) => broken(None, format!("it cannot be read: {error}")),
     })?;
     let (lines, named) = (end.link.seq, head.link.seq);
-    let beyond_head = end != head;
-    if lines < named {
+    let Some(at_head) = at_head else {
         return Err(broken(Some(lines + 1), format!("it is missing: the head names {named} lines")));
-    }
-    if beyond_head && (before != head || torn_bytes > 0) {
+    };
+    // A piece counts as the line that it would have become.
+    let more = lines - named + u64::from(torn_bytes > 0);
+    if at_head != head || more > MAX_TOGETHER as u64 {
         return Err(broken(Some(lines.min(named + 1)), format!("it is not what the head ({named} lines) names")));
     }
+    let beyond_head = end != head;
     Ok(Verified { session: session.to_owned(), lines, hash: end.link.hash, beyond_head, torn_bytes })
 }
 
 /// How far the lines of a log fit.
 struct Walked {
     end: Head,
-    /// The state one line before the end.
-    before: Head,
+    /// The state after as many lines as the head names; `None` when there are fewer.
+    at_head: Option<Head>,
     torn_bytes: u64,
 }
 
@@ -100,10 +102,13 @@ enum Bad {
     Io(io::Error),
 }
 
-fn walk(mut log: impl BufRead, session: &str) -> Result<Walked, Bad> {
-    let mut walked = Walked { end: Head::START, before: Head::START, torn_bytes: 0 };
+fn walk(mut log: impl BufRead, named: u64, session: &str) -> Result<Walked, Bad> {
+    let mut walked = Walked { end: Head::START, at_head: None, torn_bytes: 0 };
     let mut line = Vec::new();
     loop {
+        if walked.end.link.seq == named {
+            walked.at_head = Some(walked.end);
+        }
         line.clear();
         let next = walked.end.link.seq + 1;
         let read = (&mut log).take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut line).map_err(Bad::Io)?;
@@ -122,7 +127,6 @@ fn walk(mut log: impl BufRead, session: &str) -> Result<Walked, Bad> {
         if next == 1 && !is_header_of(&line, session) {
             return Err(Bad::Line(1, "it is the beginning of another session's journal"));
         }
-        walked.before = walked.end;
         walked.end = Head { link, len: walked.end.len + read as u64 };
     }
 }

@@ -90,7 +90,7 @@ fn a_rebuilt_log_does_not_fit_its_head() {
         let body = text.split_once(",\"prev\":").unwrap().0;
         let body = body.split_once(",\"at\"").unwrap().1;
         let mut sealed = format!("{{\"seq\":{},\"at\"{body}", link.seq + 1).into_bytes();
-        let hash = chain::seal(&mut sealed, &link.hash);
+        let hash = chain::seal(&mut sealed, 0, &link.hash);
         link = super::super::chain::Link { seq: link.seq + 1, hash };
         forged.extend(sealed);
     }

@@ -1,4 +1,4 @@
-//! Writing a journal: one `write` a line, under a lock, then the head.
+//! Writing a journal: one `write` for a line, or for two that stand together, under a lock, then the head.
 //!
 //! Several processes may append to one session. Each append takes the file's lock, and whoever finds
 //! the file longer than it left it catches up from the head first, so the chain stays one chain. A
@@ -18,7 +18,7 @@ use rustix::fs::FlockOperation;
 use rustix::io::retry_on_intr;
 use serde_json::{Map, Value};
 
-use super::chain::{self, HEAD_BYTES, Head, Link, MAX_LINE_BYTES, SEAL_BYTES};
+use super::chain::{self, HEAD_BYTES, Head, Link, MAX_LINE_BYTES, MAX_TOGETHER, SEAL_BYTES};
 use super::verify::Broken;
 use crate::error::StoreError;
 use crate::hash::Hash;
@@ -37,6 +37,9 @@ pub enum Durability {
     /// Synced to the disk, log and head, line by line.
     EachCall,
 }
+
+/// A line to be written: its event and its fields.
+pub type Line<'a> = (&'a str, &'a Map<String, Value>);
 
 /// A line that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +65,7 @@ struct Inner {
     head: File,
     /// The end as this value left it; `None` after a failure, when the head must be asked.
     end: Option<Head>,
-    line: Vec<u8>,
+    lines: Vec<u8>,
     listeners: Vec<Listener>,
 }
 
@@ -87,7 +90,7 @@ impl Journal {
             log: open(&state.journal_path(session), true).map_err(failed)?,
             head: open(&state.head_path(session), false).map_err(failed)?,
             end: None,
-            line: Vec::with_capacity(1024),
+            lines: Vec::with_capacity(1024),
             listeners: Vec::new(),
         };
         let journal =
@@ -99,7 +102,13 @@ impl Journal {
                 fields.insert("session".to_owned(), Value::from(session));
                 let extra = header.iter().filter(|(key, _)| *key != "session");
                 fields.extend(extra.map(|(key, value)| (key.clone(), value.clone())));
-                inner.add(end, session, journal.clock.unix_ms(), event::SESSION_STARTED, &fields, Durability::Os)?;
+                inner.add(
+                    end,
+                    session,
+                    journal.clock.unix_ms(),
+                    &[(event::SESSION_STARTED, &fields)],
+                    Durability::Os,
+                )?;
             }
             Ok(())
         })?;
@@ -120,10 +129,17 @@ impl Journal {
     /// Appends one line. When it fails nothing is left of the line, and what it announces must not
     /// happen.
     pub fn append(&self, event: &str, fields: &Map<String, Value>) -> Result<Entry, StoreError> {
+        self.append_together(&[(event, fields)])
+    }
+
+    /// Appends a line, or two of one moment, for the price of one. Either all of them are there or none;
+    /// only a kill may leave the first alone. The answer is the last line's.
+    pub fn append_together(&self, lines: &[Line<'_>]) -> Result<Entry, StoreError> {
+        debug_assert!((1..=MAX_TOGETHER).contains(&lines.len()), "who goes on with a journal expects no more");
         let at = self.clock.unix_ms();
         self.with_inner(|inner| {
             let end = inner.settle(&self.session)?;
-            inner.add(end, &self.session, at, event, fields, self.durability)
+            inner.add(end, &self.session, at, lines, self.durability)
         })
     }
 
@@ -196,51 +212,59 @@ impl Inner {
             return Ok(head);
         }
         let rest = size - head.len;
-        if rest > MAX_LINE_BYTES as u64 {
-            return Err(broken(seq + 1, "more follows the head than one line"));
+        if rest > (MAX_TOGETHER * MAX_LINE_BYTES) as u64 {
+            return Err(broken(seq + 1, "more follows the head than one append writes"));
         }
         let mut bytes = vec![0; rest as usize];
         self.log.read_exact_at(&mut bytes, head.len).map_err(failed)?;
-        match bytes.iter().position(|&b| b == b'\n') {
-            None => {
+        let mut end = head;
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let next = end.link.seq + 1;
+            let Some(whole) = line.strip_suffix(b"\n") else {
                 // What a kill left of a line. Cut off, so that the next line begins on its own.
-                rustix::fs::ftruncate(&self.log, head.len).map_err(|e| failed(e.into()))?;
-                Ok(head)
+                rustix::fs::ftruncate(&self.log, end.len).map_err(|e| failed(e.into()))?;
+                break;
+            };
+            if next > seq + MAX_TOGETHER as u64 {
+                return Err(broken(next, "more follows the head than one append writes"));
             }
-            Some(at) if at + 1 == bytes.len() => {
-                let link = chain::follows(&bytes[..at], head.link).map_err(|why| broken(seq + 1, why))?;
-                let end = Head { link, len: size };
-                self.head.write_all_at(&end.encode(), 0).map_err(failed)?;
-                Ok(end)
-            }
-            Some(_) => Err(broken(seq + 2, "more follows the head than one line")),
+            let link = chain::follows(whole, end.link).map_err(|why| broken(next, why))?;
+            end = Head { link, len: end.len + line.len() as u64 };
         }
+        if end != head {
+            self.head.write_all_at(&end.encode(), 0).map_err(failed)?;
+        }
+        Ok(end)
     }
 
-    /// Writes the line after `end`, then the head.
+    /// Writes the lines after `end`, then the head.
     fn add(
         &mut self,
         end: Head,
         session: &str,
         at: u64,
-        event: &str,
-        fields: &Map<String, Value>,
+        lines: &[Line<'_>],
         durability: Durability,
     ) -> Result<Entry, StoreError> {
-        let seq = end.link.seq + 1;
-        self.line.clear();
-        compose(&mut self.line, seq, at, event, fields).map_err(|e| StoreError::journal(session, e))?;
-        let hash = chain::seal(&mut self.line, &end.link.hash);
-        if self.line.len() > MAX_LINE_BYTES {
-            let why = format!("a line of {} bytes is longer than {MAX_LINE_BYTES}", self.line.len());
-            return Err(StoreError::journal(session, io::Error::new(io::ErrorKind::InvalidInput, why)));
+        self.lines.clear();
+        let mut link = end.link;
+        for (event, fields) in lines {
+            let start = self.lines.len();
+            let seq = link.seq + 1;
+            compose(&mut self.lines, seq, at, event, fields).map_err(|e| StoreError::journal(session, e))?;
+            link = Link { seq, hash: chain::seal(&mut self.lines, start, &link.hash) };
+            let length = self.lines.len() - start;
+            if length > MAX_LINE_BYTES {
+                let why = format!("a line of {length} bytes is longer than {MAX_LINE_BYTES}");
+                return Err(StoreError::journal(session, io::Error::new(io::ErrorKind::InvalidInput, why)));
+            }
         }
-        let next = Head { link: Link { seq, hash }, len: end.len + self.line.len() as u64 };
+        let next = Head { link, len: end.len + self.lines.len() as u64 };
         let mut head_moved = false;
         if let Err(error) = self.put(&next, durability, &mut head_moved) {
-            // The lock is ours, so everything after `end` is this line's. The head goes back first: one
+            // The lock is ours, so everything after `end` is of these lines. The head goes back first: one
             // that is ahead of its log would read as lines removed. When either fails, the next append
-            // finds the piece and cuts it off, or finds the whole line and keeps it.
+            // finds the piece and cuts it off, or finds whole lines and keeps them.
             if !head_moved || self.head.write_all_at(&end.encode(), 0).is_ok() {
                 let _ = rustix::fs::ftruncate(&self.log, end.len);
             }
@@ -248,17 +272,19 @@ impl Inner {
         }
         self.end = Some(next);
         if !self.listeners.is_empty() {
-            let line = std::str::from_utf8(&self.line).expect("serde_json writes UTF-8");
-            self.listeners.retain_mut(|listener| listener(line).is_continue());
+            let lines = std::str::from_utf8(&self.lines).expect("serde_json writes UTF-8");
+            for line in lines.split_inclusive('\n') {
+                self.listeners.retain_mut(|listener| listener(line).is_continue());
+            }
         }
         // One huge line must not hold its memory for ever.
-        self.line.shrink_to(64 << 10);
-        Ok(Entry { seq, hash })
+        self.lines.shrink_to(64 << 10);
+        Ok(Entry { seq: link.seq, hash: link.hash })
     }
 
     fn put(&mut self, next: &Head, durability: Durability, head_moved: &mut bool) -> io::Result<()> {
-        let written = retry_on_intr(|| rustix::io::write(&self.log, &self.line))?;
-        if written != self.line.len() {
+        let written = retry_on_intr(|| rustix::io::write(&self.log, &self.lines))?;
+        if written != self.lines.len() {
             return Err(io::Error::from(io::ErrorKind::StorageFull));
         }
         if durability == Durability::EachCall {

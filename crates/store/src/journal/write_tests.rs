@@ -165,6 +165,45 @@ fn killed_at_any_byte_of_a_line() {
 }
 
 #[test]
+fn two_lines_written_together_stand_or_fall_by_the_byte() {
+    let (_dir, state) = world();
+    let log = journal(&state, "s");
+    let before = fs::read(state.journal_path("s")).unwrap();
+    let head_before = fs::read(state.head_path("s")).unwrap();
+    let (read, ended) = (fields(json!({"call": "c1"})), fields(json!({"call": "c1", "ok": true})));
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hears = Arc::clone(&heard);
+    log.subscribe(move |line| {
+        hears.lock().unwrap().push(line.to_owned());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(log.append_together(&[("ToolRead", &read), ("CallEnded", &ended)]).unwrap().seq, 3);
+    drop(log);
+    let heard = heard.lock().unwrap();
+    assert_eq!(heard.len(), 2, "a listener hears lines one by one");
+    let after = fs::read(state.journal_path("s")).unwrap();
+    assert_eq!(heard.concat().as_bytes(), &after[before.len()..]);
+    let first_ends = before.len() + heard[0].len();
+    for end in before.len()..=after.len() {
+        fs::write(state.journal_path("s"), &after[..end]).unwrap();
+        fs::write(state.head_path("s"), &head_before).unwrap();
+        let whole = 1 + u64::from(end >= first_ends) + u64::from(end == after.len());
+        let verified = verify(&state, "s").unwrap();
+        assert_eq!((verified.lines, verified.beyond_head), (whole, whole > 1), "{end}");
+        assert_eq!(journal(&state, "s").append("CallBegun", &Map::new()).unwrap().seq, whole + 1);
+        assert_eq!(verify(&state, "s").unwrap().lines, whole + 1);
+    }
+    // A third line that the head does not name was not written by an append that was killed.
+    fs::write(state.journal_path("s"), &after).unwrap();
+    fs::write(state.head_path("s"), &head_before).unwrap();
+    journal(&state, "s").append("CallBegun", &Map::new()).unwrap();
+    fs::write(state.head_path("s"), &head_before).unwrap();
+    assert!(verify(&state, "s").is_err());
+    let again = Journal::create(&state, "s", &Map::new(), Arc::new(Ticks::default()));
+    assert!(matches!(again, Err(StoreError::Broken(_))));
+}
+
+#[test]
 fn a_journal_that_was_cut_is_not_continued() {
     let (_dir, state) = world();
     let log = journal(&state, "s");
