@@ -9,6 +9,12 @@ pub enum Group {
     Search,
     /// Commands.
     Shell,
+    /// The conversation: questions, messages, plan mode, skills.
+    Talk,
+    /// Notes and durable work: to-do list, plan, tasks.
+    Work,
+    /// Agents that work for the caller.
+    Agent,
     /// Test fixtures; never part of a shipped surface.
     Test,
 }
@@ -20,6 +26,9 @@ impl Group {
             Group::File => "file",
             Group::Search => "search",
             Group::Shell => "shell",
+            Group::Talk => "talk",
+            Group::Work => "work",
+            Group::Agent => "agent",
             Group::Test => "test",
         }
     }
@@ -116,6 +125,18 @@ impl Spec {
     /// Twice is the same as once.
     pub const fn idempotent(mut self) -> Spec {
         self.idempotent = true;
+        self
+    }
+
+    /// Reaches beyond this machine.
+    pub const fn open_world(mut self) -> Spec {
+        self.open_world = true;
+        self
+    }
+
+    /// Takes whatever arguments its caller agreed on: its schema has `additionalProperties: true`.
+    pub const fn open_arguments(mut self) -> Spec {
+        self.open_arguments = true;
         self
     }
 

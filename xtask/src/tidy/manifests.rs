@@ -14,6 +14,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("tools", 3),
     ("runtime", 3),
     ("mcp", 4),
+    ("agent", 4),
     ("cli", 6),
     // Above everything, because nothing that ships may use it.
     ("testkit", 9),
@@ -23,6 +24,7 @@ const FLOORS: &[(&str, u8)] = &[
 const IN_TESTS: &[(&str, &str, &str)] = &[
     ("tools", "runtime", "tools are tested through the real pipeline"),
     ("tools", "testkit", "tools are tested through the real pipeline"),
+    ("agent", "testkit", "the loop is tested through the real pipeline"),
 ];
 
 /// Libraries that stop in one crate.
