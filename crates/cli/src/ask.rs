@@ -94,7 +94,7 @@ mod tests {
             tool: "edit".into(),
             text: "write(a.rs) — write inside (mode ask)".into(),
             preview: Some("-a\n+b\n".into()),
-            choices: choices.iter().map(|rule| Choice { rule: (*rule).to_owned() }).collect(),
+            choices: choices.iter().map(|rule| Choice { rule: (*rule).to_owned(), beyond: String::new() }).collect(),
         };
         let mut shown = Vec::new();
         let asked = put(&question, false, &mut shown, &mut || typed.map(str::to_owned));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nika_guard::Permit;
 
 use crate::error::ToolError;
-use crate::port::{Clock, Progress, Undo};
+use crate::port::{Clock, Progress, Replied, Undo};
 use crate::session::SessionState;
 
 /// A call's name in the journal, in `undo` and in answers: `c0007-3f2a`.
@@ -64,6 +64,8 @@ pub struct Cx<'a> {
     pub undo: &'a dyn Undo,
     /// What time it is.
     pub clock: &'a dyn Clock,
+    /// What a person answered, where the tool had a question of its own.
+    pub reply: Option<&'a Replied>,
 }
 
 impl Cx<'_> {

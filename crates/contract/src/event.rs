@@ -21,6 +21,10 @@ pub const CALL_ENDED: &str = "CallEnded";
 pub const PERMISSION_REQUEST: &str = "PermissionRequest";
 /// The question is settled.
 pub const PERMISSION_SETTLED: &str = "PermissionSettled";
+/// A tool asks a person what only they know.
+pub const INQUIRY: &str = "Inquiry";
+/// The inquiry is answered.
+pub const INQUIRY_ANSWERED: &str = "InquiryAnswered";
 /// A command hook ran.
 pub const HOOK_RAN: &str = "HookRan";
 /// A tool answered.
@@ -50,7 +54,8 @@ pub const TABLE: &[Event] = &[
     Event {
         name: CALL_BEGUN,
         when: "a call arrived; written before anything else happens",
-        fields: "call, tool, arguments (secrets redacted, long values shortened)",
+        fields: "call, tool, origin (the caller's own name for the call, where it has one), arguments (secrets redacted, \
+                 long values shortened)",
     },
     Event {
         name: HOOK_RAN,
@@ -63,6 +68,12 @@ pub const TABLE: &[Event] = &[
         name: PERMISSION_SETTLED,
         when: "the question was answered, or nobody could be asked",
         fields: "call, answer (yes, no, always, nobody, later), who, rule",
+    },
+    Event { name: INQUIRY, when: "a tool that may run asks what only a person knows", fields: "call, tool, question" },
+    Event {
+        name: INQUIRY_ANSWERED,
+        when: "the inquiry was answered, or nobody could be asked",
+        fields: "call, answer (chosen, wrote, declined, nobody, later), text",
     },
     Event {
         name: CHECKPOINT,

@@ -25,10 +25,10 @@ pub use cx::{CallId, Cancel, Cx, Scene};
 pub use error::{Fault, ToolError};
 pub use output::{Block, Output};
 pub use port::{
-    Asked, Asker, Before, BoxFuture, Choice, Clock, Kind, More, News, Nobody, Preimage, Progress, Question, Silent,
-    Undo,
+    Asked, Asker, Before, BoxFuture, Choice, Clock, Herald, Inquiry, Kind, More, News, Nobody, Offer, Pending,
+    Preimage, Progress, Question, Replied, Silent, Spoken, Undo,
 };
 pub use schema::{inline_schema, input_schema, output_schema};
-pub use session::SessionState;
+pub use session::{PlanMode, SessionState, Wanted};
 pub use spec::{Example, Group, MAX_OUTPUT_CHARS, Spec};
 pub use tool::{AnyTool, Erased, Prepared, Tool};

@@ -33,6 +33,8 @@ pub struct Question {
 pub struct Choice {
     /// The rule that would be kept.
     pub rule: String,
+    /// What else it would let through, in words; empty where it holds for this call alone.
+    pub beyond: String,
 }
 
 /// What became of a question.
@@ -48,10 +50,68 @@ pub enum Asked {
     Later,
 }
 
+/// What a tool wants to know from a person: no permission, an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inquiry {
+    /// Stands for this inquiry over a round trip. The pipeline gives it.
+    pub id: String,
+    /// The tool that asks. The pipeline gives it.
+    pub tool: String,
+    /// A few words that stand above it.
+    pub header: Option<String>,
+    /// The question.
+    pub text: String,
+    /// What may be chosen; none where only words will do.
+    pub options: Vec<Offer>,
+    /// Whether words of the person's own are an answer, too.
+    pub free_text: bool,
+}
+
+/// One of the answers that an [`Inquiry`] offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// What is chosen.
+    pub label: String,
+    /// What it means.
+    pub description: Option<String>,
+}
+
+/// What became of an [`Inquiry`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Replied {
+    /// One of the options, by its label.
+    Chosen(String),
+    /// Words of the person's own.
+    Wrote(String),
+    /// The person would not answer.
+    Declined {
+        /// What they said instead.
+        why: Option<String>,
+    },
+    /// There is nobody to ask.
+    Nobody,
+    /// The answer comes with a second call: this one ends here and did nothing.
+    Later,
+}
+
+/// What has to be answered before a call can be made again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pending {
+    /// Whether it may happen.
+    Permission(Question),
+    /// What its tool wants to know.
+    Inquiry(Inquiry),
+}
+
 /// Someone who can put a question to a person.
 pub trait Asker: Send + Sync {
     /// Puts the question and waits, as long as the person takes.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked>;
+
+    /// Puts a tool's own question and waits.
+    fn inquire<'a>(&'a self, _: &'a Inquiry) -> BoxFuture<'a, Replied> {
+        Box::pin(async { Replied::Nobody })
+    }
 
     /// Whether there may be somebody: no question is worked out for nobody.
     fn is_there(&self) -> bool {
@@ -77,6 +137,23 @@ impl Asker for Nobody {
 pub trait News: Send + Sync {
     /// What was not told yet, a line each.
     fn take(&self, session: &str) -> Vec<String>;
+}
+
+/// What a tool says to the person without waiting for an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spoken {
+    /// In words.
+    pub message: String,
+    /// Files that go with it, as a person recognises them.
+    pub attachments: Vec<String>,
+    /// Whether nobody had asked for it.
+    pub proactive: bool,
+}
+
+/// Someone who shows a person what a tool says.
+pub trait Herald: Send + Sync {
+    /// Shows it. Whether anybody saw it is the answer.
+    fn say(&self, session: &str, spoken: &Spoken) -> bool;
 }
 
 /// What time it is.

@@ -6,7 +6,10 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
 
 /// State of one session. Owners keep their own types here: the ledger of read files, for one.
 pub struct SessionState {
@@ -42,6 +45,48 @@ impl SessionState {
     /// Replaces the session's `T`: a session that is loaded from disk puts its state here.
     pub fn set<T: Any + Send + Sync>(&self, value: Arc<T>) {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).insert(TypeId::of::<T>(), value);
+    }
+}
+
+/// Whether the session only plans. While it does it stands as read-only, and so does every agent that works for it.
+#[derive(Debug, Default)]
+pub struct PlanMode(AtomicBool);
+
+impl PlanMode {
+    /// Whether it does.
+    pub fn is_on(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// From now on, or no longer.
+    pub fn set(&self, on: bool) {
+        self.0.store(on, Ordering::Release);
+    }
+}
+
+/// The object that a session's caller wants for an answer, and the one it got.
+#[derive(Debug, Default)]
+pub struct Wanted(Mutex<(Option<Value>, Option<Value>)>);
+
+impl Wanted {
+    /// Asks for an object of this JSON schema.
+    pub fn ask(&self, schema: Value) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(schema);
+    }
+
+    /// The schema that was asked for.
+    pub fn schema(&self) -> Option<Value> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    /// Keeps the answer; a later one takes its place.
+    pub fn answer(&self, object: Value) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(object);
+    }
+
+    /// The answer, when there is one.
+    pub fn answered(&self) -> Option<Value> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::code;
 use crate::cx::{Cx, Scene};
 use crate::error::ToolError;
 use crate::output::Output;
-use crate::port::BoxFuture;
+use crate::port::{BoxFuture, Inquiry};
 use crate::schema::input_schema;
 use crate::spec::Spec;
 
@@ -37,6 +37,12 @@ pub trait Tool: Send + Sync + 'static {
     /// What would change, for the person who is asked; an error where the call cannot work, so that nobody
     /// is asked for nothing. Runs under a permit to look, nothing more.
     fn preview(&self, _params: &Self::Params, _cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        Ok(None)
+    }
+
+    /// What a person has to be asked before it runs, once it may: no permission, but what only they know.
+    /// The answer is [`Cx::reply`].
+    fn inquires(&self, _params: &Self::Params, _scene: &Scene<'_>) -> Result<Option<Inquiry>, ToolError> {
         Ok(None)
     }
 
@@ -64,6 +70,8 @@ pub trait Prepared: Send + Sync {
     fn effects(&self, scene: &Scene<'_>) -> Result<Effects, ToolError>;
     /// See [`Tool::preview`].
     fn preview(&self, cx: &Cx<'_>) -> Result<Option<String>, ToolError>;
+    /// See [`Tool::inquires`].
+    fn inquires(&self, scene: &Scene<'_>) -> Result<Option<Inquiry>, ToolError>;
     /// See [`Tool::run`].
     fn run<'a>(self: Box<Self>, cx: &'a Cx<'a>) -> BoxFuture<'a, Result<Output, ToolError>>
     where
@@ -154,6 +162,10 @@ impl<T: Tool> Prepared for Call<'_, T> {
 
     fn preview(&self, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         self.tool.preview(&self.params, cx)
+    }
+
+    fn inquires(&self, scene: &Scene<'_>) -> Result<Option<Inquiry>, ToolError> {
+        self.tool.inquires(&self.params, scene)
     }
 
     fn run<'a>(self: Box<Self>, cx: &'a Cx<'a>) -> BoxFuture<'a, Result<Output, ToolError>>

@@ -233,6 +233,31 @@ impl fmt::Display for Effect {
     }
 }
 
+impl Effect {
+    /// Half of the table; the other half is the same with the two exchanged.
+    fn conflicts_with(&self, other: &Effect) -> bool {
+        match (self, other) {
+            (Effect::Write(one), Effect::Read(two) | Effect::Write(two)) => overlap(one, two),
+            // A command moves the working directory and runs in one; what only reads may stand beside it.
+            (Effect::Exec(_), Effect::Exec(_) | Effect::Write(_)) => true,
+            (Effect::Exec(exec), Effect::Read(_)) => exec.kind != ExecKind::ReadOnly,
+            (Effect::Note(one), Effect::Note(two)) => one == two,
+            // One question at a time is enough for a person.
+            (Effect::Ask, Effect::Ask) => true,
+            (Effect::Foreign { server: one, .. }, Effect::Foreign { server: two, .. }) => one == two,
+            // The session itself may stand otherwise afterwards, or what others work on may be gone.
+            (Effect::Session | Effect::Control(_), _) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Whether one place is the other, or below it where it speaks of a tree.
+fn overlap(one: &Place, two: &Place) -> bool {
+    let holds = |tree: &Place, place: &Place| tree.extent == Extent::Tree && place.path.starts_with(&tree.path);
+    one.path == two.path || holds(one, two) || holds(two, one)
+}
+
 /// All that one call would do, with the name of the tool that would do it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Effects {
@@ -275,11 +300,53 @@ impl Effects {
         self
     }
 
+    /// Whether the order of both calls could matter, so that they must not run at once.
+    pub fn conflict_with(&self, other: &Effects) -> bool {
+        self.all.iter().any(|one| other.all.iter().any(|two| one.conflicts_with(two) || two.conflicts_with(one)))
+    }
+
     /// The places that would be written.
     pub fn writes(&self) -> impl Iterator<Item = &Place> {
         self.all.iter().filter_map(|effect| match effect {
             Effect::Write(place) => Some(place),
             _ => None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_whose_order_matters_are_told_from_those_that_may_run_at_once() {
+        let file = |name: &str| Place::inside("/repo", name);
+        let exec = |kind| Effect::Exec(Exec { commands: Vec::new(), kind, why: String::new() });
+        let foreign = |server: &str| Effect::Foreign { server: server.into(), tool: "t".into() };
+        for (one, two, conflict) in [
+            (Effect::Read(file("a")), Effect::Read(file("a")), false),
+            (Effect::Write(file("a")), Effect::Read(file("a")), true),
+            (Effect::Write(file("a")), Effect::Write(file("b")), false),
+            (Effect::Write(file("src/a")), Effect::Read(file("src").tree()), true),
+            (Effect::Write(file("src/a")), Effect::Read(file("srcs").tree()), false),
+            (Effect::Write(file("src").tree()), Effect::Read(file("src/a")), true),
+            (exec(ExecKind::ReadOnly), Effect::Read(file("a")), false),
+            (exec(ExecKind::WritesInside), Effect::Read(file("a")), true),
+            (exec(ExecKind::ReadOnly), exec(ExecKind::ReadOnly), true),
+            (exec(ExecKind::ReadOnly), Effect::Write(file("a")), true),
+            (Effect::Note("todo".into()), Effect::Note("todo".into()), true),
+            (Effect::Note("todo".into()), Effect::Note("plan".into()), false),
+            (Effect::Ask, Effect::Ask, true),
+            (Effect::Session, Effect::Net("example.com".into()), true),
+            (Effect::Net("example.com".into()), Effect::Net("example.com".into()), false),
+            (Effect::Spawn("agent".into()), Effect::Spawn("agent".into()), false),
+            (foreign("one"), foreign("one"), true),
+            (foreign("one"), foreign("two"), false),
+        ] {
+            let said = format!("{one} and {two}");
+            let (one, two) = (Effects::one(one), Effects::one(two));
+            assert_eq!(one.conflict_with(&two), conflict, "{said}");
+            assert_eq!(two.conflict_with(&one), conflict, "{said}");
+        }
     }
 }

@@ -30,6 +30,7 @@ mod effect;
 mod hook;
 pub mod manifest;
 mod mode;
+pub mod names;
 mod path;
 mod pattern;
 mod permit;

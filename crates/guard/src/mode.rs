@@ -91,6 +91,19 @@ pub struct Stance {
     pub ask_writes: bool,
 }
 
+impl Stance {
+    /// The stricter of both, act by act: how an agent stands that must not be wider than the one it works for.
+    pub fn joined(self, other: Stance) -> Stance {
+        // A column of the table is nowhere laxer than the ones after it; a test holds it to that.
+        let mode = Mode::ALL.into_iter().find(|mode| *mode == self.mode || *mode == other.mode);
+        Stance {
+            mode: mode.expect("ALL holds every mode"),
+            unsafe_commands: self.unsafe_commands && other.unsafe_commands,
+            ask_writes: self.ask_writes || other.ask_writes,
+        }
+    }
+}
+
 impl From<Mode> for Stance {
     fn from(mode: Mode) -> Stance {
         Stance { mode, unsafe_commands: false, ask_writes: false }
@@ -254,6 +267,27 @@ mod tests {
             assert_eq!(name.parse(), Ok(mode), "{name}");
         }
         assert!("everything".parse::<Mode>().is_err());
+    }
+
+    #[test]
+    fn joined_is_nowhere_laxer_than_either_and_no_stricter_than_both() {
+        let strictness = |cell: Cell| [Allow, Ask, Floor, Deny].iter().position(|other| *other == cell);
+        use Cell::{Allow, Ask, Deny, Floor};
+        let switches = [(false, false), (false, true), (true, false), (true, true)];
+        let all: Vec<Stance> = Mode::ALL
+            .into_iter()
+            .flat_map(|mode| switches.map(|(unsafe_commands, ask_writes)| Stance { mode, unsafe_commands, ask_writes }))
+            .collect();
+        for one in &all {
+            for two in &all {
+                let both = one.joined(*two);
+                assert_eq!(both, two.joined(*one));
+                for (act, ..) in TABLE {
+                    let stricter = strictness(act.under(one)).max(strictness(act.under(two)));
+                    assert_eq!(strictness(act.under(&both)), stricter, "{act:?} under {one} and {two}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ use std::fmt;
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::effect::{Effect, Extent, Place};
+use crate::names;
 use crate::pattern::{PathPattern, PatternError};
 
 /// What a rule does when it matches.
@@ -164,24 +165,6 @@ const VERBS: &[(&str, Verb)] = &[
     ("tool", Verb::Tool),
 ];
 
-/// What other systems call our tools: a rule that names one of them must not silently name nothing.
-const TOOL_NAMES: &[(&str, &str)] = &[
-    ("Read", "read"),
-    ("read_file", "read"),
-    ("Write", "write"),
-    ("write_file", "write"),
-    ("Edit", "edit"),
-    ("edit_file", "edit"),
-    ("NotebookEdit", "notebook_edit"),
-    ("LS", "list_dir"),
-    ("Glob", "glob"),
-    ("glob_search", "glob"),
-    ("Grep", "grep"),
-    ("grep_search", "grep"),
-    ("ToolSearch", "tool_search"),
-    ("Bash", "bash"),
-];
-
 #[derive(Clone, Copy)]
 enum Verb {
     Read,
@@ -215,6 +198,19 @@ impl Rule {
         Ok(self)
     }
 
+    /// What this rule lets through when it allows, for a person who is to keep it.
+    pub fn reach(&self) -> String {
+        match &self.subject {
+            Subject::Read(_) => "every read of this path, by any tool".to_owned(),
+            Subject::Write(_) => "every change of this path, by any tool".to_owned(),
+            Subject::Exec(pattern) if pattern.rest_free => "this command with any words after these".to_owned(),
+            Subject::Exec(_) => "this command, in exactly these words".to_owned(),
+            Subject::Net(_) => "every request to this host, by any tool".to_owned(),
+            Subject::Tool(_) => "every call of this tool, whatever its arguments".to_owned(),
+            Subject::Foreign { server, .. } => format!("every call of this tool of {server}, whatever its arguments"),
+        }
+    }
+
     /// The rule that denies one tool by its name in any dialect, whatever the case; `*` is every tool.
     pub(crate) fn denying_tool(name: &str) -> Rule {
         match name {
@@ -227,10 +223,9 @@ impl Rule {
     pub(crate) fn denying_prefix(prefix: &str) -> Vec<Rule> {
         let prefix = prefix.strip_suffix('*').unwrap_or(prefix).to_lowercase();
         let prefix = prefix.strip_prefix("nika_").unwrap_or(&prefix);
-        let other = TOOL_NAMES
-            .iter()
-            .filter(|(other, ours)| other.to_lowercase().starts_with(prefix) && !ours.starts_with(prefix));
-        let mut ours: Vec<&str> = other.map(|(_, ours)| *ours).collect();
+        let other = names::pairs()
+            .filter(|(ours, other)| other.to_lowercase().starts_with(prefix) && !ours.starts_with(prefix));
+        let mut ours: Vec<&str> = other.map(|(ours, _)| ours).collect();
         ours.sort_unstable();
         ours.dedup();
         let all = Rule::tool_like(&format!("{}*", globset::escape(prefix)));
@@ -344,7 +339,7 @@ impl fmt::Display for Rule {
 pub(crate) fn canonical_tool(name: &str) -> String {
     let name = name.to_lowercase();
     let name = name.strip_prefix("nika_").unwrap_or(&name);
-    TOOL_NAMES.iter().find(|(other, _)| other.to_lowercase() == name).map_or(name, |(_, ours)| ours).to_owned()
+    names::pairs().find(|(_, other)| other.to_lowercase() == name).map_or(name, |(ours, _)| ours).to_owned()
 }
 
 /// Whether `named`, in any dialect, means the tool with this canonical name.
@@ -388,8 +383,7 @@ fn native(rule: &str, home: Option<&str>) -> Result<Subject, RuleError> {
         Verb::Net => Subject::Net(HostPattern::new(pattern).map_err(broken)?),
         Verb::Tool => {
             let name = pattern.strip_prefix("nika_").unwrap_or(pattern);
-            let name = TOOL_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, ours)| ours);
-            Subject::Tool(word(name).map_err(broken)?)
+            Subject::Tool(word(names::canonical(name)).map_err(broken)?)
         }
     })
 }

@@ -103,6 +103,7 @@ fn applied(state: &Path, count: usize, fsync: Fsync) -> Result<f64, Box<dyn std:
             progress: &progress,
             undo: &Nowhere,
             clock: &Stopped,
+            reply: None,
         };
         let (done, time) = timed(|| {
             let changes = layer.changes(&permit).map_err(|error| error.message)?;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use nika_contract::{Asked, Asker, BoxFuture, Nobody, Question, text};
+use nika_contract::{Asked, Asker, BoxFuture, Inquiry, Nobody, Offer, Question, Replied, text};
 use nika_guard::Answer;
 use serde_json::{Value, json};
 
@@ -50,17 +50,12 @@ pub(crate) fn form(question: &Question, revision: Revision) -> Object {
     }
     let mut options = vec![("yes".to_owned(), "Yes, this once".to_owned())];
     for (n, choice) in question.choices.iter().enumerate() {
-        options.push((format!("always {}", n + 1), format!("Yes, and allow `{}` for this session", choice.rule)));
+        let beyond = if choice.beyond.is_empty() { String::new() } else { format!(": {}", choice.beyond) };
+        options
+            .push((format!("always {}", n + 1), format!("Yes, and allow `{}` for this session{beyond}", choice.rule)));
     }
     options.push(("no".to_owned(), "No".to_owned()));
-    let answer = if revision >= Revision::V2025_11_25 {
-        let titled: Vec<Value> =
-            options.iter().map(|(value, title)| json!({ "const": value, "title": title })).collect();
-        json!({ "type": "string", "title": "Answer", "oneOf": titled })
-    } else {
-        let (values, titles): (Vec<_>, Vec<_>) = options.into_iter().unzip();
-        json!({ "type": "string", "title": "Answer", "enum": values, "enumNames": titles })
-    };
+    let answer = one_of(options, revision);
     let schema = json!({
         "type": "object",
         "properties": {
@@ -70,6 +65,57 @@ pub(crate) fn form(question: &Question, revision: Revision) -> Object {
         "required": ["answer"],
     });
     Object::from_iter([("message".to_owned(), message.into()), ("requestedSchema".to_owned(), schema)])
+}
+
+/// A field with one value of a few, as the revision writes it.
+fn one_of(options: Vec<(String, String)>, revision: Revision) -> Value {
+    if revision >= Revision::V2025_11_25 {
+        let titled: Vec<Value> =
+            options.iter().map(|(value, title)| json!({ "const": value, "title": title })).collect();
+        json!({ "type": "string", "title": "Answer", "oneOf": titled })
+    } else {
+        let (values, titles): (Vec<_>, Vec<_>) = options.into_iter().unzip();
+        json!({ "type": "string", "title": "Answer", "enum": values, "enumNames": titles })
+    }
+}
+
+/// The parameters of `elicitation/create` for a tool's own question: a choice, a text, or either.
+pub(crate) fn inquiry_form(inquiry: &Inquiry, revision: Revision) -> Object {
+    let mut message = inquiry.header.as_ref().map(|header| format!("{header}\n\n")).unwrap_or_default();
+    message.push_str(&inquiry.text);
+    let mut properties = Object::new();
+    if !inquiry.options.is_empty() {
+        let titled = |offer: &Offer| match &offer.description {
+            Some(description) => format!("{} — {description}", offer.label),
+            None => offer.label.clone(),
+        };
+        let options = inquiry.options.iter().map(|offer| (offer.label.clone(), titled(offer))).collect();
+        properties.insert("choice".to_owned(), one_of(options, revision));
+    }
+    if inquiry.free_text {
+        let title = if inquiry.options.is_empty() { "Answer" } else { "Or in your own words" };
+        properties.insert("text".to_owned(), json!({ "type": "string", "title": title }));
+    }
+    // Either of two fields cannot be said in a form's schema; `read_reply` takes whichever came.
+    let required: Vec<&String> = if properties.len() == 1 { properties.keys().collect() } else { Vec::new() };
+    let schema = json!({ "type": "object", "properties": properties, "required": required });
+    Object::from_iter([("message".to_owned(), message.into()), ("requestedSchema".to_owned(), schema)])
+}
+
+/// What an elicitation result answers to a tool's own question.
+pub(crate) fn read_reply(inquiry: &Inquiry, result: &Value) -> Replied {
+    match result["action"].as_str() {
+        Some("accept") => {}
+        Some("cancel") => return Replied::Declined { why: Some("dismissed without an answer".to_owned()) },
+        _ => return Replied::Declined { why: None },
+    }
+    let said = |key: &str| result["content"][key].as_str().map(str::trim).filter(|text| !text.is_empty());
+    let chosen = said("choice").filter(|label| inquiry.options.iter().any(|offer| offer.label == *label));
+    match (said("text").filter(|_| inquiry.free_text), chosen) {
+        (Some(text), _) => Replied::Wrote(text.to_owned()),
+        (None, Some(label)) => Replied::Chosen(label.to_owned()),
+        (None, None) => Replied::Declined { why: Some("the answer is none of the question's".to_owned()) },
+    }
 }
 
 /// What an elicitation result says. Anything that is not clearly a yes is a no.
@@ -117,6 +163,19 @@ impl Asker for Elicitation {
             }
         })
     }
+
+    fn inquire<'a>(&'a self, inquiry: &'a Inquiry) -> BoxFuture<'a, Replied> {
+        Box::pin(async move {
+            let params = inquiry_form(inquiry, self.link.revision());
+            tokio::select! {
+                result = self.link.ask("elicitation/create", params) => match result {
+                    Ok(result) => read_reply(inquiry, &result),
+                    Err(_) => Replied::Nobody,
+                },
+                () = self.link.cancelled() => Replied::Declined { why: Some("the call was cancelled".to_owned()) },
+            }
+        })
+    }
 }
 
 /// Has the answer from an earlier round, or asks for one.
@@ -133,6 +192,14 @@ impl Asker for NextRound {
         };
         Box::pin(async { asked })
     }
+
+    fn inquire<'a>(&'a self, inquiry: &'a Inquiry) -> BoxFuture<'a, Replied> {
+        let replied = match &self.earlier {
+            Some((id, result)) if *id == inquiry.id => read_reply(inquiry, result),
+            _ => Replied::Later,
+        };
+        Box::pin(async { replied })
+    }
 }
 
 #[cfg(test)]
@@ -146,7 +213,7 @@ mod tests {
             tool: "edit".into(),
             text: "write(a.rs) — write inside (mode ask)".into(),
             preview: Some("-a\n+b".into()),
-            choices: vec![Choice { rule: "write(a.rs)".into() }],
+            choices: vec![Choice { rule: "write(a.rs)".into(), beyond: String::new() }],
         }
     }
 
@@ -173,6 +240,37 @@ mod tests {
         ] {
             assert_eq!(read(&question(), &result), want, "{result}");
         }
+    }
+
+    #[test]
+    fn a_tools_question_is_answered_by_a_choice_or_by_words() {
+        let offer = |label: &str| Offer { label: label.into(), description: None };
+        let inquiry = Inquiry {
+            id: "q".into(),
+            tool: "ask_user_question".into(),
+            header: None,
+            text: "Which one?".into(),
+            options: vec![offer("left"), offer("right")],
+            free_text: true,
+        };
+        let fixed = Inquiry { free_text: false, ..inquiry.clone() };
+        let accept = |content: Value| json!({"action": "accept", "content": content});
+        let none = || Replied::Declined { why: Some("the answer is none of the question's".into()) };
+        for (inquiry, result, want) in [
+            (&inquiry, accept(json!({"choice": "left"})), Replied::Chosen("left".into())),
+            (&inquiry, accept(json!({"choice": "left", "text": " both "})), Replied::Wrote("both".into())),
+            (&inquiry, accept(json!({"choice": "middle"})), none()),
+            (&inquiry, accept(json!({})), none()),
+            (&fixed, accept(json!({"text": "both"})), none()),
+            (&fixed, json!({"action": "decline"}), Replied::Declined { why: None }),
+            (&fixed, json!(3), Replied::Declined { why: None }),
+        ] {
+            assert_eq!(read_reply(inquiry, &result), want, "{result}");
+        }
+        let form = inquiry_form(&fixed, Revision::V2025_11_25);
+        assert_eq!(form["requestedSchema"]["required"], json!(["choice"]));
+        assert_eq!(form["requestedSchema"]["properties"]["choice"]["oneOf"][1]["const"], "right");
+        assert!(form["requestedSchema"]["properties"].get("text").is_none());
     }
 
     #[test]

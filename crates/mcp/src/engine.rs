@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use nika_contract::Cancel;
+use nika_contract::{Cancel, Pending};
 use rmcp::model::{
     CallToolResponse, DiscoverResult, ErrorCode, ErrorData, Implementation, InitializeResult, InputRequests,
     InputRequiredResult, ListToolsResult, ServerCapabilities,
@@ -160,11 +160,14 @@ impl Engine {
                 }
                 Ok(CallToolResponse::Complete(render::result(reply, revision)))
             }
-            Answer::NeedsInput(question) => {
-                let params = ask::form(&question, revision);
+            Answer::NeedsInput(pending) => {
+                let (params, id) = match pending {
+                    Pending::Permission(question) => (ask::form(&question, revision), question.id),
+                    Pending::Inquiry(inquiry) => (ask::inquiry_form(&inquiry, revision), inquiry.id),
+                };
                 let request = json!({ "method": "elicitation/create", "params": params });
                 let requests = Object::from_iter([(ask::KEY.to_owned(), request)]);
-                let state = self.seal.close(&self.seal.question(question.id), &binding())?;
+                let state = self.seal.close(&self.seal.question(id), &binding())?;
                 input_required(requests, Some(state), revision).map(CallToolResponse::InputRequired)
             }
             Answer::Input { requests, state } => {

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use nika_contract::{Asker, BoxFuture, Cancel, Fault, Output, Progress, Question, ToolError};
+use nika_contract::{Asker, BoxFuture, Cancel, Fault, Output, Pending, Progress, ToolError};
 use serde_json::{Map, Value};
 
 /// A JSON object.
@@ -81,9 +81,8 @@ impl fmt::Debug for Request {
 pub enum Answer {
     /// It ran, or was refused: the model reads why.
     Done(Reply),
-    /// [`Asker::ask`] said [`nika_contract::Asked::Later`]: nothing was done, the client asks its
-    /// user and calls again.
-    NeedsInput(Question),
+    /// The asker said *later*: nothing was done, the client asks its user and calls again.
+    NeedsInput(Pending),
     /// No tool has this name (with near names, for the message).
     UnknownTool(String),
     /// Input of the tool's own choosing is needed (2026-07-28 only; for fixtures): requests by key,

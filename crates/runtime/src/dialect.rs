@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use nika_guard::names::{self, NAMES};
 use serde_json::{Map, Value, json};
 
 /// A vocabulary of names.
@@ -22,23 +23,13 @@ pub enum Dialect {
     ClawAgent,
 }
 
-/// Canonical name, then Claude's, Claw's, Claw Agent's; empty where a dialect has no such tool.
-const NAMES: &[(&str, [&str; 3])] = &[
-    ("read", ["Read", "read_file", "read_file"]),
-    ("write", ["Write", "write_file", "write_file"]),
-    ("edit", ["Edit", "edit_file", "edit_file"]),
-    ("notebook_edit", ["NotebookEdit", "NotebookEdit", "notebook_edit"]),
-    ("list_dir", ["LS", "", "list_dir"]),
-    ("glob", ["Glob", "glob_search", "glob_search"]),
-    ("grep", ["Grep", "grep_search", "grep_search"]),
-    ("tool_search", ["ToolSearch", "ToolSearch", "tool_search"]),
-];
-
 /// How a dialect writes one parameter.
 #[derive(Debug, Clone, Copy)]
 enum Form {
     /// Another name.
     Name(&'static str),
+    /// Another name, in a unit that is so many of ours.
+    Times { name: &'static str, factor: u64, what: &'static str },
     /// A last line instead of a count of lines.
     LastLine { first: &'static str, last: &'static str },
     /// A switch that stands for one value.
@@ -46,7 +37,7 @@ enum Form {
 }
 
 use Dialect::{Claude, Claw, ClawAgent};
-use Form::{LastLine, Name, Switch};
+use Form::{LastLine, Name, Switch, Times};
 
 /// Dialect, tool, canonical parameter, how the dialect writes it.
 const PARAMETERS: &[(Dialect, &str, &str, Form)] = &[
@@ -65,6 +56,23 @@ const PARAMETERS: &[(Dialect, &str, &str, Form)] = &[
     (ClawAgent, "notebook_edit", "edit_mode", Switch { name: "create_cell", on: "insert" }),
     (ClawAgent, "list_dir", "limit", Name("max_entries")),
     (ClawAgent, "grep", "head_limit", Name("max_matches")),
+    (Claude, "bash", "dangerously_disable_sandbox", Name("dangerouslyDisableSandbox")),
+    (Claw, "bash", "dangerously_disable_sandbox", Name("dangerouslyDisableSandbox")),
+    (Claw, "bash", "filesystem_mode", Name("filesystemMode")),
+    (ClawAgent, "sleep", "duration_ms", Times { name: "seconds", factor: 1_000, what: "Seconds to wait." }),
+    (ClawAgent, "ask_user_question", "options", Name("choices")),
+    (ClawAgent, "todo_write", "todos", Name("items")),
+    (Claude, "task_create", "title", Name("subject")),
+    (Claude, "task_create", "active_form", Name("activeForm")),
+    (Claude, "task_get", "task_id", Name("taskId")),
+    (Claude, "task_update", "task_id", Name("taskId")),
+    (Claude, "task_update", "title", Name("subject")),
+    (Claude, "task_update", "active_form", Name("activeForm")),
+    (Claude, "task_update", "add_blocks", Name("addBlocks")),
+    (Claude, "task_update", "add_blocked_by", Name("addBlockedBy")),
+    (Claude, "task_output", "timeout_ms", Name("timeout")),
+    (ClawAgent, "task_list", "limit", Name("max_tasks")),
+    (ClawAgent, "task_next", "limit", Name("max_tasks")),
 ];
 
 /// The prefix of canonical names over MCP.
@@ -114,6 +122,9 @@ impl Dialect {
                 match rows.iter().find(|(_, _, canonical, _)| *canonical == name).map(|row| row.3) {
                     None => drop(renamed.insert(name, field)),
                     Some(Name(own)) => drop(renamed.insert(own.into(), field)),
+                    Some(Times { name: own, what, .. }) => {
+                        renamed.insert(own.into(), json!({"type": "number", "description": what}));
+                    }
                     Some(LastLine { last, .. }) => {
                         renamed.insert(
                             last.into(),
@@ -130,7 +141,9 @@ impl Dialect {
         }
         if let Some(Value::Array(required)) = schema.get_mut("required") {
             for name in required {
-                if let Some((.., Name(own))) = rows.iter().find(|(_, _, canonical, _)| name == canonical) {
+                if let Some((.., Name(own) | Times { name: own, .. })) =
+                    rows.iter().find(|(_, _, canonical, _)| name == canonical)
+                {
                     *name = json!(own);
                 }
             }
@@ -148,6 +161,14 @@ impl Dialect {
                 Name(own) => {
                     if let Some(value) = arguments.shift_remove(*own) {
                         arguments.insert((*canonical).into(), value);
+                    }
+                }
+                Times { name, factor, .. } => {
+                    if let Some(value) = arguments.shift_remove(*name) {
+                        // What is no number of that unit goes on as it is and is refused.
+                        let ours = value.as_f64().filter(|value| *value >= 0.0);
+                        let ours = ours.map(|value| Value::from((value * *factor as f64).round() as u64));
+                        arguments.insert((*canonical).into(), ours.unwrap_or(value));
                     }
                 }
                 LastLine { first, last } => {
@@ -189,7 +210,7 @@ impl FromStr for Dialect {
 /// The canonical name for a name in any dialect.
 pub(crate) fn canonical(name: &str) -> &str {
     let plain = name.strip_prefix(PREFIX).unwrap_or(name);
-    NAMES.iter().find(|(_, names)| names.contains(&plain)).map_or(plain, |(canonical, _)| canonical)
+    names::canonical(plain)
 }
 
 /// Canonical arguments of a call that was written as `name`, by somebody who prefers `chosen`.
@@ -247,6 +268,17 @@ mod tests {
                 json!({"pattern": "x", "head_limit": 3}),
             ),
             (ClawAgent, "list_dir", json!({"max_entries": 3}), "list_dir", json!({"limit": 3})),
+            (ClawAgent, "sleep", json!({"seconds": 1.5}), "sleep", json!({"duration_ms": 1500})),
+            (ClawAgent, "sleep", json!({"seconds": "long"}), "sleep", json!({"duration_ms": "long"})),
+            (Claude, "TaskGet", json!({"taskId": "t"}), "task_get", json!({"task_id": "t"})),
+            (
+                Claude,
+                "Bash",
+                json!({"command": "ls", "dangerouslyDisableSandbox": true}),
+                "bash",
+                json!({"command": "ls", "dangerously_disable_sandbox": true}),
+            ),
+            (Claw, "Brief", json!({"message": "m"}), "send_user_message", json!({"message": "m"})),
             (
                 ClawAgent,
                 "notebook_edit",

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use nika_contract::{
-    AnyTool, Asker, CallId, Cancel, Clock, Erased, Fault, News, Output, Progress, Question, ToolError,
-};
+use nika_contract::{AnyTool, Asker, CallId, Cancel, Clock, Erased, Fault, News, Output, Pending, Progress, ToolError};
 use nika_guard::manifest::{Messages, Moment};
 use nika_guard::{Budget, Budgets, Policy, Stance};
 use nika_store::{Checkpoints, Durability, State};
@@ -17,8 +15,9 @@ use crate::finder::Finder;
 use crate::gateway::{Call, Shelf, ToolSearch};
 use crate::hooks::Hooks;
 use crate::listing::{self, Listed, Listing};
+use crate::plan::{self, Planned};
 use crate::session::{LogTo, Session, Watcher};
-use crate::stage::{after, before, begin, checkpoint, decide, end, lookup, parse, run, settle, shape, spend};
+use crate::stage::{after, before, begin, checkpoint, decide, end, inquire, lookup, parse, run, settle, shape, spend};
 
 /// Bounds that configuration may change.
 #[derive(Debug, Clone, Default)]
@@ -93,6 +92,8 @@ pub struct Incoming {
     pub asker: Arc<dyn Asker>,
     /// Whether a deferred tool that the session has not seen answers with its schema first.
     pub deferral: bool,
+    /// The caller's own name for the call, where it has one: the journal keeps it.
+    pub origin: Option<String>,
 }
 
 /// How a call ended.
@@ -104,8 +105,8 @@ pub struct Outcome {
     pub tool: String,
     /// The answer.
     pub result: Result<Output, ToolError>,
-    /// The question that must be answered before the call can be made again.
-    pub question: Option<Question>,
+    /// What must be answered before the call can be made again.
+    pub question: Option<Pending>,
     /// Whether the list of tools is another one now.
     pub tools_changed: bool,
 }
@@ -143,10 +144,17 @@ impl Runtime {
         let heard = before::attend(self, session, begun, parsed).await?;
         let judged = decide::decide(session, heard)?;
         let permitted = spend::kept(session, settle::settle(self, session, begun, judged).await)?;
-        let armed = checkpoint::arm(self, session, begun, permitted);
+        let answered = spend::kept(session, inquire::inquire(self, session, begun, permitted).await)?;
+        let armed = checkpoint::arm(self, session, begun, answered);
         let ran = run::run(session, begun, armed).await?;
         let witnessed = after::attend(self, session, begun, ran).await?;
         Ok(shape::shape(self, session, begun, witnessed))
+    }
+
+    /// What a call would do, for a caller that has several and wants to know which may run at once. Nothing is
+    /// written and nothing is loaded; the call itself is judged when it is made.
+    pub fn plan(&self, session: &Session, incoming: &Incoming) -> Result<Planned, ToolError> {
+        plan::plan(self, session, incoming)
     }
 
     /// Writes a journal line outside any call: what was settled at start.

@@ -5,9 +5,9 @@
 //! the list.
 //!
 //! ```text
-//! begin ─▶ lookup ─▶ spend ─▶ parse ─▶ before ─▶ decide ─▶ settle ─▶ checkpoint ─▶ run ─▶ after ─▶ shape ─▶ end
-//!   │                 each stage takes the type that only the one before it makes                         │
-//!   └────────────────────── journal: one line before anything, one line after everything ─────────────────┘
+//! begin ─▶ lookup ─▶ spend ─▶ parse ─▶ before ─▶ decide ─▶ settle ─▶ inquire ─▶ checkpoint ─▶ run ─▶ after ─▶ shape ─▶ end
+//!   │                       each stage takes the type that only the one before it makes                             │
+//!   └──────────────────────────── journal: one line before anything, one line after everything ─────────────────────┘
 //! ```
 
 mod catalog;
@@ -17,6 +17,7 @@ mod finder;
 mod gateway;
 mod hooks;
 mod listing;
+mod plan;
 mod session;
 mod stage;
 
@@ -26,4 +27,5 @@ pub use dispatch::{Incoming, Limits, Outcome, Parts, Runtime};
 pub use finder::Finder;
 pub use hooks::{HookOutcome, HookReport, Hooks, Rehearsal};
 pub use listing::{Listed, Listing};
+pub use plan::Planned;
 pub use session::{Session, Watcher};

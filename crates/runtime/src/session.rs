@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use nika_contract::{Clock, Fault, SessionState, ToolError, code};
-use nika_guard::{Budget, Budgets, Layer, LayeredRule, Limit, Policy, Rule, RuleKind, Stance};
+use nika_contract::{Clock, Fault, PlanMode, SessionState, ToolError, code};
+use nika_guard::{Budget, Budgets, Layer, LayeredRule, Limit, Mode, Policy, Rule, RuleKind, Stance};
 use nika_store::{Durability, Journal, Line, State};
 use serde_json::{Map, Value};
 
@@ -17,8 +17,12 @@ pub type Watcher = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct Session {
     /// What its tools keep.
     pub state: SessionState,
+    /// Whose work it does.
+    parent: Option<Arc<Session>>,
     stance: RwLock<Stance>,
+    /// Of a child, only what it adds to its parent's.
     policy: RwLock<Policy>,
+    added: Mutex<Vec<LayeredRule>>,
     grants: Mutex<Vec<String>>,
     loaded: Mutex<BTreeSet<String>>,
     budgets: Budgets,
@@ -31,14 +35,32 @@ impl Session {
     pub fn new(id: impl Into<String>, stance: Stance, policy: Policy, lasting: bool) -> Session {
         Session {
             state: SessionState::new(id, lasting),
+            parent: None,
             stance: RwLock::new(stance),
             policy: RwLock::new(policy),
+            added: Mutex::default(),
             grants: Mutex::default(),
             loaded: Mutex::default(),
             budgets: Budgets::default(),
             spent: Mutex::default(),
             journal: Mutex::default(),
         }
+    }
+
+    /// The session of an agent that works for this one. It begins with nothing read, nothing granted and nothing
+    /// loaded. It never stands wider than its parent, also when the parent narrows later; the parent's rules hold
+    /// for it, with `without` on top; what it spends, its parent spends.
+    pub fn child(self: &Arc<Self>, id: impl Into<String>, narrower: Stance, without: Vec<LayeredRule>) -> Session {
+        Session {
+            parent: Some(Arc::clone(self)),
+            added: Mutex::new(without),
+            ..Session::new(id, narrower, Policy::default(), true)
+        }
+    }
+
+    /// Whose work it does: the session that started it.
+    pub fn parent(&self) -> Option<&Arc<Session>> {
+        self.parent.as_ref()
     }
 
     /// The same session with budgets.
@@ -52,6 +74,9 @@ impl Session {
     /// What is counted (calls, tasks, turns) is refused before the one too many. Tokens and money are known
     /// when they are spent already: they are noted, and the answer, as that of every call from then on, is no.
     pub fn spend(&self, budget: Budget, amount: u64) -> Result<(), ToolError> {
+        if let Some(parent) = &self.parent {
+            parent.spend(budget, amount)?;
+        }
         let mut spent = lock(&self.spent);
         for (other, limit) in self.budgets.iter().filter(|(other, _)| !other.is_counted()) {
             if spent.get(&other).is_some_and(|spent| *spent > limit.amount) && budget.is_counted() {
@@ -75,6 +100,9 @@ impl Session {
 
     /// Takes back what was spent on something that did not happen.
     pub(crate) fn unspend(&self, budget: Budget, amount: u64) {
+        if let Some(parent) = &self.parent {
+            parent.unspend(budget, amount);
+        }
         if let Some(spent) = lock(&self.spent).get_mut(&budget) {
             *spent = spent.saturating_sub(amount);
         }
@@ -95,14 +123,19 @@ impl Session {
         self.state.id()
     }
 
-    /// How it stands.
+    /// How it stands at this moment: never wider than its parent, read-only while it plans.
     pub fn stance(&self) -> Stance {
-        *self.stance.read().unwrap_or_else(PoisonError::into_inner)
+        let own = *self.stance.read().unwrap_or_else(PoisonError::into_inner);
+        let joined = self.parent.as_ref().map_or(own, |parent| own.joined(parent.stance()));
+        if self.state.slot::<PlanMode>().is_on() { joined.joined(Mode::ReadOnly.into()) } else { joined }
     }
 
     /// The rules in force for it.
     pub fn policy(&self) -> Policy {
-        self.policy.read().unwrap_or_else(PoisonError::into_inner).clone()
+        match &self.parent {
+            Some(parent) => parent.policy().with(lock(&self.added).clone()),
+            None => self.policy.read().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
     }
 
     /// Keeps a rule that a person said *always* to, for this session.
@@ -110,8 +143,12 @@ impl Session {
         let parsed = Rule::parse(rule, home)?;
         let kept =
             LayeredRule { kind: RuleKind::Allow, rule: parsed, layer: Layer::Session, at: "this session".into() };
-        let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
-        *policy = policy.with(vec![kept]);
+        if self.parent.is_some() {
+            lock(&self.added).push(kept);
+        } else {
+            let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
+            *policy = policy.with(vec![kept]);
+        }
         lock(&self.grants).push(rule.to_owned());
         Ok(())
     }
@@ -189,5 +226,91 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session").field("id", &self.id()).field("stance", &self.stance()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nika_guard::{Act, Cell, Decision, Effect, Effects, TABLE};
+
+    fn session(id: &str, stance: Stance, policy: Policy) -> Arc<Session> {
+        Arc::new(Session::new(id, stance, policy, true))
+    }
+
+    fn strictness(cell: Cell) -> usize {
+        [Cell::Allow, Cell::Ask, Cell::Floor, Cell::Deny].iter().position(|other| *other == cell).expect("four cells")
+    }
+
+    fn rule(kind: RuleKind, text: &str) -> LayeredRule {
+        let rule = Rule::parse(text, None).expect("a rule");
+        LayeredRule { kind, rule, layer: Layer::User, at: "a test".into() }
+    }
+
+    #[test]
+    fn a_child_is_never_wider_than_its_parent_in_any_mode() {
+        let switches = [(false, false), (false, true), (true, false), (true, true)];
+        let stances = || {
+            Mode::ALL.into_iter().flat_map(|mode| {
+                switches.map(|(unsafe_commands, ask_writes)| Stance { mode, unsafe_commands, ask_writes })
+            })
+        };
+        for above in stances() {
+            let parent = session("p", above, Policy::default());
+            for wish in stances() {
+                let child = Arc::new(parent.child("p.a1", wish, Vec::new()));
+                let grandchild = child.child("p.a1.a1", Mode::AcceptAll.into(), Vec::new());
+                for (act, ..) in TABLE {
+                    let cell = |session: &Session| strictness(act.under(&session.stance()));
+                    assert!(cell(&child) >= cell(&parent), "{act:?}: {wish} below {above}");
+                    assert!(cell(&grandchild) >= cell(&child), "{act:?}: below {wish} below {above}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_parent_that_plans_narrows_its_children_at_once() {
+        let parent = session("p", Mode::AcceptAll.into(), Policy::default());
+        let child = parent.child("p.a1", Mode::AcceptAll.into(), Vec::new());
+        let writes = |session: &Session| Act::WriteInside.under(&session.stance());
+        assert_eq!(writes(&child), Cell::Allow);
+        parent.state.slot::<PlanMode>().set(true);
+        assert_eq!((writes(&parent), writes(&child)), (Cell::Deny, Cell::Deny));
+        parent.state.slot::<PlanMode>().set(false);
+        child.state.slot::<PlanMode>().set(true);
+        assert_eq!((writes(&parent), writes(&child)), (Cell::Allow, Cell::Deny));
+    }
+
+    #[test]
+    fn rules_go_down_and_never_up() {
+        let net = |session: &Session, host: &str| {
+            session.policy().judge(&session.stance(), &Effects::one(Effect::Net(host.into()))).decision
+        };
+        let policy = Policy::new(vec![rule(RuleKind::Deny, "net(bad.example)")], true);
+        let parent = session("p", Mode::Ask.into(), policy);
+        let child = parent.child("p.a1", Mode::AcceptAll.into(), vec![rule(RuleKind::Deny, "net(mine.example)")]);
+        assert_eq!(net(&child, "bad.example"), Decision::Deny, "what the parent is denied");
+        assert_eq!(net(&child, "mine.example"), Decision::Deny, "what the child alone is denied");
+        assert_eq!(net(&parent, "mine.example"), Decision::Ask);
+        parent.grant("net(good.example)", None).expect("a rule");
+        assert_eq!(net(&child, "good.example"), Decision::Allow, "a grant to the parent holds below");
+        child.grant("net(fine.example)", None).expect("a rule");
+        assert_eq!((net(&child, "fine.example"), net(&parent, "fine.example")), (Decision::Allow, Decision::Ask));
+        child.grant("net(bad.example)", None).expect("a rule");
+        assert_eq!(net(&child, "bad.example"), Decision::Deny, "no grant opens what is denied");
+    }
+
+    #[test]
+    fn what_a_child_spends_its_parent_spends() {
+        let mut budgets = Budgets::default();
+        budgets.set(Budget::ToolCalls, Limit { amount: 2, layer: Layer::User, at: "a test".into() });
+        let parent = Session::new("p", Mode::Ask.into(), Policy::default(), true).bounded(budgets);
+        let parent = Arc::new(parent);
+        let child = parent.child("p.a1", Mode::Ask.into(), Vec::new());
+        parent.spend(Budget::ToolCalls, 1).expect("one of two");
+        child.spend(Budget::ToolCalls, 1).expect("two of two");
+        assert_eq!(child.spend(Budget::ToolCalls, 1).expect_err("the third").code, code::BUDGET_SPENT);
+        assert_eq!((parent.spent(Budget::ToolCalls), child.spent(Budget::ToolCalls)), (2, 1));
     }
 }

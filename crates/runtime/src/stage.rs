@@ -6,6 +6,7 @@ pub(crate) mod begin;
 pub(crate) mod checkpoint;
 pub(crate) mod decide;
 pub(crate) mod end;
+pub(crate) mod inquire;
 pub(crate) mod lookup;
 pub(crate) mod parse;
 pub(crate) mod run;

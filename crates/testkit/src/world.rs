@@ -196,6 +196,7 @@ impl World {
             progress: Arc::new(Silent),
             asker: Arc::clone(&self.asker),
             deferral: self.listing != Listing::All,
+            origin: None,
         };
         let outcome = made.tokio.block_on(made.runtime.dispatch(session, incoming)).expect("no fault of ours");
         Called { outcome }

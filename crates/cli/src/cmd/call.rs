@@ -86,6 +86,7 @@ pub fn perform(
         asker,
         // A person who names a tool knows it, or reads the error; a schema first would be in the way.
         deferral: false,
+        origin: None,
     };
     let ran = one_thread()?.block_on(built.runtime.dispatch(&opened.session, incoming));
     // A grant or a read counts also when the call that came with it failed.

@@ -121,6 +121,7 @@ impl nika_mcp::Backend for Backend {
                 progress: request.progress,
                 asker: request.asker,
                 deferral: true,
+                origin: None,
             };
             let outcome = self.built.runtime.dispatch(&session, incoming).await?;
             // Kept only now: an answer that says "ask and call again" does not tell the handle.

@@ -176,6 +176,7 @@ impl World {
             progress: &progress,
             undo: &self.undo,
             clock: &Stopped,
+            reply: None,
         };
         let mut locked = files.lock(permit).unwrap().expect("nobody else is here");
         act(&mut locked, &cx)

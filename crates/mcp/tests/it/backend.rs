@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use nika_contract::{Asked, Block, BoxFuture, Choice, Fault, Output, Question, ToolError, code};
+use nika_contract::{Asked, Block, BoxFuture, Choice, Fault, Output, Pending, Question, ToolError, code};
 use nika_guard::Answer as Said;
 use nika_mcp::{Answer, Backend, Listed, Object, Reply, Request, Session};
 use serde_json::{Value, json};
@@ -101,14 +101,14 @@ impl Backend for Scene {
                             tool: "ask".into(),
                             text: format!("write({text}) — write inside (mode ask)"),
                             preview: Some("+one line".into()),
-                            choices: vec![Choice { rule: format!("write({text})") }],
+                            choices: vec![Choice { rule: format!("write({text})"), beyond: String::new() }],
                         };
                         Ok(Output::text(match request.asker.ask(&question).await {
                             Asked::Answered(Said::Yes { who }) => format!("yes by {who}"),
                             Asked::Answered(Said::No { why, .. }) => format!("no: {}", why.unwrap_or_default()),
                             Asked::Always(_, rule) => format!("always {rule}"),
                             Asked::Nobody => "nobody".into(),
-                            Asked::Later => return Ok(Answer::NeedsInput(question)),
+                            Asked::Later => return Ok(Answer::NeedsInput(Pending::Permission(question))),
                         }))
                     }
                     "load" => {

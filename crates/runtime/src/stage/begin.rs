@@ -30,6 +30,9 @@ pub(crate) fn begin(runtime: &Runtime, session: &Session, mut incoming: Incoming
     let mut fields = Map::new();
     fields.insert("call".into(), call.0.as_str().into());
     fields.insert("tool".into(), tool.as_str().into());
+    if let Some(origin) = &incoming.origin {
+        fields.insert("origin".into(), text::preview(origin, 80).into());
+    }
     fields.insert("arguments".into(), redact(&Value::Object(incoming.arguments.clone())));
     session.log(&runtime.log_to(), event::CALL_BEGUN, &fields)?;
     Ok(Begun { call, tool, incoming, at_ms, since: Instant::now() })

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nika_contract::{AnyTool, Clock, Preimage, Prepared, ToolError, Undo, event};
+use nika_contract::{AnyTool, Clock, Preimage, Prepared, Replied, ToolError, Undo, event};
 use nika_guard::Permit;
 use nika_store::CheckpointMeta;
 use serde_json::json;
@@ -13,6 +13,7 @@ use crate::dispatch::Runtime;
 use crate::session::Session;
 use crate::stage::before::Wishes;
 use crate::stage::begin::Begun;
+use crate::stage::inquire::Informed;
 use crate::stage::settle::{Permitted, object};
 
 /// A call that can be taken back.
@@ -23,20 +24,17 @@ pub(crate) struct Armed<'r> {
     pub decided_by: String,
     pub undo: CallUndo<'r>,
     pub wishes: Wishes,
+    pub reply: Option<Replied>,
 }
 
-pub(crate) fn arm<'r>(
-    runtime: &'r Runtime,
-    session: &'r Session,
-    begun: &Begun,
-    permitted: Permitted<'r>,
-) -> Armed<'r> {
+pub(crate) fn arm<'r>(runtime: &'r Runtime, session: &'r Session, begun: &Begun, informed: Informed<'r>) -> Armed<'r> {
     let meta = CheckpointMeta {
         call: begun.call.0.clone(),
         session: session.id().to_owned(),
         tool: begun.tool.clone(),
         at: begun.at_ms,
     };
+    let Informed { permitted, reply } = informed;
     let Permitted { tool, prepared, permit, decided_by, wishes } = permitted;
     Armed {
         tool,
@@ -45,6 +43,7 @@ pub(crate) fn arm<'r>(
         decided_by,
         undo: CallUndo { runtime, session, meta, kept: AtomicBool::new(false) },
         wishes,
+        reply,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nika_contract::code::Code;
-use nika_contract::{CallId, Fault, MAX_OUTPUT_CHARS, Question, ToolError, code, event, text};
+use nika_contract::{CallId, Fault, MAX_OUTPUT_CHARS, Pending, ToolError, code, event, text};
 use nika_guard::Decision;
 use nika_store::journal::{redact, redact_text};
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ pub(crate) enum Stopped {
     /// The verdict was no.
     Refused { error: ToolError, decision: Decision, decided_by: String },
     /// A person has to be asked by the caller, who then calls again.
-    Later(Question),
+    Later(Box<Pending>),
     /// It ran and failed.
     Failed { error: ToolError, decided_by: String },
     /// The journal was lost on the way.
@@ -118,8 +118,12 @@ fn end(runtime: &Runtime, session: &Session, begun: Begun, carried: Result<Shape
         }
         Err(Stopped::Later(asked)) => {
             ended.decision = Some("ask");
-            let error = ToolError::new(code::PERMISSION_DENIED, asked.text.clone());
-            question = Some(asked);
+            let text = match asked.as_ref() {
+                Pending::Permission(question) => question.text.clone(),
+                Pending::Inquiry(inquiry) => inquiry.text.clone(),
+            };
+            let error = ToolError::new(code::PERMISSION_DENIED, text);
+            question = Some(*asked);
             Err(error)
         }
     };

@@ -33,9 +33,14 @@ pub(crate) fn lookup<'r>(runtime: &'r Runtime, session: &Session, incoming: &Inc
             ToolError::new(code::NOT_LOADED, message).hint("call it again with arguments that fit"),
         ));
     }
+    Ok(Found { tool, arguments: arguments_of(runtime, tool, incoming) })
+}
+
+/// A call's arguments under the names that its tool uses.
+pub(crate) fn arguments_of(runtime: &Runtime, tool: &dyn AnyTool, incoming: &Incoming) -> Map<String, Value> {
     let mut arguments = incoming.arguments.clone();
-    canonical_arguments(runtime.parts.dialect, &incoming.name, name, &mut arguments);
+    canonical_arguments(runtime.parts.dialect, &incoming.name, tool.spec().name, &mut arguments);
     // Some models send null for what they leave out.
     arguments.retain(|_, value| !value.is_null());
-    Ok(Found { tool, arguments })
+    arguments
 }

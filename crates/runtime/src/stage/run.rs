@@ -23,7 +23,7 @@ pub(crate) struct Ran {
 }
 
 pub(crate) async fn run(session: &Session, begun: &Begun, armed: Armed<'_>) -> Result<Ran, Stopped> {
-    let Armed { tool, prepared, permit, decided_by, undo, wishes } = armed;
+    let Armed { tool, prepared, permit, decided_by, undo, wishes, reply } = armed;
     if begun.incoming.cancel.is_cancelled() {
         return Err(ToolError::cancelled().into());
     }
@@ -35,6 +35,7 @@ pub(crate) async fn run(session: &Session, begun: &Begun, armed: Armed<'_>) -> R
         progress: &begun.incoming.progress,
         undo: &undo,
         clock: undo.clock(),
+        reply: reply.as_ref(),
     };
     match caught(prepared.run(&cx)).await {
         Ok(output) => Ok(Ran { spec: tool.spec(), output, decided_by, asked: permit.answered_by().is_some(), wishes }),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use nika_contract::{AnyTool, Asked, Choice, Cx, Preimage, Prepared, Question, ToolError, Undo, code, event, text};
+use nika_contract::{
+    AnyTool, Asked, Choice, Cx, Pending, Preimage, Prepared, Question, ToolError, Undo, code, event, text,
+};
 use nika_guard::{Answer, Decision, Permit, Source, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -79,7 +81,7 @@ async fn ask(
         (Decision::Ask, Some(reason)) if session.state.is_lasting() && matches!(reason.source, Source::Mode(_)) => {
             // Only a rule that settles the whole question is worth offering.
             let open = verdict.reasons.iter().filter(|reason| reason.decision > Decision::Allow).count();
-            reason.rule.clone().filter(|_| open == 1).map(|rule| Choice { rule }).into_iter().collect()
+            reason.rule.clone().filter(|_| open == 1).map(choice).into_iter().collect()
         }
         _ => Vec::new(),
     };
@@ -87,7 +89,7 @@ async fn ask(
     let shown = preview.as_deref().unwrap_or_default();
     let wanted = wishes.arguments.as_ref().unwrap_or(&begun.incoming.arguments);
     let seen = format!("{}\n{text}\n{shown}\n{}", begun.tool, Value::Object(wanted.clone()));
-    let id = nika_host::fs::sha256(seen.as_bytes()).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    let id = stands_for(&seen);
     let question = Question { id, tool: begun.tool.clone(), text, preview, choices };
 
     let reasons: Vec<Value> = verdict
@@ -124,7 +126,7 @@ async fn ask(
             .map_err(|error| ToolError::new(code::RULE_MALFORMED, error.to_string()))?;
     }
     if word == "later" {
-        return Err(Stopped::Later(question));
+        return Err(Stopped::Later(Box::new(Pending::Permission(question))));
     }
     // The yes was to what was shown, and minutes may have passed.
     if matches!(answer, Some(Answer::Yes { .. })) && look()? != ahead {
@@ -152,9 +154,21 @@ fn look_ahead(
         progress: &begun.incoming.progress,
         undo: &NoChanges,
         clock: runtime.parts.clock.as_ref(),
+        reply: None,
     };
     // A preview that panics is no preview; the question is asked without it.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| prepared.preview(&cx))).unwrap_or(Ok(None))
+}
+
+/// A name for a question that equal questions share.
+pub(crate) fn stands_for(shown: &str) -> String {
+    nika_host::fs::sha256(shown.as_bytes()).iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A rule to keep, with what else it would let through.
+fn choice(rule: String) -> Choice {
+    let beyond = nika_guard::Rule::parse(&rule, None).map(|rule| rule.reach()).unwrap_or_default();
+    Choice { rule, beyond }
 }
 
 /// Looking ahead changes nothing.

@@ -85,6 +85,7 @@ impl Fixture {
             progress: request.progress,
             asker: request.asker,
             deferral: false,
+            origin: None,
         };
         let outcome = self.runtime.dispatch(&self.session, incoming).await;
         self.slots.close(number);

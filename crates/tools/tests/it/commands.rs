@@ -67,6 +67,7 @@ fn command(world: &World, id: &str, script: &str, bounds: &Bounds) -> Option<App
         progress: &progress,
         undo: &CallUndo { checkpoints: &checkpoints, meta: &meta },
         clock: &Now,
+        reply: None,
     };
     let changes = layer.changes(&permit).unwrap();
     let mut locked = files.lock(&permit).unwrap().unwrap();

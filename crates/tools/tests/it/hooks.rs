@@ -1,7 +1,7 @@
 //! Hooks, notes and budgets over the real pipeline: a hook tightens and never loosens, and one that gives no
 //! answer does not let a call through.
 
-use nika_contract::Asked;
+use nika_contract::{Asked, Pending};
 use nika_guard::manifest::Moment;
 use nika_guard::{Budget, HookPoint, Mode, OnFailure};
 use nika_testkit::{World, world, yes};
@@ -157,7 +157,7 @@ fn a_person_is_told_that_a_hook_rewrote_what_they_are_asked_about() {
     let rewrite = says(&json!({"arguments": {"file_path": "c.txt", "content": "x"}}));
     let world = scene().mode(Mode::Ask).hook(Before, "write", &rewrite).person(Asked::Later);
     let called = write(&world, "b.txt");
-    let question = called.outcome.question.as_ref().expect("a question");
+    let Some(Pending::Permission(question)) = &called.outcome.question else { panic!("a question: {called:?}") };
     assert!(question.text.contains("c.txt") && question.text.contains("were rewritten by hook"), "{}", question.text);
 }
 

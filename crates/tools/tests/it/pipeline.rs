@@ -1,6 +1,6 @@
 //! Modes, rules, questions, the journal's two lines.
 
-use nika_contract::Asked;
+use nika_contract::{Asked, Pending};
 use nika_guard::{Answer, Mode, RuleKind};
 use nika_testkit::{no, world, yes};
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn a_call_that_waits_for_an_answer_does_nothing_yet() {
     let world = world().mode(Mode::Ask).person(Asked::Later).file("a.txt", "one\n");
     world.call("read", json!({"file_path": "a.txt"})).ok();
     let called = world.call("edit", json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"}));
-    let question = called.outcome.question.as_ref().expect("a question");
+    let Some(Pending::Permission(question)) = &called.outcome.question else { panic!("a question: {called:?}") };
     assert!(question.preview.as_deref().is_some_and(|diff| diff.contains("+two")), "{question:?}");
     assert_eq!(world.text("a.txt"), "one\n");
 }

@@ -101,6 +101,7 @@ impl World {
             progress: &progress,
             undo: &Still,
             clock: &Still,
+            reply: None,
         };
         self.runtime.block_on(self.tool.run(params, &cx))
     }
