@@ -103,6 +103,12 @@ impl Permit {
         self.effects.all.iter().any(|effect| matches!(effect, Effect::Net(name) if name == host))
     }
 
+    /// What a command that was allowed to reach any host must not reach all the same: hosts that a rule denies or
+    /// asks about. A host that this call names itself was judged by its name.
+    pub fn withheld_hosts(&self) -> Vec<String> {
+        self.policy.restricted_hosts().map(ToString::to_string).collect()
+    }
+
     /// Whether the declared tree read that holds `path` keeps this entry back: a secret, or what a
     /// deny or ask rule names. A tree search asks this before it opens anything.
     pub fn withholds(&self, path: &Path) -> bool {

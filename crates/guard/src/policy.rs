@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::effect::{Effect, Effects, ExecKind, Place};
 use crate::mode::{Act, Cell, Stance};
 use crate::path::classify;
-use crate::rule::{Rule, RuleKind, Subject};
+use crate::rule::{HostPattern, Rule, RuleKind, Subject};
 use crate::verdict::{Decision, Reason, Source, Verdict};
 
 /// Who brought a rule.
@@ -96,6 +96,14 @@ impl Policy {
     /// Whether a deny or ask rule speaks of reading paths.
     pub(crate) fn restricts_paths(&self) -> bool {
         self.rules.iter().any(|rule| rule.kind != RuleKind::Allow && matches!(rule.rule.subject, Subject::Read(_)))
+    }
+
+    /// The hosts that a rule denies or asks about.
+    pub(crate) fn restricted_hosts(&self) -> impl Iterator<Item = &HostPattern> {
+        self.rules.iter().filter(|rule| rule.kind != RuleKind::Allow).filter_map(|rule| match &rule.rule.subject {
+            Subject::Net(pattern) => Some(pattern),
+            _ => None,
+        })
     }
 
     pub(crate) fn restricts_reads(&self) -> bool {

@@ -83,7 +83,8 @@ pub struct Profile {
     /// Directories that must not even be seen, such as Nika's own state.
     #[serde(with = "text::paths", default)]
     pub masked: Vec<PathBuf>,
-    /// Hosts that may be reached: exact names, or `*.` and a name for what is below it. Empty: no network.
+    /// Hosts that may be reached: exact names, `*.` and a name for what is below it, or `*` for every one but those
+    /// that stand with a `!` before them. Empty: no network.
     #[serde(default)]
     pub hosts: Vec<String>,
     /// The whole environment of the command.

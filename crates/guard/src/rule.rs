@@ -424,6 +424,16 @@ impl CommandPattern {
     }
 }
 
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostPattern::Any => f.write_str("*"),
+            HostPattern::Exact(name) => f.write_str(name),
+            HostPattern::Below(name) => write!(f, "*.{name}"),
+        }
+    }
+}
+
 impl HostPattern {
     /// Parses `name`, `*.name` or `*`, with an optional `domain:` before it.
     pub fn new(text: &str) -> Result<HostPattern, String> {

@@ -11,6 +11,8 @@ use super::proxy::Visit;
 /// Decides about hosts, and hears of decisions.
 pub struct Reach {
     hosts: Vec<String>,
+    /// What `*` does not hold for; `None` where there is no `*`.
+    but: Option<Vec<String>>,
     /// Whether this machine's own addresses may be reached. Only for tests.
     pub allow_loopback: bool,
     /// Hears of every decision.
@@ -48,24 +50,31 @@ impl fmt::Display for Refused {
 }
 
 impl Reach {
-    /// Decides by this list. Entries that are no names allow nothing.
+    /// Decides by this list: names, `*.` and a name for what is below it, `*` for every host but those with a `!`
+    /// before them. Entries that are no names allow nothing; a `!` before such a one leaves nothing of the `*`.
     pub fn new(hosts: Vec<String>) -> Reach {
-        let hosts = hosts.iter().filter_map(|host| match host.strip_prefix("*.") {
+        let entry = |host: &str| match host.strip_prefix("*.") {
             Some(below) => normal(below).map(|below| format!("*.{below}")),
             None => normal(host),
-        });
-        Reach { hosts: hosts.collect(), allow_loopback: false, log: Box::new(|_| {}) }
+        };
+        let but: Option<Vec<String>> = hosts.iter().filter_map(|host| host.strip_prefix('!')).map(entry).collect();
+        let named = hosts.iter().filter(|host| !host.starts_with('!')).filter_map(|host| entry(host)).collect();
+        let but = but.filter(|_| hosts.iter().any(|host| host == "*"));
+        Reach { hosts: named, but, allow_loopback: false, log: Box::new(|_| {}) }
     }
 
     /// The normal form of `host` when it may be reached.
     pub fn name(&self, host: &str) -> Result<String, Refused> {
         let name = normal(host).ok_or(Refused::NotAName)?;
-        let listed = self.hosts.iter().any(|entry| match entry.strip_prefix('*') {
+        let holds = |entry: &String| match entry.strip_prefix('*') {
             // `*.example.com` is what is below it, not itself.
             Some(suffix) => name.len() > suffix.len() && name.ends_with(suffix),
             None => *entry == name,
-        });
-        if listed { Ok(name) } else { Err(Refused::NotListed) }
+        };
+        // An address may be that of a host which is withheld by its name.
+        let numeric = name.parse::<IpAddr>().is_ok();
+        let any = self.but.as_ref().is_some_and(|but| !but.iter().any(holds) && (but.is_empty() || !numeric));
+        if any || self.hosts.iter().any(holds) { Ok(name) } else { Err(Refused::NotListed) }
     }
 
     /// Whether `address` is one to connect to.
@@ -179,6 +188,25 @@ mod tests {
             "a b.example.org",
         ] {
             assert_eq!(reach.name(host), Err(Refused::NotAName), "{host:?}");
+        }
+    }
+
+    #[test]
+    fn any_host_is_every_one_but_those_that_are_withheld() {
+        let reach = |hosts: &[&str]| Reach::new(hosts.iter().map(|host| (*host).to_owned()).collect());
+        let open = reach(&["*", "!bad.example", "!*.worse.example", "fine.worse.example"]);
+        for host in ["example.com", "worse.example", "a.bad.example", "fine.worse.example"] {
+            assert!(open.name(host).is_ok(), "{host}");
+        }
+        for host in ["bad.example", "BAD.example.", "a.worse.example"] {
+            assert_eq!(open.name(host), Err(Refused::NotListed), "{host}");
+        }
+        assert_eq!(open.name("127.1"), Err(Refused::NotAName), "a spelling without a normal form");
+        assert_eq!(open.name("93.184.216.34"), Err(Refused::NotListed), "it may be the address of bad.example");
+        assert!(reach(&["*"]).name("93.184.216.34").is_ok());
+        // A star among the withheld, or one that nobody can read, leaves nothing of it.
+        for shut in [reach(&["*", "!*"]), reach(&["*", "!ex ample"]), reach(&["!bad.example"]), reach(&[])] {
+            assert_eq!(shut.name("example.com"), Err(Refused::NotListed), "{shut:?}");
         }
     }
 

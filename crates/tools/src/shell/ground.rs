@@ -147,7 +147,10 @@ impl Ground {
                         profile.roots.push(dir);
                     }
                 }
-                Effect::Net(host) if host == ANY_HOST => profile.hosts.push("*".to_owned()),
+                Effect::Net(host) if host == ANY_HOST => {
+                    profile.hosts.push("*".to_owned());
+                    profile.hosts.extend(permit.withheld_hosts().iter().map(|host| format!("!{host}")));
+                }
                 Effect::Net(host) => profile.hosts.push(host.clone()),
                 _ => {}
             }
