@@ -32,6 +32,7 @@ pub mod manifest;
 mod mode;
 pub mod names;
 mod path;
+pub mod pathtext;
 mod pattern;
 mod permit;
 mod policy;

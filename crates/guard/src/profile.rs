@@ -6,17 +6,20 @@
 //! exists is the host's to say.
 
 mod environment;
+mod git;
 mod names;
 mod plan;
 mod seatbelt;
-mod text;
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::pathtext;
+
 pub use environment::environment;
-pub use names::{Placeholder, guarded_below, placeholder, secrets_of};
+pub use git::is_plain_git_config;
+pub use names::{Placeholder, guarded_below, placeholder, secrets_of, starts_code};
 pub use plan::{MAX_PROTECTED, Step, plan};
 pub use seatbelt::seatbelt;
 
@@ -47,13 +50,13 @@ impl Access {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layered {
     /// The directory that is covered: one of the roots.
-    #[serde(with = "text::path")]
+    #[serde(with = "pathtext")]
     pub root: PathBuf,
     /// Where changes go.
-    #[serde(with = "text::path")]
+    #[serde(with = "pathtext")]
     pub upper: PathBuf,
     /// The kernel's own place for what is half done; beside `upper`.
-    #[serde(with = "text::path")]
+    #[serde(with = "pathtext")]
     pub work: PathBuf,
 }
 
@@ -63,25 +66,25 @@ pub struct Profile {
     /// What may be written.
     pub access: Access,
     /// Directories of the workspace.
-    #[serde(with = "text::paths")]
+    #[serde(with = "pathtext::list")]
     pub roots: Vec<PathBuf>,
     /// Where the command starts.
-    #[serde(with = "text::path")]
+    #[serde(with = "pathtext")]
     pub cwd: PathBuf,
     /// The user's home.
-    #[serde(with = "text::path")]
+    #[serde(with = "pathtext")]
     pub home: PathBuf,
     /// Existing entries in the roots that must not change.
-    #[serde(with = "text::paths", default)]
+    #[serde(with = "pathtext::list", default)]
     pub protected: Vec<PathBuf>,
     /// Guarded names in the roots that do not exist and must not come to be.
-    #[serde(with = "text::paths", default)]
+    #[serde(with = "pathtext::list", default)]
     pub absent: Vec<PathBuf>,
     /// Files and directories that must not be read.
-    #[serde(with = "text::paths", default)]
+    #[serde(with = "pathtext::list", default)]
     pub secrets: Vec<PathBuf>,
     /// Directories that must not even be seen, such as Nika's own state.
-    #[serde(with = "text::paths", default)]
+    #[serde(with = "pathtext::list", default)]
     pub masked: Vec<PathBuf>,
     /// Hosts that may be reached: exact names, `*.` and a name for what is below it, or `*` for every one but those
     /// that stand with a `!` before them. Empty: no network.

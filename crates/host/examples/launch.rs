@@ -1,117 +1,147 @@
-//! Times launches of `bash -c true`: bare, in the read-only and in the workspace profile, and in bubblewrap when it is
-//! there. `launch ROOT [N]`; the launcher is this program, run again, as in the product.
+//! Times `bash -c true` from its order to the news that all of it is gone: bare, in each profile, and in bubblewrap
+//! when it is there. `launch ROOT [N [PROGRAM [ROWS]]]`: PROGRAM is who supervises when it is run as `PROGRAM __run`,
+//! by default this one; ROWS is a word of the rows to measure, by default all.
+//!
+//! *Cold*: a supervisor is started for the command. *Warm*: one has waited for it since the command before, as in a
+//! session that runs many. Between two rounds lies the time in which a model would think, the same for all rows.
 
 use std::env;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use nika_guard::profile::{Access, Profile};
-use nika_host::sandbox::{Target, enter, scan, secrets_at_home};
+use nika_guard::{Effect, Effects, Exec, ExecKind, Mode, Permit, Policy, Stance};
+use nika_host::overlay::Layer;
+use nika_host::proc::{Jobs, Order};
+use nika_host::sandbox::{Known, scan, secrets_at_home};
+
+/// What lies between two rounds.
+const THINKING: Duration = Duration::from_millis(20);
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 fn main() -> ExitCode {
     let mut args = env::args_os().skip(1);
     let first = args.next().unwrap_or_default();
     if first == "__run" {
-        return run(&args.next().unwrap_or_default(), args.collect());
+        return nika_host::proc::supervise();
     }
     let Ok(root) = PathBuf::from(&first).canonicalize() else {
-        eprintln!("launch ROOT [N]");
+        eprintln!("launch ROOT [N [PROGRAM [ROWS]]]");
         return ExitCode::from(2);
     };
-    let rounds = args.next().and_then(|n| n.to_str()?.parse().ok()).unwrap_or(200);
-    time(&root, rounds);
+    let rounds = args.next().and_then(|n| n.to_str()?.parse().ok()).unwrap_or(200).max(10);
+    let program = args.next().map_or_else(|| env::current_exe().expect("this program"), PathBuf::from);
+    let rows = args.next().map(|rows| rows.to_string_lossy().into_owned()).unwrap_or_default();
+    Bench::new(root, rounds, program, rows).run();
     ExitCode::SUCCESS
 }
 
-/// The launcher: a profile as JSON in a file, and a command.
-fn run(profile: &OsString, command: Vec<OsString>) -> ExitCode {
-    let Ok(text) = std::fs::read(profile) else { return ExitCode::from(2) };
-    let Ok(profile) = serde_json::from_slice::<Profile>(&text) else { return ExitCode::from(2) };
-    match enter(&profile, Target::new(command), None) {
-        Err(refusal) => {
-            eprintln!("{refusal}");
-            ExitCode::from(3)
-        }
-        Ok(mut entered) => match entered.wait(None) {
-            Ok(Some(ended)) => ExitCode::from(ended.code()),
-            _ => ExitCode::from(1),
-        },
-    }
+struct Bench {
+    root: PathBuf,
+    home: PathBuf,
+    state: PathBuf,
+    rounds: usize,
+    program: PathBuf,
+    rows: String,
+    known: Known,
+    permit: Permit,
 }
 
-fn time(root: &Path, rounds: usize) {
-    let home = env::var_os("HOME").map_or_else(|| root.to_path_buf(), PathBuf::from);
-    let began = Instant::now();
-    let known = scan(root);
-    println!(
-        "scan: {:.1} ms, {} entries, {} protected, {} absent, {} secrets",
-        began.elapsed().as_secs_f64() * 1e3,
-        known.entries,
-        known.protected.len(),
-        known.absent.len(),
-        known.secrets.len()
-    );
-    let directory = env::temp_dir();
-    let file = |access: Access| {
-        let mut profile = Profile::new(access, root, &home);
-        known.put_into(&mut profile);
-        profile.secrets.extend(secrets_at_home(&home));
-        profile.env = vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())];
-        let file = directory.join(format!("nika-launch-{}-{}.json", std::process::id(), access.name()));
-        std::fs::write(&file, serde_json::to_vec(&profile).expect("a profile is JSON")).expect("a temporary file");
-        file
-    };
-    let (read_only, workspace) = (file(Access::ReadOnly), file(Access::Workspace));
-    let me = env::current_exe().expect("this program");
-    let ours = |profile: &Path| {
-        let mut command = Command::new(&me);
-        command.arg("__run").arg(profile).args(["bash", "-c", "true"]);
-        command
-    };
-    let bare = || {
-        let mut command = Command::new("bash");
-        command.args(["-c", "true"]);
-        command
-    };
-    let bubblewrap = || {
-        let mut command = Command::new("bwrap");
-        command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]);
-        command.args(["--unshare-pid", "--unshare-net", "--unshare-ipc", "--die-with-parent"]);
-        command.arg("--bind").args([root, root]).args(["bash", "-c", "true"]);
-        command
-    };
-    let rows: [(&str, &dyn Fn() -> Command); 4] = [
-        ("bare", &bare),
-        ("read-only", &|| ours(&read_only)),
-        ("workspace", &|| ours(&workspace)),
-        ("bubblewrap", &bubblewrap),
-    ];
-    for (name, make) in rows {
-        let mut times = Vec::with_capacity(rounds);
-        for _ in 0..rounds {
+impl Bench {
+    fn new(root: PathBuf, rounds: usize, program: PathBuf, rows: String) -> Bench {
+        let home = env::var_os("HOME").map_or_else(|| root.clone(), PathBuf::from);
+        for how in ["first", "again"] {
             let began = Instant::now();
-            let status = make().stdin(Stdio::null()).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").status();
-            times.push(began.elapsed());
-            if !status.is_ok_and(|status| status.success()) {
-                break;
-            }
+            let known = scan(&root);
+            let (ms, entries) = (began.elapsed().as_secs_f64() * 1e3, known.entries);
+            println!("looking at the tree, {how}: {ms:.1} ms, {entries} entries");
         }
-        if times.len() < rounds {
-            println!("{name}: did not run");
-            continue;
+        let known = scan(&root);
+        let (protected, absent, secrets) = (known.protected.len(), known.absent.len(), known.secrets.len());
+        println!("it has {protected} protected, {absent} absent, {secrets} secret; {rounds} rounds a row, in ms");
+        let state = env::temp_dir().join(format!("nika-launch-{}", std::process::id()));
+        std::fs::create_dir(&state).expect("a directory for layers");
+        let exec = Exec { commands: Vec::new(), kind: ExecKind::Opaque, why: String::new() };
+        let effects = Effects::one(Effect::Exec(exec));
+        let verdict = Policy::default().judge(&Stance::from(Mode::AcceptAll), &effects);
+        let permit = verdict.permit(None).expect("everything is accepted");
+        Bench { root, home, state, rounds, program, rows, known, permit }
+    }
+
+    fn run(&self) {
+        println!("{:34} {:>7} {:>7} {:>7} {:>7}", "", "first", "median", "p90", "least");
+        self.spawned("bare", || {
+            let mut command = Command::new("bash");
+            command.args(["-c", "true"]);
+            command
+        });
+        for warm in [false, true] {
+            let heat = if warm { "warm" } else { "cold" };
+            self.ours(&format!("read-only, {heat}"), Access::ReadOnly, false, warm);
+            self.ours(&format!("workspace over a layer, {heat}"), Access::Workspace, true, warm);
+            self.ours(&format!("workspace without layers, {heat}"), Access::Workspace, false, warm);
+        }
+        self.spawned("bubblewrap, pid, ipc and network", || {
+            let mut command = Command::new("bwrap");
+            command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]);
+            command.args(["--unshare-pid", "--unshare-net", "--unshare-ipc", "--die-with-parent"]);
+            command.arg("--bind").args([&self.root, &self.root]).args(["bash", "-c", "true"]);
+            command
+        });
+        let _ = std::fs::remove_dir_all(&self.state);
+    }
+
+    fn spawned(&self, name: &str, make: impl Fn() -> Command) {
+        self.row(name, || {
+            let mut command = make();
+            command.stdin(Stdio::null()).env_clear().env("PATH", PATH);
+            move || command.status().is_ok_and(|status| status.success())
+        });
+    }
+
+    fn ours(&self, name: &str, access: Access, layered: bool, warm: bool) {
+        let jobs = Jobs::new(&self.program, None);
+        if warm {
+            jobs.expect_more();
+        }
+        self.row(name, || {
+            let mut profile = Profile::new(access, &self.root, &self.home);
+            self.known.put_into(&mut profile);
+            profile.secrets.extend(secrets_at_home(&self.home));
+            profile.env = vec![("PATH".into(), PATH.into())];
+            // Made before the clock starts, as its own bench measures it.
+            let layer = layered.then(|| Layer::prepare(&self.permit, &self.state, &self.root).expect("a layer"));
+            profile.layers.extend(layer.iter().map(|layer| layer.cover(&self.permit).into()));
+            let order = Order::shell("true", profile, "bench");
+            let (jobs, permit) = (&jobs, &self.permit);
+            move || {
+                let _layer = &layer;
+                let ended = jobs.start(permit, order).map(|job| job.wait(Duration::from_secs(10), &|| false));
+                ended.is_ok_and(|ended| ended.is_some_and(|exited| exited.how == nika_host::proc::How::Status(0)))
+            }
+        });
+    }
+
+    /// Times what `make` gives: all but the making counts.
+    fn row<Run: FnOnce() -> bool>(&self, name: &str, make: impl Fn() -> Run) {
+        if !name.contains(&self.rows) {
+            return;
+        }
+        let mut times = Vec::with_capacity(self.rounds);
+        for _ in 0..self.rounds {
+            let run = make();
+            let began = Instant::now();
+            if !run() {
+                println!("{name}: did not run");
+                return;
+            }
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+            std::thread::sleep(THINKING);
         }
         let first = times[0];
-        times.sort();
-        let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        println!(
-            "{name}: first {:.2} ms, median {:.2} ms, p90 {:.2} ms",
-            ms(first),
-            ms(times[rounds / 2]),
-            ms(times[rounds * 9 / 10])
-        );
+        times.sort_by(f64::total_cmp);
+        let (median, p90) = (times[times.len() / 2], times[times.len() * 9 / 10]);
+        println!("{name:34} {first:7.2} {median:7.2} {p90:7.2} {:7.2}", times[0]);
     }
-    let _ = std::fs::remove_file(read_only);
-    let _ = std::fs::remove_file(workspace);
 }

@@ -19,13 +19,13 @@ mod aside;
 mod by_hand;
 mod clean;
 mod cover;
+mod guarded;
 mod intent;
 mod layer;
 mod marks;
 mod moves;
 mod stage;
 mod sweep;
-pub(crate) mod text;
 mod walk;
 
 pub use apply::{Applied, Bounds, NotApplied};

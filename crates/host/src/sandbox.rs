@@ -22,6 +22,7 @@ pub mod probe;
 mod protected;
 mod proxy;
 mod reach;
+mod ready;
 mod run;
 mod syscalls;
 
@@ -38,9 +39,11 @@ use nika_guard::profile::{Access, Held, Profile, plan};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid};
 
-pub use protected::{Known, scan, scan_with, secrets_at_home};
+pub(crate) use protected::SKIPPED;
+pub use protected::{Known, MAX_WITHHELD, scan, scan_with, secrets_at_home};
 pub use proxy::Visit;
 pub use reach::{Reach, Refused};
+pub(crate) use ready::Ready;
 pub use run::{Finished, run};
 
 /// What to start inside.
@@ -137,12 +140,22 @@ pub struct Entered {
 ///
 /// `reach` decides about hosts when the profile names any, and hears of every decision.
 pub fn enter(profile: &Profile, target: Target, reach: Option<Reach>) -> Result<Entered, Refusal> {
+    enter_ready(None, profile, target, reach)
+}
+
+/// The same, in a world that waits for it when that is still good.
+pub(crate) fn enter_ready(
+    ready: Option<Ready>,
+    profile: &Profile,
+    target: Target,
+    reach: Option<Reach>,
+) -> Result<Entered, Refusal> {
     let target = Prepared::new(profile, target)?;
     if profile.access == Access::Unconfined {
         return init::start(profile, &target, &[], init::Kind::Unconfined);
     }
     land::floor()?;
-    match contained(profile, &target, reach) {
+    match contained(ready, profile, &target, reach) {
         // Without namespaces there are no layers, and whoever ordered one relies on it.
         Err(refusal) if profile.landlock_only && refusal.guarantee.is_some() && profile.layers.is_empty() => {
             let mut entered = init::start(profile, &target, &[], init::Kind::LandlockOnly)?;
@@ -153,9 +166,17 @@ pub fn enter(profile: &Profile, target: Target, reach: Option<Reach>) -> Result<
     }
 }
 
-fn contained(profile: &Profile, target: &Prepared, reach: Option<Reach>) -> Result<Entered, Refusal> {
+fn contained(
+    ready: Option<Ready>,
+    profile: &Profile,
+    target: &Prepared,
+    reach: Option<Reach>,
+) -> Result<Entered, Refusal> {
     let (placeholders, steps) = placeholders::Placeholders::make(profile, plan(profile))?;
-    let mut entered = init::start(profile, target, &steps, init::Kind::Contained)?;
+    let mut entered = match ready.filter(Ready::is_current) {
+        Some(ready) => ready.start(profile, target, &steps)?,
+        None => init::start(profile, target, &steps, init::Kind::Contained)?,
+    };
     entered.placeholders = placeholders;
     if let Some(proxy) = &mut entered.proxy {
         proxy.serve(reach.unwrap_or_else(|| Reach::new(profile.hosts.clone())));

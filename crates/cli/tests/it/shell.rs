@@ -294,6 +294,23 @@ fn what_a_rule_withholds_is_hidden_from_commands() {
 }
 
 #[test]
+fn where_a_rule_withholds_more_than_can_be_hidden_nothing_runs() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("data/0.dat", "needle\n").file("data/x.txt", "x\n").file("walk.sh", "cat data/9.dat\n");
+    for n in 1..4200 {
+        std::fs::write(world.root().join(format!("data/{n}.dat")), "needle\n").expect("a file");
+    }
+    let run = |rule| world.run(&["call", "bash", "command=bash walk.sh", "--deny", rule, "--mode", "workspace"]);
+    let ran = run("read(**/*.dat)");
+    assert!(ran.out.contains("NIKA-910") || ran.err.contains("NIKA-910"), "{ran:?}");
+    assert!(!ran.out.contains("needle"), "{ran:?}");
+    let ran = run("read(data/**)");
+    assert!(!ran.out.contains("needle") && !ran.err.contains("NIKA-910"), "{ran:?}");
+}
+
+#[test]
 fn input_to_what_no_sandbox_holds_is_asked_each_time() {
     if !is_confined_here() {
         return;

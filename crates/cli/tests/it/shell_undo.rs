@@ -27,7 +27,7 @@ fn undo(world: &World, answer: &Value) -> Ran {
 }
 
 /// Every path but the script, with mode, and content or target.
-fn tree(root: &Path) -> BTreeMap<String, (u32, String)> {
+pub fn tree(root: &Path) -> BTreeMap<String, (u32, String)> {
     fn walk(root: &Path, dir: &Path, into: &mut BTreeMap<String, (u32, String)>) {
         for entry in fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("it").path()) {
             let name = entry.strip_prefix(root).expect("below").display().to_string();
@@ -138,6 +138,42 @@ fn what_may_become_code_is_left_out_and_the_rest_applied() {
 }
 
 #[test]
+fn what_starts_code_is_left_out_however_deep_and_new_repositories_work() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("sub/a", "1\n");
+    let script = "set -e; echo 2 > sub/a; mkdir -p sub/x/.vscode node_modules/p/.vscode; echo evil > sub/.envrc; \
+                  echo evil > sub/x/.vscode/tasks.json; echo p > node_modules/p/.vscode/tasks.json; \
+                  echo evil > x.code-workspace; ln -s /bin/true sub/.mcp.json; git init -q plain; git init -q odd; \
+                  git -C odd config core.fsmonitor evil; echo evil > plain/.git/hooks/post-checkout; \
+                  mkdir nest; mkdir hid; mkdir hid/hooks; echo evil > hid/hooks/pre-commit; mv hid nest/.git; \
+                  echo 'gitdir: ../plain/.git' > sub/.git";
+    let ran = scripted(&world, script, &[]);
+    let said = text(&ran);
+    for name in [
+        "sub/.envrc",
+        "sub/x/.vscode/tasks.json",
+        "sub/.mcp.json",
+        "x.code-workspace",
+        "odd/.git/config",
+        "plain/.git/hooks/post-checkout",
+        "nest/.git/hooks/pre-commit",
+        "sub/.git",
+    ] {
+        assert!(!exists(world.root().join(name)), "{name}: {said}");
+    }
+    assert_eq!(world.text("sub/a"), "2\n");
+    assert!(exists(world.root().join("node_modules/p/.vscode/tasks.json")), "{said}");
+    assert!(exists(world.root().join("plain/.git/config")) && exists(world.root().join("odd/.git/HEAD")), "{said}");
+    let commit =
+        "cd plain; echo a > a; git add a; git -c user.name=a -c user.email=a@b.c commit -q -m a; git status -s";
+    let ran = scripted(&world, commit, &[]);
+    assert_eq!(&ran["ok"], &Value::Bool(true), "{ran}");
+    assert!(exists(world.root().join("plain/.git/refs/heads")), "{ran}");
+}
+
+#[test]
 fn what_others_changed_meanwhile_is_theirs_and_nothing_is_lost() {
     if !crate::shell::is_confined_here() {
         return;
@@ -167,6 +203,54 @@ fn what_others_changed_meanwhile_is_theirs_and_nothing_is_lost() {
     assert_eq!(fs::read_to_string(Path::new(kept.expect("a directory")).join("b")).expect("it is kept"), "2\n");
     undo(&world, &ran).exits(0);
     assert_eq!((world.text("a").as_str(), world.text("b").as_str()), ("1\n", "theirs\n"));
+}
+
+#[test]
+fn what_is_left_out_of_a_later_root_is_named_where_it_lies() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a", "1\n");
+    let second = world.path("second");
+    fs::create_dir(&second).expect("a directory");
+    let script = format!("echo evil > {}/.envrc; echo 2 > a", second.display());
+    let [first, other] = [world.root(), second.clone()].map(|root| root.display().to_string());
+    let ran = scripted(&world, &script, &["--root", &first, "--root", &other]);
+    let said = text(&ran);
+    let kept = said.split("the command's version lies in ").nth(1).and_then(|rest| rest.split(']').next());
+    let kept = Path::new(kept.unwrap_or_else(|| panic!("{said}")));
+    assert_eq!(fs::read_to_string(kept.join(".envrc")).expect("it is kept"), "evil\n", "{said}");
+    assert!(!exists(second.join(".envrc")) && world.text("a") == "2\n", "{said}");
+}
+
+#[test]
+fn a_preview_that_cannot_say_what_would_change_still_says_what_was_said() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a", "1\n");
+    fs::create_dir_all(world.root().join("tools")).expect("a directory");
+    fs::write(world.root().join("tools/run.sh"), "echo said; echo 2 > a; sleep 1.5").expect("a script");
+    let words =
+        ["call", "bash", "command=bash tools/run.sh", "preview=true", "--mode", "workspace", "--output", "json"];
+    let mut command = world.nika(&words);
+    let child = command.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+    let layer = || {
+        let dirs = fs::read_dir(world.path("state")).into_iter().flatten().flatten();
+        let mut layers = dirs.flat_map(|dir| fs::read_dir(dir.path().join("layers")).into_iter().flatten().flatten());
+        layers.find(|layer| exists(layer.path().join("upper/a"))).map(|layer| layer.path())
+    };
+    let layer = loop {
+        if let Some(layer) = layer() {
+            break layer;
+        }
+        std::thread::yield_now();
+    };
+    fs::rename(layer.join("upper"), layer.join("elsewhere")).expect("it is ours");
+    let ran = Ran::of(child.wait_with_output().expect("it ends")).json();
+    let said = text(&ran);
+    assert!(said.starts_with("said\n") && said.contains("What it would change cannot be said"), "{ran}");
+    assert_eq!((&ran["ok"], world.text("a").as_str()), (&Value::Bool(false), "1\n"), "{ran}");
 }
 
 #[test]

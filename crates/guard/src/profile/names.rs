@@ -4,12 +4,15 @@
 //! runs. That is visible, and therefore only done for what starts code on the user's own machine; the rest of the
 //! names is looked at afterwards.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::path::{Spot, guarded_spots, is_of_elsewhere, rooted_secrets, secret_spots};
+use serde::{Deserialize, Serialize};
+
+use crate::path::{Spot, classify, guarded_spots, is_of_elsewhere, rooted_secrets, secret_spots};
 
 /// What stands in for a guarded name that does not exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Placeholder {
     /// An empty file; for a directory, too: nothing can be put below it.
     File,
@@ -56,6 +59,20 @@ pub fn placeholder(path: &Path) -> Option<Placeholder> {
     })
 }
 
+/// Whether what stands at `path`, absolute or relative to a root, starts code on the user's own machine by standing
+/// there: as what is stood in for at a root, but however deep it lies and however it is spelled. A state of git's work
+/// is none.
+pub fn starts_code(path: &Path) -> bool {
+    let Some(why) = classify(path).guarded else { return false };
+    let names: Vec<_> = path.components().map(|part| part.as_os_str()).collect();
+    let is = |name: &OsStr, other: &str| name.eq_ignore_ascii_case(other);
+    let is_envrc = names.last().is_some_and(|name| is(name, ".envrc"));
+    let is_state = |pair: &[&OsStr]| is(pair[0], ".git") && STATES.iter().any(|state| is(pair[1], state));
+    (is_envrc || !is_of_elsewhere(why))
+        && !names.iter().any(|name| OF_HOME.iter().any(|other| is(name, other)))
+        && !names.windows(2).any(is_state)
+}
+
 /// Where secrets may stand: below `home`, and at fixed places of the system. The host says which exist.
 pub fn secrets_of(home: &Path) -> Vec<PathBuf> {
     let below_home =
@@ -79,6 +96,18 @@ mod tests {
         }
         assert_eq!(stand_in("/w/.git"), Some(Placeholder::Directory));
         assert_eq!(stand_in("/w/.git/commondir"), Some(Placeholder::Here));
+    }
+
+    #[test]
+    fn what_starts_code_does_so_however_deep_and_however_spelled() {
+        for path in ["a/.envrc", "a/b/.vscode/tasks.json", "/w/a/.MCP.json", "a/.git/hooks/x", "a/.Cargo/config.toml"] {
+            assert!(starts_code(Path::new(path)), "{path}");
+        }
+        for path in
+            ["a/x", "a/.bashrc", "a/.github/workflows/x.yml", "a/.gitconfig", ".git/rebase-merge/todo", "a/.git/HEAD"]
+        {
+            assert!(!starts_code(Path::new(path)), "{path}");
+        }
     }
 
     #[test]

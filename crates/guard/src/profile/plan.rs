@@ -7,26 +7,29 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::names::{Placeholder, placeholder};
 use super::{Access, Profile};
+use crate::pathtext;
 
 /// How many protected entries are bound one by one. Default 512, which takes about 10 ms; beyond it, the directories
 /// that hold them become read-only as a whole.
 pub const MAX_PROTECTED: usize = 512;
 
 /// One mount.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
     /// This directory and all below it may be written.
-    Writable(PathBuf),
+    Writable(#[serde(with = "pathtext")] PathBuf),
     /// This directory stays as it is, but cannot be renamed or removed.
-    Pin(PathBuf),
+    Pin(#[serde(with = "pathtext")] PathBuf),
     /// This entry and all below it may not be written.
-    ReadOnly(PathBuf),
+    ReadOnly(#[serde(with = "pathtext")] PathBuf),
     /// Nothing is here and nothing may come to be.
-    Absent(PathBuf, Placeholder),
+    Absent(#[serde(with = "pathtext")] PathBuf, Placeholder),
     /// Something is here that may not be looked into.
-    Hide(PathBuf),
+    Hide(#[serde(with = "pathtext")] PathBuf),
 }
 
 impl Step {

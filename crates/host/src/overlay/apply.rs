@@ -131,10 +131,9 @@ impl Locked<'_> {
                 let place = self.files().place(entry.path.clone());
                 self.files().covered(changes.layer.may_change(permit, &entry.path), &place)?;
                 self.files().writable(&place)?;
-                if changes.layer.protects(&entry.path) && !names(permit, &entry.path) {
-                    guarded.push(place);
-                }
             }
+            let held = changes.guarded(permit).into_iter().filter(|path| !names(permit, path));
+            guarded.extend(held.map(|path| self.files().place(path)));
         }
         if guarded.is_empty() { Ok(()) } else { Err(NotApplied::Guarded(guarded)) }
     }

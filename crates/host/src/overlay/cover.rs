@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use nika_guard::pathtext;
 use nika_guard::profile::Layered;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::mount::{
@@ -15,19 +16,17 @@ use rustix::mount::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::text;
-
 /// What lies over a root, and where its changes go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cover {
     /// The directory that is covered.
-    #[serde(with = "text")]
+    #[serde(with = "pathtext")]
     pub root: PathBuf,
     /// Where changes go.
-    #[serde(with = "text")]
+    #[serde(with = "pathtext")]
     pub upper: PathBuf,
     /// The kernel's own place for what is half done; beside `upper`.
-    #[serde(with = "text")]
+    #[serde(with = "pathtext")]
     pub work: PathBuf,
 }
 

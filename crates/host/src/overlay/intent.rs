@@ -12,13 +12,13 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use nika_contract::{ToolError, code};
+use nika_contract::{ToolError, code, pathtext};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, Timespec, Timestamps, openat2, statat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::moves::Act;
-use super::{clean, marks, sweep, text};
+use super::{clean, marks, sweep};
 use crate::fs::{Locked, NotMade, Recovered, Stamp, Workspace};
 
 pub(super) const VERSION: u32 = 1;
@@ -42,19 +42,19 @@ pub(super) enum Phase {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Named(#[serde(with = "text")] pub(super) PathBuf);
+pub(super) struct Named(#[serde(with = "pathtext")] pub(super) PathBuf);
 
 /// One move.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Step {
     /// In the root.
-    #[serde(with = "text")]
+    #[serde(with = "pathtext")]
     pub(super) target: PathBuf,
     /// Where the new entry comes from. After a swap the old one lies there.
-    #[serde(with = "text")]
+    #[serde(with = "pathtext")]
     pub(super) source: PathBuf,
     /// Where an old entry goes that is not swapped.
-    #[serde(with = "text")]
+    #[serde(with = "pathtext")]
     pub(super) aside: PathBuf,
     pub(super) act: Act,
     /// Who they are: [`identity`].

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{ToolError, code};
-use nika_guard::{Permit, classify};
+use nika_guard::Permit;
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, Timespec, Timestamps, flock};
 use rustix::io::Errno;
 
@@ -40,7 +40,7 @@ pub struct Layer {
     /// Whether a command fills it: then the permit says that one may run, and not what it will change.
     by_command: bool,
     /// What the command's sandbox protects, where that is known.
-    protected: Option<HashSet<PathBuf>>,
+    pub(super) protected: Option<HashSet<PathBuf>>,
     /// Locked while this process lives: a layer that nobody locks is an orphan.
     _owner: File,
 }
@@ -58,8 +58,9 @@ impl Layer {
         Ok(layer)
     }
 
-    /// What is at or below `protected` is kept from being applied: no more and no less than the sandbox of a command
-    /// without a layer protects. By default it is all that by its name may become code or policy.
+    /// What is at or below `protected` is kept from being applied, as the sandbox of a command without a layer protects
+    /// it; and deeper in the root what starts code by being there. By default it is all that by its name may become
+    /// code or policy.
     pub fn protecting(mut self, _permit: &Permit, protected: impl IntoIterator<Item = PathBuf>) -> Layer {
         self.protected = Some(protected.into_iter().collect());
         self
@@ -138,14 +139,6 @@ impl Layer {
     pub(super) fn may_change(&self, permit: &Permit, path: &Path) -> bool {
         let of_command = self.by_command && path.starts_with(&self.root) && permit.covers_changes_of_a_command();
         of_command || permit.covers_write(path)
-    }
-
-    /// Whether `path` is kept from being applied.
-    pub(super) fn protects(&self, path: &Path) -> bool {
-        match &self.protected {
-            Some(all) => path.ancestors().any(|above| all.contains(above)),
-            None => classify(path).guarded.is_some(),
-        }
     }
 
     /// Throws it away on a thread of its own: what a command replaced or made may be many files. What is cut off

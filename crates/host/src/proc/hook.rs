@@ -2,7 +2,8 @@
 //!
 //! It runs before there is a permit, under the configuration that names it: [`Configured`] holds the command
 //! line, and nothing else can be run from here. Its environment is what it is given and nothing of ours. It
-//! dies with its group, at its end as well: what it left behind in the background is not waited for.
+//! dies with its group and with all that has its mark in the environment, wherever that went: at its end as well, as
+//! what it left behind in the background is not waited for.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,7 +16,10 @@ use std::time::{Duration, Instant};
 use nika_guard::Configured;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open};
+
+use super::jobs::random_word;
+use super::tree;
 
 /// How much a hook may answer: a rewrite of the largest write we take.
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
@@ -35,10 +39,17 @@ pub struct HookRunner {
     pub env: Vec<(String, String)>,
 }
 
-/// A hook at work. Dropped, it is killed with its group.
+/// The variable by which what a hook started is found when it left the group.
+const MARK: &str = "NIKA_HOOK";
+/// How often what a hook left is looked for anew: something of it may start something while it is killed.
+const SWEEPS: usize = 20;
+
+/// A hook at work. Dropped, it is killed with all that it started.
 #[derive(Debug)]
 pub struct RunningHook {
     child: Child,
+    /// Name and value.
+    mark: String,
     exited: OwnedFd,
     input: Vec<u8>,
     started: Instant,
@@ -76,11 +87,13 @@ impl HookRunner {
         input: Vec<u8>,
         wall: Duration,
     ) -> Result<RunningHook, HookEnd> {
+        let mark = random_word().map_err(HookEnd::Io)?;
         let mut child = Command::new(program(configured.program(), &self.dir))
             .args(&configured.argv()[1..])
             .env_clear()
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .envs(more.iter().copied())
+            .env(MARK, &mark)
             .current_dir(&self.dir)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -88,6 +101,7 @@ impl HookRunner {
             .process_group(0)
             .spawn()
             .map_err(HookEnd::NotFound)?;
+        let mark = format!("{MARK}={mark}");
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let ready = (|| {
             rustix::io::ioctl_fionbio(child.stdin.as_ref().ok_or(Errno::PIPE)?, true)?;
@@ -96,9 +110,9 @@ impl HookRunner {
             pidfd_open(pid.ok_or(Errno::SRCH)?, PidfdFlags::empty())
         })();
         match ready {
-            Ok(exited) => Ok(RunningHook { child, exited, input, started: Instant::now(), wall, reaped: false }),
+            Ok(exited) => Ok(RunningHook { child, mark, exited, input, started: Instant::now(), wall, reaped: false }),
             Err(error) => {
-                kill(&mut child);
+                kill(&mut child, &mark);
                 Err(HookEnd::Io(error.into()))
             }
         }
@@ -148,7 +162,7 @@ impl RunningHook {
             if has_exited {
                 // All it wrote lies in the pipes by now and was read above: a pipe holds what fits it, and
                 // `receive` empties it.
-                kill_group(&self.child);
+                kill_all(&self.child, &self.mark);
                 let status = self.child.wait().map_err(HookEnd::Io)?;
                 self.reaped = true;
                 return Ok(match (status.code(), status.signal()) {
@@ -179,20 +193,29 @@ impl RunningHook {
 impl Drop for RunningHook {
     fn drop(&mut self) {
         if !self.reaped {
-            kill(&mut self.child);
+            kill(&mut self.child, &self.mark);
         }
     }
 }
 
 /// Before it is waited for, so neither the process nor the group can be anybody else's.
-fn kill_group(child: &Child) {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
+fn kill_all(child: &Child, mark: &str) {
+    let Some(hook) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
+    let _ = kill_process_group(hook, Signal::KILL);
+    // What called `setsid` is in the group no more.
+    for _ in 0..SWEEPS {
+        let left = tree::marked_since(mark, hook);
+        if left.is_empty() {
+            return;
+        }
+        for pid in left {
+            let _ = kill_process(pid, Signal::KILL);
+        }
     }
 }
 
-fn kill(child: &mut Child) {
-    kill_group(child);
+fn kill(child: &mut Child, mark: &str) {
+    kill_all(child, mark);
     let _ = child.kill();
     let _ = child.wait();
 }

@@ -22,7 +22,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,7 @@ use nika_guard::profile::Access;
 use nika_guard::{Effect, Permit};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::process::Pid;
 
 pub use self::job::{Chunk, Job, Listed, Reading, State, Summary, Until};
 pub use self::order::{Order, Program, Stdin, TIMEOUT, TIMEOUT_MOST};
@@ -114,6 +115,34 @@ struct Shared {
     jobs: Mutex<BTreeMap<u64, Arc<Job>>>,
     notices: Mutex<Vec<Notice>>,
     on_end: Option<OnEnd>,
+    /// A supervisor that waits for the next order, once there was one and more are expected.
+    spare: Mutex<Option<Spare>>,
+    expects_more: AtomicBool,
+}
+
+/// A supervisor without an order, and our end of the socket to it.
+#[derive(Debug)]
+struct Spare {
+    link: Option<OwnedFd>,
+    child: Option<Child>,
+}
+
+impl Spare {
+    /// Both, if it still lives: somebody may have killed it.
+    fn take(mut self) -> Option<(OwnedFd, Child)> {
+        let lives = matches!(self.child.as_mut()?.try_wait(), Ok(None));
+        if lives { self.link.take().zip(self.child.take()) } else { None }
+    }
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        // With its link closed it ends by itself, and takes along what it made ahead.
+        drop(self.link.take());
+        if let Some(child) = &mut self.child {
+            let _ = child.wait();
+        }
+    }
 }
 
 impl fmt::Debug for Jobs {
@@ -123,6 +152,31 @@ impl fmt::Debug for Jobs {
 }
 
 impl Shared {
+    /// Has a supervisor wait for the next order, if orders are expected.
+    fn prepare_next(&self) {
+        let mut spare = lock(&self.spare);
+        if spare.is_none() && self.expects_more.load(Ordering::Relaxed) {
+            // One that cannot be had now is started when it is needed, and says then why it cannot.
+            *spare = self.supervisor().ok();
+        }
+    }
+
+    /// A supervisor that waits for its order.
+    fn supervisor(&self) -> io::Result<Spare> {
+        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        let child = Command::new(&self.exe)
+            .arg("__run")
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // Not ours: the interrupt key of a terminal that nika runs in is for nika.
+            .process_group(0)
+            .spawn()?;
+        Ok(Spare { link: Some(ours), child: Some(child) })
+    }
+
     fn tell(&self, notice: Notice) {
         if let Some(on_end) = &self.on_end {
             on_end(&notice);
@@ -145,7 +199,20 @@ impl Jobs {
             jobs: Mutex::default(),
             notices: Mutex::default(),
             on_end,
+            spare: Mutex::default(),
+            expects_more: AtomicBool::new(false),
         }))
+    }
+
+    /// From now on a supervisor waits for the next command whenever one has been run, its world made ahead: a start
+    /// then takes about half as long. For whoever runs many; costs two idle processes.
+    pub fn expect_more(&self) {
+        self.0.expects_more.store(true, Ordering::Relaxed);
+    }
+
+    /// The supervisor that waits now.
+    pub fn waiting(&self) -> Option<Pid> {
+        lock(&self.0.spare).as_ref().and_then(|spare| spare.child.as_ref()).map(Pid::from_child)
     }
 
     /// Starts a command that `permit` holds an [`Effect::Exec`] for; returns when it runs.
@@ -259,20 +326,13 @@ impl Jobs {
         }
     }
 
-    /// A supervisor that waits for its order, and our end of the socket to it.
+    /// The supervisor that waits, if it still does, or a new one.
     fn supervisor(&self) -> io::Result<(OwnedFd, Child)> {
-        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        let child = Command::new(&self.0.exe)
-            .arg("__run")
-            .env_clear()
-            .current_dir("/")
-            .stdin(Stdio::from(theirs))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            // Not ours: the interrupt key of a terminal that nika runs in is for nika.
-            .process_group(0)
-            .spawn()?;
-        Ok((ours, child))
+        let waiting = lock(&self.0.spare).take();
+        match waiting.and_then(Spare::take) {
+            Some(waiting) => Ok(waiting),
+            None => self.0.supervisor()?.take().ok_or_else(|| io::Error::other("its supervisor ended at once")),
+        }
     }
 }
 

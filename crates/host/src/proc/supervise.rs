@@ -25,7 +25,7 @@ use self::launch::{Failure, launch};
 use self::signals::Signals;
 use super::tree;
 use super::wire::{self, Exited, Held, How, KilledBy, Lines, Order, Reached, Report, Request};
-use crate::sandbox::{self, Ended, Entered, Reach, Target, Visit};
+use crate::sandbox::{self, Ended, Entered, Reach, Ready, Target, Visit};
 
 /// How often memory and processes are counted. A fork bomb makes a few hundred processes in this time.
 const COUNT_EVERY: Duration = Duration::from_millis(100);
@@ -95,6 +95,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
     // Our own end must come as a signal that we survive for as long as it takes to end the others.
     rustix::process::set_parent_process_death_signal(Some(Signal::TERM)).map_err(setup)?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(setup)?;
+    let ready = expect(link);
     let order = wire::take_order(link).map_err(|error| Failure::new("the order cannot be read", &error))?;
     let Some((order, mut fds)) = order else { return Ok(None) };
     if fds.len() < 3 {
@@ -102,7 +103,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
     }
     let drain = fds.split_off(3).pop();
     let began = Instant::now();
-    let (command, held) = start(&order, fds, link)?;
+    let (command, held) = start(&order, fds, link, ready)?;
     let _ = wire::say(link, &Report::Started { pid: command.pid().as_raw_nonzero().get(), held });
     let limits = &order.profile.limits;
     let counts = bound(limits.memory_bytes).is_some() || bound(limits.processes).is_some();
@@ -124,7 +125,37 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
     }))
 }
 
-fn start(order: &Order, stdio: Vec<OwnedFd>, link: BorrowedFd<'static>) -> Result<(Running, Held), Failure> {
+/// Waits until there is an order. One that is not there yet leaves time to make its world.
+fn expect(link: BorrowedFd<'_>) -> Option<Ready> {
+    let begun = |wait: Option<&Timespec>, aging: Option<PollFd<'_>>| {
+        let mut fds = vec![PollFd::from_borrowed_fd(link, PollFlags::IN)];
+        fds.extend(aging);
+        let happened = poll(&mut fds, wait).is_ok();
+        let has = |at: usize| happened && fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
+        (has(0), has(1))
+    };
+    if begun(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }), None).0 {
+        return None;
+    }
+    let mut ready = Ready::make().ok();
+    loop {
+        let (ordered, aged) = begun(None, ready.as_ref().map(Ready::aging));
+        if aged {
+            // What is mounted there would stay in use.
+            ready = None;
+        }
+        if ordered {
+            return ready;
+        }
+    }
+}
+
+fn start(
+    order: &Order,
+    stdio: Vec<OwnedFd>,
+    link: BorrowedFd<'static>,
+    ready: Option<Ready>,
+) -> Result<(Running, Held), Failure> {
     if order.profile.access == Access::Unconfined {
         let pid = launch(order, &stdio)?;
         return Ok((Running::Free(pid), Held { profile: Access::Unconfined.name().to_owned(), missing: Vec::new() }));
@@ -143,7 +174,7 @@ fn start(order: &Order, stdio: Vec<OwnedFd>, link: BorrowedFd<'static>) -> Resul
         let reached = Reached { host: visit.host.clone(), port: visit.port, refused };
         let _ = wire::say(link, &Report::Reached(reached));
     });
-    match sandbox::enter(&order.profile, target, Some(reach)) {
+    match sandbox::enter_ready(ready, &order.profile, target, Some(reach)) {
         Ok(entered) => {
             let held = Held { profile: entered.held().profile.to_owned(), missing: entered.held().missing.clone() };
             Ok((Running::Held(entered), held))

@@ -92,11 +92,25 @@ fn all_pids() -> impl Iterator<Item = i32> {
 
 /// The processes whose first environment holds `mark`, for those whose supervisor was killed.
 pub(crate) fn marked(mark: &str) -> Vec<Pid> {
+    marked_among(mark, all_pids())
+}
+
+/// The same, of those that live and began after `first` did: a few, which costs little to look at.
+pub(crate) fn marked_since(mark: &str, first: Pid) -> Vec<Pid> {
+    let first = first.as_raw_nonzero().get();
+    let last = fs::read_to_string("/proc/loadavg").ok().and_then(|line| line.split_whitespace().last()?.parse().ok());
+    // Ids begin anew at some point: then all are looked at.
+    let since = if last.is_some_and(|last: i32| last >= first) { first } else { 0 };
+    let lives = |pid: &i32| look(*pid).is_some_and(|process| process.state != 'Z');
+    marked_among(mark, all_pids().filter(|pid| *pid > since).filter(lives))
+}
+
+fn marked_among(mark: &str, pids: impl Iterator<Item = i32>) -> Vec<Pid> {
     let holds = |pid: &i32| {
         fs::read(format!("/proc/{pid}/environ"))
             .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes()))
     };
-    all_pids().filter(holds).filter_map(Pid::from_raw).collect()
+    pids.filter(holds).filter_map(Pid::from_raw).collect()
 }
 
 /// One process, if it is still there.

@@ -4,6 +4,7 @@
 //! only waits for what ends. It is no part of the command's Landlock domain and cannot be traced, so what memory it
 //! holds from before stays its own.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
@@ -20,7 +21,8 @@ use rustix::process::{
 
 use super::base::{self, Side};
 use super::proxy::{self, Proxy};
-use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders, syscalls};
+use super::syscalls::Filter;
+use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders};
 
 /// How much of a world the command gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +47,11 @@ const WITHOUT_NAMESPACES: &[&str] = &[
 ];
 
 /// The child's ends.
-struct Wires {
-    go: OwnedFd,
-    report: OwnedFd,
-    status: OwnedFd,
-    listener: Option<OwnedFd>,
+pub(super) struct Wires {
+    pub(super) go: OwnedFd,
+    pub(super) report: OwnedFd,
+    pub(super) status: OwnedFd,
+    pub(super) listener: Option<OwnedFd>,
 }
 
 /// Starts `target`; the result's placeholders are empty and its proxy does not serve yet.
@@ -58,10 +60,7 @@ pub(super) fn start(profile: &Profile, target: &Prepared, steps: &[Step], kind: 
     let (go, go_in) = pipe_with(PipeFlags::CLOEXEC).map_err(plain)?;
     let (report_out, report) = pipe_with(PipeFlags::CLOEXEC).map_err(plain)?;
     let (status_out, status) = pipe_with(PipeFlags::CLOEXEC).map_err(plain)?;
-    let (proxy, listener) = match kind == Kind::Contained && !profile.hosts.is_empty() {
-        true => Proxy::new().map(|(proxy, listener)| (Some(proxy), Some(listener))).map_err(plain)?,
-        false => (None, None),
-    };
+    let (proxy, listener) = proxy(profile, kind)?;
     let wires = Wires { go, report, status, listener };
     let namespaces = if kind == Kind::Contained { base::NAMESPACES } else { 0 };
     let pid = match base::clone(namespaces) {
@@ -74,22 +73,43 @@ pub(super) fn start(profile: &Profile, target: &Prepared, steps: &[Step], kind: 
         return Err(Refusal::of("a world of its own (user namespaces)", "clone", io::Error::other("no process")));
     };
     match begin(init, kind, go_in, report_out) {
-        Ok(pidfd) => Ok(Entered {
-            init,
-            pidfd,
-            status: File::from(status_out),
-            held: held(profile, kind),
-            reaped: false,
-            ended: None,
-            place: None,
-            placeholders: Placeholders::default(),
-            proxy,
-        }),
+        Ok(pidfd) => Ok(entered(init, pidfd, status_out, profile, kind, proxy)),
         Err(refusal) => {
             let _ = rustix::process::kill_process(init, Signal::KILL);
             let _ = waitpid(Some(init), WaitOptions::empty());
             Err(refusal)
         }
+    }
+}
+
+/// A proxy and the way to it, when the profile names hosts.
+pub(super) fn proxy(profile: &Profile, kind: Kind) -> Result<(Option<Proxy>, Option<OwnedFd>), Refusal> {
+    if kind != Kind::Contained || profile.hosts.is_empty() {
+        return Ok((None, None));
+    }
+    let (proxy, listener) = Proxy::new().map_err(|error| Refusal::of("the way to allowed hosts", "socket", error))?;
+    Ok((Some(proxy), Some(listener)))
+}
+
+/// A command that runs.
+pub(super) fn entered(
+    init: Pid,
+    pidfd: OwnedFd,
+    status: OwnedFd,
+    profile: &Profile,
+    kind: Kind,
+    proxy: Option<Proxy>,
+) -> Entered {
+    Entered {
+        init,
+        pidfd,
+        status: File::from(status),
+        held: held(profile, kind),
+        reaped: false,
+        ended: None,
+        place: None,
+        placeholders: Placeholders::default(),
+        proxy,
     }
 }
 
@@ -101,10 +121,16 @@ fn begin(init: Pid, kind: Kind, go: OwnedFd, report: OwnedFd) -> Result<OwnedFd,
     }
     let failed = |error| Refusal::of("a launched process", "pipe", error);
     File::from(go).write_all(b"!").map_err(failed)?;
+    heard(report).map(|()| pidfd)
+}
+
+/// Waits until the command runs, or until it is said why it does not.
+pub(super) fn heard(report: OwnedFd) -> Result<(), Refusal> {
+    let failed = |error| Refusal::of("a launched process", "pipe", error);
     let mut said = String::new();
     File::from(report).take(64 << 10).read_to_string(&mut said).map_err(failed)?;
     if said.is_empty() {
-        return Ok(pidfd);
+        return Ok(());
     }
     let mut lines = said.splitn(3, '\n');
     let errno = lines.next().and_then(|line| line.parse().ok());
@@ -113,7 +139,7 @@ fn begin(init: Pid, kind: Kind, go: OwnedFd, report: OwnedFd) -> Result<OwnedFd,
 }
 
 /// Ids inside are the ids outside: root keeps all that it has a name for, anybody else only their own.
-fn map_users(init: Pid) -> io::Result<()> {
+pub(super) fn map_users(init: Pid) -> io::Result<()> {
     let file = |name: &str| format!("/proc/{}/{name}", init.as_raw_nonzero());
     let own = |id: u32| format!("{id} {id} 1\n");
     if geteuid().is_root() {
@@ -165,27 +191,50 @@ fn held(profile: &Profile, kind: Kind) -> Held {
 
 /// The far side. Never returns: no destructor of what this is a copy of may run here.
 fn child(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, mut wires: Wires) -> ! {
-    // Lent: what goes wrong in there is said through one of them.
-    if let Err(refusal) = world(profile, target, steps, kind, &mut wires) {
-        say(wires.report.as_raw_fd(), &refusal);
+    let stdio: Vec<RawFd> = target.stdio.iter().flatten().map(AsRawFd::as_raw_fd).collect();
+    begin_world(&wires, &stdio);
+    let made = Stock::make(kind, profile.access == Access::Workspace)
+        .and_then(|stock| world(profile, target, steps, kind, stock, &mut wires));
+    end(&wires, made)
+}
+
+/// What a world has whatever runs in it.
+pub(super) struct Stock {
+    mounts: Option<mounts::Stock>,
+    filter: Option<Filter>,
+}
+
+impl Stock {
+    /// Made by process 1 of the world, with terminals or without.
+    pub(super) fn make(kind: Kind, terminals: bool) -> Result<Stock, Refusal> {
+        let contained = kind == Kind::Contained;
+        if contained {
+            base::loopback_up().map_err(|error| Refusal::of("a network of its own", "loopback", error))?;
+        }
+        Ok(Stock {
+            mounts: contained.then(|| mounts::Stock::make(terminals)).transpose()?,
+            filter: (kind != Kind::Unconfined).then(|| Filter::new(kind)).transpose()?,
+        })
     }
-    base::exit(125)
 }
 
-/// Tells the parent why there will be no command.
-fn say(report: RawFd, refusal: &Refusal) {
-    let errno = refusal.errno.unwrap_or(0);
-    let text = format!("{errno}\n{}\n{}", refusal.guarantee.as_deref().unwrap_or(""), refusal.why);
-    let borrowed = base::borrow(report);
-    let _ = rustix::io::write(borrowed, text.as_bytes());
+/// Ends process 1 before there was a command, and says why.
+pub(super) fn end(wires: &Wires, made: Result<Infallible, Refusal>) -> ! {
+    match made {
+        Ok(never) => match never {},
+        Err(refusal) => {
+            say(wires.report.as_raw_fd(), &refusal);
+            base::exit(125)
+        }
+    }
 }
 
-fn world(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, wires: &mut Wires) -> Result<(), Refusal> {
-    let step = |what: &'static str| move |error: io::Error| Refusal::of(what, what, error);
+/// Process 1 from its clone until it may go on: tied to its parent, with nothing of it open but what is named here.
+pub(super) fn begin_world(wires: &Wires, stdio: &[RawFd]) {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    let mut kept: Vec<RawFd> = vec![wires.go.as_raw_fd(), wires.report.as_raw_fd(), wires.status.as_raw_fd()];
+    let mut kept = vec![wires.go.as_raw_fd(), wires.report.as_raw_fd(), wires.status.as_raw_fd()];
     kept.extend(wires.listener.iter().map(AsRawFd::as_raw_fd));
-    kept.extend(target.stdio.iter().flatten().map(AsRawFd::as_raw_fd));
+    kept.extend(stdio);
     base::close_all_but(kept);
     // No byte: whoever started this is gone.
     let mut byte = [0];
@@ -193,21 +242,40 @@ fn world(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, wires
         base::exit(125);
     }
     let _ = setsid();
-    if kind == Kind::Contained {
-        mounts::build(profile, steps)?;
-        base::loopback_up().map_err(step("a network of its own"))?;
+}
+
+/// Tells the parent why there will be no command.
+pub(super) fn say(report: RawFd, refusal: &Refusal) {
+    let errno = refusal.errno.unwrap_or(0);
+    let text = format!("{errno}\n{}\n{}", refusal.guarantee.as_deref().unwrap_or(""), refusal.why);
+    let borrowed = base::borrow(report);
+    let _ = rustix::io::write(borrowed, text.as_bytes());
+}
+
+/// Makes the rest of the world, and stays as its process 1.
+pub(super) fn world(
+    profile: &Profile,
+    target: &Prepared,
+    steps: &[Step],
+    kind: Kind,
+    stock: Stock,
+    wires: &mut Wires,
+) -> Result<Infallible, Refusal> {
+    let step = |what: &'static str| move |error: io::Error| Refusal::of(what, what, error);
+    if let Some(mounts) = stock.mounts {
+        mounts::build(profile, steps, mounts)?;
         if let Some(to) = &wires.listener {
             hand_over(to).map_err(step("the way to allowed hosts"))?;
         }
         base::prctl(libc::PR_SET_DUMPABLE, 0).map_err(step("a first process that cannot be traced"))?;
         base::drop_capabilities().map_err(step("no capabilities"))?;
     }
-    if kind != Kind::Unconfined {
-        if kind == Kind::LandlockOnly {
-            base::drop_what_it_has();
-        }
+    if kind == Kind::LandlockOnly {
+        base::drop_what_it_has();
+    }
+    if let Some(filter) = stock.filter {
         lock::no_new_privileges()?;
-        syscalls::confine(kind)?;
+        filter.confine()?;
     }
     drop(wires.listener.take());
     // One working directory for both: where the command ends, process 1 is and can say, however it ended.
@@ -241,7 +309,7 @@ fn stay(command: i32, linger: bool, status: &OwnedFd) -> ! {
 }
 
 /// The command's own process: the last steps, each of which only takes away.
-fn command(profile: &Profile, target: &Prepared, kind: Kind) -> Result<std::convert::Infallible, Refusal> {
+fn command(profile: &Profile, target: &Prepared, kind: Kind) -> Result<Infallible, Refusal> {
     let own = |what: &str, error: io::Error| Refusal {
         guarantee: None,
         why: format!("{what}: {error}"),

@@ -61,17 +61,40 @@ const LAYER: &str = "changes that can be taken back";
 const TMP: &str = "a private temporary directory";
 const PROTECTED: &str = "protected files";
 const PROC: &str = "its own list of processes";
+const TERMINALS: &str = "terminals of its own";
+
+/// What every world has, made but not mounted anywhere yet: it depends on no command.
+#[derive(Debug)]
+pub(super) struct Stock {
+    /// What becomes [`Private`].
+    memory: OwnedFd,
+    processes: OwnedFd,
+    /// None where no program may make any.
+    terminals: Option<OwnedFd>,
+    nodes: Vec<(&'static CStr, OwnedFd)>,
+}
+
+impl Stock {
+    /// Made by process 1 of the world.
+    pub(super) fn make(with_terminals: bool) -> Result<Stock> {
+        Ok(Stock {
+            memory: memory().map_err(lost(TMP, "tmpfs"))?,
+            processes: processes().map_err(lost(PROC, "proc"))?,
+            terminals: with_terminals.then(terminals).transpose().map_err(lost(TERMINALS, "devpts"))?,
+            nodes: nodes(),
+        })
+    }
+}
 
 /// Makes the world's file system.
-pub(super) fn build(profile: &Profile, steps: &[Step]) -> Result<()> {
+pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<()> {
     // Taken while they are what they are outside.
     let shown = shown(profile, steps)?;
-    let nodes = nodes();
     base::mount_attributes(libc::AT_FDCWD, c"/", true, READ_ONLY | INERT, 0)
         .map_err(|error| Refusal::of(LAYOUT, "mount_setattr /", error))?;
     // Copies of what is read-only by now are read-only.
     let kept = steps.iter().map(protected).collect::<Result<Vec<_>>>()?;
-    let private = Private::make()?;
+    let private = Private::of(stock.memory)?;
     for (path, _) in &shown {
         private.make_way(path)?;
     }
@@ -81,13 +104,15 @@ pub(super) fn build(profile: &Profile, steps: &[Step]) -> Result<()> {
             put(&private.part(name)?, &place(Path::new(at)).map_err(lost(TMP, *at))?).map_err(lost(TMP, *at))?;
         }
     }
-    for (name, node) in nodes {
+    for (name, node) in stock.nodes {
         let at = PathBuf::from("/dev").join(name.to_string_lossy().as_ref());
         put(&node, &place(&at).map_err(lost("a minimal /dev", "node"))?).map_err(lost("a minimal /dev", "node"))?;
     }
-    processes(profile)?;
-    if profile.access == Access::Workspace {
-        terminals()?;
+    bound_processes(&stock.processes, profile)?;
+    read_only(&stock.processes, PROC)?;
+    put_at(&stock.processes, "/proc").map_err(lost(PROC, "/proc"))?;
+    if let Some(terminals) = stock.terminals.filter(|_| profile.access == Access::Workspace) {
+        put_at(&terminals, "/dev/pts").map_err(lost(TERMINALS, "/dev/pts"))?;
     }
     for (path, tree) in shown {
         let at = place(&path).map_err(lost(LAYOUT, path.to_string_lossy()))?;
@@ -154,6 +179,56 @@ fn nodes() -> Vec<(&'static CStr, OwnedFd)> {
     NODES.iter().filter_map(open).collect()
 }
 
+/// The memory file system, with all that it begins with.
+fn memory() -> std::result::Result<OwnedFd, Errno> {
+    let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in [("size", PRIVATE_BYTES), ("nr_inodes", PRIVATE_FILES), ("mode", "0755")] {
+        fsconfig_set_string(&context, key, value)?;
+    }
+    fsconfig_create(&context)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    let tree = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+    let directory = |name: &str, mode: u32| -> std::result::Result<OwnedFd, Errno> {
+        mkdirat(&tree, name, Mode::from_raw_mode(0o700))?;
+        let made = openat(&tree, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        fchmod(&made, Mode::from_raw_mode(mode))?;
+        Ok(made)
+    };
+    let file = |at: &OwnedFd, name: &CStr, content: &[u8], mode: u32| -> std::result::Result<(), Errno> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let made = openat(at, name, flags, Mode::from_raw_mode(0o600))?;
+        write(&made, content)?;
+        fchmod(&made, Mode::from_raw_mode(mode))
+    };
+    for (name, mode) in
+        [("tmp", 0o1777), ("vartmp", 0o1777), ("fixed", 0o755), ("hidden-directory", 0), ("absent-directory", 0o555)]
+    {
+        directory(name, mode)?;
+    }
+    for (name, content, mode) in
+        [(c"hidden-file", &b""[..], 0), (c"absent-file", b"", 0o444), (c"absent-here", b".\n", 0o444)]
+    {
+        file(&tree, name, content, mode)?;
+    }
+    let dev = directory("dev", 0o755)?;
+    for name in NODES {
+        file(&dev, name, b"", 0o666)?;
+    }
+    for (to, name) in LINKS {
+        symlinkat(*to, &dev, *name)?;
+    }
+    for (name, mode) in [("pts", 0o755), ("shm", 0o1777)] {
+        directory(&format!("dev/{name}"), mode)?;
+    }
+    let run = directory("run", 0o755)?;
+    for name in KEPT_IN_RUN {
+        if let Ok(to) = readlink(Path::new("/run").join(name), Vec::new()) {
+            symlinkat(to, &run, *name)?;
+        }
+    }
+    Ok(tree)
+}
+
 /// The memory file system that holds all that is private or empty.
 struct Private {
     own: OwnedFd,
@@ -162,8 +237,8 @@ struct Private {
 }
 
 impl Private {
-    fn make() -> Result<Private> {
-        let own = Private::tree().map_err(lost(TMP, "tmpfs"))?;
+    fn of(own: OwnedFd) -> Result<Private> {
+        put_at(&own, "/tmp").map_err(lost(TMP, "tmpfs"))?;
         let fixed = copy(&own, false).map_err(lost(TMP, "tmpfs"))?;
         base::mount_attributes(fixed.as_raw_fd(), c"", false, READ_ONLY | INERT, 0)
             .map_err(|error| Refusal::of(LAYOUT, "mount_setattr", error))?;
@@ -171,60 +246,6 @@ impl Private {
         let at = openat2(&own, "fixed", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::BENEATH);
         at.and_then(|at| put(&fixed, &at)).map_err(lost(TMP, "tmpfs"))?;
         Ok(Private { own, fixed })
-    }
-
-    fn tree() -> std::result::Result<OwnedFd, Errno> {
-        let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-        for (key, value) in [("size", PRIVATE_BYTES), ("nr_inodes", PRIVATE_FILES), ("mode", "0755")] {
-            fsconfig_set_string(&context, key, value)?;
-        }
-        fsconfig_create(&context)?;
-        let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-        let tree = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
-        put(&tree, &place(Path::new("/tmp"))?)?;
-        let directory = |name: &str, mode: u32| -> std::result::Result<OwnedFd, Errno> {
-            mkdirat(&tree, name, Mode::from_raw_mode(0o700))?;
-            let made = openat(&tree, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-            fchmod(&made, Mode::from_raw_mode(mode))?;
-            Ok(made)
-        };
-        let file = |at: &OwnedFd, name: &CStr, content: &[u8], mode: u32| -> std::result::Result<(), Errno> {
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-            let made = openat(at, name, flags, Mode::from_raw_mode(0o600))?;
-            write(&made, content)?;
-            fchmod(&made, Mode::from_raw_mode(mode))
-        };
-        for (name, mode) in [
-            ("tmp", 0o1777),
-            ("vartmp", 0o1777),
-            ("fixed", 0o755),
-            ("hidden-directory", 0),
-            ("absent-directory", 0o555),
-        ] {
-            directory(name, mode)?;
-        }
-        for (name, content, mode) in
-            [(c"hidden-file", &b""[..], 0), (c"absent-file", b"", 0o444), (c"absent-here", b".\n", 0o444)]
-        {
-            file(&tree, name, content, mode)?;
-        }
-        let dev = directory("dev", 0o755)?;
-        for name in NODES {
-            file(&dev, name, b"", 0o666)?;
-        }
-        for (to, name) in LINKS {
-            symlinkat(*to, &dev, *name)?;
-        }
-        for (name, mode) in [("pts", 0o755), ("shm", 0o1777)] {
-            directory(&format!("dev/{name}"), mode)?;
-        }
-        let run = directory("run", 0o755)?;
-        for name in KEPT_IN_RUN {
-            if let Ok(to) = readlink(Path::new("/run").join(name), Vec::new()) {
-                symlinkat(to, &run, *name)?;
-            }
-        }
-        Ok(tree)
     }
 
     /// A copy of one of its entries, as a mount.
@@ -296,41 +317,35 @@ impl Private {
     }
 }
 
-/// A list of processes that holds only the world's own, and through which nothing can be set.
-fn processes(profile: &Profile) -> Result<()> {
-    let make = || -> std::result::Result<OwnedFd, Errno> {
-        let context = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
-        fsconfig_create(&context)?;
-        let attributes =
-            MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-        fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
-    };
-    let tree = make().map_err(lost(PROC, "proc"))?;
-    if profile.limits.processes > 0 && counts_processes() {
-        // Ids below 300 are not used again after the first round, so they come on top.
-        let most = profile.limits.processes.saturating_add(300).min(1 << 22).to_string();
-        let set = || -> std::result::Result<(), Errno> {
-            let file = openat(&tree, "sys/kernel/pid_max", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-            write(&file, most.as_bytes()).map(drop)
-        };
-        set().map_err(lost("a bounded number of processes", "pid_max"))?;
+/// A list of processes that holds only the world's own.
+fn processes() -> std::result::Result<OwnedFd, Errno> {
+    let context = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&context)?;
+    let attributes =
+        MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// Bounds the world's processes, where that is the world's to say.
+fn bound_processes(tree: &OwnedFd, profile: &Profile) -> Result<()> {
+    if profile.limits.processes == 0 || !counts_processes() {
+        return Ok(());
     }
-    read_only(&tree, PROC)?;
-    put(&tree, &place(Path::new("/proc")).map_err(lost(PROC, "/proc"))?).map_err(lost(PROC, "/proc"))
+    // Ids below 300 are not used again after the first round, so they come on top.
+    let most = profile.limits.processes.saturating_add(300).min(1 << 22).to_string();
+    let file = openat(tree, "sys/kernel/pid_max", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+    let set = file.and_then(|file| write(&file, most.as_bytes()));
+    set.map(drop).map_err(lost("a bounded number of processes", "pid_max"))
 }
 
 /// Terminals of its own, for programs that make them.
-fn terminals() -> Result<()> {
-    let make = || -> std::result::Result<(), Errno> {
-        let context = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
-        for (key, value) in [("ptmxmode", "0666"), ("mode", "0620")] {
-            fsconfig_set_string(&context, key, value)?;
-        }
-        fsconfig_create(&context)?;
-        let tree = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::MOUNT_ATTR_NOSUID)?;
-        put(&tree, &place(Path::new("/dev/pts"))?)
-    };
-    make().map_err(lost("terminals of its own", "devpts"))
+fn terminals() -> std::result::Result<OwnedFd, Errno> {
+    let context = fsopen("devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in [("ptmxmode", "0666"), ("mode", "0620")] {
+        fsconfig_set_string(&context, key, value)?;
+    }
+    fsconfig_create(&context)?;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::MOUNT_ATTR_NOSUID)
 }
 
 fn read_only(tree: &OwnedFd, guarantee: &'static str) -> Result<()> {
@@ -358,6 +373,10 @@ fn copy(at: &OwnedFd, recursive: bool) -> std::result::Result<OwnedFd, Errno> {
 fn put(tree: &OwnedFd, at: &OwnedFd) -> std::result::Result<(), Errno> {
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(tree.as_fd(), "", at.as_fd(), "", flags)
+}
+
+fn put_at(tree: &OwnedFd, path: &str) -> std::result::Result<(), Errno> {
+    put(tree, &place(Path::new(path))?)
 }
 
 fn is_directory(path: &Path) -> bool {

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use nika_guard::profile::{Access, Placeholder, Profile, Step, placeholder};
 use rustix::fs::{
-    CWD, FileType, FlockOperation, Mode, OFlags, RawMode, Stat, flock, lstat, mkdir, mknodat, open, renameat_with,
-    rmdir, unlink,
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RawMode, Stat, flock, linkat, lstat, mkdir, mknodat, open,
+    renameat_with, rmdir, unlink,
 };
 use rustix::io::Errno;
 
@@ -30,6 +30,8 @@ pub(super) struct Placeholders {
     locks: Vec<File>,
     /// Stand-ins, children before parents.
     made: Vec<PathBuf>,
+    /// The first whiteout among them: the others are names of it, which costs no inode each.
+    first: Option<PathBuf>,
     /// Names that cannot be stood in for: what comes to be there is set aside.
     watched: Vec<PathBuf>,
 }
@@ -108,6 +110,7 @@ impl Placeholders {
     fn stand_in(&mut self, path: &Path, what: Placeholder) -> Result<bool, Errno> {
         let made = match what {
             Placeholder::Directory => mkdir(path, Mode::from_raw_mode(DIRECTORY)),
+            Placeholder::File | Placeholder::Here if self.link(path) => Ok(()),
             Placeholder::File | Placeholder::Here => {
                 match mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0) {
                     Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => {
@@ -115,7 +118,12 @@ impl Placeholders {
                         open(path, flags, Mode::from_raw_mode(FILE))
                             .and_then(|file| rustix::fs::fchmod(&file, Mode::from_raw_mode(FILE)))
                     }
-                    other => other,
+                    // Not so a file: what somebody writes to one name of it would stand at all of them.
+                    Ok(()) => {
+                        self.first = Some(path.to_path_buf());
+                        Ok(())
+                    }
+                    Err(error) => Err(error),
                 }
             }
         };
@@ -137,6 +145,11 @@ impl Placeholders {
         }
         self.made.push(path.to_path_buf());
         Ok(true)
+    }
+
+    /// Gives the whiteout that already stands in another name; false where that cannot be, for whichever reason.
+    fn link(&self, path: &Path) -> bool {
+        self.first.as_ref().is_some_and(|first| linkat(CWD, first, CWD, path, AtFlags::empty()).is_ok())
     }
 
     /// Removes what stands in, when nobody else needs it, and sets aside what came to be. Returns where to.

@@ -16,11 +16,11 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nika_guard::profile::{Access, Held, Limits, Profile};
+use nika_guard::profile::{Access, Held, Layered, Limits, Profile};
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
 
-use super::{Ended, Refusal, Target, enter, scan, secrets_at_home};
+use super::{Ended, Ready, Refusal, Target, enter_ready, scan, secrets_at_home};
 
 /// What an attempt may do to what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub struct Scene {
     pub pid: i32,
     /// Whether the roots may be written.
     pub writable: bool,
+    /// Whether what is written there lands in a layer.
+    #[serde(default)]
+    pub layered: bool,
 }
 
 /// What an attempt came to.
@@ -65,6 +68,8 @@ pub struct Outcome {
 enum Must {
     /// It must fail in both profiles.
     Fail,
+    /// The same, but over a layer it works there: it is left out when the layer is applied.
+    FailOnDisk,
     /// It must work in both profiles.
     Work,
     /// It must work where the roots may be written, and fail elsewhere.
@@ -78,6 +83,17 @@ type Row = (&'static str, Must, &'static str, Try);
 
 /// Limits that attempts can reach quickly.
 pub const LIMITS: Limits = Limits { processes: 96, memory_bytes: 1 << 30, file_bytes: 16 << 20, wall_ms: 60_000 };
+
+/// How a command comes into its world: what holds must hold for each way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Way {
+    /// Landlock and seccomp alone will do.
+    pub landlock_only: bool,
+    /// The world is made before its command is known.
+    pub ahead: bool,
+    /// What the command changes lands in a layer over the root.
+    pub layered: bool,
+}
 
 /// A scene with everything in it alive: files, a port, a socket. Dropped, it is removed.
 #[derive(Debug)]
@@ -105,6 +121,7 @@ impl Stage {
             socket: PathBuf::new(),
             pid: std::process::id() as i32,
             writable: false,
+            layered: false,
             base,
         };
         scene.socket = scene.outside.join("socket");
@@ -133,14 +150,21 @@ impl Stage {
 
     /// Makes all attempts under `access`, and looks at what they did. The program must answer `__probe SCENE` with an
     /// [`Outcome`] a line.
-    pub fn attempt(&mut self, access: Access, landlock_only: bool) -> Result<(Held, Vec<Outcome>), Refusal> {
+    pub fn attempt(&mut self, access: Access, way: Way) -> Result<(Held, Vec<Outcome>), Refusal> {
+        self.scene.layered = way.layered;
         let (mut profile, argv) = self.order(access);
-        profile.landlock_only = landlock_only;
+        profile.landlock_only = way.landlock_only;
         let failed = |error: io::Error| Refusal::of("attempts", "pipe", error);
+        if way.layered {
+            let [upper, work] = ["upper", "work"].map(|name| self.scene.state.join(name));
+            [&upper, &work].into_iter().try_for_each(fs::create_dir).map_err(failed)?;
+            profile.layers = vec![Layered { root: self.scene.root.clone(), upper, work }];
+        }
         let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
         let mut target = Target::new(argv.into_iter().map(Into::into).collect());
         target.stdio = [None, Some(write), None];
-        let mut entered = enter(&profile, target, None)?;
+        let ready = way.ahead.then(Ready::make).transpose().map_err(failed)?;
+        let mut entered = enter_ready(ready, &profile, target, None)?;
         let lines = BufReader::new(File::from(read)).lines().map_while(Result::ok);
         let mut outcomes: Vec<Outcome> = lines.filter_map(|line| serde_json::from_str(&line).ok()).collect();
         let ended = entered.wait(Some(Duration::from_millis(LIMITS.wall_ms))).map_err(failed)?;
@@ -177,6 +201,7 @@ pub fn attempt_all(scene: &Scene, say: &mut dyn FnMut(Outcome)) {
         let result = run(scene);
         let should_work = match must {
             Must::Fail => false,
+            Must::FailOnDisk => scene.writable && scene.layered,
             Must::Work => true,
             Must::WorkInWorkspace => scene.writable,
         };

@@ -25,6 +25,14 @@ pub const MAX_REPOSITORIES: usize = 64;
 /// How many secrets in a tree are hidden one by one. Default 512; a tree with more holds test data.
 pub const MAX_SECRETS: usize = 512;
 
+/// How many entries that rules withhold can be hidden. Default 4096, which takes some 60 ms a start; where there are
+/// more, no command is started.
+pub const MAX_WITHHELD: usize = 4096;
+
+/// From so many entries on, a directory of which rules withhold all is hidden as one. Fewer are hidden one by one, so that
+/// new files can be put beside them.
+const CROWD: usize = 64;
+
 /// What is known of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
@@ -34,6 +42,8 @@ pub struct Known {
     pub absent: Vec<PathBuf>,
     /// Secrets.
     pub secrets: Vec<PathBuf>,
+    /// What the caller's rules withhold; all of it.
+    pub withheld: Vec<PathBuf>,
     /// How many entries were looked at.
     pub entries: u64,
     /// Directories that could not be opened: nobody with our rights can write there either.
@@ -45,7 +55,7 @@ impl Known {
     pub fn put_into(&self, profile: &mut Profile) {
         profile.protected.extend(self.protected.iter().cloned());
         profile.absent.extend(self.absent.iter().cloned());
-        profile.secrets.extend(self.secrets.iter().cloned());
+        profile.secrets.extend(self.secrets.iter().chain(&self.withheld).cloned());
     }
 }
 
@@ -54,7 +64,7 @@ pub fn scan(root: &Path) -> Known {
     scan_with(root, &|_| false)
 }
 
-/// The same; what `hidden` names counts as a secret, too.
+/// The same; what `hidden` names is withheld with all below it.
 pub fn scan_with(root: &Path, hidden: &dyn Fn(&Path) -> bool) -> Known {
     let mut known = Known::default();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -109,6 +119,8 @@ struct Entry {
 impl Walk<'_> {
     fn directory(&mut self, handle: &OwnedFd, path: &mut PathBuf, depth: usize) {
         let entries = self.list(handle);
+        let (count, before) = (entries.len(), self.known.withheld.len());
+        let mut withheld = 0;
         for entry in entries {
             self.known.entries += 1;
             let name = OsStr::from_bytes(&entry.name);
@@ -129,7 +141,8 @@ impl Walk<'_> {
             }
             let is_directory = kind == FileType::Directory;
             if (self.hidden)(path) {
-                self.hide(path);
+                self.known.withheld.extend(followed(path));
+                withheld += 1;
                 path.pop();
                 continue;
             }
@@ -151,6 +164,14 @@ impl Walk<'_> {
                 }
             }
             path.pop();
+        }
+        if depth > 0 && withheld == count && count >= CROWD {
+            let mut index = 0;
+            self.known.withheld.retain(|one| {
+                index += 1;
+                index <= before || !one.starts_with(&path)
+            });
+            self.known.withheld.push(path.clone());
         }
     }
 
@@ -190,11 +211,7 @@ impl Walk<'_> {
     }
 
     fn hide(&mut self, path: &Path) {
-        let to = match readlink(path, Vec::new()) {
-            Ok(_) => std::fs::canonicalize(path).ok(),
-            Err(_) => Some(path.to_path_buf()),
-        };
-        self.known.secrets.extend(to);
+        self.known.secrets.extend(followed(path));
     }
 
     /// The guarded entries of a repository's own directory; its objects are not walked.
@@ -250,6 +267,14 @@ impl Walk<'_> {
     }
 }
 
+/// What is to be hidden for `path` to be: of a link, what it leads to.
+fn followed(path: &Path) -> Option<PathBuf> {
+    match readlink(path, Vec::new()) {
+        Ok(_) => std::fs::canonicalize(path).ok(),
+        Err(_) => Some(path.to_path_buf()),
+    }
+}
+
 /// Where a `.git` file points.
 fn pointed(file: &Path) -> Option<PathBuf> {
     let text = std::fs::read(file).ok()?;
@@ -270,6 +295,27 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn all_that_rules_withhold_is_hidden_and_of_secrets_by_name_the_nearest() {
+        let scene = tempfile::tempdir().unwrap();
+        let root = scene.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("deep/er")).unwrap();
+        for n in 0..MAX_SECRETS + 40 {
+            fs::write(root.join(format!("deep/er/{n}.dat")), "x").unwrap();
+            fs::write(root.join(format!("deep/er/{n}.pem")), "x").unwrap();
+        }
+        fs::write(root.join("near.pem"), "x").unwrap();
+        let known = scan_with(&root, &|path| path.extension().is_some_and(|end| end == "dat"));
+        assert_eq!((known.withheld.len(), known.secrets.len()), (MAX_SECRETS + 40, MAX_SECRETS));
+        assert!(known.secrets.contains(&root.join("near.pem")));
+        let mut profile = Profile::new(nika_guard::profile::Access::ReadOnly, &root, &root);
+        known.put_into(&mut profile);
+        assert_eq!(profile.secrets.len(), known.withheld.len() + known.secrets.len());
+        // A directory of which all is withheld is one entry.
+        let known = scan_with(&root, &|path| path.starts_with(root.join("deep/er/")) && path != root.join("deep/er"));
+        assert_eq!(known.withheld, [root.join("deep/er")]);
+    }
 
     #[test]
     fn a_tree_says_what_is_guarded_secret_and_absent() {

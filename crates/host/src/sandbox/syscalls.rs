@@ -170,13 +170,25 @@ const OPEN_TREE_ATTR: libc::c_long = 467;
 /// The bit that marks a call of the x32 table, which the filters would otherwise not know.
 const X32: u32 = 0x4000_0000;
 
-/// Puts this process and all that it starts under the table, for good.
-pub(super) fn confine(kind: Kind) -> Result<(), Refusal> {
-    let refuse = |why: String| Refusal { guarantee: Some("seccomp".to_owned()), why, errno: None };
-    let more = if kind == Kind::LandlockOnly { NO_NETWORK } else { &[] };
-    let filters = [NoSuchCall, NoSuchFamily, NotPermitted].map(|how| program(how, more));
-    let filters = filters.into_iter().collect::<Result<Vec<_>, _>>().map_err(refuse)?;
-    apply_filter(&joined(filters)).map_err(|error| refuse(error.to_string()))
+/// The table as the kernel takes it.
+pub(super) struct Filter(BpfProgram);
+
+fn refuse(why: String) -> Refusal {
+    Refusal { guarantee: Some("seccomp".to_owned()), why, errno: None }
+}
+
+impl Filter {
+    pub(super) fn new(kind: Kind) -> Result<Filter, Refusal> {
+        let more = if kind == Kind::LandlockOnly { NO_NETWORK } else { &[] };
+        let filters = [NoSuchCall, NoSuchFamily, NotPermitted].map(|how| program(how, more));
+        let filters = filters.into_iter().collect::<Result<Vec<_>, _>>().map_err(refuse)?;
+        Ok(Filter(joined(filters)))
+    }
+
+    /// Puts this process and all that it starts under the table, for good.
+    pub(super) fn confine(&self) -> Result<(), Refusal> {
+        apply_filter(&self.0).map_err(|error| refuse(error.to_string()))
+    }
 }
 
 /// One filter out of several, for installing one costs more than running it: where one would allow, the next is asked.

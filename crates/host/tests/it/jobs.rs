@@ -1,5 +1,7 @@
 //! Jobs that behave, jobs that do not, and what is left of either.
 
+#[path = "jobs/ahead.rs"]
+mod ahead;
 #[path = "jobs/bounds.rs"]
 mod bounds;
 #[path = "jobs/descendants.rs"]

@@ -15,10 +15,23 @@ type Told = Result<(), String>;
 type Case = fn() -> Told;
 
 pub const ALL: &[(&str, Case)] = &[
-    ("attempts_fail_in_read_only", || attack(Access::ReadOnly, None)),
-    ("attempts_fail_in_workspace", || attack(Access::Workspace, None)),
-    ("attempts_fail_in_read_only_as_a_user", || as_user(|user| attack(Access::ReadOnly, user))),
-    ("attempts_fail_in_workspace_as_a_user", || as_user(|user| attack(Access::Workspace, user))),
+    ("attempts_fail_in_read_only", || attack(Access::ReadOnly, "at once", None)),
+    ("attempts_fail_in_read_only_as_a_user", || as_user(|user| attack(Access::ReadOnly, "at once", user))),
+    ("attempts_fail_in_read_only_in_a_world_made_ahead", || attack(Access::ReadOnly, "ahead", None)),
+    ("attempts_fail_in_read_only_in_a_world_made_ahead_as_a_user", || {
+        as_user(|user| attack(Access::ReadOnly, "ahead", user))
+    }),
+    ("attempts_fail_in_workspace", || attack(Access::Workspace, "at once", None)),
+    ("attempts_fail_in_workspace_as_a_user", || as_user(|user| attack(Access::Workspace, "at once", user))),
+    ("attempts_fail_in_workspace_in_a_world_made_ahead", || attack(Access::Workspace, "ahead", None)),
+    ("attempts_fail_in_workspace_in_a_world_made_ahead_as_a_user", || {
+        as_user(|user| attack(Access::Workspace, "ahead", user))
+    }),
+    ("attempts_fail_in_workspace_over_a_layer", || attack(Access::Workspace, "layered", None)),
+    ("attempts_fail_in_workspace_over_a_layer_as_a_user", || {
+        as_user(|user| attack(Access::Workspace, "layered", user))
+    }),
+    ("a_world_made_ahead_shows_no_old_mounts", aged),
     ("git_works", || git(None)),
     ("git_works_as_a_user", || as_user(git)),
     ("programs_work", || programs(None)),
@@ -56,6 +69,18 @@ fn check(right: bool, output: &Output) -> Told {
 
 fn text(error: impl ToString) -> String {
     error.to_string()
+}
+
+fn aged() -> Told {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let world = World::new(None);
+    let sub = world.root().join("sub");
+    fs::create_dir(&sub).map_err(text)?;
+    fs::write(sub.join("file"), "before\n").map_err(text)?;
+    let output = std::process::Command::new(world.me()).arg("__aged").arg(world.root()).output().map_err(text)?;
+    check(output.status.success() && said(&output) == "before\nahead\nbefore\nmounted\n", &output)
 }
 
 fn git(user: Option<u32>) -> Told {

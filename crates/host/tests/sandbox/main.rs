@@ -13,6 +13,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     match args.first().map(String::as_str) {
         Some("__run") => return world::run(&args[1..]),
+        Some("__aged") => return world::aged(&args[1..]),
         Some("__stage") => return world::stage(&args[1..]),
         Some("__probe") => return world::probe(&args[1..]),
         Some("--list") => {

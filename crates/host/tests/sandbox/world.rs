@@ -5,9 +5,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use nika_guard::profile::{Access, Profile};
-use nika_host::sandbox::probe::{self, Outcome, Scene, Stage};
+use nika_guard::{Effect, Effects, Exec, ExecKind, Mode, Policy, Stance};
+use nika_host::proc::{Jobs, Order};
+use nika_host::sandbox::probe::{self, Outcome, Scene, Stage, Way};
 use nika_host::sandbox::{Reach, Target, run as run_to_end};
 
 /// The ordinary user of the tests.
@@ -146,14 +150,14 @@ pub fn probe(args: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Makes all attempts under `access`, as `user` when there is one, and says which promises were broken.
-pub fn attack(access: Access, user: Option<u32>) -> Result<(), String> {
+/// Makes all attempts under `access`, `at once`, in a world made `ahead` or `layered`, as `user` when there is one, and says which promises were broken.
+pub fn attack(access: Access, how: &str, user: Option<u32>) -> Result<(), String> {
     let world = World::new(user);
     let stage = world.base.join("stage");
     world.own();
     // A stage is made by whoever attempts, so that all in it is theirs.
     let mut command = Command::new(world.me());
-    command.arg("__stage").arg(&stage).arg(access.name()).stdin(Stdio::null()).current_dir("/");
+    command.arg("__stage").arg(&stage).arg(access.name()).arg(how).stdin(Stdio::null()).current_dir("/");
     if let Some(user) = user {
         command.uid(user).gid(user);
     }
@@ -169,14 +173,15 @@ pub fn attack(access: Access, user: Option<u32>) -> Result<(), String> {
     }
 }
 
-/// `__stage BASE PROFILE`: all attempts, with what is around them.
+/// `__stage BASE PROFILE HOW`: all attempts, with what is around them.
 pub fn stage(args: &[String]) -> ExitCode {
     let me = std::env::current_exe().expect("this program");
     let mut stage = Stage::new(Path::new(&args[0]), &me).expect("a stage");
     let access = if args[1] == "workspace" { Access::Workspace } else { Access::ReadOnly };
     let leak = fs::File::open(&me).expect("a file to leak");
     let leaked = rustix::io::dup(&leak).expect("a descriptor that survives exec");
-    match stage.attempt(access, false) {
+    match stage.attempt(access, Way { landlock_only: false, ahead: args[2] == "ahead", layered: args[2] == "layered" })
+    {
         Err(refusal) => {
             eprintln!("{refusal}");
             ExitCode::from(3)
@@ -190,4 +195,56 @@ pub fn stage(args: &[String]) -> ExitCode {
             ExitCode::SUCCESS
         }
     }
+}
+
+/// `__aged ROOT`: prints `ROOT/sub/file` as commands see it, before and after something is mounted there while a world
+/// waits that was made before.
+pub fn aged(args: &[String]) -> ExitCode {
+    use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+    let sub = Path::new(&args[0]).join("sub");
+    unshare_mounts();
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).expect("mounts of our own");
+    let exec = Exec { commands: Vec::new(), kind: ExecKind::Opaque, why: String::new() };
+    let effects = Effects::one(Effect::Exec(exec));
+    let verdict = Policy::default().judge(&Stance::from(Mode::AcceptAll), &effects);
+    let permit = verdict.permit(None).expect("everything is accepted");
+    let jobs = Jobs::new(env!("CARGO_BIN_EXE_nika-run"), None);
+    jobs.expect_more();
+    let look = || {
+        let mut profile = Profile::new(Access::ReadOnly, &args[0], "/nonexistent");
+        profile.env = vec![("PATH".into(), "/usr/bin:/bin".into())];
+        let job = jobs.start(&permit, Order::shell("cat sub/file", profile, "s")).expect("it starts");
+        job.wait(Duration::from_secs(30), &|| false).expect("it ends");
+        print!("{}", String::from_utf8_lossy(&job.summary().head));
+    };
+    look();
+    until_a_world_waits();
+    println!("ahead");
+    look();
+    until_a_world_waits();
+    mount("none", &sub, "tmpfs", MountFlags::empty(), None).expect("a file system");
+    fs::write(sub.join("file"), "mounted\n").expect("a file of ours");
+    look();
+    ExitCode::SUCCESS
+}
+
+/// Until a child of ours has a child: a supervisor and the world that it made.
+fn until_a_world_waits() {
+    let children = |pid: &str| {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+        lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    let begun = Instant::now();
+    while !children("self").iter().any(|child| !children(child).is_empty()) {
+        thread::yield_now();
+        assert!(begun.elapsed() < Duration::from_secs(30), "no world waits");
+    }
+}
+
+/// Mounts of our own; before there is a second thread.
+#[allow(unsafe_code)]
+fn unshare_mounts() {
+    // SAFETY: no descriptor is shared or lost by it.
+    unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNS) }.expect("a namespace");
 }

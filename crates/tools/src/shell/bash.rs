@@ -1,13 +1,14 @@
 //! `bash`: runs a command, in the sandbox that the verdict on it picks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use nika_contract::{Block, Cancel, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
-use nika_guard::bash::Outcome;
-use nika_guard::profile::Access;
+use nika_guard::bash::{Outcome, Site};
+use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind};
+use nika_host::overlay::Layer;
 use nika_host::proc::{Exited, Job, KilledBy, Order, Stdin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,95 +115,40 @@ impl Tool for Bash {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        // The directory, or what a path leads to, may be another since it was judged.
-        let site = self.ground.site(cx.session);
-        if self.effects_at(&params, &site)?.of(Self::SPEC.name).all != cx.permit.effects().all {
-            return Err(ToolError::new(
-                code::CHANGED_SINCE_READ,
-                "what the command would touch changed since it was judged",
-            )
-            .hint("repeat the call; calls that change the directory go one after another"));
-        }
+        let site = self.judged_site(&params, cx)?;
         let command = self.read(&params, &site);
-        // What runs is what was read: the text in one way of writing, not the one that came.
-        let text = command.analysis.canonical.clone().unwrap_or_else(|| params.command.clone());
-        let most = match params.filesystem_mode {
-            _ if params.unconfined() => Access::Unconfined,
-            Some(FilesystemMode::AllowList) => Access::ReadOnly,
-            _ => Access::Workspace,
-        };
-        let preview = params.is_preview();
-        let mut profile = self.ground.profile(cx.permit, cx.session, most)?;
-        profile.cwd = site.cwd;
+        let mut profile = self.profile(&params, cx, site.cwd)?;
         let writes = profile.access != Access::ReadOnly;
-        if preview {
-            profile.hosts.clear();
-            profile.roots = self.ground.files.roots().map(Path::to_owned).collect();
-        }
-        let in_background = params.run_in_background.unwrap_or_default();
-        let wanted = profile.access == Access::Workspace && !in_background && (preview || self.ground.undo);
-        let (mut layers, mut bare) = match self.ground.no_layers.get() {
-            _ if !wanted => (Vec::new(), None),
-            Some(why) => (Vec::new(), Some(why.clone())),
-            None => match layered::lay(&self.ground, cx, &mut profile) {
-                Ok(layers) => (layers, None),
-                Err(why) => (Vec::new(), Some(why)),
-            },
-        };
-        if let Some(why) = bare.as_ref().filter(|_| preview) {
-            return Err(ToolError::new(code::NOT_CONFINED, format!("there is no preview: {why}")));
-        }
-        let mut order = Order::shell(text, profile, cx.session.id());
-        order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));
-        order.background = in_background;
-        order.stdin = if order.background { Stdin::Pipe } else { Stdin::Closed };
-        let job = match self.ground.start(cx, order.clone()) {
-            Err(error) if error.code == code::NOT_CONFINED && !layers.is_empty() && !preview => {
-                layers.clear();
-                order.profile.layers.clear();
-                let job = self.ground.start(cx, order)?;
-                // It was the layers: there will not be any next time either.
-                bare = Some(self.ground.no_layers.get_or_init(|| error.message).clone());
-                job
-            }
-            started => started?,
-        };
-        if in_background {
+        let mut over = self.lay(&params, cx, &mut profile)?;
+        let job = self.start(&params, cx, self.order(&params, cx, &command, profile), &mut over)?;
+        if params.in_background() {
             let text = format!("Started {} in the background. job_output reads and waits; its end is told.", job.id());
             return Ok(Output::text(text).with_fact("job", job.id()).with_fact("sandbox", job.held().profile.as_str()));
         }
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
-        if preview {
-            let settled = layered::look(&self.ground, cx, &layers)?;
-            return Ok(foretold(&job, &exited, &command, &settled));
+        if params.is_preview() {
+            return Ok(foretold(&job, &exited, &command, layered::look(&self.ground, cx, &over.layers)));
         }
-        let settled = if layers.is_empty() {
+        let settled = if over.layers.is_empty() {
             Settled::default()
         } else {
             // Nothing of it may still write: what watched over it says so, unless that was killed itself.
             let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
-            layered::apply(&self.ground, cx, layers, lives).await?
+            layered::apply(&self.ground, cx, over.layers, lives).await?
         };
         if writes {
             self.ground.look_again();
         }
-        let mut output = self.answer(cx, &job, &exited, &command);
-        if let Some(Block::Text(text)) = output.content.first_mut() {
-            settled.lines.iter().for_each(|line| text.extend(["\n", line]));
-            if let Some(why) = &bare {
-                text.push_str(&format!("\n[this call cannot be taken back: {why}]"));
-            }
-        }
-        output = output.with_fact("changed_paths", settled.paths()).with_fact("not_applied", settled.left_out);
-        if let Some(why) = bare {
-            output = output.with_fact("no_undo", why);
-        }
-        output.failed = output.failed.or(settled.failed);
-        if !settled.diff.is_empty() {
-            output = output.with_diff(settled.diff);
-        }
-        Ok(output)
+        Ok(with_changes(self.answer(cx, &job, &exited, &command), settled, over.bare))
     }
+}
+
+/// What a command runs over.
+#[derive(Debug, Default)]
+struct Over {
+    layers: Vec<Layer>,
+    /// Why there are none, where some were wanted.
+    bare: Option<String>,
 }
 
 impl Params {
@@ -213,10 +159,89 @@ impl Params {
     fn is_preview(&self) -> bool {
         self.preview.unwrap_or_default()
     }
+
+    fn in_background(&self) -> bool {
+        self.run_in_background.unwrap_or_default()
+    }
+
+    /// The most that it may be let do.
+    fn most(&self) -> Access {
+        match self.filesystem_mode {
+            _ if self.unconfined() => Access::Unconfined,
+            Some(FilesystemMode::AllowList) => Access::ReadOnly,
+            _ => Access::Workspace,
+        }
+    }
 }
 
 impl Bash {
-    fn effects_at(&self, params: &Params, site: &nika_guard::bash::Site) -> Result<Effects, ToolError> {
+    /// Where the command runs. The directory, or what a path leads to, may be another since it was judged.
+    fn judged_site(&self, params: &Params, cx: &Cx<'_>) -> Result<Site, ToolError> {
+        let site = self.ground.site(cx.session);
+        if self.effects_at(params, &site)?.of(Self::SPEC.name).all == cx.permit.effects().all {
+            return Ok(site);
+        }
+        let message = "what the command would touch changed since it was judged";
+        Err(ToolError::new(code::CHANGED_SINCE_READ, message)
+            .hint("repeat the call; calls that change the directory go one after another"))
+    }
+
+    fn profile(&self, params: &Params, cx: &Cx<'_>, cwd: PathBuf) -> Result<Profile, ToolError> {
+        let mut profile = self.ground.profile(cx.permit, cx.session, params.most())?;
+        profile.cwd = cwd;
+        if params.is_preview() {
+            profile.hosts.clear();
+            profile.roots = self.ground.files.roots().map(Path::to_owned).collect();
+        }
+        Ok(profile)
+    }
+
+    /// Layers for what is to be taken back or only to be looked at.
+    fn lay(&self, params: &Params, cx: &Cx<'_>, profile: &mut Profile) -> Result<Over, ToolError> {
+        let kept = params.is_preview() || self.ground.undo;
+        if profile.access != Access::Workspace || params.in_background() || !kept {
+            return Ok(Over::default());
+        }
+        let laid = match self.ground.no_layers.get() {
+            Some(why) => Err(why.clone()),
+            None => layered::lay(&self.ground, cx, profile),
+        };
+        match laid {
+            Ok(layers) => Ok(Over { layers, bare: None }),
+            Err(why) if params.is_preview() => {
+                Err(ToolError::new(code::NOT_CONFINED, format!("there is no preview: {why}")))
+            }
+            Err(why) => Ok(Over { layers: Vec::new(), bare: Some(why) }),
+        }
+    }
+
+    /// What runs is what was read: the text in one way of writing, not the one that came.
+    fn order(&self, params: &Params, cx: &Cx<'_>, command: &Command, profile: Profile) -> Order {
+        let text = command.analysis.canonical.clone().unwrap_or_else(|| params.command.clone());
+        let mut order = Order::shell(text, profile, cx.session.id());
+        order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));
+        order.background = params.in_background();
+        order.stdin = if order.background { Stdin::Pipe } else { Stdin::Closed };
+        order
+    }
+
+    /// Starts it; over the bare roots where the system turns out to grant no layers.
+    fn start(&self, params: &Params, cx: &Cx<'_>, order: Order, over: &mut Over) -> Result<Arc<Job>, ToolError> {
+        match self.ground.start(cx, order.clone()) {
+            Err(error) if error.code == code::NOT_CONFINED && !over.layers.is_empty() && !params.is_preview() => {
+                over.layers.clear();
+                let mut order = order;
+                order.profile.layers.clear();
+                let job = self.ground.start(cx, order)?;
+                // It was the layers: there will not be any next time either.
+                over.bare = Some(self.ground.no_layers.get_or_init(|| error.message).clone());
+                Ok(job)
+            }
+            started => started,
+        }
+    }
+
+    fn effects_at(&self, params: &Params, site: &Site) -> Result<Effects, ToolError> {
         let mut effects = self.read(params, site).effects;
         if params.is_preview() {
             // What it writes inside stays in the layer; that it runs is asked as ever.
@@ -234,7 +259,7 @@ impl Bash {
         Ok(effects)
     }
 
-    fn read(&self, params: &Params, site: &nika_guard::bash::Site) -> Command {
+    fn read(&self, params: &Params, site: &Site) -> Command {
         command::read(&params.command, site, &|target| command::place_in(&self.ground.files, target))
     }
 
@@ -282,24 +307,54 @@ impl Bash {
     }
 }
 
-/// The answer of a preview: the output, how it ended, and what would be other.
-fn foretold(job: &Job, exited: &Exited, command: &Command, settled: &Settled) -> Output {
+/// An answer, and what became of the changes.
+fn with_changes(mut output: Output, settled: Settled, bare: Option<String>) -> Output {
+    if let Some(Block::Text(text)) = output.content.first_mut() {
+        settled.lines.iter().for_each(|line| text.extend(["\n", line]));
+        if let Some(why) = &bare {
+            text.push_str(&format!("\n[this call cannot be taken back: {why}]"));
+        }
+    }
+    output = output.with_fact("changed_paths", settled.paths()).with_fact("not_applied", settled.left_out);
+    if let Some(why) = bare {
+        output = output.with_fact("no_undo", why);
+    }
+    output.failed = output.failed.or(settled.failed);
+    if !settled.diff.is_empty() {
+        output = output.with_diff(settled.diff);
+    }
+    output
+}
+
+/// The answer of a preview: the output, how it ended, and what would be other. That the latter cannot be said is no
+/// reason to withhold the former.
+fn foretold(job: &Job, exited: &Exited, command: &Command, settled: Result<Settled, ToolError>) -> Output {
     let last = command.analysis.last_command.as_deref();
     let mut text = report::output(&job.summary());
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
     text.push_str(&format!("[preview, without network: {}; nothing was changed]\n", report::ending(exited, last)));
+    let (settled, failed) = match settled {
+        Ok(settled) => (settled, None),
+        Err(error) => {
+            text.push_str(&format!("What it would change cannot be said: {}", error.message));
+            (Settled::default(), Some(error.code))
+        }
+    };
     match settled.paths() {
+        _ if failed.is_some() => {}
         0 => text.push_str("It would change nothing."),
         paths => text.push_str(&format!("It would change {paths} path(s):\n{}", settled.diff)),
     }
-    Output::text(text)
+    let mut output = Output::text(text)
         .with_fact("preview", true)
         .with_fact("would_change", settled.paths())
         .with_fact("wall_ms", exited.wall_ms)
         .with_fact("sandbox", job.held().profile.as_str())
-        .with_diff(settled.diff.clone())
+        .with_diff(settled.diff);
+    output.failed = failed;
+    output
 }
 
 /// Waits for the end on a thread where waiting does no harm. A call that nobody wants any more ends its job.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use nika_guard::bash::{Analysis, Site, Target, analyse};
-use nika_guard::{Effect, Effects, Exec, ExecKind, Place};
+use nika_guard::{Effects, Place};
 use nika_host::fs::Workspace;
 
 /// A command and its effects.
@@ -18,19 +18,8 @@ pub struct Command {
 /// Reads `text` as bash would in `site`; `place` says where a path leads.
 pub fn read(text: &str, site: &Site, place: &dyn Fn(&Target) -> Place) -> Command {
     let analysis = analyse(text, site);
-    let mut effects = analysis.effects(place);
-    if !prints_the_same(&analysis, site) {
-        let why = "its canonical print, which is what would run, reads otherwise".to_owned();
-        effects.all.push(Effect::Exec(Exec { commands: Vec::new(), kind: ExecKind::Misparse, why }));
-    }
-    Command { analysis, effects: effects.of("bash") }
-}
-
-/// Whether what would run, read again, does what was judged. It always should: this is the check that it does.
-fn prints_the_same(analysis: &Analysis, site: &Site) -> bool {
-    let Some(canonical) = &analysis.canonical else { return true };
-    let again = analyse(canonical, site);
-    again.kind <= analysis.kind && again.facts == analysis.facts && again.commands.len() == analysis.commands.len()
+    let effects = analysis.effects(place).of("bash");
+    Command { analysis, effects }
 }
 
 /// Where a path of a command leads in a workspace: the kernel follows its links. What cannot be followed

@@ -10,7 +10,7 @@ use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, ExecKind, Permit};
 use nika_host::fs::Workspace;
 use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
-use nika_host::sandbox::{Known, scan, scan_with, secrets_at_home};
+use nika_host::sandbox::{Known, MAX_WITHHELD, scan, scan_with, secrets_at_home};
 
 use super::report;
 
@@ -128,7 +128,16 @@ impl Ground {
         }
         if permit.hides_by_rule() {
             // What a rule withholds is hidden from this call alone: found anew, as it is the rules' of this session.
-            self.look(&|path| permit.hides(&self.files.place(path.to_owned()))).put_into(&mut profile);
+            let known = self.look(&|path| permit.hides(&self.files.place(path.to_owned())));
+            if known.withheld.len() > MAX_WITHHELD {
+                let (there, message) = (known.withheld.len(), "the sandbox cannot hide all that rules withhold");
+                return Err(ToolError::new(
+                    code::NOT_CONFINED,
+                    format!("{message}: {there} entries of {MAX_WITHHELD}"),
+                )
+                .hint("write the rule on the directories that hold them"));
+            }
+            known.put_into(&mut profile);
         } else {
             self.known().put_into(&mut profile);
         }
@@ -188,6 +197,7 @@ impl Ground {
             all.protected.extend(of_root.protected);
             all.absent.extend(of_root.absent);
             all.secrets.extend(of_root.secrets);
+            all.withheld.extend(of_root.withheld);
         }
         all
     }

@@ -104,7 +104,7 @@ pub(super) fn look(ground: &Ground, cx: &Cx<'_>, layers: &[Layer]) -> Result<Set
 pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, lives: bool) -> Result<Settled, ToolError> {
     let apart = ground.spill.join(format!("{}-{}", cx.call, unguessable()));
     let place = |at: usize| if at == 0 { apart.clone() } else { apart.with_extension(format!("root{at}")) };
-    let mut left: Vec<(Why, LeftOut)> = Vec::new();
+    let mut left: Vec<Left> = Vec::new();
     let applied = match lives {
         true => Err(ToolError::new(code::COMMAND_FAILED, "something of it may still run")),
         false => {
@@ -128,7 +128,7 @@ pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, live
                         let own: Vec<PathBuf> = paths.iter().filter(|path| path.starts_with(&root)).cloned().collect();
                         if !own.is_empty() {
                             let out = changes.leave_out(cx.permit, &own, &place(at))?;
-                            left.extend(out.into_iter().map(|one| (why, one)));
+                            left.extend(out.into_iter().map(|one| Left { why, at, one }));
                         }
                     }
                 }
@@ -149,37 +149,56 @@ pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, live
         Err(error) if cx.cancel.is_cancelled() => return Err(error),
         Err(error) => {
             let mut settled = Settled { failed: Some(error.code), ..Settled::default() };
-            let mut lost = Vec::new();
+            let (mut lost, mut kept) = (Vec::new(), Vec::new());
             for (at, layer) in layers.into_iter().enumerate() {
                 let root = layer.root(cx.permit).to_path_buf();
                 // Beside what was set apart before.
                 let to = if left.is_empty() { place(at) } else { place(at).join(".rest") };
-                if let Err(error) = layer.keep(cx.permit, &to) {
-                    lost.push(format!("[what it changed in {} could not be kept: {}]", root.display(), error.message));
+                if layer.changes(cx.permit).is_ok_and(|changes| changes.is_empty(cx.permit)) {
+                    continue;
+                }
+                match layer.keep(cx.permit, &to) {
+                    Ok(()) => kept.push(to),
+                    Err(error) => {
+                        let (root, why) = (root.display(), error.message);
+                        lost.push(format!("[what it changed in {root} could not be kept: {why}]"));
+                    }
                 }
             }
-            let message = &error.message;
-            settled
-                .lines
-                .push(format!("[nothing was applied: {message}; what it changed lies in {}]", apart.display()));
+            let lies = places("; what it changed lies in", &kept);
+            settled.lines.push(format!("[nothing was applied: {}{lies}]", error.message));
             settled.lines.extend(lost);
             settled
         }
     };
     settled.left_out = left.len();
     for why in [Why::Guarded, Why::Conflict] {
-        let of: Vec<&LeftOut> = left.iter().filter(|(of, _)| *of == why).map(|(_, one)| one).collect();
+        let of: Vec<&Left> = left.iter().filter(|left| left.why == why).collect();
         if of.is_empty() {
             continue;
         }
-        let names: Vec<PathBuf> = of.iter().map(|one| one.path.clone()).collect();
-        let kept = match of.iter().any(|one| one.kept.is_some()) {
-            true => format!("; the command's version lies in {}", apart.display()),
-            false => String::new(),
-        };
+        let names: Vec<PathBuf> = of.iter().map(|left| left.one.path.clone()).collect();
+        let mut kept: Vec<PathBuf> =
+            of.iter().filter(|left| left.one.kept.is_some()).map(|left| place(left.at)).collect();
+        kept.dedup();
+        let kept = places("; the command's version lies in", &kept);
         settled.lines.push(format!("[not applied, {}: {}{kept}]", why.words(), listed(ground, &names)));
     }
     Ok(settled)
+}
+
+/// A path that was left out.
+struct Left {
+    why: Why,
+    /// The number of its root.
+    at: usize,
+    one: LeftOut,
+}
+
+/// Where something lies, after `words`; nothing where there is nothing.
+fn places(words: &str, places: &[PathBuf]) -> String {
+    let all: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+    if all.is_empty() { String::new() } else { format!("{words} {}", all.join(" and ")) }
 }
 
 /// Why a path was left out.

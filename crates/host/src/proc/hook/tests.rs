@@ -65,7 +65,9 @@ fn endless_complaints_do_not_hold_an_answer_back() {
 #[test]
 fn what_it_leaves_in_the_background_is_neither_waited_for_nor_left() {
     let begun = Instant::now();
-    let said = answer(run("sleep 78.25 & echo done", Vec::new()));
+    // One in its group, one in a session of its own, and one whose parent is gone, too.
+    let script = "sleep 78.25 & setsid sleep 78.25 & (setsid sh -c 'sleep 78.25; true' &) ; echo done";
+    let said = answer(run(&format!("({script}) >/dev/null 2>&1; echo done"), Vec::new()));
     assert_eq!(said, "done\n");
     assert!(begun.elapsed() < Duration::from_secs(10));
     let left = || {

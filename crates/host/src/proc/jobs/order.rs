@@ -115,6 +115,11 @@ impl Order {
         let mut profile = self.profile.clone();
         profile.env.retain(|(name, _)| name != MARK);
         profile.env.push((MARK.to_owned(), mark.to_owned()));
+        if profile.access == Access::ReadOnly {
+            // Nothing has to be carved out of what cannot be written, and the lists are long.
+            profile.protected.clear();
+            profile.absent.clear();
+        }
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let own = Some(profile.limits.wall_ms).filter(|ms| *ms > 0);
         let is_shell = matches!(self.program, Program::Shell { .. });

@@ -19,6 +19,8 @@ use crate::proc::wire::{Exited, How, KilledBy, Lines, Report};
 const PIECE_BYTES: usize = 64 << 10;
 /// How often a job that could wait for input is looked at.
 const LOOK: Duration = Duration::from_millis(250);
+/// How long a job runs before a supervisor for the next one is made beside it: a short one ends first.
+const PREPARE_AFTER: Duration = Duration::from_millis(50);
 /// How long it must have been quiet.
 const QUIET: Duration = Duration::from_secs(1);
 /// How many pieces of output are taken before the supervisor is heard again.
@@ -37,6 +39,8 @@ pub(super) struct Pump {
     /// Processor time of the tree, and since when it has not changed.
     idle: (u64, Instant),
     stopped_for_output: bool,
+    /// When a supervisor for the next job is made, if this one has not ended by then; none when there is one.
+    prepare_at: Option<Instant>,
 }
 
 impl Pump {
@@ -60,6 +64,7 @@ impl Pump {
             piece: vec![0; PIECE_BYTES],
             idle: (0, Instant::now()),
             stopped_for_output: false,
+            prepare_at: Some(Instant::now() + PREPARE_AFTER),
         }
     }
 
@@ -79,6 +84,9 @@ impl Pump {
                 }
             }
             self.look_whether_waiting();
+            if self.prepare_at.is_some_and(|at| Instant::now() >= at) {
+                self.prepare_next();
+            }
         }
         self.take_all_output();
         if lock(&self.job.inside).exited.is_none() {
@@ -89,6 +97,14 @@ impl Pump {
         self.job.forget_input();
         lock(&self.job.inside).gone = true;
         self.job.changed.notify_all();
+        self.prepare_next();
+    }
+
+    /// Has a supervisor wait for the next job, once: not while this one starts, which both would pay for.
+    fn prepare_next(&mut self) {
+        if let (Some(_), Some(all)) = (self.prepare_at.take(), self.all.upgrade()) {
+            all.prepare_next();
+        }
     }
 
     /// Does what the supervisor said.
@@ -108,7 +124,10 @@ impl Pump {
 
     /// Waits for output or words; no longer than until the next look.
     fn wait(&self) -> (bool, bool) {
-        let timeout = self.job.input.map(|_| Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) });
+        let look = self.job.input.map(|_| LOOK);
+        let prepare = self.prepare_at.map(|at| at.saturating_duration_since(Instant::now()));
+        let first = [look, prepare].into_iter().flatten().min();
+        let timeout = first.map(|first| Timespec { tv_sec: 0, tv_nsec: i64::from(first.subsec_nanos()) });
         let mut fds = vec![PollFd::from_borrowed_fd(self.job.link().as_fd(), PollFlags::IN)];
         fds.extend(self.output.iter().map(|output| PollFd::from_borrowed_fd(output.as_fd(), PollFlags::IN)));
         if poll(&mut fds, timeout.as_ref()).is_err() {

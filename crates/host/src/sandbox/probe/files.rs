@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, XattrFlags, setxattr, utimensat};
 
-use super::Must::{Fail, Work, WorkInWorkspace};
+use super::Must::{Fail, FailOnDisk, Work, WorkInWorkspace};
 use super::{Row, Scene, broken};
 
 /// What stands outside and in protected files.
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Row] = &[
         renamed
     }),
     ("git-config-delete", Fail, "delete .git/config", |s| fs::remove_file(s.root.join(".git/config"))),
-    ("git-commondir", Fail, "create .git/commondir", |s| write(&s.root.join(".git/commondir"))),
+    ("git-commondir", FailOnDisk, "create .git/commondir", |s| write(&s.root.join(".git/commondir"))),
     ("git-move", Fail, "move .git away", |s| fs::rename(s.root.join(".git"), s.root.join("x"))),
     ("git-case", Fail, "reach .git/config by another spelling", |s| append(&s.root.join("./sub/../.git/./config"))),
     ("nested-config", Fail, "append to a nested repository's .git/config", |s| {
@@ -104,24 +104,24 @@ pub(super) const ROWS: &[Row] = &[
         fs::hard_link(s.root.join(".git/config"), s.root.join("alias"))?;
         append(&s.root.join("alias"))
     }),
-    ("absent-envrc", Fail, "create .envrc", |s| write(&s.root.join(".envrc"))),
-    ("absent-envrc-move", Fail, "move a file to .envrc", |s| {
+    ("absent-envrc", FailOnDisk, "create .envrc", |s| write(&s.root.join(".envrc"))),
+    ("absent-envrc-move", FailOnDisk, "move a file to .envrc", |s| {
         fs::write("/tmp/nika-probe-envrc", "x")?;
         if s.writable {
             create(&s.root.join("envrc.tmp"))?;
         }
         fs::rename(s.root.join("envrc.tmp"), s.root.join(".envrc"))
     }),
-    ("absent-delete", Fail, "delete what stands in for .envrc, and create it", |s| {
+    ("absent-delete", FailOnDisk, "delete what stands in for .envrc, and create it", |s| {
         fs::remove_file(s.root.join(".envrc"))?;
         create(&s.root.join(".envrc"))
     }),
-    ("absent-link", Fail, "make a link called .mcp.json", |s| symlink("/etc/passwd", s.root.join(".mcp.json"))),
-    ("absent-vscode", Fail, "create .vscode/tasks.json", |s| below(&s.root, ".vscode", "tasks.json")),
-    ("absent-claude", Fail, "create .claude/settings.json", |s| below(&s.root, ".claude", "settings.json")),
-    ("absent-nika", Fail, "create .nika/config.yaml", |s| below(&s.root, ".nika", "config.yaml")),
-    ("absent-cargo", Fail, "create .cargo/config.toml", |s| below(&s.root, ".cargo", "config.toml")),
-    ("absent-move", Fail, "move what stands in for .vscode away", |s| {
+    ("absent-link", FailOnDisk, "make a link called .mcp.json", |s| symlink("/etc/passwd", s.root.join(".mcp.json"))),
+    ("absent-vscode", FailOnDisk, "create .vscode/tasks.json", |s| below(&s.root, ".vscode", "tasks.json")),
+    ("absent-claude", FailOnDisk, "create .claude/settings.json", |s| below(&s.root, ".claude", "settings.json")),
+    ("absent-nika", FailOnDisk, "create .nika/config.yaml", |s| below(&s.root, ".nika", "config.yaml")),
+    ("absent-cargo", FailOnDisk, "create .cargo/config.toml", |s| below(&s.root, ".cargo", "config.toml")),
+    ("absent-move", FailOnDisk, "move what stands in for .vscode away", |s| {
         fs::rename(s.root.join(".vscode"), s.root.join("y"))
     }),
     ("link-replace", Fail, "replace a protected link", |s| {

@@ -1,0 +1,80 @@
+//! Killed while a command's changes are applied: what stands is what stood, or all of what the command left, and the
+//! latter can be taken back.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::durability::{Dice, rounds};
+use crate::shell_undo::tree;
+use crate::world::{World, world};
+
+/// Every kind of change, on files enough for a kill to fall between two.
+const SCRIPT: &str = "for f in d*/*; do echo new >> $f; done; rm -r gone; rm link; ln -s d1 link; mkdir new; \
+                      for i in $(seq 40); do echo $i > new/$i; done; rm d1/1; mkdir d1/1; echo x > d1/1/x; \
+                      chmod 600 d2/2; rm -r d3; echo file > d3; mv new/1 new/moved";
+
+fn begin() -> World {
+    let mut world = world().file("gone/x/y", "y\n").file("tools/run.sh", SCRIPT);
+    for n in 0..150 {
+        world = world.file(&format!("d{}/{n}", n % 7), &format!("{n}\n"));
+    }
+    std::os::unix::fs::symlink("gone", world.root().join("link")).expect("a link");
+    world
+}
+
+fn started(world: &World) -> Child {
+    let words = ["call", "bash", "command=bash tools/run.sh", "--mode", "workspace"];
+    world.nika(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
+}
+
+/// Waits until something lies in a directory of the state of this name, or the program has ended.
+fn until_there(world: &World, child: &mut Child, name: &str) {
+    let lies = |dir: PathBuf| fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
+    let there = || {
+        let mut states = fs::read_dir(world.path("state")).into_iter().flatten().flatten();
+        states.any(|state| lies(state.path().join(name)))
+    };
+    while !there() && child.try_wait().is_ok_and(|ended| ended.is_none()) {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_the_old_state_or_the_new_one_and_undo_is_whole() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let reference = begin();
+    let old = tree(&reference.root());
+    assert!(started(&reference).wait().expect("it ends").success());
+    let new = tree(&reference.root());
+    assert_ne!(old, new);
+    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    for round in 0..rounds(6) {
+        let world = begin();
+        let mut child = started(&world);
+        // Half of the kills fall somewhere in the call, half of them where its changes are made.
+        let (name, within) = if round % 2 == 0 { ("layers", 120_000) } else { ("sets", 12_000) };
+        until_there(&world, &mut child, name);
+        let (begun, after) = (Instant::now(), Duration::from_micros(dice.roll(within)));
+        while begun.elapsed() < after {
+            std::hint::spin_loop();
+        }
+        child.kill().ok();
+        child.wait().expect("it ended");
+        // The next start, whatever it is.
+        world.run(&["call", "list_dir"]).exits(0);
+        let now = tree(&world.root());
+        assert!(now == old || now == new, "round {round}: a mix");
+        let undone = world.run(&["undo", "--mode", "workspace"]);
+        assert!(undone.code == 0 || now == old, "round {round}: {undone:?}");
+        assert_eq!(tree(&world.root()), old, "round {round}: {undone:?}");
+        for left in ["layers", "sets"] {
+            let left = world.state().join(left);
+            let entries = fs::read_dir(&left).into_iter().flatten().flatten().count();
+            assert_eq!(entries, 0, "round {round}: something is left in {}", left.display());
+        }
+    }
+}
