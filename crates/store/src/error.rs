@@ -55,6 +55,25 @@ pub enum StoreError {
     /// No call with this id changed anything that is still kept.
     #[error("no kept change belongs to the call {0:?}")]
     NoSuchCall(String),
+    /// The database of tasks, plans and to-do lists.
+    #[error("the database `nika.db` of the state directory: {0}")]
+    Database(String),
+    /// The session never held a conversation.
+    #[error("the session {0:?} has no transcript")]
+    NoTranscript(String),
+    /// A transcript is never written over.
+    #[error("the session {0:?} has a transcript already")]
+    TranscriptExists(String),
+    /// A fork names a line that is not there.
+    #[error("the transcript of session {session:?} has {lines} lines, not {wanted}")]
+    TranscriptShorter {
+        /// Whose.
+        session: String,
+        /// How many it has.
+        lines: u64,
+        /// How many were asked for.
+        wanted: u64,
+    },
     /// The text cannot name a session or call: it would become a file name.
     #[error("{0:?} cannot name a session: use at most 64 letters, digits, '-', '_' or '.', not beginning with '.'")]
     BadId(String),
@@ -70,6 +89,12 @@ impl StoreError {
     }
 }
 
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> StoreError {
+        StoreError::Database(error.to_string())
+    }
+}
+
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> ToolError {
         let (code, hint) = match &error {
@@ -79,13 +104,16 @@ impl From<StoreError> for ToolError {
             StoreError::Broken(_) => {
                 (code::JOURNAL_BROKEN, "look at it with `nika log verify`, and use another session meanwhile")
             }
-            StoreError::Io { .. } | StoreError::Unusable { .. } => {
+            StoreError::Io { .. } | StoreError::Unusable { .. } | StoreError::Database(_) => {
                 (code::STATE_UNUSABLE, "mend the state directory, or name another")
             }
             StoreError::Damaged { .. } => (code::STATE_UNUSABLE, "this one cannot be restored; others can"),
             StoreError::Gone(_) | StoreError::NoSuchCall(_) => {
                 (code::NOTHING_TO_UNDO, "`checkpoints` lists what can be taken back")
             }
+            StoreError::NoTranscript(_) => (code::BAD_ARGUMENTS, "name one that has"),
+            StoreError::TranscriptExists(_) => (code::BAD_ARGUMENTS, "choose a new name"),
+            StoreError::TranscriptShorter { .. } => (code::BAD_ARGUMENTS, "name one of its lines"),
             StoreError::BadId(_) => (code::BAD_ARGUMENTS, "choose a name such as `review-2`"),
         };
         ToolError::new(code, error.to_string()).hint(hint)

@@ -8,6 +8,8 @@
 //! objects/ab/cdef…   contents by sha256, compressed               → objects
 //! checkpoints.log    which call changed which path from what      → checkpoints
 //! sessions/ID.json   what a named session had read and granted    → sessions
+//! transcripts/ID.jsonl  what a conversation was                 → transcript
+//! nika.db            tasks, plans, to-do lists                    → tasks, plans, todos
 //! spill/CALL.txt     output too long for an answer                → spill
 //! sets/              intents of multi-file changes (host's own)
 //! ```
@@ -16,20 +18,26 @@
 //! are parameters, and where only "older than" matters, the file system's own stamps are compared.
 
 pub mod checkpoints;
+mod db;
 mod error;
 mod hash;
 mod id;
 pub mod journal;
 pub mod objects;
-mod pathtext;
+pub mod plans;
 pub mod sessions;
 pub mod spill;
 mod state;
+pub mod tasks;
+pub mod todos;
+pub mod transcript;
 
 pub use checkpoints::{CallChanges, CallUndo, Change, CheckpointMeta, Checkpoints};
+pub use db::Db;
 pub use error::StoreError;
 pub use hash::Hash;
 pub use journal::{Broken, Durability, Entry, Journal, Line};
 pub use objects::Objects;
 pub use sessions::{ReadEntry, SessionFile};
 pub use state::State;
+pub use transcript::{Transcript, TranscriptInfo};

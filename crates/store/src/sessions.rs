@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use nika_contract::pathtext;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 use crate::hash::Hash;
 use crate::id;
-use crate::pathtext;
 use crate::state::State;
 
 /// Of the file's form. Another number is refused: what a newer Nika meant must not be guessed.

@@ -70,6 +70,10 @@ impl State {
         self.dir.join("sessions")
     }
 
+    pub(crate) fn transcripts_dir(&self) -> PathBuf {
+        self.dir.join("transcripts")
+    }
+
     pub(crate) fn journal_dir(&self) -> PathBuf {
         self.dir.join("journal")
     }
@@ -80,6 +84,10 @@ impl State {
 
     pub(crate) fn head_path(&self, session: &str) -> PathBuf {
         self.dir.join("heads").join(session)
+    }
+
+    pub(crate) fn database_path(&self) -> PathBuf {
+        self.dir.join("nika.db")
     }
 
     pub(crate) fn checkpoints_path(&self) -> PathBuf {

@@ -16,11 +16,10 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-use nika_contract::{Before, Kind, More};
+use nika_contract::{Before, Kind, More, pathtext};
 use serde::{Deserialize, Serialize};
 
 use crate::hash::Hash;
-use crate::pathtext;
 
 /// [`Kind`] as a line has it.
 #[derive(Serialize, Deserialize)]
