@@ -121,8 +121,8 @@ pub struct ProtocolError {
     pub data: Option<Value>,
 }
 
-/// Says a line to the client, as a log message, where its revision has those.
-pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+/// Says a line to the client, as a log message. Whether its revision has those is the answer.
+pub type Tell = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// Lists tools and runs calls.
 pub trait Backend: Send + Sync + 'static {

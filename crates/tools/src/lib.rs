@@ -7,6 +7,8 @@ pub mod file;
 mod lenient;
 pub mod search;
 pub mod shell;
+pub mod talk;
+pub mod work;
 
 use std::sync::Arc;
 
@@ -26,6 +28,10 @@ pub struct Needs {
     pub parsers: Option<Isolated>,
     /// What commands stand on; without it there are none.
     pub shell: Option<Arc<shell::ground::Ground>>,
+    /// Where notes and tasks are kept; without it there are none.
+    pub work: Option<Arc<work::Ground>>,
+    /// What the conversation stands on.
+    pub talk: talk::Talk,
 }
 
 /// Every tool of this crate.
@@ -55,5 +61,24 @@ pub fn all(needs: &Needs) -> Vec<Box<dyn AnyTool>> {
         let repls = Arc::new(Repls::new(Arc::clone(&shell.jobs)));
         tools.push(Erased::boxed(shell::repl::Repl { ground: ground(), repls }));
     }
+    if let Some(work) = &needs.work {
+        let ground = || Arc::clone(work);
+        tools.push(Erased::boxed(work::todo_write::TodoWrite { ground: ground() }));
+        tools.push(Erased::boxed(work::plan_get::PlanGet { ground: ground() }));
+        tools.push(Erased::boxed(work::update_plan::UpdatePlan { ground: ground() }));
+        tools.push(Erased::boxed(work::plan_clear::PlanClear { ground: ground() }));
+        tools.push(Erased::boxed(work::task_create::TaskCreate { ground: ground() }));
+        tools.push(Erased::boxed(work::task_get::TaskGet { ground: ground() }));
+        tools.push(Erased::boxed(work::task_list::TaskList { ground: ground() }));
+        tools.push(Erased::boxed(work::task_update::TaskUpdate { ground: ground() }));
+        tools.push(Erased::boxed(work::task_start::TaskStart { ground: ground() }));
+        tools.push(Erased::boxed(work::task_complete::TaskComplete { ground: ground() }));
+        tools.push(Erased::boxed(work::task_block::TaskBlock { ground: ground() }));
+        tools.push(Erased::boxed(work::task_cancel::TaskCancel { ground: ground() }));
+        tools.push(Erased::boxed(work::task_next::TaskNext { ground: ground() }));
+        tools.push(Erased::boxed(work::task_output::TaskOutput { ground: ground() }));
+        tools.push(Erased::boxed(work::task_stop::TaskStop { ground: ground() }));
+    }
+    tools.extend(talk::all(&needs.talk, &needs.files));
     tools
 }

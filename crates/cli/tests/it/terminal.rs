@@ -11,25 +11,36 @@ use crate::world::{World, exists, world};
 
 /// Runs a call at a terminal of its own, types `answer` once asked, and returns the exit code with what was shown.
 fn at_terminal(world: &World, words: &[&str], answer: &str) -> (i32, String) {
+    let (code, shown, _) = typing(world, words, &[("instead: ", answer)]);
+    (code, shown)
+}
+
+/// The same, for several answers, each typed when what comes before it was shown; and what went to stdout.
+fn typing(world: &World, words: &[&str], answers: &[(&str, &str)]) -> (i32, String, String) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&person).and_then(|()| unlockpt(&person)).expect("it is ours");
     let name = ptsname(&person, Vec::new()).expect("it has a name").into_string().expect("UTF-8");
     let side = || Stdio::from(OwnedFd::from(File::options().read(true).write(true).open(&name).expect("it opens")));
-    let mut child = world.nika(words).stdin(side()).stderr(side()).stdout(Stdio::null()).spawn().expect("it starts");
+    let mut child = world.nika(words).stdin(side()).stderr(side()).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut person = File::from(person);
     let mut shown = String::new();
     let mut bytes = [0; 4096];
-    while !shown.contains("instead: ") {
-        match person.read(&mut bytes) {
-            Ok(count) if count > 0 => shown.push_str(&String::from_utf8_lossy(&bytes[..count])),
-            _ => break,
+    for (prompt, answer) in answers {
+        let seen = shown.len();
+        while !shown[seen..].contains(prompt) {
+            match person.read(&mut bytes) {
+                Ok(count) if count > 0 => shown.push_str(&String::from_utf8_lossy(&bytes[..count])),
+                _ => break,
+            }
+        }
+        if shown[seen..].contains(prompt) {
+            writeln!(person, "{answer}").expect("it can be typed");
         }
     }
-    if shown.contains("instead: ") {
-        writeln!(person, "{answer}").expect("it can be typed");
-    }
+    let mut out = String::new();
+    child.stdout.take().expect("it is piped").read_to_string(&mut out).expect("it is text");
     let code = child.wait().expect("it ends").code().unwrap_or(-1);
-    (code, shown)
+    (code, shown, out)
 }
 
 #[test]
@@ -47,8 +58,41 @@ fn yes_no_and_always() {
     let (code, shown) = at_terminal(&world, &[&write("file_path=d.txt")[..], &session].concat(), "a");
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("[a]lways in this session (`write(/d.txt)`)"), "{shown}");
+    assert!(shown.contains("always would allow every change of this path, by any tool"), "{shown}");
     // The grant is kept: nobody has to be asked in the next process.
     world
         .run(&[&["call", "edit", "file_path=d.txt", "old_string=hello", "new_string=bye"][..], &session].concat())
         .exits(0);
+}
+
+#[test]
+fn a_menu_is_answered_by_number_after_a_slip() {
+    let world = world();
+    let question = r#"{"question": "Which way?", "options": ["left", "right"], "allow_free_text": false}"#;
+    let words = ["call", "ask_user_question", "--json", question];
+    let answers = [("declines): ", "7"), ("from 1 to 2: ", "2")];
+    let (code, shown, out) = typing(&world, &words, &answers);
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("Which way?") && shown.contains("2. right"), "{shown}");
+    assert!(out.contains("The person chose: right"), "{out}");
+    let words = ["call", "ask_user_question", "question=Why?"];
+    let (_, _, out) = typing(&world, &words, &[("declines): ", "because")]);
+    assert!(out.contains("The person wrote: because"), "{out}");
+}
+
+#[test]
+fn a_plan_is_approved_at_the_terminal_and_the_session_remembers() {
+    let world = world();
+    let session = ["--session", "s", "--mode", "accept-edits"];
+    world.run(&[&["call", "enter_plan_mode"][..], &session].concat()).exits(0).says("Plan mode");
+    let write = [&["call", "write", "file_path=a.txt", "content=x"][..], &session].concat();
+    world.run(&write).exits(3).complains("by plan mode");
+    let exit = [&["call", "exit_plan_mode", "plan=Write a.txt."][..], &session].concat();
+    world.run(&exit).exits(0).says("Nobody can be asked here");
+    world.run(&write).exits(3).complains("by plan mode");
+    let (code, shown, out) = typing(&world, &exit, &[("declines): ", "1")]);
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("Write a.txt.") && out.contains("Approved"), "{shown}{out}");
+    world.run(&write).exits(0);
+    world.run(&["call", "enter_plan_mode"]).exits(1).complains("NIKA-603");
 }

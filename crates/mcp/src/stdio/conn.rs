@@ -77,7 +77,8 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 
 impl Conn {
     /// Says a line to the client, once it has shaken hands: the newest revision has no messages of the server's own.
-    pub(crate) fn say(&self, text: &str) {
+    /// Whether it was said is the answer.
+    pub(crate) fn say(&self, text: &str) -> bool {
         let shaken = self.handshake.lock().unwrap_or_else(PoisonError::into_inner).is_some();
         if shaken {
             let params = json!({ "level": "info", "logger": "nika", "data": text });
@@ -85,6 +86,7 @@ impl Conn {
                 self.out.notification("notifications/message", params);
             }
         }
+        shaken
     }
 
     pub(crate) fn new(engine: Arc<Engine>, out: Arc<Out>) -> Conn {

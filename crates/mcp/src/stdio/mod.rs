@@ -49,11 +49,7 @@ pub async fn serve_fds(backend: Arc<dyn Backend>, input: BorrowedFd<'_>, output:
     let out = Arc::new(Out::new(Pipe::writer(output)?));
     let conn = Arc::new(Conn::new(Arc::new(Engine::new(backend)), Arc::clone(&out)));
     let weak = Arc::downgrade(&conn);
-    conn.engine.listen(Arc::new(move |text| {
-        if let Some(conn) = weak.upgrade() {
-            conn.say(text);
-        }
-    }));
+    conn.engine.listen(Arc::new(move |text| weak.upgrade().is_some_and(|conn| conn.say(text))));
     let writer = tokio::spawn({
         let out = Arc::clone(&out);
         async move { out.drain().await }

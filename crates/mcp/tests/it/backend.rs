@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use nika_contract::{Asked, Block, BoxFuture, Choice, Fault, Output, Pending, Question, ToolError, code};
+use nika_contract::{
+    Asked, Block, BoxFuture, Choice, Fault, Inquiry, Offer, Output, Pending, Question, Replied, ToolError, code,
+};
 use nika_guard::Answer as Said;
 use nika_mcp::{Answer, Backend, Listed, Object, Reply, Request, Session};
 use serde_json::{Value, json};
@@ -27,7 +29,7 @@ impl Scene {
     }
 }
 
-const TOOLS: &[&str] = &["echo", "fail", "data", "link", "wait", "steps", "ask", "load", "whoami"];
+const TOOLS: &[&str] = &["echo", "fail", "data", "link", "wait", "steps", "ask", "inquire", "load", "whoami"];
 
 fn object(value: Value) -> Arc<Object> {
     Arc::new(value.as_object().expect("an object").clone())
@@ -109,6 +111,24 @@ impl Backend for Scene {
                             Asked::Always(_, rule) => format!("always {rule}"),
                             Asked::Nobody => "nobody".into(),
                             Asked::Later => return Ok(Answer::NeedsInput(Pending::Permission(question))),
+                        }))
+                    }
+                    "inquire" => {
+                        let offer = |label: &str| Offer { label: label.into(), description: Some("one".into()) };
+                        let inquiry = Inquiry {
+                            id: format!("i-{text}"),
+                            tool: "inquire".into(),
+                            header: Some("Port".into()),
+                            text: format!("Which {text}?"),
+                            options: vec![offer("left"), offer("right")],
+                            free_text: true,
+                        };
+                        Ok(Output::text(match request.asker.inquire(&inquiry).await {
+                            Replied::Chosen(label) => format!("chose {label}"),
+                            Replied::Wrote(words) => format!("wrote {words}"),
+                            Replied::Declined { why } => format!("declined: {}", why.unwrap_or_default()),
+                            Replied::Nobody => "nobody".into(),
+                            Replied::Later => return Ok(Answer::NeedsInput(Pending::Inquiry(inquiry))),
                         }))
                     }
                     "load" => {

@@ -105,3 +105,45 @@ async fn a_newer_client_is_asked_by_a_result() {
     forged["requestState"] = format!("{}x", state.as_str().expect("a string")).into();
     assert_eq!(peer.ask("tools/call", forged).await["error"]["code"], -32602);
 }
+
+#[tokio::test]
+async fn a_tools_own_question_is_a_form_with_a_choice_and_words() {
+    let answers = [
+        (json!({ "action": "accept", "content": { "choice": "right" } }), "chose right"),
+        (json!({ "action": "accept", "content": { "choice": "right", "text": "neither" } }), "wrote neither"),
+        (json!({ "action": "decline" }), "declined: "),
+        (json!({ "action": "cancel" }), "declined: dismissed without an answer"),
+    ];
+    for revision in ["2025-06-18", "2025-11-25"] {
+        let mut peer = Peer::legacy(revision, json!({ "elicitation": {} })).await;
+        for (result, want) in &answers {
+            peer.request("tools/call", json!({ "name": "inquire", "arguments": { "text": "way" } })).await;
+            let question = peer.receive().await;
+            assert_eq!(question["method"], "elicitation/create");
+            assert_eq!(question["params"]["message"], "Port\n\nWhich way?");
+            let choice = &question["params"]["requestedSchema"]["properties"]["choice"];
+            let (labels, titles) = match revision {
+                "2025-06-18" => (json!([choice["enum"][0]]), json!([choice["enumNames"][0]])),
+                _ => (json!([choice["oneOf"][0]["const"]]), json!([choice["oneOf"][0]["title"]])),
+            };
+            assert_eq!((labels, titles), (json!(["left"]), json!(["left — one"])), "{question}");
+            peer.send(json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })).await;
+            assert_eq!(said(&peer.receive().await), *want);
+        }
+    }
+    let mut peer = Peer::modern(json!({ "elicitation": {} }));
+    for (result, want) in &answers {
+        let call = json!({ "name": "inquire", "arguments": { "text": "way" } });
+        let first = peer.ask("tools/call", call.clone()).await;
+        assert_eq!(first["result"]["resultType"], "input_required");
+        let (key, request) =
+            first["result"]["inputRequests"].as_object().and_then(|all| all.iter().next()).expect("one");
+        assert_eq!(request["params"]["requestedSchema"]["properties"]["text"]["type"], "string", "{request}");
+        let mut second = call;
+        second["requestState"] = first["result"]["requestState"].clone();
+        second["inputResponses"] = json!({ key.as_str(): result });
+        assert_eq!(said(&peer.ask("tools/call", second).await), *want);
+    }
+    let mut peer = Peer::legacy("2025-11-25", json!({})).await;
+    assert_eq!(said(&peer.call("inquire", "way").await), "nobody");
+}

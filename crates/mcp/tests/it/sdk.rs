@@ -50,7 +50,7 @@ fn eras() -> [ClientLifecycleMode; 2] {
 
 async fn try_everything(client: rmcp::service::RunningService<RoleClient, Agreeable>) {
     let tools = client.list_all_tools().await.expect("tools");
-    assert_eq!(tools.len(), 9);
+    assert_eq!(tools.len(), 10);
     for (tool, want) in [("echo", "hi"), ("ask", "yes by the client's user"), ("fail", "NIKA-208 no a.rs; look around")]
     {
         let arguments = json!({ "text": "hi" }).as_object().expect("an object").clone();
@@ -75,6 +75,8 @@ async fn over_pipes() {
 
 #[tokio::test]
 async fn over_http() {
+    // The client's library has TLS built in and no cryptography of its own; where another test was first, it is there.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let web = Web::open().await;
     for era in eras() {
         let mut config = StreamableHttpClientTransportConfig::with_uri(format!("http://{}/mcp", web.address));

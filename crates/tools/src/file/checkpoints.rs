@@ -125,15 +125,22 @@ impl ListCheckpoints {
     }
 }
 
+/// Paths of one call that are named in the text: a build leaves hundreds.
+const NAMED: usize = 8;
+
 fn line(checkpoint: &Checkpoint) -> String {
-    let paths: Vec<String> = checkpoint
+    let mut paths: Vec<String> = checkpoint
         .paths
         .iter()
+        .take(NAMED)
         .map(|path| {
             let size = path.bytes.map(|bytes| format!(", {bytes} bytes kept")).unwrap_or_default();
             format!("{} ({}{size})", path.path, path.what)
         })
         .collect();
+    if checkpoint.paths.len() > NAMED {
+        paths.push(format!("and {} more", checkpoint.paths.len() - NAMED));
+    }
     let undone = checkpoint.undone_by.as_ref().map(|by| format!(" [taken back by {by}]")).unwrap_or_default();
     format!("{} {}{undone}: {}", checkpoint.call_id, checkpoint.tool, paths.join(", "))
 }
@@ -145,3 +152,23 @@ const EXAMPLES: &[Example] = &[Example {
     arguments: "{}",
     answer: "a.txt (created)",
 }];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_paths_the_first_are_named() {
+        let path = |n: usize| Path { path: format!("f{n}"), what: "created", bytes: None };
+        let checkpoint = Checkpoint {
+            call_id: "c1".into(),
+            tool: "bash".into(),
+            session: "s".into(),
+            at_unix_ms: 0,
+            undone_by: None,
+            paths: (0..20).map(path).collect(),
+        };
+        let said = line(&checkpoint);
+        assert!(said.starts_with("c1 bash: f0 (created), ") && said.ends_with("f7 (created), and 12 more"), "{said}");
+    }
+}

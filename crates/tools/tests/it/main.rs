@@ -9,3 +9,5 @@ mod pipeline;
 mod searching;
 mod sets;
 mod surface;
+mod talk;
+mod work;

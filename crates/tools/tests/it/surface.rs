@@ -39,6 +39,87 @@ fn what_tool_search_shows_is_loaded() {
 /// Paraphrases that share few words with the descriptions.
 const PARAPHRASES: &[(&str, &[&str])] = &[
     (
+        "todo_write",
+        &["keep a checklist", "track my progress", "write down what is left to do", "to-do list", "tick off an item"],
+    ),
+    (
+        "update_plan",
+        &[
+            "make a plan",
+            "revise the plan",
+            "outline the steps of the work",
+            "write a roadmap",
+            "add a step to my plan",
+        ],
+    ),
+    (
+        "plan_get",
+        &["what was the plan", "show the plan", "current plan steps", "read my plan", "next step of the plan"],
+    ),
+    (
+        "plan_clear",
+        &["throw the plan away", "discard the plan", "remove my plan", "reset the plan", "abandon the whole plan"],
+    ),
+    (
+        "task_create",
+        &[
+            "open a ticket",
+            "create an issue for later",
+            "delegate work to a background agent",
+            "new task",
+            "add a task",
+        ],
+    ),
+    (
+        "task_list",
+        &[
+            "list all tickets",
+            "what tasks are open",
+            "show the backlog",
+            "remaining tasks",
+            "all tasks of the workspace",
+        ],
+    ),
+    (
+        "task_next",
+        &["what should I work on next", "which task is ready", "next available task", "pick a task", "unblocked tasks"],
+    ),
+    ("task_start", &["claim a task", "begin working on a task", "take a task", "pick up a ticket", "start a task"]),
+    (
+        "task_complete",
+        &["mark a task done", "close a ticket", "finish a task", "resolve an issue", "the task is completed"],
+    ),
+    (
+        "task_block",
+        &["a task depends on another", "put a task on hold", "task is stuck", "add a dependency", "task has to wait"],
+    ),
+    ("task_cancel", &["give up a task", "abandon a task", "cancel a ticket", "drop a task", "task won't be done"]),
+    (
+        "task_update",
+        &["assign a task to somebody", "rename a task", "reopen a task", "delete a task", "change a task's priority"],
+    ),
+    ("task_get", &["details of one task", "show a ticket", "description of a task", "one task whole", "task notes"]),
+    (
+        "task_output",
+        &[
+            "wait for an agent to finish",
+            "result of a background task",
+            "poll a task",
+            "has the agent finished",
+            "answer of the agent",
+        ],
+    ),
+    (
+        "task_stop",
+        &[
+            "abort a running task",
+            "kill the agent of a task",
+            "stop an agent",
+            "terminate a task",
+            "end the work on a task",
+        ],
+    ),
+    (
         "change_set",
         &[
             "edit several files at once",
@@ -126,6 +207,42 @@ const PARAPHRASES: &[(&str, &[&str])] = &[
             "ripgrep",
             "look for a string in the code",
         ],
+    ),
+    (
+        "ask_user_question",
+        &[
+            "ask the user to decide",
+            "clarify what the person wants",
+            "put a question to the human",
+            "let the user choose between options",
+            "which one does the user prefer",
+        ],
+    ),
+    (
+        "send_user_message",
+        &[
+            "tell the user about progress",
+            "notify the person",
+            "send a status update",
+            "inform the human meanwhile",
+            "show a message",
+        ],
+    ),
+    (
+        "skill",
+        &["use a skill", "instructions for a task", "follow a playbook", "run a slash command", "is there a recipe"],
+    ),
+    (
+        "enter_plan_mode",
+        &["plan before acting", "read-only planning", "propose a design first", "start plan mode", "think first"],
+    ),
+    (
+        "exit_plan_mode",
+        &["the plan is ready", "get the plan approved", "leave plan mode", "approval of the plan", "show my proposal"],
+    ),
+    (
+        "structured_output",
+        &["return json", "structured result", "answer as an object", "output by schema", "return a structured answer"],
     ),
 ];
 
