@@ -3,11 +3,22 @@
 //! These types are also the transcript's form on disk: a conversation that one provider began can be gone on
 //! with by another. What only one provider understands (signed thinking) travels as [`Part::Kept`], verbatim.
 
+pub mod choose;
+mod endpoint;
+mod retry;
+mod scripted;
+mod wire;
+
 use std::fmt;
 
-use nika_contract::BoxFuture;
+use nika_contract::{BoxFuture, Code, code};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub use endpoint::{Adapter, Effort, Endpoint, Key, Patience, Proxies};
+pub use retry::{Pause, Retrying, Sleeping};
+pub use scripted::Scripted;
+pub use wire::Wire;
 
 /// A model behind some wire.
 pub trait Provider: Send + Sync + fmt::Debug {
@@ -24,6 +35,24 @@ pub trait Provider: Send + Sync + fmt::Debug {
         asking: &'a Asking<'a>,
         sink: &'a mut Sink<'_>,
     ) -> BoxFuture<'a, Result<Answered, ModelError>>;
+}
+
+impl<P: Provider + ?Sized> Provider for std::sync::Arc<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn model(&self) -> &Model {
+        (**self).model()
+    }
+
+    fn answer<'a>(
+        &'a self,
+        asking: &'a Asking<'a>,
+        sink: &'a mut Sink<'_>,
+    ) -> BoxFuture<'a, Result<Answered, ModelError>> {
+        (**self).answer(asking, sink)
+    }
 }
 
 /// Where pieces of an answer go while it comes.
@@ -307,5 +336,19 @@ impl Kind {
     /// Whether asking again may help.
     pub fn may_pass(self) -> bool {
         matches!(self, Kind::Limited | Kind::Overloaded | Kind::Server | Kind::Cut | Kind::TimedOut | Kind::Unreachable)
+    }
+
+    /// The code it is told with.
+    pub fn code(self) -> Code {
+        match self {
+            Kind::Key => code::MODEL_KEY_REFUSED,
+            Kind::NoModel => code::NO_MODEL,
+            Kind::TooLong => code::CONVERSATION_TOO_LONG,
+            Kind::BadRequest | Kind::Other => code::MODEL_REFUSED,
+            Kind::Limited | Kind::Overloaded => code::MODEL_BUSY,
+            Kind::Server | Kind::Cut | Kind::TimedOut => code::MODEL_FAILED,
+            Kind::Unreachable => code::MODEL_UNREACHABLE,
+            Kind::Script => code::SCRIPT_NOT_MET,
+        }
     }
 }
