@@ -1,6 +1,8 @@
 //! `cargo xtask fuzz [N]`: the fuzz campaigns, one after another. A campaign is an example of the crate whose parser it
 //! attacks, taking a count and a seed, and exiting non-zero at the first input that breaks a promise: so a campaign is
 //! plain code beside what it tests, and a failure is repeated by its seed.
+//!
+//! `cargo xtask fuzz scripts` takes what people wrote instead: every shell script of the machine, against bash.
 
 use std::path::Path;
 
@@ -46,9 +48,13 @@ const CAMPAIGNS: &[Campaign] = &[
 const DEFAULT_INPUTS: u64 = 1_000_000;
 
 pub(crate) fn run(mut args: Args) -> anyhow::Result<()> {
+    let word = args.word();
+    if word.as_deref() == Some("scripts") {
+        return scripts(args);
+    }
     let seed = args.number("--seed", 1)?;
     let only = args.value("--only")?;
-    let inputs = match args.word() {
+    let inputs = match word {
         Some(text) => text.replace('_', "").parse()?,
         None => DEFAULT_INPUTS,
     };
@@ -76,4 +82,26 @@ pub(crate) fn run(mut args: Args) -> anyhow::Result<()> {
         bail!("{}", failed.join("\n"));
     }
     Ok(())
+}
+
+/// Where scripts are, besides the packages that cargo fetched.
+const SCRIPTS: &[&str] = &["/usr", "/etc", "/opt"];
+
+/// Our reading of the shell scripts below `--dir` (may be given again and again) beside bash's. Nothing is executed.
+fn scripts(mut args: Args) -> anyhow::Result<()> {
+    let mut places = Vec::new();
+    while let Some(place) = args.value("--dir")? {
+        places.push(place);
+    }
+    let show = args.flag("--show");
+    args.finish()?;
+    if places.is_empty() {
+        places.extend(SCRIPTS.iter().map(|place| (*place).to_owned()));
+        let home = std::env::var("HOME").map(|home| format!("{home}/.cargo"));
+        places.extend(std::env::var("CARGO_HOME").or(home).map(|cargo| format!("{cargo}/registry")));
+    }
+    let mut command = vec!["run", "--release", "-p", "nika-guard", "--example", "scripts", "--"];
+    command.extend(show.then_some("--show"));
+    command.extend(places.iter().map(String::as_str));
+    process::run(&paths::workspace(), Path::new("cargo"), &command)
 }

@@ -32,7 +32,11 @@ const TASKS: &[Task] = &[
         run: conformance::run,
     },
     Task { name: "demo", help: "build nika and run the README's example in a scratch folder", run: demo::run },
-    Task { name: "fuzz", help: "run the fuzz campaigns: fuzz [N] [--seed S] [--only NAME]", run: fuzz::run },
+    Task {
+        name: "fuzz",
+        help: "run the fuzz campaigns: fuzz [N] [--seed S] [--only NAME], or fuzz scripts [--dir DIR] [--show]",
+        run: fuzz::run,
+    },
     Task { name: "tidy", help: "check the walls of ARCHITECTURE.md: tidy [--list] [--only NAME]", run: tidy::run },
 ];
 

@@ -37,6 +37,9 @@ const SCRIPTS: &[&str] = &[
     "export A=1; declare -r B=2",
     "echo a; # tail\n\n\necho b",
     "coproc cat",
+    "echo a[$1x] $1x ${1}0 ${x}y",
+    "echo \"${x:-\"b c\"}\" \"${y#\\{}\" \"${z%\"$y\"*}\"",
+    "x=$(ls |\n\t\tgrep  a)\necho \"${x= \t}\"",
 ];
 
 /// Pieces that are no scripts.

@@ -3,14 +3,16 @@
 use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::ExecKind;
 
+use super::commands::spec::lists;
 use super::fact::{Category, Fact, Target, each_once};
 use super::finding::{FINDINGS, Finding, Outcome};
 use super::judge::{Arg, Site, Word};
 use super::walk::{Report, Walker};
-use super::{lexical, limits, parse, print, second, seeds};
+use super::{lexical, limits, parse, proof, second, seeds};
 
 /// One simple command, and what it does.
 #[derive(Debug, Clone)]
@@ -64,6 +66,25 @@ pub struct Touched {
 
 /// What `text` would do at `site`.
 pub fn analyse(text: &str, site: &Site) -> Analysis {
+    let mut analysis = walked(text, site);
+    // What stands in backticks has no places of its own; its print has them, so both have to say the same.
+    if let Some(canonical) = analysis.canonical.as_deref().filter(|canonical| text.contains('`') && *canonical != text)
+    {
+        let again = walked(canonical, site);
+        let count = |analysis: &Analysis| analysis.commands.len();
+        if again.kind > analysis.kind || again.facts != analysis.facts || count(&again) != count(&analysis) {
+            let why = "the canonical print, which is what would run, does something else";
+            analysis.findings.push(Finding::new("readers_disagree", 0..text.len(), why));
+            analysis.canonical = None;
+            analysis.kind = analysis.kind.max(ExecKind::Misparse);
+            analysis.loose = analysis.loose.max(ExecKind::Misparse);
+        }
+    }
+    analysis
+}
+
+/// One reading, and one walk.
+fn walked(text: &str, site: &Site) -> Analysis {
     let mut findings = limits::check(text);
     if text.len() > limits::BYTES {
         return finish(text, findings, Vec::new(), None, None);
@@ -90,12 +111,22 @@ pub fn analyse(text: &str, site: &Site) -> Analysis {
             if let Err(why) = second::agrees(text, &outcome.program, &bodies) {
                 findings.push(Finding::new("readers_disagree", 0..text.len(), why));
             }
-            canonical = Some(print::print(&outcome.program));
-            let mut walker = Walker::new(site, outcome.program.heres);
-            walker.run(&outcome.program.script);
+            let program = Rc::new(outcome.program);
+            let mut walker = Walker::new(site, Rc::clone(&program));
+            walker.run(&program.script);
             findings.extend(limits::commands(walker.count, text.len()));
             last_command = walker.last;
             reports = walker.reports;
+            findings.extend(lexical::check(text, &bodies));
+            findings.extend(seeds::check(text, &reports, &bodies));
+            let raised = findings.iter().chain(reports.iter().flat_map(|report| &report.findings)).map(raised_by);
+            let facts = reports.iter().flat_map(|report| &report.facts).map(kind_of);
+            let kind = raised.chain(facts).max().unwrap_or(ExecKind::ReadOnly);
+            match proof::printed(text, &program, &reports, kind) {
+                Ok(printed) => canonical = Some(printed),
+                Err(why) => findings.push(Finding::new("readers_disagree", 0..text.len(), why)),
+            }
+            return finish(text, findings, reports, canonical, last_command);
         }
     }
     findings.extend(lexical::check(text, &bodies));
@@ -166,7 +197,7 @@ fn finish(
 }
 
 /// What a finding raises the whole to.
-fn raised_by(finding: &Finding) -> ExecKind {
+pub(super) fn raised_by(finding: &Finding) -> ExecKind {
     match finding.outcome {
         Outcome::Allow | Outcome::Passthrough => ExecKind::ReadOnly,
         Outcome::Deny => ExecKind::Forbidden,
@@ -280,20 +311,15 @@ const PUBLIC_TREES: &[&str] = &[
 /// Whether reading `target` tells only what the system is.
 pub(super) fn is_public(target: &Target) -> bool {
     let path = &target.path;
-    if crate::classify(path).secret.is_some() {
-        return false;
-    }
     let Some(text) = path.to_str() else { return false };
-    if PUBLIC_TREES.iter().any(|tree| path.starts_with(tree)) {
-        return true;
-    }
-    let listed = |list: &str| list.split_ascii_whitespace().any(|known| known == text);
-    !target.tree && (listed(PUBLIC_FILES) || listed(PUBLIC_LISTINGS))
+    let listed = || lists(PUBLIC_FILES, text) || lists(PUBLIC_LISTINGS, text);
+    let known = PUBLIC_TREES.iter().any(|tree| path.starts_with(tree)) || !target.tree && listed();
+    known && !crate::path::is_secret(path)
 }
 
 /// Whether it is a directory whose list of names is public, but not what lies in it.
 pub(super) fn is_public_listing(path: &Path) -> bool {
-    path.to_str().is_some_and(|text| PUBLIC_LISTINGS.split_ascii_whitespace().any(|known| known == text))
+    path.to_str().is_some_and(|text| lists(PUBLIC_LISTINGS, text))
 }
 
 #[cfg(test)]
@@ -712,6 +738,29 @@ mod tests {
             ("echo $(grep x a)", "echo"),
         ] {
             assert_eq!(tell(text).last_command.as_deref(), Some(want), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_feeds_a_command_is_what_stands_before_it() {
+        // The statement comes from a file, whatever the name of the file is taken from.
+        let feeds = |text: &str| tell(text).facts.iter().any(|fact| matches!(fact, Fact::Destroys(..)));
+        assert!(feeds("echo `echo 'drop table a' | sqlite3 a.db`"));
+        assert!(!feeds("echo `cat \"$(echo 'drop table a')\" | sqlite3 a.db`"));
+        assert!(!feeds("cat \"$(echo 'drop table a')\" | sqlite3 a.db"));
+    }
+
+    #[test]
+    fn quotes_around_plain_text_change_nothing() {
+        for (quoted, plain) in [
+            ("\\cd src || ls >f", "cd src || ls >f"),
+            ("echo `\\cd src || ls >| h`", "echo `cd src || ls >| h`"),
+            ("cat \"$('p'wd)/a\"", "cat \"$(pwd)/a\""),
+            ("x='1'; for i in a b; do x=\"2\"; done; kill $x", "x=1; for i in a b; do x=2; done; kill $x"),
+        ] {
+            let (quoted, plain) = (tell(quoted), tell(plain));
+            assert_eq!(quoted.facts, plain.facts);
+            assert!(quoted.canonical.is_some() && quoted.canonical == plain.canonical, "{:?}", quoted.findings);
         }
     }
 

@@ -8,18 +8,21 @@ use std::path::PathBuf;
 const SHORT: usize = 16;
 
 /// Keeps the first of equal items.
-pub(super) fn each_once<T: Clone + Eq + Hash>(list: &mut Vec<T>) {
+pub(super) fn each_once<T: Eq + Hash>(list: &mut Vec<T>) {
     if list.len() > SHORT {
         let mut seen = HashSet::with_capacity(list.len());
-        return list.retain(|item| seen.insert(item.clone()));
+        let first: Vec<bool> = list.iter().map(|item| seen.insert(item)).collect();
+        let mut first = first.into_iter();
+        return list.retain(|_| first.next().unwrap_or(true));
     }
-    let mut kept: Vec<T> = Vec::with_capacity(list.len());
-    for item in list.drain(..) {
-        if !kept.contains(&item) {
-            kept.push(item);
+    let mut at = 1;
+    while at < list.len() {
+        let (before, rest) = list.split_at(at);
+        match rest.first().is_some_and(|item| before.contains(item)) {
+            true => drop(list.remove(at)),
+            false => at += 1,
         }
     }
-    *list = kept;
 }
 
 /// A path that a command names.

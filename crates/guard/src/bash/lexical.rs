@@ -116,7 +116,13 @@ pub(super) fn check(text: &str, bodies: &[Range<usize>]) -> Vec<Finding> {
     bodies.sort_by_key(|body| body.start);
     let mut ahead = bodies.into_iter().peekable();
     let mut chars = text.char_indices().peekable();
+    let plain = ahead.peek().is_none();
     while let Some((at, c)) = chars.next() {
+        // Most characters mean nothing in any state.
+        if plain && !escaped && (c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ',' | ':')) {
+            before = Some(c);
+            continue;
+        }
         let end = at + c.len_utf8();
         while ahead.peek().is_some_and(|body| body.end <= at) {
             ahead.next();

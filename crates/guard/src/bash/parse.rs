@@ -575,7 +575,7 @@ impl<'t> Parser<'t> {
         while self.bytes.get(at).is_some_and(|byte| is_name_byte(*byte)) {
             at += 1;
         }
-        let name = self.slice(start..at).to_owned();
+        let name = self.slice(start..at);
         let mut index = None;
         if self.bytes.get(at) == Some(&b'[') {
             let rest = self.bytes.get(at + 1..).unwrap_or_default();
@@ -608,7 +608,7 @@ impl<'t> Parser<'t> {
             }
             _ => AssignValue::Word(self.word()?),
         };
-        Ok(Some(Assign { name, index, append, value, span: self.span(start) }))
+        Ok(Some(Assign { name: name.to_owned(), index, append, value, span: self.span(start) }))
     }
 
     fn array(&mut self) -> Read<Vec<Word>> {
@@ -643,6 +643,9 @@ impl<'t> Parser<'t> {
                 fd = Fd::Named(self.slice(start + 1..start + 1 + name).to_owned());
                 self.at += name + 2;
             }
+        }
+        if !matches!(self.peek(), Some(b'<' | b'>' | b'&')) {
+            return Ok(None);
         }
         const OPS: &[(&str, RedirectOp)] = &[
             ("&>>", RedirectOp::BothAppend),

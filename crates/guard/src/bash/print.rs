@@ -12,21 +12,24 @@ use super::script::{
 };
 
 /// The whole script.
+#[cfg(test)]
 pub(super) fn print(program: &Program) -> String {
+    parts(program).concat()
+}
+
+/// The whole script, one string for each of its outermost items: its line, and the here-documents behind it.
+pub(super) fn parts(program: &Program) -> Vec<String> {
     let mut printer =
         Printer { heres: &program.heres, out: String::new(), pending: Vec::new(), regex: false, timed: false };
-    let mut first = true;
-    for item in &program.script.items {
-        if !first {
+    let mut out = Vec::with_capacity(program.script.items.len());
+    for (index, item) in program.script.items.iter().enumerate() {
+        printer.item(item);
+        if index + 1 < program.script.items.len() || !printer.pending.is_empty() {
             printer.line();
         }
-        first = false;
-        printer.item(item);
+        out.push(std::mem::take(&mut printer.out));
     }
-    if !printer.pending.is_empty() {
-        printer.line();
-    }
-    printer.out
+    out
 }
 
 struct Printer<'p> {
@@ -373,6 +376,9 @@ impl Printer<'_> {
     /// A word; where a command or an operator could stand (`strict`), its plain text is quoted rather
     /// than be taken for one.
     fn word_at(&mut self, word: &Word, strict: bool) {
+        if let ([Part::Plain(text)], false) = (word.parts.as_slice(), strict) {
+            return self.push(if text.is_empty() { "''" } else { text });
+        }
         // Beside wildcards, braces and `~` a letter that loses its quotes may join them: `~\root`, `{\1..9}`.
         let special = |part: &Part| matches!(part, Part::Plain(text) if !is_plain(text));
         let own = self.regex || word.parts.iter().any(special);
@@ -600,7 +606,7 @@ fn joined(parts: &[Part]) -> Cow<'_, [Part]> {
 }
 
 /// The text of a word in which nothing is expanded.
-fn text_of(word: &Word) -> Option<String> {
+pub(super) fn text_of(word: &Word) -> Option<String> {
     let texts = word.parts.iter().map(|part| match part {
         Part::Plain(text) | Part::Quoted(text) => Some(text.as_str()),
         _ => None,
@@ -608,20 +614,27 @@ fn text_of(word: &Word) -> Option<String> {
     texts.collect()
 }
 
-fn is_quoted_expansion(part: &Part) -> bool {
+pub(super) fn is_quoted_expansion(part: &Part) -> bool {
     matches!(
         part,
         Part::Param { quoted: true, .. } | Part::Command { quoted: true, .. } | Part::Arith { quoted: true, .. }
     )
 }
 
-/// Whether what stands behind `$name`, from `index` on, would be read as part of the name.
+/// Whether what stands behind `$name`, the part before `index`, would be read as part of the name. Behind `$1` only a
+/// digit looks so.
 fn continues_name(parts: &[Part], index: usize) -> bool {
+    let number = match index.checked_sub(1).and_then(|at| parts.get(at)) {
+        Some(Part::Param { param, .. }) if param.name.bytes().all(|byte| byte.is_ascii_digit()) => true,
+        Some(Part::Param { param, .. }) if !is_name(&param.name) => return false,
+        _ => false,
+    };
     for part in parts.get(index..).unwrap_or_default() {
         match part {
             Part::Plain(text) | Part::Quoted(text) => {
                 if let Some(byte) = text.bytes().next() {
-                    return byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'[');
+                    let joins = !number && (byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'['));
+                    return joins || byte.is_ascii_digit();
                 }
             }
             _ => return false,
@@ -633,14 +646,17 @@ fn continues_name(parts: &[Part], index: usize) -> bool {
 /// The same inside double quotes, which text outside ends.
 fn continues_quoted(parts: &[Part], index: usize) -> bool {
     let rest = parts.get(index..).unwrap_or_default();
-    let end = rest.iter().position(|part| !matches!(part, Part::Quoted(_))).unwrap_or(rest.len());
-    continues_name(rest.get(..end).unwrap_or_default(), 0)
+    let quoted = rest.iter().position(|part| !matches!(part, Part::Quoted(_))).unwrap_or(rest.len());
+    continues_name(parts.get(..index + quoted).unwrap_or_default(), index)
 }
 
 /// Whether text means itself without quotes.
-fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./:=@%+,-".contains(&byte) || byte >= 0x80)
-        && !text.chars().any(char::is_whitespace)
+pub(super) fn is_plain(text: &str) -> bool {
+    let own = |byte: u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'_' | b'.' | b'/' | b':' | b'=' | b'@' | b'%' | b'+' | b',' | b'-')
+    };
+    text.bytes().all(|byte| own(byte) || byte >= 0x80) && (text.is_ascii() || !text.chars().any(char::is_whitespace))
 }
 
 fn needs_care(text: &str) -> bool {
@@ -648,7 +664,14 @@ fn needs_care(text: &str) -> bool {
 }
 
 fn single_quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('\'');
+    for (index, piece) in text.split('\'').enumerate() {
+        out.push_str(if index > 0 { "'\\''" } else { "" });
+        out.push_str(piece);
+    }
+    out.push('\'');
+    out
 }
 
 #[cfg(test)]
@@ -667,6 +690,9 @@ mod tests {
             ("{\\1..9}", "{'1'..9}"),
             ("\\a[0]=b c", "'a'[0]=b c"),
             // In front of its redirection a word would be reserved, or an option of `time`.
+            ("a[$1x]", "a[$1x]"),
+            ("echo ${1}x ${1}0 ${?}x ${x}y \"${1}x${1}0\"", "echo $1x ${1}0 $?x ${x}y \"$1x${1}0\""),
+            ("a \"${x:-\"b c\"}\" \"${y#\\{}\"", "a \"${x:-\"b c\"}\" \"${y#\\{}\""),
             (">a time b", "'time' b > a"),
             (">a if b", "'if' b > a"),
             ("time >a -p", "time '-p' > a"),

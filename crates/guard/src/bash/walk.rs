@@ -22,8 +22,9 @@ use super::judge::{Arg, Judge, Nested, Site, Stdin, Word as Became};
 use super::limits::WALKED;
 use super::names::{Meaning, meaning};
 use super::parse::{self, is_name};
+use super::print::text_of;
 use super::script::{
-    Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Redirect, RedirectOp, Script,
+    Assign, AssignValue, Command, Fd, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp, Script,
     Target, Test, Word,
 };
 use super::words::{self, Output, Piece, Value};
@@ -62,7 +63,7 @@ const NOWHERE: &str =
 #[derive(Debug, Clone, Default)]
 pub(super) struct Report {
     /// Its words; empty for what belongs to the script itself.
-    pub argv: Vec<Arg>,
+    pub argv: Rc<[Arg]>,
     pub span: Range<usize>,
     pub facts: Vec<Fact>,
     pub findings: Vec<Finding>,
@@ -127,7 +128,8 @@ impl State {
 /// Collects reports.
 pub(super) struct Walker<'a> {
     site: &'a Site,
-    heres: Rc<Vec<Here>>,
+    /// What is walked, with its here-documents.
+    program: Rc<Program>,
     pub reports: Vec<Report>,
     nesting: usize,
     /// Places of words that came from the network.
@@ -137,9 +139,11 @@ pub(super) struct Walker<'a> {
     /// The next command is all of the condition of a `while`: behind it, it worked.
     condition: bool,
     /// The words of each stage of the last pipeline, where they are known.
-    outlet: Vec<Vec<Arg>>,
+    outlet: Vec<Rc<[Arg]>>,
     /// The program of the last command of the last pipeline.
     pub last: Option<String>,
+    /// Where the reports of the last simple command begin, behind those of what its words run.
+    own: usize,
     /// Simple commands seen.
     pub count: usize,
     /// The script has too much in it: what follows is not looked at.
@@ -149,10 +153,10 @@ pub(super) struct Walker<'a> {
 }
 
 impl<'a> Walker<'a> {
-    pub fn new(site: &'a Site, heres: Vec<Here>) -> Walker<'a> {
+    pub fn new(site: &'a Site, program: Rc<Program>) -> Walker<'a> {
         Walker {
             site,
-            heres: Rc::new(heres),
+            program,
             reports: Vec::new(),
             nesting: 0,
             remote: BTreeSet::new(),
@@ -160,6 +164,7 @@ impl<'a> Walker<'a> {
             condition: false,
             outlet: Vec::new(),
             last: None,
+            own: 0,
             count: 0,
             full: false,
             text_left: NESTED,
@@ -278,7 +283,7 @@ impl<'a> Walker<'a> {
     fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State) {
         let start = self.reports.len();
         let several = pipeline.stages.len() > 1;
-        let mut argvs: Vec<Vec<Arg>> = Vec::new();
+        let mut argvs: Vec<Rc<[Arg]>> = Vec::new();
         for (index, stage) in pipeline.stages.iter().enumerate() {
             if self.is_full() {
                 break;
@@ -290,7 +295,7 @@ impl<'a> Walker<'a> {
                 let mut own = state.clone();
                 if index > 0 {
                     let remote = self.since(start).any(|fact| matches!(fact, Fact::Net(_)));
-                    let argvs: Vec<&[Arg]> = argvs.iter().map(Vec::as_slice).collect();
+                    let argvs: Vec<&[Arg]> = argvs.iter().map(AsRef::as_ref).collect();
                     own.stdin = match (argvs.as_slice(), name_of(stage)) {
                         ([argv], reader) if SQL_READERS.contains(&reader.as_str()) && echoed(argv).is_some() => {
                             Stdin::Text(echoed(argv).unwrap_or_default())
@@ -301,9 +306,9 @@ impl<'a> Walker<'a> {
                 self.command(stage, &mut own);
             }
             let simple = matches!(stage.kind, Kind::Simple { .. });
-            let own = self.reports.get(before..).unwrap_or_default().iter();
+            let own = self.reports.get(self.own.max(before)..).unwrap_or_default().iter();
             let own = own.filter(|report| simple && !report.argv.is_empty()).find(|report| report.span == stage.span);
-            argvs.push(own.map(|report| report.argv.clone()).unwrap_or_default());
+            argvs.push(own.map(|report| Rc::clone(&report.argv)).unwrap_or_default());
             self.last = Some(name_of(stage));
         }
         self.outlet = argvs;
@@ -507,22 +512,27 @@ impl<'a> Walker<'a> {
             if !facts.is_empty() || !list.is_empty() || !command.redirects.is_empty() {
                 self.reports.push(Report { span: command.span.clone(), facts, ..Report::default() });
             }
+            self.own = self.reports.len();
             return;
         }
-        self.argv(&args, &command.span, state, &stdin, facts, false);
+        let own = self.reports.len();
+        self.argv(args.into(), &command.span, state, &stdin, facts, false);
+        // Inside backticks every command has the same place, so the place does not say which report is its own.
+        self.own = own;
     }
 
     /// Judges one command whose words are known as far as they are.
     fn argv(
         &mut self,
-        args: &[Arg],
+        args: Rc<[Arg]>,
         span: &Range<usize>,
         state: &mut State,
         stdin: &Stdin,
         facts: Vec<Fact>,
         nested: bool,
     ) {
-        let mut report = Report { argv: args.to_vec(), span: span.clone(), facts, findings: Vec::new() };
+        let mut report = Report { argv: Rc::clone(&args), span: span.clone(), facts, findings: Vec::new() };
+        let args = args.as_ref();
         let Some(first) = args.first() else { return };
         if let Became::OneOf(words) = &first.word
             && words.len() <= ALTERNATIVES
@@ -536,7 +546,7 @@ impl<'a> Walker<'a> {
                 if let Some(first) = argv.first_mut() {
                     first.word = word.clone();
                 }
-                self.argv(&argv, span, &mut own, stdin, report.facts.clone(), nested);
+                self.argv(argv.into(), span, &mut own, stdin, report.facts.clone(), nested);
                 ends.push(own);
             }
             *state = merge(ends).unwrap_or_else(|| state.clone());
@@ -554,14 +564,14 @@ impl<'a> Walker<'a> {
             return;
         }
         let program = match self.program(&name, state) {
-            Program::Named(program) => program,
-            Program::Workspace(path) => {
+            Found::Named(program) => program,
+            Found::Workspace(path) => {
                 report.facts.push(Fact::Code(format!("it runs {}", path.display())));
                 self.feed(&name, args, stdin, &mut report);
                 self.reports.push(report);
                 return;
             }
-            Program::Unknown(why) => {
+            Found::Unknown(why) => {
                 report.facts.push(Fact::Opaque(why));
                 self.reports.push(report);
                 return;
@@ -576,7 +586,11 @@ impl<'a> Walker<'a> {
         let places = if state.cwd.is_empty() { vec![PathBuf::from(NOWHERE)] } else { state.cwd.clone() };
         let mut nested_all: Vec<(Nested, PathBuf)> = Vec::new();
         for place in &places {
-            let site = Site { roots: self.site.roots.clone(), cwd: place.clone(), home: self.site.home.clone() };
+            let site = if *place == self.site.cwd {
+                Cow::Borrowed(self.site)
+            } else {
+                Cow::Owned(Site { roots: self.site.roots.clone(), cwd: place.clone(), home: self.site.home.clone() })
+            };
             let mut judge = Judge::new(&site, stdin.clone(), span.clone());
             commands::judge(&argv, &mut judge);
             let Judge { facts, findings, nested, .. } = judge;
@@ -614,12 +628,12 @@ impl<'a> Walker<'a> {
                     let inner_name = args.first().and_then(Arg::exact).unwrap_or_default().to_owned();
                     let shell = matches!(program.as_str(), "command" | "builtin" | "exec");
                     if shell && (STATEFUL.contains(&inner_name.as_str()) || is_declaration(&inner_name)) {
-                        self.argv(&args, span, &mut own, stdin, Vec::new(), false);
+                        self.argv(args.into(), span, &mut own, stdin, Vec::new(), false);
                         state.cwd.clear();
                         state.vars.clear();
                         state.positional = None;
                     } else {
-                        self.argv(&args, span, &mut own, stdin, Vec::new(), true);
+                        self.argv(args.into(), span, &mut own, stdin, Vec::new(), true);
                     }
                 }
                 Nested::Script { text, args, span } => self.nested_script(&text, &args, &span, &own, stdin),
@@ -682,21 +696,22 @@ impl<'a> Walker<'a> {
         own.vars.clear();
         own.stdin = stdin.clone();
         own.positional = Some(Rc::new(args.to_vec()));
-        let heres = std::mem::replace(&mut self.heres, Rc::new(outcome.program.heres));
+        let program = Rc::new(outcome.program);
+        let outer = std::mem::replace(&mut self.program, Rc::clone(&program));
         let last = self.last.clone();
-        self.script(&outcome.program.script, &mut own);
+        self.script(&program.script, &mut own);
         self.last = last;
-        self.heres = heres;
+        self.program = outer;
     }
 
-    fn program(&self, name: &str, state: &State) -> Program {
+    fn program(&self, name: &str, state: &State) -> Found {
         if !name.contains('/') {
-            return Program::Named(name.to_owned());
+            return Found::Named(name.to_owned());
         }
         const TRUSTED: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
         let places: Vec<PathBuf> = if name.starts_with('/') { vec![PathBuf::from("/")] } else { state.cwd.clone() };
         if places.is_empty() {
-            return Program::Unknown("a program in a directory that is not known".to_owned());
+            return Found::Unknown("a program in a directory that is not known".to_owned());
         }
         let paths: Vec<PathBuf> = places.iter().map(|place| normal(&place.join(name))).collect();
         let trusted = paths
@@ -704,10 +719,10 @@ impl<'a> Walker<'a> {
             .all(|path| path.parent().is_some_and(|above| TRUSTED.iter().any(|dir| above == Path::new(dir))));
         match paths.first() {
             Some(path) if trusted && name.starts_with('/') && !name.contains("..") => {
-                Program::Named(path.file_name().map_or_else(String::new, |base| base.to_string_lossy().into_owned()))
+                Found::Named(path.file_name().map_or_else(String::new, |base| base.to_string_lossy().into_owned()))
             }
-            Some(path) if paths.iter().all(|path| self.inside(path)) => Program::Workspace(path.clone()),
-            _ => Program::Unknown(format!("`{name}` is a program outside the workspace and the system's directories")),
+            Some(path) if paths.iter().all(|path| self.inside(path)) => Found::Workspace(path.clone()),
+            _ => Found::Unknown(format!("`{name}` is a program outside the workspace and the system's directories")),
         }
     }
 
@@ -720,7 +735,8 @@ impl<'a> Walker<'a> {
     // Words.
 }
 
-enum Program {
+/// What a name leads to.
+enum Found {
     Named(String),
     Workspace(PathBuf),
     Unknown(String),

@@ -54,12 +54,17 @@ enum Atom {
     Value(Value, bool),
 }
 
+/// Whether text outside quotes stands for itself.
+pub(super) fn is_literal(text: &str) -> bool {
+    !text.is_empty() && !text.bytes().any(|byte| matches!(byte, b'{' | b'~' | b'*' | b'?' | b'['))
+}
+
 /// The text of a word in which nothing is expanded: most words.
 fn literal(pieces: &[Piece]) -> Option<String> {
     let mut out = String::new();
     for piece in pieces {
         match piece {
-            Piece::Plain(text) if !text.is_empty() && !text.contains(['{', '~', '*', '?', '[']) => out.push_str(text),
+            Piece::Plain(text) if is_literal(text) => out.push_str(text),
             Piece::Quoted(text) => out.push_str(text),
             _ => return None,
         }

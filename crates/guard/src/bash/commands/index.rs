@@ -3,8 +3,8 @@
 //! Made by the compiler from the table itself. It only says which rows *may* have a name: two names can
 //! share a bucket, so who asks still compares. It knows nothing about what a row means.
 
-/// Buckets: about as many as all tables have programs.
-const BUCKETS: usize = 1024;
+/// Buckets: some times as many as all tables have programs, so that most names are alone in theirs.
+const BUCKETS: usize = 4096;
 
 /// No further entry.
 const END: u16 = u16::MAX;

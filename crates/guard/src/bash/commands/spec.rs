@@ -145,13 +145,12 @@ pub struct Parsed {
 impl Parsed {
     /// Whether an option was given under any of these names (blank-separated, as in tables).
     pub fn has(&self, names: &str) -> bool {
-        names.split(' ').any(|name| self.opts.iter().any(|(given, _)| given == name))
+        self.opts.iter().any(|(given, _)| lists(names, given))
     }
 
     /// The last value given to any of these options.
     pub fn value(&self, names: &str) -> Option<&Arg> {
-        let named = |given: &str| names.split(' ').any(|name| given == name);
-        self.opts.iter().rev().find(|(given, _)| named(given)).and_then(|(_, value)| value.as_ref())
+        self.opts.iter().rev().find(|(given, _)| lists(names, given)).and_then(|(_, value)| value.as_ref())
     }
 }
 
@@ -168,7 +167,7 @@ impl Does {
 impl Spec {
     /// Whether `name` is one of its names.
     pub fn is(&self, name: &str) -> bool {
-        self.names.as_bytes().split(|byte| *byte == b' ').any(|known| known == name.as_bytes())
+        lists(self.names, name)
     }
 
     /// The subcommand of that name.
@@ -178,7 +177,7 @@ impl Spec {
 
     /// What the option `name` does.
     fn option(&self, name: &str) -> Option<Does> {
-        let row = self.opts.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
+        let row = self.opts.iter().find(|(_, names)| lists(names, name));
         row.map(|(does, _)| *does)
     }
 
@@ -187,6 +186,24 @@ impl Spec {
         let names = self.opts.iter().flat_map(|(does, names)| names.split(' ').map(|name| (*does, name)));
         names.filter(move |(_, name)| name.len() > 1 && !name.starts_with('-') && name.starts_with(start))
     }
+}
+
+/// Whether `name` is one of `names`, which stand between blanks. Tables are looked through again and again, so this
+/// goes over the bytes once and compares only where a name starts.
+pub(in super::super) fn lists(names: &str, name: &str) -> bool {
+    let (names, name) = (names.as_bytes(), name.as_bytes());
+    let Some(first) = name.first() else { return false };
+    let mut at = 0;
+    while let Some(rest) = names.get(at..).filter(|rest| rest.len() >= name.len()) {
+        if rest.first() == Some(first) && rest.starts_with(name) && matches!(rest.get(name.len()), None | Some(b' ')) {
+            return true;
+        }
+        match rest.iter().position(|byte| *byte == b' ') {
+            Some(blank) => at += blank + 1,
+            None => return false,
+        }
+    }
+    false
 }
 
 /// Reads `argv` (with its name) by `spec`.

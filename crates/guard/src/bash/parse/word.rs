@@ -39,7 +39,12 @@ impl<'t> Parser<'t> {
             if is_meta(byte) && !(matches!(byte, b'<' | b'>') && self.peek_at(1) == Some(b'(')) {
                 break;
             }
-            self.word_part(&mut parts)?;
+            let plain = self.run(|byte| is_meta(byte) || matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`'));
+            if plain.is_empty() {
+                self.word_part(&mut parts)?;
+            } else {
+                push_plain(&mut parts, plain);
+            }
         }
         if self.at == start {
             return match self.peek() {
@@ -48,6 +53,14 @@ impl<'t> Parser<'t> {
             };
         }
         Ok(Word { parts, span: self.span(start) })
+    }
+
+    /// Takes the text up to the first byte that `ends` it, which is ASCII.
+    fn run(&mut self, ends: impl Fn(u8) -> bool) -> &'t str {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let len = rest.iter().position(|byte| ends(*byte)).unwrap_or(rest.len());
+        self.at += len;
+        self.slice(self.at - len..self.at)
     }
 
     /// One piece of a word outside quotes.
@@ -129,7 +142,8 @@ impl<'t> Parser<'t> {
                     self.at += 1;
                     return Ok(());
                 }
-                _ => self.double_part(parts)?,
+                Some(b'\\' | b'$' | b'`') => self.double_part(parts)?,
+                _ => push_quoted(parts, self.run(|byte| matches!(byte, b'"' | b'\\' | b'$' | b'`'))),
             }
         }
     }
@@ -169,8 +183,10 @@ impl<'t> Parser<'t> {
             if byte == b'\\' && self.peek_at(1) == Some(b'"') {
                 push_quoted(&mut parts, "\\\"");
                 self.at += 2;
-            } else {
+            } else if matches!(byte, b'\\' | b'$' | b'`') {
                 self.double_part(&mut parts)?;
+            } else {
+                push_quoted(&mut parts, self.run(|byte| matches!(byte, b'\\' | b'$' | b'`')));
             }
         }
         Ok(parts)
@@ -413,9 +429,17 @@ impl<'t> Parser<'t> {
                 Some(b'}') => return Ok(parts),
                 Some(b'{') => return self.trouble("a brace inside `${…}`"),
                 Some(b'\'') if quoted => return self.trouble("a quote `'` inside `\"${…}\"`"),
-                Some(b'"') if quoted => return self.trouble("a quote `\"` inside `\"${…}\"`"),
+                Some(b'"') if quoted => {
+                    // Inside double quotes they quote what is quoted already.
+                    self.at += 1;
+                    self.double(&mut parts)?;
+                }
                 Some(b'\\') if quoted && self.peek_at(1) == Some(b'}') => {
                     push_quoted(&mut parts, "}");
+                    self.at += 2;
+                }
+                Some(b'\\') if quoted && self.peek_at(1) == Some(b'{') => {
+                    push_quoted(&mut parts, "\\{");
                     self.at += 2;
                 }
                 Some(b'\n') => return self.trouble("a line ends inside `${…}`"),

@@ -49,7 +49,7 @@ impl<'a> Walker<'a> {
             return Stdin::Unknown;
         };
         if matches!(word.parts.as_slice(), [Part::Process { .. }]) {
-            let argvs: Vec<&[Arg]> = self.outlet.iter().map(Vec::as_slice).collect();
+            let argvs: Vec<&[Arg]> = self.outlet.iter().map(AsRef::as_ref).collect();
             return Stdin::Pipe { from: commands::feeder(&argvs), remote };
         }
         let dup = matches!(redirect.op, RedirectOp::DupIn | RedirectOp::DupOut);
@@ -116,8 +116,8 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn here(&mut self, index: usize, state: &mut State) -> Stdin {
-        let heres = Rc::clone(&self.heres);
-        let Some(here) = heres.get(index) else { return Stdin::Unknown };
+        let program = Rc::clone(&self.program);
+        let Some(here) = program.heres.get(index) else { return Stdin::Unknown };
         let strip = |text: &str| {
             if !here.strip {
                 return text.to_owned();

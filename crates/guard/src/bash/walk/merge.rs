@@ -82,8 +82,7 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
                 let number = match &assign.value {
                     AssignValue::Word(word) => match word.parts.as_slice() {
                         [Part::Arith { .. }] => true,
-                        [Part::Plain(text)] => is_integer(text),
-                        _ => false,
+                        _ => text_of(word).is_some_and(|text| is_integer(&text)),
                     },
                     AssignValue::Array(_) => false,
                 } && !assign.append;
@@ -96,10 +95,13 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
                 STATEFUL.contains(&name.as_str()) && !matches!(name.as_str(), "printf" | "cd" | "pushd" | "popd");
             if sets || is_declaration(&name) || matches!(name.as_str(), "command" | "builtin") {
                 for word in words.iter().skip(1) {
-                    match word.parts.as_slice() {
-                        [Part::Plain(text) | Part::Quoted(text)] => set_by(text, |name| {
+                    if let Some(text) = text_of(word) {
+                        set_by(&text, |name| {
                             out.insert(name.to_owned(), false);
-                        }),
+                        });
+                        continue;
+                    }
+                    match word.parts.as_slice() {
                         [Part::Plain(text) | Part::Quoted(text), ..] if text.contains(['=', '[']) => {
                             set_by(text, |name| {
                                 out.insert(name.to_owned(), false);

@@ -134,7 +134,7 @@ pub(super) fn reads_script_from_stdin(args: &[Arg]) -> bool {
 }
 
 pub(super) fn reads_secret(fact: &Fact) -> bool {
-    matches!(fact, Fact::Read(target) if crate::classify(&target.path).secret.is_some())
+    matches!(fact, Fact::Read(target) if crate::path::is_secret(&target.path))
 }
 
 /// `path` without `.` and `..`, and without a look at the disk.
@@ -154,10 +154,9 @@ pub(super) fn normal(path: &Path) -> PathBuf {
 
 pub(super) fn is_cd(pipeline: &Pipeline) -> bool {
     match pipeline.stages.as_slice() {
-        [Command { kind: Kind::Simple { words, .. }, .. }] => match words.first().map(|word| word.parts.as_slice()) {
-            Some([Part::Plain(name)]) => name == "cd" || name == "pushd",
-            _ => false,
-        },
+        [Command { kind: Kind::Simple { words, .. }, .. }] => {
+            words.first().and_then(text_of).is_some_and(|name| name == "cd" || name == "pushd")
+        }
         _ => false,
     }
 }

@@ -40,7 +40,7 @@ impl<'a> Walker<'a> {
                     Some(first) if first.exact().is_some_and(|text| !text.starts_with('-')) => {
                         self.count += 1;
                         self.nesting += 1;
-                        self.argv(rest, span, state, stdin, Vec::new(), true);
+                        self.argv(rest.into(), span, state, stdin, Vec::new(), true);
                         self.nesting -= 1;
                         state.gone = true;
                     }

@@ -4,6 +4,11 @@ use super::*;
 
 impl<'a> Walker<'a> {
     pub(super) fn words(&mut self, word: &Word, state: &mut State) -> Vec<Arg> {
+        if let [Part::Plain(text)] | [Part::Quoted(text)] = word.parts.as_slice()
+            && (matches!(word.parts.as_slice(), [Part::Quoted(_)]) || words::is_literal(text))
+        {
+            return vec![Arg { word: Became::Exact(text.clone()), span: word.span.clone() }];
+        }
         if let [Part::Param { param, quoted: true }] = word.parts.as_slice()
             && param.name == "@"
             && param.op == Op::Plain
@@ -93,9 +98,8 @@ impl<'a> Walker<'a> {
             && stage.redirects.is_empty()
             && let Kind::Simple { assigns, words } = &stage.kind
             && assigns.is_empty()
-            && let [Word { parts, .. }] = words.as_slice()
-            && let [Part::Plain(name)] = parts.as_slice()
-            && name == "pwd"
+            && let [word] = words.as_slice()
+            && text_of(word).as_deref() == Some("pwd")
             && let Some(path) = cwd.to_str()
         {
             return Value::Exact(path.to_owned());
@@ -122,7 +126,7 @@ impl<'a> Walker<'a> {
         {
             return None;
         }
-        let stages: Vec<&[Arg]> = self.outlet.iter().map(Vec::as_slice).collect();
+        let stages: Vec<&[Arg]> = self.outlet.iter().map(AsRef::as_ref).collect();
         if let [argv] = stages.as_slice() {
             if commands::always_number(argv) {
                 return Some(Value::Number);

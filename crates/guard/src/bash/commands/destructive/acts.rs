@@ -8,7 +8,7 @@
 use super::super::super::fact::Category::{self, *};
 use super::super::index::{self, Index};
 use super::Hit;
-use super::words::{Line, fits};
+use super::words::{Line, fits, fits_one};
 
 /// Category, pattern, why.
 const ACTS: &[(Category, &str, &str)] = &[
@@ -684,17 +684,35 @@ fn leading(pattern: &str) -> impl Iterator<Item = &str> {
 }
 
 fn matches(pattern: &str, line: &Line) -> bool {
-    let mut words = pattern.split_ascii_whitespace();
-    let Some(programs) = words.next() else { return false };
-    if !programs.split('|').any(|program| fits(program, &line.program)) {
+    let (programs, words) = pattern.split_once(' ').unwrap_or((pattern, ""));
+    if !fits_one(programs, &line.program) {
         return false;
     }
-    let path = leading(pattern).count();
-    let leads = leading(pattern).enumerate().all(|(at, word)| {
-        let given = line.operands.get(at).filter(|piece| piece.known || word == "*");
-        given.is_some_and(|piece| word.split('|').any(|one| fits(one, &piece.text)))
-    });
-    leads && words.skip(path).all(|need| needed(need, path, line))
+    let words = words.split(' ').filter(|word| !word.is_empty());
+    let (mut path, mut leads) = (0, true);
+    for word in words {
+        leads &= !word.starts_with(['-', '+', '#', '!']);
+        let there = if leads {
+            let given = line.operands.get(path).filter(|piece| piece.known || word == "*");
+            path += 1;
+            given.is_some_and(|piece| fits_one(word, &piece.text))
+        } else {
+            needed(word, path, line)
+        };
+        if !there {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether a row may be about `program`.
+pub(super) fn names(program: &str) -> bool {
+    let wild = |row: usize| {
+        let programs = ACTS.get(row).and_then(|(_, pattern, _)| pattern.split_ascii_whitespace().next());
+        programs.is_some_and(|programs| fits_one(programs, program))
+    };
+    INDEX.named(program).next().is_some() || INDEX.wild().any(wild)
 }
 
 fn needed(need: &str, path: usize, line: &Line) -> bool {
@@ -706,10 +724,10 @@ fn needed(need: &str, path: usize, line: &Line) -> bool {
         return count.parse().is_ok_and(|count: usize| behind.len() >= count);
     }
     if let Some(operands) = need.strip_prefix('+') {
-        return behind.iter().any(|piece| operands.split('|').any(|one| fits(one, &piece.text)));
+        return behind.iter().any(|piece| fits_one(operands, &piece.text));
     }
     if !need.starts_with('-') {
-        return behind.iter().any(|piece| need.split('|').any(|one| fits(one, &piece.text)));
+        return behind.iter().any(|piece| fits_one(need, &piece.text));
     }
     need.split('|').any(|option| match option.split_once('=') {
         None if option.ends_with('*') => line.flags.iter().any(|flag| fits(option, &flag.name)),

@@ -3,6 +3,7 @@
 use super::super::super::fact::Category;
 use super::super::super::lang::sql;
 use super::super::index::by_first;
+use super::super::spec::lists;
 use super::Hit;
 use super::words::{Line, Piece, fits};
 
@@ -40,8 +41,13 @@ const SQL_CLIENTS: &str = "psql mysql mariadb sqlite3 sqlite duckdb cockroach cq
 /// What the checks say about `line`.
 pub(super) fn hits(line: &Line, stdin: Option<&str>) -> Vec<Hit> {
     let named = by_first!(CHECKS).named(&line.program).filter_map(|row| CHECKS.get(row));
-    let known = named.filter(|(names, _)| names.split_whitespace().any(|name| name == line.program));
+    let known = named.filter(|(names, _)| lists(names, &line.program));
     known.filter_map(|(_, check)| check(line, stdin)).collect()
+}
+
+/// Whether there may be a check for `program`.
+pub(super) fn names(program: &str) -> bool {
+    by_first!(CHECKS).named(program).next().is_some()
 }
 
 fn files(why: impl Into<String>) -> Option<Hit> {

@@ -4,6 +4,7 @@
 //! run: `sudo`, `ssh HOST`, `docker exec`, `kubectl exec`, `npx`, `bash -c`.
 
 use super::super::index::by_first;
+use super::super::spec::lists;
 use super::words::{Line, Piece, commands};
 
 /// How the inner command stands in the words.
@@ -92,14 +93,24 @@ const REMOTE: &[(&str, &str, How)] = &[
 const WORDS: usize = 128;
 const RUNS: usize = 8;
 
-/// Tools that `yarn`, `pnpm` and `bun` run by name, without `exec`.
+/// Programs that run some tools by name, without `exec`.
+const RUNS_BY_NAME: &[&str] = &["yarn", "pnpm", "bun"];
+
+/// Those tools.
 const BY_NAME: &str = "prisma knex sequelize sequelize-cli typeorm rimraf drizzle-kit cdk serverless sls sst \
     wrangler firebase vercel netlify";
 
 /// Whether options behind the first operand belong to an inner command.
 pub(super) fn passes_options(program: &str) -> bool {
     let mut named = by_first!(LOCAL).named(program).filter_map(|row| LOCAL.get(row));
-    named.any(|(names, ..)| names.split_whitespace().any(|name| name == program))
+    named.any(|(names, ..)| lists(names, program))
+}
+
+/// Whether `program` may run a command that is among its words.
+pub(super) fn names(program: &str) -> bool {
+    by_first!(LOCAL).named(program).next().is_some()
+        || by_first!(REMOTE).named(program).next().is_some()
+        || RUNS_BY_NAME.contains(&program)
 }
 
 /// The commands inside `line`. `wrappers`: those that the analysis peels, too.
@@ -108,7 +119,7 @@ pub(super) fn inner(line: &Line, wrappers: bool) -> Vec<Line> {
     let remote = by_first!(REMOTE).named(&line.program).filter_map(|row| REMOTE.get(row));
     let mut found = Vec::new();
     for (names, path, how) in local.chain(remote) {
-        if !names.split(' ').any(|name| name == line.program) {
+        if !lists(names, &line.program) {
             continue;
         }
         let fits = path.split_whitespace().enumerate().all(|(at, word)| line.operand(at) == word);
@@ -116,8 +127,7 @@ pub(super) fn inner(line: &Line, wrappers: bool) -> Vec<Line> {
             peel(line, *how, &mut found);
         }
     }
-    let by_name = matches!(line.program.as_str(), "yarn" | "pnpm" | "bun");
-    if by_name && BY_NAME.split(' ').any(|name| name == line.operand(0)) {
+    if RUNS_BY_NAME.contains(&line.program.as_str()) && BY_NAME.split(' ').any(|name| name == line.operand(0)) {
         found.extend(from_operand(line, 0));
     }
     found.retain(|inner| !inner.program.is_empty());

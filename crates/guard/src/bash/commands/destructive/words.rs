@@ -1,6 +1,8 @@
 //! The words of a command as the warnings read them: options apart from operands, approximately.
 
 use super::super::super::judge::{Arg, Word};
+use super::super::index::by_first;
+use super::super::spec::lists;
 
 /// A word, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,11 +218,13 @@ const VALUED: &[(&str, &str)] = &[
 ];
 
 fn valued(program: &str, sub: Option<&str>) -> Option<&'static str> {
-    let name = match sub {
-        Some(sub) => format!("{program} {sub}"),
-        None => program.to_owned(),
+    let named = |key: &str| match (key.strip_prefix(program), sub) {
+        (Some(rest), Some(sub)) => rest.strip_prefix(' ') == Some(sub),
+        (Some(rest), None) => rest.is_empty(),
+        (None, _) => false,
     };
-    VALUED.iter().find(|(key, _)| *key == name).map(|(_, options)| *options)
+    let mut rows = by_first!(VALUED).named(program).filter_map(|row| VALUED.get(row));
+    rows.find(|(key, _)| named(key)).map(|(_, options)| *options)
 }
 
 /// Programs that are read like another one.
@@ -237,6 +241,12 @@ fn like(program: &str) -> &str {
     }
 }
 
+/// The program that the first word of a command names.
+pub(super) fn program(word: &str) -> &str {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.strip_suffix(".exe").unwrap_or(name)
+}
+
 impl Line {
     /// Reads `argv`.
     pub fn of(argv: &[Arg]) -> Line {
@@ -247,9 +257,7 @@ impl Line {
     pub fn read(words: Vec<Piece>) -> Line {
         let mut words = words.into_iter();
         let Some(first) = words.next().filter(|first| first.known) else { return Line::default() };
-        let name = first.text.rsplit(['/', '\\']).next().unwrap_or_default();
-        let name = name.strip_suffix(".exe").unwrap_or(name);
-        let mut line = Line { program: name.to_owned(), raw: words.collect(), ..Line::default() };
+        let mut line = Line { program: program(&first.text).to_owned(), raw: words.collect(), ..Line::default() };
         line.split();
         line
     }
@@ -276,7 +284,7 @@ impl Line {
                 continue;
             }
             let after = self.operands.len();
-            let wants = |name: &str| takes.split_whitespace().any(|option| option == name);
+            let wants = |name: &str| lists(takes, name);
             let (name, attached) = match text.split_once('=') {
                 Some((name, value)) => (name, Some(Piece { text: value.to_owned(), ..word.clone() })),
                 None => (text, None),
@@ -289,14 +297,14 @@ impl Line {
                 continue;
             }
             for (at, letter) in text.char_indices().skip(1).take(BUNDLE) {
-                let short = format!("-{letter}");
+                let short = String::from_iter(['-', letter]);
                 let rest = text.get(at + letter.len_utf8()..).unwrap_or_default();
-                let value = match (wants(&short), rest) {
+                let done = wants(&short);
+                let value = match (done, rest) {
                     (false, _) => None,
                     (true, "") if word.known => words.next().cloned(),
                     (true, rest) => Some(Piece { text: rest.trim_start_matches('=').to_owned(), ..word.clone() }),
                 };
-                let done = wants(&short);
                 // `-f` alone was pushed as a whole already; with its value it says more.
                 if name.len() == 2 && done {
                     self.flags.pop();
@@ -377,8 +385,20 @@ pub(super) fn commands(text: &str) -> Vec<Line> {
     lines
 }
 
+/// Whether `text` fits one of the patterns between `|`.
+pub(super) fn fits_one(patterns: &str, text: &str) -> bool {
+    if patterns.bytes().any(|byte| matches!(byte, b'|' | b'*')) {
+        patterns.split('|').any(|one| fits(one, text))
+    } else {
+        patterns == text
+    }
+}
+
 /// Whether `text` fits `pattern`, in which `*` stands for anything.
 pub(super) fn fits(pattern: &str, text: &str) -> bool {
+    if pattern.bytes().next() != text.bytes().next() && !pattern.starts_with('*') {
+        return false;
+    }
     match pattern.split_once('*') {
         None => pattern == text,
         Some((start, rest)) => {
