@@ -49,6 +49,8 @@ pub enum Subject {
     Read(PathPattern),
     /// Writes of paths.
     Write(PathPattern),
+    /// Writes of every path but these. Not written by anybody: an agent whose task has a scope gets it.
+    WriteElsewhere(Vec<PathPattern>),
     /// Commands.
     Exec(CommandPattern),
     /// Hosts.
@@ -203,12 +205,21 @@ impl Rule {
         match &self.subject {
             Subject::Read(_) => "every read of this path, by any tool".to_owned(),
             Subject::Write(_) => "every change of this path, by any tool".to_owned(),
+            Subject::WriteElsewhere(_) => "every change of any other path, by any tool".to_owned(),
             Subject::Exec(pattern) if pattern.rest_free => "this command with any words after these".to_owned(),
             Subject::Exec(_) => "this command, in exactly these words".to_owned(),
             Subject::Net(_) => "every request to this host, by any tool".to_owned(),
             Subject::Tool(_) => "every call of this tool, whatever its arguments".to_owned(),
             Subject::Foreign { server, .. } => format!("every call of this tool of {server}, whatever its arguments"),
         }
+    }
+
+    /// The rule that denies writing anything but what one of `patterns` matches, whichever tool writes it.
+    pub fn writing_elsewhere(patterns: &[&str], home: Option<&str>) -> Result<Rule, RuleError> {
+        let text = format!("write(all but {})", patterns.join(", "));
+        let compiled: Result<Vec<_>, _> = patterns.iter().map(|pattern| PathPattern::new(pattern, home)).collect();
+        let compiled = compiled.map_err(|source| RuleError::Path { rule: text.clone(), source })?;
+        Ok(Rule { text, subject: Subject::WriteElsewhere(compiled), examples: Examples::default() })
     }
 
     /// The rule that denies one tool by its name in any dialect, whatever the case; `*` is every tool.
@@ -262,6 +273,11 @@ impl Rule {
                 Some(_) => Place::outside(example),
                 None => Place::inside("/", example),
             }),
+            Subject::WriteElsewhere(patterns) => {
+                let place =
+                    if example.starts_with('/') { Place::outside(example) } else { Place::inside("/", example) };
+                !patterns.iter().any(|pattern| pattern.matches(&place))
+            }
             Subject::Exec(pattern) => {
                 pattern.matches(&example.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
             }
@@ -292,6 +308,15 @@ impl Rule {
                 };
                 fits(place) || place.named.as_deref().is_some_and(fits)
             }
+            (Subject::WriteElsewhere(patterns), Effect::Write(place)) => !patterns.iter().any(|pattern| {
+                // A pattern that is meant for the workspace lets nothing through outside it.
+                let within = place.below_root.is_some() || pattern.reaches_outside();
+                within
+                    && match place.extent {
+                        Extent::One => pattern.matches(place),
+                        Extent::Tree => pattern.covers_tree(place),
+                    }
+            }),
             (Subject::Tool(name), _) => name.is_match(tool),
             _ => self.holds(effect, tool),
         }
@@ -475,6 +500,24 @@ mod tests {
     fn exec(lines: &[&str]) -> Effect {
         let commands = lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect();
         Effect::Exec(Exec { commands, kind: ExecKind::Opaque, why: String::new() })
+    }
+
+    #[test]
+    fn a_rule_for_everything_else_touches_what_no_pattern_covers() {
+        let rule = Rule::writing_elsewhere(&["/src", "docs/**/*.md"], None).expect("patterns");
+        let touched = |place: Place| rule.touches(&Effect::Write(place), "write");
+        for within in ["src/a.rs", "src/b/c.rs", "docs/x/a.md"] {
+            assert!(!touched(Place::inside("/r", within)), "{within}");
+        }
+        for elsewhere in [Place::inside("/r", "a.rs"), Place::inside("/r", "x/src/a.rs"), Place::outside("/x/src/a.rs")]
+        {
+            assert!(touched(elsewhere.clone()), "{elsewhere:?}");
+        }
+        assert!(touched(Place::inside("/r", "").tree()) && !touched(Place::inside("/r", "src/b").tree()));
+        assert!(!rule.touches(&Effect::Read(Place::inside("/r", "a.rs")), "read"));
+        assert!(!rule.holds(&Effect::Write(Place::inside("/r", "a.rs")), "write"), "it lets nothing through");
+        assert_eq!(rule.text, "write(all but /src, docs/**/*.md)");
+        assert!(Rule::writing_elsewhere(&["!src"], None).is_err());
     }
 
     #[test]

@@ -38,6 +38,8 @@ impl Decision {
 pub enum Source {
     /// A field of the mode table.
     Mode(Stance),
+    /// The same, where only plan mode has the session stand so.
+    Planning,
     /// A rule, with the place it was written.
     Rule {
         /// As written.
@@ -64,6 +66,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Mode(stance) => write!(f, "mode {stance}"),
+            Source::Planning => f.write_str("plan mode"),
             Source::Rule { text, layer, at } => write!(f, "{layer} rule `{text}` ({at})"),
             Source::Person(who) => write!(f, "{who}"),
             Source::Hook { program, at, why } if why.is_empty() => write!(f, "hook `{program}` ({at})"),
@@ -151,8 +154,10 @@ impl Verdict {
             _ => None,
         });
         let mut effects = Effects { tool: self.effects.tool.clone(), all: reads.collect() };
-        // What a command is can be shown without opening anything; of what it names, what is free to see.
-        if self.effects.all.iter().any(|effect| matches!(effect, Effect::Exec(_))) {
+        // What a command is, an agent is told or a task says can be shown without opening anything; of what a
+        // command names, what is free to see.
+        let told = |effect: &Effect| matches!(effect, Effect::Exec(_) | Effect::Spawn(_) | Effect::Control(_));
+        if self.effects.all.iter().any(told) {
             let free = |effect: &Effect| {
                 self.policy.judge_one(&self.stance, effect, &self.effects.tool).decision == Decision::Allow
             };
@@ -167,6 +172,18 @@ impl Verdict {
     pub fn raised(mut self, reason: Reason) -> Verdict {
         self.decision = self.decision.max(reason.decision);
         self.reasons.push(reason);
+        self
+    }
+
+    /// This verdict of a session that plans, naming plan mode wherever `otherwise`, the verdict without it, would
+    /// be laxer: there no mode and no rule is in the way, only a plan that nobody has approved yet.
+    pub fn while_planning(mut self, otherwise: &Verdict) -> Verdict {
+        for (reason, then) in self.reasons.iter_mut().zip(&otherwise.reasons) {
+            if matches!(reason.source, Source::Mode(_)) && then.decision < reason.decision {
+                reason.source = Source::Planning;
+                reason.remedy = vec!["`exit_plan_mode`, once a person approves the plan".to_owned()];
+            }
+        }
         self
     }
 

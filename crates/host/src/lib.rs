@@ -5,6 +5,7 @@
 //! the kernel beneath directory handles, never by comparing strings.
 
 pub mod fs;
+pub mod git;
 pub mod overlay;
 pub mod proc;
 pub mod sandbox;

@@ -1,0 +1,26 @@
+//! Agents that work for an agent, or for whoever else holds a session.
+//!
+//! ```text
+//! tools/agent ─▶ order ─▶ Fleet ─▶ type, model, seat ─▶ child session ─▶ Agent::run ─▶ Finished
+//!                                   └ worktree            └ parent's stance ⋈ type ⋈ order, parent's rules + denials
+//! ```
+//!
+//! An agent never stands wider than who starts it: its session is a child ([`nika_runtime::Session::child`]), whose
+//! stance and rules are asked of the parent live. What a type or an order says can only narrow that further.
+
+mod background;
+mod child;
+mod fleet;
+pub mod graph;
+mod lens;
+mod narrow;
+mod packet;
+pub mod types;
+
+pub use background::Detach;
+pub(crate) use child::{Child, Starter, apart};
+pub use child::{Finished, Left, Step};
+pub(crate) use fleet::git_failed;
+pub use fleet::{Crew, Enrolment, Fleet, Grounds, Models, Settings};
+pub use narrow::Order;
+pub(crate) use packet::{Commit, Packet, Written};

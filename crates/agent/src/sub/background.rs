@@ -1,0 +1,320 @@
+//! Agents that nobody waits for: a row in the workspace's tasks, a heartbeat, and news for who started them.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nika_contract::{Cancel, Clock, Cx, Nobody, Silent, ToolError, code, text};
+use nika_guard::{Layer, LayeredRule, Mode, Permit, Rule, RuleKind, Stance};
+use nika_store::Db;
+use nika_store::tasks::{NewRun, NewTask, RunEnd, Status, Task, TaskError, TaskId};
+use serde::{Deserialize, Serialize};
+
+use super::child::{Child, Finished, Starter, apart};
+use super::fleet::{Enrolment, Fleet, Seat, lock};
+use super::narrow::Order;
+use crate::happening::Unwatched;
+
+/// Somebody who starts a process of its own for a task, so that it goes on when this one has ended. The process calls
+/// [`Fleet::run_task`].
+pub trait Detach: Send + Sync + fmt::Debug {
+    /// Starts it.
+    fn detach(&self, permit: &Arc<Permit>, id: TaskId) -> Result<(), ToolError>;
+}
+
+/// Between two beats of a run, and two looks at whether it is to stop. Half a second: who asks waits at most five.
+const BEAT: Duration = Duration::from_millis(500);
+/// How long an agent has to end by itself once it was asked to.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What a row says about what its agent may do, for a process that did not see it begin.
+#[derive(Debug, Serialize, Deserialize)]
+struct Terms {
+    order: Order,
+    mode: String,
+    unsafe_commands: bool,
+    ask_writes: bool,
+    /// Denials and questions of the session that no configuration holds, as (kind, rule).
+    rules: Vec<(String, String)>,
+    /// How deep the starter stands.
+    depth: usize,
+}
+
+/// Characters of an agent's answer that its row keeps.
+const MAX_RESULT_CHARS: usize = 30_000;
+
+impl Fleet {
+    /// Makes the row of a task that somebody wrote down with a prompt, and begins its agent: the one that runs
+    /// tasks. Its `metadata` may say `subagent_type` and `model`; its owner is what the agent is called.
+    pub async fn start_prompt(self: &Arc<Self>, task: NewTask, prompt: &str, cx: &Cx<'_>) -> Result<Task, ToolError> {
+        let said = |key: &str| task.metadata.get(key).and_then(serde_json::Value::as_str).map(str::to_owned);
+        let order = Order {
+            description: task.title.clone(),
+            prompt: prompt.to_owned(),
+            kind: said("subagent_type"),
+            model: said("model"),
+            name: task.owner.clone(),
+            ..Order::default()
+        };
+        self.start_task(task, order, cx).await
+    }
+
+    /// Makes the row of `task`, whose agent does `order`, and begins it. The row as it is then.
+    pub async fn start_task(self: &Arc<Self>, mut task: NewTask, order: Order, cx: &Cx<'_>) -> Result<Task, ToolError> {
+        let (parent, enrolment) = self.member(cx.session.id())?;
+        let crew = self.crew()?;
+        let db = self.db()?;
+        self.check(cx.session.id(), order.kind.as_deref(), order.model.as_deref())?;
+        let depth = Fleet::depth(&parent);
+        if depth >= self.settings.depth {
+            let message = format!("agents stand at most {} deep below one another", self.settings.depth);
+            return Err(ToolError::new(code::TOO_MANY_AGENTS, message)
+                .hint("leave `prompt` out to keep the task for somebody else, or do it yourself"));
+        }
+        if self.settings.detach.is_some() && order.worktree.is_some() {
+            let message = "a worktree is made by a session that lasts, and this one ends with its call";
+            return Err(
+                ToolError::new(code::WORKTREE_FAILED, message).hint("leave `isolation` out, or use `nika agent`")
+            );
+        }
+        // Nobody waits, so nobody is asked.
+        let order = Order { alone: true, ..order };
+        let session = self.name_for(parent.id(), &crew.state);
+        let stance = parent.stance();
+        let kept = |rule: &&LayeredRule| {
+            rule.kind != RuleKind::Allow && matches!(rule.layer, Layer::CommandLine | Layer::Session)
+        };
+        let policy = parent.policy();
+        let rules = policy.rules().iter().filter(kept).map(|rule| (rule.kind.to_string(), rule.rule.text.clone()));
+        let terms = Terms {
+            mode: stance.mode.name().to_owned(),
+            unsafe_commands: stance.unsafe_commands,
+            ask_writes: stance.ask_writes,
+            rules: rules.collect(),
+            depth,
+            order: order.clone(),
+        };
+        let terms = serde_json::to_string(&terms).map_err(|error| ToolError::new(code::BUG, error.to_string()))?;
+        task.run = Some(NewRun { prompt: order.prompt.clone(), session: session.clone(), stance: terms });
+        let now = cx.clock.unix_ms();
+        let row = {
+            let db = Arc::clone(&db);
+            apart(move || db.add_task(&task, now)).await?.map_err(ToolError::from)?.task
+        };
+        if let Some(detach) = &self.settings.detach {
+            if let Err(error) = detach.detach(cx.permit, row.id) {
+                let end = RunEnd::Failed(error.to_string());
+                end_run(&db, row.id, end, now).await?;
+                return Err(error);
+            }
+            return Ok(row);
+        }
+        let cancel = Cancel::default();
+        lock(&self.afloat).insert(row.id, (parent.id().to_owned(), cancel.clone()));
+        let starter = Starter {
+            parent,
+            enrolment,
+            permit: Some(Arc::clone(cx.permit)),
+            cancel,
+            progress: Arc::new(Silent),
+            id: Some(session),
+            seat: None,
+            held: None,
+        };
+        let row_of = Row { db, id: row.id, clock: crew.clock, fleet: Arc::clone(self), open: true };
+        tokio::spawn(row_of.run(order, starter));
+        Ok(row)
+    }
+
+    /// Runs the agent of a row that another process made, until it has ended: what a process that
+    /// [`Detach::detach`] starts does. It stands no wider than the row says, and no wider than this program does.
+    pub async fn run_task(self: &Arc<Self>, id: TaskId, cancel: Cancel) -> Result<(), ToolError> {
+        let crew = self.crew()?;
+        let db = self.db()?;
+        let row = {
+            let db = Arc::clone(&db);
+            apart(move || db.task(id)).await?.map_err(ToolError::from)?
+        };
+        let Some(run) = row.run else {
+            return Err(ToolError::new(code::NO_AGENTS, format!("the task {id} has no prompt, so no agent does it")));
+        };
+        let damaged = |why: String| {
+            ToolError::new(code::STATE_UNUSABLE, format!("the task {id} says not what its agent may do: {why}"))
+        };
+        let terms: Terms = serde_json::from_str(&run.stance).map_err(|error| damaged(error.to_string()))?;
+        let mode: Mode = terms.mode.parse().map_err(|error: nika_guard::UnknownMode| damaged(error.to_string()))?;
+        let stance = Stance { mode, unsafe_commands: terms.unsafe_commands, ask_writes: terms.ask_writes };
+        let mut rules = Vec::new();
+        for (kind, text) in &terms.rules {
+            let kind = if kind == "ask" { RuleKind::Ask } else { RuleKind::Deny };
+            // A rule that only a program makes has no written form: without it nothing may be written.
+            let rule = Rule::parse(text, None).or_else(|_| Rule::parse("write", None));
+            let rule = rule.map_err(|error| damaged(error.to_string()))?;
+            rules.push(LayeredRule {
+                kind,
+                rule,
+                layer: Layer::Session,
+                at: format!("the session that made task {id}"),
+            });
+        }
+        // As deep as its starter stood: what bounds agents bounds those in processes of their own.
+        let mut parent = Arc::new(crew.runtime.session(format!("task-{id}"), true));
+        for level in 0..terms.depth {
+            parent = Arc::new(parent.child(format!("task-{id}.{level}"), stance, Vec::new()));
+        }
+        let enrolment = Enrolment { asker: Arc::new(Nobody), watch: Arc::new(Unwatched), model: None };
+        let starter = Starter {
+            parent,
+            enrolment,
+            permit: None,
+            cancel,
+            progress: Arc::new(Silent),
+            id: Some(run.session),
+            seat: None,
+            held: Some((stance, rules)),
+        };
+        let row = Row { db, id, clock: crew.clock, fleet: Arc::clone(self), open: true };
+        row.run(terms.order, starter).await;
+        Ok(())
+    }
+
+    pub(crate) fn db(&self) -> Result<Arc<Db>, ToolError> {
+        self.settings.db.clone().ok_or_else(|| {
+            ToolError::new(code::NO_AGENTS, "this program keeps no tasks, so nothing runs in the background")
+                .hint("leave `run_in_background` out")
+        })
+    }
+}
+
+/// A row whose agent this process runs.
+struct Row {
+    db: Arc<Db>,
+    id: TaskId,
+    clock: Arc<dyn Clock>,
+    fleet: Arc<Fleet>,
+    /// Whether nobody has said yet how it ended.
+    open: bool,
+}
+
+impl Row {
+    async fn run(mut self, order: Order, starter: Starter) {
+        let (parent, cancel) = (starter.parent.id().to_owned(), starter.cancel.clone());
+        match self.queue(&cancel).await {
+            Ok(Some(seat)) => {
+                let end = self.work(order, Starter { seat: Some(seat), ..starter }, &cancel).await;
+                self.end(end).await;
+            }
+            Ok(None) => self.end(RunEnd::Stopped).await,
+            Err(error) => self.end(RunEnd::Failed(error.to_string())).await,
+        }
+        let row = {
+            let (db, id) = (Arc::clone(&self.db), self.id);
+            apart(move || db.task(id)).await
+        };
+        if let Ok(Ok(row)) = row {
+            let (id, title) = (self.id, text::preview(&text::harmless(&row.title), 120));
+            let line = format!("task {id} ({title}) has ended: {}; `task_output` has its answer", row.status);
+            lock(&self.fleet.news).entry(parent).or_default().push(line);
+        }
+        // Last: who waits until nothing is at work finds the news.
+        lock(&self.fleet.afloat).remove(&self.id);
+    }
+
+    /// Waits until the row waits for nothing and there is a seat, then takes both. None when it is to stop.
+    async fn queue(&self, cancel: &Cancel) -> Result<Option<Seat>, ToolError> {
+        loop {
+            if cancel.is_cancelled() || self.beat().await? {
+                return Ok(None);
+            }
+            if let Ok(seat) = self.fleet.seat() {
+                let (db, id, now) = (Arc::clone(&self.db), self.id, self.clock.unix_ms());
+                let begun = apart(move || match db.task(id)?.status {
+                    Status::Blocked => Ok(None),
+                    // Refused where somebody else runs it, or it has ended.
+                    _ => db.begin_run(id, std::process::id(), now).map(Some),
+                });
+                let begun = begun.await?.map_err(|error: TaskError| ToolError::from(error))?;
+                if begun.is_some() {
+                    return Ok(Some(seat));
+                }
+            }
+            tokio::time::sleep(BEAT).await;
+        }
+    }
+
+    /// Says that it lives; whether it is to stop.
+    async fn beat(&self) -> Result<bool, ToolError> {
+        let (db, id, now) = (Arc::clone(&self.db), self.id, self.clock.unix_ms());
+        let beat = apart(move || db.beat(id, now)).await?.map_err(|error: TaskError| ToolError::from(error))?;
+        Ok(beat.stop_asked || !beat.yours)
+    }
+
+    async fn work(&mut self, order: Order, starter: Starter, cancel: &Cancel) -> RunEnd {
+        let mut child = match Child::hire(&self.fleet, starter, &order).await {
+            Ok(child) => child,
+            Err(error) => return RunEnd::Failed(error.to_string()),
+        };
+        let worked = {
+            let work = child.work(&order.prompt);
+            tokio::pin!(work);
+            let mut asked = None;
+            loop {
+                tokio::select! {
+                    worked = &mut work => break Some(worked),
+                    () = tokio::time::sleep(BEAT) => {
+                        // A database that cannot be asked for a moment is asked again.
+                        if self.beat().await.unwrap_or(false) {
+                            cancel.cancel();
+                        }
+                        if cancel.is_cancelled() {
+                            let since = *asked.get_or_insert_with(tokio::time::Instant::now);
+                            if since.elapsed() > GRACE {
+                                break None;
+                            }
+                        }
+                    }
+                }
+            }
+        };
+        if cancel.is_cancelled() {
+            // Said before what it left is cleared away, which takes its time.
+            self.end(RunEnd::Stopped).await;
+        }
+        let finished = child.dismiss().await;
+        match (worked, finished) {
+            (Some(Ok(_)), Ok(finished)) if finished.is_done() => RunEnd::Completed(result(&finished)),
+            (Some(Ok(_)), Ok(finished)) => RunEnd::Failed(result(&finished)),
+            (Some(Err(error)), _) | (_, Err(error)) => RunEnd::Failed(error.to_string()),
+            (None, _) => RunEnd::Stopped,
+        }
+    }
+
+    /// Writes how it ended, the first time that it is said.
+    async fn end(&mut self, end: RunEnd) {
+        if std::mem::replace(&mut self.open, false) {
+            // Refused where somebody took it for dead: then that is how it ended.
+            let _ = end_run(&self.db, self.id, end, self.clock.unix_ms()).await;
+        }
+    }
+}
+
+impl Drop for Row {
+    /// The process ends, or nobody polls any more.
+    fn drop(&mut self) {
+        if self.open {
+            let end = RunEnd::Failed("the process that ran its agent ended before it was done".to_owned());
+            let _ = self.db.end_run(self.id, &end, self.clock.unix_ms());
+            lock(&self.fleet.afloat).remove(&self.id);
+        }
+    }
+}
+
+async fn end_run(db: &Arc<Db>, id: TaskId, end: RunEnd, now: u64) -> Result<(), ToolError> {
+    let db = Arc::clone(db);
+    apart(move || db.end_run(id, &end, now)).await?.map(drop).map_err(ToolError::from)
+}
+
+fn result(finished: &Finished) -> String {
+    let text = finished.text();
+    text::head_and_tail(&text, MAX_RESULT_CHARS).unwrap_or(text)
+}

@@ -1,0 +1,224 @@
+//! Worktrees of real repositories, also of one that would like to run things.
+
+use super::*;
+use nika_guard::{Answer, Effects, Exec, ExecKind, Mode, Place, Policy, Stance};
+use tempfile::TempDir;
+
+struct Repo {
+    dir: TempDir,
+}
+
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+impl Repo {
+    /// A repository with one committed file.
+    fn new() -> Repo {
+        let repo = Repo { dir: tempfile::tempdir().expect("a temporary directory") };
+        std::fs::create_dir_all(repo.root().join("sub")).expect("made");
+        std::fs::write(repo.root().join("sub/a.txt"), "one\n").expect("written");
+        for words in [
+            &["init", "--quiet", "--initial-branch=main"][..],
+            &["config", "user.name", "Ada"],
+            &["config", "user.email", "ada@example.org"],
+            &["add", "."],
+            &["commit", "--quiet", "-m", "begin"],
+        ] {
+            repo.git(words);
+        }
+        repo
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().join("proj")
+    }
+
+    fn in_dir(&self, dir: &Path, words: &[&str]) -> String {
+        let out = Command::new("git")
+            .args(words)
+            .current_dir(dir)
+            .env_clear()
+            .envs([("PATH", PATH), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
+            .output()
+            .expect("git runs");
+        assert!(out.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8_lossy(&out.stdout).trim().to_owned()
+    }
+
+    fn git(&self, words: &[&str]) -> String {
+        self.in_dir(&self.root(), words)
+    }
+
+    fn permit(&self) -> Permit {
+        let beside = worktree_place(&self.root(), "x").0.parent().expect("a parent").to_owned();
+        let exec = Exec {
+            commands: vec![vec!["git".into(), "commit".into()]],
+            kind: ExecKind::WritesInside,
+            why: String::new(),
+        };
+        let effects = Effects::write(Place::outside(beside).tree())
+            .and(Effect::Read(Place::outside(self.root()).tree()))
+            .and(Effect::Exec(exec));
+        let verdict = Policy::default().judge(&Stance::from(Mode::AcceptAll), &effects);
+        verdict.permit(Some(Answer::Yes { who: "the tester".into() })).expect("a yes")
+    }
+}
+
+fn git() -> Git {
+    Git::new(PATH, None)
+}
+
+fn wanted() -> Cancel {
+    Cancel::default()
+}
+
+#[test]
+fn a_worktree_is_made_beside_its_repository_and_goes_when_it_holds_nothing() {
+    let repo = Repo::new();
+    let permit = repo.permit();
+    let made = git().create(&permit, &repo.root(), "fix-it", &wanted()).expect("made");
+    assert!(made.dir.ends_with("proj-nika-worktrees/fix-it"), "{made:?}");
+    assert_eq!((made.branch.as_str(), &made.root), ("nika/fix-it", &made.dir));
+    assert_eq!(std::fs::read_to_string(made.dir.join("sub/a.txt")).expect("checked out"), "one\n");
+    assert!(git().status(&permit, &made, &wanted()).expect("status").is_clean());
+
+    let again = git().create(&permit, &repo.root(), "fix-it", &wanted()).expect_err("taken");
+    assert!(matches!(again, GitError::Taken(_)), "{again}");
+    assert!(made.dir.join("sub/a.txt").exists(), "a refusal leaves what is there");
+
+    git().remove(&permit, &made, false, &wanted()).expect("clean");
+    assert!(!made.dir.exists() && !made.dir.parent().expect("a parent").exists());
+    assert_eq!(repo.git(&["branch", "--list", "nika/*"]), "");
+}
+
+#[test]
+fn work_is_not_thrown_away_unless_that_is_said() {
+    let repo = Repo::new();
+    let permit = repo.permit();
+    let made = git().create(&permit, &repo.root(), "w", &wanted()).expect("made");
+    std::fs::write(made.dir.join("sub/new name.txt"), "x").expect("written");
+    std::fs::write(made.dir.join("sub/a.txt"), "two\n").expect("written");
+    let status = git().status(&permit, &made, &wanted()).expect("status");
+    assert_eq!(status.changed, ["sub/a.txt", "sub/new name.txt"].map(PathBuf::from));
+    let error = git().remove(&permit, &made, false, &wanted()).expect_err("it is dirty");
+    assert!(error.to_string().contains("2 uncommitted paths and 0 commits"), "{error}");
+
+    let commit = git().commit(&permit, &made.dir, &status.changed, "Change it", &wanted()).expect("committed");
+    assert_eq!(repo.git(&["log", "-1", "--format=%H %an %s", "nika/w"]), format!("{commit} Ada Change it"));
+    let status = git().status(&permit, &made, &wanted()).expect("status");
+    assert_eq!(status, Status { changed: Vec::new(), commits: 1 });
+    assert!(matches!(git().remove(&permit, &made, false, &wanted()), Err(GitError::HoldsWork(..))));
+
+    repo.git(&["merge", "--quiet", "nika/w"]);
+    assert!(git().status(&permit, &made, &wanted()).expect("status").is_clean(), "what is merged is not lost");
+    git().remove(&permit, &made, false, &wanted()).expect("clean");
+
+    let made = git().create(&permit, &repo.root(), "w", &wanted()).expect("made anew");
+    std::fs::write(made.dir.join("b"), "x").expect("written");
+    git().remove(&permit, &made, true, &wanted()).expect("told to");
+    assert!(!made.dir.exists());
+}
+
+#[test]
+fn a_commit_takes_only_what_it_is_given() {
+    let repo = Repo::new();
+    std::fs::write(repo.root().join("mine.txt"), "staged by the person").expect("written");
+    repo.git(&["add", "mine.txt"]);
+    std::fs::write(repo.root().join("sub/[x].txt"), "new").expect("written");
+    let changed = git().changes(&repo.permit(), &repo.root(), &wanted()).expect("status");
+    let top = repo.root().canonicalize().expect("there");
+    assert_eq!(changed, ["mine.txt", "sub/[x].txt"].map(|path| top.join(path)));
+    git().commit(&repo.permit(), &repo.root().join("sub"), &changed[1..], "Mine alone", &wanted()).expect("committed");
+    assert_eq!(repo.git(&["show", "--format=", "--name-only", "HEAD"]), "sub/[x].txt");
+    assert_eq!(repo.git(&["status", "--porcelain"]), "A  mine.txt");
+}
+
+#[test]
+fn nothing_that_the_repository_configures_is_run() {
+    let repo = Repo::new();
+    let trap = repo.dir.path().join("ran");
+    let touch = format!("sh -c 'echo $0 >> {}; cat'", trap.display());
+    for key in [
+        "filter.evil.smudge",
+        "filter.evil.clean",
+        "filter.evil.process",
+        "filter.a.b=c.smudge",
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.pager",
+        "core.editor",
+        "diff.external",
+        "gpg.program",
+    ] {
+        repo.git(&["config", key, &touch]);
+    }
+    for (key, value) in [("filter.evil.required", "true"), ("commit.gpgSign", "true"), ("core.hooksPath", "hooks")] {
+        repo.git(&["config", key, value]);
+    }
+    for dir in [repo.root().join("hooks"), repo.root().join(".git/hooks")] {
+        std::fs::create_dir_all(&dir).expect("made");
+        for hook in
+            ["post-checkout", "pre-commit", "post-commit", "commit-msg", "reference-transaction", "post-index-change"]
+        {
+            let path = dir.join(hook);
+            std::fs::write(&path, format!("#!/bin/sh\necho {hook} >> {}\n", trap.display())).expect("written");
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("set");
+        }
+    }
+    std::fs::write(repo.root().join(".gitattributes"), "*.txt filter=evil\n*.md filter=a.b=c\n").expect("written");
+    std::fs::write(repo.root().join("b.md"), "b").expect("written");
+    let permit = repo.permit();
+    let files = [".gitattributes", "b.md"].map(PathBuf::from);
+    git().commit(&permit, &repo.root(), &files, "Attributes", &wanted()).expect("committed");
+
+    let made = git().create(&permit, &repo.root(), "quiet", &wanted()).expect("made");
+    assert_eq!(std::fs::read_to_string(made.dir.join("sub/a.txt")).expect("checked out"), "one\n");
+    std::fs::write(made.dir.join("sub/a.txt"), "two\n").expect("written");
+    let status = git().status(&permit, &made, &wanted()).expect("status");
+    git().commit(&permit, &made.dir, &status.changed, "Quietly", &wanted()).expect("committed");
+    git().remove(&permit, &made, true, &wanted()).expect("removed");
+    assert!(!trap.exists(), "ran: {}", std::fs::read_to_string(&trap).unwrap_or_default());
+
+    // The trap is one: git as it is springs it.
+    let loud = Command::new("git").args(["checkout", "-b", "loud"]).current_dir(repo.root()).output();
+    assert!(loud.is_ok() && trap.exists(), "the test's own programs never run");
+}
+
+#[test]
+fn a_part_of_a_repository_stands_for_itself() {
+    let repo = Repo::new();
+    let (root, slug) = (repo.root().join("sub"), "part");
+    let beside = worktree_place(&root, slug).0.parent().expect("a parent").to_owned();
+    let effects = Effects::write(Place::outside(beside).tree());
+    let verdict = Policy::default().judge(&Stance::from(Mode::AcceptAll), &effects);
+    let permit = verdict.permit(None).expect("allowed");
+    let made = git().create(&permit, &root, slug, &wanted()).expect("made");
+    assert_eq!(made.root, made.dir.join("sub"));
+    assert!(made.root.join("a.txt").exists());
+}
+
+#[test]
+fn without_a_permit_or_a_repository_there_is_none() {
+    let repo = Repo::new();
+    let look = Effects::read(Place::outside(repo.root()).tree());
+    let verdict = Policy::default().judge(&Stance::from(Mode::AcceptAll), &look);
+    let permit = verdict.permit(None).expect("allowed");
+    let error = git().create(&permit, &repo.root(), "x", &wanted()).expect_err("it may only look");
+    assert!(matches!(error, GitError::NotPermitted(_)), "{error}");
+    let error = git().commit(&permit, &repo.root(), &[PathBuf::from("a")], "m", &wanted()).expect_err("no commit");
+    assert!(matches!(error, GitError::NotPermitted(_)), "{error}");
+
+    let empty = Repo { dir: tempfile::tempdir().expect("a temporary directory") };
+    std::fs::create_dir_all(empty.root()).expect("made");
+    let error = git().create(&empty.permit(), &empty.root(), "x", &wanted()).expect_err("no repository");
+    assert!(matches!(error, GitError::NoRepo(..)), "{error}");
+    empty.git(&["init", "--quiet"]);
+    let error = git().create(&empty.permit(), &empty.root(), "x", &wanted()).expect_err("no commit");
+    assert!(matches!(error, GitError::NoRepo(..)), "{error}");
+
+    let stopped = Cancel::default();
+    stopped.cancel();
+    let error = git().create(&repo.permit(), &repo.root(), "x", &stopped).expect_err("cancelled");
+    assert!(matches!(error, GitError::Cancelled), "{error}");
+    assert!(!worktree_place(&repo.root(), "x").0.exists());
+}
