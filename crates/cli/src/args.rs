@@ -1,5 +1,6 @@
 //! The command line, as data. Doc comments here are the help a person reads.
 
+mod agent;
 mod dashed;
 mod log;
 
@@ -10,7 +11,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use nika_guard::Mode;
 use nika_runtime::{Dialect, Listing};
 
+pub use agent::{Agent, Report, Sessions};
 pub use log::{ExportFormat, Log, LogCommand};
+
+use crate::ask::Ready;
 
 /// The hands of an AI coding agent: read, search and edit a code base, safely and fast.
 ///
@@ -51,6 +55,13 @@ pub enum Command {
     Serve(Serve),
     /// Call one tool.
     Call(Call),
+    /// Let a model of your choice do a task with the tools.
+    ///
+    /// What it may do is the mode's and the rules' to say, as for every other caller; where nobody can be asked, a
+    /// question is a refusal. Let it edit and run builds with `--mode workspace`.
+    Agent(Box<Agent>),
+    /// List the conversations of `nika agent` that can be gone on with.
+    Sessions(Sessions),
     /// List the tools, or show one.
     Tools(Tools),
     /// Say what a code or a tool means.
@@ -180,6 +191,11 @@ pub struct Call {
     /// Prefer this vocabulary's parameter names: nika, claude, claw or claw-agent.
     #[arg(long, value_name = "DIALECT")]
     pub dialect: Option<Dialect>,
+    /// Answer what the tool asks a person (repeatable, each used once, in their order): a text, or an object
+    /// `{"question": PIECE, "match": "exact" | "contains", "answer": TEXT, "consume": true | false}`. Permissions
+    /// are not answered so.
+    #[arg(long = "answer", value_name = "TEXT")]
+    pub answers: Vec<Ready>,
     /// Save images of the answer as files in this directory.
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
@@ -493,8 +509,9 @@ pub fn parse(argv: &[OsString]) -> Result<Cli, clap::Error> {
 /// Whether a command line that does not parse asks for one JSON object all the same.
 pub fn wants_json(argv: &[OsString]) -> bool {
     let words: Vec<_> = argv.iter().map(|word| word.to_string_lossy()).collect();
-    words.windows(2).any(|pair| pair[0] == "--output" && pair[1] == "json")
-        || words.iter().any(|word| word == "--output=json")
+    let json = |word: &str| matches!(word, "json" | "stream-json");
+    words.windows(2).any(|pair| pair[0] == "--output" && json(&pair[1]))
+        || words.iter().any(|word| word.strip_prefix("--output=").is_some_and(json))
 }
 
 #[cfg(test)]

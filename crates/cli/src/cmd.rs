@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod agent;
 mod call;
 mod checkpoints;
 mod config;
@@ -10,6 +11,7 @@ mod log;
 mod policy;
 mod reference;
 mod sandbox;
+mod sessions;
 mod tools;
 mod trust;
 mod undo;
@@ -31,6 +33,8 @@ pub fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Serve(args) => serve::run(args).map(|()| ExitCode::SUCCESS),
         Command::Call(args) => call::run(args),
+        Command::Agent(args) => agent::run(*args),
+        Command::Sessions(args) => done(sessions::run(&args)),
         Command::Tools(args) => done(tools::run(args)),
         Command::Explain(args) => done(explain::run(&args)),
         Command::Undo(args) => undo::run(args),

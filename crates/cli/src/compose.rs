@@ -6,21 +6,29 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nika_contract::{Clock, ToolError, code, event};
+use nika_agent::sub::Fleet;
+use nika_contract::{Clock, Herald, News, Spoken, ToolError, code, event};
 use nika_guard::profile::environment;
 use nika_guard::{Effect, Layer, LayeredRule, Place, Rule, RuleKind, classify};
 use nika_host::fs::{Settings, Workspace, sha256};
+use nika_host::git::Git;
 use nika_host::proc::{HookRunner, Isolated, Jobs};
 use nika_mcp::Tell;
 use nika_runtime::{Dialect, Hooks, Limits, Listing, Parts, Runtime};
-use nika_store::{Checkpoints, Durability, State, sessions};
+use nika_store::{Checkpoints, Db, Durability, State, sessions};
 use nika_tools::Needs;
 use nika_tools::shell::ground::{EndedJobs, Ground as Shell, told};
+use nika_tools::talk::Talk;
+use nika_tools::talk::skill::Skills;
+use nika_tools::work;
 use serde_json::{Map, Value};
 
 use crate::args::{Standing, Where};
 use crate::config::{self, CommandLine, Effective, Sources};
+use crate::crew;
 use crate::failure::Failure;
+use crate::skills::{self, Shelf};
+use crate::talk::Said;
 use crate::time::SystemClock;
 use crate::world::World;
 
@@ -34,6 +42,8 @@ pub struct Ground {
     pub roots: Vec<PathBuf>,
     /// The state of all workspaces.
     base: PathBuf,
+    /// The root whose state it is: the first, but for a worktree the one it belongs to.
+    of: Option<PathBuf>,
 }
 
 impl Ground {
@@ -41,13 +51,19 @@ impl Ground {
     pub fn find(world: &World, place: &Where) -> Result<Ground, Failure> {
         let wanted = if place.roots.is_empty() { vec![world.cwd()?] } else { place.roots.clone() };
         let roots = wanted.iter().map(|path| canonical(path)).collect::<Result<_, _>>()?;
-        Ok(Ground { roots, base: world.state_base()? })
+        Ok(Ground { roots, base: world.state_base()?, of: None })
     }
 
     /// Roots that need not exist, for judging without running anything.
     pub fn on_paper(world: &World, place: &Where) -> Result<Ground, Failure> {
         let absolute = |path: &PathBuf| Ok::<_, Failure>(world.cwd()?.join(path));
-        Ok(Ground { roots: place.roots.iter().map(absolute).collect::<Result<_, _>>()?, base: world.state_base()? })
+        let roots = place.roots.iter().map(absolute).collect::<Result<_, _>>()?;
+        Ok(Ground { roots, base: world.state_base()?, of: None })
+    }
+
+    /// A worktree of the workspace at `of`, whose journal, undo and tasks are that one's.
+    pub fn worktree(root: &Path, base: PathBuf, of: PathBuf) -> Ground {
+        Ground { roots: vec![root.to_owned()], base, of: Some(of) }
     }
 
     /// The first root.
@@ -67,7 +83,7 @@ impl Ground {
 
     /// The workspace's durable state; made when missing.
     pub fn state(&self) -> Result<State, Failure> {
-        Ok(State::open(&self.base.join(workspace_id(self.root())))?)
+        Ok(State::open(&self.base.join(workspace_id(self.of.as_deref().unwrap_or(self.root()))))?)
     }
 
     /// Where records of trust lie.
@@ -122,13 +138,47 @@ pub struct Shape {
     pub listing: Option<Listing>,
     /// Whether canonical names are prefixed in lists.
     pub prefixed: bool,
+    /// Where a message to the person goes.
+    pub voice: Voice,
+    /// Whether a caller may want an object for an answer.
+    pub objects: bool,
+    /// The agents that work here; new ones where none is given.
+    pub fleet: Option<Arc<Fleet>>,
+    /// Whether many calls are expected: then the next command's sandbox is made while a model thinks.
+    pub lasting: bool,
+}
+
+impl Shape {
+    /// For agents: nobody is spoken to, and one may be asked for an object.
+    pub fn agents() -> Shape {
+        Shape { voice: Voice::Nowhere, objects: true, ..Shape::default() }
+    }
+}
+
+/// Where a message to the person goes.
+#[derive(Clone, Default)]
+pub enum Voice {
+    /// On stderr, where what this program prints is read by a person.
+    #[default]
+    Here,
+    /// To the client that listens.
+    Client,
+    /// To nobody: it cannot be said.
+    Nowhere,
+    /// To somebody who has a way of their own.
+    Through(Arc<dyn Herald>),
+}
+
+impl std::fmt::Debug for Voice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Voice").finish_non_exhaustive()
+    }
 }
 
 /// The pipeline, and what its callers need beside it.
-#[derive(Debug)]
 pub struct Built {
     /// The pipeline.
-    pub runtime: Runtime,
+    pub runtime: Arc<Runtime>,
     /// The workspace's durable state.
     pub state: State,
     /// What can be taken back.
@@ -141,6 +191,22 @@ pub struct Built {
     pub clock: Arc<dyn Clock>,
     /// Rings when a background job ends.
     pub bell: Arc<Bell>,
+    /// What a session is told without asking.
+    pub news: Arc<dyn News>,
+    /// Notes and tasks; opened when they are asked for.
+    pub db: Arc<Db>,
+    /// What commands have left running.
+    pub jobs: Arc<Jobs>,
+    /// The agents that work for sessions.
+    pub fleet: Arc<Fleet>,
+    /// The skills.
+    pub skills: Arc<dyn Skills>,
+}
+
+impl std::fmt::Debug for Built {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Built").field("runtime", &self.runtime).finish_non_exhaustive()
+    }
 }
 
 /// Who is told at once that a background job ended: nobody, until a client listens.
@@ -153,11 +219,16 @@ impl Bell {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
     }
 
-    fn ring(&self, text: &str) {
+    /// Whether somebody was told.
+    fn ring(&self, text: &str) -> bool {
         let tell = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(tell) = tell {
-            tell(text);
-        }
+        tell.is_some_and(|tell| tell(text))
+    }
+}
+
+impl Herald for Bell {
+    fn say(&self, _: &str, spoken: &Spoken) -> bool {
+        self.ring(&Said(spoken).to_string())
     }
 }
 
@@ -190,12 +261,19 @@ pub fn open_files(world: &World, ground: &Ground, effective: &Effective) -> Resu
     let state = ground.state()?;
     Ok(Workspace::open(Settings {
         roots: ground.roots.clone(),
-        readable: vec![state.spill_dir()],
+        readable: std::iter::once(state.spill_dir()).chain(apart(skills::own(world), ground)).collect(),
         home: world.home.clone(),
         state: state.dir().to_owned(),
         own: ground.base.clone(),
         fsync: effective.fsync,
     })?)
+}
+
+/// Those of the person's own directories that may be read without a question. One that a root holds, or lies below,
+/// is the root's: what is only readable could not be written there any more.
+fn apart(dirs: Vec<PathBuf>, ground: &Ground) -> impl Iterator<Item = PathBuf> {
+    let canonical = dirs.into_iter().filter_map(|dir| std::fs::canonicalize(dir).ok());
+    canonical.filter(|dir| ground.roots.iter().all(|root| !dir.starts_with(root) && !root.starts_with(dir)))
 }
 
 /// What commands see of the environment: what is known to be harmless, and what a manifest names besides.
@@ -216,8 +294,10 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
     let checkpoints = Arc::new(Checkpoints::open(&state)?);
     let bell = Arc::new(Bell::default());
     let ringer = Arc::clone(&bell);
-    let jobs = Arc::new(Jobs::new(world.exe(), Some(Box::new(move |notice| ringer.ring(&told(notice))))));
-    let news = Arc::new(EndedJobs { jobs: Arc::clone(&jobs) });
+    let jobs = Arc::new(Jobs::new(world.exe(), Some(Box::new(move |notice| _ = ringer.ring(&told(notice))))));
+    if shape.lasting {
+        jobs.expect_more();
+    }
     let shell = Arc::new(Shell::new(
         Arc::clone(&files),
         Arc::clone(&jobs),
@@ -226,12 +306,30 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         false,
         effective.shell_undo,
     ));
-    let tools = nika_tools::all(&Needs {
+    let skills: Arc<dyn Skills> =
+        Arc::new(Shelf::new(ground.root(), ground.trust_store(), &effective.trusted, skills::own(world)));
+    let herald: Option<Arc<dyn Herald>> = match &shape.voice {
+        Voice::Here => Some(Arc::new(crate::talk::OnStderr)),
+        Voice::Client => Some(Arc::<Bell>::clone(&bell)),
+        Voice::Nowhere => None,
+        Voice::Through(herald) => Some(Arc::clone(herald)),
+    };
+    let db = Arc::new(Db::at(&state));
+    let fleet = shape.fleet.clone().unwrap_or_else(|| fleet(world, ground, &effective, &db));
+    let ended = Arc::new(EndedJobs { jobs: Arc::clone(&jobs) });
+    let news: Arc<dyn News> = Arc::new(crew::Both(ended, Arc::<Fleet>::clone(&fleet)));
+    let mut tools = nika_tools::all(&Needs {
         files: Arc::clone(&files),
         checkpoints: Arc::clone(&checkpoints),
         parsers: Some(Isolated::new(world.exe(), vec!["__parse".to_owned()])),
         shell: Some(shell),
+        work: Some(Arc::new(work::Ground {
+            db: Arc::clone(&db),
+            runner: Some(Arc::new(crew::Tasks(Arc::clone(&fleet)))),
+        })),
+        talk: Talk { herald, skills: Some(Arc::clone(&skills)), objects: shape.objects },
     });
+    tools.extend(nika_agent::tools::all(&fleet));
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let runtime = Runtime::new(Parts {
         tools,
@@ -256,7 +354,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         home: world.home_text(),
         header: header(ground),
         watcher: None,
-        news: Some(news),
+        news: Some(Arc::clone(&news)),
     });
     for recovered in files.take_recovered() {
         let mut fields = Map::new();
@@ -265,7 +363,39 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         // What was settled stays settled; a journal that cannot say so is met by the next call.
         let _ = runtime.note(&runtime.session("recovery", false), event::RECOVERED, &fields);
     }
-    Ok(Built { runtime, state, checkpoints, files, effective, clock, bell })
+    Ok(Built {
+        runtime: Arc::new(runtime),
+        state,
+        checkpoints,
+        files,
+        effective,
+        clock,
+        bell,
+        news,
+        db,
+        jobs,
+        fleet,
+        skills,
+    })
+}
+
+/// The agents that may be started here. Nothing is asked of a model, and nothing of git, before one is.
+fn fleet(world: &World, ground: &Ground, effective: &Effective, db: &Arc<Db>) -> Arc<Fleet> {
+    let path = world.variable("PATH").unwrap_or_default();
+    let over = Arc::new(crew::Over::new(world.clone(), effective.clone(), ground.base.clone(), ground.root()));
+    let fleet = Fleet::new(nika_agent::sub::Settings {
+        types: crew::types(world, ground.root(), &effective.trusted),
+        models: Arc::new(crew::Known { world: world.clone(), effective: effective.clone() }),
+        root: ground.root().to_owned(),
+        db: Some(Arc::clone(db)),
+        git: Some(Git::new(path, world.home.clone())),
+        grounds: Some(Arc::<crew::Over>::clone(&over)),
+        detach: None,
+        at_once: effective.models.max_agents as usize,
+        depth: effective.models.max_depth as usize,
+    });
+    over.joins(&fleet);
+    fleet
 }
 
 /// One program in so many looks whether the undo store is within its bounds.

@@ -21,6 +21,7 @@ mod flags;
 mod hooks;
 mod keys;
 mod manifests;
+mod models;
 mod rules;
 mod schema;
 mod settle;
@@ -39,6 +40,7 @@ use serde_json::{Value, json};
 
 pub use error::ConfigError;
 pub use manifests::MANIFESTS;
+pub use models::Models;
 pub use schema::schema;
 
 use crate::trust::{self, Trust};
@@ -124,6 +126,8 @@ pub struct Effective {
     pub budgets: Budgets,
     /// Variables of the environment that commands may see beside the built-in ones.
     pub safe_env: Vec<String>,
+    /// Which model works as the agent, and how far it may go.
+    pub models: Models,
     /// Whether what the repository brings may loosen.
     pub trusted: Trust,
     /// Every effective value and rule, with where it was written.
@@ -172,6 +176,7 @@ impl Default for Effective {
             messages: Messages::default(),
             budgets: Budgets::default(),
             safe_env: Vec::new(),
+            models: Models::default(),
             trusted: Trust::Nothing,
             shown: Vec::new(),
             inactive: Vec::new(),

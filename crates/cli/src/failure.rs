@@ -40,6 +40,8 @@ const EXITS: &[(Code, u8)] = &[
     (code::CONFIG_MALFORMED, USAGE),
     (code::RULE_MALFORMED, USAGE),
     (code::BAD_ROOT, USAGE),
+    (code::NO_MODEL, USAGE),
+    (code::SCHEMA_UNUSABLE, USAGE),
     (code::NOT_CONFINED, REFUSED),
     (code::NOT_STARTED, NOT_STARTED),
 ];

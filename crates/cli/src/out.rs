@@ -38,6 +38,12 @@ pub fn complain(text: &str) {
     let _ = writeln!(stderr, "{text}");
 }
 
+/// Writes text to stderr as it is. Nobody is left to hear of it when that fails.
+pub fn note(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
 /// A unified diff with a colour a kind of line.
 pub fn coloured(diff: &str) -> String {
     const KINDS: &[(&str, &str)] = &[("+++", "1"), ("---", "1"), ("@@", "36"), ("+", "32"), ("-", "31")];

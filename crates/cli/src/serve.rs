@@ -3,7 +3,7 @@
 
 mod backend;
 mod handles;
-mod instructions;
+pub mod instructions;
 mod token;
 
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -14,7 +14,7 @@ use nika_mcp::{HttpConfig, HttpServer, serve_stdio};
 
 use crate::args;
 use crate::cmd::one_thread;
-use crate::compose::{self, Built, Ground, Shape};
+use crate::compose::{self, Built, Ground, Shape, Voice};
 use crate::failure::Failure;
 use crate::out;
 use crate::world::World;
@@ -27,7 +27,10 @@ pub fn run(args: args::Serve) -> Result<(), Failure> {
     let world = World::look();
     let ground = Ground::find(&world, &args.place)?;
     let effective = ground.configure(&world, &args.standing)?;
-    let shape = Shape { dialect: args.dialect, listing: args.list.clone(), prefixed: true };
+    // Over HTTP nothing reaches a client that it did not ask for.
+    let voice = if args.http.is_some() { Voice::Nowhere } else { Voice::Client };
+    let (dialect, listing) = (args.dialect, args.list.clone());
+    let shape = Shape { dialect, listing, prefixed: true, voice, objects: false, fleet: None, lasting: true };
     let built = Arc::new(compose::build(&world, &ground, effective, shape.clone())?);
     match &args.http {
         None => stdio(&world, &built, &shape),
@@ -42,7 +45,8 @@ fn stdio(world: &World, built: &Arc<Built>, shape: &Shape) -> Result<(), Failure
         );
     }
     let backend = Arc::new(Backend::new(Arc::clone(built), world.pid, shape, Way::Stdio));
-    one_thread()?.block_on(serve_stdio(backend))?;
+    one_thread()?.block_on(serve_stdio(Arc::<Backend>::clone(&backend)))?;
+    backend.end();
     built.tidy(u64::from(world.pid));
     Ok(())
 }

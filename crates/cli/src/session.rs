@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nika_contract::{ToolError, code};
+use nika_contract::{PlanMode, ToolError, code};
 use nika_guard::Budget;
 use nika_host::fs::{Ledger, Seen, Stamp};
 use nika_runtime::Session;
@@ -26,7 +26,7 @@ use crate::world::World;
 #[derive(Debug)]
 pub struct Opened {
     /// To dispatch in.
-    pub session: Session,
+    pub session: Arc<Session>,
     /// How it is kept; `None` for a session that nothing outlives.
     named: Option<Named>,
 }
@@ -40,6 +40,7 @@ struct Named {
     loaded: Vec<String>,
     cwd: Option<PathBuf>,
     calls: u64,
+    plans: bool,
 }
 
 /// What [`SessionFile::extra`] holds.
@@ -54,6 +55,8 @@ struct Extra {
     cwd: Option<PathBuf>,
     /// Tool calls that were counted, while a budget bounded them.
     calls: u64,
+    /// Whether it is in plan mode.
+    plans: bool,
 }
 
 /// Opens the session `name` for a call with these arguments; without a name, the day's, in which nothing counts
@@ -66,8 +69,18 @@ pub fn open(
 ) -> Result<Opened, Failure> {
     let Some(name) = name else {
         let id = format!("cli-{}", time::day(built.clock.unix_ms()));
-        return Ok(Opened { session: built.runtime.session(id, false), named: None });
+        return Ok(Opened { session: Arc::new(built.runtime.session(id, false)), named: None });
     };
+    open_named(built, world, name, &|path| arguments.values().any(|value| names(value, path)))
+}
+
+/// Opens the session `name` for calls that nobody knows yet.
+pub fn open_whole(built: &Built, world: &World, name: &str) -> Result<Opened, Failure> {
+    open_named(built, world, name, &|_| true)
+}
+
+/// Opens a session by its name; `needs` says of which files a call may need the bytes that were read.
+fn open_named(built: &Built, world: &World, name: &str, needs: &dyn Fn(&Path) -> bool) -> Result<Opened, Failure> {
     let session = built.runtime.session(name, true);
     let mut named = Named::default();
     if let Some(file) = sessions::load(&built.state, name)? {
@@ -84,11 +97,12 @@ pub fn open(
         named.cwd = extra.cwd;
         session.resume_spent(Budget::ToolCalls, extra.calls);
         named.calls = extra.calls;
+        session.state.slot::<PlanMode>().set(extra.plans);
+        named.plans = extra.plans;
         let ledger = Ledger::default();
         // A read without its identity vouches for nothing; it is read again.
         for (read, stamp) in file.reads.into_iter().zip(extra.stamps) {
-            let is_named = arguments.values().any(|value| names(value, &read.path));
-            ledger.note(&read.path, seen(built, &read, stamp, is_named));
+            ledger.note(&read.path, seen(built, &read, stamp, needs(&read.path)));
             named.paths.insert(read.path.clone());
             named.objects.insert(read.path, (read.hash, read.object));
         }
@@ -97,7 +111,7 @@ pub fn open(
     }
     named.grants = session.grants();
     named.loaded = session.loaded();
-    Ok(Opened { session, named: Some(named) })
+    Ok(Opened { session: Arc::new(session), named: Some(named) })
 }
 
 impl Opened {
@@ -109,7 +123,8 @@ impl Opened {
         let cwd = self.session.state.slot::<Cwd>().get();
         let calls = self.session.spent(Budget::ToolCalls);
         let counted = built.runtime.counts_calls() && calls != named.calls;
-        let moved = cwd != named.cwd;
+        let plans = self.session.state.slot::<PlanMode>().is_on();
+        let moved = cwd != named.cwd || plans != named.plans;
         if !ledger.take_changed() && grants == named.grants && loaded == named.loaded && !counted && !moved {
             return Ok(());
         }
@@ -121,7 +136,7 @@ impl Opened {
             extra: Value::Null,
             saved_at: built.clock.unix_ms(),
         };
-        let mut extra = Extra { loaded, stamps: Vec::new(), cwd, calls };
+        let mut extra = Extra { loaded, stamps: Vec::new(), cwd, calls, plans };
         for (path, seen) in ledger.all() {
             let hash = seen.hash.map_or(Hash::ZERO, Hash);
             let object = match &seen.bytes {
@@ -153,6 +168,10 @@ impl Opened {
                 file.reads.push(read);
                 extra.stamps.push(stamp);
             }
+        }
+        // Who changed it knows; another process's plan mode is not ended by one that never heard of it.
+        if extra.plans == named.plans {
+            extra.plans = others.plans;
         }
         // Both made theirs since this one began.
         extra.calls = extra.calls.saturating_sub(named.calls).saturating_add(others.calls);

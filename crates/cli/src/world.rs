@@ -85,6 +85,11 @@ impl World {
         env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
     }
 
+    /// One variable of the environment, where it is set to something.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        env::var(name).ok().filter(|value| !value.trim().is_empty())
+    }
+
     /// The home as text, for `~/` in rules.
     pub fn home_text(&self) -> Option<String> {
         self.home.as_ref().and_then(|home| home.to_str()).map(str::to_owned)

@@ -1,5 +1,7 @@
 //! The real program, from the outside: what is printed, what the exit code is, what is left on disk.
 
+#[path = "it/agent.rs"]
+mod agent;
 #[path = "it/call.rs"]
 mod call;
 #[path = "it/durability.rs"]
@@ -22,9 +24,15 @@ mod serve;
 mod sessions;
 #[path = "it/shell.rs"]
 mod shell;
+#[path = "it/shell_killed.rs"]
+mod shell_killed;
 #[path = "it/shell_undo.rs"]
 mod shell_undo;
+#[path = "it/talk.rs"]
+mod talk;
 #[path = "it/terminal.rs"]
 mod terminal;
+#[path = "it/work.rs"]
+mod work;
 #[path = "it/world.rs"]
 mod world;

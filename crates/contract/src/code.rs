@@ -112,6 +112,76 @@ codes! {
         "The message lists those that live.";
     403 JOB_TAKES_NO_INPUT "The job takes no input"
         "Only a command that was started in the background, and still runs, takes input.";
+    600 NO_SUCH_TASK "There is no such task"
+        "`task_list` shows those that are there.";
+    601 TASK_STATE "The task's state does not allow this step"
+        "The message says where it stands and what would work.";
+    602 TASK_CIRCLE "Tasks would wait for each other"
+        "The message shows the circle. Leave one of its steps out; nothing was changed.";
+    603 NEEDS_SESSION "The call changes a session, and this one ends with the call"
+        "Name one with `nika call --session NAME`; over HTTP pass the handle of an earlier answer; elsewhere every session lasts.";
+    604 NO_RUNNER "Nothing here can run an agent for the task"
+        "Leave `prompt` out to keep the task for somebody else.";
+    620 ACCEPTANCE_FAILED "A packet's work was done and does not pass its acceptance tests"
+        "The answer names each test with its exit code. The work is kept as it is and was not committed.";
+    800 NO_MODEL "No model is chosen, or the one that is does not exist"
+        "The message says what would work: a key, Ollama, or an address of your own. `docs/models.md` has each in full.";
+    801 MODEL_KEY_REFUSED "The provider of the model wants a key, and has none or refused it"
+        "The message names the variable that the key is read from.";
+    802 CONVERSATION_TOO_LONG "The conversation is longer than the model can read"
+        "Begin another session, or choose a model with a larger context.";
+    803 MODEL_REFUSED "The provider of the model refused the request"
+        "The message carries the provider's own words.";
+    804 MODEL_BUSY "The provider of the model is overloaded, or limits how often it is asked"
+        "It was asked several times already. Try again later, or use another model.";
+    805 MODEL_FAILED "The model's answer did not come to its end"
+        "It was asked several times already. The message says what happened last.";
+    806 MODEL_UNREACHABLE "The address of the model cannot be reached"
+        "The message names the address. Look whether the server runs, and whether a proxy is needed.";
+    807 SCRIPT_NOT_MET "The scripted model was asked something other than its script expects"
+        "The message names the file, the line and the difference.";
+    820 TRANSCRIPT_LOST "The conversation could not be written, so nothing more was done"
+        "Free space or mend the permissions of the state directory; then go on with the session.";
+    821 OUT_OF_TURNS "The run has taken all the turns that it may"
+        "Go on with the session, or allow more with `--max-turns`.";
+    822 GOES_IN_CIRCLES "The same call brought the same answer, again and again"
+        "Go on with the session and say what to do differently.";
+    823 INTERRUPTED "The call was interrupted with its process"
+        "It may be partly done: look before doing it again. It was not made a second time.";
+    824 ANSWER_LOST "The call was made, and its answer was lost with the process"
+        "What it changed stands; what it said can be asked for again.";
+    825 ANSWER_WITHHELD "The provider withheld the model's answer"
+        "Word the task differently, or ask another model.";
+    826 NO_OBJECT "The model ended without the object that was asked for"
+        "Ask another model, or for a simpler object.";
+    827 NOT_OFFERED "The tool is not among those that this agent was given"
+        "The message lists those that are.";
+    840 NO_AGENTS "No agent can be started here"
+        "The message says what is missing. `docs/models.md` says how to choose a model.";
+    841 AGENT_TYPE "There is no such agent type, or its file cannot be used"
+        "The message lists those that are there, or names what is wrong with the file.";
+    842 TOO_MANY_AGENTS "Agents are at work already, or stand below one another, as many as may"
+        "Do the work yourself, or wait for one of them. `agent.max_agents` and `agent.max_depth` set the bounds.";
+    843 AGENT_FAILED "The agent ended without having done its task"
+        "The message says why; the answer holds what it said last and what it did.";
+    844 SUBTASK_ORDER "The sub-tasks cannot be put in an order"
+        "The message names the circle or the unknown name. Nothing was started.";
+    845 SUBTASKS_FAILED "Some of the sub-tasks were not done"
+        "The answer holds what became of each.";
+    846 WORKTREE_FAILED "The worktree could not be made, looked at or taken away"
+        "The message carries git's own reason.";
+    860 NOT_PLANNING "The session is not in plan mode"
+        "There is nothing to leave. `enter_plan_mode` begins one.";
+    862 OUTPUT_UNFIT "The object is not what its caller wants"
+        "The message names every problem by its path. Call again with all of them mended.";
+    863 SCHEMA_UNUSABLE "The schema holds something that cannot be checked"
+        "The message names each place. `docs/talk.md` lists the keywords that count.";
+    864 NO_SUCH_SKILL "No skill has this name"
+        "The message lists near names, or all.";
+    865 SKILL_WITHHELD "The skill is there and may not be used"
+        "The message says why. What a repository brings is used once a person has said `nika trust` there.";
+    866 NOTHING_WANTED "Nobody asked this session for structured output"
+        "Answer in words.";
     900 JOURNAL_LOST "The journal could not be written, so the call was not made"
         "Free space or mend the permissions of the state directory.";
     901 STATE_UNUSABLE "The state directory cannot be used"

@@ -41,12 +41,30 @@ pub const TOOL_GLOB: &str = "ToolGlob";
 pub const TOOL_GREP: &str = "ToolGrep";
 /// A command was run.
 pub const TOOL_BASH: &str = "ToolBash";
+/// A task row was made, changed or removed.
+pub const TASK_CHANGED: &str = "TaskChanged";
+/// An agent began to work for this session.
+pub const AGENT_SPAWNED: &str = "AgentSpawned";
+/// It ended.
+pub const AGENT_COMPLETE: &str = "AgentComplete";
 /// A path's pre-image was kept.
 pub const CHECKPOINT: &str = "Checkpoint";
 /// A change was taken back.
 pub const UNDONE: &str = "Undone";
 /// An interrupted change set was settled at start.
 pub const RECOVERED: &str = "Recovered";
+/// An agent asks its model to go on.
+pub const AGENT_TURN: &str = "AgentTurn";
+/// A request goes to a model.
+pub const PROVIDER_CALLED: &str = "ProviderCalled";
+/// A model answered.
+pub const PROVIDER_RESPONDED: &str = "ProviderResponded";
+/// A request to a model failed.
+pub const PROVIDER_FAILED: &str = "ProviderFailed";
+/// A conversation was made shorter.
+pub const CONTEXT_COMPACTED: &str = "ContextCompacted";
+/// An agent's run ended.
+pub const AGENT_ENDED: &str = "AgentEnded";
 
 /// Every event.
 pub const TABLE: &[Event] = &[
@@ -90,7 +108,23 @@ pub const TABLE: &[Event] = &[
         when: "`bash` answered",
         fields: "call and the tool's facts: exit_code, wall_ms, sandbox (the profile that held), cwd, job",
     },
+    Event {
+        name: TASK_CHANGED,
+        when: "a tool that makes, changes or removes a task answered",
+        fields: "call and the tool's facts: task, status",
+    },
     Event { name: TOOL_RESULT, when: "any other tool answered", fields: "call and the tool's facts" },
+    Event {
+        name: AGENT_SPAWNED,
+        when: "an agent begins to work for this session",
+        fields: "agent (its session), type, depth, stance, tools (those it is left, when its type names some), model, \
+                 worktree, task",
+    },
+    Event {
+        name: AGENT_COMPLETE,
+        when: "an agent that worked for this session has ended",
+        fields: "agent (its session), ok, why, turns, calls, input_tokens, output_tokens, cost_usd",
+    },
     Event { name: UNDONE, when: "a change was taken back", fields: "call, undone (the call taken back), paths" },
     Event {
         name: RECOVERED,
@@ -101,6 +135,34 @@ pub const TABLE: &[Event] = &[
         name: CALL_ENDED,
         when: "a call ended, whichever way: done, failed, refused, cancelled or crashed",
         fields: "call, tool, ok, code, message, decision, source, took_us, chars, spilled",
+    },
+    Event { name: AGENT_TURN, when: "an agent's model is asked to go on", fields: "turn, messages, tools" },
+    Event {
+        name: PROVIDER_CALLED,
+        when: "a request goes to a model",
+        fields: "provider, model, purpose (turn, summary), about_tokens",
+    },
+    Event {
+        name: PROVIDER_RESPONDED,
+        when: "the model's answer is whole",
+        fields: "provider, model, stop, calls, input, cache_read, cache_write, output, reasoning (tokens), cost_micros \
+                 (millionths of a US dollar, null without prices), first_ms, took_ms",
+    },
+    Event {
+        name: PROVIDER_FAILED,
+        when: "a request brought no answer, also when it was repeated",
+        fields: "provider, model, kind, message",
+    },
+    Event {
+        name: CONTEXT_COMPACTED,
+        when: "a conversation became too long, and its older part a summary or its results shorter",
+        fields: "before, after (messages), tokens_before, tokens_after (about), by (model, digest, cut)",
+    },
+    Event {
+        name: AGENT_ENDED,
+        when: "an agent's run ended",
+        fields: "why (done, budget, turns, cancelled, looping, model, withheld, no-object), code, turns, calls, input, \
+                 output (tokens), cost_micros",
     },
 ];
 

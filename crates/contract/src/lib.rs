@@ -23,6 +23,7 @@ mod tool;
 pub use code::Code;
 pub use cx::{CallId, Cancel, Cx, Scene};
 pub use error::{Fault, ToolError};
+pub use nika_guard::pathtext;
 pub use output::{Block, Output};
 pub use port::{
     Asked, Asker, Before, BoxFuture, Choice, Clock, Herald, Inquiry, Kind, More, News, Nobody, Offer, Pending,

@@ -162,6 +162,11 @@ impl Runtime {
         session.log(&self.log_to(), event, fields)
     }
 
+    /// Forces a session's journal to the disk: for the end of a turn.
+    pub fn sync(&self, session: &Session) -> Result<(), Fault> {
+        session.sync()
+    }
+
     /// A session that stands as the configuration says.
     pub fn session(&self, id: impl Into<String>, lasting: bool) -> Session {
         Session::new(id, self.parts.stance, self.parts.policy.clone(), lasting).bounded(self.parts.budgets.clone())

@@ -52,7 +52,7 @@ const CALL_EXAMPLES: &[Example] = &[Example {
 }];
 
 /// Finds more tools and shows their schemas. Deferred here: list_dir, change_set (many files at once),
-/// notebook_edit, undo, checkpoints.
+/// notebook_edit, undo, checkpoints, ask_user_question, skill, plan mode.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchParams {

@@ -125,9 +125,19 @@ impl Session {
 
     /// How it stands at this moment: never wider than its parent, read-only while it plans.
     pub fn stance(&self) -> Stance {
+        let set = self.stance_set();
+        if self.plans() { set.joined(Mode::ReadOnly.into()) } else { set }
+    }
+
+    /// Whether it plans, or one whose work it does.
+    pub fn plans(&self) -> bool {
+        self.state.slot::<PlanMode>().is_on() || self.parent.as_ref().is_some_and(|parent| parent.plans())
+    }
+
+    /// How it stands where nobody plans.
+    pub(crate) fn stance_set(&self) -> Stance {
         let own = *self.stance.read().unwrap_or_else(PoisonError::into_inner);
-        let joined = self.parent.as_ref().map_or(own, |parent| own.joined(parent.stance()));
-        if self.state.slot::<PlanMode>().is_on() { joined.joined(Mode::ReadOnly.into()) } else { joined }
+        self.parent.as_ref().map_or(own, |parent| own.joined(parent.stance_set()))
     }
 
     /// The rules in force for it.
@@ -197,6 +207,12 @@ impl Session {
         }
         journal.as_ref().expect("opened above").append_together(lines).map_err(lost)?;
         Ok(())
+    }
+
+    /// Forces what was written to the disk; nothing to do before the first line.
+    pub(crate) fn sync(&self) -> Result<(), Fault> {
+        let lost = |error: nika_store::StoreError| Fault { code: code::JOURNAL_LOST, message: error.to_string() };
+        lock(&self.journal).as_ref().map_or(Ok(()), |journal| journal.sync().map_err(lost))
     }
 }
 

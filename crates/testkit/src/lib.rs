@@ -3,4 +3,4 @@
 pub mod conformance;
 mod world;
 
-pub use world::{Called, TickingClock, World, no, world, yes};
+pub use world::{Called, TickingClock, World, no, world, world_in, yes};

@@ -11,12 +11,16 @@
 //! assert_eq!(world.text("a.txt"), "two\n");
 //! ```
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use nika_contract::{Asked, Asker, BoxFuture, Cancel, Clock, Nobody, Output, Question, Silent, ToolError};
+use nika_contract::{
+    AnyTool, Asked, Asker, BoxFuture, Cancel, Clock, Herald, Inquiry, Nobody, Output, Question, Replied, Silent,
+    Spoken, ToolError, Wanted,
+};
 use nika_guard::manifest::{Message, Messages, Moment};
 use nika_guard::{
     Answer, Budget, Budgets, Configured, Hook, HookPoint, Layer, LayeredRule, Limit, Mode, OnFailure, Policy, Rule,
@@ -25,15 +29,28 @@ use nika_guard::{
 use nika_host::fs::{Fsync, Settings, Workspace};
 use nika_host::proc::HookRunner;
 use nika_runtime::{Dialect, Hooks, Incoming, Limits, Listing, Outcome, Parts, Runtime, Session};
-use nika_store::{Checkpoints, Durability, State};
+use nika_store::{Checkpoints, Db, Durability, State};
+use nika_tools::talk::Talk;
+use nika_tools::talk::skill::{Card, FILE, Skills};
+use nika_tools::work;
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
 /// A new world: an empty workspace in `accept-edits` mode, everything listed, nobody to ask.
 pub fn world() -> World {
+    let dir = || tempfile::tempdir().expect("a temporary directory");
+    let (files, state) = (dir(), dir());
+    let world = world_in(files.path(), state.path());
+    World { _kept: vec![files, state], ..world }
+}
+
+/// A world over directories that outlive it: what another process left there is there.
+pub fn world_in(files: &Path, state: &Path) -> World {
     World {
-        files: tempfile::tempdir().expect("a temporary directory"),
-        state: tempfile::tempdir().expect("a temporary directory"),
+        files: files.to_path_buf(),
+        state: state.to_path_buf(),
+        _kept: Vec::new(),
+        fixtures: RefCell::default(),
         stance: Stance::from(Mode::AcceptEdits),
         rules: Vec::new(),
         listing: Listing::All,
@@ -44,14 +61,20 @@ pub fn world() -> World {
         messages: Messages::default(),
         budgets: Budgets::default(),
         asker: Arc::new(Nobody),
+        runner: None,
+        heard: Arc::default(),
+        wanted: None,
         made: OnceCell::new(),
     }
 }
 
 /// See the module's page. Settings first, then calls.
 pub struct World {
-    files: TempDir,
-    state: TempDir,
+    files: PathBuf,
+    state: PathBuf,
+    /// Removed with the world.
+    _kept: Vec<TempDir>,
+    fixtures: RefCell<Vec<Box<dyn AnyTool>>>,
     stance: Stance,
     rules: Vec<LayeredRule>,
     listing: Listing,
@@ -62,11 +85,14 @@ pub struct World {
     messages: Messages,
     budgets: Budgets,
     asker: Arc<dyn Asker>,
+    runner: Option<Arc<dyn work::Runner>>,
+    heard: Arc<Ear>,
+    wanted: Option<Value>,
     made: OnceCell<Made>,
 }
 
 struct Made {
-    runtime: Runtime,
+    runtime: Arc<Runtime>,
     session: Session,
     state: State,
     tokio: tokio::runtime::Runtime,
@@ -99,6 +125,12 @@ impl World {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().expect("below the root")).expect("directories can be made");
         std::fs::write(path, bytes).expect("the file can be written");
+    }
+
+    /// A tool beside those that ship.
+    pub fn tool(self, tool: Box<dyn AnyTool>) -> World {
+        self.fixtures.borrow_mut().push(tool);
+        self
     }
 
     /// Another mode.
@@ -169,13 +201,36 @@ impl World {
 
     /// Somebody who answers every question so.
     pub fn person(mut self, asked: Asked) -> World {
-        self.asker = Arc::new(Person(asked));
+        self.asker = Arc::new(Person(asked, Replied::Nobody));
         self
+    }
+
+    /// Somebody who says yes to every call, and this to every question that a tool asks.
+    pub fn replies(mut self, replied: Replied) -> World {
+        self.asker = Arc::new(Person(yes(), replied));
+        self
+    }
+
+    /// A caller of the world's own session who wants an object of this schema for an answer.
+    pub fn wants(mut self, schema: Value) -> World {
+        self.wanted = Some(schema);
+        self
+    }
+
+    /// What the person was told, so far.
+    pub fn heard(&self) -> Vec<Spoken> {
+        self.heard.0.lock().expect("not poisoned").clone()
     }
 
     /// Somebody who does `meanwhile` while the question is open, then says yes.
     pub fn slow_person(mut self, meanwhile: impl Fn() + Send + Sync + 'static) -> World {
         self.asker = Arc::new(SlowPerson(Box::new(meanwhile)));
+        self
+    }
+
+    /// Somebody who runs agents for tasks.
+    pub fn runner(mut self, runner: Arc<dyn work::Runner>) -> World {
+        self.runner = Some(runner);
         self
     }
 
@@ -214,7 +269,7 @@ impl World {
 
     /// The workspace.
     pub fn root(&self) -> &Path {
-        self.files.path()
+        &self.files
     }
 
     /// What a file holds now.
@@ -266,8 +321,18 @@ impl World {
     }
 
     /// The pipeline.
-    pub fn runtime(&self) -> &Runtime {
+    pub fn runtime(&self) -> &Arc<Runtime> {
         &self.made().runtime
+    }
+
+    /// Nika's state.
+    pub fn state(&self) -> &State {
+        &self.made().state
+    }
+
+    /// Waits for what runs over this world.
+    pub fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        self.made().tokio.block_on(work)
     }
 
     fn made(&self) -> &Made {
@@ -275,7 +340,7 @@ impl World {
     }
 
     fn make(&self) -> Made {
-        let state = State::open(self.state.path()).expect("a state directory");
+        let state = State::open(&self.state).expect("a state directory");
         let checkpoints = Arc::new(Checkpoints::open(&state).expect("a checkpoint log"));
         let files = Workspace::open(Settings {
             roots: vec![self.root().to_path_buf()],
@@ -286,9 +351,16 @@ impl World {
             fsync: self.fsync,
         });
         let files = Arc::new(files.expect("the root opens"));
-        let needs = nika_tools::Needs { files, checkpoints: Arc::clone(&checkpoints), parsers: None, shell: None };
+        let work = Some(Arc::new(work::Ground { db: Arc::new(Db::at(&state)), runner: self.runner.clone() }));
+        let herald: Arc<dyn Herald> = Arc::<Ear>::clone(&self.heard);
+        let skills = Arc::new(Folders(self.root().join(".nika/skills")));
+        let talk = Talk { herald: Some(herald), skills: Some(skills), objects: true };
+        let checkpoints_too = Arc::clone(&checkpoints);
+        let needs = nika_tools::Needs { files, checkpoints: checkpoints_too, parsers: None, shell: None, talk, work };
+        let mut tools = nika_tools::all(&needs);
+        tools.append(&mut self.fixtures.borrow_mut());
         let runtime = Runtime::new(Parts {
-            tools: nika_tools::all(&needs),
+            tools,
             foreign: Vec::new(),
             policy: Policy::new(self.rules.clone(), true),
             stance: self.stance,
@@ -316,8 +388,11 @@ impl World {
             news: None,
         });
         let session = runtime.session("test", true);
+        if let Some(schema) = &self.wanted {
+            session.state.slot::<Wanted>().ask(schema.clone());
+        }
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        Made { runtime, session, state, tokio }
+        Made { runtime: Arc::new(runtime), session, state, tokio }
     }
 }
 
@@ -327,12 +402,49 @@ impl std::fmt::Debug for World {
     }
 }
 
-/// Somebody with one answer.
-struct Person(Asked);
+/// Somebody with one answer to permissions, and one to questions.
+struct Person(Asked, Replied);
 
 impl Asker for Person {
     fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Asked> {
         Box::pin(async { self.0.clone() })
+    }
+
+    fn inquire<'a>(&'a self, _: &'a Inquiry) -> BoxFuture<'a, Replied> {
+        Box::pin(async { self.1.clone() })
+    }
+}
+
+/// Somebody who remembers what they were told.
+#[derive(Default)]
+struct Ear(Mutex<Vec<Spoken>>);
+
+impl Herald for Ear {
+    fn say(&self, _: &str, spoken: &Spoken) -> bool {
+        self.0.lock().expect("not poisoned").push(spoken.clone());
+        true
+    }
+}
+
+/// Every directory with a `SKILL.md` in this one, described by its name and trusted.
+struct Folders(PathBuf);
+
+impl Skills for Folders {
+    fn all(&self) -> Vec<Card> {
+        let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let card = |entry: std::fs::DirEntry| Card {
+            name: entry.file_name().to_string_lossy().into_owned(),
+            description: "A skill of a test.".into(),
+            file: entry.path().join(FILE),
+            withheld: None,
+        };
+        let mut cards: Vec<Card> = entries.map(card).collect();
+        cards.sort_by(|one, other| one.name.cmp(&other.name));
+        cards
+    }
+
+    fn vouch(&self, _: &Card, _: &[u8]) -> Result<(), String> {
+        Ok(())
     }
 }
 

@@ -154,6 +154,7 @@ pub(super) fn sockets(tree: &Tree, findings: &mut Findings) {
                 ("crates/host/src/", "every effect on the world is there"),
                 ("crates/mcp/src/http/", "axum serves from a TcpListener; it accepts, and never connects"),
                 ("crates/mcp/src/stdio/pipe.rs", "stdin and stdout may be sockets; it opens none"),
+                ("crates/agent/src/provider/", "a model is reached at the address that a person configured"),
             ],
             what: "sockets are opened in host only",
             instead: "call host with the permit",
@@ -252,6 +253,7 @@ pub(super) fn unfinished(tree: &Tree, findings: &mut Findings) {
 /// Tests that sleep, and why each may. Looking again every few milliseconds until something holds, under a time-out, is
 /// no sleep: the loop ends as soon as it can.
 const SLEEPERS: &[(&str, &str)] = &[
+    ("crates/agent/tests/it/kills.rs", "kills at a random moment: the moment is the subject"),
     ("crates/cli/tests/it/durability.rs", "kills at a random moment: the moment is the subject"),
     ("crates/mcp/tests/it/backend.rs", "a fixture tool that takes time, for progress and cancellation"),
 ];

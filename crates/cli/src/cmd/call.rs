@@ -4,20 +4,25 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nika_contract::{Asker, Cancel, Nobody, Silent};
-use nika_runtime::{Incoming, Outcome};
+use nika_runtime::{Incoming, Outcome, Session};
 
 use crate::args::{self, Format};
 use crate::arguments::{self, Gathered, Written};
-use crate::ask::Terminal;
+use crate::ask::{Queued, Ready, Terminal};
 use crate::compose::{self, Built, Ground, Shape};
 use crate::config::Effective;
+use crate::crew;
 use crate::failure::{self, Failure};
 use crate::out;
 use crate::render;
 use crate::session;
 use crate::world::World;
+
+/// How often a program that stays looks at whether it has to.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A call that a command wants made.
 #[derive(Debug)]
@@ -26,6 +31,8 @@ pub struct Wanted<'a> {
     pub session: Option<&'a str>,
     pub output: Format,
     pub save: Option<&'a Path>,
+    /// Answers to what the tool asks.
+    pub answers: &'a [Ready],
     pub shape: Shape,
 }
 
@@ -35,6 +42,7 @@ pub fn run(args: args::Call) -> Result<ExitCode, Failure> {
         session: args.session.as_deref(),
         output: args.output,
         save: args.save.as_deref(),
+        answers: &args.answers,
         shape: Shape { dialect: args.dialect, ..Shape::default() },
     };
     let world = World::look();
@@ -73,31 +81,52 @@ pub fn perform(
     let cancel = Cancel::default();
     let can_ask = world.has_person && !took_stdin;
     let asker: Arc<dyn Asker> = if can_ask {
-        Arc::new(Terminal { colours: world.colours_in_errors, cancel: cancel.clone() })
+        Arc::new(Terminal { colours: world.colours_in_errors, cancel: cancel.clone(), floor: Arc::default() })
     } else {
         Arc::new(Nobody)
+    };
+    let asker: Arc<dyn Asker> = match wanted.answers {
+        [] => asker,
+        answers => Arc::new(Queued::new(answers.to_vec(), asker)),
     };
     cancelled_by_ctrl_c(cancel.clone());
     let incoming = Incoming {
         name: wanted.tool.to_owned(),
         arguments,
-        cancel,
+        cancel: cancel.clone(),
         progress: Arc::new(Silent),
         asker,
         // A person who names a tool knows it, or reads the error; a schema first would be in the way.
         deferral: false,
         origin: None,
     };
-    let ran = one_thread()?.block_on(built.runtime.dispatch(&opened.session, incoming));
+    crew::enrol(&built, &opened.session, &incoming);
+    let threads = one_thread()?;
+    let ran = threads.block_on(built.runtime.dispatch(&opened.session, incoming));
     // A grant or a read counts also when the call that came with it failed.
     opened.keep(&built)?;
     let outcome = ran?;
     built.tidy(u64::from(world.pid));
     show(world, wanted, &outcome)?;
+    threads.block_on(stay(&built, &opened.session, &cancel));
     Ok(match &outcome.result {
         Ok(output) => output.failed.map_or(ExitCode::SUCCESS, |code| ExitCode::from(failure::exit(code))),
         Err(error) => ExitCode::from(failure::exit(error.code)),
     })
+}
+
+/// An agent that the call has set to work in the background ends with this program, so the program stays.
+async fn stay(built: &Built, session: &Session, cancel: &Cancel) {
+    let at_work = || built.fleet.afloat(session.id());
+    if let [first, ..] = at_work().as_slice() {
+        out::complain(&format!("nika: {first} is at work; this ends when it does (Ctrl-C stops it)"));
+    }
+    while !at_work().is_empty() {
+        if cancel.is_cancelled() {
+            built.fleet.end_session(session.id());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 fn show(world: &World, wanted: &Wanted<'_>, outcome: &Outcome) -> Result<(), Failure> {
@@ -118,7 +147,7 @@ pub fn one_thread() -> Result<tokio::runtime::Runtime, Failure> {
 }
 
 /// The first Ctrl-C cancels, so that nothing is left half done; the second ends the program.
-fn cancelled_by_ctrl_c(cancel: Cancel) {
+pub fn cancelled_by_ctrl_c(cancel: Cancel) {
     // A thread of its own: the call's thread may be deep in a search when the signal comes.
     std::thread::spawn(move || {
         let Ok(runtime) = one_thread() else { return };

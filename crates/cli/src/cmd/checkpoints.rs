@@ -13,8 +13,14 @@ use crate::world::World;
 
 pub fn run(args: args::Checkpoints) -> Result<ExitCode, Failure> {
     let world = World::look();
-    let wanted =
-        Wanted { tool: "checkpoints", session: None, output: args.output, save: None, shape: Shape::default() };
+    let wanted = Wanted {
+        tool: "checkpoints",
+        session: None,
+        output: args.output,
+        save: None,
+        answers: &[],
+        shape: Shape::default(),
+    };
     said(args.output, || {
         let ground = Ground::find(&world, &args.place)?;
         let effective = ground.configure(&world, &Standing::default())?;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use nika_contract::{ToolError, code};
 use nika_guard::profile::{Access, Held};
-use nika_host::sandbox::probe::{Outcome, Scene, Stage, attempt_all};
+use nika_host::sandbox::probe::{Outcome, Scene, Stage, Way, attempt_all};
 use serde_json::{Value, json};
 
 use crate::args::{self, Format};
@@ -26,7 +26,7 @@ pub fn run(args: &args::Doctor) -> Result<ExitCode, Failure> {
     let mut stage = Stage::new(&base, &exe).map_err(unusable)?;
     let mut tried = Vec::new();
     for access in [Access::ReadOnly, Access::Workspace] {
-        match stage.attempt(access, args.landlock_only) {
+        match stage.attempt(access, Way { landlock_only: args.landlock_only, ..Way::default() }) {
             Ok((held, outcomes)) => tried.push((held, outcomes)),
             Err(refusal) => {
                 drop(stage);

@@ -1,6 +1,7 @@
 //! `nika tools`: the whole surface, or one tool of it.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use nika_contract::Example;
 use nika_runtime::{Dialect, Listed, Runtime};
@@ -70,12 +71,13 @@ pub fn show(name: &str, as_json: bool) -> Result<(), Failure> {
 }
 
 /// The pipeline as the current directory has it: rules there may have removed tools.
-fn runtime(dialect: Option<Dialect>) -> Result<Runtime, Failure> {
+fn runtime(dialect: Option<Dialect>) -> Result<Arc<Runtime>, Failure> {
     let world = World::look();
     let ground = Ground::find(&world, &Where::default())?;
     let effective = ground.configure(&world, &Standing::default())?;
     // Canonical names unless asked otherwise: what `serve` lists is configuration's business, not this page's.
-    let shape = Shape { dialect: Some(dialect.unwrap_or_default()), ..Shape::default() };
+    // What only a caller with a schema gets belongs on the page, too.
+    let shape = Shape { dialect: Some(dialect.unwrap_or_default()), objects: true, ..Shape::default() };
     Ok(compose::build(&world, &ground, effective, shape)?.runtime)
 }
 

@@ -19,6 +19,7 @@ pub fn run(args: args::Undo) -> Result<ExitCode, Failure> {
         session: args.session.as_deref(),
         output: args.output,
         save: None,
+        answers: &[],
         shape: Shape::default(),
     };
     said(args.output, || {

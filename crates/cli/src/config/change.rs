@@ -9,6 +9,7 @@ use nika_host::fs::Fsync;
 
 use super::Effective;
 use super::hooks::Written;
+use super::models::Choice;
 
 /// One value or rule.
 #[derive(Debug, Clone)]
@@ -32,6 +33,7 @@ pub(super) enum Change {
     Message(Message),
     Budget(Budget, u64),
     SafeEnv(String),
+    Agent(Choice),
     /// A manifest's setting that is none of ours, as it is written.
     Foreign(String),
 }
@@ -68,6 +70,7 @@ impl Change {
             Change::UndoMaxBytes(bytes) => to.undo_max_bytes = *bytes,
             Change::UndoMaxDays(days) => to.undo_max_days = *days,
             Change::ShellUndo(on) => to.shell_undo = *on,
+            Change::Agent(choice) => choice.apply(&mut to.models),
         }
     }
 
@@ -114,6 +117,7 @@ impl Change {
                 .get(*budget)
                 .filter(|limit| *amount > limit.amount)
                 .map(|limit| format!("it would loosen the budget of {} ({})", budget.shown(limit.amount), limit.at)),
+            Change::Agent(choice) => choice.loosens(&now.models),
             Change::Manifest(_) | Change::Foreign(_) => None,
         }
     }
@@ -148,6 +152,7 @@ impl fmt::Display for Change {
             Change::UndoMaxDays(days) => days.fmt(f),
             Change::ShellUndo(on) => f.write_str(if *on { "on" } else { "off" }),
             Change::Hook(hook) => hook.fmt(f),
+            Change::Agent(choice) => choice.fmt(f),
             Change::Manifest(text) | Change::SafeEnv(text) | Change::Foreign(text) => f.write_str(text),
             Change::Message(message) => {
                 let text = preview(&message.text, SHOWN_CHARS);

@@ -10,6 +10,7 @@ use super::ConfigError;
 use super::change::Change;
 use super::file::File;
 use super::hooks;
+use super::models::{self, Choice};
 use super::rules;
 use super::schema::{chars_schema, rule_list};
 use super::values::{CHARS, chars, chars_by_tool, listing, one, size, whole, word};
@@ -186,6 +187,73 @@ pub(super) const KEYS: &[Row] = &[
         default: None,
         read: hooks::read,
         schema: hooks::schema,
+    },
+    Row {
+        name: "agent.provider",
+        doc: "Who serves the model of `nika agent`: anthropic, openai, openai-chat, gemini, mistral, groq, deepseek, ollama, or a name under `providers`. Where nothing is said, the first whose key is set.",
+        default: None,
+        read: |node, _| {
+            one(node, "a provider's name", |kind| models::name(kind).map(Choice::Provider).map(Change::Agent))
+        },
+        schema: || json!({ "type": "string" }),
+    },
+    Row {
+        name: "agent.model",
+        doc: "The model, as its provider names it. Where nothing is said, the provider's default.",
+        default: None,
+        read: |node, _| one(node, "a model's name", |kind| models::name(kind).map(Choice::Model).map(Change::Agent)),
+        schema: || json!({ "type": "string" }),
+    },
+    Row {
+        name: "agent.max_turns",
+        doc: "How many times one run may ask the model.",
+        default: None,
+        read: |node, _| {
+            one(node, "a whole number from 1 to 10000", |kind| {
+                models::bound(kind, 10_000).map(Choice::MaxTurns).map(Change::Agent)
+            })
+        },
+        schema: || models::bound_schema(10_000),
+    },
+    Row {
+        name: "agent.max_agents",
+        doc: "Agents at work at once for one session.",
+        default: Some("8"),
+        read: |node, _| {
+            one(node, "a whole number from 1 to 64", |kind| {
+                models::bound(kind, 64).map(Choice::MaxAgents).map(Change::Agent)
+            })
+        },
+        schema: || models::bound_schema(64),
+    },
+    Row {
+        name: "agent.max_depth",
+        doc: "How deep agents may start agents of their own.",
+        default: Some("2"),
+        read: |node, _| {
+            one(node, "a whole number from 1 to 8", |kind| {
+                models::bound(kind, 8).map(Choice::MaxDepth).map(Change::Agent)
+            })
+        },
+        schema: || models::bound_schema(8),
+    },
+    Row {
+        name: "agent.parallel",
+        doc: "Calls of one turn that run at once, where none is in the way of another.",
+        default: Some("8"),
+        read: |node, _| {
+            one(node, "a whole number from 1 to 64", |kind| {
+                models::bound(kind, 64).map(Choice::Parallel).map(Change::Agent)
+            })
+        },
+        schema: || models::bound_schema(64),
+    },
+    Row {
+        name: "providers",
+        doc: "What is said of single providers, known ones and one's own: `address` (the URL that requests are put below), `adapter` (how it speaks; openai-chat where nothing is said), `key_env` (the variable that holds the key), `model`, `context_tokens`, `max_output`, `prices` (US dollars for a million tokens), `effort`.",
+        default: None,
+        read: models::read,
+        schema: models::schema,
     },
 ];
 

@@ -339,3 +339,50 @@ fn the_schema_names_every_key() {
 fn link(to: &Path, at: &Path) {
     std::os::unix::fs::symlink(to, at).expect("linked");
 }
+
+const LOCAL_MODEL: &str = "agent: {provider: mine, model: small, max_turns: 9, max_depth: 1}\n\
+    providers: {mine: {address: \"http://127.0.0.1:9/v1/\", context_tokens: 8000, prices: {input: 0.5, output: 2}}}\n";
+
+#[test]
+fn a_model_of_ones_own_is_configured() {
+    let models = world().user(LOCAL_MODEL).load().models;
+    let said = &models.configured;
+    assert_eq!((said.provider.as_deref(), said.model.as_deref()), (Some("mine"), Some("small")));
+    assert_eq!((models.max_turns, models.max_depth, models.max_agents), (Some(9), 1, 8));
+    let mine = &said.providers["mine"];
+    assert_eq!(mine.address.as_deref(), Some("http://127.0.0.1:9/v1/"));
+    let prices = mine.prices.expect("prices");
+    assert_eq!(
+        (prices.input, prices.output, prices.cache_read),
+        (0.5, 2.0, 0.5),
+        "a cache costs what the input costs where nothing is said"
+    );
+}
+
+#[test]
+fn an_untrusted_repository_chooses_no_model_and_no_address() {
+    let now = world().project(LOCAL_MODEL).load();
+    assert_eq!((now.models.configured.provider, now.models.configured.providers.len()), (None, 0));
+    assert!(
+        row(&now.inactive, "providers.mine").why.as_deref().is_some_and(|why| why.contains("reads the conversation"))
+    );
+    // It may narrow: a bound below the one in force.
+    assert_eq!(now.models.max_depth, 1);
+    let wide = world().project("agent: {max_depth: 5}\n").load();
+    assert_eq!(wide.models.max_depth, 2);
+}
+
+#[test]
+fn a_provider_that_cannot_be_read_is_named_with_its_place() {
+    for (text, wanted) in [
+        ("providers: {mine: {adapter: smoke}}\n", "one of anthropic"),
+        ("providers: {mine: {address: \"ftp://x/\"}}\n", "begins with http://"),
+        ("providers: {mine: {address: \"http://x/\", keys: a}}\n", "unknown key `keys`"),
+        ("providers: {mine: {address: \"http://x/\", prices: {input: 1}}}\n", "prices with input and output"),
+        ("agent: {max_turns: 0}\n", "a whole number from 1 to 10000"),
+        ("agent: {model: \"two words\"}\n", "a model's name"),
+    ] {
+        let refused = world().user(text).refused();
+        assert!(refused.contains(wanted) && refused.contains("config.yaml:1:"), "{text}: {refused}");
+    }
+}

@@ -9,6 +9,7 @@ use nika_runtime::{Incoming, Outcome, Session};
 use serde_json::{Map, Value};
 
 use crate::compose::{Built, Shape};
+use crate::crew;
 use crate::serve::handles::Handles;
 use crate::serve::instructions;
 use crate::time;
@@ -55,6 +56,11 @@ impl Backend {
             minted: AtomicU64::new(0),
             built,
         }
+    }
+
+    /// The client is gone: what its session has at work ends.
+    pub fn end(&self) {
+        self.built.fleet.end_session(self.process.id());
     }
 
     /// The session of a request; `None` for a new one.
@@ -123,6 +129,7 @@ impl nika_mcp::Backend for Backend {
                 deferral: true,
                 origin: None,
             };
+            crew::enrol(&self.built, &session, &incoming);
             let outcome = self.built.runtime.dispatch(&session, incoming).await?;
             // Kept only now: an answer that says "ask and call again" does not tell the handle.
             let mint = || caller.map(|caller| self.handles.mint(caller, Arc::clone(&session)));

@@ -5,9 +5,12 @@ use nika_contract::text;
 use nika_guard::manifest::Moment;
 use nika_guard::{Act, Cell, Stance};
 use nika_runtime::Dialect;
+use nika_tools::talk::skill;
 
 use crate::compose::{Built, Shape};
 
+/// Characters for names and descriptions of skills: some 500 tokens.
+const MAX_SKILLS_CHARS: usize = 2_000;
 /// Roots that are named; more are counted.
 const MAX_ROOTS: usize = 5;
 
@@ -17,7 +20,7 @@ pub fn write(built: &Built, shape: &Shape, over_http: bool) -> String {
     let name = |canonical: &str| {
         let dialect = shape.dialect.or_else(|| built.effective.dialect.as_deref()?.parse().ok()).unwrap_or_default();
         match dialect {
-            Dialect::Nika => format!("nika_{canonical}"),
+            Dialect::Nika if shape.prefixed => format!("nika_{canonical}"),
             other => other.tool(canonical).to_owned(),
         }
     };
@@ -28,11 +31,22 @@ pub fn write(built: &Built, shape: &Shape, over_http: bool) -> String {
         name("read"),
         name("undo")
     ));
+    said.push(format!(
+        "{} makes the session read-only until the user approves the plan given to {}: what is refused meanwhile is \
+         refused by plan mode.",
+        name("enter_plan_mode"),
+        name("exit_plan_mode")
+    ));
     if over_http {
         said.push("Pass `nika_session` from the first answer in every call, or nothing counts as read.".into());
     }
     if tools.iter().any(|tool| tool.canonical == "tool_search") {
         said.push(format!("More tools: {} finds them, {} runs them.", name("tool_search"), name("call")));
+    }
+    let skills = skill::listing(&built.skills.all(), MAX_SKILLS_CHARS);
+    if !skills.is_empty() {
+        said.push(format!("Skills, instructions to read with {} when they fit:", name("skill")));
+        said.push(text::harmless(skills.trim_end()).into_owned());
     }
     said.extend(built.runtime.messages(Moment::BeforePrompt).map(|message| text::harmless(message).into_owned()));
     said.join("\n")

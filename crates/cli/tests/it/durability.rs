@@ -33,10 +33,10 @@ fn tree(root: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// A tiny generator, so that a run can be repeated.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn roll(&mut self, below: u64) -> u64 {
+    pub fn roll(&mut self, below: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -45,7 +45,7 @@ impl Dice {
 }
 
 /// How many kills; a campaign sets more.
-fn rounds(otherwise: u64) -> u64 {
+pub fn rounds(otherwise: u64) -> u64 {
     std::env::var("NIKA_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
@@ -105,6 +105,61 @@ fn a_killed_change_set_is_whole_or_nothing() {
     assert!(kept > 0 && made > 0, "the kills fell on one side only: {kept} kept, {made} made");
     let verified = nika(root.path(), state.path()).args(["log", "verify"]).status().expect("it runs");
     assert!(verified.success(), "the journals verify after all that");
+}
+
+/// Killed at any moment while it writes, the database can be read, whole: what was answered for is there, and a row
+/// that waits for another is never without it.
+#[test]
+fn a_killed_writer_leaves_a_database() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let call = |words: &[&str]| {
+        let ran = nika(root.path(), state.path()).arg("call").args(words).stdout(Stdio::piped()).output();
+        let ran = ran.expect("it runs");
+        assert!(ran.status.success(), "{words:?}");
+        serde_json::from_slice::<Value>(&ran.stdout).expect("JSON")["structured"].clone()
+    };
+    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let (mut kept, mut made, mut rows) = (0, 0, 0);
+    // Kills come around the moment of the writing, which a busy machine moves: a little later after one that came
+    // too early, a little earlier after one that came too late.
+    let mut within_us = 30_000;
+    for round in 1..=rounds(60) {
+        let title = format!("round {round}");
+        let steps = json!({"sync_tasks": true, "items": [
+            {"step": format!("{title} a")}, {"step": format!("{title} b"), "depends_on": ["1"]}]});
+        let session = format!("s{round}");
+        let mut child = nika(root.path(), state.path())
+            .args(["call", "update_plan", "--session", &session, "--json", &steps.to_string()])
+            .spawn()
+            .expect("the program starts");
+        // The moment of the kill: no state of the program is waited for here.
+        std::thread::sleep(Duration::from_micros(within_us / 2 + dice.roll(within_us)));
+        child.kill().ok();
+        child.wait().expect("it ended");
+        let listed = call(&["task_list", "limit=500", "--output", "json"]);
+        let after = listed["total"].as_u64().expect("a number");
+        match after - rows {
+            0 => {
+                kept += 1;
+                within_us += within_us / 5;
+            }
+            2 => {
+                made += 1;
+                within_us -= within_us / 5;
+            }
+            other => panic!("round {round}: {other} rows of two"),
+        }
+        rows = after;
+        let planned = call(&["plan_get", "--session", &session, "--output", "json"]);
+        let steps = planned["items"].as_array().expect("a list");
+        let is_made = listed["tasks"].to_string().contains(&format!("\"{title} a\""));
+        assert_eq!(
+            steps.len(),
+            if is_made { 2 } else { 0 },
+            "round {round}: the plan without its rows, or they without it"
+        );
+    }
+    assert!(kept > 0 && made > 0, "the kills fell on one side only: {kept} kept, {made} made");
 }
 
 /// Many processes edit one file, each its own line, over and over. No edit is lost.

@@ -18,7 +18,11 @@ pub(crate) struct Judged<'r> {
 pub(crate) fn decide<'r>(session: &Session, heard: Heard<'r>) -> Result<Judged<'r>, Stopped> {
     let Heard { tool, prepared, wishes } = heard;
     let effects = prepared.effects(&Scene { session: &session.state })?;
-    let mut verdict = session.policy().judge(&session.stance(), &effects);
+    let policy = session.policy();
+    let mut verdict = policy.judge(&session.stance(), &effects);
+    if session.plans() {
+        verdict = verdict.while_planning(&policy.judge(&session.stance_set(), &effects));
+    }
     for source in &wishes.asks {
         verdict = verdict.raised(asked(tool, source));
     }

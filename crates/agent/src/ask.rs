@@ -1,0 +1,148 @@
+//! One request to the model: what it may cost, what the journal has of it, and a way out while it lasts.
+
+use std::time::Duration;
+
+use nika_contract::{Cancel, Fault, ToolError, event, text};
+use nika_guard::Budget;
+use nika_runtime::Session;
+use serde_json::{Map, Value, json};
+
+use crate::agent::Agent;
+use crate::compact;
+use crate::happening::{self, Happening};
+use crate::provider::{Answered, Asking, ModelError, Part, Piece, Stop};
+use crate::run::Tally;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// That the model goes on.
+    Turn,
+    /// The sum of what was said.
+    Summary,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// The answer, accounted for.
+    Whole(Answered),
+    /// None.
+    Failed(ModelError),
+    /// Nobody wants it any more.
+    Cancelled,
+    /// Nothing was asked: the budget has no room for it.
+    Spent(ToolError),
+}
+
+/// How often the wish to end is looked for: a flag has no way to wake anybody.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Returns once `cancel` is set.
+pub(crate) async fn cancelled(cancel: &Cancel) {
+    while !cancel.is_cancelled() {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+impl Agent {
+    /// Asks the model. What the answer took is spent before anything is done with it; [`Tally::over`] says whether that
+    /// was too much.
+    pub(crate) async fn ask(&self, tally: &mut Tally, asking: &Asking<'_>, purpose: Purpose) -> Result<Answer, Fault> {
+        if let Err(error) = self.session.spend(Budget::ModelCalls, 1) {
+            return Ok(Answer::Spent(error));
+        }
+        let mut fields = self.named();
+        fields.insert("purpose".into(), if purpose == Purpose::Turn { "turn" } else { "summary" }.into());
+        fields.insert("about_tokens".into(), compact::about_tokens(asking.messages).into());
+        self.runtime.note(&self.session, event::PROVIDER_CALLED, &fields)?;
+        let watch = self.watch.as_ref();
+        let mut sink = |piece: Piece<'_>| {
+            if purpose == Purpose::Turn || matches!(piece, Piece::Waiting { .. }) {
+                happening::piece(watch, piece);
+            }
+        };
+        let answer = tokio::select! {
+            answer = self.model.answer(asking, &mut sink) => answer,
+            () = cancelled(&self.cancel) => {
+                self.unanswered("cancelled", "nobody wanted it any more")?;
+                return Ok(Answer::Cancelled);
+            }
+        };
+        match answer {
+            Ok(answered) => {
+                self.account(tally, &answered)?;
+                Ok(Answer::Whole(answered))
+            }
+            Err(error) => {
+                self.unanswered(&format!("{:?}", error.kind), &error.message)?;
+                Ok(Answer::Failed(ModelError { message: text::harmless(&error.message).into_owned(), ..error }))
+            }
+        }
+    }
+
+    fn named(&self) -> Map<String, Value> {
+        let mut fields = Map::new();
+        fields.insert("provider".into(), self.model.name().into());
+        fields.insert("model".into(), self.model.model().id.as_str().into());
+        fields
+    }
+
+    fn unanswered(&self, kind: &str, message: &str) -> Result<(), Fault> {
+        let mut fields = self.named();
+        fields.insert("kind".into(), kind.into());
+        fields.insert("message".into(), text::preview(message, 240).into());
+        self.runtime.note(&self.session, event::PROVIDER_FAILED, &fields)
+    }
+
+    fn account(&self, tally: &mut Tally, answered: &Answered) -> Result<(), Fault> {
+        let usage = answered.usage;
+        let cost = self.model.model().prices.map(|prices| usage.cost_micros(&prices));
+        tally.usage = tally.usage.plus(usage);
+        tally.cost = cost.map(|cost| tally.cost.unwrap_or(0) + cost).or(tally.cost);
+        tally.over = spend(&self.session, answered, cost).err();
+        let mut fields = self.named();
+        let calls = answered.parts.iter().filter(|part| matches!(part, Part::Call(_))).count();
+        let told = json!({
+            "stop": stop_word(&answered.stop),
+            "calls": calls,
+            "input": usage.input,
+            "cache_read": usage.cache_read,
+            "cache_write": usage.cache_write,
+            "output": usage.output,
+            "reasoning": usage.reasoning,
+            "cost_micros": cost,
+            "first_ms": answered.first_ms,
+            "took_ms": answered.took_ms,
+        });
+        if let Value::Object(told) = told {
+            fields.extend(told);
+        }
+        self.runtime.note(&self.session, event::PROVIDER_RESPONDED, &fields)?;
+        self.watch.saw(&Happening::Spent { usage, total: tally.usage, cost_micros: tally.cost });
+        Ok(())
+    }
+}
+
+/// Spends all of it, also where the first of it was too much; the first refusal is the answer.
+fn spend(session: &Session, answered: &Answered, cost: Option<u64>) -> Result<(), ToolError> {
+    let usage = answered.usage;
+    let all = [
+        (Budget::InputTokens, usage.read()),
+        (Budget::OutputTokens, usage.output),
+        (Budget::ReasoningTokens, usage.reasoning),
+        (Budget::TotalCost, cost.unwrap_or(0)),
+    ];
+    let spent: Vec<_> = all.into_iter().map(|(budget, amount)| session.spend(budget, amount)).collect();
+    spent.into_iter().collect()
+}
+
+fn stop_word(stop: &Stop) -> String {
+    match stop {
+        Stop::Done => "done".into(),
+        Stop::Calls => "calls".into(),
+        Stop::Length => "length".into(),
+        Stop::Filter => "filter".into(),
+        Stop::Other(word) => text::preview(word, 40),
+    }
+}

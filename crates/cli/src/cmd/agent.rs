@@ -1,0 +1,286 @@
+//! `nika agent`: a task, a model, and the tools; watched at the terminal, or headless.
+
+mod changes;
+mod events;
+mod live;
+
+use std::io::Read;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use nika_agent::provider::choose::Said;
+use nika_agent::sub::Enrolment;
+use nika_agent::{Agent, Conversation, Ended, SIMPLE, Watch, Why};
+use nika_contract::{Asked, Asker, BoxFuture, Cancel, Herald, Inquiry, Nobody, Question, Replied, ToolError, code};
+use nika_guard::{Budget, Layer, Limit};
+use nika_runtime::Session;
+use serde_json::Value;
+
+use crate::args::{self, Report};
+use crate::ask::Terminal;
+use crate::briefing;
+use crate::cmd::call::cancelled_by_ctrl_c;
+use crate::compose::{self, Built, Ground, Shape, Voice};
+use crate::config::Effective;
+use crate::crew;
+use crate::failure::{self, Failure};
+use crate::models;
+use crate::out;
+use crate::render;
+use crate::session::{self, Opened};
+use crate::time;
+use crate::world::World;
+use live::Live;
+
+/// What a shell says of a program that was interrupted.
+const INTERRUPTED: u8 = 130;
+
+pub fn run(args: args::Agent) -> Result<ExitCode, Failure> {
+    let output = args.output;
+    match work(args) {
+        Err(Failure::Error(error)) if output != Report::Text => {
+            out::json(&render::error_object(&error, None))?;
+            Ok(ExitCode::from(failure::exit(error.code)))
+        }
+        other => other,
+    }
+}
+
+fn work(args: args::Agent) -> Result<ExitCode, Failure> {
+    let world = World::look();
+    let ground = Ground::find(&world, &args.place)?;
+    let mut effective = ground.configure(&world, &args.standing)?;
+    bound(&mut effective, &args);
+    let task = task(&args)?;
+    let wanted = args.schema.as_deref().map(schema).transpose()?;
+    let said = Said { provider: args.provider.as_deref(), model: args.model.as_deref() };
+    let model = models::model(&world, said, &effective.models.configured)?;
+
+    let view = View::new(&world, args.output, wanted.is_some());
+    let shape = Shape { voice: view.voice(), objects: true, lasting: true, ..Shape::default() };
+    let built = compose::build(&world, &ground, effective, shape.clone())?;
+    let (talk, opened) = open(&built, &world, &args)?;
+    let mut briefing = briefing::write(&built, &shape, world.cwd().ok().as_deref());
+    if args.simple || world.variable("NIKA_SIMPLE").is_some_and(|value| value != "0") {
+        briefing.allowed = Some(SIMPLE.iter().map(|name| (*name).to_owned()).collect());
+    }
+    briefing.wanted = wanted;
+
+    let cancel = Cancel::default();
+    let mut agent = Agent {
+        runtime: Arc::clone(&built.runtime),
+        session: Arc::clone(&opened.session),
+        model,
+        asker: view.asker(&world, &cancel),
+        watch: view.watch(),
+        clock: Arc::clone(&built.clock),
+        cancel: cancel.clone(),
+        bounds: crew::bounds(&built),
+        briefing,
+        notes: Some(Arc::new(briefing::Noted(Arc::clone(&built.db)))),
+        news: Some(Arc::clone(&built.news)),
+        talk,
+    };
+    built.fleet.settle(&crew::crew(&built));
+    built.fleet.enrol(
+        &opened.session,
+        Enrolment {
+            asker: Arc::clone(&agent.asker),
+            watch: Arc::clone(&agent.watch),
+            model: Some(Arc::clone(&agent.model)),
+        },
+    );
+    cancelled_by_ctrl_c(cancel);
+    let ended = several_threads()?.block_on(async {
+        match &task {
+            Some(task) => agent.run(task).await,
+            None => agent.resume().await,
+        }
+    });
+    // Nothing outlives its session: what it has at work in the background ends with it.
+    built.fleet.end_session(opened.session.id());
+    // What was read and granted counts also for a run that failed.
+    opened.keep(&built)?;
+    let ended = ended?;
+    built.tidy(u64::from(world.pid));
+    view.close(&opened.session, &ended)?;
+    Ok(exit(&ended))
+}
+
+/// The bounds that the command line sets are the session's.
+fn bound(effective: &mut Effective, args: &args::Agent) {
+    if let Some(amount) = args.max_cost {
+        let limit = Limit { amount, layer: Layer::CommandLine, at: "--max-cost".to_owned() };
+        effective.budgets.set(Budget::TotalCost, limit);
+    }
+    effective.models.max_turns = args.max_turns.or(effective.models.max_turns);
+}
+
+/// The task, from the command line or from stdin. Going on with a session needs none.
+fn task(args: &args::Agent) -> Result<Option<String>, Failure> {
+    let text = match args.task.as_deref() {
+        Some("-") => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text)?;
+            Some(text)
+        }
+        other => other.map(str::to_owned),
+    };
+    match text.filter(|text| !text.trim().is_empty()) {
+        None if args.resume.is_none() => Err(Failure::usage(
+            "there is no task: `nika agent \"make the failing test pass\"`, or `-` to read it from stdin",
+        )),
+        text => Ok(text),
+    }
+}
+
+fn schema(path: &std::path::Path) -> Result<Value, Failure> {
+    let wrong = |why: String| Failure::usage(format!("--schema {}: {why}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let schema: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("it is no JSON: {error}")))?;
+    nika_tools::talk::structured_output::usable(&schema)?;
+    Ok(schema)
+}
+
+/// The conversation and the session that it is held in: a new one, one to go on with, or a copy of one.
+fn open(built: &Built, world: &World, args: &args::Agent) -> Result<(Conversation, Opened), Failure> {
+    let fresh = || format!("agent-{}-{}", time::compact(built.clock.unix_ms()), world.pid);
+    let known = |name: &str| -> Result<(), Failure> {
+        let there = Conversation::list(&built.state)?;
+        if there.iter().any(|conversed| conversed.session == name) {
+            return Ok(());
+        }
+        let error = ToolError::new(code::UNKNOWN_SESSION, format!("there is no conversation of session {name:?} here"));
+        Err(error.hint("`nika sessions` lists them").into())
+    };
+    let (name, talk) = match (&args.resume, &args.fork) {
+        (Some(name), _) => {
+            known(name)?;
+            (name.clone(), Conversation::open(&built.state, name)?)
+        }
+        (None, Some(from)) => {
+            known(from)?;
+            let name = fresh();
+            let talk = Conversation::fork(&built.state, from, &name, None)?;
+            (name, talk)
+        }
+        (None, None) => {
+            let name = fresh();
+            let talk = Conversation::open(&built.state, &name)?;
+            (name, talk)
+        }
+    };
+    Ok((talk, session::open_whole(built, world, &name)?))
+}
+
+/// Turns run calls at once: some threads, for tools that think while they hold one.
+fn several_threads() -> Result<tokio::runtime::Runtime, Failure> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build()?)
+}
+
+fn exit(ended: &Ended) -> ExitCode {
+    match (&ended.why, ended.why.error()) {
+        (Why::Cancelled, _) => ExitCode::from(INTERRUPTED),
+        (_, Some(error)) => ExitCode::from(failure::exit(error.code)),
+        (_, None) => ExitCode::SUCCESS,
+    }
+}
+
+/// How a run is shown.
+#[derive(Debug, Clone)]
+enum View {
+    /// To a person: what happens on stderr, the answer on stdout. `seen` says that both are one terminal, where
+    /// the answer was read as it came.
+    Live { live: Arc<Live>, seen: bool, only_object: bool },
+    /// To a program, when the run has ended.
+    Object { only_object: bool },
+    /// To a program, as it goes.
+    Events,
+}
+
+impl View {
+    fn new(world: &World, output: Report, only_object: bool) -> View {
+        match output {
+            Report::Text => View::Live {
+                live: Arc::new(Live::new(world.colours_in_errors)),
+                seen: world.colours_in_errors && world.colours,
+                only_object,
+            },
+            Report::Json => View::Object { only_object },
+            Report::StreamJson => View::Events,
+        }
+    }
+
+    fn watch(&self) -> Arc<dyn Watch> {
+        match self {
+            View::Live { live, .. } => Arc::clone(live) as Arc<dyn Watch>,
+            View::Object { .. } => Arc::new(nika_agent::Unwatched),
+            View::Events => Arc::new(events::Events),
+        }
+    }
+
+    /// Where messages to the person go.
+    fn voice(&self) -> Voice {
+        match self {
+            View::Live { live, .. } => Voice::Through(Arc::clone(live) as Arc<dyn Herald>),
+            View::Events => Voice::Through(Arc::new(events::Events)),
+            View::Object { .. } => Voice::Here,
+        }
+    }
+
+    /// Who is asked: the person at the terminal, while the view holds still; nobody where there is none.
+    fn asker(&self, world: &World, cancel: &Cancel) -> Arc<dyn Asker> {
+        match self {
+            View::Live { live, .. } if world.has_person => Arc::new(Interrupting {
+                live: Arc::clone(live),
+                terminal: Terminal { colours: world.colours_in_errors, cancel: cancel.clone(), floor: live.floor() },
+            }),
+            _ => Arc::new(Nobody),
+        }
+    }
+
+    fn close(&self, session: &Session, ended: &Ended) -> Result<(), Failure> {
+        let object = events::object(session.id(), ended);
+        match self {
+            View::Live { live, seen, only_object } => {
+                live.close(ended);
+                if let Some(error) = ended.why.error() {
+                    out::complain(&format!("error: {}", failure::text(&error)));
+                    out::complain(&format!("  go on with: nika agent --resume {}", session.id()));
+                }
+                match &ended.structured {
+                    Some(structured) if *only_object => out::pretty(structured)?,
+                    _ if *seen || ended.answer.is_empty() || *only_object => {}
+                    _ => out::line(&ended.answer)?,
+                }
+            }
+            View::Object { only_object: true } if ended.structured.is_some() => {
+                out::json(ended.structured.as_ref().unwrap_or(&Value::Null))?;
+            }
+            View::Object { .. } | View::Events => out::json(&object)?,
+        }
+        Ok(())
+    }
+}
+
+/// The person at the terminal, whose view holds still while they think.
+struct Interrupting {
+    live: Arc<Live>,
+    terminal: Terminal,
+}
+
+impl Asker for Interrupting {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked> {
+        Box::pin(async {
+            self.live.hold();
+            self.terminal.ask(question).await
+        })
+    }
+
+    fn inquire<'a>(&'a self, inquiry: &'a Inquiry) -> BoxFuture<'a, Replied> {
+        Box::pin(async {
+            self.live.hold();
+            self.terminal.inquire(inquiry).await
+        })
+    }
+}

@@ -1,0 +1,352 @@
+//! A run as a person watches it, on stderr: what the model says, what it calls, what that changed, what it costs.
+//!
+//! ```text
+//! ● read src/lib.rs                                     2 ms
+//! ● edit src/lib.rs                                     3 ms
+//! │ -    a - b
+//! │ +    a + b
+//! ● bash cargo test                               1.4 s
+//! The test passes now.
+//! 3 turns · 3 calls · 4,210 tokens in, 310 out · $0.0121
+//! ```
+//!
+//! On a terminal a last line shows what goes on at the moment; elsewhere there is only what stays.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use nika_agent::provider::Usage;
+use nika_agent::{Ended, Happening, Watch};
+use nika_contract::{Herald, Output, Spoken, ToolError, text};
+use serde_json::{Map, Value};
+
+use crate::out;
+use crate::talk::Said;
+
+use super::changes;
+
+/// How often the last line moves.
+const BEAT: Duration = Duration::from_millis(120);
+const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+/// Characters of what a call is about.
+const ABOUT_CHARS: usize = 72;
+/// The arguments that say best what a call is about, the best first.
+const TELLING: [&str; 12] = [
+    "command",
+    "file_path",
+    "path",
+    "pattern",
+    "notebook_path",
+    "query",
+    "url",
+    "description",
+    "title",
+    "skill",
+    "question",
+    "message",
+];
+
+/// The view.
+#[derive(Debug)]
+pub struct Live {
+    screen: Arc<Screen>,
+}
+
+#[derive(Debug)]
+struct Screen {
+    /// Whether a line may move and colours show.
+    terminal: bool,
+    /// Held by a question until it is answered.
+    floor: Arc<Mutex<()>>,
+    over: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// What goes on, with when it began.
+    now: Option<(String, Instant)>,
+    /// Whether the moving line is on the screen.
+    drawn: bool,
+    /// Whether text was said that has no line end yet.
+    open_text: bool,
+    frame: usize,
+    /// What is to be said when the question is answered.
+    kept: String,
+    running: Vec<(String, String, Instant)>,
+}
+
+impl Live {
+    /// A view; `terminal` says whether lines may move and colours show.
+    pub fn new(terminal: bool) -> Live {
+        let screen =
+            Arc::new(Screen { terminal, floor: Arc::default(), over: AtomicBool::new(false), state: Mutex::default() });
+        if terminal {
+            let beating = Arc::clone(&screen);
+            std::thread::spawn(move || {
+                while !beating.over.load(Ordering::Relaxed) {
+                    beating.beat();
+                    std::thread::sleep(BEAT);
+                }
+            });
+        }
+        Live { screen }
+    }
+
+    /// What a question at the same terminal holds.
+    pub fn floor(&self) -> Arc<Mutex<()>> {
+        Arc::clone(&self.screen.floor)
+    }
+
+    /// Takes the moving line away: somebody else writes to the terminal next.
+    pub fn hold(&self) {
+        let mut state = self.screen.state();
+        self.screen.clear(&mut state);
+        self.screen.end_text(&mut state);
+    }
+
+    /// The last words: what the run took.
+    pub fn close(&self, ended: &Ended) {
+        self.screen.over.store(true, Ordering::Relaxed);
+        let mut state = self.screen.state();
+        self.screen.clear(&mut state);
+        self.screen.end_text(&mut state);
+        let line = format!(
+            "{} · {} · {}",
+            counted(u64::from(ended.turns), "turn"),
+            counted(u64::from(ended.calls), "call"),
+            spent(&ended.usage, ended.cost_micros)
+        );
+        self.screen.say(&mut state, &format!("{}\n", self.screen.dim(&line)));
+    }
+}
+
+impl Herald for Live {
+    fn say(&self, _: &str, spoken: &Spoken) -> bool {
+        let mut state = self.screen.state();
+        let line = format!("{} {}", self.screen.painted("36", "◆"), Said(spoken));
+        self.screen.line(&mut state, &line);
+        true
+    }
+}
+
+impl Watch for Live {
+    fn saw(&self, what: &Happening<'_>) {
+        self.screen.saw(what, "");
+    }
+}
+
+impl Screen {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn saw(&self, what: &Happening<'_>, who: &str) {
+        let mut state = self.state();
+        match what {
+            Happening::TurnBegan { .. } | Happening::Answering => self.now(&mut state, "thinking"),
+            Happening::Text(said) if who.is_empty() => {
+                self.clear(&mut state);
+                state.now = None;
+                state.open_text = !said.ends_with('\n');
+                self.say(&mut state, said);
+            }
+            Happening::Text(_) | Happening::Thinking(_) => {}
+            Happening::Writing { tool, so_far } => {
+                self.end_text(&mut state);
+                self.now(&mut state, &format!("writing {tool} ({so_far} characters)"));
+            }
+            Happening::Waiting { why, ms } => {
+                let line = format!("{who}{why}; asking again in {}", took(*ms));
+                self.line(&mut state, &self.yellow(&line));
+            }
+            Happening::CallBegan { origin, tool, arguments } => {
+                self.end_text(&mut state);
+                let about = format!("{who}{}", about(tool, arguments));
+                state.running.push(((*origin).to_owned(), about, Instant::now()));
+                let now = state.running.iter().map(|(_, about, _)| about.as_str()).collect::<Vec<_>>().join("  ·  ");
+                self.now(&mut state, &now);
+            }
+            Happening::CallGoes { done, total, what, .. } => {
+                let of = total.map(|total| format!(" of {total}")).unwrap_or_default();
+                self.now(&mut state, &format!("{what} ({done}{of})"));
+            }
+            Happening::CallEnded { origin, tool, result, took_ms, .. } => {
+                let at = state.running.iter().position(|(running, ..)| running == origin);
+                let about = at.map_or_else(|| format!("{who}{tool}"), |at| state.running.remove(at).1);
+                let line = self.ended(&about, result, *took_ms);
+                self.line(&mut state, &line);
+            }
+            Happening::Told(said) => self.line(&mut state, &self.dim(&format!("{who}{said}"))),
+            Happening::Compacted { before, after, .. } => {
+                let line = format!("{who}the conversation became long: {before} messages are {after} now");
+                self.line(&mut state, &self.dim(&line));
+            }
+            Happening::Agent { name, what } => {
+                drop(state);
+                self.saw(what, &format!("{who}{name} › "));
+            }
+            Happening::Ended(ended) if !who.is_empty() => {
+                let line = format!("{who}{} · {}", ended.why.word(), spent(&ended.usage, ended.cost_micros));
+                self.line(&mut state, &self.dim(&line));
+            }
+            Happening::Spent { .. } | Happening::Ended(_) => {}
+        }
+    }
+
+    /// The line of a call that ended, and what it changed.
+    fn ended(&self, about: &str, result: &Result<Output, ToolError>, took_ms: u64) -> String {
+        let (mark, why) = match result {
+            Ok(output) if output.failed.is_none() => (self.painted("32", "●"), String::new()),
+            Ok(_) => (self.painted("33", "●"), String::new()),
+            Err(error) => {
+                let said = text::preview(&format!("{} {}", error.code, error.message), 160);
+                (self.painted("31", "●"), format!("\n  {}", self.painted("31", &said)))
+            }
+        };
+        let mut line = format!("{mark} {about}  {}{why}", self.dim(&took(took_ms)));
+        if let Some(diff) = result.as_ref().ok().and_then(|output| output.diff.as_deref()) {
+            let shown = changes::shown(diff);
+            let shown = if self.terminal { out::coloured(&shown) } else { shown };
+            for changed in shown.lines() {
+                line.push_str(&format!("\n{} {changed}", self.dim("│")));
+            }
+        }
+        line
+    }
+
+    /// A line that stays.
+    fn line(&self, state: &mut State, line: &str) {
+        self.clear(state);
+        self.end_text(state);
+        self.say(state, &format!("{line}\n"));
+    }
+
+    /// Text that stays, now or when the question that stands there is answered.
+    fn say(&self, state: &mut State, text: &str) {
+        state.kept.push_str(text);
+        if let Ok(_floor) = self.floor.try_lock() {
+            out::note(&std::mem::take(&mut state.kept));
+        }
+    }
+
+    fn now(&self, state: &mut State, what: &str) {
+        if state.now.as_ref().is_none_or(|(now, _)| now != what) {
+            state.now = Some((what.to_owned(), Instant::now()));
+        }
+    }
+
+    fn end_text(&self, state: &mut State) {
+        if std::mem::take(&mut state.open_text) {
+            self.say(state, "\n");
+        }
+    }
+
+    fn clear(&self, state: &mut State) {
+        if std::mem::take(&mut state.drawn) {
+            out::note("\r\x1b[2K");
+        }
+    }
+
+    fn beat(&self) {
+        let mut state = self.state();
+        // Between pieces of text the line would be in the way.
+        if state.open_text || self.over.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(_floor) = self.floor.try_lock() else { return };
+        let Some((now, since)) = state.now.clone() else { return };
+        state.frame = (state.frame + 1) % FRAMES.len();
+        let line = format!("{} {}  {}", FRAMES[state.frame], text::preview(&now, ABOUT_CHARS), took_by(since));
+        out::note(&format!("\r\x1b[2K{}", self.dim(&line)));
+        state.drawn = true;
+    }
+
+    fn painted(&self, colour: &str, text: &str) -> String {
+        if self.terminal { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.painted("2", text)
+    }
+
+    fn yellow(&self, text: &str) -> String {
+        self.painted("33", text)
+    }
+}
+
+/// A call in a line: the tool, and the argument that says most.
+fn about(tool: &str, arguments: &Map<String, Value>) -> String {
+    let telling = TELLING.iter().find_map(|name| arguments.get(*name).and_then(Value::as_str));
+    let first = telling.unwrap_or_default().lines().next().unwrap_or_default();
+    if first.is_empty() { tool.to_owned() } else { format!("{tool} {}", text::preview(first, ABOUT_CHARS)) }
+}
+
+fn took_by(since: Instant) -> String {
+    took(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX))
+}
+
+/// `12 ms`, `1.4 s`, `2 min 5 s`.
+fn took(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+    }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+fn spent(usage: &Usage, cost_micros: Option<u64>) -> String {
+    let cached = if usage.cache_read > 0 { format!(" ({} cached)", grouped(usage.cache_read)) } else { String::new() };
+    let cost = cost_micros.map(|micros| format!(" · ${:.4}", micros as f64 / 1e6)).unwrap_or_default();
+    format!("{} tokens in{cached}, {} out{cost}", grouped(usage.read()), grouped(usage.output))
+}
+
+/// `12,345`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_is_told_by_its_most_telling_argument() {
+        let told = |tool: &str, arguments: Value| about(tool, arguments.as_object().expect("an object"));
+        assert_eq!(told("bash", json!({"command": "cargo test\n-- x", "timeout": 3})), "bash cargo test");
+        assert_eq!(told("grep", json!({"path": "src", "pattern": "x"})), "grep src");
+        assert_eq!(told("job_list", json!({})), "job_list");
+    }
+
+    #[test]
+    fn times_and_numbers_are_short() {
+        assert_eq!([took(9), took(1_450), took(125_000)], ["9 ms", "1.4 s", "2 min 5 s"]);
+        assert_eq!([grouped(1), grouped(1234), grouped(1_234_567)], ["1", "1,234", "1,234,567"]);
+        let usage = Usage { input: 1_000, cache_read: 3_210, output: 310, ..Usage::default() };
+        assert_eq!(spent(&usage, Some(12_100)), "4,210 tokens in (3,210 cached), 310 out · $0.0121");
+    }
+
+    #[test]
+    fn what_ended_shows_what_it_changed_and_why_it_failed() {
+        let screen = Live::new(false).screen;
+        let diff = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n".to_owned();
+        let line = screen.ended("edit a", &Ok(Output { diff: Some(diff), ..Output::default() }), 3);
+        assert_eq!(line, "● edit a  3 ms\n│ @@ -1 +1 @@\n│ -x\n│ +y");
+        let refused = ToolError::new(nika_contract::code::PERMISSION_DENIED, "not in this mode");
+        assert!(screen.ended("edit a", &Err(refused), 0).contains("NIKA-205 not in this mode"));
+    }
+}

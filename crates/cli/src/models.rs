@@ -1,0 +1,39 @@
+//! From what was said, configured and set in the environment to a model that can be asked.
+
+use std::sync::Arc;
+
+use nika_agent::provider::choose::{Chosen, Configured, Said, choose};
+use nika_agent::provider::{Key, Patience, Provider, Proxies, Retrying, Scripted, Sleeping, Wire};
+use nika_contract::{ToolError, code};
+
+use crate::failure::Failure;
+use crate::time::SystemClock;
+use crate::world::World;
+
+/// The model to ask. Its client is made when it is asked for the first time.
+pub fn model(world: &World, said: Said<'_>, configured: &Configured) -> Result<Arc<dyn Provider>, Failure> {
+    let is_set = |name: &str| world.variable(name).is_some();
+    match choose(said, configured, &is_set)? {
+        Chosen::Scripted { file } => {
+            let text = std::fs::read_to_string(&file).map_err(|error| {
+                ToolError::new(code::NO_MODEL, format!("the script {file} cannot be read: {error}"))
+                    .hint("--model names a file when the provider is `scripted`")
+            })?;
+            let scripted = Scripted::parse(&file, &text)
+                .map_err(|error| ToolError::new(code::NO_MODEL, error.message).hint("docs/models.md shows the form"))?;
+            Ok(patient(world, scripted))
+        }
+        Chosen::Wire(choice) => {
+            let key = choice.key_env.as_deref().and_then(|name| world.variable(name)).map(|key| Key::new(&key));
+            let proxy = |name: &str| world.variable(name).or_else(|| world.variable(&name.to_uppercase()));
+            let proxies =
+                Proxies { http: proxy("http_proxy"), https: proxy("https_proxy"), none_for: proxy("no_proxy") };
+            Ok(patient(world, Wire::new(choice.endpoint(key), proxies, Patience::default(), Arc::new(SystemClock))?))
+        }
+    }
+}
+
+/// A model that is asked again where that may help.
+fn patient(world: &World, model: impl Provider + 'static) -> Arc<dyn Provider> {
+    Arc::new(Retrying::new(model, Arc::new(Sleeping), u64::from(world.pid)))
+}

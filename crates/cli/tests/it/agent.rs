@@ -1,0 +1,211 @@
+//! `nika agent` as a person or a script uses it: a scripted model, the real program, real tools.
+
+use serde_json::Value;
+
+use crate::world::{Ran, World, world};
+
+/// A model that mends `sums.rs`, after it has looked at what it is asked.
+const MENDS: &str = "\
+turns:
+  - expect: {tools_include: [read, edit, bash, tool_search], system_contains: [Use tabs here]}
+    say: I look first.
+    calls:
+      - {tool: read, arguments: {file_path: sums.rs}}
+      - {tool: grep, arguments: {pattern: fn add}}
+    usage: {input: 1000, output: 20}
+  - say: It subtracts.
+    calls: [{tool: edit, arguments: {file_path: sums.rs, old_string: a - b, new_string: a + b}}]
+    usage: {input: 100, cache_read: 1000, output: 30}
+  - say: It adds now.
+    usage: {input: 50, cache_read: 1100, output: 10}
+";
+
+const SUMS: &str = "fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n";
+
+fn scene(script: &str) -> World {
+    let world = world().file("sums.rs", SUMS).file("AGENTS.md", "Use tabs here.\n");
+    std::fs::write(world.path("script.yaml"), script).expect("written");
+    world
+}
+
+fn agent(world: &World, words: &[&str]) -> Ran {
+    world.run(&with_script(words))
+}
+
+fn with_script<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    [&["agent"], words, &["--provider", "scripted", "--model", "../script.yaml"]].concat()
+}
+
+/// The session of the last run, from `nika sessions`.
+fn last_session(world: &World) -> String {
+    let listed = world.run(&["sessions", "--output", "json"]).json();
+    listed[0]["session"].as_str().expect("a session").to_owned()
+}
+
+#[test]
+fn a_task_is_done_shown_and_taken_back() {
+    let world = scene(MENDS);
+    let ran = agent(&world, &["make add add", "--mode", "accept-edits"]);
+    ran.exits(0);
+    assert_eq!(ran.out, "It adds now.\n", "the answer alone is on stdout");
+    ran.complains("● edit sums.rs")
+        .complains("+    a + b")
+        .complains("3 turns · 3 calls · 3,250 tokens in (2,100 cached)");
+    assert!(world.text("sums.rs").contains("a + b"));
+    world.run(&["undo"]).exits(0);
+    assert_eq!(world.text("sums.rs"), SUMS);
+    // The journal has the calls under the conversation's session, and what the model took.
+    let shown = world.run(&["log", "show", &last_session(&world)]);
+    shown.exits(0).says("edit").says("sums.rs");
+}
+
+#[test]
+fn without_a_person_a_question_is_a_refusal_that_the_model_reads() {
+    let script = "turns:\n\
+        - calls: [{tool: read, arguments: {file_path: sums.rs}}]\n\
+        - calls: [{id: c2, tool: edit, arguments: {file_path: sums.rs, old_string: a - b, new_string: a + b}}]\n\
+        - expect: {results: [{id: c2, code: 205, is_error: true}]}\n  say: I may not.\n";
+    let world = scene(script);
+    agent(&world, &["make add add"]).exits(0).says("I may not.");
+    assert_eq!(world.text("sums.rs"), SUMS);
+}
+
+#[test]
+fn programs_get_one_object_or_a_stream_that_ends_with_it() {
+    let world = scene(MENDS);
+    let object = agent(&world, &["x", "--mode", "accept-edits", "--output", "json"]).json();
+    assert_eq!((object["ok"].as_bool(), object["answer"].as_str()), (Some(true), Some("It adds now.")));
+    assert_eq!((object["turns"].as_u64(), object["calls"].as_u64()), (Some(3), Some(3)));
+    assert_eq!(object["usage"]["cache_read"], 2100);
+
+    let world = scene(MENDS);
+    let ran = agent(&world, &["x", "--mode", "accept-edits", "--output", "stream-json"]);
+    let events: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let named = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+    assert_eq!((named("turn"), named("call"), named("result"), named("ended")), (3, 3, 3, 1));
+    let last = events.last().expect("events");
+    assert_eq!((&last["event"], &last["stopped"]), (&Value::from("ended"), &Value::from("done")));
+    assert!(events.iter().any(|event| event["event"] == "result" && event["diff"].is_string()), "{events:?}");
+}
+
+#[test]
+fn an_object_is_all_that_is_printed_where_one_is_asked_for() {
+    let script = "turns:\n\
+        - expect: {tools_include: [structured_output]}\n  \
+          calls: [{id: c1, tool: structured_output, arguments: {passed: often}}]\n\
+        - expect: {results: [{id: c1, contains: passed}]}\n  \
+          calls: [{tool: structured_output, arguments: {passed: true}}]\n\
+        - say: done\n";
+    let schema = r#"{"type": "object", "required": ["passed"], "properties": {"passed": {"type": "boolean"}}}"#;
+    let world = scene(script).file("schema.json", schema).file("broken.json", r#"{"type": "wishes"}"#);
+    let ran = agent(&world, &["report", "--schema", "schema.json"]);
+    ran.exits(0);
+    assert_eq!(serde_json::from_str::<Value>(&ran.out).expect("JSON"), serde_json::json!({"passed": true}));
+    agent(&world, &["report", "--schema", "broken.json"]).exits(2).complains("NIKA-863");
+    agent(&world, &["report", "--schema", "nowhere.json"]).exits(2).complains("nowhere.json");
+}
+
+#[test]
+fn a_session_goes_on_and_a_copy_leaves_it_as_it_was() {
+    let world = scene(MENDS);
+    agent(&world, &["make add add", "--mode", "accept-edits", "--max-turns", "1"]).exits(1).complains("--resume");
+    let session = last_session(&world);
+    let ran = agent(&world, &["--resume", &session, "--mode", "accept-edits"]);
+    ran.exits(0).says("It adds now.");
+    assert!(world.text("sums.rs").contains("a + b"));
+    let lines = |session: &str| {
+        let listed = world.run(&["sessions", "--output", "json"]).json();
+        let found = listed.as_array().and_then(|all| all.iter().find(|one| one["session"] == session).cloned());
+        found.and_then(|found| found["lines"].as_u64()).expect("it is listed")
+    };
+    let before = lines(&session);
+    std::fs::write(world.path("script.yaml"), "turns:\n- say: As I said.\n  expect: {last_user_contains: again}\n")
+        .expect("written");
+    let script = ["agent", "again", "--fork", &session, "--provider", "scripted", "--model", "../script.yaml"];
+    // The copy has answers already, and this script none: it says so, and the first conversation is untouched.
+    world.run(&script).exits(1).complains("no more turns");
+    assert_eq!(lines(&session), before);
+    agent(&world, &["x", "--resume", "nobody"]).exits(1).complains("nika sessions");
+}
+
+#[test]
+fn bounds_end_a_run_with_a_code_of_their_own() {
+    let round = "conversations:\n- repeat: true\n  turns:\n  - calls: [{tool: read, arguments: {file_path: sums.rs}}]\n    \
+                 usage: {input: 1000, output: 1000}\n";
+    let world = scene(round);
+    agent(&world, &["x"]).exits(1).complains("goes in circles");
+    let dear = format!("prices: {{input: 1000, output: 1000, cache_read: 0, cache_write: 0}}\n{round}");
+    let world = scene(&dear);
+    agent(&world, &["x", "--max-cost", "1.5"]).exits(3).complains("NIKA-106").complains("1.5 US dollars");
+}
+
+#[test]
+fn simple_gives_three_tools() {
+    let script =
+        "turns:\n- expect: {tools_include: [bash, read, edit], tools_exclude: [grep, tool_search]}\n  say: three\n";
+    let world = scene(script);
+    agent(&world, &["x", "--simple"]).exits(0).says("three");
+    let mut command = world.nika(&with_script(&["x"]));
+    Ran::of(command.env("NIKA_SIMPLE", "1").output().expect("it starts")).exits(0).says("three");
+}
+
+#[test]
+fn a_model_that_cannot_be_had_is_an_error_that_helps() {
+    let world = scene(MENDS);
+    world
+        .run(&["agent", "x"])
+        .exits(2)
+        .complains("NIKA-800")
+        .complains("ANTHROPIC_API_KEY")
+        .complains("--provider ollama");
+    world.run(&["agent"]).exits(2).complains("there is no task");
+    let object = world.run(&["agent", "x", "--output", "json"]).json();
+    assert_eq!(object["code"], "NIKA-800");
+    world.run(&["agent", "x", "--provider", "scripted"]).exits(2).complains("needs a script");
+    // What a script expects and does not find is said with its place.
+    let world = scene("turns:\n- expect: {tools_include: [teleport]}\n  say: x\n");
+    agent(&world, &["x"]).exits(1).complains("script.yaml, line 2").complains("teleport");
+}
+
+#[test]
+fn a_repository_that_nobody_trusts_chooses_no_model() {
+    let world = scene(MENDS).file(".nika/config.yaml", "agent: {provider: scripted, model: ../script.yaml}\n");
+    world.run(&["agent", "x"]).exits(2).complains("NIKA-800");
+}
+
+/// An agent that has another count, and one that counts in the background.
+const COUNTS: &str = "\
+conversations:
+  - when: {first_user_contains: count the files}
+    turns:
+      - calls: [{tool: glob, arguments: {pattern: '*'}}]
+      - {say: There are two files.}
+turns:
+  - calls: [{tool: tool_search, arguments: {query: 'select:agent'}}]
+  - calls: [{id: a, tool: agent, arguments: {description: count, prompt: count the files, subagent_type: explore}}]
+  - expect: {results: [{id: a, contains: two files}]}
+    say: The explorer says two.
+";
+
+#[test]
+fn an_agent_has_another_work_for_it() {
+    let world = scene(COUNTS);
+    // Starting an agent is a question in the default mode, and nobody is there.
+    agent(&world, &["how many files?"]).exits(1).complains("NIKA-205");
+    let ran = agent(&world, &["how many files?", "--mode", "workspace"]);
+    ran.exits(0).says("The explorer says two.").complains("explore › glob *").complains("● agent count");
+    let listed = world.run(&["sessions", "--output", "json"]).json();
+    let sessions: Vec<&str> =
+        listed.as_array().expect("a list").iter().filter_map(|one| one["session"].as_str()).collect();
+    assert!(sessions.iter().any(|session| session.ends_with(".a1")), "{sessions:?}");
+}
+
+#[test]
+fn a_task_with_a_prompt_is_done_before_its_call_ends() {
+    let world = scene(COUNTS);
+    let model = ["--set", "agent.provider=scripted", "--set", "agent.model=../script.yaml"];
+    let create = ["call", "task_create", "title=count", "prompt=count the files", "--mode", "workspace"];
+    world.run(&[&create[..], &model].concat()).exits(0).says("t1 [pending] count").complains("t1 is at work");
+    world.run(&["call", "task_output", "task_id=t1"]).exits(0).says("There are two files.");
+    world.run(&["call", "task_list"]).exits(0).says("[completed]");
+}
