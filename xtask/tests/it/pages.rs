@@ -40,3 +40,10 @@ fn the_examples_of_the_page_on_commands_print_what_they_show() {
     }
     xtask(&["demo", "--page", "docs/shell.md"]);
 }
+
+#[test]
+fn the_examples_of_the_pages_on_agents_and_tasks_print_what_they_show() {
+    for page in ["docs/agent.md", "docs/tasks.md"] {
+        xtask(&["demo", "--page", page]);
+    }
+}
