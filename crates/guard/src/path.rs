@@ -18,6 +18,15 @@ pub struct PathClass {
     pub secret: Option<&'static str>,
     /// Why a write to it counts as guarded, if it does.
     pub guarded: Option<&'static str>,
+    /// Why a write that names it is asked about, though programs that run may write it on their own.
+    pub named: Option<&'static str>,
+}
+
+impl PathClass {
+    /// Why a write that names it is asked about, if it is.
+    pub fn asked(&self) -> Option<&'static str> {
+        self.guarded.or(self.named)
+    }
 }
 
 /// One way to recognise a path.
@@ -82,6 +91,29 @@ const SECRETS: &[(Shape, &str)] = &[
     (Name("secrets.yaml"), STORE),
     (Name("secrets.yml"), STORE),
     (Name("secrets.toml"), STORE),
+    (Prefix(".env-"), ENV),
+    (Prefix(".env_"), ENV),
+    (Name(".dev.vars"), ENV),
+    (Name(".flaskenv"), ENV),
+    (Name(".secrets"), STORE),
+    (Name("secret.json"), STORE),
+    (Name("secret.yaml"), STORE),
+    (Name("secret.yml"), STORE),
+    (Name("credentials"), STORE),
+    (Name("credentials.yml"), STORE),
+    (Name("credentials.yaml"), STORE),
+    (Name("kubeconfig"), STORE),
+    (Name("service-account.json"), KEY),
+    (Name("service_account.json"), KEY),
+    (Name("serviceaccountkey.json"), KEY),
+    (Name("local.settings.json"), STORE),
+    (Name("wp-config.php"), STORE),
+    (Name(".vault_pass"), STORE),
+    (Name(".terraformrc"), STORE),
+    (Suffix(".tfstate"), STORE),
+    (Suffix(".tfstate.backup"), STORE),
+    (Suffix(".tfvars"), STORE),
+    (Ends(&[".m2", "settings.xml"]), STORE),
     (Name(".bash_history"), HISTORY),
     (Name(".zsh_history"), HISTORY),
     (Name(".psql_history"), HISTORY),
@@ -131,6 +163,12 @@ const PUBLIC: &[Shape] = &[
     Name(".env.template"),
     Name(".env.dist"),
     Name(".env.defaults"),
+    Name(".env-example"),
+    Name(".env-sample"),
+    Name(".env-template"),
+    Name(".env_example"),
+    Name(".env_sample"),
+    Name(".env_template"),
     Name("example.env"),
     Name("sample.env"),
     Name("template.env"),
@@ -234,6 +272,29 @@ const GUARDED: &[(Shape, &str)] = &[
     (Name(".travis.yml"), CI),
     (Name("jenkinsfile"), CI),
     (Name("azure-pipelines.yml"), CI),
+    (Name("azure-pipelines.yaml"), CI),
+    (Name(".gitlab-ci.yaml"), CI),
+    (Below(&[".gitlab", "ci"]), CI),
+    (Name(".drone.yml"), CI),
+    (Name(".drone.yaml"), CI),
+    (Name(".woodpecker.yml"), CI),
+    (Name(".woodpecker.yaml"), CI),
+    (Below(&[".woodpecker"]), CI),
+    (Name("bitbucket-pipelines.yml"), CI),
+    (Name("bitbucket-pipelines.yaml"), CI),
+    (Name(".appveyor.yml"), CI),
+    (Name("appveyor.yml"), CI),
+    (Name(".cirrus.yml"), CI),
+    (Name(".cirrus.star"), CI),
+    (Name("cloudbuild.yaml"), CI),
+    (Name("cloudbuild.yml"), CI),
+    (Name("buildspec.yml"), CI),
+    (Name("buildspec.yaml"), CI),
+    (Below(&[".gitea", "workflows"]), CI),
+    (Below(&[".forgejo", "workflows"]), CI),
+    (Below(&[".semaphore"]), CI),
+    (Below(&[".tekton"]), CI),
+    (Below(&[".teamcity"]), CI),
     (Below(&[".circleci"]), CI),
     (Below(&[".buildkite"]), CI),
     (Name(".pre-commit-config.yaml"), CI),
@@ -254,6 +315,71 @@ const GUARDED: &[(Shape, &str)] = &[
     (Rooted(&["var", "spool", "cron"]), SESSION),
 ];
 
+const STORAGE: &str = "git keeps its history in it, and only git should write it";
+const HOOKS: &str = "it says what git runs before a commit";
+const STARTUP: &str = "a program that starts here runs it";
+
+/// Files that become code, or lose history, when somebody names them in order to write them; programs of the
+/// workspace write some of them in the course of their work (git its index, yarn its loader), so they are asked about
+/// and not kept from what already runs.
+const NAMED: &[(Shape, &str)] = &[
+    (Ends(&[".git", "head"]), STORAGE),
+    (Ends(&[".git", "index"]), STORAGE),
+    (Ends(&[".git", "packed-refs"]), STORAGE),
+    (Below(&[".git", "refs"]), STORAGE),
+    (Below(&[".git", "objects"]), STORAGE),
+    (Below(&[".git", "logs"]), STORAGE),
+    (Name("lefthook.yml"), HOOKS),
+    (Name("lefthook.yaml"), HOOKS),
+    (Name(".lefthook.yml"), HOOKS),
+    (Name(".lefthook.yaml"), HOOKS),
+    (Name("lefthook-local.yml"), HOOKS),
+    (Name(".overcommit.yml"), HOOKS),
+    (Name(".lintstagedrc"), HOOKS),
+    (Prefix(".lintstagedrc."), HOOKS),
+    (Prefix(".simple-git-hooks."), HOOKS),
+    (Suffix(".sublime-project"), EDITOR),
+    (Below(&[".run"]), EDITOR),
+    (Below(&[".fleet"]), EDITOR),
+    (Below(&[".helix"]), EDITOR),
+    (Below(&[".nova"]), EDITOR),
+    (Below(&[".kiro"]), AGENT),
+    (Below(&[".qwen"]), AGENT),
+    (Below(&[".roo"]), AGENT),
+    (Below(&[".amazonq"]), AGENT),
+    (Below(&[".crush"]), AGENT),
+    (Name(".aider.conf.yml"), AGENT),
+    (Name(".clinerules"), AGENT),
+    (Name(".roomodes"), AGENT),
+    (Name(".gdbinit"), STARTUP),
+    (Name(".lldbinit"), STARTUP),
+    (Name(".rprofile"), STARTUP),
+    (Name(".irbrc"), STARTUP),
+    (Name(".pryrc"), STARTUP),
+    (Name(".pdbrc"), STARTUP),
+    (Name(".psqlrc"), STARTUP),
+    (Name(".sqliterc"), STARTUP),
+    (Name(".duckdbrc"), STARTUP),
+    (Name(".tmux.conf"), STARTUP),
+    (Name(".screenrc"), STARTUP),
+    (Name(".octaverc"), STARTUP),
+    (Name(".guile"), STARTUP),
+    (Name(".ghci"), STARTUP),
+    (Name(".wgetrc"), STARTUP),
+    (Name(".curlrc"), STARTUP),
+    (Below(&[".mvn"]), TOOLCHAIN),
+    (Below(&[".bundle"]), TOOLCHAIN),
+    (Below(&[".yarn", "releases"]), TOOLCHAIN),
+    (Below(&[".yarn", "plugins"]), TOOLCHAIN),
+    (Name(".pnp.cjs"), TOOLCHAIN),
+    (Name(".pnp.loader.mjs"), TOOLCHAIN),
+    (Name(".pnpmfile.cjs"), TOOLCHAIN),
+    (Name(".mise.toml"), TOOLCHAIN),
+    (Name("mise.toml"), TOOLCHAIN),
+    (Name(".mise.local.toml"), TOOLCHAIN),
+    (Below(&[".config", "mise"]), TOOLCHAIN),
+];
+
 /// What `path` is. Absolute or relative to a root: only the rooted entries need it absolute.
 pub fn classify(path: &Path) -> PathClass {
     let bytes = fold(path.as_os_str().as_bytes());
@@ -264,7 +390,7 @@ pub fn classify(path: &Path) -> PathClass {
         table.iter().find(|(shape, _)| shape.fits(&bytes, name, rooted, dotted)).map(|(_, why)| *why)
     };
     let public = || PUBLIC.iter().any(|shape| shape.fits(&bytes, name, rooted, dotted));
-    PathClass { secret: hit(SECRETS).filter(|_| !public()), guarded: hit(GUARDED) }
+    PathClass { secret: hit(SECRETS).filter(|_| !public()), guarded: hit(GUARDED), named: hit(NAMED) }
 }
 
 /// A table row that stands at one fixed place below a directory, as components; `tree` when all below it counts.
@@ -458,8 +584,17 @@ mod tests {
             ".git/modules/x/config",
             ".cargo/config.toml",
             "Jenkinsfile",
+            ".drone.yml",
+            ".forgejo/workflows/ci.yml",
+            "bitbucket-pipelines.yml",
         ] {
             assert!(class(path).1, "{path} should be guarded");
+        }
+        for path in
+            [".git/index", ".git/refs/heads/main", ".pnp.cjs", "sub/.mvn/jvm.config", "lefthook.yml", ".Rprofile"]
+        {
+            let class = classify(Path::new(path));
+            assert!(class.guarded.is_none() && class.asked().is_some(), "{path} should be asked about, not kept");
         }
         for path in [
             ".git/index",

@@ -176,7 +176,7 @@ impl Policy {
             let class = classify(&place.path);
             let why = match act {
                 Act::ReadSecret => class.secret,
-                Act::WriteGuarded => class.guarded,
+                Act::WriteGuarded => class.asked(),
                 _ => None,
             };
             if let Some(why) = why {
@@ -246,7 +246,7 @@ fn acts(effect: &Effect) -> Vec<Act> {
             let class = classify(&place.path);
             // A write that replaces a tree takes what lies in it along; a `.git` or `.nika` below it is
             // not named here, so the host refuses to move or delete a directory that holds one.
-            let special = class.guarded.is_some().then_some(Act::WriteGuarded);
+            let special = class.asked().is_some().then_some(Act::WriteGuarded);
             place_acts(place, Act::WriteInside, special)
         }
         Effect::Exec(exec) => vec![match exec.kind {

@@ -236,7 +236,7 @@ impl<'a> Judge<'a> {
                 for name in globs::pointed_at(pattern) {
                     let path = self.resolve(&name);
                     let class = crate::classify(&path);
-                    if class.secret.is_some() || class.guarded.is_some() && !reads {
+                    if class.secret.is_some() || class.asked().is_some() && !reads {
                         self.facts.push(fact(Target { path, tree: false }));
                     }
                 }

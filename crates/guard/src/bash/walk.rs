@@ -567,9 +567,14 @@ impl<'a> Walker<'a> {
             Found::Named(program) => program,
             Found::Workspace(path) => {
                 report.facts.push(Fact::Code(format!("it runs {}", path.display())));
-                self.feed(&name, args, stdin, &mut report);
-                self.reports.push(report);
-                return;
+                match commands::stands_for(&path) {
+                    Some(known) => known,
+                    None => {
+                        self.feed(&name, args, stdin, &mut report);
+                        self.reports.push(report);
+                        return;
+                    }
+                }
             }
             Found::Unknown(why) => {
                 report.facts.push(Fact::Opaque(why));

@@ -428,7 +428,8 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                             // In quotes it is one word, which may be empty.
                             let empty = (!bare).then(|| Build { present: true, ..Build::default() });
                             for build in &mut builds {
-                                build.push(output.prefix);
+                                // A name with blanks becomes several words, and the second starts as it likes.
+                                build.push(if output.prefix == "./" { "" } else { output.prefix });
                                 build.wildcard('*');
                                 build.wildcard('*');
                             }

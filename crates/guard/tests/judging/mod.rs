@@ -54,7 +54,7 @@ pub fn allowed_read_only(analysis: &Analysis) -> bool {
 /// What workspace mode does not ask about.
 pub fn allowed_in_workspace(analysis: &Analysis) -> bool {
     let touched = analysis.touched();
-    let guarded = |target: &Target| classify(&target.path).guarded.is_some();
+    let guarded = |target: &Target| classify(&target.path).asked().is_some();
     analysis.kind <= ExecKind::WritesInside
         && touched.hosts.is_empty()
         && touched.reads.iter().all(inside)

@@ -7,9 +7,12 @@
 
 use super::super::judge::{Arg, Judge};
 use super::effects::{
-    asks, dash, edits, looks, only, outside, prints, reaches, run, run_project, runs, with, with_dash,
+    asks, dash, edits, looks, only, outside, prints, reaches, run, run_project, run_words, runs, with, with_dash,
 };
+use super::linters::{COUNTERS, HADOLINT, SHELLCHECK, TYPOS, YAMLLINT};
+use super::runners::{self, goal_reaches, raw};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+use super::{inline, places};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -57,6 +60,11 @@ pub(super) const SPECS: &[Spec] = &[
     Spec { names: "hadolint", opts: HADOLINT, operands: Operands::Read, ..PLAIN },
     Spec { names: "tokei scc cloc sloccount", opts: COUNTERS, operands: Operands::ReadTree, ..PLAIN },
     Spec { names: "typos", opts: TYPOS, operands: Operands::ReadTree, ..PLAIN },
+    raw("meson", |parsed, judge| match parsed.operands.first().and_then(Arg::exact) {
+        Some("devenv") => runners::behind_options(&runners::behind(parsed, 1), "-C -w --workdir --dump-format", judge),
+        Some("wrap" | "subprojects") => judge.net(None),
+        _ => tool(parsed, judge),
+    }),
     Spec { names: TOOL_NAMES, style: Style::Raw, operands: Operands::Custom, check: Some(tool), ..PLAIN },
 ];
 
@@ -68,7 +76,7 @@ impl Spec {
 }
 
 /// Tools that run code of the workspace. What they do besides is in [`TOOLS`].
-const TOOL_NAMES: &str = "make gmake bmake ninja meson bazel bazelisk buck2 gradle mvn mvnd ant sbt mill lein \
+const TOOL_NAMES: &str = "make gmake bmake ninja bazel bazelisk buck2 gradle mvn mvnd ant sbt mill lein \
     clojure clj mix rebar3 \
     swift xcodebuild zig stack cabal ghc dune opam crystal shards nim nimble dub flutter dart tox nox pytest \
     py.test unittest nose2 \
@@ -78,7 +86,7 @@ const TOOL_NAMES: &str = "make gmake bmake ninja meson bazel bazelisk buck2 grad
     ts-node swc jest vitest mocha ava \
     jasmine karma cypress playwright webpack vite rollup esbuild parcel tsup turbo nx lerna rush ng next nuxt astro \
     svelte-check \
-    storybook nodemon concurrently babel c8 nyc markdownlint markdownlint-cli2 cspell commitlint \
+    storybook nodemon babel markdownlint markdownlint-cli2 cspell commitlint \
     gcc g++ cc c++ clang clang++ cpp ld ld.lld gold as ar ranlib nm-new strip gfortran nasm yasm nvcc emcc javac \
     kotlinc scalac groovyc \
     clang-format clang-tidy cppcheck cpplint include-what-you-use ctest cpack autoconf automake autoreconf \
@@ -92,7 +100,7 @@ const TOOL_NAMES: &str = "make gmake bmake ninja meson bazel bazelisk buck2 grad
     hlint hindent ocamlformat elm elm-format elm-test just task mage cmake-format taplo yamlfmt dprint treefmt \
     nixfmt alejandra deno-fmt \
     wasm-pack wasm-bindgen trunk cross maturin sqlfluff sqlc ctags etags gtags cscope doxygen bindgen cbindgen lcov \
-    gcov gcovr valgrind \
+    gcov gcovr \
     actionlint vale proselint alex remark textlint typst pdflatex xelatex lualatex latexmk bibtex biber latex \
     tectonic hugo jekyll zola mdbook";
 
@@ -107,7 +115,7 @@ struct Tool {
 
 const TOOLS: &[Tool] = &[
     Tool {
-        names: "make gmake",
+        names: "make gmake bmake",
         info: "-v",
         net: "publish deploy release upload login",
         ask: "--eval -E SHELL \
@@ -121,9 +129,30 @@ const TOOLS: &[Tool] = &[
         --execute-continue -p --execute-print --shell --shell-arg -c --command -f- -",
     },
     Tool { names: "bazel bazelisk", info: "", net: "mod fetch sync", ask: "--run_under" },
-    Tool { names: "gradle", info: "-v", net: "publish publishToMavenCentral uploadArchives", ask: "" },
-    Tool { names: "mvn mvnd", info: "-v", net: "deploy release:perform release:prepare", ask: "" },
-    Tool { names: "ant sbt", info: "-version", net: "publish", ask: "eval" },
+    Tool {
+        names: "gradle",
+        info: "-v",
+        net: "publish* upload* deploy* closeAndRelease* release jib dockerPush* artifactoryPublish bintrayUpload \
+        wrapper-update",
+        ask: "",
+    },
+    Tool {
+        names: "mvn mvnd",
+        info: "-v",
+        net: "deploy release:perform release:prepare release:branch scm:checkin scm:add site-deploy site:deploy \
+        deploy:* wagon:* jib:build docker:push dependency:get nexus-staging:* archetype:generate versions:*",
+        ask: "exec:exec -Dexec.executable",
+    },
+    Tool {
+        names: "ant sbt mill",
+        info: "-version",
+        net: "publish* deploy upload release sonatype* bintray*",
+        ask: "eval",
+    },
+    Tool { names: "rebar3", info: "", net: "hex", ask: "shell" },
+    Tool { names: "mkdocs", info: "-V", net: "gh-deploy", ask: "" },
+    Tool { names: "busted", info: "", net: "", ask: "-e" },
+    Tool { names: "pylint", info: "", net: "", ask: "--init-hook" },
     Tool {
         names: "mix",
         info: "-v",
@@ -153,7 +182,7 @@ const TOOLS: &[Tool] = &[
         telemetry connect",
         ask: "exec",
     },
-    Tool { names: "nodemon concurrently", info: "", net: "", ask: "-x --exec" },
+    Tool { names: "nodemon", info: "", net: "", ask: "-x --exec" },
     Tool { names: "ruff", info: "version", net: "", ask: "" },
     Tool { names: "mypy", info: "-V", net: "", ask: "--install-types -c" },
     Tool { names: "coverage", info: "", net: "", ask: "" },
@@ -176,16 +205,15 @@ const TOOLS: &[Tool] = &[
         info: "",
         net: "",
         ask: "-shell-escape --shell-escape \
-        -enable-write18 --enable-write18 -e",
+        -enable-write18 --enable-write18 -e -usepretex -pretex",
     },
     Tool { names: "clojure clj lein", info: "", net: "deploy deps upgrade", ask: "-e -M -X -T eval" },
     Tool { names: "deno-fmt dune crystal", info: "", net: "", ask: "eval exec" },
     Tool { names: "tox nox", info: "", net: "", ask: "exec" },
-    Tool { names: "valgrind", info: "", net: "", ask: "--db-command" },
 ];
 
 /// Names that `parsed` may have, or the row of a tool.
-fn named(names: &str, parsed: &Parsed) -> bool {
+pub(super) fn named(names: &str, parsed: &Parsed) -> bool {
     parsed.path.first().is_some_and(|name| names.split_whitespace().any(|known| known == name))
 }
 
@@ -196,9 +224,11 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
             return;
         }
         let has = |list: &str, text: &str| list.split_whitespace().any(|word| word == text);
-        let first = parsed.operands.iter().filter_map(Arg::exact).find(|text| !text.starts_with('-'));
+        let words = || parsed.operands.iter().filter_map(Arg::exact);
+        let first = words().find(|text| !text.starts_with('-'));
+        let goals = named(runners::WITH_GOALS, parsed);
         if first.is_some_and(|text| has(row.net, text))
-            || parsed.operands.iter().any(|arg| arg.exact() == Some("--init") && has(row.net, "--init"))
+            || words().any(|text| goals && goal_reaches(text, row.net) || text == "--init" && has(row.net, "--init"))
         {
             judge.net(None);
         }
@@ -208,6 +238,21 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
                 judge.opaque(format!("`{option}` runs what the command line says"));
             }
         }
+    }
+    if let Some(why) = parsed.operands.iter().filter_map(Arg::exact).find_map(|text| inline::runs_text(parsed, text)) {
+        judge.opaque(why);
+    }
+    if named("buf", parsed) {
+        places::addresses(&parsed.operands, true, judge);
+        if parsed.operands.iter().filter_map(Arg::exact).any(|text| text.starts_with("buf.build/")) {
+            judge.net(Some("buf.build"));
+        }
+    }
+    if named("lerna", parsed) && parsed.operands.first().and_then(Arg::exact) == Some("version") {
+        judge.net(None);
+    }
+    if named("coverage", parsed) {
+        runners::covered_module(parsed, judge);
     }
     if named("bazel bazelisk", parsed) {
         // `//pkg:target` is a label, not a path.
@@ -231,18 +276,28 @@ const CARGO: &[Spec] = &[
     runs(
         "build b check c test t run r clippy fmt doc d bench rustc rustdoc fix nextest expand miri tarpaulin \
         llvm-cov insta hack udeps \
-        machete sort make watch xtask bloat asm criterion deny-local careful semver-checks public-api llvm-lines \
+        machete sort make xtask bloat asm criterion deny-local careful semver-checks public-api llvm-lines \
         flamegraph depgraph modules \
         msrv outdated-local readme spellcheck mutants dylint kani fuzz package vendor-local generate-lockfile",
     ),
+    raw("watch", runners::cargo_watch),
+    raw("update", |parsed, judge| {
+        if !parsed.operands.iter().any(|arg| arg.exact() == Some("--offline")) && !parsed.has("offline") {
+            judge.net(None);
+        }
+        run(parsed, judge);
+    }),
     prints("version", &[(Does::Flag, "v verbose")]),
     prints("help", &[]),
-    looks("locate-project", &[(Does::Flag, "workspace"), (Does::Value, "message-format manifest-path")]),
+    looks(
+        "locate-project",
+        &[(Does::Flag, "workspace"), (Does::Value, "message-format"), (Does::Read, "manifest-path")],
+    ),
     looks("read-manifest verify-project pkgid", CARGO_LOOK),
     Spec { names: "tree metadata", opts: CARGO_LOOK, operands: Operands::Words, check: Some(cargo_look), ..PLAIN },
     edits("clean new init remove rm"),
     reaches(
-        "add install update publish login logout search yank owner fetch vendor audit deny outdated upgrade \
+        "add install publish login logout search yank owner fetch vendor audit deny outdated upgrade \
         uninstall binstall \
         release info report dist workspaces",
     ),
@@ -266,17 +321,15 @@ const CARGO_LOOK: super::effects::Opts = &[
     ),
     (
         Does::Value,
-        "format-version features F manifest-path filter-platform p package e edges i invert depth prefix \
+        "format-version features F filter-platform p package e edges i invert depth prefix \
         target charset f format exclude prune color",
     ),
+    (Does::Read, "manifest-path"),
 ];
 
 /// Without the network only when told so; with it, it may resolve and fetch.
 fn cargo_look(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.read_cwd();
-    if let Some(manifest) = parsed.value("manifest-path") {
-        judge.read(manifest);
-    }
     if !parsed.has("offline frozen no-deps") {
         judge.code(format!("`{}` may resolve dependencies; `--offline` only looks", parsed.path.join(" ")));
     }
@@ -351,7 +404,7 @@ const RUSTUP: &[Spec] = &[
     ),
     with("override", &[], &[prints("list", &[]), asks("set unset add remove")]),
     prints("which", &[(Does::Value, "toolchain")]),
-    runs("run"),
+    raw("run", runners::toolchain),
     reaches("update check upgrade install self default set"),
 ];
 
@@ -440,7 +493,17 @@ const NPM: &[Spec] = &[
     looks("ls list la ll explain why query", NPM_LIST),
     looks("root prefix bin", &[(Does::Flag, "g global")]),
     Spec { names: "version", operands: Operands::Custom, check: Some(npm_version), style: Style::Raw, ..PLAIN },
-    prints("help", &[]),
+    // A topic is shown by the viewer that the project's settings name.
+    Spec {
+        names: "help",
+        operands: Operands::Words,
+        check: Some(|parsed, judge| {
+            if !parsed.operands.is_empty() {
+                judge.code("the settings of the project name the viewer");
+            }
+        }),
+        ..PLAIN
+    },
     with("pkg", &[], &[looks("get", &[(Does::Flag, "json"), (Does::Value, "w workspace")]), edits("set delete fix")]),
     with(
         "config c",
@@ -500,6 +563,7 @@ fn npm_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     if sub == "diff" {
         judge.net(None);
     }
+    runners::names_shell(parsed, judge);
     run(parsed, judge);
 }
 
@@ -518,8 +582,8 @@ fn fetch_and_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     // Told not to install, it runs what the workspace has.
     if let ["--no-install" | "--no" | "--offline", rest @ ..] = words.as_slice() {
         let program = rest.iter().find(|word| !word.starts_with('-')).copied().unwrap_or_default();
-        if rest.first() == Some(&program) && TOOL_NAMES.split_whitespace().any(|tool| tool == program) {
-            return run(parsed, judge);
+        if rest.first() == Some(&program) && is_tool(program) {
+            return run_words(parsed, parsed.operands.get(1..).unwrap_or_default(), judge);
         }
     }
     // npx runs what the workspace has installed. A tool everybody has there is taken to be that: where it is
@@ -529,41 +593,71 @@ fn fetch_and_run(parsed: &Parsed, judge: &mut Judge<'_>) {
         && parsed.operands.first().and_then(Arg::exact) == Some(first)
         && INSTALLED.split_whitespace().any(|tool| tool == *first)
     {
-        return run(parsed, judge);
+        return run_words(parsed, &parsed.operands, judge);
     }
     judge.net(None);
     judge.opaque("runs a package that may be fetched first");
 }
 
+/// Whether a project brings a tool of that name.
+fn is_tool(name: &str) -> bool {
+    TOOL_NAMES.split_whitespace().any(|tool| tool == name) || runners::SPECS.iter().any(|row| row.is(name))
+}
+
 const INSTALLED: &str = "tsc eslint prettier jest vitest mocha ava tap nyc c8 karma playwright cypress vite webpack rollup esbuild parcel \
     tsx ts-node tsup swc babel next nuxt astro svelte-check vue-tsc ng nx turbo lerna stylelint biome standard xo \
     tailwindcss postcss sass typedoc jsdoc knip madge depcheck size-limit husky lint-staged commitlint jasmine \
-    react-scripts storybook hardhat tsd dprint oxlint markdownlint cspell rimraf concurrently";
+    react-scripts storybook hardhat tsd dprint oxlint markdownlint cspell rimraf concurrently prisma simple-git-hooks";
 
 fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
     let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
     match words.as_slice() {
         [Some("-v" | "--version" | "--help" | "-h")] => {}
-        [Some("list" | "why" | "bin"), ..] | [Some("workspaces"), Some("list" | "info"), ..]
-            if words.iter().all(Option::is_some) =>
-        {
+        [Some("list" | "why"), ..] if words.iter().all(Option::is_some) => {
             judge.read_cwd();
             outside(&parsed.operands, judge);
+            let known = |text: &str| YARN_LOOKS.contains(&text.split('=').next().unwrap_or_default());
+            if words.iter().flatten().any(|text| text.starts_with('-') && !known(text)) {
+                judge.code("an option may name the program that yarn runs in its place");
+            }
         }
         [
             Some(
-                "run" | "test" | "build" | "start" | "lint" | "format" | "dev" | "workspace" | "workspaces" | "exec"
-                | "pack" | "node" | "typecheck" | "type-check" | "check" | "e2e" | "coverage" | "clean" | "compile"
-                | "prettier" | "eslint" | "tsc" | "jest" | "vitest",
+                "test" | "build" | "start" | "lint" | "format" | "dev" | "pack" | "typecheck" | "type-check" | "check"
+                | "e2e" | "coverage" | "clean" | "compile" | "watch",
             ),
             ..,
         ] => run(parsed, judge),
+        [Some("exec" | "run"), ..] => runners::exec(&runners::behind(parsed, 1), judge),
+        [Some("node"), ..] => run_words(parsed, &parsed.operands, judge),
+        // `workspace NAME COMMAND`, `workspaces foreach [OPTIONS] COMMAND`: the command is yarn's again.
+        [Some("workspace"), Some(_), ..] => yarn(&runners::behind(parsed, 2), judge),
+        [Some("workspaces"), Some("foreach" | "run"), rest @ ..] => {
+            let options = rest.iter().take_while(|word| word.is_some_and(|word| word.starts_with('-'))).count();
+            yarn(&runners::behind(parsed, 2 + options), judge);
+        }
         [Some(script), ..] if !script.starts_with('-') && !YARN_NET.split_whitespace().any(|name| name == *script) => {
-            run(parsed, judge)
+            run_words(parsed, &parsed.operands, judge)
         }
         _ => judge.net(None),
     }
 }
+
+const YARN_LOOKS: &[&str] = &[
+    "--depth",
+    "--pattern",
+    "--json",
+    "--silent",
+    "-s",
+    "--prod",
+    "--production",
+    "--no-progress",
+    "--recursive",
+    "-R",
+    "--all",
+    "-A",
+    "--peers",
+];
 
 const YARN_NET: &str = "add install remove up upgrade upgrade-interactive global publish dlx create login logout \
     npm outdated audit info link unlink \
@@ -586,10 +680,15 @@ const PNPM: &[Spec] = &[
             (Does::Value, "depth filter F"),
         ],
     ),
-    runs(
-        "run run-script test t tst start stop build lint exec format dev typecheck type-check check e2e coverage \
+    raw(
+        "run run-script test t tst start stop build lint format dev typecheck type-check check e2e coverage \
         compile pack rebuild rb restart",
+        |parsed, judge| {
+            runners::names_shell(parsed, judge);
+            run(parsed, judge);
+        },
     ),
+    raw("exec", runners::exec),
     Spec { names: "dlx", style: Style::Raw, operands: Operands::Custom, check: Some(fetch_and_run), ..PLAIN },
     reaches(
         "install i ci add update up upgrade remove rm uninstall un create init publish fetch audit outdated \
@@ -599,11 +698,17 @@ const PNPM: &[Spec] = &[
     ),
 ];
 
+/// Scripts that have the name of a program of the system.
+const SCRIPTS: &[&str] = &["test", "build", "watch", "clean", "check", "format", "lint", "start", "dev", "docs"];
+
 fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
     let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
     match words.as_slice() {
         [Some("-v" | "--version" | "--revision" | "--help" | "-h")] => {}
         [Some("pm"), Some("ls" | "bin" | "cache" | "hash")] => judge.read_cwd(),
+        [Some("run"), Some(script), ..] if !script.starts_with('-') && !SCRIPTS.contains(script) => {
+            run_words(parsed, parsed.operands.get(1..).unwrap_or_default(), judge);
+        }
         [Some("run" | "test" | "build"), rest @ ..]
             if !rest.iter().any(|word| matches!(word, Some("-e" | "--eval" | "-p" | "--print" | "-"))) =>
         {
@@ -673,9 +778,8 @@ fn version_or_bump(parsed: &Parsed, judge: &mut Judge<'_>) {
 const PYTHON_PROJECTS: &[Spec] = &[
     Spec { names: "run", ..runs("") }.custom(run_project),
     runs("build test fmt version check"),
-    looks("graph", &[(Does::Flag, "bare json json-tree reverse")]),
-    looks("list", &[(Does::Flag, "tree freeze json graph")]),
-    looks("show", &[(Does::Flag, "name version summary license")]),
+    // They run the interpreter of the project's environment, and its plugins.
+    runs("graph list show"),
     reaches(
         "install add remove update lock sync publish uninstall upgrade fetch init new self requirements clean \
         env",
@@ -699,34 +803,25 @@ const BUNDLE: &[Spec] = &[
             ],
         )
     },
-    looks("platform check", &[(Does::Flag, "ruby"), (Does::Value, "gemfile path")]),
-    Spec { names: "exec", style: Style::Raw, operands: Operands::Custom, check: Some(run_inner), ..PLAIN },
+    runs("platform check"),
+    raw("exec", runners::bundle_exec),
     reaches("install update add remove outdated lock cache package clean pristine init gem plugin audit"),
     asks("config console open"),
 ];
 
-/// The rest is a program of the project: a known tool is code, anything else is judged as a command as well.
-fn run_inner(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let name = parsed.operands.first().and_then(Arg::exact).unwrap_or_default();
-    let known = TOOL_NAMES.split_whitespace().any(|tool| tool == name)
-        || matches!(name, "rails" | "cucumber" | "erb_lint" | "srb" | "steep");
-    run(parsed, judge);
-    if !known {
-        judge.command(&parsed.operands);
-    }
-}
-
 const COMPOSER: &[Spec] = &[
     looks(
-        "show info licenses depends why",
+        "show info",
         &[
             (Does::Flag, "t tree i installed D direct N name-only P path s self p platform all no-dev"),
             (Does::Value, "f format"),
             (Does::NetFlag, "l latest o outdated a available"),
         ],
     ),
-    looks("validate", &[(Does::Flag, "strict no-check-all no-check-publish no-check-lock with-dependencies")]),
-    runs("test run run-script dump-autoload dumpautoload lint check cs analyse exec check-platform-reqs"),
+    // Plugins of the project are loaded first.
+    runs("validate licenses depends why prohibits why-not suggests fund status"),
+    runs("test run run-script dump-autoload dumpautoload lint check cs analyse check-platform-reqs"),
+    raw("exec", runners::exec),
     reaches(
         "install i update u require r remove create-project outdated audit self-update global search diagnose \
         reinstall archive bump init",
@@ -747,16 +842,11 @@ const PRE_COMMIT: &[Spec] = &[
         names: "install uninstall init-templatedir",
         style: Style::Raw,
         operands: Operands::Custom,
-        check: Some(hooks),
+        check: Some(runners::installs_hooks),
         ..PLAIN
     },
     reaches("autoupdate install-hooks try-repo gc clean"),
 ];
-
-fn hooks(parsed: &Parsed, judge: &mut Judge<'_>) {
-    judge.write(&Arg { word: super::super::judge::Word::Exact(".git/hooks".to_owned()), span: judge.span.clone() });
-    outside(&parsed.operands, judge);
-}
 
 /// `cmake -E` is a shell of its own; `-P` runs a script; all else configures and builds.
 fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -786,52 +876,6 @@ fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     run(parsed, judge);
 }
-
-const SHELLCHECK: super::effects::Opts = &[
-    (Does::Flag, "a check-sourced x external-sources norc"),
-    (
-        Does::Value,
-        "C color i include e exclude f format o enable P source-path s shell S severity W wiki-link-count \
-        extended-analysis",
-    ),
-    (Does::Read, "rcfile"),
-    (Does::Info, "V version list-optional help"),
-];
-
-const YAMLLINT: super::effects::Opts = &[
-    (Does::Flag, "s strict no-warnings list-files"),
-    (Does::Value, "f format d config-data"),
-    (Does::Read, "c config-file"),
-    (Does::Info, "v version h help"),
-];
-
-const HADOLINT: super::effects::Opts = &[
-    (Does::Flag, "no-fail no-color strict-labels V verbose disable-ignore-pragma"),
-    (Does::Value, "f format ignore t failure-threshold error warning info style trusted-registry require-label"),
-    (Does::Read, "c config"),
-    (Does::Info, "v version h help"),
-];
-
-const COUNTERS: super::effects::Opts = &[
-    (
-        Does::Flag,
-        "f files C compact quiet by-file by-file-by-lang no-complexity no-cocomo md json csv hide-progress \
-        hidden no-ignore c w wide",
-    ),
-    (
-        Does::Value,
-        "e exclude s sort t types o-none exclude-dir include-lang exclude-lang include-ext i x \
-        format-none",
-    ),
-    (Does::Info, "V version languages l-none show-lang h help"),
-];
-
-const TYPOS: super::effects::Opts = &[
-    (Does::Flag, "files diff hidden no-ignore sort identifiers words binary force-exclude isolated"),
-    (Does::Value, "format color exclude j threads locale type"),
-    (Does::Read, "c config"),
-    (Does::Info, "V version type-list h help dump-config-none"),
-];
 
 #[cfg(test)]
 mod tests;

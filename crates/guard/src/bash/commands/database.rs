@@ -41,7 +41,7 @@ pub(super) const SPECS: &[Spec] = &[
         kafka-topics.sh kafka-console-consumer kafka-console-producer \
         rabbitmqctl rabbitmqadmin rpk nodetool couchbase-cli cbq neo4j-admin pscale turso neonctl supabase flyway \
         liquibase dbmate sqlx \
-        diesel goose migrate atlas alembic sequelize knex prisma typeorm drizzle-kit influxd memcached-tool \
+        diesel goose migrate atlas alembic sequelize knex typeorm drizzle-kit influxd memcached-tool \
         zkCli.sh sqlplus isql bsqldb",
     ),
 ];
@@ -116,6 +116,11 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     if let Stdin::Text(sql) = &judge.stdin {
         text.push_str(sql);
+    } else if let (Stdin::File, Some(file), true) = (&judge.stdin, file, text.trim().is_empty()) {
+        // A file of statements and dot commands: code of whoever wrote it, as a script is.
+        judge.code("runs the SQL of a file");
+        judge.write(file);
+        return judge.write_cwd();
     } else if text.trim().is_empty() {
         return judge.opaque("the SQL is not known");
     }
@@ -156,6 +161,9 @@ fn duckdb(parsed: &Parsed, judge: &mut Judge<'_>) {
     // A string may be a file, a pattern or an address, and a quoted name is one too.
     if text.contains("://") || text.contains('"') || text.contains("~") {
         return judge.opaque("a name in the SQL may be a file or an address");
+    }
+    if read.computed {
+        return judge.opaque("the name of a file in the SQL is not written out");
     }
     let here = Arg { word: Word::Exact(String::new()), span: judge.span.clone() };
     for name in &read.strings {

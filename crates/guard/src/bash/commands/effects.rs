@@ -2,6 +2,7 @@
 //! a daemon, run code of the workspace. For them the words matter little; what they do is said once.
 
 use super::super::judge::{Arg, Judge, Word};
+use super::places;
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
 /// Options in rows, as in a [`Spec`].
@@ -82,12 +83,28 @@ fn edit(parsed: &Parsed, judge: &mut Judge<'_>) {
 pub fn run(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.code(format!("runs `{}`", parsed.path.join(" ")));
     judge.write_cwd();
-    outside(&parsed.operands, judge);
-    guarded(&parsed.operands, judge);
+    named(&parsed.operands, judge);
+    places::addresses(&parsed.operands, false, judge);
+    // Configuring for a place writes nothing there.
+    let configures = match parsed.path.first().map(String::as_str) {
+        Some("cmake") => !parsed.operands.iter().any(|arg| arg.exact() == Some("--install")),
+        Some("meson") => true,
+        _ => false,
+    };
+    if !configures {
+        places::outputs(&parsed.operands, judge);
+    }
     let sets = |arg: &Arg| arg.exact().is_some_and(|text| text == "--config" || text.starts_with("--config="));
     if parsed.path.first().is_some_and(|name| name == "cargo") && parsed.operands.iter().any(sets) {
         judge.opaque("`--config` of cargo may name the compiler");
     }
+}
+
+/// Whatever the words name: other places, secrets, and guarded files, which may be what is written.
+pub fn named(words: &[Arg], judge: &mut Judge<'_>) {
+    outside(words, judge);
+    places::secrets(words, judge);
+    guarded(words, judge);
 }
 
 /// A guarded file among the words, alone, behind `=` or attached to a short option, may be what is written.
@@ -98,10 +115,8 @@ fn guarded(words: &[Arg], judge: &mut Judge<'_>) {
     }
     for word in words {
         let Some(text) = word.exact() else { continue };
-        let value = text.rsplit_once('=').map(|(_, value)| value);
-        let attached = text.get(2..).filter(|_| text.starts_with('-') && !text.starts_with("--"));
-        for path in [Some(text), value, attached].into_iter().flatten() {
-            if crate::classify(&judge.resolve(path)).guarded.is_some() {
+        for path in places::paths(text) {
+            if crate::classify(&judge.resolve(path)).asked().is_some() {
                 judge.write(&word.with(path));
             }
         }
@@ -110,13 +125,23 @@ fn guarded(words: &[Arg], judge: &mut Judge<'_>) {
 
 /// A program of the environment that a project brings: what is known of it is judged as if it stood alone.
 pub fn run_project(parsed: &Parsed, judge: &mut Judge<'_>) {
+    run_words(parsed, &parsed.operands, judge);
+}
+
+/// The same for words behind others.
+pub fn run_words(parsed: &Parsed, words: &[Arg], judge: &mut Judge<'_>) {
     let known = |word: &Arg| word.exact().and_then(super::standard).is_some_and(|name| super::find(name).is_some());
-    match parsed.operands.split_first() {
-        Some((program, _)) if known(program) => {
+    match words {
+        // One word with blanks is a line for a shell.
+        [text] if text.exact().is_some_and(|text| text.trim().contains([' ', ';', '&', '|', '\n'])) => {
             judge.code(format!("runs `{}`", parsed.path.join(" ")));
-            judge.command(&parsed.operands);
+            judge.script(text.exact().unwrap_or_default(), &[], text.span.clone());
         }
-        _ => run(parsed, judge),
+        [program, ..] if known(program) => {
+            judge.code(format!("runs `{}`", parsed.path.join(" ")));
+            judge.command(words);
+        }
+        _ => run(&parsed.with_operands(words), judge),
     }
 }
 
@@ -125,10 +150,10 @@ pub fn outside(words: &[Arg], judge: &mut Judge<'_>) {
     for word in words {
         match &word.word {
             Word::Exact(text) => {
-                let path = text.rsplit_once('=').map_or(text.as_str(), |(_, value)| value);
-                let away = path.starts_with(['/', '~']) || path.split('/').any(|part| part == "..");
-                if away {
-                    judge.read_tree(&word.with(path));
+                for path in places::paths(text) {
+                    if places::leads_away(path) {
+                        judge.read_tree(&word.with(path));
+                    }
                 }
             }
             Word::Glob { prefix, .. } if prefix.starts_with('/') || prefix.contains("..") => judge.read(word),

@@ -2,9 +2,12 @@
 //!
 //! Which operand is read, which is written and which is removed is the whole content of this file.
 
+use std::path::Path;
+
 use super::super::judge::{Arg, Judge, Word};
+use super::places::takes_along;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write, WriteTree};
-use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
+use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style, may_be_option};
 use super::text::reader;
 
 /// The table.
@@ -284,12 +287,13 @@ pub(super) const SPECS: &[Spec] = &[
     Spec { names: "gzip gunzip pigz unpigz", opts: PACK, operands: Operands::Custom, check: Some(pack), ..PLAIN },
     Spec { names: "bzip2 bunzip2 pbzip2 lbzip2", opts: PACK, operands: Operands::Custom, check: Some(pack), ..PLAIN },
     Spec {
-        names: "xz unxz lzma unlzma lzip lunzip compress uncompress brotli unbrotli lz4 unlz4 lzop",
+        names: "xz unxz lzma unlzma lzip lunzip compress uncompress brotli unbrotli lzop",
         opts: PACK,
         operands: Operands::Custom,
         check: Some(pack),
         ..PLAIN
     },
+    Spec { names: "lz4 unlz4", opts: LZ4, operands: Operands::Custom, check: Some(lz4), ..PLAIN },
     Spec {
         names: "zstd unzstd zstdmt pzstd",
         opts: &[
@@ -309,7 +313,8 @@ pub(super) const SPECS: &[Spec] = &[
         ],
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
-            let prints = parsed.has("c stdout l list t test o output-dir-flat output-dir-mirror");
+            let prints =
+                parsed.has("c stdout o output-dir-flat output-dir-mirror") || only_looks(parsed, "l list t test");
             for file in &parsed.operands {
                 judge.read(file);
                 if !prints {
@@ -324,6 +329,8 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         names: "zip",
+        // `-lf` names a log file.
+        pairs: "lf",
         // `-T` may be followed by `T` and a command, even inside a bundle; it is not here.
         opts: &[
             (Flag, "r q v 0 1 2 3 4 5 6 7 8 9 j y u f X D e m g o S k l A F recurse-paths quiet move"),
@@ -357,6 +364,8 @@ pub(super) const SPECS: &[Spec] = &[
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
             parsed.operands.first().into_iter().for_each(|archive| judge.read(archive));
+            // The archive gets the time of its newest member.
+            parsed.operands.first().filter(|_| parsed.has("T")).into_iter().for_each(|archive| judge.write(archive));
             if !parsed.has("l p t v z Z c d") && !parsed.operands.is_empty() {
                 judge.write_cwd();
                 members(parsed.operands.get(1..).unwrap_or_default(), judge);
@@ -389,6 +398,12 @@ pub(super) const SPECS: &[Spec] = &[
         ],
         operands: Operands::Words,
         check: Some(|parsed, judge| {
+            // `HOST:FILE` is read by a remote shell.
+            for archive in parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "F" | "file")) {
+                if archive.1.as_ref().is_some_and(|file| file.exact().is_none_or(|file| file.contains(':'))) {
+                    judge.net(None);
+                }
+            }
             if !parsed.has("t list") {
                 judge.write_cwd();
                 judge.opaque("cpio unpacks what it is fed");
@@ -466,6 +481,37 @@ const PACK: &[(Does, &str)] = &[
     (Info, "h V L H license long-help"),
 ];
 
+const LZ4: &[(Does, &str)] = &[
+    (
+        Flag,
+        "c stdout to-stdout d decompress z compress f force k keep q quiet v verbose m multiple r t test list rm \
+         0 1 2 3 4 5 6 7 8 9 l no-frame-crc content-size sparse no-sparse favor-decSpeed",
+    ),
+    (Maybe, "fast best"),
+    (Info, "h H V"),
+];
+
+/// lz4: the second operand is the output; `-l` packs in an older form and lists nothing.
+fn lz4(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let prints = parsed.has("c stdout to-stdout") || only_looks(parsed, "t test list") && !parsed.has("l");
+    let many = parsed.has("m multiple r");
+    for (at, file) in parsed.operands.iter().enumerate().filter(|(_, file)| file.exact() != Some("-")) {
+        match at == 0 || many {
+            true => judge.read(file),
+            false => judge.write(file),
+        }
+        if !prints && (many || parsed.operands.len() == 1) {
+            beside(file, judge);
+        }
+        if spec::may_be_more(file) && !prints {
+            judge.opaque("the second name is written");
+        }
+        if parsed.has("rm") {
+            judge.delete(file);
+        }
+    }
+}
+
 const RSYNC: &[(Does, &str)] = &[
     (
         Flag,
@@ -539,13 +585,18 @@ fn link(parsed: &Parsed, judge: &mut Judge<'_>) {
         let absolute = if text.starts_with('/') { text.to_owned() } else { format!("{from}/{text}") };
         judge.write(&target.with(&absolute));
         let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or(text);
-        match place.map(Arg::exact) {
-            None => judge.write(&target.with(name)),
-            Some(Some(place)) => judge.write(&target.with(&format!("{place}/{name}"))),
-            Some(None) => {}
-        }
+        let below = match place.map(Arg::exact) {
+            None => target.with(name),
+            Some(Some(place)) => target.with(&format!("{place}/{name}")),
+            Some(None) => continue,
+        };
+        judge.write(&below);
+        takes_along(&below, judge);
     }
-    place.into_iter().for_each(|place| judge.write(place));
+    if let Some(place) = place {
+        judge.write(place);
+        takes_along(place, judge);
+    }
 }
 
 /// A file beside this one is written: `f` from `f.gz`.
@@ -556,9 +607,19 @@ fn beside(file: &Arg, judge: &mut Judge<'_>) {
     }
 }
 
+/// Letters and words that list or test an archive. The last mode wins, so beside one that packs or unpacks they
+/// say nothing.
+fn only_looks(parsed: &Parsed, looks: &str) -> bool {
+    parsed.has(looks) && !parsed.has("d decompress uncompress z compress rm")
+}
+
 /// gzip and its kind replace the file unless they print.
 fn pack(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let prints = parsed.has("c stdout to-stdout l list t test");
+    // `-l` is the load limit of pbzip2, and nothing that lists in bzip2, brotli and compress.
+    const LISTS: &[&str] =
+        &["gzip", "gunzip", "pigz", "unpigz", "xz", "unxz", "lzma", "unlzma", "lzip", "lunzip", "lzop"];
+    let lists = parsed.path.first().is_some_and(|name| LISTS.contains(&name.as_str()));
+    let prints = parsed.has("c stdout to-stdout") || only_looks(parsed, if lists { "l list t test" } else { "t test" });
     for file in parsed.operands.iter().filter(|file| file.exact() != Some("-")) {
         judge.read(file);
         if !prints {
@@ -693,6 +754,9 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         (false, false, true) if parsed.has("P absolute-names") => judge.opaque("an archive may write anywhere"),
         (false, false, true) if parsed.has("O to-stdout") => {}
+        (false, false, true) if parsed.opts.iter().any(renames_into_guarded) => {
+            judge.opaque("members are renamed into a guarded place");
+        }
         (false, false, true) => match (parsed.value("C directory"), parsed.value("one-top-level")) {
             (Some(dir), _) | (None, Some(dir)) => judge.write_tree(dir),
             (None, None) => {
@@ -704,9 +768,31 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
+/// `--transform` whose text names a guarded place: `s,^,.git/hooks/,`.
+fn renames_into_guarded((name, value): &(String, Option<Arg>)) -> bool {
+    let guarded = |text: &str| {
+        text.split([',', ';', '|', '#', '!', '@', '=', '%', '^']).any(|part| {
+            let path = Path::new(part.trim_end_matches('/'));
+            crate::classify(path).guarded.is_some()
+        }) || text.contains(".git")
+    };
+    matches!(name.as_str(), "transform" | "xform")
+        && value.as_ref().is_some_and(|value| value.exact().is_none_or(guarded))
+}
+
 /// Members of an archive that are unpacked by name: one of them may be a guarded file.
 fn members(names: &[Arg], judge: &mut Judge<'_>) {
-    names.iter().filter(|name| !matches!(name.word, Word::Glob { .. })).for_each(|name| judge.write(name));
+    for name in names.iter().filter(|name| !matches!(name.word, Word::Glob { .. })) {
+        judge.write(name);
+        // A directory brings all that stands in it, and a pattern of the packer may name any of it.
+        takes_along(name, judge);
+        if let Some((above, _)) = name.exact().and_then(|text| text.split_once(['*', '?', '[']))
+            && let Some((above, _)) = above.rsplit_once('/')
+        {
+            judge.write(&name.with(above));
+            takes_along(&name.with(above), judge);
+        }
+    }
 }
 
 /// 7z and rar: a verb, switches that start with `-`, an archive, names.
@@ -721,7 +807,7 @@ fn seven_zip(parsed: &Parsed, judge: &mut Judge<'_>) {
     let Some((verb, rest)) = words.split_first() else { return };
     let mut names = rest.iter().filter(|word| word.exact().is_none_or(|text| !text.starts_with('-')));
     match verb.exact() {
-        Some("i" | "h" | "b") => {}
+        Some("i" | "h" | "b") => names.for_each(|file| judge.read_tree(file)),
         Some("l" | "t" | "lb" | "lt" | "v" | "vb" | "p") => {
             names.next().into_iter().for_each(|archive| judge.read(archive))
         }
@@ -741,6 +827,10 @@ fn seven_zip(parsed: &Parsed, judge: &mut Judge<'_>) {
 fn ar(parsed: &Parsed, judge: &mut Judge<'_>) {
     let verb = parsed.operands.first().and_then(Arg::exact).unwrap_or_default();
     let mut names = parsed.operands.iter().skip(1);
+    // Options may stand anywhere: `--plugin` loads a library, `-M` runs a script from standard input.
+    if parsed.operands.iter().skip(1).any(may_be_option) {
+        judge.opaque("an option of ar");
+    }
     let letters = verb.trim_start_matches('-');
     match (letters.chars().next(), letters.bytes().all(|byte| byte.is_ascii_alphabetic()), names.next()) {
         _ if letters.contains(['a', 'b', 'i', 'N']) || verb.starts_with("--") => judge.opaque("an option of ar"),
@@ -775,6 +865,16 @@ fn rsync(parsed: &Parsed, judge: &mut Judge<'_>) {
     let dry = parsed.has("n dry-run list-only") || parsed.operands.len() == 1;
     if !remote(to) && !dry {
         judge.write_tree(to);
+        takes_along(to, judge);
+        // Without a slash behind it the directory itself comes along.
+        for name in from.iter().filter_map(Arg::exact).filter(|name| !name.ends_with('/')) {
+            let name = name.rsplit('/').next().unwrap_or(name);
+            if let Some(into) = to.exact() {
+                let below = to.with(&format!("{into}/{name}"));
+                judge.write(&below);
+                takes_along(&below, judge);
+            }
+        }
         if parsed.opts.iter().any(|(name, _)| name.starts_with("del")) {
             judge.delete_tree(to);
         }

@@ -48,7 +48,13 @@ const fn joined<const N: usize>(tables: [&[Spec]; 3]) -> [Spec; N] {
 /// Settings of `-c` that name nothing to run: whole keys, and sections that end in a dot.
 const SETTINGS: &[&str] = &[
     "advice.",
-    "blame.",
+    "blame.blankboundary",
+    "blame.coloring",
+    "blame.date",
+    "blame.markignoredlines",
+    "blame.markunblamablelines",
+    "blame.showemail",
+    "blame.showroot",
     "branch.sort",
     "color.",
     "column.",

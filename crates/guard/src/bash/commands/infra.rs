@@ -4,7 +4,8 @@
 //! the client says about itself, or about files here, is harmless.
 
 use super::super::judge::{Arg, Judge};
-use super::effects::{Opts, asks, changes, dash, only, prints, reaches, runs, with, with_dash};
+use super::effects::{Opts, asks, changes, dash, only, prints, reaches, run, runs, with, with_dash};
+use super::places;
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table.
@@ -18,7 +19,7 @@ pub(super) const SPECS: &[Spec] = &[
     ),
     with("kubectl oc k kubecolor", KUBECTL_OPTS, KUBECTL),
     with("helm helm3", &[(Does::Value, "n namespace kube-context")], HELM),
-    with("kustomize", &[], &[prints("version", &[(Does::Flag, "short")]), runs("build cfg fn create edit")]),
+    with("kustomize", &[], &[prints("version", &[(Does::Flag, "short")]), renders("build cfg fn create edit")]),
     with_dash("terraform tofu", &[(Does::Info, "version v help h"), (Does::Value, "chdir")], TERRAFORM),
     with("pulumi", &[], &[prints("version", &[]), reaches(PULUMI)]),
     with(
@@ -28,7 +29,8 @@ pub(super) const SPECS: &[Spec] = &[
         &[asks("_")],
     )
     .anything(remote),
-    prints("ansible-doc", &[(Does::Flag, "l list s snippet j json"), (Does::Value, "t type")]),
+    // The settings of the project name plugins that it loads.
+    runs("ansible-doc"),
     with("ansible-lint", &[(Does::Info, "version L T list-rules list-tags")], &[runs("_")]).anything(lint),
     raw(
         "aws gcloud az oci ibmcloud aliyun gcloud-crc doctl linode-cli hcloud vultr-cli scw exo civo openstack nova \
@@ -123,7 +125,7 @@ const KUBECTL: &[Spec] = &[
     },
     prints("options", &[]),
     prints("completion", &[]),
-    runs("kustomize"),
+    renders("kustomize"),
     reaches(
         "get describe logs top explain api-resources api-versions cluster-info auth diff wait events rollout \
         apply create delete edit patch replace scale \
@@ -139,6 +141,25 @@ fn kubectl_version(parsed: &Parsed, judge: &mut Judge<'_>) {
     if !parsed.has("client") || !says {
         judge.net(None);
     }
+}
+
+/// Renders what it is given, with generators and plugins of the workspace; what is given may be an address.
+const fn renders(names: &'static str) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(render), ..PLAIN }
+}
+
+fn render(parsed: &Parsed, judge: &mut Judge<'_>) {
+    places::addresses(&parsed.operands, true, judge);
+    for text in parsed.operands.iter().filter_map(Arg::exact) {
+        let remote = ["git@", "git::", "github.com/", "gitlab.com/", "bitbucket.org/"];
+        if remote.iter().any(|start| text.starts_with(start)) || text.contains("?ref=") {
+            judge.net(None);
+        }
+        if matches!(text, "--enable-exec" | "--post-renderer" | "--enable-alpha-plugins" | "--enable-helm") {
+            judge.opaque(format!("`{text}` runs other programs"));
+        }
+    }
+    run(parsed, judge);
 }
 
 const HELM: &[Spec] = &[
@@ -158,7 +179,7 @@ const HELM: &[Spec] = &[
         operands: Operands::ReadTree,
         ..PLAIN
     },
-    runs("template create package unittest"),
+    renders("template create package unittest"),
     prints("env", &[]),
     reaches(
         "list ls install upgrade uninstall delete del un rollback status history get show inspect search repo \

@@ -6,6 +6,7 @@
 use super::super::judge::{Arg, Judge, Word};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_option};
 use super::special::program_file;
+use super::{effects, places};
 
 /// What an option of an interpreter does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +31,11 @@ enum Kind {
     Info,
     /// Its value is a directory or a file that is read.
     Read,
+    /// Its value is a list of places, separated by `:`, that code is loaded from.
+    Path,
 }
 
-use Kind::{Check, Code, Flag, Info, Load, Module, Read, Script, Task, Value};
+use Kind::{Check, Code, Flag, Info, Load, Module, Path, Read, Script, Task, Value};
 
 /// A language: names of its programs and its options. `*` ends a name of which only the start is fixed.
 struct Lang {
@@ -153,7 +156,9 @@ const LANGS: &[Lang] = &[
         tasks: "",
     },
     Lang { names: "runghc runhaskell runhugs", opts: &[(Read, "-i*"), (Info, "--version --help")], tasks: "" },
-    Lang { names: "ghci irb pry iex jshell erl osascript", opts: &[(Info, "--version --help -version")], tasks: "" },
+    Lang { names: "ghci irb pry iex jshell osascript", opts: &[(Info, "--version --help")], tasks: "" },
+    // Erlang and Tcl know no `--version`: they go on and run what their standard input says.
+    Lang { names: "erl", opts: &[(Info, "-version")], tasks: "" },
     Lang {
         names: "java",
         opts: &[
@@ -162,12 +167,14 @@ const LANGS: &[Lang] = &[
             (Flag, "-Duser.language=* -Duser.timezone=*"),
             (Value, "--source"),
             (Script, "-jar"),
-            (Task, "-cp -classpath --class-path -m --module -p --module-path"),
+            (Path, "-cp -classpath --class-path -p --module-path"),
+            (Task, "-m --module"),
             (Info, "-version --version -fullversion --full-version -help --help -? -X"),
         ],
         tasks: "",
     },
-    Lang { names: "tclsh wish expect", opts: &[(Code, "-c"), (Script, "-f"), (Info, "-v --version")], tasks: "" },
+    Lang { names: "tclsh wish", opts: &[], tasks: "" },
+    Lang { names: "expect", opts: &[(Code, "-c"), (Script, "-f"), (Info, "-v")], tasks: "" },
     Lang {
         names: "pwsh powershell",
         opts: &[
@@ -235,7 +242,11 @@ enum Does {
 }
 
 /// Modules that serve, fetch, or run text that stands on the command line.
-const OTHER_MODULES: &str = "http smtpd smtplib ftplib telnetlib nntplib poplib imaplib socketserver xmlrpc urllib \
+const OTHER_MODULES: &str = "pydoc wsgiref SimpleHTTPServer CGIHTTPServer cgi nltk spacy playwright wget gdown fabric \
+    fab invoke scrapy pickle pickletools gradio locust streamlit bottle tornado aiosmtpd pyftpdlib nbconvert marimo \
+    torch transformers datasets kaggle selenium webdriver_manager ansible paramiko celery daphne twisted mitmproxy \
+    pyodide httpie speedtest instaloader dask distributed ray mlflow dvc boto3 poetry_core flit hatch pdm briefcase \
+    xmlrpclib ptpython bpython rpdb debugpy pudb http smtpd smtplib ftplib telnetlib nntplib poplib imaplib socketserver xmlrpc urllib \
     webbrowser ensurepip idlelib code pdb bdb timeit asyncio runpy turtledemo pip wheel twine setuptools easy_install \
     conda huggingface_hub awscli awscli2 jupyter notebook IPython ipykernel uvicorn gunicorn hypercorn flask waitress \
     requests httpx aiohttp youtube_dl yt_dlp gsutil keyring getpass pty ssl";
@@ -309,6 +320,9 @@ fn is_own_module(name: &str) -> bool {
     name.split('.').all(part) && !OTHER_MODULES.split_whitespace().any(|other| other == top)
 }
 
+/// Modules that are tools with a row of their own.
+const TOOLS: &str = "mkdocs lefthook mypy pylint tox nox pytest ruff black";
+
 const MODULES: &[(Does, &str)] = &[
     (Does::Code, "pytest unittest doctest build compileall py_compile black ruff mypy flake8 pyflakes pylint isort"),
     (Does::Code, "coverage tox nox pycodestyle pydocstyle bandit yapf autopep8 pyright vulture sphinx cython cProfile"),
@@ -328,7 +342,7 @@ fn interpreter(parsed: &Parsed, judge: &mut Judge<'_>) {
     if name == "perl" && edits_with_perl(&parsed.operands, judge) {
         return;
     }
-    Reader { lang, name, rest: &parsed.operands, checks: false, judge }.read();
+    Reader { lang, name, rest: &parsed.operands, checks: false, task: false, judge }.read();
 }
 
 struct Reader<'a, 'j, 's> {
@@ -337,6 +351,8 @@ struct Reader<'a, 'j, 's> {
     rest: &'a [Arg],
     /// The operands are only read.
     checks: bool,
+    /// An option said what is run: operands are words of it.
+    task: bool,
     judge: &'j mut Judge<'s>,
 }
 
@@ -371,7 +387,9 @@ impl<'a> Reader<'a, '_, '_> {
                 _ => return self.operand(arg),
             }
         }
-        self.inline("runs code from its standard input, or waits for it");
+        if !self.task {
+            self.inline("runs code from its standard input, or waits for it");
+        }
     }
 
     fn inline(&mut self, why: &str) {
@@ -395,8 +413,13 @@ impl<'a> Reader<'a, '_, '_> {
         if text == "-" {
             return self.inline("runs code from its standard input");
         }
+        if self.task {
+            effects::named(std::slice::from_ref(arg), self.judge);
+            return effects::named(self.rest, self.judge);
+        }
         if self.lang.tasks.split(' ').any(|task| task == text && !task.is_empty()) {
-            return self.code(format!("`{} {text}` runs code of the workspace", self.name));
+            self.code(format!("`{} {text}` runs code of the workspace", self.name));
+            return self.task_words();
         }
         if self.lang.names == "deno" {
             return self.deno(text);
@@ -416,11 +439,32 @@ impl<'a> Reader<'a, '_, '_> {
         program_file(arg, "the script", self.judge);
     }
 
+    /// Words behind a task: addresses and packages are fetched, other places looked at; `fmt` writes its files.
+    fn task_words(&mut self) {
+        self.addresses();
+        effects::named(self.rest, self.judge);
+        places::outputs(self.rest, self.judge);
+    }
+
+    /// Words that are fetched.
+    fn addresses(&mut self) {
+        const SCHEMES: &[&str] = &["npm:", "jsr:", "http:", "https:", "data:"];
+        for text in self.rest.iter().filter_map(Arg::exact).take_while(|text| *text != "--") {
+            let value = text.split_once('=').filter(|_| text.starts_with('-')).map_or(text, |(_, value)| value);
+            if SCHEMES.iter().any(|scheme| value.starts_with(scheme)) {
+                self.judge.net(value.split_once("://").and_then(|(_, rest)| rest.split(['/', ':', '?']).next()));
+            }
+        }
+    }
+
     /// `deno run [OPTIONS] FILE`: permissions are deno's own, the sandbox holds all the same.
     fn deno(&mut self, sub: &str) {
         if sub != "run" {
             return self.judge.opaque(format!("`deno {sub}` is not a form the analysis knows"));
         }
+        self.addresses();
+        let options: Vec<Arg> = self.rest.iter().take_while(|arg| may_be_option(arg)).cloned().collect();
+        effects::named(&options, self.judge);
         let script = self.rest.iter().find(|arg| !may_be_option(arg));
         match script {
             Some(script) if !script.exact().is_some_and(|text| text.contains(':')) => {
@@ -449,7 +493,7 @@ impl<'a> Reader<'a, '_, '_> {
         }
         if let Some((name, value)) = text.split_once('=') {
             match self.look(name) {
-                Some(kind @ (Value | Read | Code | Load | Script | Module)) => {
+                Some(kind @ (Value | Read | Path | Code | Load | Script | Module)) => {
                     return self.act(kind, arg, name, Some(arg.with(value)));
                 }
                 Some(kind @ (Task | Check)) => return self.act(kind, arg, name, None),
@@ -474,6 +518,12 @@ impl<'a> Reader<'a, '_, '_> {
                 }
             }
         }
+        let loads = ["-javaagent", "-agent", "-Djava.", "--patch-module", "-Xbootclasspath", "@", "-XX:OnError"];
+        if self.task && !loads.iter().any(|start| text.starts_with(start)) {
+            // Its other options change how the task runs; a place among them is looked at.
+            effects::named(std::slice::from_ref(arg), self.judge);
+            return Next::Go;
+        }
         self.judge.opaque(format!("`{text}` is not an option of {} that the analysis knows", self.name));
         Next::Done
     }
@@ -487,7 +537,8 @@ impl<'a> Reader<'a, '_, '_> {
             }
             Task => {
                 self.code(format!("`{} {name}` runs code of the workspace", self.name));
-                return Next::Done;
+                self.task = true;
+                return Next::Go;
             }
             Info if self.rest.is_empty() => return Next::Done,
             Info => {
@@ -513,8 +564,17 @@ impl<'a> Reader<'a, '_, '_> {
                 self.judge.read_tree(&value);
                 Next::Go
             }
+            Path => {
+                self.code(format!("`{} {name}` runs code of the workspace", self.name));
+                self.path(&value);
+                self.task = true;
+                Next::Go
+            }
             Load => {
                 match value.exact() {
+                    Some(address) if address.starts_with("data:") || address.contains("://") => {
+                        self.inline("loads the code behind an address");
+                    }
                     Some(name) if name.contains('/') => program_file(&value, "the module", self.judge),
                     Some(name) => self.judge.code(format!("loads the module `{name}`")),
                     None => self.judge.opaque("a module is not known"),
@@ -541,9 +601,10 @@ impl<'a> Reader<'a, '_, '_> {
         match row.map(|(does, _)| *does) {
             // The standard library and what was installed beside it reach the network, and a package of the
             // workspace is its code; which of them a name means cannot be seen from here.
-            None if is_own_module(name) => self.code(format!("runs the module `{name}`")),
+            None if name == "pre_commit" => self.program("pre-commit", module),
+            None if is_own_module(name) => self.own_module(name),
             None => self.judge.opaque(format!("`{name}` is not a module the analysis knows")),
-            Some(Does::Code) => self.code(format!("runs the module `{name}`")),
+            Some(Does::Code) => self.own_module(name),
             Some(Does::Json) => self.json(),
             Some(Does::Venv) => {
                 self.code(format!("runs the module `{name}`"));
@@ -553,16 +614,76 @@ impl<'a> Reader<'a, '_, '_> {
                     }
                 }
             }
-            Some(Does::Program) => {
-                let mut argv = vec![Arg { word: Word::Exact(name.to_owned()), span: module.span.clone() }];
-                argv.extend_from_slice(self.rest);
-                self.judge.command(&argv);
-            }
+            Some(Does::Program) => self.program(name, module),
             Some(Does::Net) => {
                 self.judge.net(None);
                 self.judge.opaque("it serves files to the network");
             }
         }
+    }
+
+    /// The words behind the module are those of a program that has a table row.
+    fn program(&mut self, name: &str, module: &Arg) {
+        let mut argv = vec![module.with(name)];
+        argv.extend_from_slice(self.rest);
+        self.judge.command(&argv);
+    }
+
+    /// Code of the workspace or of its environment. What its words name is looked at, and a module that it runs.
+    fn own_module(&mut self, name: &str) {
+        self.code(format!("runs the module `{name}`"));
+        effects::named(self.rest, self.judge);
+        places::outputs(self.rest, self.judge);
+        // The same tool under its own name has a row that says more.
+        if TOOLS.split(' ').any(|tool| tool == name) {
+            let mut argv = vec![Arg { word: Word::Exact(name.to_owned()), span: self.judge.span.clone() }];
+            argv.extend_from_slice(self.rest);
+            self.judge.command(&argv);
+        }
+        match name {
+            "zipfile" | "tarfile" => self.unpacks(),
+            "cProfile" | "profile" | "trace" | "coverage" => self.inner_module(),
+            _ => {}
+        }
+    }
+
+    /// `-e ARCHIVE DIRECTORY`: the last word is written below, and so is what `-c` names first.
+    fn unpacks(&mut self) {
+        let words: Vec<&Arg> = self.rest.iter().filter(|word| !may_be_option(word)).collect();
+        match self.rest.first().and_then(Arg::exact) {
+            Some("-e" | "--extract") => {
+                if let [_, .., into] = words.as_slice() {
+                    self.judge.write_tree(into);
+                    places::takes_along(into, self.judge);
+                }
+            }
+            Some("-c" | "--create") => words.first().into_iter().for_each(|archive| self.judge.write(archive)),
+            _ => {}
+        }
+    }
+
+    /// Every place of the list is one that code comes from: outside of the workspace it is nobody's to run.
+    fn path(&mut self, list: &Arg) {
+        let Some(text) = list.exact() else { return self.judge.opaque("a place of code is not known") };
+        for part in text.split(':').filter(|part| !part.is_empty()) {
+            let place = self.judge.resolve(part.trim_end_matches('*'));
+            self.judge.read_tree(&list.with(part.trim_end_matches('*')));
+            if !self.judge.site.roots.iter().any(|root| place.starts_with(root)) && !place.starts_with("/usr") {
+                self.judge.opaque(format!("runs code from `{part}`"));
+            }
+        }
+    }
+
+    /// A profiler or a tracer that runs another module: `-m NAME`.
+    fn inner_module(&mut self) {
+        let marks = |word: &Arg| matches!(word.exact(), Some("-m" | "--module"));
+        let Some(at) = self.rest.iter().position(marks) else { return };
+        let (before, behind) = self.rest.split_at(at);
+        // `coverage report -m` shows what is missing.
+        let shows = before.iter().any(|word| matches!(word.exact(), Some("report" | "html" | "annotate")));
+        let Some(inner) = behind.get(1).filter(|_| !shows) else { return };
+        self.rest = behind.get(2..).unwrap_or_default();
+        self.module(inner);
     }
 
     fn json(&mut self) {

@@ -7,12 +7,19 @@ mod build;
 mod database;
 mod effects;
 mod files;
+mod filters;
 mod git;
 mod index;
 mod infra;
+mod inline;
 mod interpreters;
+mod linters;
 mod network;
 mod packages;
+mod pagers;
+mod places;
+mod response;
+mod runners;
 mod search;
 mod shell;
 mod special;
@@ -22,10 +29,12 @@ pub(super) mod testing;
 #[cfg(test)]
 mod tests;
 mod text;
+mod toys;
 mod versions;
 mod wrappers;
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use super::fact::{Fact, each_once};
 use super::finding::Row;
@@ -37,12 +46,15 @@ use spec::Spec;
 const TABLES: &[&[Spec]] = &[
     shell::SPECS,
     text::SPECS,
+    pagers::SPECS,
+    toys::SPECS,
     search::SPECS,
     files::SPECS,
     system::SPECS,
     git::SPECS,
     special::SPECS,
     interpreters::SPECS,
+    runners::SPECS,
     build::SPECS,
     packages::SPECS,
     network::SPECS,
@@ -61,6 +73,29 @@ const COMBINATIONS: usize = 32;
 
 /// Above so many words nothing is tried: no person writes them beside a word of several.
 const LONG: usize = 256;
+
+/// Their help lists options that the code of the workspace adds, or they load its configuration first.
+const HELP_RUNS: &[&str] = &[
+    "pytest",
+    "py.test",
+    "scons",
+    "waf",
+    "pylint",
+    "tox",
+    "nox",
+    "lein",
+    "rebar3",
+    "hg",
+    "flake8",
+    "mix",
+    "nx",
+    "ng",
+    "serverless",
+    "sls",
+];
+
+/// Even their version comes after the project's own options and plugins: `.rspec` is a template that runs.
+const VERSION_RUNS: &[&str] = &["rspec", "rubocop", "jekyll", "cucumber", "ng"];
 
 /// Findings of commands with handling of their own.
 pub(super) const FINDINGS: &[Row] = special::FINDINGS;
@@ -97,9 +132,13 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     let Some(spec) = find(known) else {
         return judge.opaque(format!("`{known}` is not a program the analysis knows"));
     };
-    // Their help lists options that the code of the workspace adds.
-    const HELP_RUNS: &[&str] = &["pytest", "py.test", "scons", "waf"];
-    let runs = HELP_RUNS.contains(&known) && argv.last().and_then(Arg::exact) == Some("--help");
+    let asked = argv.last().and_then(Arg::exact);
+    let runs = HELP_RUNS.contains(&known) && asked == Some("--help")
+        || VERSION_RUNS.contains(&known) && matches!(asked, Some("--help" | "--version" | "-v" | "-V"));
+    if VERSION_RUNS.contains(&known) && runs {
+        judge.code(format!("`{known}` loads what the project configures before it answers"));
+    }
+    response::files(known, argv, judge);
     if runs || !spec::is_info(spec, argv) {
         spec::apply(spec, &spec::parse(spec, argv), judge);
     }
@@ -171,6 +210,21 @@ fn by_path(name: &str, judge: &mut Judge<'_>) {
     } else {
         judge.opaque(format!("`{name}` is not in a standard directory"));
     }
+}
+
+/// The program that a file of the workspace stands for by where projects keep their tools: `.venv/bin/python`,
+/// `node_modules/.bin/eslint`, `./gradlew`. Its words are judged as that program's, besides being code.
+pub(super) fn stands_for(path: &Path) -> Option<String> {
+    const WRAPPERS: &[(&str, &str)] = &[("gradlew", "gradle"), ("mvnw", "mvn"), ("sbtw", "sbt"), ("bazelw", "bazel")];
+    const ANYWHERE: &[&str] = &["rails", "rake", "manage.py", "artisan"];
+    let name = path.file_name()?.to_str()?;
+    if let Some((_, known)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
+        return Some((*known).to_owned());
+    }
+    let kept = path.parent().and_then(Path::file_name).is_some_and(|place| place == "bin" || place == ".bin");
+    let tables = [interpreters::SPECS, runners::SPECS, build::SPECS, packages::SPECS];
+    let tool = || tables.iter().any(|table| table.iter().any(|spec| spec.is(name)));
+    (ANYWHERE.contains(&name) || kept && tool()).then(|| name.to_owned())
 }
 
 /// `argv` with every word of known alternatives replaced by each of them.

@@ -149,13 +149,14 @@ const UV: &[Spec] = &[
         &[],
         &[
             prints(
-                "list find dir",
+                "list dir",
                 &[(
                     Does::Flag,
                     "only-installed all-versions \
         offline",
                 )],
             ),
+            super::effects::runs("find"),
             reaches("install uninstall pin upgrade"),
         ],
     ),
@@ -217,7 +218,8 @@ const CONDA: &[Spec] = &[
                 "json e export f full-name c canonical explicit md5 no-pip reverse \
         show-channel-urls",
             ),
-            (Does::Value, "n name p prefix"),
+            (Does::Value, "n name"),
+            (Does::ReadTree, "p prefix"),
         ],
     ),
     prints("info", &[(Does::Flag, "e envs json all a s system base")]),

@@ -4,8 +4,9 @@
 //! those options are not in the tables.
 
 use super::super::judge::{Arg, Judge, Word};
+use super::filters;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
-use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
+use super::spec::{self, Does, Operands, PLAIN, Parsed, Short, Spec, Style};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -151,6 +152,7 @@ pub(super) const SPECS: &[Spec] = &[
     // `-R` runs tree again with an output; it is not here.
     Spec {
         names: "tree",
+        short: Short::Apart,
         opts: &[
             (
                 Flag,
@@ -296,6 +298,9 @@ const RIPGREP: &[(Does, &str)] = &[
 fn grep(parsed: &Parsed, judge: &mut Judge<'_>) {
     let walks = parsed.value("d directories").and_then(|action| action.exact()) == Some("recurse");
     let recursive = walks || parsed.has("r recursive R dereference-recursive");
+    if !parsed.has("l files-with-matches L files-without-match c count q quiet silent") {
+        filters::chosen(parsed, "include", judge);
+    }
     let files = behind_pattern(parsed, judge, "e regexp f file");
     if files.is_empty() && recursive {
         judge.read_cwd();
@@ -311,6 +316,9 @@ fn ripgrep(parsed: &Parsed, judge: &mut Judge<'_>) {
     if parsed.has("type-list pcre2-version generate") {
         return;
     }
+    if !parsed.has("l files-with-matches files-without-match files c count count-matches q quiet") {
+        filters::chosen(parsed, "g glob iglob type-add", judge);
+    }
     let trees = behind_pattern(parsed, judge, "e regexp f file files");
     if trees.is_empty() {
         judge.read_cwd();
@@ -319,6 +327,12 @@ fn ripgrep(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 fn pattern_then_tree(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if let Some(value) =
+        parsed.value("G file-search-regex").filter(|_| parsed.path.first().is_some_and(|name| name == "ag"))
+    {
+        let found = value.exact().map(filters::secrets_by_regex).unwrap_or_default();
+        found.iter().for_each(|name| judge.read(&value.with(name)));
+    }
     let trees = behind_pattern(parsed, judge, "match f g");
     if trees.is_empty() {
         judge.read_cwd();
@@ -344,7 +358,7 @@ fn list(parsed: &Parsed, tree: bool, judge: &mut Judge<'_>) {
         judge.read_cwd();
     }
     for place in &parsed.operands {
-        if tree { judge.read_tree(place) } else { judge.read(place) }
+        if tree { judge.read_tree(place) } else { super::places::look(place, judge) }
     }
 }
 
@@ -362,7 +376,13 @@ fn fd(parsed: &Parsed, judge: &mut Judge<'_>) {
     if command.is_empty() || command.iter().any(|word| word.exact() == Some(";")) {
         return judge.opaque("the command behind `-x` is not followed");
     }
-    let found = Word::Glob { pattern: "./*".to_owned(), prefix: "./".to_owned() };
+    if filters::names_a_secret(own) {
+        judge.opaque("the command behind `-x` gets the name of a secret");
+    }
+    // Told so, it leaves out the `./` that keeps a name from being an option.
+    let bare = own.iter().any(|word| word.exact().is_none_or(|text| text.starts_with("--strip")));
+    let before = if bare { "" } else { "./" };
+    let found = Word::Glob { pattern: format!("{before}*"), prefix: before.to_owned() };
     let mark = |word: &Arg| word.exact().is_none_or(|text| text.contains('{'));
     let mut argv: Vec<Arg> = command.to_vec();
     for word in &mut argv {

@@ -5,6 +5,7 @@
 //! everything that evaluates a subscript: `a[$(…)]` runs its text wherever a name is expected.
 
 use super::super::judge::{Arg, Judge, Word};
+use super::super::names::{self, Meaning};
 use super::spec::Does::{Flag, Value};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_more};
 use super::text::anything;
@@ -245,7 +246,8 @@ fn assignment(word: &Arg, judge: &mut Judge<'_>) {
         Word::Glob { .. } | Word::OneOf(_) => ("", false),
     };
     match known.split_once('=') {
-        Some((name, value)) if super::wrappers::env_name_is_harmless(name) && !value.starts_with('(') => {}
+        Some((name, value))
+            if (is_plain_variable(name) || names::meaning(name) == Meaning::Harmless) && !value.starts_with('(') => {}
         None if whole && is_identifier(known) => {}
         _ => judge.opaque("the shell or later programs may obey what is assigned here"),
     }
@@ -317,7 +319,7 @@ fn test(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// Whether a file is there. A name that is not known tells no more than yes or no.
 fn look(file: &Arg, judge: &mut Judge<'_>) {
     if !matches!(file.word, Word::Opaque { splits: false, .. }) {
-        judge.read(file);
+        super::places::look(file, judge);
     }
 }
 

@@ -25,6 +25,17 @@ pub enum Style {
     Raw,
 }
 
+/// How short options are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Short {
+    /// getopt: letters in one word, the value attached or the next word.
+    Bundled,
+    /// Letters in one word, but a value is always the next word; only digits may be attached.
+    Apart,
+    /// Each letter is a word of its own; what else is attached to a flag is not looked at by the program.
+    Alone,
+}
+
 /// What an option does, and whether it takes a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
@@ -91,6 +102,10 @@ pub struct Spec {
     pub names: &'static str,
     /// How options are read.
     pub style: Style,
+    /// How short options are written.
+    pub short: Short,
+    /// Two letters that mean one option of their own (blank-separated); in a bundle they make the command opaque.
+    pub pairs: &'static str,
     /// Rows of options.
     pub opts: &'static [(Does, &'static str)],
     /// What operands are.
@@ -111,6 +126,8 @@ pub struct Spec {
 pub const PLAIN: Spec = Spec {
     names: "",
     style: Style::Gnu,
+    short: Short::Bundled,
+    pairs: "",
     opts: &[],
     operands: Operands::None,
     subs: &[],
@@ -143,6 +160,11 @@ pub struct Parsed {
 }
 
 impl Parsed {
+    /// The same command with other operands and no options.
+    pub(super) fn with_operands(&self, operands: &[Arg]) -> Parsed {
+        Parsed { path: self.path.clone(), operands: operands.to_vec(), ..Parsed::default() }
+    }
+
     /// Whether an option was given under any of these names (blank-separated, as in tables).
     pub fn has(&self, names: &str) -> bool {
         self.opts.iter().any(|(given, _)| lists(names, given))
@@ -249,6 +271,12 @@ pub fn is_info(spec: &Spec, argv: &[Arg]) -> bool {
         leaf = sub;
     }
     let Some(asked @ ("--help" | "--version")) = last.exact() else { return false };
+    // They know no such option, and run what their standard input says.
+    const READ_ON: &[&str] = &["tclsh", "wish", "expect", "erl", "batch"];
+    let name = argv.first().and_then(Arg::exact).and_then(|name| name.rsplit('/').next());
+    if name.is_some_and(|name| READ_ON.contains(&name)) {
+        return false;
+    }
     matches!(leaf.option(asked.trim_start_matches('-')), None | Some(Does::Info | Does::Flag))
 }
 
@@ -270,8 +298,7 @@ fn chain<'s>(spec: &'s Spec, parsed: &Parsed) -> Vec<&'s Spec> {
 fn option(name: &str, value: Option<&Arg>, does: Does, judge: &mut Judge<'_>) {
     match (does, value) {
         (Does::Flag | Does::Value | Does::Maybe | Does::Info, _) => {}
-        (Does::Read, Some(file)) if file.exact() == Some("-") => {}
-        (Does::Read, Some(file)) => judge.read(file),
+        (Does::Read, Some(file)) => read(file, judge),
         (Does::ReadTree, Some(tree)) => judge.read_tree(tree),
         (Does::Write, Some(file)) => judge.write(file),
         (Does::WriteTree, Some(tree)) => judge.write_tree(tree),
@@ -322,10 +349,16 @@ fn operands(leaf: &Spec, parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
-/// `-` is standard input.
-fn read(file: &Arg, judge: &mut Judge<'_>) {
-    if file.exact() != Some("-") {
-        judge.read(file);
+/// `-` is standard input; where a program takes addresses, too, one of them is fetched.
+pub(super) fn read(file: &Arg, judge: &mut Judge<'_>) {
+    match file.exact() {
+        Some("-") => {}
+        Some(address) if address.contains("://") && !address.starts_with("file:") => judge.net(None),
+        Some(address) if address.starts_with("file:") => {
+            judge.read(&file.with(address.trim_start_matches("file:").trim_start_matches("//")));
+            judge.read(file);
+        }
+        _ => judge.read(file),
     }
 }
 
@@ -344,12 +377,25 @@ pub(super) fn transfer<'j>(parsed: &Parsed, judge: &mut Judge<'j>, source: fn(&m
     if from.iter().any(unnamed) {
         judge.write_tree(to);
     }
+    // A whole directory may come or go: with `mv`, and with the options of `cp` that copy trees.
+    let moves = parsed.path.first().is_some_and(|name| matches!(name.as_str(), "mv" | "gmv"));
+    let whole = moves || parsed.has("r R recursive a archive");
+    if whole {
+        super::places::takes_along(to, judge);
+    }
     for file in from {
         source(judge, file);
+        if moves {
+            super::places::takes_along(file, judge);
+        }
         // Into a directory: what is written is the name below it, which may be a protected one.
         if let (Some(file), Some(into)) = (file.exact(), to.exact()) {
             let name = file.trim_end_matches('/').rsplit('/').next().unwrap_or(file);
-            judge.write(&to.with(&format!("{into}/{name}")));
+            let below = to.with(&format!("{into}/{name}"));
+            judge.write(&below);
+            if whole {
+                super::places::takes_along(&below, judge);
+            }
         }
     }
     judge.write(to);
@@ -553,6 +599,9 @@ impl<'a, 's> Reader<'a, 's> {
     }
 
     fn bundle(&mut self, spec: &Spec, arg: &Arg, known: &str, tail: Tail<'_>) {
+        if spec.pairs.split_whitespace().any(|pair| known.contains(pair)) {
+            self.unknown(|| format!("two letters of `{known}` are one option"));
+        }
         for (at, letter) in known.char_indices().skip(1) {
             let name = &known[at..at + letter.len_utf8()];
             let Some(does) = self.look(spec, name) else {
@@ -560,6 +609,17 @@ impl<'a, 's> Reader<'a, 's> {
             };
             let behind_at = at + letter.len_utf8();
             let last = behind_at == known.len() && matches!(tail, Tail::None);
+            let digits = matches!(tail, Tail::None)
+                && known.get(behind_at..).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+            match spec.short {
+                Short::Alone if !last && !does.takes_value() => {
+                    self.unknown(|| format!("only the first letter of `{known}` is looked at"));
+                }
+                Short::Apart if !last && (does.takes_value() || does == Does::Maybe) && !digits => {
+                    self.unknown(|| format!("the value in `{known}` is the next word"));
+                }
+                _ => {}
+            }
             if does == Does::Maybe || (does.takes_value() && !last) {
                 if let Tail::Of(arg) = tail {
                     self.one_word(spec, arg, true);

@@ -12,9 +12,14 @@ use super::text::anything;
 pub(super) const SPECS: &[Spec] = &[
     // No option and no operand of these touches anything.
     anything("uname guname arch nproc whoami tty groups id gid logname sleep cal ncal tput locale uptime hostid clear"),
-    anything(
-        "lsb_release lsmod runlevel sw_vers c++filt acpi sensors lsipc ipcs lslocks lsmem lastlog usleep whatis \
-         apropos",
+    anything("lsb_release lsmod runlevel sw_vers c++filt acpi lsipc ipcs lslocks lsmem usleep"),
+    // `-s` sets what the configuration says.
+    shows("sensors", &[(Flag, "A no-adapter u j f fahrenheit allow-no-sensors"), (Info, "v h")]),
+    // `-C` and `-S` change the records.
+    shows("lastlog", &[(Value, "b before t time u user"), (Info, "h")]),
+    shows(
+        "whatis apropos",
+        &[(Flag, "a and e exact r regex w wildcard l long d debug v verbose"), (Value, "s section")],
     ),
     shows("w", &[(Flag, "h no-header u no-current s short f from o old-style i ip-addr p pids"), (Info, "V")]),
     shows("last lastb", &[(Flag, "a F fulltimes i w x R s"), (Value, "# n limit t until p present since")]),
@@ -52,7 +57,7 @@ pub(super) const SPECS: &[Spec] = &[
         ],
     ),
     shows(
-        "lsblk blkid",
+        "lsblk",
         &[
             (
                 Flag,
@@ -65,8 +70,29 @@ pub(super) const SPECS: &[Spec] = &[
             (Info, "h V"),
         ],
     ),
+    // `-c`, `-w` and `-g` change the file in which it remembers devices.
     shows(
-        "lspci lsusb lshw lsns",
+        "blkid",
+        &[
+            (Flag, "p probe i info l list-one k list-filesystems d no-encoding D"),
+            (Value, "s match-tag o output t match-token L label U uuid n match-types u usages O offset S size H hint"),
+            (Info, "h V"),
+        ],
+    ),
+    // Nothing is bundled: `-dump FILE` writes.
+    Spec {
+        style: Style::OneDash,
+        ..shows(
+            "lshw",
+            &[
+                (Flag, "short businfo json xml html numeric quiet sanitize notime"),
+                (Value, "class c C disable enable"),
+                (Info, "version help"),
+            ],
+        )
+    },
+    shows(
+        "lspci lsusb lsns",
         &[
             (Flag, "v vv vvv n nn k t m mm D b x short businfo json tree J l list r raw W nowrap"),
             (Value, "s d class c C sort output"),
@@ -82,7 +108,7 @@ pub(super) const SPECS: &[Spec] = &[
         ],
     ),
     shows(
-        "pidof pgrep pstree pwdx pmap",
+        "pidof pgrep pstree pwdx",
         &[
             (
                 Flag,
@@ -95,10 +121,24 @@ pub(super) const SPECS: &[Spec] = &[
             (Info, "V"),
         ],
     ),
+    // `-n` and `-N` make files of settings.
+    shows("pmap", &[(Flag, "x extended d device q quiet p show-path X A"), (Info, "V h")]),
     Spec {
         names: "lsof",
         opts: &[(Flag, "n P l t R b w a N O U X"), (Value, "c d p g s u F"), (Maybe, "i r T f"), (Info, "h v ?")],
         operands: Operands::Read,
+        check: Some(|parsed, judge| {
+            // A value may be left out where an option follows.
+            if parsed.opts.iter().any(|(_, value)| value.as_ref().is_some_and(may_be_option)) {
+                judge.opaque("an option may stand where a value could");
+            }
+            // The names of all other ends are looked up.
+            let all =
+                parsed.opts.iter().any(|(name, value)| name == "i" && value.is_none()) && parsed.operands.is_empty();
+            if all && !parsed.has("n t") {
+                judge.net(None);
+            }
+        }),
         ..PLAIN
     },
     shows(
@@ -123,24 +163,34 @@ pub(super) const SPECS: &[Spec] = &[
             (Info, "h V"),
         ],
     ),
-    shows(
-        "netstat",
-        &[
-            (
-                Flag,
-                "n numeric numeric-hosts numeric-ports a all l listening t tcp u udp p program programs r route i \
+    Spec {
+        check: Some(|parsed, judge| {
+            if !parsed.has("i interfaces s statistics g groups numeric-hosts") {
+                names_hosts(parsed, judge);
+            }
+        }),
+        ..shows(
+            "netstat",
+            &[
+                (
+                    Flag,
+                    "n numeric numeric-hosts numeric-ports a all l listening t tcp u udp p program programs r route i \
                  interfaces \
              s statistics e extend o timers w raw x unix 4 6 v verbose W wide g groups M c",
-            ),
-            (Value, "A protocol"),
-            (Info, "V h"),
-        ],
-    ),
+                ),
+                (Value, "A protocol"),
+                (Info, "V h"),
+            ],
+        )
+    },
     Spec { names: "arp", opts: &[(Flag, "n a e v numeric")], ..PLAIN },
     Spec {
         names: "route",
         opts: &[(Flag, "n e v 4 6 numeric")],
-        check: Some(none_or_system),
+        check: Some(|parsed, judge| {
+            names_hosts(parsed, judge);
+            none_or_system(parsed, judge);
+        }),
         operands: Operands::Custom,
         ..PLAIN
     },
@@ -383,6 +433,8 @@ pub(super) const SPECS: &[Spec] = &[
         operands: Operands::Custom,
         check: Some(|parsed, judge| match parsed.operands.first().map(Arg::exact) {
             Some(Some("-l" | "-L" | "--list" | "--table")) => {}
+            // Jobs of this shell: what it started itself.
+            _ if only_jobs(&parsed.operands) => {}
             _ => judge.system("signals a process"),
         }),
         ..PLAIN
@@ -585,6 +637,13 @@ const fn rights(names: &'static str) -> Spec {
     }
 }
 
+/// Without `-n` the names of addresses are asked of a server.
+fn names_hosts(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if !parsed.has("n numeric") {
+        judge.net(None);
+    }
+}
+
 /// Shows without operands; with one it sets.
 fn none_or_system(parsed: &Parsed, judge: &mut Judge<'_>) {
     if !parsed.operands.is_empty() || parsed.unknown.is_some() {
@@ -682,4 +741,15 @@ fn ip(parsed: &Parsed, judge: &mut Judge<'_>) {
         (Some(Some(object)), Some(Some(verb))) if OBJECTS.contains(&object) && SHOWS.contains(&verb) => {}
         _ => judge.system("changes the network of the system"),
     }
+}
+/// `%1`, `%+`, behind at most one signal.
+fn only_jobs(words: &[Arg]) -> bool {
+    let signal = |word: &Arg| {
+        word.exact()
+            .and_then(|text| text.strip_prefix('-'))
+            .is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric()))
+    };
+    let job = |word: &Arg| word.exact().is_some_and(|text| text.len() > 1 && text.starts_with('%'));
+    let jobs = words.get(usize::from(words.first().is_some_and(signal))..).unwrap_or_default();
+    !jobs.is_empty() && jobs.iter().all(job)
 }

@@ -6,7 +6,7 @@
 use super::super::analysis::is_public_listing;
 use super::super::judge::{Arg, Judge};
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write, WriteTree};
-use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style, may_be_more};
+use super::spec::{self, Does, Operands, PLAIN, Parsed, Short, Spec, Style, may_be_more, may_be_option};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -186,6 +186,8 @@ pub(super) const SPECS: &[Spec] = &[
     ),
     Spec {
         names: "xxd",
+        style: Style::GnuStop,
+        short: Short::Alone,
         opts: &[
             (Flag, "-ps -plain -postscript -bits -autoskip -uppercase -include -capitalize -revert -EBCDIC -decimal"),
             (Flag, "a b C e E i p r u d"),
@@ -309,38 +311,6 @@ pub(super) const SPECS: &[Spec] = &[
         operands: Operands::ReadTree,
         ..PLAIN
     },
-    // Pagers: without a terminal they print. Commands (`+…`), logs and key files are not in the tables.
-    Spec {
-        names: "less zless xzless bzless zstdless",
-        opts: &[
-            (Flag, "N R S F X n i I M m e E q Q s g G f r J w W ~ c C u U a A B L"),
-            (
-                Flag,
-                "LINE-NUMBERS line-numbers RAW-CONTROL-CHARS raw-control-chars chop-long-lines quit-if-one-screen \
-                 no-init \
-                 ignore-case IGNORE-CASE LONG-PROMPT long-prompt quit-at-eof QUIT-AT-EOF quiet silent QUIET SILENT \
-                 squeeze-blank-lines force hilite-search HILITE-SEARCH status-column hilite-unread search-skip-screen \
-                 file-size incsearch use-color mouse no-keypad",
-            ),
-            (Value, "# p pattern P prompt x tabs z window b buffers h max-back-scroll j jump-target y max-forw-scroll"),
-            (Value, "D color rscroll wheel-lines line-num-width status-col-width"),
-            (Info, "V"),
-        ],
-        operands: Operands::Custom,
-        check: Some(pager),
-        ..PLAIN
-    },
-    Spec {
-        names: "more zmore",
-        opts: &[
-            (Flag, "d silent f logical l no-pause c print-over p clean-print e exit-on-eof s squeeze u plain"),
-            (Value, "# n lines"),
-            (Info, "V h"),
-        ],
-        operands: Operands::Custom,
-        check: Some(pager),
-        ..PLAIN
-    },
     Spec {
         names: "bat batcat",
         opts: &[
@@ -406,6 +376,8 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         names: "dos2unix unix2dos mac2unix unix2mac",
+        // An option counts for the files behind it.
+        style: Style::GnuStop,
         opts: &[
             (Flag, "b keep-bom k keepdate l newline m add-bom q quiet r remove-bom s safe o oldfile ascii 7 f force"),
             (Flag, "n newfile O to-stdout"),
@@ -414,7 +386,8 @@ pub(super) const SPECS: &[Spec] = &[
             (Info, "V L h"),
         ],
         operands: Operands::Custom,
-        check: Some(|parsed, judge| match parsed.has("i info O to-stdout") {
+        check: Some(|parsed, judge| match parsed.has("i info O to-stdout") && !parsed.has("n newfile o oldfile") {
+            true if parsed.operands.iter().any(may_be_option) => judge.opaque("an option between the files"),
             true => read_all(parsed, judge),
             false => parsed.operands.iter().for_each(|file| judge.write(file)),
         }),
@@ -451,6 +424,9 @@ pub(super) const SPECS: &[Spec] = &[
                     judge.opaque("a format of pandoc may be a program");
                 }
             }
+            if let Some(style) = parsed.value("highlight-style").filter(|style| style.exact().is_none_or(has_place)) {
+                spec::read(style, judge);
+            }
             fetch_or_read(parsed, judge);
         }),
         ..PLAIN
@@ -482,7 +458,7 @@ pub(super) const SPECS: &[Spec] = &[
                  N no-doc n null-input e exit-status c compact-output S sort-keys v verbose y yaml-output Y \
                  yaml-roundtrip a ascii-output nul-output 0 h",
             ),
-            (Value, "o output-format p input-format I indent arg argjson"),
+            (Value, "o output-format p input-format I indent"),
             (Flag, "i in-place inplace"),
             (Info, "V"),
         ],
@@ -598,10 +574,8 @@ pub(super) const SPECS: &[Spec] = &[
         ..PLAIN
     },
     // Numbers and words. No option and no operand of these touches a file.
-    anything(
-        "seq gseq expr factor numfmt basename dirname gbasename gdirname pathchk yes getopt envsubst printenv getconf",
-    ),
-    anything("figlet cowsay lolcat units uuidgen mcookie"),
+    anything("seq gseq expr factor numfmt basename dirname gbasename gdirname pathchk yes getopt envsubst printenv"),
+    anything("uuidgen"),
     reader("bc", &[(Flag, "i interactive l mathlib q quiet s standard w warn")]),
     reader(
         "datamash",
@@ -656,21 +630,35 @@ pub(super) const SPECS: &[Spec] = &[
     },
     // What a file is, where it is.
     // `-C` is not here. It would write `magic.mgc`, so a pattern could only do that much.
-    reader(
-        "file",
-        &[
-            (
-                Flag,
-                "z uncompress Z uncompress-noreport b brief c checking-printout i I mime apple extension mime-type \
+    Spec {
+        check: Some(|parsed, judge| {
+            // Several files of magic stand behind each other, with colons between.
+            for (_, value) in parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "m" | "magic-file")) {
+                match value.as_ref().map(|value| (value, value.exact())) {
+                    Some((value, Some(names))) => names.split(':').for_each(|name| judge.read(&value.with(name))),
+                    _ => judge.opaque("the files of magic are not known"),
+                }
+            }
+        }),
+        ..reader(
+            "file",
+            &[
+                (
+                    Flag,
+                    "z uncompress Z uncompress-noreport b brief c checking-printout i I mime apple extension mime-type \
                  mime-encoding k keep-going l list L dereference h no-dereference n no-buffer N no-pad 0 print0 r raw \
                  s special-files S no-sandbox d debug E D",
-            ),
-            (Value, "e exclude exclude-quiet F separator P parameter"),
-            (Does::Read, "m magic-file"),
-            (Info, "v"),
-        ],
-    ),
-    reader("stat gstat", &[(Flag, "L dereference f file-system t terse"), (Value, "c format printf cached")]),
+                ),
+                (Value, "e exclude exclude-quiet F separator P parameter m magic-file"),
+                (Info, "v"),
+            ],
+        )
+    },
+    Spec {
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| parsed.operands.iter().for_each(|file| super::places::look(file, judge))),
+        ..reader("stat gstat", &[(Flag, "L dereference f file-system t terse"), (Value, "c format printf cached")])
+    },
     reader(
         "readlink greadlink",
         &[(
@@ -799,6 +787,11 @@ pub(super) const fn reader(names: &'static str, opts: &'static [(Does, &'static 
     Spec { names, opts, operands: Operands::Read, closed: true, ..PLAIN }
 }
 
+/// Whether a name may be that of a file rather than of something installed.
+fn has_place(name: &str) -> bool {
+    name.contains(['/', '.'])
+}
+
 /// A program that touches no file, whatever it is given.
 pub(super) const fn anything(names: &'static str) -> Spec {
     Spec { names, style: Style::Raw, operands: Operands::Words, closed: true, ..PLAIN }
@@ -847,28 +840,21 @@ fn tree_if_recursive(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
-/// `+` starts a command of the pager: only places and searches are known.
-fn pager(parsed: &Parsed, judge: &mut Judge<'_>) {
-    for file in &parsed.operands {
-        match file.exact().and_then(|text| text.strip_prefix('+')) {
-            Some(to) if to == "G" || to.bytes().all(|byte| byte.is_ascii_digit()) => {}
-            Some(_) => judge.opaque("a command of the pager"),
-            None => {
-                if file.exact() != Some("-") {
-                    judge.read(file);
-                }
-            }
-        }
-    }
-}
-
 /// Operands with a scheme are fetched.
 fn fetch_or_read(parsed: &Parsed, judge: &mut Judge<'_>) {
-    for file in parsed.operands.iter().filter(|file| file.exact() != Some("-")) {
-        match file.exact() {
-            Some(address) if address.contains("://") => judge.net(None),
-            _ => judge.read(file),
-        }
+    parsed.operands.iter().for_each(|file| spec::read(file, judge));
+}
+
+/// The first word of yq is a file if there is one of that name, and one that ends in `.yq` holds the expression.
+fn may_be_a_file(expression: &Arg, judge: &mut Judge<'_>) {
+    let Some(text) = expression.exact() else { return };
+    if text.ends_with(".yq") {
+        judge.opaque("the expression of yq stands in a file");
+    }
+    // `.tls.key` and `.key` are paths of an expression, `.npmrc` is a file that yq would print.
+    let suffix = crate::classify(std::path::Path::new(&format!("x{text}"))).secret.is_some();
+    if text != ".." && !(text.starts_with('.') && !text.contains('/') && suffix) {
+        judge.read(expression);
     }
 }
 
@@ -885,6 +871,7 @@ fn yq(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some(text) if !reaches.iter().any(|word| text.contains(word)) => {}
         _ => judge.opaque("the expression of yq may reach further"),
     }
+    may_be_a_file(expression, judge);
     for file in files.iter().filter(|file| file.exact() != Some("-")) {
         judge.read(file);
         if parsed.has("i in-place inplace") {

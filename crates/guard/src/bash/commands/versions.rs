@@ -22,7 +22,7 @@ pub(super) const SPECS: &[Spec] = &[
         nothing,
     ),
     row("pkg-config pkgconf", pkg_config),
-    row("nginx apache2 httpd apachectl ffmpeg ffprobe ffplay convert identify magick mogrify dot neato", alone),
+    row("nginx apache2 httpd apachectl ffprobe ffplay identify", alone),
     row("ocaml ocamlc ocamlopt dlv direnv gopls", alone),
 ];
 

@@ -8,7 +8,9 @@ use std::path::Path;
 
 use super::super::globs;
 use super::super::judge::{Arg, Judge, Stdin, Word};
+use super::super::names::{self, Meaning};
 use super::super::words::Output;
+use super::filters;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
 
@@ -189,32 +191,6 @@ const fn rights(names: &'static str) -> Spec {
     }
 }
 
-/// Whether a variable of the environment does not change what programs do beyond how they print.
-pub(super) fn env_name_is_harmless(name: &str) -> bool {
-    super::shell::is_plain_variable(name)
-        || matches!(
-            name,
-            "LANG"
-                | "LANGUAGE"
-                | "LC_ALL"
-                | "LC_COLLATE"
-                | "LC_CTYPE"
-                | "LC_MESSAGES"
-                | "LC_NUMERIC"
-                | "LC_TIME"
-                | "RUST_BACKTRACE"
-                | "RUST_LOG"
-                | "CARGO_TERM_COLOR"
-                | "PYTHONUNBUFFERED"
-                | "PYTHONDONTWRITEBYTECODE"
-                | "PYTHONHASHSEED"
-                | "PYTHONIOENCODING"
-                | "PYTHONUTF8"
-                | "NODE_ENV"
-                | "LESSCHARSET"
-        )
-}
-
 /// The command behind the wrapper. Without one there is nothing to run.
 fn inside(words: &[Arg], judge: &mut Judge<'_>) {
     if !words.is_empty() {
@@ -278,8 +254,10 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
             continue;
         }
         let Some((name, _)) = known.split_once('=') else { break };
-        if !env_name_is_harmless(name) {
-            judge.opaque(format!("programs may obey `{name}`"));
+        match names::meaning(name) {
+            Meaning::Harmless => {}
+            Meaning::Setting => judge.code(format!("it sets `{name}` for the programs that follow")),
+            Meaning::Rewires => judge.opaque(format!("it sets `{name}`, which decides what runs")),
         }
         words = rest;
     }
@@ -421,7 +399,9 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     let span = judge.span.clone();
     let names = |splits: bool| match &judge.stdin {
-        Stdin::Pipe { from, .. } if !parsed.has("a arg-file d delimiter") => listed(from, splits),
+        Stdin::Pipe { from, .. } if !parsed.has("a arg-file d delimiter") => {
+            listed(from, splits, splits && !parsed.has("0 null"))
+        }
         _ => unknown_names(splits),
     };
     let Some(mark) = replaces.filter(|mark| !mark.is_empty()) else {
@@ -464,12 +444,13 @@ fn plain_words(text: &str) -> Option<Vec<String>> {
 }
 
 /// What the words are that a pipe brings, by what [`feeder`] said of it.
-fn listed(from: &str, splits: bool) -> Vec<Word> {
+/// At `blanks` a name becomes several words, of which only the first starts as the name does.
+fn listed(from: &str, splits: bool, blanks: bool) -> Vec<Word> {
     // Two stars: there may be no name at all.
     let glob = |prefix: &str| vec![Word::Glob { pattern: format!("{prefix}**"), prefix: prefix.to_owned() }];
     match from.split_once(' ').map(|(_, what)| what) {
-        Some("names ./") => glob("./"),
-        Some("names") => glob(""),
+        Some("names ./") if !blanks => glob("./"),
+        Some("names" | "names ./") => glob(""),
         Some("programs") => glob("/usr/bin/"),
         Some("hashes" | "number") => glob("0"),
         Some(words) => match words.strip_prefix("words ") {
@@ -617,6 +598,14 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
     let parsed = || super::find(name).map(|spec| spec::parse(spec, argv)).filter(|parsed| parsed.unknown.is_none());
     let has = |names: &str| parsed().is_some_and(|parsed| parsed.has(names));
     let names = || Some("names".to_owned());
+    // Names found below a guarded place are guarded ones, whoever lists them, and so it is with secrets.
+    let guarded = |word: &&str| {
+        let class = crate::classify(Path::new(word.trim_end_matches('/')));
+        !word.starts_with('-') && (class.asked().is_some() || class.secret.is_some())
+    };
+    if !matches!(name, "find" | "echo") && argv.iter().skip(1).filter_map(Arg::exact).any(|word| guarded(&word)) {
+        return None;
+    }
     match name {
         "find" => {
             const OTHER: &[&str] = &["-printf", "-ls", "-exec", "-execdir", "-ok", "-okdir", "-fprintf", "-fls"];
@@ -627,7 +616,7 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             };
             let words = exact?;
             let starts = words.iter().take_while(|word| !word.starts_with(['-', '(', '!']));
-            let guarded = starts.clone().any(|word| crate::classify(Path::new(word)).guarded.is_some());
+            let guarded = starts.clone().any(|word| crate::classify(Path::new(word)).asked().is_some());
             let fine = !guarded && !words.iter().any(|word| OTHER.contains(word) || secret(word));
             fine.then(|| if start.starts_with('-') { "names" } else { "names ./" }.to_owned())
         }
@@ -635,8 +624,17 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             const OTHER: &[&str] = &["-x", "--exec", "-X", "--exec-batch", "-l", "--list-details"];
             let fine =
                 |word: &&str| !OTHER.contains(word) && !word.starts_with("--format") && !word.starts_with("--path-sep");
-            exact?.iter().all(fine).then(|| "names".to_owned())
+            let secret = filters::names_a_secret(argv.get(1..).unwrap_or_default());
+            (!secret && exact?.iter().all(fine)).then(|| "names".to_owned())
         }
+        "rg" | "grep" | "egrep" | "fgrep"
+            if parsed().is_some_and(|parsed| {
+                filters::chooses(&parsed, "include g glob iglob type-add") || operand_is_secret(&parsed.operands)
+            }) =>
+        {
+            None
+        }
+        "ls" if operand_is_secret(argv.get(1..).unwrap_or_default()) => None,
         "rg" if has("l files-with-matches files files-without-match")
             && !has("r replace json path-separator hyperlink-format stats") =>
         {
@@ -653,6 +651,7 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         }
         "git" => match exact?.as_slice() {
             words if hashes(words) => Some("hashes".to_owned()),
+            ["ls-files" | "diff" | "grep", ..] if operand_is_secret(argv.get(2..).unwrap_or_default()) => None,
             ["ls-files", rest @ ..]
                 if !rest.iter().any(|word| matches!(*word, "-s" | "--stage" | "--format" | "-v" | "-t")) =>
             {
@@ -677,6 +676,11 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
     }
 }
 
+/// Whether one of these words names a secret, by a pattern or not.
+fn operand_is_secret(words: &[Arg]) -> bool {
+    words.iter().filter_map(filters::text).any(|text| !text.starts_with('-') && !filters::secrets(text).is_empty())
+}
+
 /// Whether a command passes lines of its standard input on as they are.
 fn filters_lines(name: &str, argv: &[Arg]) -> bool {
     let Some(spec) = super::find(name) else { return false };
@@ -693,7 +697,15 @@ fn filters_lines(name: &str, argv: &[Arg]) -> bool {
             let changes = "c count n line-number b byte-offset o only-matching H with-filename label l L T \
                            initial-tab r R \
                            recursive A B C after-context before-context context";
-            parsed.operands.len() == pattern && !parsed.has(changes)
+            // `grep '\.env'` leaves the secrets of a list.
+            let picks = !parsed.has("v invert-match") && {
+                let values = parsed.opts.iter().filter_map(|(_, value)| value.as_ref());
+                values
+                    .chain(&parsed.operands)
+                    .filter_map(Arg::exact)
+                    .any(|text| !filters::secrets_by_regex(text).is_empty())
+            };
+            parsed.operands.len() == pattern && !parsed.has(changes) && !picks
         }
         "tr" => argv.get(1).and_then(Arg::exact) == Some("\\n"),
         _ => false,

@@ -14,6 +14,8 @@ pub struct Sql {
     pub opaque: Option<String>,
     /// The first statement that is not on the list of reading ones, in words.
     pub writes: Option<String>,
+    /// A name of a file may be put together, or stand between dollar quotes.
+    pub computed: bool,
     /// Every string in it: for a client that opens files named by strings.
     pub strings: Vec<String>,
 }
@@ -54,6 +56,7 @@ fn read_at(text: &str, depth: usize) -> Sql {
         .iter()
         .filter_map(|token| if let Token::Text(text) = token { Some(text.clone()) } else { None })
         .collect();
+    sql.computed = computed(&tokens);
     for statement in tokens.split(|token| *token == Token::Mark(';')) {
         for part in split_meta(statement) {
             match part {
@@ -64,6 +67,22 @@ fn read_at(text: &str, depth: usize) -> Sql {
         }
     }
     sql
+}
+
+/// Whether a function that reads a file gets anything but one string first, or a string stands between dollars.
+fn computed(tokens: &[Token]) -> bool {
+    let reads = |word: &str| word.starts_with("READ_") || word.starts_with("PARQUET_") || word == "GLOB";
+    tokens.iter().enumerate().any(|(at, token)| match token {
+        Token::Body(_) => true,
+        Token::Word(word) if reads(word) && tokens.get(at + 1) == Some(&Token::Mark('(')) => {
+            let plain = matches!(tokens.get(at + 2), Some(Token::Text(_)))
+                && matches!(tokens.get(at + 3), Some(Token::Mark(')' | ',')));
+            let number =
+                matches!(tokens.get(at + 2), Some(Token::Word(word)) if word.bytes().all(|b| b.is_ascii_digit()));
+            !plain && !number && word != "GLOB"
+        }
+        _ => false,
+    })
 }
 
 /// Meta lines stand alone; what is between them is SQL.

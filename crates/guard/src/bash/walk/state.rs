@@ -151,7 +151,8 @@ impl<'a> Walker<'a> {
                 Meaning::Rewires => {
                     report.facts.push(Fact::Opaque(format!("it sets `{variable}`, which decides what runs")))
                 }
-                Meaning::Setting if exports && value.is_some() => {
+                // Without a value, one that was assigned before.
+                Meaning::Setting if exports && args.first().and_then(Arg::exact) != Some("-n") => {
                     report.facts.push(Fact::Code(format!("it sets `{variable}` for the programs that follow")));
                 }
                 _ => {}

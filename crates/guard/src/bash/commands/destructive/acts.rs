@@ -45,6 +45,7 @@ const ACTS: &[(Category, &str, &str)] = &[
     (GitHistory, "git commit --no-verify|-n", "skips the hooks that check a commit"),
     (GitHistory, "git push|merge|rebase|am|cherry-pick|pull --no-verify", "skips the hooks that check it"),
     (GitHistory, "git branch -D|-f|--force", "deletes or moves a branch that may hold unmerged commits"),
+    (GitHistory, "git branch -r|--remotes -d|--delete", "deletes what is known of a branch elsewhere"),
     (GitHistory, "git tag -d|--delete|-f|--force", "deletes or moves a tag"),
     (GitHistory, "git update-ref -d", "deletes a ref"),
     (GitHistory, "git symbolic-ref -d|--delete", "deletes a ref"),
@@ -73,6 +74,7 @@ const ACTS: &[(Category, &str, &str)] = &[
     (Files, "7z|7za|7zr d", "deletes files from an archive"),
     (Files, "rar m|mf|d", "deletes files after archiving, or from the archive"),
     (Files, "tar|bsdtar|gtar --remove-files|--delete", "deletes files after archiving, or from the archive"),
+    (Files, "tmutil delete|deletelocalsnapshots|deleteinprogress", "deletes backups"),
     (Files, "trash-empty|trash-rm|tmpwatch|tmpreaper|bleachbit", "deletes for good"),
     (Files, "gio trash --empty", "empties the trash"),
     (Files, "fdupes|jdupes|rdfind -d|--delete|-deleteduplicates", "deletes duplicates"),
@@ -213,6 +215,7 @@ const ACTS: &[(Category, &str, &str)] = &[
         kafka-consumer-groups.sh --delete|--delete-offsets",
         "deletes topics",
     ),
+    (Database, "kafka-consumer-groups|kafka-consumer-groups.sh --reset-offsets !--dry-run", "moves what was read"),
     (Database, "kafka-delete-records|kafka-delete-records.sh", "deletes records"),
     (Database, "kcat|rpk topic|cluster|group delete|delete-*", "deletes topics"),
     (
@@ -289,6 +292,11 @@ const ACTS: &[(Category, &str, &str)] = &[
     (Kubernetes, "kubectl|oc|k|kubecolor scale --replicas=0 !--dry-run", "stops every replica"),
     (Kubernetes, "kubectl|oc|k|kubecolor apply --prune !--dry-run", "deletes what the files do not name"),
     (Kubernetes, "kubectl|oc|k|kubecolor config delete-*|unset", "deletes from the configuration"),
+    (
+        Kubernetes,
+        "kubectl|oc|k|kubecolor patch -p=*finalizers*|--patch=*finalizers* !--dry-run",
+        "lets go of what is kept",
+    ),
     (Kubernetes, "kubectl|oc|k|kubecolor taint +*:NoExecute !--dry-run", "evicts everything from a node"),
     (Kubernetes, "oc|oadm adm prune|drain", "deletes resources"),
     (Kubernetes, "helm|helm3 uninstall|delete|del|un !--dry-run", "removes a release"),
@@ -400,7 +408,7 @@ const ACTS: &[(Category, &str, &str)] = &[
     (
         Cloud,
         "aws * delete-*|terminate-*|remove-*|purge-*|deregister-*|destroy-*|batch-delete-*|\
-        schedule-key-deletion|reset-*|disassociate-*|release-*|cancel-*|revoke-*|empty-* !--dry-run|\
+        schedule-key-deletion|reset-*|disassociate-*|release-*|cancel-*|revoke-*|empty-*|close-*|*-delete-* !--dry-run|\
         --generate-cli-skeleton",
         "deletes at the provider",
     ),
@@ -421,6 +429,7 @@ const ACTS: &[(Category, &str, &str)] = &[
     (Cloud, "gsutil rm|rb", "deletes objects or a bucket"),
     (Cloud, "gsutil rsync -d !-n", "deletes objects that the source does not have"),
     (Cloud, "az +delete|purge|delete-batch|delete-*|remove|destroy", "deletes at the provider"),
+    (Cloud, "az deployment --mode=Complete|--mode=complete", "deletes what the template does not name"),
     (Cloud, "azcopy rm|remove", "deletes blobs"),
     (
         Cloud,
@@ -551,7 +560,9 @@ const ACTS: &[(Category, &str, &str)] = &[
     (Package, "cargo yank !--undo", "withdraws a published version"),
     (Package, "cargo owner --remove|-r", "takes rights away"),
     (Package, "gem yank", "withdraws a published version"),
-    (Package, "gem uninstall|cleanup", "removes packages"),
+    (Package, "gem uninstall", "removes packages"),
+    (Package, "gem cleanup|clean !--dryrun|--dry-run|-n|-d", "removes packages"),
+    (Package, "go clean -modcache|--modcache", "removes every module that was fetched"),
     (Package, "pip|pip3 uninstall -y|--yes", "removes packages"),
     (Package, "conda|mamba|micromamba env remove", "removes an environment"),
     (Package, "conda|mamba|micromamba remove|uninstall --all|-a !--dry-run", "removes an environment"),
@@ -625,6 +636,13 @@ const ACTS: &[(Category, &str, &str)] = &[
     (System, "fuser -k|--kill", "kills every process that uses a file"),
     (System, "killall|skill|slay|taskkill !-l|--list|-0|-V|--version", "ends every process of that name"),
     (System, "pkill !-0|-l|--list|-HUP|-USR1|-USR2|-CONT|-WINCH", "ends every process that fits"),
+    (System, "killall5", "ends every process"),
+    (
+        System,
+        "iptables-restore|ip6tables-restore|iptables-legacy-restore !-t|--test|-n|--noflush",
+        "replaces the rules of the firewall",
+    ),
+    (System, "screen +quit|kill", "ends sessions"),
     (System, "tmux kill-server|kill-session", "ends sessions"),
     (System, "efibootmgr -B|--delete-bootnum|-O|--delete-bootorder", "deletes what the machine starts from"),
     (System, "grub-install|update-initramfs|dracut|mkinitcpio -d|--force-all", "changes how the machine starts"),

@@ -61,6 +61,9 @@ fn rm(line: &Line, _: Option<&str>) -> Option<Hit> {
     if line.any("-r -R --recursive --no-preserve-root") {
         return files("`rm -r` removes whole trees");
     }
+    if line.operands.iter().any(|piece| piece.text.ends_with("_history")) {
+        return files("`rm` of what the shell remembers");
+    }
     if line.operands.iter().any(|piece| piece.glob) {
         return files("`rm` with a pattern removes whatever it matches");
     }
@@ -181,7 +184,16 @@ fn kill(line: &Line, _: Option<&str>) -> Option<Hit> {
     let signal = words.first().is_some_and(|word| word.starts_with('-'));
     let named = matches!(words.first(), Some(&("-s" | "-n" | "--signal")));
     let targets = words.get(if named { 2 } else { usize::from(signal) }..).unwrap_or_default();
-    let everyone = targets.iter().any(|target| matches!(*target, "-1" | "1" | "0")) || words == ["-1"];
+    // These are answered, not died of: a program reads its configuration again.
+    let answered = words.first().is_some_and(|word| matches!(*word, "-HUP" | "-USR1" | "-USR2" | "-CONT" | "-WINCH"));
+    let answered = answered && targets.iter().all(|target| *target == "1");
+    // `xargs kill`: as many as were listed.
+    let listed = line.raw.iter().any(|word| word.glob && word.text == "{}");
+    let hard = words.iter().any(|word| matches!(*word, "-9" | "-KILL" | "-SIGKILL"));
+    if listed && hard {
+        return Some((Category::System, "`kill -9` ends whatever was listed".to_owned()));
+    }
+    let everyone = !answered && targets.iter().any(|target| matches!(*target, "-1" | "1" | "0")) || words == ["-1"];
     everyone.then(|| (Category::System, "`kill` reaches every process, or the first one".to_owned()))
 }
 
@@ -202,6 +214,13 @@ fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
             ));
         }
     }
+    let forced = |piece: &Piece| {
+        let into = piece.text.strip_prefix('+').and_then(|both| both.split_once(':')).map(|(_, into)| into);
+        into.is_some_and(|into| !into.starts_with("refs/remotes/") && !into.is_empty())
+    };
+    if matches!(sub, "fetch" | "pull") && line.operands.iter().any(forced) {
+        return Some((Category::GitHistory, "`git fetch` overwrites a branch".to_owned()));
+    }
     if sub == "clean" && set("clean.requireforce=false") && !line.any("-n --dry-run -i") {
         return Some((Category::GitDiscard, "`git clean` deletes untracked files".to_owned()));
     }
@@ -218,8 +237,16 @@ fn fallocate(line: &Line, _: Option<&str>) -> Option<Hit> {
 
 fn delete_request(line: &Line, _: Option<&str>) -> Option<Hit> {
     let method = line.values("-X --request --method").last().map(|piece| piece.text.to_ascii_uppercase());
+    // What is sent is data, unless a database is told it.
+    let sent: Vec<&str> = line.values("-d --data --data-raw --data-binary").map(|piece| piece.text.as_str()).collect();
+    let base = line.operands.iter().any(|piece| {
+        let place = piece.text.to_ascii_lowercase();
+        [":8123", ":9200", ":5984", ":8086", "sql", "clickhouse", "elastic", "solr", "couch", "influx", "query", "db"]
+            .iter()
+            .any(|part| place.contains(part))
+    });
     let body = |wanted: &[&str]| {
-        line.raw.iter().any(|word| {
+        line.raw.iter().filter(|word| base || !sent.contains(&word.text.as_str())).any(|word| {
             let lower = word.text.to_ascii_lowercase();
             wanted.iter().any(|wanted| lower.contains(wanted))
         })
@@ -360,7 +387,13 @@ fn inline(line: &Line, stdin: Option<&str>) -> Option<Hit> {
     ];
     let values = line.values("-c -e -E --eval --execute -p --print -r -Command -c -ne -pe -le");
     let code = values.chain(line.raw.iter()).map(|piece| piece.text.as_str()).chain(stdin);
-    let mut code = code.filter(|text| text.contains(['(', ' ']));
+    // A text that is only printed removes nothing.
+    let prints = |text: &&str| {
+        let text = text.trim();
+        let one = text.matches('(').count() == 1 && !text.contains([';', '\n', '`']);
+        one && ["print(", "console.log("].iter().any(|call| text.starts_with(call))
+    };
+    let mut code = code.filter(|text| text.contains(['(', ' ']) && !prints(text));
     code.any(|text| CALLS.iter().any(|call| text.contains(call)))
         .then(|| (Category::Files, "inline code that removes trees".to_owned()))
 }

@@ -100,6 +100,7 @@ const VALUED: &[(&str, &str)] = &[
     ("podman exec", "-e --env -u --user -w --workdir"),
     ("podman run", "-e --env -u --user -w --workdir -v --volume -p --publish --name --network --entrypoint --mount"),
     ("docker-compose", "-f --file -p --project-name --profile --env-file --project-directory"),
+    ("az deployment", "--mode -g --resource-group -n --name"),
     ("aws", "--profile --region --output --endpoint-url --query --color --ca-bundle --cli-read-timeout"),
     ("gcloud", "--project --zone --region --account --format --filter"),
     ("gsutil", "-o -h -i -u"),
@@ -321,7 +322,13 @@ impl Line {
 
     /// Whether it was asked for help only.
     pub fn asks_for_help(&self) -> bool {
-        self.raw.iter().any(|word| word.known && word.text == "--help") && !super::peel::passes_options(&self.program)
+        const ONE_DASH: &[&str] = &["terraform", "tofu", "terragrunt", "packer", "nomad", "consul", "vault"];
+        let help = |word: &Piece| match word.text.as_str() {
+            "--help" => true,
+            "-help" => ONE_DASH.contains(&self.program.as_str()),
+            _ => false,
+        };
+        self.raw.iter().any(|word| word.known && help(word)) && !super::peel::passes_options(&self.program)
     }
 
     /// Whether the option was given: exactly, or as an unambiguous-looking start of a long one.

@@ -1,6 +1,7 @@
 //! Subcommands of git that read, and their reading forms.
 
-use super::super::super::judge::{Arg, Judge};
+use super::super::super::globs;
+use super::super::super::judge::{Arg, Judge, Stdin};
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
 use super::{at, changes, own, reads};
 use Does::{AskFlag, Flag, Maybe, NetFlag, Read, Value, Write};
@@ -221,16 +222,19 @@ pub(super) const SUBS: &[Spec] = &[
             (Value, "format"),
         ],
     ),
-    reader(
-        "cat-file",
-        &[
-            (Flag, "t s e p allow-unknown-type follow-symlinks batch-all-objects buffer unordered z Z mailmap"),
-            (Flag, "use-mailmap no-mailmap"),
-            (Maybe, "batch batch-check batch-command"),
-            (Value, "filter"),
-            (AskFlag, "textconv filters"),
-        ],
-    ),
+    Spec {
+        check: Some(cat_file),
+        ..reader(
+            "cat-file",
+            &[
+                (Flag, "t s e p allow-unknown-type follow-symlinks batch-all-objects buffer unordered z Z mailmap"),
+                (Flag, "use-mailmap no-mailmap"),
+                (Maybe, "batch batch-check batch-command"),
+                (Value, "filter"),
+                (AskFlag, "textconv filters"),
+            ],
+        )
+    },
     reader(
         "rev-parse",
         &[
@@ -378,21 +382,87 @@ fn revisions(parsed: &Parsed, judge: &mut Judge<'_>) {
         super::reaches(parsed.operands.first(), judge);
     }
     for arg in &parsed.operands {
-        let path = arg.exact().and_then(|text| text.split_once(':')).map(|(_, path)| path);
-        if let Some(path) = path.filter(|path| !path.is_empty() && !path.starts_with(['/', '(', '!', '^'])) {
+        if let Some(path) = arg.exact().and_then(committed) {
             judge.read(&at(parsed, &arg.with(path)));
         }
     }
-    // A secret in the work tree, where its content is shown.
-    const SHOWS: &[&str] =
-        &["show", "diff", "diff-tree", "diff-index", "diff-files", "blame", "annotate", "grep", "stash"];
-    if parsed.path.iter().any(|name| SHOWS.contains(&name.as_str())) || own(parsed, "p u patch L c cc m").is_some() {
-        for arg in &parsed.operands {
-            let path = at(parsed, arg);
-            let secret = |text: &str| crate::classify(&judge.resolve(text)).secret.is_some();
-            if path.exact().is_none_or(secret) {
-                judge.read(&path);
+    // `-L FROM,TO:FILE` shows lines of the file.
+    for (_, value) in parsed.opts.iter().skip(parsed.outer).filter(|(name, _)| name == "L") {
+        match value.as_ref().map(|value| (value, value.exact())) {
+            Some((value, Some(lines))) => {
+                if let Some((_, file)) = lines.rsplit_once(':') {
+                    judge.read(&at(parsed, &value.with(file)));
+                }
             }
+            _ => judge.opaque("which lines are shown is not known"),
+        }
+    }
+    shown(parsed, judge);
+}
+
+/// A secret in the work tree or in a commit, where its content is shown.
+pub(super) fn shown(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const SHOWS: &[&str] = &[
+        "show",
+        "diff",
+        "diff-tree",
+        "diff-index",
+        "diff-files",
+        "blame",
+        "annotate",
+        "grep",
+        "stash",
+        "archive",
+        "format-patch",
+        "cat-file",
+        "whatchanged",
+        "range-diff",
+    ];
+    if parsed.path.iter().any(|name| SHOWS.contains(&name.as_str())) || own(parsed, PATCH).is_some() {
+        for arg in &parsed.operands {
+            let Some(text) = arg.exact() else {
+                judge.read(&at(parsed, arg));
+                continue;
+            };
+            for name in globs::pointed_at(pathspec(text)) {
+                let path = at(parsed, &arg.with(&name));
+                if path.exact().is_some_and(|path| crate::classify(&judge.resolve(path)).secret.is_some()) {
+                    judge.read(&path);
+                }
+            }
+        }
+    }
+}
+
+/// Options with which commits are shown with what they changed, alone or because they imply it.
+const PATCH: &str = "p u patch L c cc m dd U unified binary patch-with-stat patch-with-raw remerge-diff diff-merges \
+    word-diff word-diff-regex color-words W function-context";
+
+/// The path of `REVISION:PATH` and of `:STAGE:PATH`.
+fn committed(text: &str) -> Option<&str> {
+    let (_, path) = text.split_once(':')?;
+    let staged = path.get(1..2) == Some(":") && path.starts_with(|stage: char| stage.is_ascii_digit());
+    let path = if staged && text.starts_with(':') { path.get(2..)? } else { path };
+    (!path.is_empty() && !path.starts_with(['/', '(', '!', '^'])).then_some(path)
+}
+
+/// What a pathspec means without its magic: `:(top)x`, `:/x`, `:!x`.
+fn pathspec(text: &str) -> &str {
+    match text.strip_prefix(':') {
+        Some(rest) if rest.starts_with('(') => rest.split_once(')').map_or(rest, |(_, path)| path),
+        Some(rest) => rest.trim_start_matches(['/', '^', '!', ':']),
+        None => text,
+    }
+}
+
+/// What is shown may be named on standard input, as `HEAD:.env`; from git itself come hashes.
+fn cat_file(parsed: &Parsed, judge: &mut Judge<'_>) {
+    revisions(parsed, judge);
+    if own(parsed, "batch batch-command").is_some() {
+        match &judge.stdin {
+            Stdin::None => {}
+            Stdin::Pipe { from, .. } if from.starts_with("git") || from.ends_with(" hashes") => {}
+            _ => judge.opaque("what is shown is named on standard input"),
         }
     }
 }
@@ -464,6 +534,9 @@ fn archive(parsed: &Parsed, judge: &mut Judge<'_>) {
         super::reaches(remote.as_ref(), judge);
     }
     let format = own(parsed, "format").and_then(|(_, format)| format.as_ref());
+    if format.and_then(Arg::exact).is_some_and(|format| matches!(format, "tgz" | "tar.gz")) {
+        judge.code("the configuration says what packs this format");
+    }
     if format.is_some_and(|format| !matches!(format.exact(), Some("tar" | "zip" | "tgz" | "tar.gz"))) {
         judge.opaque("a format of archives may be a program");
     }

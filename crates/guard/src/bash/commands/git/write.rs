@@ -3,6 +3,7 @@
 //! Forms that open an editor, run a command or ask questions cannot be said.
 
 use super::super::super::judge::{Arg, Judge};
+use super::super::places::takes_along;
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
 use super::{at, changes, configures, implied, own, reaches, reads};
 use Does::{AskFlag, Flag, Maybe, Read, Run, Value, Write};
@@ -173,7 +174,13 @@ pub(super) const SUBS: &[Spec] = &[
         opts: &STASH,
         operands: Operands::Sub,
         subs: &[
-            Spec { check: Some(reads), ..writer("list show", super::read::LOG) },
+            Spec {
+                check: Some(|parsed, judge| {
+                    reads(parsed, judge);
+                    super::read::shown(parsed, judge);
+                }),
+                ..writer("list show", super::read::LOG)
+            },
             checked("push save _", &STASH, stash),
             writer("pop apply", &[(Flag, "index q quiet")]),
             writer("drop clear create branch", &[(Flag, "q quiet")]),
@@ -181,7 +188,7 @@ pub(super) const SUBS: &[Spec] = &[
         ],
         ..PLAIN
     },
-    writer(
+    checked(
         "am",
         &[
             (
@@ -197,13 +204,14 @@ pub(super) const SUBS: &[Spec] = &[
             (Maybe, "show-current-patch S gpg-sign"),
             (Value, "p C whitespace directory exclude include patch-format empty quoted-cr"),
         ],
+        am,
     ),
     checked(
         "apply",
         &[
             (
                 Flag,
-                "stat numstat summary check index cached 3 3way build-fake-ancestor R reverse reject z apply v \
+                "stat numstat summary check index cached 3 3way R reverse reject z apply v \
                  verbose q",
             ),
             (
@@ -213,6 +221,7 @@ pub(super) const SUBS: &[Spec] = &[
             ),
             (Flag, "allow-empty allow-binary-replacement binary ours theirs union intent-to-add N"),
             (Value, "p C whitespace directory exclude include"),
+            (Write, "build-fake-ancestor"),
             (AskFlag, "unsafe-paths"),
         ],
         apply,
@@ -440,9 +449,18 @@ fn rename(parsed: &Parsed, judge: &mut Judge<'_>) {
     changes(parsed, judge);
     if let Some((to, from)) = parsed.operands.split_last() {
         for path in from {
-            judge.delete_tree(&at(parsed, path));
+            let path = at(parsed, path);
+            judge.delete_tree(&path);
+            takes_along(&path, judge);
+            if let (Some(path), Some(into)) = (path.exact(), at(parsed, to).exact()) {
+                let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+                let below = to.with(&format!("{into}/{name}"));
+                judge.write(&below);
+                takes_along(&below, judge);
+            }
         }
         judge.write(&at(parsed, to));
+        takes_along(&at(parsed, to), judge);
     }
 }
 
@@ -471,7 +489,25 @@ fn apply(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.read(&at(parsed, patch));
     }
     let looks = own(parsed, "stat numstat summary check").is_some();
-    if looks && own(parsed, "apply").is_none() { reads(parsed, judge) } else { changes(parsed, judge) }
+    if looks && own(parsed, "apply").is_none() {
+        reads(parsed, judge);
+    } else {
+        changes(parsed, judge);
+        below_directory(parsed, judge);
+    }
+}
+
+fn am(parsed: &Parsed, judge: &mut Judge<'_>) {
+    changes(parsed, judge);
+    below_directory(parsed, judge);
+}
+
+/// `--directory` puts every path of a patch behind another.
+fn below_directory(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if let Some((_, Some(directory))) = own(parsed, "directory") {
+        judge.write_tree(&at(parsed, directory));
+        takes_along(&at(parsed, directory), judge);
+    }
 }
 
 fn init(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -515,6 +551,7 @@ fn clone(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 fn patches(parsed: &Parsed, judge: &mut Judge<'_>) {
+    super::read::shown(parsed, judge);
     if own(parsed, "stdout").is_some() {
         return reads(parsed, judge);
     }

@@ -36,7 +36,7 @@ fn a_listing_feeds_xargs() {
         ("rg -l x", "xargs cat"),
         ("fd -e py", "xargs wc -l"),
         ("find . -name x", "xargs -I{} head -1 {}"),
-        ("find . -name x", "xargs sort"),
+        ("find . -name x -print0", "xargs -0 sort"),
         ("echo a.txt b.txt", "xargs cat"),
         ("echo a b", "xargs -n 1 wc -l"),
         ("find . -name x", "xargs"),
@@ -50,6 +50,8 @@ fn a_listing_feeds_xargs() {
         ("find . -name x", "xargs rm"),
         ("find . -printf '%f'", "xargs cat"),
         ("ls", "xargs sort"),
+        // Blanks in a name make words of it.
+        ("find . -name x", "xargs sort"),
         ("ls", "xargs rm"),
         ("find . -name x", "xargs -I{} sh -c 'cat {}'"),
         ("find . -name x", "xargs sh"),

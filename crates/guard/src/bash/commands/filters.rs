@@ -1,0 +1,102 @@
+//! Secrets that are chosen by a filter instead of being named: `--include=.env`, `-g '*.pem'`, `fd '^\\.env$' -x cat`.
+
+use std::path::Path;
+
+use super::super::globs;
+use super::super::judge::{Arg, Judge, Word};
+use super::spec::Parsed;
+
+/// The secrets that a file name pattern points at. One that leaves files out (`!…`) points at none.
+pub(super) fn secrets(pattern: &str) -> Vec<String> {
+    if pattern.starts_with('!') {
+        return Vec::new();
+    }
+    let pattern = pattern.trim_start_matches("**/").trim_start_matches('/');
+    // `{a,b}`: each of them.
+    let each: Vec<String> = match (pattern.split_once('{'), pattern.rsplit_once('}')) {
+        (Some((before, _)), Some((_, after))) => {
+            let inside = pattern.get(before.len() + 1..pattern.len() - after.len() - 1).unwrap_or_default();
+            inside.split(',').map(|one| format!("{before}{one}{after}")).collect()
+        }
+        _ => vec![pattern.to_owned()],
+    };
+    let mut found: Vec<String> = each.iter().flat_map(|pattern| globs::pointed_at(pattern)).collect();
+    found.retain(|path| crate::classify(Path::new(path)).secret.is_some());
+    found
+}
+
+/// The secrets that a regular expression over names points at.
+pub(super) fn secrets_by_regex(regex: &str) -> Vec<String> {
+    let plain = regex.replace(".*", "*").replace(".+", "*").replace(['\\', '^', '$', '(', ')'], "");
+    let mut found: Vec<String> = plain.split('|').flat_map(secrets).collect();
+    // Without an anchor it matches the ends of longer names, too: `\.pem`.
+    found.extend(plain.split('|').filter(|part| part.starts_with('.')).flat_map(|part| secrets(&format!("*{part}"))));
+    found
+}
+
+/// Reads the secrets that the values of these options choose (blank-separated names), unless only names are printed.
+pub(super) fn chosen(parsed: &Parsed, options: &str, judge: &mut Judge<'_>) {
+    for (value, name) in
+        values(parsed, options).flat_map(|value| secrets(&glob_of(value)).into_iter().map(move |name| (value, name)))
+    {
+        judge.read(&value.with(&name));
+    }
+}
+
+/// Whether one of these options chooses a secret.
+pub(super) fn chooses(parsed: &Parsed, options: &str) -> bool {
+    values(parsed, options).any(|value| !secrets(&glob_of(value)).is_empty())
+}
+
+fn values<'p>(parsed: &'p Parsed, options: &'p str) -> impl Iterator<Item = &'p Arg> {
+    let named = move |given: &str| options.split_whitespace().any(|name| name == given);
+    parsed.opts.iter().filter(move |(name, _)| named(name)).filter_map(|(_, value)| value.as_ref())
+}
+
+/// What is known of a word: its text, or its pattern where the shell has found no file for it.
+pub(super) fn text(arg: &Arg) -> Option<&str> {
+    match &arg.word {
+        Word::Exact(text) | Word::Glob { pattern: text, .. } => Some(text),
+        _ => None,
+    }
+}
+
+/// The pattern of `GLOB`, or of `NAME:GLOB` behind `--type-add`.
+fn glob_of(value: &Arg) -> String {
+    let text = text(value).unwrap_or_default();
+    text.rsplit_once(':').map_or(text, |(_, glob)| glob).to_owned()
+}
+
+/// Whether a word among these, as a name, a glob or a regular expression, points at a secret; `-e EXT`, too.
+pub(super) fn names_a_secret(words: &[Arg]) -> bool {
+    let mut extension = false;
+    words.iter().filter_map(text).any(|text| {
+        let value = text.rsplit_once('=').map_or(text, |(_, value)| value);
+        let ends = extension || text.starts_with("-e") && text.len() > 2 || text.starts_with("--extension=");
+        let end = if extension { text } else { text.strip_prefix("-e").unwrap_or(value) };
+        extension = matches!(text, "-e" | "--extension");
+        ends && !secrets(&format!("x.{}", end.trim_start_matches('.'))).is_empty()
+            || !text.starts_with('-') && (!secrets(value).is_empty() || !secrets_by_regex(value).is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_point_at_secrets() {
+        for glob in [".env", ".env*", "*.pem", "**/.env", "*.{rs,pem}", "id_rsa"] {
+            assert!(!secrets(glob).is_empty(), "{glob}");
+        }
+        for glob in ["*", "*.rs", "!.env", "*.{rs,toml}", "src/**", ".github", "*.env.example"] {
+            assert!(secrets(glob).is_empty(), "{glob}: {:?}", secrets(glob));
+        }
+        for regex in ["^\\.env$", "\\.pem$", "a|\\.env", "id_rsa"] {
+            assert!(!secrets_by_regex(regex).is_empty(), "{regex}");
+        }
+        for regex in ["", ".", "\\.rs$", "main", "^src", "test_.*\\.py"] {
+            assert!(secrets_by_regex(regex).is_empty(), "{regex}: {:?}", secrets_by_regex(regex));
+        }
+    }
+}

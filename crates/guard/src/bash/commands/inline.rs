@@ -1,0 +1,48 @@
+//! Words of build tools that are run themselves: rules from a stream, expressions of make, text of TeX, the program
+//! that a goal of maven is told to run.
+
+use super::build::named;
+use super::places;
+use super::spec::Parsed;
+
+/// What a word of a tool says that runs text of the command line, beside the words of its row.
+pub(super) fn runs_text(parsed: &Parsed, text: &str) -> Option<String> {
+    let said = || Some(format!("`{text}` runs what the command line says"));
+    let stream = |value: &str| value == "-" || value.starts_with("/dev/") || value.starts_with("/proc/");
+    if named("make gmake bmake", parsed) {
+        let long = text.strip_prefix("--").map(|rest| rest.split_once('=').unwrap_or((rest, "")));
+        return match long {
+            // Abbreviations of `--eval`; a file of rules that is a stream.
+            Some((name, _)) if name.starts_with("ev") => said(),
+            Some(("file" | "makefile" | "fil" | "makef", value)) if stream(value) => said(),
+            Some(_) => None,
+            None if stream(text) => said(),
+            None if text.starts_with('-') => {
+                let letters: String = text.chars().skip(1).take_while(char::is_ascii_alphabetic).collect();
+                let value = text.get(1 + letters.len()..).unwrap_or_default();
+                let rules = letters.ends_with('f') && stream(value);
+                // A bundle with a place elsewhere behind it: `-sC/x`.
+                let away =
+                    letters.len() > 1 && letters.ends_with(['C', 'f', 'I']) && value.starts_with(['/', '~', '.']);
+                (letters.starts_with('E') || rules || away && places::leads_away(value)).then(said).flatten()
+            }
+            None => text
+                .split_once('=')
+                .filter(|(_, value)| value.contains("$(") || value.contains("${"))
+                .and_then(|_| said()),
+        };
+    }
+    if named("pdflatex xelatex lualatex latex tectonic", parsed) {
+        return text.starts_with('\\').then(said).flatten();
+    }
+    if named("latexmk", parsed) {
+        let engine = text.strip_prefix('-').and_then(|rest| rest.trim_start_matches('-').split_once('='));
+        return engine.filter(|(name, _)| name.ends_with("latex")).and_then(|_| said());
+    }
+    if named("mvn mvnd", parsed) {
+        let goal = text.split('@').next().unwrap_or(text);
+        let runs = goal == "exec:exec" || goal.contains("exec-maven-plugin") && goal.ends_with(":exec");
+        return runs.then(said).flatten();
+    }
+    None
+}

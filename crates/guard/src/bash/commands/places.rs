@@ -1,0 +1,175 @@
+//! Places that words of a command name without being a plain path: behind `=`, attached to a short option, behind
+//! `@`, as one of a list, as the place of an output, or as the directory above a guarded one.
+//!
+//! Programs whose options have no table are read by this: whatever a word could name is looked at.
+
+use std::path::Path;
+
+use super::super::judge::{Arg, Judge};
+
+/// Options that a value may follow without a blank, longer than one letter.
+const ATTACHING: &[&str] =
+    &["-MF", "-MT", "-MQ", "-MJ", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot"];
+
+/// Options behind which the place of an output stands.
+const OUTPUTS: &str = "-o -d -MF -MJ --out --out-dir --outdir --outDir --output --output-dir --output-file \
+    --output-directory --outfile --outFile --target-dir --destdir --dest --destination --prefix --install-prefix \
+    --declarationDir --tsBuildInfoFile --junitxml --report-dir --build-dir --build-path --cache-dir --emit-path -outdir \
+    -output";
+
+/// Variables of a command line of make that say where things are installed.
+const INSTALLS: &str = "PREFIX prefix DESTDIR destdir exec_prefix bindir BINDIR sbindir libdir LIBDIR includedir datadir \
+    datarootdir sysconfdir mandir INSTALL_ROOT INSTALL_PATH INSTALL_PREFIX INSTALL_DIR CARGO_TARGET_DIR";
+
+/// Every text in `word` that may be a path.
+pub(super) fn paths(word: &str) -> Vec<&str> {
+    let mut found = vec![word];
+    found.extend(word.strip_prefix('@').filter(|rest| !rest.is_empty()));
+    found.extend(word.split_once('=').map(|(_, value)| value));
+    found.extend(word.rsplit_once('=').map(|(_, value)| value));
+    if word.starts_with('-') && !word.starts_with("--") {
+        found.extend(attached(word));
+    }
+    if word.starts_with('-') && !word.contains("://") {
+        let parts = word.split([',', ':', '=']).map(|part| part.strip_prefix('@').unwrap_or(part));
+        found.extend(parts.filter(|part| !part.is_empty()));
+    }
+    found.dedup();
+    found
+}
+
+/// What stands behind a short option without a blank.
+fn attached(word: &str) -> Option<&str> {
+    ATTACHING.iter().find_map(|name| word.strip_prefix(name)).or_else(|| word.get(2..)).filter(|rest| !rest.is_empty())
+}
+
+/// Whether a path leads away from the working directory.
+pub(super) fn leads_away(path: &str) -> bool {
+    path.starts_with(['/', '~']) || path.split('/').any(|part| part == "..")
+}
+
+/// Secrets among the words of a program that has no table, and files that are named behind `@`.
+pub(super) fn secrets(words: &[Arg], judge: &mut Judge<'_>) {
+    for word in words {
+        let Some(text) = word.exact() else { continue };
+        for path in paths(text) {
+            if crate::classify(&judge.resolve(path)).secret.is_some() {
+                judge.read(&word.with(path));
+            }
+        }
+    }
+}
+
+/// Whether a file is there, how large it is and when it changed: for a secret by its name that tells what the list
+/// of its directory tells, so that is what counts as read.
+pub(super) fn look(file: &Arg, judge: &mut Judge<'_>) {
+    let above = file.exact().and_then(|text| {
+        let path = judge.resolve(text);
+        let above = path.parent()?;
+        let here = judge.site.roots.iter().any(|root| above.starts_with(root));
+        let only_here = here && crate::classify(&path).secret.is_some() && crate::classify(above).secret.is_none();
+        only_here.then(|| above.display().to_string())
+    });
+    match above {
+        Some(above) => judge.read(&file.with(&above)),
+        None => judge.read(file),
+    }
+}
+
+/// Outputs that leave the working directory: behind an option that says so, or in a variable of make.
+pub(super) fn outputs(words: &[Arg], judge: &mut Judge<'_>) {
+    let is = |list: &str, name: &str| list.split_whitespace().any(|known| known == name);
+    let mut value_of_last = false;
+    for word in words {
+        let text = word.exact().unwrap_or_default();
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        let into = match value {
+            Some(value) if is(OUTPUTS, name) || is(INSTALLS, name) => Some(value),
+            None if value_of_last => Some(text),
+            _ if text.starts_with('-') && !text.starts_with("--") && is(OUTPUTS, text.get(..2).unwrap_or_default()) => {
+                text.get(2..)
+            }
+            _ => None,
+        };
+        if let Some(into) = into.filter(|into| leads_away(into)) {
+            judge.write_tree(&word.with(into));
+        }
+        value_of_last = value.is_none() && is(OUTPUTS, name);
+    }
+}
+
+/// Addresses among words: on another machine than this one, they are fetched. With `behind_options` also those that
+/// are the value of an option; without, such a value only names a place (`--base-url`).
+pub(super) fn addresses(words: &[Arg], behind_options: bool, judge: &mut Judge<'_>) {
+    const HERE: &[&str] = &["localhost", "127.0.0.1", "0.0.0.0", "[", ""];
+    let mut option = false;
+    for text in words.iter().map(|word| word.exact().unwrap_or_default()) {
+        let value = text.split_once('=').filter(|_| behind_options && text.starts_with('-'));
+        let place = value.map_or(text, |(_, value)| value);
+        if let Some((scheme, rest)) = place.split_once("://")
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || c == '+' || c == ':')
+            && scheme != "file"
+            && !scheme.is_empty()
+            && (behind_options || !option)
+        {
+            let host = rest.split(['/', ':', '?', '#']).next().unwrap_or_default();
+            let host = host.rsplit('@').next().unwrap_or(host);
+            if !HERE.contains(&host) {
+                judge.net(Some(host));
+            }
+        }
+        option = text.starts_with('-') && !text.contains('=');
+    }
+}
+
+/// A directory that comes to stand at `place`, or goes from there, takes the guarded files below it along: the
+/// first guarded place that would stand in it counts as written.
+pub(super) fn takes_along(place: &Arg, judge: &mut Judge<'_>) {
+    let Some(text) = place.exact() else { return };
+    let path = judge.resolve(text);
+    if let Some(below) = guarded_below(&path) {
+        let text = format!("{}/{below}", path.display());
+        judge.write(&place.with(&text));
+    }
+}
+
+/// The rest of the way from `path` to a guarded place of two parts or more: `workflows` for `.github`.
+fn guarded_below(path: &Path) -> Option<String> {
+    crate::path::guarded_spots().find_map(|spot| {
+        let run: Vec<&str> = spot.below.iter().chain(spot.name.iter()).copied().collect();
+        (1..run.len()).find_map(|count| {
+            let (start, rest) = run.split_at(count);
+            path.ends_with(start.iter().collect::<std::path::PathBuf>()).then(|| rest.join("/"))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_names_more_than_itself() {
+        for (word, path) in [
+            ("-C/etc", "/etc"),
+            ("@/home/x", "/home/x"),
+            ("-MF.git/hooks/x", ".git/hooks/x"),
+            ("-Wp,-MD,.git/hooks/x", ".git/hooks/x"),
+            ("--python_out=pyi_out:.git/hooks", ".git/hooks"),
+            ("-J-javaagent:/etc/x.jar", "/etc/x.jar"),
+            ("--config=/etc/x", "/etc/x"),
+        ] {
+            assert!(paths(word).contains(&path), "{word}: {:?}", paths(word));
+        }
+        assert_eq!(paths("src/a.c"), ["src/a.c"]);
+        assert!(!paths("--base-url=http://localhost:3000/x").iter().any(|path| leads_away(path)));
+    }
+
+    #[test]
+    fn the_way_to_a_guarded_place() {
+        assert_eq!(guarded_below(Path::new("/w/.github")).as_deref(), Some("workflows"));
+        assert_eq!(guarded_below(Path::new("/w/.cargo")).as_deref(), Some("config"));
+        assert_eq!(guarded_below(Path::new("/w/src")), None);
+        assert_eq!(guarded_below(Path::new("/w/.github/ISSUE_TEMPLATE")), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Words that a program replaces by the content of a file: `@FILE`.
+//!
+//! What stands in the file becomes options, and words of it are repeated in errors; so the file is read, and
+//! what the command does is not known.
+
+use super::super::judge::{Arg, Judge, Word};
+
+/// Programs that do it with every word.
+const NAMES: &[&str] = &[
+    "nm",
+    "gnm",
+    "objdump",
+    "gobjdump",
+    "readelf",
+    "greadelf",
+    "size",
+    "gsize",
+    "addr2line",
+    "strings",
+    "gstrings",
+    "strip",
+    "objcopy",
+    "ar",
+    "gar",
+    "ranlib",
+    "c++filt",
+    "elfedit",
+    "gprof",
+    "ld",
+    "as",
+    "gold",
+    "gcc",
+    "g++",
+    "cc",
+    "c++",
+    "cpp",
+    "clang",
+    "clang++",
+    "gfortran",
+    "javac",
+    "javadoc",
+    "java",
+    "jar",
+    "jlink",
+    "jpackage",
+    "jdeps",
+    "rustc",
+    "rustdoc",
+    "swiftc",
+    "kotlinc",
+    "7z",
+    "7za",
+    "7zr",
+    "7zz",
+    "rar",
+    "unrar",
+    "qpdf",
+    "dwp",
+    "dwarfdump",
+    "llvm-nm",
+    "llvm-objdump",
+    "llvm-readelf",
+    "llvm-strings",
+    "llvm-ar",
+];
+
+/// Notes the files among the words of `argv`.
+pub(super) fn files(known: &str, argv: &[Arg], judge: &mut Judge<'_>) {
+    if !NAMES.contains(&known) {
+        return;
+    }
+    for word in argv.iter().skip(1) {
+        let text = match &word.word {
+            Word::Exact(text) => text,
+            Word::Glob { prefix, .. } | Word::Opaque { prefix, .. } => prefix,
+            Word::OneOf(_) => continue,
+        };
+        if let Some(file) = text.strip_prefix('@').filter(|_| text.len() > 1 || word.exact().is_none()) {
+            judge.read(&word.with(file));
+            judge.opaque(format!("`{known}` takes its options from `{file}`"));
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Programs of a project that run the command, the line or the scripts behind them: `pnpm exec`, `rustup run`,
+//! `valgrind`, `concurrently`. What is behind them is judged as if it stood alone.
+
+use super::super::judge::{Arg, Judge};
+use super::effects::{named, run, run_words};
+use super::spec::{Operands, PLAIN, Parsed, Spec, Style};
+
+/// The table. It stands before the tools of [`super::build`].
+pub(super) const SPECS: &[Spec] = &[
+    raw("valgrind", |parsed, judge| behind_options(parsed, "", judge)),
+    raw("c8 nyc", |parsed, judge| {
+        if matches!(
+            parsed.operands.first().and_then(Arg::exact),
+            Some("report" | "check-coverage" | "merge" | "instrument")
+        ) {
+            return run(parsed, judge);
+        }
+        behind_options(parsed, COVERAGE, judge);
+    }),
+    raw("concurrently", concurrently),
+    raw("husky lefthook simple-git-hooks overcommit", installs_hooks),
+    raw("prisma", |parsed, judge| {
+        let sub = parsed.operands.first().and_then(Arg::exact);
+        if !matches!(sub, Some("generate" | "format" | "validate" | "version" | "-v" | "--version")) {
+            judge.net(None);
+        }
+        run(parsed, judge);
+    }),
+    raw("rails", rails),
+    raw("ffmpeg convert magick mogrify dot neato", media),
+    raw("manage.py artisan", |parsed, judge| {
+        if matches!(parsed.operands.first().and_then(Arg::exact), Some("shell" | "shell_plus" | "dbshell" | "tinker")) {
+            judge.opaque("it runs text, or is a dialogue");
+        }
+        run(parsed, judge);
+    }),
+];
+
+const COVERAGE: &str = "-r --reporter -o --reports-dir --report-dir -x --exclude -n --include -t --temp-directory \
+    --temp-dir --cwd --src --lines --functions --branches --statements -e --extension --require -i --cache-dir \
+    --nycrc-path --config -c --resolve --merge-async";
+
+/// Words that only their function reads.
+pub(super) const fn raw(names: &'static str, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {
+    Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(check), ..PLAIN }
+}
+
+/// Options of the runner, of which those in `valued` take the next word; then a command.
+pub(super) fn behind_options(parsed: &Parsed, valued: &str, judge: &mut Judge<'_>) {
+    const TEXT: &[&str] = &["-c", "--call", "--shell-mode", "--db-command", "--eval"];
+    let words = &parsed.operands;
+    let mut at = 0;
+    while let Some(text) = words.get(at).and_then(Arg::exact).filter(|text| text.starts_with('-')) {
+        at += 1;
+        if text == "--" {
+            break;
+        }
+        let name = text.split('=').next().unwrap_or(text);
+        let takes = valued.split_whitespace().any(|known| known == text);
+        if TEXT.contains(&name) && !takes {
+            judge.opaque(format!("`{name}` runs what the command line says"));
+        }
+        at += usize::from(takes);
+    }
+    let (options, command) = words.split_at(at.min(words.len()));
+    named(options, judge);
+    run_words(parsed, command, judge);
+}
+
+/// `RUNNER SUBCOMMAND [OPTIONS] COMMAND` of which the subcommand was read by the table.
+pub(super) fn exec(parsed: &Parsed, judge: &mut Judge<'_>) {
+    behind_options(parsed, "--filter -F --workspace -w --package -p --cwd -C", judge);
+}
+
+/// `rustup run [--install] TOOLCHAIN COMMAND`.
+pub(super) fn toolchain(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let is_option = |arg: &&Arg| arg.exact().is_some_and(|text| text.starts_with('-'));
+    let options = parsed.operands.iter().take_while(is_option).count();
+    if parsed.operands.iter().take(options).any(|arg| arg.exact() == Some("--install")) {
+        judge.net(None);
+    }
+    run_words(parsed, parsed.operands.get(options + 1..).unwrap_or_default(), judge);
+}
+
+/// Every operand is a line for a shell, or `npm:SCRIPT`.
+fn concurrently(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const VALUED: &str = "-n --names -c --prefix-colors -p --prefix -m --max-processes -l --prefix-length \
+        --name-separator --restart-tries --restart-after --success -s --default-input-target --kill-signal --ks \
+        --timestamp-format -t --teardown --pad-prefix --hide --handle-input-target";
+    judge.code(format!("runs `{}`", parsed.path.join(" ")));
+    judge.write_cwd();
+    let mut words = parsed.operands.iter();
+    while let Some(word) = words.next() {
+        match word.exact() {
+            Some("-v" | "--version" | "-h" | "--help") => {}
+            Some("--teardown") => line(words.next(), judge),
+            Some(text) if text.starts_with("--teardown=") => line(Some(&word.with(&text[11..])), judge),
+            Some(option) if option.starts_with('-') => {
+                if VALUED.split_whitespace().any(|known| known == option) {
+                    words.next();
+                }
+            }
+            Some(script)
+                if ["npm:", "yarn:", "pnpm:", "bun:", "node:", "deno:"].iter().any(|tool| script.starts_with(tool)) => {
+            }
+            _ => line(Some(word), judge),
+        }
+    }
+}
+
+/// A text for a shell.
+fn line(word: Option<&Arg>, judge: &mut Judge<'_>) {
+    match word.map(|word| (word.exact(), word)) {
+        Some((Some(text), word)) => judge.script(text, &[], word.span.clone()),
+        Some((None, _)) => judge.opaque("the line it runs is not known"),
+        None => {}
+    }
+}
+
+/// `cargo watch`: `-x SUBCOMMAND`, `-s LINE`, `-- COMMAND`.
+pub(super) fn cargo_watch(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.code("runs `cargo watch`");
+    judge.write_cwd();
+    let mut words = parsed.operands.iter().enumerate();
+    let subcommand = |text: &str, word: &Arg, judge: &mut Judge<'_>| {
+        judge.script(&format!("cargo {text}"), &[], word.span.clone());
+    };
+    while let Some((at, word)) = words.next() {
+        let Some(text) = word.exact() else {
+            judge.opaque("a word of `cargo watch` is not known");
+            continue;
+        };
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, Some(word.with(value))),
+            _ if text.starts_with("--") || text.len() < 3 || !text.starts_with('-') => (text, None),
+            _ => text.split_at_checked(2).map_or((text, None), |(name, value)| (name, Some(word.with(value)))),
+        };
+        match name {
+            "-s" | "--shell" => match value {
+                Some(value) => line(Some(&value), judge),
+                None => line(words.next().map(|(_, word)| word), judge),
+            },
+            "-x" | "--exec" => {
+                let value = value.or_else(|| words.next().map(|(_, word)| word.clone()));
+                match value.as_ref().and_then(Arg::exact) {
+                    Some(text) => subcommand(text, word, judge),
+                    None => judge.opaque("what `cargo watch -x` runs is not known"),
+                }
+            }
+            "-B" | "--use-shell" => {
+                judge.opaque(format!("`{name}` of `cargo watch` names a program"));
+                words.next();
+            }
+            "-w" | "--watch" | "-i" | "--ignore" | "-d" | "--delay" | "--features" | "-C" | "--workdir" | "-E"
+                if value.is_none() =>
+            {
+                words.next();
+            }
+            "--" => return run_words(parsed, parsed.operands.get(at + 1..).unwrap_or_default(), judge),
+            _ if !name.starts_with('-') => {
+                return run_words(parsed, parsed.operands.get(at..).unwrap_or_default(), judge);
+            }
+            _ => {}
+        }
+    }
+    named(&parsed.operands, judge);
+}
+
+/// Installers of git hooks: what writes `.git/hooks` or names another directory of them in `.git/config`.
+pub(super) fn installs_hooks(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let first = parsed.operands.first().and_then(Arg::exact);
+    if matches!(first, Some("--version" | "-v" | "version" | "--help" | "-h" | "help")) && parsed.operands.len() == 1 {
+        return;
+    }
+    if !matches!(first, Some("run" | "validate" | "dump")) {
+        let span = judge.span.clone();
+        for place in [".git/hooks", ".git/config"] {
+            let word = super::super::judge::Word::Exact(place.to_owned());
+            judge.write(&Arg { word, span: span.clone() });
+        }
+    }
+    run(parsed, judge);
+}
+
+/// Converters of pictures, sound and graphs: what they do with files of the workspace is code in the sandbox. Words
+/// with a prefix (`tcp:`, `ephemeral:`, `|cmd`, `@list`) are not files, and are not followed.
+fn media(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words = &parsed.operands;
+    const ALONE: &str = "-version --version -V -codecs -formats -encoders -list";
+    if let [one] = words.as_slice()
+        && one.exact().is_some_and(|text| ALONE.split(' ').any(|known| known == text))
+    {
+        return;
+    }
+    let numbers = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || b":.=x*/%+-<>!^".contains(&byte));
+    let plain = |word: &Arg| {
+        word.exact().is_some_and(|text| {
+            let named = text.split_once('=').map_or(text, |(_, value)| value);
+            let short = text.starts_with('-') && text.len() < 24 && !text.contains('/');
+            !text.contains(['|', '@', '`', '$', ';', '\n', '(', ',', '['])
+                && (short || numbers(named) || !text.contains(':'))
+        })
+    };
+    let formats = words.windows(2).any(|pair| {
+        matches!(pair, [option, value]
+        if matches!(option.exact(), Some("-f" | "-protocol_whitelist" | "-script"))
+            && !matches!(value.exact(), Some("mp4" | "mp3" | "null" | "image2" | "wav" | "webm" | "gif")))
+    });
+    if words.is_empty() || formats || !words.iter().all(plain) {
+        judge.opaque(format!("what `{}` does cannot be said", parsed.path.join(" ")));
+    }
+    run(parsed, judge);
+}
+
+/// Tasks, tests, servers and generators of the application; `runner` takes a text.
+fn rails(parsed: &Parsed, judge: &mut Judge<'_>) {
+    match parsed.operands.first().and_then(Arg::exact) {
+        Some("runner" | "r" | "console" | "c" | "dbconsole" | "db" | "credentials:edit" | "encrypted:edit") => {
+            judge.opaque("it runs text, or is a dialogue");
+        }
+        Some("new") => judge.net(None),
+        _ => {}
+    }
+    run(parsed, judge);
+}
+
+/// Tools whose operands are goals, each of them run.
+pub(super) const WITH_GOALS: &str = "make gmake bmake just task mage rake gradle mvn mvnd ant sbt mill lein mix bazel bazelisk \
+    turbo nx lerna rush mkdocs grunt gulp rebar3";
+
+/// The same words without the first ones.
+pub(super) fn behind(parsed: &Parsed, count: usize) -> Parsed {
+    parsed.with_operands(parsed.operands.get(count..).unwrap_or_default())
+}
+
+/// Goals of a build tool, of which any may be the one that reaches the network: `clean deploy`, `:app:publish`,
+/// `deploy-docs`, `do clean, deploy`.
+pub(super) fn goal_reaches(word: &str, net: &str) -> bool {
+    if word.starts_with('-') {
+        return false;
+    }
+    let known = |part: &str| {
+        net.split_whitespace().any(|goal| match goal.strip_suffix('*') {
+            Some(start) => part.starts_with(start),
+            None => part.strip_prefix(goal).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_', ':'])),
+        })
+    };
+    const LOCAL: &[&str] = &["publishToMavenLocal", "publishLocal", "publishM2", "publishLocalSigned"];
+    let local = |part: &str| LOCAL.contains(&part);
+    known(word) && !local(word) || word.split([',', ';', ' ', ':', '/', '+']).any(|part| known(part) && !local(part))
+}
+
+/// `coverage run -m MODULE` is `python -m MODULE`.
+pub(super) fn covered_module(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words = &parsed.operands;
+    let at = words.iter().position(|arg| matches!(arg.exact(), Some("-m" | "--module")));
+    if let Some(at) = at.filter(|_| words.first().and_then(Arg::exact) == Some("run"))
+        && let Some((option, rest)) = words.get(at..).and_then(<[Arg]>::split_first)
+    {
+        let mut argv = vec![option.with("python"), option.with("-m")];
+        argv.extend_from_slice(rest);
+        judge.command(&argv);
+    }
+}
+
+/// Before `--` the options are those of the package manager: one of them names the shell of its scripts.
+pub(super) fn names_shell(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let own = parsed.operands.iter().filter_map(Arg::exact).take_while(|text| *text != "--");
+    if own
+        .into_iter()
+        .any(|text| ["--script-shell", "--shell-emulator", "--node-options"].iter().any(|name| text.starts_with(name)))
+    {
+        judge.opaque("an option names the shell or the options of what scripts run");
+    }
+}
+
+/// A program of the project: what is known of it counts as if it stood alone, any other is not known.
+pub(super) fn bundle_exec(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let name = parsed.operands.first().and_then(Arg::exact).unwrap_or_default();
+    run(parsed, judge);
+    if !matches!(name, "cucumber" | "erb_lint" | "srb" | "steep") {
+        judge.command(&parsed.operands);
+    }
+}
