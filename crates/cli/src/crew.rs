@@ -3,19 +3,21 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
+use nika_agent::Bounds;
 use nika_agent::provider::Provider;
-use nika_agent::provider::choose::Said;
+use nika_agent::provider::choose::{SCRIPTED, Said};
 use nika_agent::sub::types::{Found, Types};
 use nika_agent::sub::{Crew, Enrolment, Fleet, Grounds, Models};
-use nika_agent::{Bounds, Briefing};
-use nika_contract::{AnyTool, BoxFuture, Cx, Group, News, ToolError, code};
+use nika_contract::{AnyTool, BoxFuture, Cx, Group, News, ToolError, code, text};
+use nika_guard::{LayeredRule, Policy, Rule, RuleKind};
 use nika_runtime::{Incoming, Session};
 use nika_store::tasks::{NewTask, Task};
 use nika_tools::work::Runner;
 use serde_json::Value;
 
-use crate::briefing;
+use crate::briefing::{self, For};
 use crate::compose::{self, Built, Ground, Shape};
 use crate::config::Effective;
 use crate::failure::Failure;
@@ -75,8 +77,19 @@ pub struct Known {
 
 impl Models for Known {
     fn model(&self, name: Option<&str>) -> Result<Arc<dyn Provider>, ToolError> {
-        let said = Said { provider: None, model: name };
-        models::model(&self.world, said, &self.effective.models.configured).map_err(error)
+        let configured = &self.effective.models.configured;
+        let Some(name) = name else {
+            return models::model(&self.world, Said::default(), configured).map_err(error);
+        };
+        // A name comes from a model, or from a file of the repository: it chooses among the models of the provider
+        // that a person chose, and opens no file and no address.
+        let provider = models::provider(&self.world, configured).map_err(error)?;
+        if provider == SCRIPTED {
+            let message = format!("a script has no other model, and '{}' is one", text::preview(name, 80));
+            return Err(ToolError::new(code::NO_MODEL, message).hint("leave `model` out"));
+        }
+        let said = Said { provider: Some(&provider), model: Some(name) };
+        models::model(&self.world, said, configured).map_err(error)
     }
 }
 
@@ -108,9 +121,30 @@ impl Grounds for Over {
     fn at(&self, root: &Path) -> Result<Crew, ToolError> {
         let ground = Ground::worktree(root, self.base.clone(), self.of.clone());
         let shape = Shape { fleet: self.fleet.get().and_then(Weak::upgrade), ..Shape::agents() };
-        let built = compose::build(&self.world, &ground, self.effective.clone(), shape).map_err(error)?;
+        let mut effective = self.effective.clone();
+        let home = self.world.home_text();
+        effective.policy = effective.policy.with(twins(&effective.policy, &self.of, root, home.as_deref()));
+        let built = compose::build(&self.world, &ground, effective, shape).map_err(error)?;
         Ok(crew(&built))
     }
+}
+
+/// Denials and questions about places of the workspace by their absolute names, or by the home's, hold for the same
+/// places of its worktree.
+fn twins(policy: &Policy, of: &Path, root: &Path, home: Option<&str>) -> Vec<LayeredRule> {
+    let absolute = format!("(/{}", of.display());
+    let by_home = home.and_then(|home| of.strip_prefix(home).ok()).map(|below| format!("(~/{}", below.display()));
+    let there = format!("(/{}", root.display());
+    let twin = |rule: &LayeredRule| {
+        let text = rule.rule.to_string();
+        let moved = [Some(&absolute), by_home.as_ref()].into_iter().flatten().find_map(|here| {
+            let rest = text.split_once(here.as_str()).filter(|(_, rest)| rest.starts_with(['/', ')', '*']))?;
+            Some(format!("{}{there}{}", rest.0, rest.1))
+        })?;
+        let parsed = Rule::parse(&moved, home).ok()?;
+        Some(LayeredRule { rule: parsed, ..rule.clone() })
+    };
+    policy.rules().iter().filter(|rule| rule.kind != RuleKind::Allow).filter_map(twin).collect()
 }
 
 /// Lets `session` start agents, where the call that comes may do so: what they work with is put together then, not
@@ -137,7 +171,7 @@ pub fn crew(built: &Built) -> Crew {
         jobs: Some(Arc::clone(&built.jobs)),
         clock: Arc::clone(&built.clock),
         bounds: bounds(built),
-        briefing: Briefing { wanted: None, allowed: None, ..briefing::write(built, &Shape::agents(), None) },
+        briefing: briefing::write(built, For::Crew, None),
         notes: Some(Arc::new(briefing::Noted(Arc::clone(&built.db)))),
     }
 }
@@ -147,6 +181,22 @@ pub fn bounds(built: &Built) -> Bounds {
     let models = &built.effective.models;
     Bounds { max_turns: models.max_turns, parallel: models.parallel as usize, ..Bounds::default() }
 }
+
+/// Ends what a session has at work in the background, and waits until it has: an agent that is asked to stop leaves a
+/// whole conversation and a row that says so.
+pub async fn end(built: &Built, session: &str) {
+    built.fleet.end_session(session);
+    for _ in 0..END_LOOKS {
+        if built.fleet.afloat(session).is_empty() {
+            return;
+        }
+        tokio::time::sleep(END_LOOK).await;
+    }
+}
+
+/// Five seconds in all, which is more than an agent is given to end by itself.
+const END_LOOKS: usize = 100;
+const END_LOOK: Duration = Duration::from_millis(50);
 
 /// Runs the tasks that were written down with a prompt.
 #[derive(Debug)]
@@ -173,5 +223,32 @@ fn error(failure: Failure) -> ToolError {
     match failure {
         Failure::Error(error) => error,
         Failure::NobodyListens => ToolError::new(code::BUG, "the program's own output was closed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nika_guard::Layer;
+
+    #[test]
+    fn a_rule_about_a_place_of_the_workspace_holds_in_its_worktree() {
+        let rule = |kind, text: &str| LayeredRule {
+            kind,
+            rule: Rule::parse(text, Some("/home/ada")).expect("a rule"),
+            layer: Layer::User,
+            at: "a test".into(),
+        };
+        let rules = vec![
+            rule(RuleKind::Deny, "read(//home/ada/app/priv/**)"),
+            rule(RuleKind::Ask, "write(~/app/src/**)"),
+            rule(RuleKind::Deny, "read(//home/ada/apple/**)"),
+            rule(RuleKind::Deny, "read(**/x)"),
+            rule(RuleKind::Allow, "read(//home/ada/app/**)"),
+        ];
+        let policy = Policy::new(rules, true);
+        let found = twins(&policy, Path::new("/home/ada/app"), Path::new("/home/ada/wt/one"), Some("/home/ada"));
+        let said: Vec<String> = found.iter().map(|rule| rule.rule.to_string()).collect();
+        assert_eq!(said, ["read(//home/ada/wt/one/priv/**)", "write(//home/ada/wt/one/src/**)"]);
     }
 }

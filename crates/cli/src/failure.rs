@@ -41,6 +41,7 @@ const EXITS: &[(Code, u8)] = &[
     (code::RULE_MALFORMED, USAGE),
     (code::BAD_ROOT, USAGE),
     (code::NO_MODEL, USAGE),
+    (code::UNKNOWN_SESSION, USAGE),
     (code::SCHEMA_UNUSABLE, USAGE),
     (code::NOT_CONFINED, REFUSED),
     (code::NOT_STARTED, NOT_STARTED),

@@ -1,8 +1,9 @@
 //! From what was said, configured and set in the environment to a model that can be asked.
 
+use std::io::Read;
 use std::sync::Arc;
 
-use nika_agent::provider::choose::{Chosen, Configured, Said, choose};
+use nika_agent::provider::choose::{Chosen, Configured, SCRIPTED, Said, choose};
 use nika_agent::provider::{Key, Patience, Provider, Proxies, Retrying, Scripted, Sleeping, Wire};
 use nika_contract::{ToolError, code};
 
@@ -10,12 +11,15 @@ use crate::failure::Failure;
 use crate::time::SystemClock;
 use crate::world::World;
 
+/// Bytes of a script.
+const MOST_BYTES: u64 = 4 << 20;
+
 /// The model to ask. Its client is made when it is asked for the first time.
 pub fn model(world: &World, said: Said<'_>, configured: &Configured) -> Result<Arc<dyn Provider>, Failure> {
     let is_set = |name: &str| world.variable(name).is_some();
     match choose(said, configured, &is_set)? {
         Chosen::Scripted { file } => {
-            let text = std::fs::read_to_string(&file).map_err(|error| {
+            let text = script(&file).map_err(|error| {
                 ToolError::new(code::NO_MODEL, format!("the script {file} cannot be read: {error}"))
                     .hint("--model names a file when the provider is `scripted`")
             })?;
@@ -31,6 +35,28 @@ pub fn model(world: &World, said: Said<'_>, configured: &Configured) -> Result<A
             Ok(patient(world, Wire::new(choice.endpoint(key), proxies, Patience::default(), Arc::new(SystemClock))?))
         }
     }
+}
+
+/// The provider that a person chose, by configuration, the command line or the key that is set: its name or address.
+pub fn provider(world: &World, configured: &Configured) -> Result<String, Failure> {
+    if let Some(provider) = &configured.provider {
+        return Ok(provider.clone());
+    }
+    let is_set = |name: &str| world.variable(name).is_some();
+    Ok(match choose(Said::default(), configured, &is_set)? {
+        Chosen::Wire(choice) => choice.provider,
+        Chosen::Scripted { .. } => SCRIPTED.to_owned(),
+    })
+}
+
+/// The script, which is a plain file and no book.
+fn script(file: &str) -> std::io::Result<String> {
+    if !std::fs::metadata(file)?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    let mut text = String::new();
+    std::fs::File::open(file)?.take(MOST_BYTES).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// A model that is asked again where that may help.

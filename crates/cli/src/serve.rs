@@ -45,8 +45,11 @@ fn stdio(world: &World, built: &Arc<Built>, shape: &Shape) -> Result<(), Failure
         );
     }
     let backend = Arc::new(Backend::new(Arc::clone(built), world.pid, shape, Way::Stdio));
-    one_thread()?.block_on(serve_stdio(Arc::<Backend>::clone(&backend)))?;
-    backend.end();
+    one_thread()?.block_on(async {
+        let served = serve_stdio(Arc::<Backend>::clone(&backend)).await;
+        backend.end().await;
+        served
+    })?;
     built.tidy(u64::from(world.pid));
     Ok(())
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nika_contract::{PlanMode, ToolError, code};
 use nika_guard::Budget;
@@ -28,10 +28,10 @@ pub struct Opened {
     /// To dispatch in.
     pub session: Arc<Session>,
     /// How it is kept; `None` for a session that nothing outlives.
-    named: Option<Named>,
+    named: Option<Mutex<Named>>,
 }
 
-/// What was there when a named session was opened.
+/// What was there when a named session was opened, or last kept.
 #[derive(Debug, Default)]
 struct Named {
     objects: HashMap<PathBuf, (Hash, Option<Hash>)>,
@@ -111,13 +111,14 @@ fn open_named(built: &Built, world: &World, name: &str, needs: &dyn Fn(&Path) ->
     }
     named.grants = session.grants();
     named.loaded = session.loaded();
-    Ok(Opened { session: Arc::new(session), named: Some(named) })
+    Ok(Opened { session: Arc::new(session), named: Some(Mutex::new(named)) })
 }
 
 impl Opened {
-    /// Keeps the session, when it has a name and learned something.
+    /// Keeps the session, when it has a name and learned something. It may be kept as often as one likes.
     pub fn keep(&self, built: &Built) -> Result<(), Failure> {
         let Some(named) = &self.named else { return Ok(()) };
+        let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
         let ledger = self.session.state.slot::<Ledger>();
         let (grants, loaded) = (self.session.grants(), self.session.loaded());
         let cwd = self.session.state.slot::<Cwd>().get();
@@ -128,6 +129,7 @@ impl Opened {
         if !ledger.take_changed() && grants == named.grants && loaded == named.loaded && !counted && !moved {
             return Ok(());
         }
+        let grants_now = grants.clone();
         let mut file = SessionFile {
             id: self.session.id().to_owned(),
             workspace: built.files.root().to_owned(),
@@ -135,6 +137,15 @@ impl Opened {
             grants,
             extra: Value::Null,
             saved_at: built.clock.unix_ms(),
+        };
+        let kept = Named {
+            grants: grants_now,
+            loaded: loaded.clone(),
+            cwd: cwd.clone(),
+            calls,
+            plans,
+            objects: HashMap::new(),
+            paths: HashSet::new(),
         };
         let mut extra = Extra { loaded, stamps: Vec::new(), cwd, calls, plans };
         for (path, seen) in ledger.all() {
@@ -146,9 +157,14 @@ impl Opened {
             file.reads.push(ReadEntry { path, hash, object, stamp: None });
             extra.stamps.push(seen.stamp);
         }
-        self.join_others(built, named, &mut file, &mut extra)?;
+        self.join_others(built, &named, &mut file, &mut extra)?;
         file.extra = serde_json::to_value(extra).unwrap_or_default();
-        Ok(sessions::save(&built.state, &file)?)
+        sessions::save(&built.state, &file)?;
+        // What is kept now is what a later look compares with.
+        let objects = file.reads.iter().map(|read| (read.path.clone(), (read.hash, read.object))).collect();
+        let paths = file.reads.into_iter().map(|read| read.path).collect();
+        *named = Named { objects, paths, ..kept };
+        Ok(())
     }
 
     /// Takes over what another process of this session saved while this one ran.

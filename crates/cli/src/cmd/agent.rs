@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use nika_agent::provider::choose::Said;
 use nika_agent::sub::Enrolment;
-use nika_agent::{Agent, Conversation, Ended, SIMPLE, Watch, Why};
+use nika_agent::{Agent, Conversation, Ended, Happening, SIMPLE, Watch, Why};
 use nika_contract::{Asked, Asker, BoxFuture, Cancel, Herald, Inquiry, Nobody, Question, Replied, ToolError, code};
 use nika_guard::{Budget, Layer, Limit};
 use nika_runtime::Session;
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::args::{self, Report};
 use crate::ask::Terminal;
-use crate::briefing;
+use crate::briefing::{self, For};
 use crate::cmd::call::cancelled_by_ctrl_c;
 use crate::compose::{self, Built, Ground, Shape, Voice};
 use crate::config::Effective;
@@ -51,17 +51,26 @@ fn work(args: args::Agent) -> Result<ExitCode, Failure> {
     let ground = Ground::find(&world, &args.place)?;
     let mut effective = ground.configure(&world, &args.standing)?;
     bound(&mut effective, &args);
+    chosen(&mut effective, &args);
     let task = task(&args)?;
     let wanted = args.schema.as_deref().map(schema).transpose()?;
     let said = Said { provider: args.provider.as_deref(), model: args.model.as_deref() };
     let model = models::model(&world, said, &effective.models.configured)?;
+    if args.max_cost.is_some() && model.model().prices.is_none() {
+        let message = format!("--max-cost needs prices, and none are known for {}", model.model().id);
+        let hint = "say them in the configuration: `providers.NAME.prices: {input: …, output: …}`";
+        return Err(ToolError::new(code::BAD_ARGUMENTS, message).hint(hint).into());
+    }
 
     let view = View::new(&world, args.output, wanted.is_some());
     let shape = Shape { voice: view.voice(), objects: true, lasting: true, ..Shape::default() };
-    let built = compose::build(&world, &ground, effective, shape.clone())?;
+    let built = Arc::new(compose::build(&world, &ground, effective, shape)?);
     let (talk, opened) = open(&built, &world, &args)?;
-    let mut briefing = briefing::write(&built, &shape, world.cwd().ok().as_deref());
-    if args.simple || world.variable("NIKA_SIMPLE").is_some_and(|value| value != "0") {
+    let opened = Arc::new(opened);
+    let simple = args.simple || world.variable("NIKA_SIMPLE").is_some_and(|value| value != "0");
+    let who = if simple { For::SimpleRun } else { For::Run };
+    let mut briefing = briefing::write(&built, who, world.cwd().ok().as_deref());
+    if simple {
         briefing.allowed = Some(SIMPLE.iter().map(|name| (*name).to_owned()).collect());
     }
     briefing.wanted = wanted;
@@ -72,7 +81,7 @@ fn work(args: args::Agent) -> Result<ExitCode, Failure> {
         session: Arc::clone(&opened.session),
         model,
         asker: view.asker(&world, &cancel),
-        watch: view.watch(),
+        watch: Arc::new(Keeping { watch: view.watch(), opened: Arc::clone(&opened), built: Arc::clone(&built) }),
         clock: Arc::clone(&built.clock),
         cancel: cancel.clone(),
         bounds: crew::bounds(&built),
@@ -92,19 +101,36 @@ fn work(args: args::Agent) -> Result<ExitCode, Failure> {
     );
     cancelled_by_ctrl_c(cancel);
     let ended = several_threads()?.block_on(async {
-        match &task {
+        let ended = match &task {
             Some(task) => agent.run(task).await,
             None => agent.resume().await,
-        }
+        };
+        // Nothing outlives its session: what it has at work in the background ends with it.
+        crew::end(&built, opened.session.id()).await;
+        ended
     });
-    // Nothing outlives its session: what it has at work in the background ends with it.
-    built.fleet.end_session(opened.session.id());
-    // What was read and granted counts also for a run that failed.
-    opened.keep(&built)?;
-    let ended = ended?;
-    built.tidy(u64::from(world.pid));
+    // What was read and granted counts also for a run that failed, and is told of after its answer.
+    let kept = opened.keep(&built);
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(fault) => {
+            view.stop();
+            return Err(fault.into());
+        }
+    };
     view.close(&opened.session, &ended)?;
+    kept?;
+    built.tidy(u64::from(world.pid));
     Ok(exit(&ended))
+}
+
+/// What the command line chooses, the agents that work for this one choose among.
+fn chosen(effective: &mut Effective, args: &args::Agent) {
+    let configured = &mut effective.models.configured;
+    if let Some(provider) = &args.provider {
+        configured.provider = Some(provider.clone());
+        configured.model = args.model.clone();
+    }
 }
 
 /// The bounds that the command line sets are the session's.
@@ -146,6 +172,13 @@ fn schema(path: &std::path::Path) -> Result<Value, Failure> {
 fn open(built: &Built, world: &World, args: &args::Agent) -> Result<(Conversation, Opened), Failure> {
     let fresh = || format!("agent-{}-{}", time::compact(built.clock.unix_ms()), world.pid);
     let known = |name: &str| -> Result<(), Failure> {
+        if is_anothers(name) {
+            let message = format!("session {name:?} is an agent's that worked for another session");
+            let hint = "its limits were its type's, which a person's run has not; begin a copy with --fork";
+            if args.resume.is_some() {
+                return Err(ToolError::new(code::UNKNOWN_SESSION, message).hint(hint).into());
+            }
+        }
         let there = Conversation::list(&built.state)?;
         if there.iter().any(|conversed| conversed.session == name) {
             return Ok(());
@@ -171,6 +204,29 @@ fn open(built: &Built, world: &World, args: &args::Agent) -> Result<(Conversatio
         }
     };
     Ok((talk, session::open_whole(built, world, &name)?))
+}
+
+/// Whether the session of this name belongs to an agent that worked for another: `SESSION.a1`.
+fn is_anothers(name: &str) -> bool {
+    let number = name.rsplit_once(".a").map(|(_, number)| number);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Keeps the session as it goes, so that a kill takes neither plan mode nor what was read, granted and counted.
+struct Keeping {
+    watch: Arc<dyn Watch>,
+    opened: Arc<Opened>,
+    built: Arc<Built>,
+}
+
+impl Watch for Keeping {
+    fn saw(&self, what: &Happening<'_>) {
+        if matches!(what, Happening::TurnBegan { .. } | Happening::CallEnded { .. }) {
+            // One that cannot be kept now is kept at the end, which says why it could not.
+            let _ = self.opened.keep(&self.built);
+        }
+        self.watch.saw(what);
+    }
 }
 
 /// Turns run calls at once: some threads, for tools that think while they hold one.
@@ -236,6 +292,13 @@ impl View {
                 terminal: Terminal { colours: world.colours_in_errors, cancel: cancel.clone(), floor: live.floor() },
             }),
             _ => Arc::new(Nobody),
+        }
+    }
+
+    /// Nothing is told any more: the run failed by a fault of ours.
+    fn stop(&self) {
+        if let View::Live { live, .. } = self {
+            live.hold();
         }
     }
 

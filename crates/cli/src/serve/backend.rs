@@ -59,8 +59,8 @@ impl Backend {
     }
 
     /// The client is gone: what its session has at work ends.
-    pub fn end(&self) {
-        self.built.fleet.end_session(self.process.id());
+    pub async fn end(&self) {
+        crew::end(&self.built, self.process.id()).await;
     }
 
     /// The session of a request; `None` for a new one.

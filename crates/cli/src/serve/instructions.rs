@@ -24,7 +24,7 @@ pub fn write(built: &Built, shape: &Shape, over_http: bool) -> String {
             other => other.tool(canonical).to_owned(),
         }
     };
-    let mut said = vec![roots(built), standing(&built.effective.stance)];
+    let mut said = vec![roots(built), standing(&built.effective.stance, "this client cannot ask")];
     said.push(format!(
         "Read a file with {} before editing or replacing it; edits are byte exact, and what others changed \
          meanwhile is kept. {} takes back any call's changes.",
@@ -52,7 +52,8 @@ pub fn write(built: &Built, shape: &Shape, over_http: bool) -> String {
     said.join("\n")
 }
 
-fn roots(built: &Built) -> String {
+/// Where it works.
+pub fn roots(built: &Built) -> String {
     let roots: Vec<String> = built.files.roots().map(|root| root.display().to_string()).collect();
     let rest = roots.len().saturating_sub(MAX_ROOTS);
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
@@ -63,7 +64,8 @@ fn roots(built: &Built) -> String {
     }
 }
 
-fn standing(stance: &Stance) -> String {
+/// How it stands; `unless` says when nobody can be asked.
+pub fn standing(stance: &Stance, unless: &str) -> String {
     let says = |cell: Cell, what: &str| match cell {
         Cell::Allow => format!("{what} is free"),
         Cell::Ask | Cell::Floor => format!("{what} asks the user"),
@@ -72,7 +74,7 @@ fn standing(stance: &Stance) -> String {
     let acts = [(Act::ReadInside, "reading"), (Act::WriteInside, "writing"), (Act::ReachOutside, "reaching outside")];
     let said: Vec<String> = acts.iter().map(|(act, what)| says(act.under(stance), what)).collect();
     let asks = acts.iter().any(|(act, _)| matches!(act.under(stance), Cell::Ask | Cell::Floor));
-    let unasked = if asks { " Where this client cannot ask, a question is a refusal (NIKA-205)." } else { "" };
+    let unasked = if asks { format!(" Where {unless}, a question is a refusal (NIKA-205).") } else { String::new() };
     format!(
         "Mode {stance}: {}.{unasked} Commands run in a sandbox: they write inside the roots only, and reach no host that was not allowed.",
         said.join(", ")
@@ -91,7 +93,7 @@ mod tests {
             (Mode::Ask, "reading is free, writing asks the user, reaching outside asks the user. Where"),
             (Mode::AcceptEdits, "reading is free, writing is free, reaching outside asks the user. Where"),
         ] {
-            let said = standing(&mode.into());
+            let said = standing(&mode.into(), "this client cannot ask");
             assert!(said.contains(want), "{said}");
         }
     }

@@ -125,7 +125,7 @@ fn a_session_goes_on_and_a_copy_leaves_it_as_it_was() {
     // The copy has answers already, and this script none: it says so, and the first conversation is untouched.
     world.run(&script).exits(1).complains("no more turns");
     assert_eq!(lines(&session), before);
-    agent(&world, &["x", "--resume", "nobody"]).exits(1).complains("nika sessions");
+    agent(&world, &["x", "--resume", "nobody"]).exits(2).complains("nika sessions");
 }
 
 #[test]
@@ -208,4 +208,67 @@ fn a_task_with_a_prompt_is_done_before_its_call_ends() {
     world.run(&[&create[..], &model].concat()).exits(0).says("t1 [pending] count").complains("t1 is at work");
     world.run(&["call", "task_output", "task_id=t1"]).exits(0).says("There are two files.");
     world.run(&["call", "task_list"]).exits(0).says("[completed]");
+}
+
+#[test]
+fn a_kill_does_not_end_plan_mode() {
+    let script = "turns:\n\
+        - calls: [{tool: tool_search, arguments: {query: 'select:enter_plan_mode,sleep'}}]\n\
+        - calls: [{tool: enter_plan_mode, arguments: {}}]\n\
+        - calls: [{tool: sleep, arguments: {duration_ms: 1500}}]\n\
+        - calls: [{id: w, tool: write, arguments: {file_path: b.txt, content: x}}]\n\
+        - expect: {results: [{id: w, contains: plan mode, is_error: true}]}\n  say: still planning\n";
+    let world = scene(script);
+    let mut child = world.nika(&with_script(&["x", "--mode", "accept-edits"])).spawn().expect("it starts");
+    let session = loop {
+        assert!(child.try_wait().expect("it can be asked").is_none(), "it ended before it was killed");
+        let kept = world.path("state");
+        let states =
+            std::fs::read_dir(&kept).expect("the base").filter_map(|entry| Some(entry.ok()?.path().join("sessions")));
+        let files =
+            states.filter_map(|dir| std::fs::read_dir(dir).ok()).flatten().filter_map(|entry| Some(entry.ok()?.path()));
+        let planning =
+            |path: &std::path::PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"plans\":true"));
+        if let Some(path) = files.into_iter().find(planning) {
+            break path.file_stem().expect("a name").to_string_lossy().into_owned();
+        }
+        std::thread::yield_now();
+    };
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    let ran = agent(&world, &["--resume", &session, "--mode", "accept-edits"]);
+    ran.exits(0).says("still planning").complains("plan mode");
+    assert!(!world.root().join("b.txt").exists());
+}
+
+#[test]
+fn a_models_name_opens_no_file_and_chooses_no_other_provider() {
+    let asks = |model: &str| {
+        format!(
+            "turns:\n- calls: [{{tool: tool_search, arguments: {{query: 'select:agent'}}}}]\n- calls: [{{id: a, tool: agent, arguments: \
+             {{description: d, prompt: count the files, model: {model}}}}}]\n- say: done\nconversations:\n- when: {{first_user_contains: \
+             count the files}}\n  turns: [{{say: by the same model}}]\n"
+        )
+    };
+    for model in ["scripted/../secret.yaml", "anthropic/claude", "'http://127.0.0.1:9/v1'"] {
+        let world = scene(&asks(model));
+        std::fs::write(world.path("secret.yaml"), "turns: [{say: from the other script}]\n").expect("written");
+        let mut command = world.nika(&with_script(&["x", "--mode", "workspace", "--output", "stream-json"]));
+        let ran = Ran::of(command.env("ANTHROPIC_API_KEY", "k").output().expect("it starts"));
+        ran.exits(0);
+        assert!(!ran.out.contains("from the other script") && !ran.out.contains("api.anthropic.com"), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_an_agent_began_for_another_is_copied_and_not_gone_on_with() {
+    let world = scene(COUNTS);
+    agent(&world, &["how many files?", "--mode", "workspace"]).exits(0);
+    let listed = world.run(&["sessions", "--output", "json"]).json();
+    let all = listed.as_array().expect("a list");
+    let child = all.iter().filter_map(|one| one["session"].as_str()).find(|session| session.ends_with(".a1"));
+    let child = child.expect("the explorer's").to_owned();
+    agent(&world, &["x", "--resume", &child]).exits(2).complains("--fork");
+    let world = scene(MENDS);
+    agent(&world, &["x", "--max-cost", "1"]).exits(2).complains("needs prices");
 }
