@@ -2,8 +2,9 @@
 //!
 //! Git does what a repository's configuration says, and a repository may be anybody's: hooks, monitors, filters and
 //! helpers are programs that it names. Every run here has its configuration pinned so that none of them starts:
-//! [`QUIET`], and each filter driver that is configured is blanked by name. Only git's own worktree and index
-//! commands run; what an agent itself does with git goes through `bash` and its sandbox.
+//! [`QUIET`], and each filter driver that is configured where it runs is blanked by name. None starts git in a
+//! submodule, which has a configuration of its own. Only git's own worktree and index commands run; what an agent
+//! itself does with git goes through `bash` and its sandbox.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -46,6 +47,8 @@ const WALL: Duration = Duration::from_secs(600);
 const LOOK: Duration = Duration::from_millis(5);
 /// Bytes of an answer that are kept: a status of a hundred thousand paths.
 const MAX_OUTPUT_BYTES: u64 = 16 << 20;
+/// New files that are named in one run: a kernel takes so many words of any length that a path has.
+const AT_ONCE: usize = 200;
 /// Characters of a complaint.
 const MAX_COMPLAINT: usize = 2_000;
 
@@ -162,16 +165,20 @@ impl Git {
         if run.line(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]).is_ok() {
             return Err(GitError::Taken(format!("the branch {branch}")));
         }
-        let arguments: [&OsStr; 7] = [
+        // What is configured may hang on the worktree's place and its branch (`includeIf`), so that the filters are
+        // known only once it is there: its files come after that.
+        let arguments: [&OsStr; 8] = [
             "worktree".as_ref(),
             "add".as_ref(),
             "--quiet".as_ref(),
+            "--no-checkout".as_ref(),
             "-b".as_ref(),
             branch.as_ref(),
             dir.as_ref(),
             base.as_ref(),
         ];
-        if let Err(error) = run.bytes(&arguments) {
+        let filled = |_| self.at(&dir, cancel).bytes(&["reset", "--hard", "--quiet", "--no-recurse-submodules"]);
+        if let Err(error) = run.bytes(&arguments).and_then(filled) {
             // A half made one is ours, and nothing was done in it.
             let left = Worktree { repo: root.to_owned(), dir: dir.clone(), root: dir, branch, base };
             let _ = self.at(root, &Cancel::default()).forget(&left);
@@ -188,7 +195,16 @@ impl Git {
         if !permit.covers_read(&worktree.dir) {
             return Err(GitError::NotPermitted(format!("look at {}", worktree.dir.display())));
         }
-        let changed = changed(&self.at(&worktree.dir, cancel).porcelain()?);
+        let here = self.at(&worktree.dir, cancel);
+        let mut changed = changed(&here.porcelain()?);
+        // None is there at first, so one that is was fetched to be worked in: what it holds only its own git can say.
+        let staged = here.bytes(&["ls-files", "--stage", "-z"])?;
+        for entry in staged.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"160000 ")) {
+            let path = entry.splitn(2, |byte| *byte == b'\t').nth(1).and_then(listed_path).map(PathBuf::from);
+            changed.extend(path.filter(|path| worktree.dir.join(path).join(".git").exists()));
+        }
+        changed.sort();
+        changed.dedup();
         // What the repository's own branch has taken over is not lost.
         let own = format!("refs/heads/{}", worktree.branch);
         let run = self.at(&worktree.repo, cancel);
@@ -251,7 +267,14 @@ impl Git {
             let words = words.iter().map(OsString::from).chain(paths.iter().map(|path| path.clone().into_os_string()));
             words.collect::<Vec<_>>()
         };
-        run.bytes(&with(&["--literal-pathspecs", "add", "--all", "--"]))?;
+        // Not `add`, which starts git in each submodule among the paths. The commit itself takes what is tracked.
+        let new =
+            run.bytes(&with(&["--literal-pathspecs", "ls-files", "--others", "--exclude-standard", "-z", "--"]))?;
+        let new: Vec<&OsStr> = new.split(|byte| *byte == 0).filter_map(listed_path).collect();
+        for some in new.chunks(AT_ONCE) {
+            let words: [&OsStr; 4] = ["update-index".as_ref(), "--add".as_ref(), "--replace".as_ref(), "--".as_ref()];
+            run.bytes(&[&words, some].concat())?;
+        }
         run.bytes(&with(&[
             "--literal-pathspecs",
             "commit",
@@ -314,7 +337,8 @@ impl Run<'_> {
             "-z",
             "--untracked-files=all",
             "--no-renames",
-            "--ignore-submodules=none",
+            // Not `none`: git would start itself in each submodule, whose own configuration nobody has pinned.
+            "--ignore-submodules=dirty",
         ])
     }
 
@@ -441,6 +465,13 @@ fn blanked(listed: &[u8]) -> Vec<(String, String)> {
     let settings = [("smudge", ""), ("clean", ""), ("process", ""), ("required", "false")];
     let of = |driver: String| settings.map(|(key, value)| (format!("filter.{driver}.{key}"), value.to_owned()));
     drivers.into_iter().flat_map(of).collect()
+}
+
+/// A path of a list with NULs. A repository that lies in another one ends with a slash, which is no part of its name.
+fn listed_path(entry: &[u8]) -> Option<&OsStr> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = entry.strip_suffix(b"/").unwrap_or(entry);
+    (!path.is_empty()).then(|| OsStr::from_bytes(path))
 }
 
 /// The paths of a status in porcelain v2 with NULs and without renames.

@@ -72,6 +72,18 @@ impl Transcript {
         Ok(transcript)
     }
 
+    /// Takes the name `session` for a conversation that is begun later: makes its transcript, without a line.
+    /// False when there is one already. Of several processes that try at once, one is told true.
+    pub fn claim(state: &State, session: &str) -> Result<bool, StoreError> {
+        let path = path(state, session)?;
+        make_dir(state)?;
+        match File::options().write(true).create_new(true).mode(0o600).open(&path) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(StoreError::io("make", &path, error)),
+        }
+    }
+
     /// Whose transcript this is.
     pub fn session(&self) -> &str {
         &self.session

@@ -65,6 +65,7 @@ impl Fleet {
         let crew = self.crew()?;
         let db = self.db()?;
         self.check(cx.session.id(), order.kind.as_deref(), order.model.as_deref())?;
+        self.check_wanted(&order, &crew)?;
         let depth = Fleet::depth(&parent);
         if depth >= self.settings.depth {
             let message = format!("agents stand at most {} deep below one another", self.settings.depth);
@@ -79,7 +80,7 @@ impl Fleet {
         }
         // Nobody waits, so nobody is asked.
         let order = Order { alone: true, ..order };
-        let session = self.name_for(parent.id(), &crew.state);
+        let session = self.name_for(parent.id(), &crew.state)?;
         let stance = parent.stance();
         let kept = |rule: &&LayeredRule| {
             rule.kind != RuleKind::Allow && matches!(rule.layer, Layer::CommandLine | Layer::Session)

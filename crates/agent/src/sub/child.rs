@@ -120,6 +120,7 @@ impl Child {
                 ToolError::new(code::TOO_MANY_AGENTS, message).hint("do it yourself; `agent.max_depth` is the bound")
             );
         }
+        fleet.check_wanted(order, &home)?;
         let seat = seat.map_or_else(|| fleet.seat(), Ok)?;
         let kind = settings.types.get(order.kind.as_deref().unwrap_or(USUAL))?;
         let mut notes = Vec::new();
@@ -136,7 +137,7 @@ impl Child {
         }
         parent.spend(Budget::DelegatedTasks, 1)?;
 
-        let id = id.unwrap_or_else(|| fleet.name_for(parent.id(), &home.state));
+        let id = id.map_or_else(|| fleet.name_for(parent.id(), &home.state), Ok)?;
         let (crew, worktree) = match &order.worktree {
             None => (home.clone(), None),
             Some(slug) => {

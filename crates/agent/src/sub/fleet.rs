@@ -11,12 +11,14 @@ use nika_host::git::{Git, GitError, worktree_place};
 use nika_host::proc::Jobs;
 use nika_runtime::{Runtime, Session};
 use nika_store::tasks::TaskId;
-use nika_store::{Db, State};
+use nika_store::{Db, State, Transcript};
 
 use super::background::Detach;
 use super::child::Starter;
+use super::narrow::Order;
 use super::types::Types;
 use crate::agent::{Bounds, Briefing, Notes};
+use crate::context::WANTED;
 use crate::happening::Watch;
 use crate::provider::Provider;
 
@@ -179,6 +181,16 @@ impl Fleet {
         &self.settings.types
     }
 
+    /// Whether an agent can answer with an object, where the order wants one.
+    pub(super) fn check_wanted(&self, order: &Order, crew: &Crew) -> Result<(), ToolError> {
+        if order.wanted.is_none() || self.pool(crew).contains(&WANTED) {
+            return Ok(());
+        }
+        let message = format!("this program has no `{WANTED}`, so an agent of it cannot answer with an object");
+        Err(ToolError::new(code::NO_AGENTS, message)
+            .hint("leave `schema` out and say in `prompt` what to answer with, or run the task with `nika agent`"))
+    }
+
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -259,16 +271,17 @@ impl Fleet {
         std::iter::successors(session.parent(), |above| above.parent()).count()
     }
 
-    /// The name of a new agent of `parent`, which nothing on disk has.
-    pub(super) fn name_for(&self, parent: &str, state: &State) -> String {
+    /// The name of a new agent of `parent`, claimed: nothing on disk has it, and no other process gets it.
+    pub(super) fn name_for(&self, parent: &str, state: &State) -> Result<String, ToolError> {
         let mut counted = lock(&self.counted);
         let count = counted.entry(parent.to_owned()).or_default();
         loop {
             *count += 1;
             let id = child_id(parent, *count);
-            // A session that is gone on with in another process has agents of before.
-            if nika_store::journal::lines(state, &id).is_err() && nika_store::transcript::lines(state, &id).is_err() {
-                return id;
+            // A session that is gone on with in another process has agents of before; one whose transcript was
+            // cleared away has a journal still.
+            if nika_store::journal::lines(state, &id).is_err() && Transcript::claim(state, &id)? {
+                return Ok(id);
             }
         }
     }
@@ -360,5 +373,49 @@ mod tests {
             id = child_id(&id, count);
             assert!(id.len() <= 64 && id.ends_with(&format!(".a{count}")), "{id}");
         }
+    }
+    struct Nobody;
+
+    impl Models for Nobody {
+        fn model(&self, _: Option<&str>) -> Result<Arc<dyn Provider>, ToolError> {
+            Err(ToolError::new(code::NO_MODEL, "there is none"))
+        }
+    }
+
+    fn fleet() -> Arc<Fleet> {
+        Fleet::new(Settings {
+            types: Types::new([]),
+            models: Arc::new(Nobody),
+            root: PathBuf::from("proj"),
+            db: None,
+            git: None,
+            grounds: None,
+            detach: None,
+            at_once: 1,
+            depth: 1,
+        })
+    }
+
+    #[test]
+    fn no_two_programs_give_an_agent_the_same_name() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let state = State::open(dir.path()).expect("a state directory");
+        let mut names: Vec<String> = std::thread::scope(|scope| {
+            // Each as a process of its own: nothing is shared but the directory.
+            let begun: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let fleet = fleet();
+                        (0..5).map(|_| fleet.name_for("cli-1", &state).expect("a name")).collect::<Vec<_>>()
+                    })
+                })
+                .collect();
+            begun.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
+        });
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 20, "{names:?}");
+        let talks = crate::conversation::Conversation::list(&state).expect("a list");
+        assert_eq!(talks, [], "a name alone is no conversation");
     }
 }

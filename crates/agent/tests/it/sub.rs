@@ -213,6 +213,23 @@ turns:
 }
 
 #[test]
+fn an_object_is_refused_where_no_agent_can_answer_with_one() {
+    let mut without = world("turns: [{say: never asked}]");
+    without.objects = false;
+    let made = without.make();
+    let schema = json!({"type": "object", "properties": {"count": {"type": "integer"}}});
+    for background in [false, true] {
+        let arguments = json!({"description": "d", "prompt": "p", "schema": schema, "run_in_background": background});
+        let error = made.refused("agent", arguments, 840);
+        assert!(error.message.contains("structured_output"), "{error}");
+        assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("`schema`")), "{error:?}");
+    }
+    assert!(made.events("test", "AgentSpawned").is_empty());
+    let output = made.call("agent", json!({"description": "d", "prompt": "p"}));
+    assert!(output.joined_text().starts_with("never asked"), "{}", output.joined_text());
+}
+
+#[test]
 fn an_agent_that_does_not_come_to_an_end_says_so() {
     let turns = "turns:\n".to_owned() + &"  - calls: [{tool: glob, arguments: {pattern: '*'}}]\n".repeat(3);
     let made = world(&turns).make();

@@ -157,6 +157,8 @@ pub struct World {
     pub asker: Arc<dyn Asker>,
     /// Only the tools that start agents.
     pub bare: bool,
+    /// `structured_output` is among the tools.
+    pub objects: bool,
 }
 
 pub fn world(script: &str) -> World {
@@ -173,6 +175,7 @@ pub fn world(script: &str) -> World {
         depth: 2,
         asker: Arc::new(Nobody),
         bare: false,
+        objects: true,
     }
 }
 
@@ -212,6 +215,7 @@ impl World {
             clock: Arc::new(WallClock::default()),
             fleet: OnceLock::new(),
             bare: self.bare,
+            objects: self.objects,
         });
         let fleet = Fleet::new(Settings {
             types: self.types,
@@ -244,6 +248,7 @@ struct Ground {
     clock: Arc<WallClock>,
     fleet: OnceLock<Arc<Fleet>>,
     bare: bool,
+    objects: bool,
 }
 
 impl Grounds for Ground {
@@ -272,7 +277,9 @@ impl Grounds for Ground {
         let mut tools = if self.bare { Vec::new() } else { nika_tools::all(&needs) };
         tools.extend(nika_agent::tools::all(fleet));
         tools.push(Erased::boxed(Bash { root: root.to_path_buf() }));
-        tools.push(Erased::boxed(StructuredOutput));
+        if self.objects {
+            tools.push(Erased::boxed(StructuredOutput));
+        }
         let clock: Arc<dyn Clock> = self.clock.clone();
         let runtime = Runtime::new(Parts {
             tools,

@@ -222,3 +222,102 @@ fn without_a_permit_or_a_repository_there_is_none() {
     assert!(matches!(error, GitError::Cancelled), "{error}");
     assert!(!worktree_place(&repo.root(), "x").0.exists());
 }
+
+/// A repository that sets a filter for every file, whose programs an included file names where `condition` holds.
+fn filtered_where(condition: &str) -> (Repo, PathBuf) {
+    let repo = Repo::new();
+    let trap = repo.dir.path().join("ran");
+    std::fs::write(repo.root().join(".gitattributes"), "* filter=x\n").expect("written");
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "--quiet", "-m", "Attributes"]);
+    let evil = repo.dir.path().join("evil");
+    let touch = format!("sh -c 'echo ran >> {}; cat'", trap.display());
+    std::fs::write(&evil, format!("[filter \"x\"]\nsmudge = \"{touch}\"\nclean = \"{touch}\"\n")).expect("written");
+    repo.git(&["config", &format!("includeIf.{condition}.path"), evil.to_str().expect("a name")]);
+    (repo, trap)
+}
+
+#[test]
+fn filters_that_are_configured_only_in_a_worktree_are_not_run() {
+    for condition in ["onbranch:nika/**", "gitdir:**/worktrees/**"] {
+        let (repo, trap) = filtered_where(condition);
+        let permit = repo.permit();
+        let made = git().create(&permit, &repo.root(), "quiet", &wanted()).expect("made");
+        assert_eq!(std::fs::read_to_string(made.dir.join("sub/a.txt")).expect("checked out"), "one\n");
+        std::fs::write(made.dir.join("sub/a.txt"), "two\n").expect("written");
+        let status = git().status(&permit, &made, &wanted()).expect("status");
+        assert_eq!(status.changed, [PathBuf::from("sub/a.txt")]);
+        git().commit(&permit, &made.dir, &status.changed, "Quietly", &wanted()).expect("committed");
+        assert!(!trap.exists(), "{condition}: a filter of the worktree ran");
+
+        // The trap is one: git as it is springs it there.
+        std::fs::remove_file(made.dir.join("sub/a.txt")).expect("removed");
+        repo.in_dir(&made.dir, &["checkout", "--", "sub/a.txt"]);
+        assert!(trap.exists(), "{condition}: the test's own filter never runs");
+        git().remove(&permit, &made, true, &wanted()).expect("removed");
+    }
+}
+
+#[test]
+fn nothing_is_started_in_a_submodule() {
+    let repo = Repo::new();
+    let trap = repo.dir.path().join("ran");
+    let inner = repo.root().join("dep");
+    std::fs::create_dir_all(&inner).expect("made");
+    std::fs::write(inner.join("lib.txt"), "one\n").expect("written");
+    for words in [
+        &["init", "--quiet", "--initial-branch=main"][..],
+        &["config", "user.name", "Ada"],
+        &["config", "user.email", "ada@example.org"],
+        &["add", "."],
+        &["commit", "--quiet", "-m", "begin"],
+    ] {
+        repo.in_dir(&inner, words);
+    }
+    std::fs::write(repo.root().join(".gitmodules"), "[submodule \"dep\"]\npath = dep\nurl = ./dep\n").expect("written");
+    repo.git(&["-c", "advice.addEmbeddedRepo=false", "add", "."]);
+    repo.git(&["commit", "--quiet", "-m", "A submodule"]);
+    let touch = format!("sh -c 'echo ran >> {}; cat'", trap.display());
+    repo.in_dir(&inner, &["config", "filter.x.clean", &touch]);
+    repo.in_dir(&inner, &["config", "core.fsmonitor", &touch]);
+    std::fs::write(inner.join(".gitattributes"), "* filter=x\n").expect("written");
+    // As long as it was: only its content says that it is another.
+    std::fs::write(inner.join("lib.txt"), "two\n").expect("written");
+    std::fs::write(repo.root().join("sub/a.txt"), "two\n").expect("written");
+
+    let permit = repo.permit();
+    let changed = git().changes(&permit, &repo.root(), &wanted()).expect("status");
+    let top = repo.root().canonicalize().expect("there");
+    assert_eq!(changed, [top.join("sub/a.txt")], "what lies in a submodule is that submodule's");
+    assert!(!trap.exists(), "the look at changes ran something in the submodule");
+    let paths = ["dep", "sub"].map(PathBuf::from);
+    git().commit(&permit, &repo.root(), &paths, "Both", &wanted()).expect("committed");
+    assert!(!trap.exists(), "the commit ran something in the submodule");
+    assert_eq!(repo.git(&["show", "--format=", "--name-only", "HEAD"]), "sub/a.txt");
+    assert!(!trap.exists());
+
+    // The trap is one: git as it is springs it.
+    repo.git(&["status", "--porcelain", "--ignore-submodules=none"]);
+    assert!(trap.exists(), "the test's own programs never run");
+
+    // A submodule at another commit is a change of the repository, which is seen and committed.
+    repo.in_dir(&inner, &["config", "--unset", "core.fsmonitor"]);
+    repo.in_dir(&inner, &["config", "--unset", "filter.x.clean"]);
+    repo.in_dir(&inner, &["commit", "--quiet", "--all", "-m", "Further"]);
+    repo.in_dir(&inner, &["config", "filter.x.clean", &touch]);
+    std::fs::write(inner.join("lib.txt"), "six\n").expect("written");
+    std::fs::remove_file(&trap).expect("removed");
+    let changed = git().changes(&permit, &repo.root(), &wanted()).expect("status");
+    assert_eq!(changed, [top.join("dep")]);
+    git().commit(&permit, &repo.root(), &changed, "Further", &wanted()).expect("committed");
+    assert_eq!(repo.git(&["show", "--format=", "--name-only", "HEAD"]), "dep");
+    assert!(!trap.exists(), "ran in the submodule");
+
+    // What is worked in below a worktree is kept with it.
+    let made = git().create(&permit, &repo.root(), "w", &wanted()).expect("made");
+    assert!(git().status(&permit, &made, &wanted()).expect("status").is_clean(), "it is not there at first");
+    repo.in_dir(&made.dir, &["clone", "--quiet", inner.to_str().expect("a name"), "dep"]);
+    let error = git().remove(&permit, &made, false, &wanted()).expect_err("it is there");
+    assert!(matches!(&error, GitError::HoldsWork(_, status) if status.changed == [PathBuf::from("dep")]), "{error}");
+    assert!(!trap.exists(), "ran in the submodule");
+}
