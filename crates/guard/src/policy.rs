@@ -126,7 +126,7 @@ impl Policy {
     /// The verdict's share for one effect.
     pub(crate) fn judge_one(&self, stance: &Stance, effect: &Effect, tool: &str) -> Reason {
         let find = |kind| self.rules.iter().find(|rule| rule.kind == kind && rule.rule.touches(effect, tool));
-        let (act, cell) = acts(effect)
+        let (act, cell) = acts(effect, tool)
             .into_iter()
             .map(|act| (act, act.under(stance)))
             .max_by_key(|(_, cell)| Decision::from(*cell))
@@ -222,8 +222,7 @@ fn covered_by_commands(effects: &[Effect], reasons: &mut [Reason]) {
     let by_rule = |reason: &&Reason| matches!(reason.source, Source::Rule { .. });
     let Some(source) = commands().find(by_rule).map(|reason| reason.source.clone()) else { return };
     for (effect, reason) in effects.iter().zip(reasons.iter_mut()) {
-        let inside =
-            matches!(effect, Effect::Write(place) if acts(effect) == [Act::WriteInside] && place.below_root.is_some());
+        let inside = matches!(effect, Effect::Write(place) if acts(effect, "") == [Act::WriteInside] && place.below_root.is_some());
         if inside && reason.decision == Decision::Ask && matches!(reason.source, Source::Mode(_)) {
             (reason.decision, reason.source) = (Decision::Allow, source.clone());
             (reason.remedy, reason.rule) = (Vec::new(), None);
@@ -232,7 +231,7 @@ fn covered_by_commands(effects: &[Effect], reasons: &mut [Reason]) {
 }
 
 /// What an effect amounts to. A path may be several things at once; the strictest counts.
-fn acts(effect: &Effect) -> Vec<Act> {
+fn acts(effect: &Effect, tool: &str) -> Vec<Act> {
     let place_acts = |place: &Place, inside: Act, special: Option<Act>| {
         let base = if place.below_root.is_some() { inside } else { Act::ReachOutside };
         std::iter::once(base).chain(special).collect()
@@ -246,7 +245,10 @@ fn acts(effect: &Effect) -> Vec<Act> {
             let class = classify(&place.path);
             // A write that replaces a tree takes what lies in it along; a `.git` or `.nika` below it is
             // not named here, so the host refuses to move or delete a directory that holds one.
-            let special = class.asked().is_some().then_some(Act::WriteGuarded);
+            // What undo takes back a command was allowed to do: git wrote its own files, and only their name is asked
+            // about. What is guarded whoever writes it is a question for undo, too.
+            let why = if tool == "undo" { class.guarded } else { class.asked() };
+            let special = why.is_some().then_some(Act::WriteGuarded);
             place_acts(place, Act::WriteInside, special)
         }
         Effect::Exec(exec) => vec![match exec.kind {
@@ -353,6 +355,20 @@ mod tests {
         ] {
             assert_eq!(decide(&all, mode, effect.clone()), want, "{mode} {effect}");
         }
+    }
+
+    #[test]
+    fn undo_takes_back_what_git_wrote_itself_and_asks_about_what_is_guarded_whoever_writes() {
+        let stance = Stance::from(Mode::Workspace);
+        let write = |tool: &str, path: &str| {
+            let effects = Effects::write(Place::inside("/r", path)).of(tool);
+            Policy::default().judge(&stance, &effects).decision
+        };
+        assert_eq!((write("undo", ".git/index"), write("write", ".git/index")), (Decision::Allow, Decision::Floor));
+        assert_eq!(
+            (write("undo", ".git/hooks/x"), write("undo", ".nika/config.yaml")),
+            (Decision::Floor, Decision::Floor)
+        );
     }
 
     #[test]
