@@ -39,7 +39,13 @@ pub fn run(args: args::Agent) -> Result<ExitCode, Failure> {
     let output = args.output;
     match work(args) {
         Err(Failure::Error(error)) if output != Report::Text => {
-            out::json(&render::error_object(&error, None))?;
+            let mut object = render::error_object(&error, None);
+            if output == Report::StreamJson {
+                // Whatever happens, the last line of a stream is the one that says how it ended.
+                object["event"] = "ended".into();
+                object["stopped"] = "fault".into();
+            }
+            out::json(&object)?;
             Ok(ExitCode::from(failure::exit(error.code)))
         }
         other => other,

@@ -161,6 +161,11 @@ fn a_model_that_cannot_be_had_is_an_error_that_helps() {
     world.run(&["agent"]).exits(2).complains("there is no task");
     let object = world.run(&["agent", "x", "--output", "json"]).json();
     assert_eq!(object["code"], "NIKA-800");
+    let ended = world.run(&["agent", "x", "--output", "stream-json"]).json();
+    assert_eq!(
+        (&ended["event"], &ended["stopped"], &ended["code"]),
+        (&"ended".into(), &"fault".into(), &"NIKA-800".into())
+    );
     world.run(&["agent", "x", "--provider", "scripted"]).exits(2).complains("needs a script");
     // What a script expects and does not find is said with its place.
     let world = scene("turns:\n- expect: {tools_include: [teleport]}\n  say: x\n");
