@@ -43,7 +43,7 @@ pub(crate) use protected::SKIPPED;
 pub use protected::{Known, MAX_WITHHELD, scan, scan_with, secrets_at_home};
 pub use proxy::Visit;
 pub use reach::{Reach, Refused};
-pub(crate) use ready::Ready;
+pub(crate) use ready::{Ready, take_beside};
 pub use run::{Finished, run};
 
 /// What to start inside.

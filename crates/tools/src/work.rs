@@ -25,10 +25,10 @@ mod words;
 use std::fmt;
 use std::sync::Arc;
 
-use nika_contract::{BoxFuture, Cx, Scene, ToolError, code};
+use nika_contract::{BoxFuture, Cx, Output, Scene, ToolError, code};
 use nika_guard::{Effect, Effects};
 use nika_store::Db;
-use nika_store::tasks::{NewTask, Task, TaskError, TaskId};
+use nika_store::tasks::{Change, Move, NewTask, Task, TaskError, TaskId, To};
 
 /// What these tools stand on.
 #[derive(Debug)]
@@ -55,6 +55,20 @@ impl Ground {
         let db = Arc::clone(&self.db);
         let asked = tokio::task::spawn_blocking(move || act(&db).map_err(Into::into)).await;
         asked.map_err(|error| ToolError::new(code::BUG, format!("the database could not be asked: {error}")))?
+    }
+
+    /// Changes one row, and answers with it and what that set free.
+    async fn change(&self, id: TaskId, change: Change, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let now = cx.clock.unix_ms();
+        Ok(answer::changed(self.ask(move |db| db.change_task(id, &change, now)).await?))
+    }
+
+    /// Ends the work on one row for good: its agent is asked to stop and heard of, or the row is given up.
+    async fn end(&self, id: TaskId, reason: Option<String>, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        if self.look(id, cx).await?.run.is_some() {
+            return task_stop::stop(self, id, cx).await;
+        }
+        self.change(id, Change { to: Some(To::By(Move::Cancel)), reason, ..Change::default() }, cx).await
     }
 
     /// One row, after those whose agents are gone were failed.

@@ -3,17 +3,17 @@
 //! The socket is the supervisor's standard input. First comes the order, with the job's descriptors beside
 //! it; then lines of JSON both ways. Its end is the owner's end: nothing else has to be said for that.
 
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use nika_guard::profile::Profile;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::sandbox::take_beside;
 
 /// An order longer than this is a mistake: the longest command line that Linux takes is 2 MiB.
 const MAX_ORDER_BYTES: usize = 16 << 20;
@@ -191,23 +191,10 @@ pub(crate) fn send_order(link: BorrowedFd<'_>, order: &Order, fds: &[BorrowedFd<
 
 /// Takes the order; `None` when the owner went away before it gave one.
 pub(crate) fn take_order(link: BorrowedFd<'_>) -> io::Result<Option<(Order, Vec<OwnedFd>)>> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
-    let mut beside = RecvAncillaryBuffer::new(&mut space);
     let mut length = [0; 4];
-    let got = rustix::io::retry_on_intr(|| {
-        rustix::net::recvmsg(link, &mut [IoSliceMut::new(&mut length)], &mut beside, RecvFlags::CMSG_CLOEXEC)
-    })?;
-    if got.bytes == 0 {
-        return Ok(None);
-    }
-    let mut fds = Vec::new();
-    for message in beside.drain() {
-        if let RecvAncillaryMessage::ScmRights(rights) = message {
-            fds.extend(rights);
-        }
-    }
+    let Some((came, fds)) = take_beside(link, &mut length)? else { return Ok(None) };
     let mut stream = Stream(link);
-    stream.read_exact(&mut length[got.bytes..])?;
+    stream.read_exact(&mut length[came..])?;
     let length = u32::from_le_bytes(length) as usize;
     if length > MAX_ORDER_BYTES {
         return Err(io::Error::other("an order of this length is none"));

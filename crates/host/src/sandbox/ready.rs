@@ -181,14 +181,13 @@ fn wait_for_order(mut wires: Wires) -> ! {
     init::end(&wires, made)
 }
 
-type Received = (Profile, Vec<Step>, Prepared, Option<OwnedFd>);
-
-fn receive(link: &OwnedFd) -> io::Result<Option<Received>> {
+/// Takes the first bytes of a message into `bytes`, with the descriptors beside them; `None` when the other end is
+/// gone. How many bytes came: the rest follows as plain bytes.
+pub(crate) fn take_beside(link: impl AsFd, bytes: &mut [u8]) -> io::Result<Option<(usize, Vec<OwnedFd>)>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
-    let mut lengths = [0; 8];
     let got = rustix::io::retry_on_intr(|| {
-        rustix::net::recvmsg(link, &mut [IoSliceMut::new(&mut lengths)], &mut beside, RecvFlags::CMSG_CLOEXEC)
+        rustix::net::recvmsg(&link, &mut [IoSliceMut::new(bytes)], &mut beside, RecvFlags::CMSG_CLOEXEC)
     })?;
     if got.bytes == 0 {
         return Ok(None);
@@ -199,8 +198,16 @@ fn receive(link: &OwnedFd) -> io::Result<Option<Received>> {
             fds.extend(rights);
         }
     }
+    Ok(Some((got.bytes, fds)))
+}
+
+type Received = (Profile, Vec<Step>, Prepared, Option<OwnedFd>);
+
+fn receive(link: &OwnedFd) -> io::Result<Option<Received>> {
+    let mut lengths = [0; 8];
+    let Some((came, fds)) = take_beside(link, &mut lengths)? else { return Ok(None) };
     let mut rest = File::from(rustix::io::fcntl_dupfd_cloexec(link, 3)?);
-    rest.read_exact(&mut lengths[got.bytes..])?;
+    rest.read_exact(&mut lengths[came..])?;
     let [told, words] = [0, 4].map(|at| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| lengths[at + byte])));
     if told > MOST_BYTES || words > MOST_BYTES {
         return Err(io::Error::other("a message of this length is none"));

@@ -57,8 +57,7 @@ impl Tool for TaskBlock {
             reason: params.reason,
             ..Change::default()
         };
-        let (id, now) = (params.task_id, cx.clock.unix_ms());
-        Ok(answer::changed(self.ground.ask(move |db| db.change_task(id, &change, now)).await?))
+        self.ground.change(params.task_id, change, cx).await
     }
 }
 

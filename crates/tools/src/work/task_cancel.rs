@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, event};
 use nika_guard::Effects;
-use nika_store::tasks::{Change, Move, TaskId, To};
+use nika_store::tasks::TaskId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Ground, answer, control, task_stop, words};
+use super::{Ground, answer, control, words};
 
 /// Gives a task up. Tasks that wait for it go on waiting, and are named. An agent that does it is stopped.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -51,13 +51,7 @@ impl Tool for TaskCancel {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let id = params.task_id;
-        if self.ground.look(id, cx).await?.run.is_some() {
-            return task_stop::stop(&self.ground, id, cx).await;
-        }
-        let change = Change { to: Some(To::By(Move::Cancel)), reason: params.reason, ..Change::default() };
-        let now = cx.clock.unix_ms();
-        Ok(answer::changed(self.ground.ask(move |db| db.change_task(id, &change, now)).await?))
+        self.ground.end(params.task_id, params.reason, cx).await
     }
 }
 

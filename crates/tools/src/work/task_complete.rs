@@ -45,8 +45,7 @@ impl Tool for TaskComplete {
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let change = Change { to: Some(To::By(Move::Complete)), ..Change::default() };
-        let (id, now) = (params.task_id, cx.clock.unix_ms());
-        Ok(answer::changed(self.ground.ask(move |db| db.change_task(id, &change, now)).await?))
+        self.ground.change(params.task_id, change, cx).await
     }
 }
 

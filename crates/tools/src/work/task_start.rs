@@ -55,8 +55,7 @@ impl Tool for TaskStart {
             active_form: params.active_form,
             ..Change::default()
         };
-        let (id, now) = (params.task_id, cx.clock.unix_ms());
-        Ok(answer::changed(self.ground.ask(move |db| db.change_task(id, &change, now)).await?))
+        self.ground.change(params.task_id, change, cx).await
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, event};
 use nika_guard::Effects;
-use nika_store::tasks::{Change, Changed, Move, TaskId, To};
+use nika_store::tasks::{Changed, TaskId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -54,14 +54,7 @@ impl Tool for TaskStop {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let id = params.task_id;
-        if self.ground.look(id, cx).await?.run.is_some() {
-            return stop(&self.ground, id, cx).await;
-        }
-        let reason = Some("stopped".to_owned());
-        let change = Change { to: Some(To::By(Move::Cancel)), reason, ..Change::default() };
-        let now = cx.clock.unix_ms();
-        Ok(answer::changed(self.ground.ask(move |db| db.change_task(id, &change, now)).await?))
+        self.ground.end(params.task_id, Some("stopped".to_owned()), cx).await
     }
 }
 

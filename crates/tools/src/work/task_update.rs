@@ -124,7 +124,7 @@ impl Tool for TaskUpdate {
             note,
             reason,
         };
-        Ok(answer::changed(self.ground.ask(move |db| db.change_task(id, &change, now)).await?))
+        self.ground.change(id, change, cx).await
     }
 }
 
