@@ -59,7 +59,7 @@ fn lines_can_be_followed() {
     let world = world().file("a.txt", "one\n");
     world.run(&["call", "list_dir"]).exits(0);
     let mut child = world.nika(&["log", "--follow"]).stdout(Stdio::piped()).spawn().expect("it starts");
-    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     // It may begin to follow after the first of these, or within one, whose arguments it then has not seen; the next
     // is shown whole.
     let whole = |line: &String| line.contains("a.txt");
