@@ -232,8 +232,11 @@ fn a_kill_does_not_end_plan_mode() {
             std::fs::read_dir(&kept).expect("the base").filter_map(|entry| Some(entry.ok()?.path().join("sessions")));
         let files =
             states.filter_map(|dir| std::fs::read_dir(dir).ok()).flatten().filter_map(|entry| Some(entry.ok()?.path()));
-        let planning =
-            |path: &std::path::PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"plans\":true"));
+        // A record is written beside its place first, under a name that ends otherwise.
+        let planning = |path: &std::path::PathBuf| {
+            path.extension().is_some_and(|kind| kind == "json")
+                && std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"plans\":true"))
+        };
         if let Some(path) = files.into_iter().find(planning) {
             break path.file_stem().expect("a name").to_string_lossy().into_owned();
         }

@@ -76,5 +76,6 @@ fn who_waits_ends_with_the_jobs_and_one_that_was_killed_is_replaced() {
     let waiting = jobs.waiting().expect("a supervisor waits").as_raw_nonzero().to_string();
     assert!(crate::scene::lives(&waiting));
     drop(jobs);
-    assert!(!crate::scene::lives(&waiting));
+    // The thread that follows the last command may let go of them a moment later.
+    until("it is gone", || !crate::scene::lives(&waiting));
 }
