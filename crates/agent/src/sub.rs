@@ -17,7 +17,6 @@ mod narrow;
 mod packet;
 pub mod types;
 
-pub use background::Detach;
 pub(crate) use child::{Child, Starter, apart};
 pub use child::{Finished, Left, Step};
 pub(crate) use fleet::git_failed;

@@ -2,7 +2,6 @@
 
 pub mod agent;
 pub mod delegate_agent;
-mod lenient;
 pub mod run_task_packet;
 
 use std::hash::{DefaultHasher, Hash, Hasher};

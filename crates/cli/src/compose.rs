@@ -390,7 +390,6 @@ fn fleet(world: &World, ground: &Ground, effective: &Effective, db: &Arc<Db>) ->
         db: Some(Arc::clone(db)),
         git: Some(Git::new(path, world.home.clone())),
         grounds: Some(Arc::<crew::Over>::clone(&over)),
-        detach: None,
         at_once: effective.models.max_agents as usize,
         depth: effective.models.max_depth as usize,
     });

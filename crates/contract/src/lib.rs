@@ -12,6 +12,7 @@ pub mod code;
 mod cx;
 mod error;
 pub mod event;
+pub mod lenient;
 mod output;
 mod port;
 mod schema;

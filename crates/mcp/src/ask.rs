@@ -20,9 +20,8 @@ const MAX_PREVIEW_CHARS: usize = 4_000;
 /// Who answered, for the journal. The client does not say more about its user.
 const WHO: &str = "the client's user";
 
-/// The asker for a request. `earlier` is the id of the question that an earlier round asked, with
-/// its answer.
-pub(crate) fn asker(link: &Arc<dyn Link>, earlier: Option<(String, Value)>) -> Arc<dyn Asker> {
+/// The asker for a request. `earlier` are the questions that earlier rounds asked, by id, with their answers.
+pub(crate) fn asker(link: &Arc<dyn Link>, earlier: Vec<(String, Value)>) -> Arc<dyn Asker> {
     if !shows_forms(link.capabilities()) {
         Arc::new(Nobody)
     } else if link.revision().is_stateless() {
@@ -180,24 +179,24 @@ impl Asker for Elicitation {
 
 /// Has the answer from an earlier round, or asks for one.
 struct NextRound {
-    earlier: Option<(String, Value)>,
+    earlier: Vec<(String, Value)>,
+}
+
+impl NextRound {
+    /// The answer to this very question. One to another is none: what was shown is no longer what would happen.
+    fn answer(&self, id: &str) -> Option<&Value> {
+        self.earlier.iter().find(|(asked, _)| asked == id).map(|(_, result)| result)
+    }
 }
 
 impl Asker for NextRound {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked> {
-        // An answer to another question is none: what was shown is no longer what would happen.
-        let asked = match &self.earlier {
-            Some((id, result)) if *id == question.id => read(question, result),
-            _ => Asked::Later,
-        };
+        let asked = self.answer(&question.id).map_or(Asked::Later, |result| read(question, result));
         Box::pin(async { asked })
     }
 
     fn inquire<'a>(&'a self, inquiry: &'a Inquiry) -> BoxFuture<'a, Replied> {
-        let replied = match &self.earlier {
-            Some((id, result)) if *id == inquiry.id => read_reply(inquiry, result),
-            _ => Replied::Later,
-        };
+        let replied = self.answer(&inquiry.id).map_or(Replied::Later, |result| read_reply(inquiry, result));
         Box::pin(async { replied })
     }
 }

@@ -129,14 +129,17 @@ impl Engine {
         let binding = || Binding::new(&caller, "tools/call", &call.name);
         let state = call.state.as_deref().map(|sealed| self.seal.open(sealed, &binding())).transpose()?;
         let (earlier, own) = match state {
-            Some(State::Question(id, asking)) => {
+            Some(State::Question { id, asking, mut answered }) => {
                 let answer = call.responses.as_ref().and_then(|responses| responses.get(ask::KEY));
-                // An answer that was used already is none: the question is put again.
-                let answer = answer.filter(|_| self.seal.spend(asking));
-                (answer.map(|answer| (id, answer.clone())), None)
+                // An answer that was used already is none, nor are those before it: the questions are put again.
+                match answer.filter(|_| self.seal.spend(asking)) {
+                    Some(answer) => answered.push((id, answer.clone())),
+                    None => answered.clear(),
+                }
+                (answered, None)
             }
-            Some(State::Own(own)) => (None, Some(own)),
-            None => (None, None),
+            Some(State::Own(own)) => (Vec::new(), Some(own)),
+            None => (Vec::new(), None),
         };
         let request = Request {
             name: call.name.clone(),
@@ -144,7 +147,7 @@ impl Engine {
             session,
             cancel,
             progress: progress::watcher(&link),
-            asker: ask::asker(&link, earlier),
+            asker: ask::asker(&link, earlier.clone()),
             client: Arc::new(LinkedClient {
                 link: Arc::clone(&link),
                 changes: self.changes.clone(),
@@ -167,7 +170,7 @@ impl Engine {
                 };
                 let request = json!({ "method": "elicitation/create", "params": params });
                 let requests = Object::from_iter([(ask::KEY.to_owned(), request)]);
-                let state = self.seal.close(&self.seal.question(id), &binding())?;
+                let state = self.seal.close(&self.seal.question(id, earlier), &binding())?;
                 input_required(requests, Some(state), revision).map(CallToolResponse::InputRequired)
             }
             Answer::Input { requests, state } => {
@@ -202,7 +205,7 @@ impl Engine {
         let own = match params.remove("requestState") {
             Some(Value::String(sealed)) => match self.seal.open(&sealed, &binding)? {
                 State::Own(own) => Some(own),
-                State::Question(..) => None,
+                State::Question { .. } => None,
             },
             _ => None,
         };

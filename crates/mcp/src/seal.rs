@@ -17,8 +17,15 @@ const LIFE: Duration = Duration::from_secs(4 * 60 * 60);
 /// What is remembered.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum State {
-    /// The id of the question that was asked, and a number that no other asking has.
-    Question(String, u64),
+    /// A question that was asked.
+    Question {
+        /// Its id.
+        id: String,
+        /// A number that no other asking has.
+        asking: u64,
+        /// What the same call asked before it, by id, and how that was answered: one call may have to ask twice.
+        answered: Vec<(String, Value)>,
+    },
     /// A fixture's own.
     Own(Value),
 }
@@ -64,8 +71,8 @@ impl Seal {
     }
 
     /// The state of a question that is asked now.
-    pub(crate) fn question(&self, id: String) -> State {
-        State::Question(id, RandomState::new().hash_one(0u8))
+    pub(crate) fn question(&self, id: String, answered: Vec<(String, Value)>) -> State {
+        State::Question { id, asking: RandomState::new().hash_one(0u8), answered }
     }
 
     /// Whether this asking was not answered before; from now on it was.
@@ -101,8 +108,8 @@ mod tests {
     fn a_state_is_good_for_its_request_only() {
         let seal = Seal::new();
         let binding = Binding::new("me", "tools/call", "write");
-        let sealed = seal.close(&seal.question("q1".into()), &binding).expect("seals");
-        assert!(matches!(seal.open(&sealed, &binding), Ok(State::Question(id, _)) if id == "q1"));
+        let sealed = seal.close(&seal.question("q1".into(), Vec::new()), &binding).expect("seals");
+        assert!(matches!(seal.open(&sealed, &binding), Ok(State::Question { id, .. }) if id == "q1"));
         for other in [
             Binding::new("you", "tools/call", "write"),
             Binding::new("me", "prompts/get", "write"),
@@ -117,10 +124,10 @@ mod tests {
     #[test]
     fn an_answer_is_good_once() {
         let seal = Seal::new();
-        let (State::Question(_, one), State::Question(_, two)) = (seal.question("q".into()), seal.question("q".into()))
-        else {
-            panic!("both are questions")
-        };
+        let [one, two] = [(); 2].map(|()| match seal.question("q".into(), Vec::new()) {
+            State::Question { asking, .. } => asking,
+            State::Own(_) => panic!("it is a question"),
+        });
         assert!(seal.spend(one) && seal.spend(two));
         assert!(!seal.spend(one) && !seal.spend(two));
     }

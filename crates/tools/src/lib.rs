@@ -4,7 +4,6 @@
 //! pure part, tests. It never asks for permission, truncates, logs, or formats for a provider.
 
 pub mod file;
-mod lenient;
 pub mod search;
 pub mod shell;
 pub mod talk;
@@ -12,6 +11,7 @@ pub mod work;
 
 use std::sync::Arc;
 
+pub(crate) use nika_contract::lenient;
 use nika_contract::{AnyTool, Erased};
 use nika_host::fs::Workspace;
 use nika_host::proc::{Isolated, Repls};

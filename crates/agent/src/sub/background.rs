@@ -1,44 +1,20 @@
 //! Agents that nobody waits for: a row in the workspace's tasks, a heartbeat, and news for who started them.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nika_contract::{Cancel, Clock, Cx, Nobody, Silent, ToolError, code, text};
-use nika_guard::{Layer, LayeredRule, Mode, Permit, Rule, RuleKind, Stance};
+use nika_contract::{Cancel, Clock, Cx, Silent, ToolError, code, text};
 use nika_store::Db;
 use nika_store::tasks::{NewRun, NewTask, RunEnd, Status, Task, TaskError, TaskId};
-use serde::{Deserialize, Serialize};
 
 use super::child::{Child, Finished, Starter, apart};
-use super::fleet::{Enrolment, Fleet, Seat, lock};
+use super::fleet::{Fleet, Seat, lock};
 use super::narrow::Order;
-use crate::happening::Unwatched;
-
-/// Somebody who starts a process of its own for a task, so that it goes on when this one has ended. The process calls
-/// [`Fleet::run_task`].
-pub trait Detach: Send + Sync + fmt::Debug {
-    /// Starts it.
-    fn detach(&self, permit: &Arc<Permit>, id: TaskId) -> Result<(), ToolError>;
-}
 
 /// Between two beats of a run, and two looks at whether it is to stop. Half a second: who asks waits at most five.
 const BEAT: Duration = Duration::from_millis(500);
 /// How long an agent has to end by itself once it was asked to.
 const GRACE: Duration = Duration::from_secs(3);
-
-/// What a row says about what its agent may do, for a process that did not see it begin.
-#[derive(Debug, Serialize, Deserialize)]
-struct Terms {
-    order: Order,
-    mode: String,
-    unsafe_commands: bool,
-    ask_writes: bool,
-    /// Denials and questions of the session that no configuration holds, as (kind, rule).
-    rules: Vec<(String, String)>,
-    /// How deep the starter stands.
-    depth: usize,
-}
 
 /// Characters of an agent's answer that its row keeps.
 const MAX_RESULT_CHARS: usize = 30_000;
@@ -72,111 +48,30 @@ impl Fleet {
             return Err(ToolError::new(code::TOO_MANY_AGENTS, message)
                 .hint("leave `prompt` out to keep the task for somebody else, or do it yourself"));
         }
-        if self.settings.detach.is_some() && order.worktree.is_some() {
-            let message = "a worktree is made by a session that lasts, and this one ends with its call";
-            return Err(
-                ToolError::new(code::WORKTREE_FAILED, message).hint("leave `isolation` out, or use `nika agent`")
-            );
-        }
         // Nobody waits, so nobody is asked.
         let order = Order { alone: true, ..order };
         let session = self.name_for(parent.id(), &crew.state)?;
-        let stance = parent.stance();
-        let kept = |rule: &&LayeredRule| {
-            rule.kind != RuleKind::Allow && matches!(rule.layer, Layer::CommandLine | Layer::Session)
-        };
-        let policy = parent.policy();
-        let rules = policy.rules().iter().filter(kept).map(|rule| (rule.kind.to_string(), rule.rule.text.clone()));
-        let terms = Terms {
-            mode: stance.mode.name().to_owned(),
-            unsafe_commands: stance.unsafe_commands,
-            ask_writes: stance.ask_writes,
-            rules: rules.collect(),
-            depth,
-            order: order.clone(),
-        };
-        let terms = serde_json::to_string(&terms).map_err(|error| ToolError::new(code::BUG, error.to_string()))?;
-        task.run = Some(NewRun { prompt: order.prompt.clone(), session: session.clone(), stance: terms });
+        let stance = parent.stance().mode.name().to_owned();
+        task.run = Some(NewRun { prompt: order.prompt.clone(), session: session.clone(), stance });
         let now = cx.clock.unix_ms();
         let row = {
             let db = Arc::clone(&db);
             apart(move || db.add_task(&task, now)).await?.map_err(ToolError::from)?.task
         };
-        if let Some(detach) = &self.settings.detach {
-            if let Err(error) = detach.detach(cx.permit, row.id) {
-                let end = RunEnd::Failed(error.to_string());
-                end_run(&db, row.id, end, now).await?;
-                return Err(error);
-            }
-            return Ok(row);
-        }
         let cancel = Cancel::default();
         lock(&self.afloat).insert(row.id, (parent.id().to_owned(), cancel.clone()));
         let starter = Starter {
             parent,
             enrolment,
-            permit: Some(Arc::clone(cx.permit)),
+            permit: Arc::clone(cx.permit),
             cancel,
             progress: Arc::new(Silent),
             id: Some(session),
             seat: None,
-            held: None,
         };
         let row_of = Row { db, id: row.id, clock: crew.clock, fleet: Arc::clone(self), open: true };
         tokio::spawn(row_of.run(order, starter));
         Ok(row)
-    }
-
-    /// Runs the agent of a row that another process made, until it has ended: what a process that
-    /// [`Detach::detach`] starts does. It stands no wider than the row says, and no wider than this program does.
-    pub async fn run_task(self: &Arc<Self>, id: TaskId, cancel: Cancel) -> Result<(), ToolError> {
-        let crew = self.crew()?;
-        let db = self.db()?;
-        let row = {
-            let db = Arc::clone(&db);
-            apart(move || db.task(id)).await?.map_err(ToolError::from)?
-        };
-        let Some(run) = row.run else {
-            return Err(ToolError::new(code::NO_AGENTS, format!("the task {id} has no prompt, so no agent does it")));
-        };
-        let damaged = |why: String| {
-            ToolError::new(code::STATE_UNUSABLE, format!("the task {id} says not what its agent may do: {why}"))
-        };
-        let terms: Terms = serde_json::from_str(&run.stance).map_err(|error| damaged(error.to_string()))?;
-        let mode: Mode = terms.mode.parse().map_err(|error: nika_guard::UnknownMode| damaged(error.to_string()))?;
-        let stance = Stance { mode, unsafe_commands: terms.unsafe_commands, ask_writes: terms.ask_writes };
-        let mut rules = Vec::new();
-        for (kind, text) in &terms.rules {
-            let kind = if kind == "ask" { RuleKind::Ask } else { RuleKind::Deny };
-            // A rule that only a program makes has no written form: without it nothing may be written.
-            let rule = Rule::parse(text, None).or_else(|_| Rule::parse("write", None));
-            let rule = rule.map_err(|error| damaged(error.to_string()))?;
-            rules.push(LayeredRule {
-                kind,
-                rule,
-                layer: Layer::Session,
-                at: format!("the session that made task {id}"),
-            });
-        }
-        // As deep as its starter stood: what bounds agents bounds those in processes of their own.
-        let mut parent = Arc::new(crew.runtime.session(format!("task-{id}"), true));
-        for level in 0..terms.depth {
-            parent = Arc::new(parent.child(format!("task-{id}.{level}"), stance, Vec::new()));
-        }
-        let enrolment = Enrolment { asker: Arc::new(Nobody), watch: Arc::new(Unwatched), model: None };
-        let starter = Starter {
-            parent,
-            enrolment,
-            permit: None,
-            cancel,
-            progress: Arc::new(Silent),
-            id: Some(run.session),
-            seat: None,
-            held: Some((stance, rules)),
-        };
-        let row = Row { db, id, clock: crew.clock, fleet: Arc::clone(self), open: true };
-        row.run(terms.order, starter).await;
-        Ok(())
     }
 
     pub(crate) fn db(&self) -> Result<Arc<Db>, ToolError> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use nika_contract::{Cancel, Fault, Nobody, Output, Progress, ToolError, code, event, text};
-use nika_guard::{Budget, LayeredRule, Permit, Stance};
+use nika_guard::{Budget, Permit};
 use nika_host::git::{Git, Worktree};
 use nika_runtime::{Runtime, Session};
 use serde::Serialize;
@@ -28,8 +28,8 @@ pub(crate) struct Starter {
     pub parent: Arc<Session>,
     /// What agents have of it.
     pub enrolment: Enrolment,
-    /// What its call was allowed; without one there is no worktree.
-    pub permit: Option<Arc<Permit>>,
+    /// What its call was allowed.
+    pub permit: Arc<Permit>,
     /// Set when the agent's work is not wanted any more.
     pub cancel: Cancel,
     /// Who watches the call.
@@ -38,8 +38,6 @@ pub(crate) struct Starter {
     pub id: Option<String>,
     /// A seat that was taken for it before.
     pub seat: Option<Seat>,
-    /// How its starter stood, and rules of the starter that `parent` does not have: of another process.
-    pub held: Option<(Stance, Vec<LayeredRule>)>,
 }
 
 /// A call that an agent made.
@@ -110,7 +108,7 @@ pub(crate) struct Child {
 impl Child {
     /// Everything that can be refused is refused before a worktree is made.
     pub(crate) async fn hire(fleet: &Arc<Fleet>, starter: Starter, order: &Order) -> Result<Child, ToolError> {
-        let Starter { parent, enrolment, permit, cancel, progress, id, seat, held } = starter;
+        let Starter { parent, enrolment, permit, cancel, progress, id, seat } = starter;
         let settings = &fleet.settings;
         let home = fleet.crew()?;
         let depth = Fleet::depth(&parent) + 1;
@@ -127,11 +125,7 @@ impl Child {
         let model = choose_model(fleet, &enrolment, order, kind.model.as_deref(), &mut notes)?;
         let may_start = depth < settings.depth;
         let narrowed = narrow(kind, order, fleet.pool(&home), may_start)?;
-        let Narrowed { mut stance, mut without, tools, unknown } = narrowed;
-        if let Some((stood, rules)) = held {
-            stance = stance.joined(stood);
-            without.extend(rules);
-        }
+        let Narrowed { stance, without, tools, unknown } = narrowed;
         if !unknown.is_empty() {
             notes.push(format!("the type `{}` names tools that are not here: {}", kind.name, unknown.join(", ")));
         }
@@ -141,8 +135,6 @@ impl Child {
         let (crew, worktree) = match &order.worktree {
             None => (home.clone(), None),
             Some(slug) => {
-                let permit = permit
-                    .ok_or_else(|| ToolError::new(code::WORKTREE_FAILED, "nobody allowed this agent a worktree"))?;
                 let (crew, made, git) = ground(fleet, slug, &permit, &cancel).await?;
                 (crew, Some((made, git, permit)))
             }

@@ -13,7 +13,6 @@ use nika_runtime::{Runtime, Session};
 use nika_store::tasks::TaskId;
 use nika_store::{Db, State, Transcript};
 
-use super::background::Detach;
 use super::child::Starter;
 use super::narrow::Order;
 use super::types::Types;
@@ -48,8 +47,6 @@ pub struct Settings {
     pub git: Option<Git>,
     /// What stands over a worktree; without it nobody works in one.
     pub grounds: Option<Arc<dyn Grounds>>,
-    /// Starts a background task in a process of its own; without it they run in this one.
-    pub detach: Option<Arc<dyn Detach>>,
     /// Agents at work at once, all of this process together. 8: more than that and a person loses sight of them.
     pub at_once: usize,
     /// How deep they may stand below one another. 2: a helper may have a helper.
@@ -221,12 +218,11 @@ impl Fleet {
         Ok(Starter {
             parent,
             enrolment,
-            permit: Some(Arc::clone(cx.permit)),
+            permit: Arc::clone(cx.permit),
             cancel: cx.cancel.clone(),
             progress: Arc::clone(cx.progress),
             id: None,
             seat: None,
-            held: None,
         })
     }
 
@@ -390,7 +386,6 @@ mod tests {
             db: None,
             git: None,
             grounds: None,
-            detach: None,
             at_once: 1,
             depth: 1,
         })

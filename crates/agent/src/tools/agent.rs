@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, lenient};
 use nika_guard::{Effect, Effects};
 use nika_store::tasks::NewTask;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{lenient, slug};
+use super::slug;
 use crate::sub::{Child, Fleet, Order};
 
 /// Starts another agent for a task and answers with its last message. It sees nothing of this conversation: prompt

@@ -3,14 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, text};
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, lenient, text};
 use nika_guard::{Effect, Effects};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::lenient;
 use crate::sub::graph::{Fate, Node, Strategy, Tolerance, batches, before};
 use crate::sub::{Child, Finished, Fleet, Order, Starter};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nika_agent::provider::{Answered, Asking, Model, ModelError, Provider, Sink};
-use nika_contract::{BoxFuture, Cancel, News};
+use nika_contract::{BoxFuture, News};
 use nika_guard::Mode;
 use nika_store::tasks::{Status, Task, TaskId};
 use serde_json::json;
@@ -253,27 +253,4 @@ fn a_call_that_is_cancelled_ends_its_agents_and_one_that_is_dropped_does_too() {
     });
     let whys: Vec<_> = made.events("test", "AgentComplete").iter().map(|event| event["why"].clone()).collect();
     assert_eq!(whys, ["cancelled", "cancelled"]);
-}
-
-#[test]
-fn another_process_can_run_the_row_and_stands_no_wider_than_it_says() {
-    use nika_agent::sub::Order;
-    use nika_store::tasks::{NewRun, NewTask};
-    let script = "
-turns:
-  - calls: [{tool: write, arguments: {file_path: b.txt, content: x}}]
-  - expect: {results: [{is_error: true}]}
-    say: refused
-";
-    let made = world(script).mode(Mode::AcceptAll).make();
-    let order = Order { description: "d".into(), prompt: "p".into(), alone: true, ..Order::default() };
-    // Its starter was an agent itself, so it stands as deep as agents may.
-    let terms = json!({"order": order, "mode": "read-only", "unsafe_commands": false, "ask_writes": false, "rules": [["deny", "net"]], "depth": 1});
-    let run = NewRun { prompt: "p".into(), session: "other.a1".into(), stance: terms.to_string() };
-    let row = made.db.add_task(&NewTask { title: "d".into(), run: Some(run), ..NewTask::default() }, 1).expect("added");
-    made.tokio.block_on(made.fleet.run_task(row.task.id, Cancel::default())).expect("it runs");
-    let task = made.db.task(row.task.id).expect("the row is there");
-    assert_eq!(task.status, Status::Completed, "{task:?}");
-    assert_eq!(made.events("task-t1.0", "AgentSpawned")[0]["depth"], 2);
-    assert_eq!(made.text("b.txt"), "", "the program stands in accept-all, the row in read-only");
 }

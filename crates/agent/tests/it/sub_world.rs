@@ -224,7 +224,6 @@ impl World {
             db: Some(Arc::clone(&db)),
             git: Some(Git::new(PATH, None)),
             grounds: Some(Arc::clone(&ground) as Arc<dyn Grounds>),
-            detach: None,
             at_once: self.at_once,
             depth: self.depth,
         });

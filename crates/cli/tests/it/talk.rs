@@ -112,3 +112,25 @@ fn a_question_and_a_plan_travel_as_results_and_are_answered_with_the_next_call()
     assert_ne!(peer.call("nika_write", write)["isError"], true);
     assert_eq!(world.text("a.txt"), "x");
 }
+
+#[test]
+fn a_call_that_asks_twice_is_answered_once_for_each() {
+    let world = world();
+    let mut peer =
+        Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace", "--ask", "tool(ask_user_question)"]));
+    peer.stateless("2026-07-28", json!({"elicitation": {"form": {}}}));
+    let arguments = json!({"question": "Which way?", "options": ["left", "right"]});
+    let mut call = json!({"name": "nika_ask_user_question", "arguments": arguments});
+    let mut asked = peer.request("tools/call", call.clone());
+    for content in [json!({"answer": "yes"}), json!({"choice": "left"})] {
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        call["requestState"] = asked["result"]["requestState"].clone();
+        call["inputResponses"] = json!({"permission": {"action": "accept", "content": content}});
+        asked = peer.request("tools/call", call.clone());
+    }
+    assert_eq!(text(&asked["result"]), "The person chose: left");
+    // Its answers were for that call: sent again, they answer nothing, and the first question is put anew.
+    let again = peer.request("tools/call", call);
+    let form = &again["result"]["inputRequests"]["permission"]["params"]["message"];
+    assert!(form.as_str().is_some_and(|text| text.contains("ask_user_question")), "{again}");
+}

@@ -244,7 +244,10 @@ impl Screen {
     }
 
     fn clear(&self, state: &mut State) {
-        if std::mem::take(&mut state.drawn) {
+        // A question stands below the line by now: what is erased then would be the question's own last line.
+        if std::mem::take(&mut state.drawn)
+            && let Ok(_floor) = self.floor.try_lock()
+        {
             out::note("\r\x1b[2K");
         }
     }
@@ -256,6 +259,7 @@ impl Screen {
             return;
         }
         let Ok(_floor) = self.floor.try_lock() else { return };
+        out::note(&std::mem::take(&mut state.kept));
         let Some((now, since)) = state.now.clone() else { return };
         state.frame = (state.frame + 1) % FRAMES.len();
         let line = format!("{} {}  {}", FRAMES[state.frame], text::preview(&now, ABOUT_CHARS), took_by(since));

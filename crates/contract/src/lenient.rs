@@ -10,7 +10,7 @@ enum Sent<T> {
 }
 
 /// An optional number, `10` or `"10"`.
-pub(crate) fn number<'de, D, N>(input: D) -> Result<Option<N>, D::Error>
+pub fn number<'de, D, N>(input: D) -> Result<Option<N>, D::Error>
 where
     D: Deserializer<'de>,
     N: TryFrom<i64> + std::str::FromStr,
@@ -31,7 +31,7 @@ where
 }
 
 /// A number that must be there.
-pub(crate) fn needed_number<'de, D, N>(input: D) -> Result<N, D::Error>
+pub fn needed_number<'de, D, N>(input: D) -> Result<N, D::Error>
 where
     D: Deserializer<'de>,
     N: TryFrom<i64> + std::str::FromStr,
@@ -41,7 +41,7 @@ where
 }
 
 /// An optional switch, `true` or `"true"`.
-pub(crate) fn switch<'de, D: Deserializer<'de>>(input: D) -> Result<Option<bool>, D::Error> {
+pub fn switch<'de, D: Deserializer<'de>>(input: D) -> Result<Option<bool>, D::Error> {
     use serde::de::Error;
     match Option::<Sent<bool>>::deserialize(input).map_err(|_| D::Error::custom("takes true or false"))? {
         None => Ok(None),
