@@ -172,7 +172,7 @@ fn repeated(bytes: usize) -> Vec<(String, String)> {
 
 fn main() {
     let wanted = std::env::args().nth(1);
-    let site = Site { roots: vec!["/w/repo".into()], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/home/dev") };
+    let site = Site::on_paper(vec!["/w/repo".into()], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"));
     let commands: Vec<String> = FIXTURES
         .iter()
         .flat_map(|text| text.lines())

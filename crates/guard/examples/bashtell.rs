@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use nika_guard::bash::{Outcome, Site, analyse};
 
 fn main() {
-    let site = Site { roots: vec!["/w/repo".into()], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/home/dev") };
+    let site = Site::on_paper(vec!["/w/repo".into()], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"));
     let mut texts: Vec<String> = std::env::args().skip(1).collect();
     if texts.is_empty() {
         texts = std::io::stdin().lock().lines().map_while(Result::ok).collect();

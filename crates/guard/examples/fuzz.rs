@@ -1,11 +1,14 @@
-//! Throws random text at every parser of the crate: rules, path patterns, hosts, modes, paths, and shell text.
+//! Throws random text at every parser of the crate: rules, path patterns, hosts, modes, paths, configurations of git,
+//! and shell text.
 //! `cargo run --release -p nika-guard --example fuzz -- COUNT SEED [bash]`. A panic is a bug; so is a shell
 //! command that takes more than a second.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nika_guard::bash::{Site, analyse};
+use nika_guard::repository::{Repositories, Repository, Setting, config};
 use nika_guard::{Effect, Effects, Mode, PathPattern, Place, Policy, Rule, Stance, classify};
 
 /// Pieces that parsers care about, so that random text gets past their first look.
@@ -58,7 +61,29 @@ const PIECES: &[&str] = &[
     "{{",
     "proc/1/environ",
     "x.example.com",
+    "[diff \"x\"]",
+    "textconv = ",
+    "\"",
+    "#",
 ];
+
+/// A repository everywhere, which names a program for each key that the guard knows.
+#[derive(Debug)]
+struct Evil(Arc<Repository>);
+
+impl Evil {
+    fn new() -> Evil {
+        let key = |key: &str| Setting { key: key.to_owned(), value: "./evil".to_owned(), own: false };
+        let settings = ["diff.x.textconv", "filter.x.clean", "gpg.program", "alias.whatchanged", "tar.zip.command"];
+        Evil(Arc::new(Repository { settings: settings.map(key).to_vec(), unknown: None }))
+    }
+}
+
+impl Repositories for Evil {
+    fn at(&self, _: &Path) -> Arc<Repository> {
+        Arc::clone(&self.0)
+    }
+}
 
 /// Commands to mutate: the fixtures of the tests, as data.
 const COMMANDS: [&str; 3] = [
@@ -178,7 +203,8 @@ const AGAIN: usize = 4;
 
 /// Random shell text and broken commands; returns how many were read.
 fn bash(count: u64, next: &mut dyn FnMut(usize) -> usize) -> u64 {
-    let site = Site { roots: vec!["/w/repo".into()], cwd: "/w/repo".into(), home: "/home/dev".into() };
+    let paper = Site::on_paper(vec!["/w/repo".into()], "/w/repo".into(), "/home/dev".into());
+    let site = Site { repositories: Some(Arc::new(Evil::new())), ..paper };
     let commands: Vec<String> = COMMANDS
         .iter()
         .flat_map(|text| text.lines())
@@ -266,7 +292,7 @@ fn main() {
         let read = bash(count, &mut next);
         return println!("{count} shell texts, {read} of them read, no panic (seed {seed})");
     }
-    let (mut rules, mut patterns) = (0u64, 0u64);
+    let (mut rules, mut patterns, mut configurations) = (0u64, 0u64, 0u64);
     for _ in 0..count {
         let mut text = String::new();
         for _ in 0..next(9) {
@@ -290,6 +316,7 @@ fn main() {
             patterns += 1;
             let _ = (pattern.matches(&place), pattern.covers_tree(&place));
         }
+        configurations += u64::from(config::read(text.as_bytes()).is_ok_and(|settings| !settings.is_empty()));
         let _ = text.parse::<Mode>();
         let call = Effects::read(place.tree()).and(Effect::Write(Place::outside(path))).of(&text);
         let _ = Policy::default().judge(&Stance::from(Mode::Ask), &call).permit(None);
@@ -297,4 +324,5 @@ fn main() {
     let read = bash(count / 20, &mut next);
     println!("{} shell texts, {read} of them read", count / 20);
     println!("{count} inputs, {rules} of them rules, {patterns} of them patterns, no panic (seed {seed})");
+    println!("{configurations} of them configurations of git");
 }

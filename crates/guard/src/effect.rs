@@ -122,6 +122,9 @@ pub enum Effect {
     Exec(Exec),
     /// Reaches a host (normalised: lower case, no trailing dot).
     Net(String),
+    /// Looks at a page of a host: a GET of an ordinary address, which sends nothing but the address. Less than
+    /// [`Effect::Net`]; rules speak of both as `net`.
+    Fetch(String),
     /// Starts an agent, a worker or a schedule.
     Spawn(String),
     /// Changes Nika's own lists: todo, plan, task rows.
@@ -148,7 +151,7 @@ impl Effect {
             Effect::Read(_) => "read",
             Effect::Write(_) => "write",
             Effect::Exec(_) => "exec",
-            Effect::Net(_) => "net",
+            Effect::Net(_) | Effect::Fetch(_) => "net",
             Effect::Spawn(_) => "spawn",
             Effect::Note(_) => "note",
             Effect::Control(_) => "control",
@@ -180,7 +183,7 @@ impl Effect {
                     .collect();
                 format!("{}({anchor}{escaped})", self.verb())
             }
-            Effect::Net(host) => format!("net({host})"),
+            Effect::Net(host) | Effect::Fetch(host) => format!("net({host})"),
             Effect::Exec(Exec { commands, .. }) if commands.len() == 1 => format!("exec({})", words(&commands[0])?),
             Effect::Foreign { server, tool } => format!("mcp__{server}__{tool}"),
             _ => return None,
@@ -224,7 +227,11 @@ impl fmt::Display for Effect {
                 let lines: Vec<String> = exec.commands.iter().map(|argv| argv.join(" ")).collect();
                 write!(f, "exec({})", lines.join("; "))
             }
-            Effect::Net(name) | Effect::Spawn(name) | Effect::Note(name) | Effect::Control(name) => {
+            Effect::Net(name)
+            | Effect::Fetch(name)
+            | Effect::Spawn(name)
+            | Effect::Note(name)
+            | Effect::Control(name) => {
                 write!(f, "{}({name})", self.verb())
             }
             Effect::Ask | Effect::Session => f.write_str(self.verb()),

@@ -37,8 +37,19 @@ pub const NAMES: &[(&str, [&str; 3])] = &[
     ("task_output", ["TaskOutput", "TaskOutput", "TaskOutput"]),
     ("task_stop", ["TaskStop", "TaskStop", "TaskStop"]),
     ("run_task_packet", ["", "RunTaskPacket", ""]),
+    ("web_fetch", ["WebFetch", "WebFetch", "web_fetch"]),
+    ("web_search", ["WebSearch", "WebSearch", "web_search"]),
+    ("search_list_providers", ["", "", "search_list_providers"]),
+    ("search_activate_provider", ["", "", "search_activate_provider"]),
+    ("remote_trigger", ["RemoteTrigger", "RemoteTrigger", "remote_trigger"]),
     ("agent", ["Agent", "Agent", "Agent"]),
     ("delegate_agent", ["", "", "delegate_agent"]),
+    ("workflow_list", ["", "", "workflow_list"]),
+    ("workflow_run", ["Workflow", "", "workflow_run"]),
+    ("mcp_list_tools", ["", "", "mcp_list_tools"]),
+    ("mcp_call_tool", ["MCP", "MCP", "mcp_call_tool"]),
+    ("mcp_list_resources", ["ListMcpResources", "ListMcpResources", "mcp_list_resources"]),
+    ("mcp_read_resource", ["ReadMcpResource", "ReadMcpResource", "mcp_read_resource"]),
 ];
 
 /// Second names that one of them answers to.

@@ -12,7 +12,7 @@ use crate::effect::{Effect, Effects, ExecKind, Extent, Place};
 use crate::mode::Stance;
 use crate::path::is_secret;
 use crate::policy::Policy;
-use crate::verdict::Decision;
+use crate::verdict::{Decision, Reason};
 
 /// A person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,9 +98,47 @@ impl Permit {
         all.iter().any(runs) && all.iter().any(changes)
     }
 
+    /// Whether a rule denies a change of `place` that a command made without having named it. A directory counts as
+    /// what lies in it.
+    pub fn forbids_change(&self, place: &Place, is_directory: bool) -> bool {
+        let forbids = |place: &Place| {
+            let reason = self.policy.judge_one(&self.stance, &Effect::Write(place.clone()), &self.effects.tool);
+            reason.decision == Decision::Deny && matches!(reason.source, crate::Source::Rule { .. })
+        };
+        forbids(place) && (!is_directory || forbids(&place.clone().tree()))
+    }
+
+    /// What rules leave of the changes that a command may make below `root`.
+    pub fn changes_left(&self, root: &Place) -> ChangesLeft {
+        if self.policy.forbids_changes() {
+            ChangesLeft::None
+        } else if self.forbids_change(&root.clone().tree(), false) {
+            ChangesLeft::Some
+        } else {
+            ChangesLeft::All
+        }
+    }
+
     /// Whether `host` may be reached.
     pub fn covers_net(&self, host: &str) -> bool {
         self.effects.all.iter().any(|effect| matches!(effect, Effect::Net(name) if name == host))
+    }
+
+    /// Whether a page of `host` may be looked at, sending nothing but its address.
+    pub fn covers_fetch(&self, host: &str) -> bool {
+        let looks = |effect: &Effect| matches!(effect, Effect::Fetch(name) if name == host);
+        self.covers_net(host) || self.effects.all.iter().any(looks)
+    }
+
+    /// This permit and one effect more, where the same rules and stance allow that without a question: a page that
+    /// leads to another host. With it, what allowed it; what is not allowed says why.
+    pub fn also(&self, effect: Effect) -> Result<(Permit, Reason), Box<Reason>> {
+        let reason = self.policy.judge_one(&self.stance, &effect, &self.effects.tool);
+        if reason.decision != Decision::Allow {
+            return Err(Box::new(reason));
+        }
+        let effects = self.effects.clone().and(effect);
+        Ok((Permit::new(effects, self.policy.clone(), self.stance, self.answered_by.clone()), reason))
     }
 
     /// What a command that was allowed to reach any host must not reach all the same: hosts that a rule denies or
@@ -135,10 +173,13 @@ impl Permit {
     pub fn hides(&self, place: &Place) -> bool {
         let reads =
             |effect: &Effect| matches!(effect, Effect::Read(of) if of.extent == Extent::One && of.path == place.path);
-        let reason = self.policy.judge_one(&self.stance, &Effect::Read(place.clone()), &self.effects.tool);
-        matches!(reason.source, crate::Source::Rule { .. })
-            && reason.decision > Decision::Allow
-            && !self.effects.all.iter().any(reads)
+        self.is_ruled_out(&Effect::Read(place.clone())) && !self.effects.all.iter().any(reads)
+    }
+
+    /// Whether a rule, and not the mode, keeps `effect` from happening without a question.
+    pub fn is_ruled_out(&self, effect: &Effect) -> bool {
+        let reason = self.policy.judge_one(&self.stance, effect, &self.effects.tool);
+        matches!(reason.source, crate::Source::Rule { .. }) && reason.decision > Decision::Allow
     }
 
     /// Whether an error may mention that `place` exists: only what a read would show without a question.
@@ -170,6 +211,17 @@ impl Permit {
             Some(_) => self.policy.judge_one(&self.stance, &Effect::Read(place.clone()), &self.effects.tool).decision,
         }
     }
+}
+
+/// What rules leave of the changes that a command may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangesLeft {
+    /// Whatever its mode lets it.
+    All,
+    /// Some: which they were is only known afterwards, so it has to run over a layer.
+    Some,
+    /// None.
+    None,
 }
 
 /// What a tree search looks at.

@@ -12,6 +12,7 @@ use crate::mode::{Act, Cell, Stance};
 use crate::path::classify;
 use crate::rule::{HostPattern, Rule, RuleKind, Subject};
 use crate::verdict::{Decision, Reason, Source, Verdict};
+use crate::web::Listed;
 
 /// Who brought a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,6 +69,7 @@ pub struct LayeredRule {
 pub struct Policy {
     rules: Arc<[LayeredRule]>,
     restricts_reads: bool,
+    listed: Listed,
 }
 
 impl Policy {
@@ -78,14 +80,20 @@ impl Policy {
             .filter(|rule| trusted || !rule.layer.is_repository() || rule.kind != RuleKind::Allow)
             .collect();
         let restricts_reads = rules.iter().any(|rule| {
-            rule.kind != RuleKind::Allow && matches!(rule.rule.subject, Subject::Read(_) | Subject::Tool(_))
+            rule.kind != RuleKind::Allow
+                && matches!(rule.rule.subject, Subject::Read(_) | Subject::Tool(_) | Subject::Elsewhere(_))
         });
-        Policy { rules: rules.into(), restricts_reads }
+        Policy { rules: rules.into(), restricts_reads, listed: Listed::default() }
+    }
+
+    /// This policy with another list of hosts whose pages may be looked at.
+    pub fn listing(self, listed: Listed) -> Policy {
+        Policy { listed, ..self }
     }
 
     /// This policy with more rules, for one session.
     pub fn with(&self, more: Vec<LayeredRule>) -> Policy {
-        Policy::new(self.rules.iter().cloned().chain(more).collect(), true)
+        Policy::new(self.rules.iter().cloned().chain(more).collect(), true).listing(self.listed.clone())
     }
 
     /// The rules in force.
@@ -103,6 +111,14 @@ impl Policy {
         self.rules.iter().filter(|rule| rule.kind != RuleKind::Allow).filter_map(|rule| match &rule.rule.subject {
             Subject::Net(pattern) => Some(pattern),
             _ => None,
+        })
+    }
+
+    /// Whether a rule leaves nothing that may be written.
+    pub(crate) fn forbids_changes(&self) -> bool {
+        self.rules.iter().any(|rule| match &rule.rule.subject {
+            Subject::Elsewhere(permits) => rule.kind == RuleKind::Deny && !permits.writes_anything(),
+            _ => false,
         })
     }
 
@@ -147,9 +163,14 @@ impl Policy {
         }
         if cell == Cell::Ask {
             let allowing = self.rules.iter().find(|rule| rule.kind == RuleKind::Allow && rule.rule.holds(effect, tool));
-            return match allowing {
-                Some(rule) => by_rule(Decision::Allow, rule),
-                None => self
+            let listed = match effect {
+                Effect::Fetch(host) => self.listed.holds(host),
+                _ => None,
+            };
+            return match (allowing, listed) {
+                (Some(rule), _) => by_rule(Decision::Allow, rule),
+                (None, Some(by)) => self.reason(Decision::Allow, effect, act, Source::Listed(by), stance),
+                (None, None) => self
                     .allowed_together(effect, tool)
                     .map_or_else(|| by_mode(Decision::Ask), |rule| by_rule(Decision::Allow, rule)),
             };
@@ -259,7 +280,7 @@ fn acts(effect: &Effect, tool: &str) -> Vec<Act> {
             ExecKind::Destructive => Act::ExecDestructive,
             ExecKind::Forbidden => Act::ExecForbidden,
         }],
-        Effect::Net(_) => vec![Act::Net],
+        Effect::Net(_) | Effect::Fetch(_) => vec![Act::Net],
         Effect::Spawn(_) => vec![Act::Spawn],
         Effect::Note(_) => vec![Act::Note],
         Effect::Control(_) => vec![Act::Control],
@@ -407,6 +428,12 @@ mod tests {
         let denied = policy(&[(RuleKind::Deny, "tool(Edit)")]);
         assert_eq!(decide(&denied, Mode::AcceptAll, Effect::Write(Place::outside("/x"))), Decision::Deny);
         assert!(denied.removes_tool("edit").is_some());
+        let foreign = policy(&[(RuleKind::Deny, "mcp__gh__push"), (RuleKind::Deny, "mcp__bad")]);
+        for (tool, gone) in
+            [("mcp__gh__push", true), ("mcp__gh__log", false), ("mcp__bad__any", true), ("mcp_call_tool", false)]
+        {
+            assert_eq!(foreign.removes_tool(tool).is_some(), gone, "{tool}");
+        }
     }
 
     #[test]

@@ -60,6 +60,42 @@ pub struct Layered {
     pub work: PathBuf,
 }
 
+/// What git keeps of a root elsewhere, because the root is a linked worktree: it is written as the `.git` of another
+/// root is, and only as far as git writes there for this worktree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repository {
+    /// The worktree: one of the roots.
+    #[serde(with = "pathtext")]
+    pub root: PathBuf,
+    /// The directory that all worktrees of the repository share. Files can be made right in it, directories cannot.
+    #[serde(with = "pathtext")]
+    pub common: PathBuf,
+    /// The directory in it that is this worktree's alone.
+    #[serde(with = "pathtext")]
+    pub own: PathBuf,
+    /// Directories in `common` that may be written with all below them, `own` among them. Empty: all of it is only seen.
+    #[serde(with = "pathtext::list")]
+    pub open: Vec<PathBuf>,
+}
+
+/// Names below `.git` that each worktree has for itself.
+const OF_ONE_WORKTREE: &[&str] = &["HEAD", "index", "config.worktree", "modules", "gitdir", "commondir"];
+
+impl Repository {
+    /// Whether anything of it may be written.
+    pub fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Where git keeps what would be `path` if the root had a `.git` directory.
+    fn counterpart(&self, path: &Path) -> Option<PathBuf> {
+        let inside = path.strip_prefix(self.root.join(".git")).ok()?;
+        let first = inside.iter().next()?;
+        let of_one = OF_ONE_WORKTREE.iter().any(|name| first == *name);
+        Some(if of_one { &self.own } else { &self.common }.join(inside))
+    }
+}
+
 /// What a command is held to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
@@ -101,12 +137,37 @@ pub struct Profile {
     /// Roots that are covered by a layer. If one cannot be, nothing is started.
     #[serde(default)]
     pub layers: Vec<Layered>,
+    /// What git keeps of roots that are linked worktrees.
+    #[serde(default)]
+    pub repositories: Vec<Repository>,
 }
 
 impl Profile {
     /// Whether changes at `path` land in a layer.
     pub fn is_layered(&self, path: &Path) -> bool {
         self.layers.iter().any(|layer| path.starts_with(&layer.root))
+    }
+
+    /// The repository elsewhere that `path` lies in, with one of the roots as its worktree.
+    pub fn repository_of(&self, path: &Path) -> Option<&Repository> {
+        self.repositories.iter().find(|repository| path.starts_with(&repository.common))
+    }
+
+    /// From now on, repositories elsewhere are only seen.
+    pub fn close_repositories(&mut self) {
+        let commons: Vec<PathBuf> = self.repositories.iter().map(|one| one.common.clone()).collect();
+        let elsewhere = |path: &PathBuf| !commons.iter().any(|common| path.starts_with(common));
+        self.protected.retain(elsewhere);
+        self.absent.retain(elsewhere);
+        self.repositories.iter_mut().for_each(|repository| repository.open.clear());
+    }
+
+    /// Takes the protection off `path`, which this very call may change.
+    pub fn release(&mut self, path: &Path) {
+        let mut all: Vec<PathBuf> = self.repositories.iter().filter_map(|one| one.counterpart(path)).collect();
+        all.push(path.to_path_buf());
+        self.protected.retain(|path| !all.contains(path));
+        self.absent.retain(|path| !all.contains(path));
     }
 
     /// A profile that protects, hides and allows nothing beyond `access`.
@@ -126,6 +187,7 @@ impl Profile {
             limits: Limits::default(),
             landlock_only: false,
             layers: Vec::new(),
+            repositories: Vec::new(),
         }
     }
 }
@@ -165,12 +227,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_a_call_may_change_of_a_worktree_lies_elsewhere() {
+        let mut profile = Profile::new(Access::Workspace, "/w", "/home/dev");
+        let [common, own] = ["/r/.git", "/r/.git/worktrees/w"].map(PathBuf::from);
+        profile.repositories = vec![Repository { root: "/w".into(), open: vec![own.clone()], common, own }];
+        let [config, hooks, head] = ["/r/.git/config", "/r/.git/hooks", "/r/.git/HEAD"].map(PathBuf::from);
+        let own = PathBuf::from("/r/.git/worktrees/w/config.worktree");
+        profile.protected = vec![config, hooks.clone(), head.clone()];
+        profile.absent = vec![own.clone()];
+        for named in ["/w/.git/config", "/w/.git/HEAD", "/w/.git", "/w/config"] {
+            profile.release(Path::new(named));
+        }
+        assert_eq!((&profile.protected, &profile.absent), (&vec![hooks, head], &vec![own]));
+        profile.release(Path::new("/w/.git/config.worktree"));
+        assert!(profile.absent.is_empty());
+        profile.protected.push("/w/.envrc".into());
+        profile.close_repositories();
+        assert_eq!(profile.protected, [PathBuf::from("/w/.envrc")]);
+        assert!(!profile.repositories[0].is_open());
+    }
+
+    #[test]
     fn a_profile_crosses_as_json_with_any_path() {
         let mut profile = Profile::new(Access::Workspace, "/work", "/home/dev");
         profile.protected = vec![PathBuf::from(std::ffi::OsStr::from_bytes(b"/repo/\xff/.git"))];
         profile.env = vec![("PATH".into(), "/usr/bin".into())];
         let [root, upper, work] = ["/work", "/state/upper", "/state/work"].map(PathBuf::from);
         profile.layers = vec![Layered { root, upper, work }];
+        let [root, common, own] = ["/work", "/repo/.git", "/repo/.git/worktrees/work"].map(PathBuf::from);
+        profile.repositories = vec![Repository { root, common, open: vec![own.clone()], own }];
         let json = serde_json::to_string(&profile).unwrap();
         assert!(json.contains(r#""access":"workspace""#), "{json}");
         assert_eq!(serde_json::from_str::<Profile>(&json).unwrap(), profile);

@@ -14,12 +14,14 @@
 //! leaves the rest of the command free, anything else matches the whole command and nothing longer.
 
 use std::fmt;
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::effect::{Effect, Extent, Place};
 use crate::names;
 use crate::pattern::{PathPattern, PatternError};
+use crate::permits::Permits;
 
 /// What a rule does when it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,6 +53,8 @@ pub enum Subject {
     Write(PathPattern),
     /// Writes of every path but these. Not written by anybody: an agent whose task has a scope gets it.
     WriteElsewhere(Vec<PathPattern>),
+    /// Whatever a workflow does not state. Not written by anybody: a run gets it from its `permits`.
+    Elsewhere(Arc<Permits>),
     /// Commands.
     Exec(CommandPattern),
     /// Hosts.
@@ -206,6 +210,7 @@ impl Rule {
             Subject::Read(_) => "every read of this path, by any tool".to_owned(),
             Subject::Write(_) => "every change of this path, by any tool".to_owned(),
             Subject::WriteElsewhere(_) => "every change of any other path, by any tool".to_owned(),
+            Subject::Elsewhere(permits) => format!("whatever {} does not state", permits.source()),
             Subject::Exec(pattern) if pattern.rest_free => "this command with any words after these".to_owned(),
             Subject::Exec(_) => "this command, in exactly these words".to_owned(),
             Subject::Net(_) => "every request to this host, by any tool".to_owned(),
@@ -283,6 +288,8 @@ impl Rule {
             }
             Subject::Net(pattern) => pattern.matches(example),
             Subject::Tool(name) => name.is_match(example),
+            // It carries no examples: it is not written.
+            Subject::Elsewhere(_) => false,
             Subject::Foreign { .. } => {
                 foreign_name(example).is_some_and(|(server, tool)| self.matches_foreign(server, tool))
             }
@@ -318,6 +325,7 @@ impl Rule {
                     }
             }),
             (Subject::Tool(name), _) => name.is_match(tool),
+            (Subject::Elsewhere(permits), _) => permits.refusal(effect, tool).is_some(),
             _ => self.holds(effect, tool),
         }
     }
@@ -337,7 +345,7 @@ impl Rule {
             (Subject::Exec(pattern), Effect::Exec(exec)) => {
                 !exec.commands.is_empty() && exec.commands.iter().all(|argv| pattern.matches(argv))
             }
-            (Subject::Net(pattern), Effect::Net(host)) => pattern.matches(host),
+            (Subject::Net(pattern), Effect::Net(host) | Effect::Fetch(host)) => pattern.matches(host),
             // As a yes, a tool's name ends at the walls too.
             (Subject::Tool(name), Effect::Read(place) | Effect::Write(place)) => {
                 place.below_root.is_some() && name.is_match(tool)
@@ -350,7 +358,14 @@ impl Rule {
 
     /// Whether this rule speaks of a whole tool.
     pub fn names_tool(&self, tool: &str) -> bool {
-        matches!(&self.subject, Subject::Tool(name) if name.is_match(tool))
+        match &self.subject {
+            Subject::Tool(name) => name.is_match(tool),
+            Subject::Foreign { .. } => {
+                foreign_name(tool).is_some_and(|(server, tool)| self.matches_foreign(server, tool))
+            }
+            Subject::Elsewhere(permits) => !permits.names_tool(tool),
+            _ => false,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::effect::{Effect, Effects};
 use crate::mode::Stance;
 use crate::permit::{Answer, Permit};
 use crate::policy::{Layer, Policy};
+use crate::web::ListedBy;
 
 /// How strict an answer is. Ordered: a later one is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,6 +50,8 @@ pub enum Source {
         /// `file:line`, or what stands for it.
         at: String,
     },
+    /// The list of hosts whose pages may be looked at.
+    Listed(ListedBy),
     /// A person's answer.
     Person(String),
     /// A command hook, with what it said.
@@ -68,6 +71,7 @@ impl fmt::Display for Source {
             Source::Mode(stance) => write!(f, "mode {stance}"),
             Source::Planning => f.write_str("plan mode"),
             Source::Rule { text, layer, at } => write!(f, "{layer} rule `{text}` ({at})"),
+            Source::Listed(by) => by.fmt(f),
             Source::Person(who) => write!(f, "{who}"),
             Source::Hook { program, at, why } if why.is_empty() => write!(f, "hook `{program}` ({at})"),
             Source::Hook { program, at, why } => write!(f, "hook `{program}` ({at}): {why}"),
@@ -156,7 +160,10 @@ impl Verdict {
         let mut effects = Effects { tool: self.effects.tool.clone(), all: reads.collect() };
         // What a command is, an agent is told or a task says can be shown without opening anything; of what a
         // command names, what is free to see.
-        let told = |effect: &Effect| matches!(effect, Effect::Exec(_) | Effect::Spawn(_) | Effect::Control(_));
+        let told = |effect: &Effect| {
+            use Effect::{Control, Exec, Fetch, Net, Spawn};
+            matches!(effect, Exec(_) | Spawn(_) | Control(_) | Net(_) | Fetch(_))
+        };
         if self.effects.all.iter().any(told) {
             let free = |effect: &Effect| {
                 self.policy.judge_one(&self.stance, effect, &self.effects.tool).decision == Decision::Allow

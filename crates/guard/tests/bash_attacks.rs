@@ -605,7 +605,7 @@ const ATTACKS: &[(&str, Must, &[&str])] = &[
 
 #[test]
 fn attacks_need_a_question() {
-    let site = Site { roots: vec!["/w/repo".into()], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/home/dev") };
+    let site = Site::on_paper(vec!["/w/repo".into()], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"));
     let mut wrong = Vec::new();
     for (class, must, texts) in ATTACKS {
         assert!(texts.len() >= 5, "{class}: {} texts", texts.len());
@@ -622,7 +622,7 @@ fn attacks_need_a_question() {
 /// The same words in their ordinary use.
 #[test]
 fn ordinary_uses_of_the_same_words_need_none() {
-    let site = Site { roots: vec!["/w/repo".into()], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/home/dev") };
+    let site = Site::on_paper(vec!["/w/repo".into()], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"));
     let texts = [
         "x=5; ((x++)); echo $((x * 2))",
         "for ((i = 0, n = 3; i < n; i++)); do echo $i; done",
@@ -670,7 +670,7 @@ fn ordinary_uses_of_the_same_words_need_none() {
 /// Runners, wrappers and builds in their ordinary use, which the workspace mode leaves alone.
 #[test]
 fn ordinary_builds_with_the_same_programs_are_free() {
-    let site = Site { roots: vec!["/w/repo".into()], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/home/dev") };
+    let site = Site::on_paper(vec!["/w/repo".into()], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"));
     let texts = [
         "pnpm exec prettier --write .",
         "pnpm --filter web exec tsc --noEmit",

@@ -10,7 +10,7 @@ use nika_guard::bash::{Fact, Site, analyse};
 const BYTES_AND_MORE: usize = 64 * 1024 + 1;
 
 fn site() -> Site {
-    Site { roots: vec!["/w/repo".into()], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/home/dev") }
+    Site::on_paper(vec!["/w/repo".into()], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"))
 }
 
 /// What opens something, and what closes it.

@@ -89,7 +89,7 @@ fn accepts(text: &str) -> Option<bool> {
 }
 
 fn site() -> Site {
-    Site { roots: vec![PathBuf::from("/w/repo")], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/home/dev") }
+    Site::on_paper(vec![PathBuf::from("/w/repo")], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"))
 }
 
 #[test]

@@ -6,6 +6,9 @@
 //! submodule, which has a configuration of its own. Only git's own worktree and index commands run; what an agent
 //! itself does with git goes through `bash` and its sandbox.
 
+mod finder;
+mod index;
+
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, Read};
@@ -18,6 +21,8 @@ use std::time::{Duration, Instant};
 use nika_contract::Cancel;
 use nika_guard::{Effect, Permit};
 use rustix::process::{Pid, Signal, kill_process_group};
+
+pub use finder::Finder;
 
 /// What would start a program or change something unasked, and what it is set to.
 const QUIET: &[(&str, &str)] = &[

@@ -13,15 +13,17 @@
 //! says so, and every result names what held.
 
 mod base;
+pub mod cgroup;
 mod init;
 mod land;
+mod linked;
 mod lock;
 mod mounts;
 mod placeholders;
 pub mod probe;
 mod protected;
 mod proxy;
-mod reach;
+pub(crate) mod reach;
 mod ready;
 mod run;
 mod syscalls;
@@ -39,12 +41,16 @@ use nika_guard::profile::{Access, Held, Profile, plan};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid};
 
+pub use linked::Linked;
 pub(crate) use protected::SKIPPED;
 pub use protected::{Known, MAX_WITHHELD, scan, scan_with, secrets_at_home};
 pub use proxy::Visit;
 pub use reach::{Reach, Refused};
 pub(crate) use ready::{Ready, take_beside};
 pub use run::{Finished, run};
+
+/// The temporary directory that every contained command has for itself: nobody else sees it, and it goes with the world.
+pub const PRIVATE_TMP: &str = "/tmp";
 
 /// What to start inside.
 #[derive(Debug)]

@@ -328,11 +328,7 @@ mod tests {
     use std::path::PathBuf;
 
     fn tell(text: &str) -> Analysis {
-        let site = Site {
-            roots: vec![PathBuf::from("/w/repo")],
-            cwd: PathBuf::from("/w/repo"),
-            home: PathBuf::from("/home/dev"),
-        };
+        let site = Site::on_paper(vec![PathBuf::from("/w/repo")], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"));
         analyse(text, &site)
     }
 

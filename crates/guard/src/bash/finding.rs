@@ -85,5 +85,6 @@ pub const FINDINGS: &[&[Row]] = &[
     super::lexical::FINDINGS,
     super::seeds::FINDINGS,
     super::commands::FINDINGS,
+    super::commands::FINDINGS_OF_GIT,
     super::commands::destructive::FINDINGS,
 ];

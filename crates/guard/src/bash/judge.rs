@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::repository::{Repositories, Repository};
 
 use super::fact::{Category, Fact, Target};
 use super::finding::Finding;
@@ -16,6 +19,25 @@ pub struct Site {
     pub cwd: PathBuf,
     /// What `~` and `$HOME` mean, absolute.
     pub home: PathBuf,
+    /// Who says what git finds in a directory. Without anybody no repository is configured to run anything.
+    pub repositories: Option<Arc<dyn Repositories>>,
+}
+
+impl Site {
+    /// A place of which nothing is known but its paths.
+    pub fn on_paper(roots: Vec<PathBuf>, cwd: PathBuf, home: PathBuf) -> Site {
+        Site { roots, cwd, home, repositories: None }
+    }
+
+    /// The same, seen from another directory.
+    pub(super) fn moved(&self, cwd: PathBuf) -> Site {
+        Site { cwd, ..self.clone() }
+    }
+
+    /// What git would find in `dir`.
+    pub(super) fn repository(&self, dir: &Path) -> Option<Arc<Repository>> {
+        self.repositories.as_ref().map(|repositories| repositories.at(dir))
+    }
 }
 
 /// What a word of a command becomes.

@@ -39,3 +39,4 @@ pub use effects::ANY_HOST;
 pub use fact::{Category, Fact, Target};
 pub use finding::{FINDINGS, Family, Finding, Outcome, Row};
 pub use judge::{Arg, Judge, Site, Word};
+pub use names::may_be_set;

@@ -210,6 +210,14 @@ pub(super) fn meaning(name: &str) -> Meaning {
     if REWIRES.iter().any(fits) { Meaning::Rewires } else { Meaning::Setting }
 }
 
+/// Whether a command may be given a variable of this name by whoever writes its words: a name that shells take, and
+/// none that names a program, a library or a configuration file, or rewires a shell.
+pub fn may_be_set(name: &str) -> bool {
+    let mut chars = name.chars();
+    let begins = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    begins && chars.all(|c| c.is_ascii_alphanumeric() || c == '_') && meaning(name) != Meaning::Rewires
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -594,7 +594,7 @@ impl<'a> Walker<'a> {
             let site = if *place == self.site.cwd {
                 Cow::Borrowed(self.site)
             } else {
-                Cow::Owned(Site { roots: self.site.roots.clone(), cwd: place.clone(), home: self.site.home.clone() })
+                Cow::Owned(self.site.moved(place.clone()))
             };
             let mut judge = Judge::new(&site, stdin.clone(), span.clone());
             commands::judge(&argv, &mut judge);

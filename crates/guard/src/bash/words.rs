@@ -12,6 +12,9 @@ const MOST: usize = 256;
 /// Most braces of one word that are looked into: each is read again for those before it.
 const BRACES: usize = 32;
 
+/// The word that a job of the script becomes: `kill` must not take it for process 0, which is everybody.
+const JOB: &str = "%1";
+
 /// What is known of a variable, or of an expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
@@ -19,6 +22,8 @@ pub(super) enum Value {
     Exact(String),
     /// Digits.
     Number,
+    /// The number of a process that the script itself is or has started.
+    Job,
     /// One of these texts.
     OneOf(Vec<String>),
     /// One file name that the pattern matches.
@@ -314,9 +319,15 @@ impl Build {
     }
 }
 
+/// Whether a word is one value, in quotes or not.
+fn alone(atoms: &[Atom]) -> bool {
+    atoms.iter().filter(|atom| !matches!(atom, Atom::Quoted(text) if text.is_empty())).take(2).count() == 1
+}
+
 fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
     let mut builds = vec![Build::default()];
     let mut at = 0;
+    let alone = alone(atoms);
     if let Some(skip) = tilde(atoms, 0) {
         match skip {
             Tilde::Home(next) => {
@@ -365,8 +376,14 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                         }
                     }
                     Value::Exact(text) => builds.iter_mut().for_each(|build| build.push(text)),
-                    Value::Number if atoms.len() == 1 => builds.iter_mut().for_each(|build| build.push("0")),
-                    Value::Number => {
+                    // As a word it stands as bash itself writes a job of the script.
+                    Value::Job if alone => builds.iter_mut().for_each(|build| build.push(JOB)),
+                    // Its group.
+                    Value::Job if at + 1 == atoms.len() && builds.iter().all(|build| build.text == "-") => {
+                        builds.iter_mut().for_each(|build| build.push(JOB));
+                    }
+                    Value::Number if alone => builds.iter_mut().for_each(|build| build.push("0")),
+                    Value::Number | Value::Job => {
                         for build in &mut builds {
                             if build.text.is_empty() || build.opaque.is_some() {
                                 build.unknown(false, "a number");

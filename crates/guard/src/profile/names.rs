@@ -24,6 +24,9 @@ pub enum Placeholder {
 
 /// Names below `.git` that mean a state of work when they exist: they can neither be stood in for nor set aside.
 const STATES: &[&str] = &["rebase-merge", "rebase-apply", "sequencer", "gitdir"];
+/// Guarded names that stand in git directories alone, which need not be called `.git`, and what stands in for them.
+const OF_GIT: &[(&str, Placeholder)] =
+    &[("commondir", Placeholder::Here), ("config.worktree", Placeholder::File), ("modules", Placeholder::File)];
 /// What counts in a home only, though nothing but its name says so.
 const OF_HOME: &[&str] = &[".config", ".gitconfig", ".emacs", ".emacs.d", ".vim"];
 
@@ -43,6 +46,9 @@ pub fn guarded_below(directory: &Path, has_git: bool) -> Vec<PathBuf> {
 /// What stands in for the guarded `path`, or for the first part of the way to a guarded path; `None` when it is only
 /// looked at afterwards.
 pub fn placeholder(path: &Path) -> Option<Placeholder> {
+    if let Some((_, what)) = OF_GIT.iter().find(|(name, _)| path.file_name() == Some(OsStr::new(name))) {
+        return Some(*what);
+    }
     let spot = guarded_spots().find(|spot| path.ends_with(path_of(spot)));
     let spot = spot.or_else(|| {
         // The way to one that is two deep: `.cargo`.
@@ -53,7 +59,6 @@ pub fn placeholder(path: &Path) -> Option<Placeholder> {
         return None;
     }
     Some(match path.file_name()?.to_str()? {
-        "commondir" => Placeholder::Here,
         ".git" => Placeholder::Directory,
         _ => Placeholder::File,
     })
@@ -95,7 +100,12 @@ mod tests {
             assert_eq!(stand_in(path), Some(Placeholder::File), "{path}");
         }
         assert_eq!(stand_in("/w/.git"), Some(Placeholder::Directory));
-        assert_eq!(stand_in("/w/.git/commondir"), Some(Placeholder::Here));
+        for path in ["/w/.git/commondir", "/r.git/worktrees/w/commondir", "/bare/commondir"] {
+            assert_eq!(stand_in(path), Some(Placeholder::Here), "{path}");
+        }
+        for path in ["/r.git/worktrees/w/modules", "/r.git/worktrees/w/config.worktree", "/bare/config.worktree"] {
+            assert_eq!(stand_in(path), Some(Placeholder::File), "{path}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::names::{Placeholder, placeholder};
-use super::{Access, Profile};
+use super::{Access, Profile, Repository};
 use crate::pathtext;
 
 /// How many protected entries are bound one by one. Default 512, which takes about 10 ms; beyond it, the directories
@@ -64,12 +64,13 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
         }
     };
     if profile.access == Access::Workspace {
-        profile.roots.iter().for_each(|root| add(Step::Writable(root.clone())));
-        let protected = bounded(&profile.protected, &profile.roots);
+        let tops = tops(profile);
+        tops.iter().for_each(|top| add(Step::Writable(top.clone())));
+        let protected = bounded(&profile.protected, &tops);
         let absent: Vec<_> =
             profile.absent.iter().filter_map(|path| placeholder(path).map(|what| (path, what))).collect();
         for path in protected.iter().chain(absent.iter().map(|(path, _)| *path)) {
-            for between in between(path, &profile.roots) {
+            for between in between(path, &tops) {
                 add(Step::Pin(between.to_path_buf()));
             }
         }
@@ -80,20 +81,29 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
     // A path sorts before what is below it, by components.
     let mut kept: Vec<Step> = Vec::with_capacity(steps.len());
     for step in steps.into_values() {
-        if !is_idle(&step, &kept) {
+        if !is_idle(&step, &kept, &profile.repositories) {
             kept.push(step);
         }
     }
     kept
 }
 
+/// Below which directories a command may write: the roots, and of a worktree what git keeps of it elsewhere.
+fn tops(profile: &Profile) -> Vec<PathBuf> {
+    let open = profile.repositories.iter().filter(|repository| repository.is_open());
+    let of_git = open.flat_map(|repository| [&repository.common, &repository.own]);
+    profile.roots.iter().chain(of_git).cloned().collect()
+}
+
 /// Whether a step above already says what this one would.
-fn is_idle(step: &Step, kept: &[Step]) -> bool {
+fn is_idle(step: &Step, kept: &[Step], repositories: &[Repository]) -> bool {
     let above = kept.iter().filter(|other| step.path() != other.path() && step.path().starts_with(other.path()));
     let nearest = above.max_by_key(|other| other.path().components().count());
     match (nearest, step) {
         (Some(Step::Hide(_) | Step::Absent(..)), _) => true,
         (Some(Step::ReadOnly(_)), Step::Hide(_)) => false,
+        // All worktrees of a repository are protected, and one of them is not.
+        (Some(Step::ReadOnly(_)), Step::Writable(path)) => !repositories.iter().any(|one| one.own == *path),
         (Some(Step::ReadOnly(_)), _) => true,
         (Some(Step::Writable(_) | Step::Pin(_)), Step::Writable(_)) => true,
         _ => false,
@@ -191,6 +201,33 @@ mod tests {
                 Step::Hide("/w/keys".into()),
             ]
         );
+    }
+
+    #[test]
+    fn of_a_repository_elsewhere_one_worktree_is_open_and_the_others_are_not() {
+        let mut profile = profile();
+        let [common, own] = ["/r/.git", "/r/.git/worktrees/w"].map(PathBuf::from);
+        let open = vec!["/r/.git/objects".into(), own.clone()];
+        profile.repositories = vec![Repository { root: "/w".into(), common, own, open }];
+        profile.protected = paths(&["/r/.git/worktrees", "/r/.git/worktrees/w/gitdir", "/r/.git/logs/HEAD"]);
+        profile.absent = paths(&["/r/.git/commondir"]);
+        assert_eq!(
+            plan(&profile),
+            [
+                Step::Writable("/r/.git".into()),
+                Step::Absent("/r/.git/commondir".into(), Placeholder::Here),
+                Step::Pin("/r/.git/logs".into()),
+                Step::ReadOnly("/r/.git/logs/HEAD".into()),
+                Step::ReadOnly("/r/.git/worktrees".into()),
+                Step::Writable("/r/.git/worktrees/w".into()),
+                Step::ReadOnly("/r/.git/worktrees/w/gitdir".into()),
+                Step::Writable("/w".into()),
+            ]
+        );
+        profile.repositories[0].open.clear();
+        assert!(!plan(&profile).contains(&Step::Writable("/r/.git".into())));
+        profile.access = Access::ReadOnly;
+        assert_eq!(plan(&profile), []);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use nika_guard::bash::{Analysis, Site, Target};
 use nika_guard::{ExecKind, classify};
 
 pub fn site() -> Site {
-    Site { roots: vec![PathBuf::from("/w/repo")], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/home/dev") }
+    Site::on_paper(vec![PathBuf::from("/w/repo")], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"))
 }
 
 /// The value of a string field in one line of JSON.

@@ -58,6 +58,8 @@ pub enum NotApplied {
     Conflict(Vec<Place>),
     /// These become code or policy; only a call that names the very path may change one.
     Guarded(Vec<Place>),
+    /// A rule denies these, whoever changes them.
+    Forbidden(Vec<Place>),
     /// Anything else.
     Refused(ToolError),
 }
@@ -91,6 +93,11 @@ impl From<NotApplied> for ToolError {
                 format!("the command changed what may become code or policy: {}; nothing was applied", listed(&places)),
             )
             .hint("run it so that it leaves these alone, and change them with `edit` or `write`"),
+            NotApplied::Forbidden(places) => ToolError::new(
+                code::PERMISSION_DENIED,
+                format!("the command changed what a rule denies: {}; nothing was applied", listed(&places)),
+            )
+            .hint("run it so that it leaves these alone; `nika config` lists the rules"),
         }
     }
 }
@@ -125,17 +132,28 @@ impl Locked<'_> {
 
     /// Every path is one that the call may write, and none is guarded that it does not name.
     fn permitted(&self, permit: &Permit, layers: &[Changes<'_>]) -> Result<(), NotApplied> {
-        let mut guarded = Vec::new();
+        let (mut guarded, mut forbidden) = (Vec::new(), Vec::new());
         for changes in layers {
             for entry in &changes.entries {
                 let place = self.files().place(entry.path.clone());
                 self.files().covered(changes.layer.may_change(permit, &entry.path), &place)?;
                 self.files().writable(&place)?;
+                if changes.layer.by_command
+                    && entry.what != What::Touched
+                    && !permit.covers_write(&entry.path)
+                    && permit.forbids_change(&place, entry.kind == Kind::Directory)
+                {
+                    forbidden.push(place);
+                }
             }
             let held = changes.guarded(permit).into_iter().filter(|path| !names(permit, path));
             guarded.extend(held.map(|path| self.files().place(path)));
         }
-        if guarded.is_empty() { Ok(()) } else { Err(NotApplied::Guarded(guarded)) }
+        match (forbidden.is_empty(), guarded.is_empty()) {
+            (false, _) => Err(NotApplied::Forbidden(forbidden)),
+            (true, false) => Err(NotApplied::Guarded(guarded)),
+            (true, true) => Ok(()),
+        }
     }
 
     /// Nobody else changed what is to be replaced, nor put something where a new entry goes.

@@ -38,7 +38,7 @@ pub struct Layer {
     pub(super) began: (i64, u64),
     pub(super) in_memory: bool,
     /// Whether a command fills it: then the permit says that one may run, and not what it will change.
-    by_command: bool,
+    pub(super) by_command: bool,
     /// What the command's sandbox protects, where that is known.
     pub(super) protected: Option<HashSet<PathBuf>>,
     /// Locked while this process lives: a layer that nobody locks is an orphan.

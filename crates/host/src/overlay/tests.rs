@@ -177,6 +177,8 @@ impl World {
             undo: &self.undo,
             clock: &Stopped,
             reply: None,
+            purse: &nika_contract::Unbounded,
+            beside: &nika_contract::Alone::default(),
         };
         let mut locked = files.lock(permit).unwrap().expect("nobody else is here");
         act(&mut locked, &cx)

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::{Kind, ToolError, code};
 use nika_guard::Permit;
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, openat2, statat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, StatxFlags, openat2, statat};
 use rustix::io::Errno;
 
 use super::moves::{Act, Move};
@@ -128,7 +128,8 @@ fn content(base: &Path, path: &Path, root: &Path, kind: Kind, max_bytes: u64) ->
 
 /// Reads a layer.
 pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
-    let mut walk = Walk { entries: Vec::new(), special: Vec::new(), moves: Vec::new(), opened: Vec::new() };
+    let began = layer.began;
+    let mut walk = Walk { entries: Vec::new(), special: Vec::new(), moves: Vec::new(), opened: Vec::new(), began };
     let walked = (|| {
         let upper = directory(CWD, layer.upper().as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
         let lower = directory(CWD, layer.root.as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
@@ -149,11 +150,20 @@ pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
     })
 }
 
+/// Whether a directory came to be after a moment; not where its file system does not know.
+fn was_made_after(dir: &OwnedFd, moment: (i64, u64)) -> bool {
+    let stat = rustix::fs::statx(dir, "", AtFlags::EMPTY_PATH, StatxFlags::BTIME);
+    let known = stat.ok().filter(|stat| StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME));
+    known.is_some_and(|stat| (stat.stx_btime.tv_sec, u64::from(stat.stx_btime.tv_nsec)) > moment)
+}
+
 struct Walk {
     entries: Vec<Entry>,
     special: Vec<PathBuf>,
     moves: Vec<Move>,
     opened: Vec<(OwnedFd, Mode)>,
+    /// When the layer was made.
+    began: (i64, u64),
 }
 
 type Walked = Result<(), ToolError>;
@@ -177,7 +187,9 @@ impl Walk {
                 (Some(Kind::Directory), Some(was)) if kind(was) == Some(Kind::Directory) => {
                     let inner = self.enter(up, &name, &path)?;
                     let covered = directory(low, &*name, true).map_err(|error| failed(&path, error))?;
-                    if marks::is_opaque(&inner) {
+                    // A directory that the command made bears the mark, too. Where somebody else made one of that name
+                    // meanwhile, it replaces nothing: what is in both comes together.
+                    if marks::is_opaque(&inner) && !was_made_after(&covered, self.began) {
                         self.note(&path, What::Changed, Some(&now), Some(was));
                         self.fresh(&inner, Some(&covered), &path, depth + 1)?;
                         self.moves.push(Move::new(path, Act::Swap));

@@ -275,7 +275,7 @@ pub(super) fn world(
     }
     if let Some(filter) = stock.filter {
         lock::no_new_privileges()?;
-        filter.confine()?;
+        filter.confine(outlasts(profile, steps, kind))?;
     }
     drop(wires.listener.take());
     // One working directory for both: where the command ends, process 1 is and can say, however it ended.
@@ -289,6 +289,13 @@ pub(super) fn world(
         },
         Side::Parent(command) => stay(command, target.linger, &wires.status),
     }
+}
+
+/// Whether anything can be written that is there when the world is gone. Asked of the mounts, which make it so, and of
+/// the profile, which Landlock holds it to: one of them saying so is enough.
+fn outlasts(profile: &Profile, steps: &[Step], kind: Kind) -> bool {
+    let writable = steps.iter().any(|step| matches!(step, Step::Writable(_)));
+    kind != Kind::Contained || profile.access != Access::ReadOnly || writable || !profile.layers.is_empty()
 }
 
 /// Process 1: holds nothing open but its status, and ends with the last that matters.

@@ -74,6 +74,16 @@ fn rules(profile: &Profile, kind: Kind) -> Result<(), Box<dyn std::error::Error>
         for root in &profile.roots {
             ruleset = ruleset.add_rule(beneath(root, all)?)?;
         }
+        // The mounts protect what is in it; without them it stays as it is.
+        let shared = profile.repositories.iter().filter(|one| one.is_open() && kind == Kind::Contained);
+        for repository in shared {
+            // Git makes `packed-refs` and its locks right in it. A directory made there could be its hooks.
+            let files = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::MakeReg | AccessFs::RemoveFile;
+            ruleset = ruleset.add_rule(beneath(&repository.common, files)?)?;
+            for open in &repository.open {
+                ruleset = ruleset.add_rule(beneath(open, all)?)?;
+            }
+        }
     }
     let status = ruleset.restrict_self()?;
     match status.ruleset {

@@ -7,6 +7,7 @@
 //! Paths are resolved without following any link, so that what another process swaps meanwhile is an error and not
 //! another place.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
@@ -89,13 +90,13 @@ impl Stock {
 /// Makes the world's file system.
 pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<()> {
     // Taken while they are what they are outside.
-    let shown = shown(profile, steps)?;
+    let (shown, mut writable) = (shown(profile, steps)?, writable(profile, steps)?);
     base::mount_attributes(libc::AT_FDCWD, c"/", true, READ_ONLY | INERT, 0)
         .map_err(|error| Refusal::of(LAYOUT, "mount_setattr /", error))?;
     // Copies of what is read-only by now are read-only.
-    let kept = steps.iter().map(protected).collect::<Result<Vec<_>>>()?;
+    let kept = steps.iter().map(|step| protected(profile, step)).collect::<Result<Vec<_>>>()?;
     let private = Private::of(stock.memory)?;
-    for (path, _) in &shown {
+    for path in shown.iter().map(|(path, _)| path).chain(writable.keys()) {
         private.make_way(path)?;
     }
     // `/tmp` last: until then the private file system stands there.
@@ -118,14 +119,25 @@ pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<(
         let at = place(&path).map_err(lost(LAYOUT, path.to_string_lossy()))?;
         put(&tree, &at).map_err(lost(LAYOUT, path.to_string_lossy()))?;
     }
-    steps.iter().zip(kept).try_for_each(|(step, kept)| private.lay(step, kept))
+    for (step, kept) in steps.iter().zip(kept) {
+        let kept = match step {
+            Step::Writable(path) => writable.remove(path),
+            // Of what git keeps for others, something may be gone by now.
+            Step::ReadOnly(_) if kept.is_none() => continue,
+            _ => kept,
+        };
+        private.lay(step, kept)?;
+    }
+    Ok(())
 }
 
 /// A copy of a protected entry.
-fn protected(step: &Step) -> Result<Option<OwnedFd>> {
+fn protected(profile: &Profile, step: &Step) -> Result<Option<OwnedFd>> {
     let Step::ReadOnly(path) = step else { return Ok(None) };
-    let tree = place(path).and_then(|at| copy(&at, true));
-    tree.map(Some).map_err(lost(PROTECTED, path.to_string_lossy()))
+    match place(path).and_then(|at| copy(&at, true)) {
+        Err(Errno::NOENT) if profile.repository_of(path).is_some() => Ok(None),
+        tree => tree.map(Some).map_err(lost(PROTECTED, path.to_string_lossy())),
+    }
 }
 
 /// Whether this kernel bounds the processes of a world even when they are root's.
@@ -136,36 +148,39 @@ pub(super) fn counts_processes() -> bool {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= OWN_PID_MAX
 }
 
-/// Copies of what must be seen as it is: roots, writable or not; and where the command starts and lives, when a private
-/// directory would cover it.
+/// Copies of what must be seen as it is and may not be written: roots and what git keeps of them, and where the command
+/// starts and lives, when a private directory would cover it.
 fn shown(profile: &Profile, steps: &[Step]) -> Result<Vec<(PathBuf, OwnedFd)>> {
     let covered = |path: &&PathBuf| OWN.iter().any(|(_, at)| path.starts_with(at) && path.as_path() != Path::new(at));
-    let mut wanted: Vec<(&PathBuf, bool)> = Vec::new();
-    for step in steps {
-        if let Step::Writable(path) = step {
-            wanted.push((path, true));
-        }
-    }
-    let quiet = [&profile.cwd, &profile.home];
-    for path in profile.roots.iter().chain(quiet).filter(covered) {
-        if !wanted.iter().any(|(other, _)| path.starts_with(other)) {
-            wanted.push((path, false));
-        }
-    }
+    let written = |path: &Path| steps.iter().any(|step| matches!(step, Step::Writable(top) if path.starts_with(top)));
+    let of_git = profile.repositories.iter().map(|repository| &repository.common);
+    let all = profile.roots.iter().chain(of_git).chain([&profile.cwd, &profile.home]);
+    let mut wanted: Vec<&PathBuf> = all.filter(covered).filter(|path| !written(path)).collect();
     // Parents first, as they are put back in this order.
     wanted.sort();
-    let mut trees = Vec::with_capacity(wanted.len());
-    for (path, writable) in wanted {
+    let tree = |path: &PathBuf| {
         let what = || path.to_string_lossy().into_owned();
-        let layer = profile.layers.iter().find(|layer| layer.root == *path).filter(|_| writable);
-        let tree = match layer {
+        let tree = place(path).and_then(|at| copy(&at, true)).map_err(lost(LAYOUT, what()))?;
+        base::mount_attributes(tree.as_raw_fd(), c"", true, INERT | READ_ONLY, 0)
+            .map_err(|error| Refusal::of(LAYOUT, &what(), error))?;
+        Ok((path.clone(), tree))
+    };
+    wanted.into_iter().map(tree).collect()
+}
+
+/// Copies of what may be written, or the layers over it.
+fn writable(profile: &Profile, steps: &[Step]) -> Result<BTreeMap<PathBuf, OwnedFd>> {
+    let mut trees = BTreeMap::new();
+    for step in steps {
+        let Step::Writable(path) = step else { continue };
+        let what = || path.to_string_lossy().into_owned();
+        let tree = match profile.layers.iter().find(|layer| layer.root == *path) {
             Some(layer) => Cover::from(layer).tree().map_err(|error| Refusal::of(LAYER, &what(), error))?,
             None => place(path).and_then(|at| copy(&at, true)).map_err(lost(LAYOUT, what()))?,
         };
-        let set = if writable { INERT } else { INERT | READ_ONLY };
-        base::mount_attributes(tree.as_raw_fd(), c"", true, set, 0)
+        base::mount_attributes(tree.as_raw_fd(), c"", true, INERT, 0)
             .map_err(|error| Refusal::of(LAYOUT, &what(), error))?;
-        trees.push((path.clone(), tree));
+        trees.insert(path.clone(), tree);
     }
     Ok(trees)
 }
@@ -279,11 +294,11 @@ impl Private {
         Ok(())
     }
 
-    /// Lays one step of the plan over what is there; `kept` is the copy of a protected entry.
+    /// Lays one step of the plan over what is there; `kept` is the copy of what may be written, or of a protected entry.
     fn lay(&self, step: &Step, kept: Option<OwnedFd>) -> Result<()> {
         let path = step.path();
         let (guarantee, tree) = match step {
-            Step::Writable(_) => return Ok(()),
+            Step::Writable(_) => (LAYOUT, kept),
             Step::ReadOnly(_) => (PROTECTED, kept),
             Step::Pin(_) => ("directories that cannot be swapped", None),
             Step::Absent(_, placeholder) => {

@@ -1,33 +1,39 @@
 //! What stands in, on the real disk, for guarded names that do not exist.
 //!
 //! A mount needs something to be mounted on. For a file that is a whiteout, a device that is none: everybody may make
-//! one, git does not see it, and nobody mistakes it for a file. For a directory it is an empty one with a mode that
-//! nobody else uses. Both are known again by that, so whoever comes last removes them, also those of a process that
-//! was killed; a shared lock on the root says whether somebody still needs them.
+//! one, git does not see it, and nobody mistakes it for a file. For what git itself opens it is a file that says nothing
+//! new, as git outside the sandbox fails on a device; for a directory an empty one. Both have a mode that nobody else
+//! uses. All are known again by that, so whoever comes last removes them, also those of a process that was killed; a
+//! shared lock on the root says whether somebody still needs them.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use nika_guard::profile::{Access, Placeholder, Profile, Step, placeholder};
 use rustix::fs::{
-    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RawMode, Stat, flock, linkat, lstat, mkdir, mknodat, open,
-    renameat_with, rmdir, unlink,
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RawMode, RenameFlags, Stat, flock, linkat, lstat, mkdir,
+    mknodat, open, renameat_with, rmdir, unlink,
 };
 use rustix::io::Errno;
 
 use super::Refusal;
+use crate::fs::temp_name;
 
 /// Mode of a directory that stands in.
 const DIRECTORY: RawMode = 0o1555;
-/// Mode of a file that stands in, where the file system makes no whiteouts.
+/// Mode of a file that stands in, where the file system makes no whiteouts or git would open one.
 const FILE: RawMode = 0o1444;
+/// What stands in for `commondir`: the directory itself.
+const HERE: &[u8] = b".\n";
+/// Files of a git directory that git opens when they are there.
+const READ_BY_GIT: &[&str] = &["config", "config.worktree", "attributes"];
 /// What is added to the name of a guarded entry that came to be in spite of all.
 const ASIDE: &str = ".refused-by-nika";
 
 /// The stand-ins of one run.
 #[derive(Debug, Default)]
 pub(super) struct Placeholders {
-    locks: Vec<File>,
+    locks: Vec<(PathBuf, File)>,
     /// Stand-ins, children before parents.
     made: Vec<PathBuf>,
     /// The first whiteout among them: the others are names of it, which costs no inode each.
@@ -51,7 +57,8 @@ impl Placeholders {
                 errno: None,
             });
         }
-        for root in profile.roots.iter().filter(|root| !profile.is_layered(root)) {
+        let shared = profile.repositories.iter().filter(|one| one.is_open()).map(|one| &one.common);
+        for root in profile.roots.iter().filter(|root| !profile.is_layered(root)).chain(shared) {
             all.lock(root);
         }
         let mut kept = Vec::with_capacity(steps.len());
@@ -67,6 +74,8 @@ impl Placeholders {
                 }
                 Step::ReadOnly(path) if lstat(&path).is_err() => match placeholder(&path) {
                     Some(what) => Step::Absent(path, what),
+                    // What others are doing there comes and goes, and is theirs.
+                    None if profile.repository_of(&path).is_some() => continue,
                     None => {
                         all.watched.push(path);
                         continue;
@@ -102,30 +111,27 @@ impl Placeholders {
         if let Ok(handle) = open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             && flock(&handle, FlockOperation::LockShared).is_ok()
         {
-            self.locks.push(File::from(handle));
+            self.locks.push((root.to_path_buf(), File::from(handle)));
         }
     }
 
     /// Makes a stand-in, or takes the one that is there. False when something real is there.
     fn stand_in(&mut self, path: &Path, what: Placeholder) -> Result<bool, Errno> {
+        let is_read = path.file_name().is_some_and(|name| READ_BY_GIT.iter().any(|other| name == *other));
         let made = match what {
             Placeholder::Directory => mkdir(path, Mode::from_raw_mode(DIRECTORY)),
-            Placeholder::File | Placeholder::Here if self.link(path) => Ok(()),
-            Placeholder::File | Placeholder::Here => {
-                match mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0) {
-                    Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => {
-                        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-                        open(path, flags, Mode::from_raw_mode(FILE))
-                            .and_then(|file| rustix::fs::fchmod(&file, Mode::from_raw_mode(FILE)))
-                    }
-                    // Not so a file: what somebody writes to one name of it would stand at all of them.
-                    Ok(()) => {
-                        self.first = Some(path.to_path_buf());
-                        Ok(())
-                    }
-                    Err(error) => Err(error),
+            Placeholder::Here => here(path),
+            Placeholder::File if is_read => file(path, b""),
+            Placeholder::File if self.link(path) => Ok(()),
+            Placeholder::File => match mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0) {
+                Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => file(path, b""),
+                // Not so a file: what somebody writes to one name of it would stand at all of them.
+                Ok(()) => {
+                    self.first = Some(path.to_path_buf());
+                    Ok(())
                 }
-            }
+                Err(error) => Err(error),
+            },
         };
         match made {
             Ok(()) => {
@@ -154,10 +160,13 @@ impl Placeholders {
 
     /// Removes what stands in, when nobody else needs it, and sets aside what came to be. Returns where to.
     pub(super) fn remove(&mut self) -> Vec<PathBuf> {
-        let last = self.locks.iter().all(|lock| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok());
+        // Of several roots, each says this for what lies in it.
+        let free = |lock: &File| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+        let needed: Vec<PathBuf> =
+            self.locks.iter().filter(|(_, lock)| !free(lock)).map(|(root, _)| root.clone()).collect();
         for path in std::mem::take(&mut self.made) {
             let Ok(stat) = lstat(&path) else { continue };
-            if !last || !is_stand_in(&stat) {
+            if !is_stand_in(&stat) || needed.iter().any(|root| path.starts_with(root)) {
                 continue;
             }
             let _ = match FileType::from_raw_mode(stat.st_mode) {
@@ -173,6 +182,29 @@ impl Placeholders {
     }
 }
 
+/// A file that stands in.
+fn file(path: &Path, content: &[u8]) -> Result<(), Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = open(path, flags, Mode::from_raw_mode(FILE))?;
+    rustix::io::write(&file, content)?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(FILE))
+}
+
+/// The file that stands in for `commondir`, whole from its first moment: git outside fails on an empty one.
+fn here(path: &Path) -> Result<(), Errno> {
+    let apart = path.with_file_name(temp_name());
+    file(&apart, HERE)?;
+    let named = renameat_with(CWD, &apart, CWD, path, RenameFlags::NOREPLACE);
+    if named.is_err() {
+        unlink(&apart)?;
+    }
+    match named {
+        // A file system that cannot say so.
+        Err(Errno::INVAL) => file(path, HERE),
+        named => named,
+    }
+}
+
 /// Renames what is at `path` so that nothing takes it for what it is called.
 fn set_aside(path: &Path) -> Option<PathBuf> {
     for n in 0..100 {
@@ -182,7 +214,7 @@ fn set_aside(path: &Path) -> Option<PathBuf> {
             name.push(format!(".{n}"));
         }
         let to = path.with_file_name(name);
-        match renameat_with(CWD, path, CWD, &to, rustix::fs::RenameFlags::NOREPLACE) {
+        match renameat_with(CWD, path, CWD, &to, RenameFlags::NOREPLACE) {
             Ok(()) => return Some(to),
             Err(Errno::EXIST) => {}
             Err(_) => return None,
@@ -196,7 +228,9 @@ pub(super) fn is_stand_in(stat: &Stat) -> bool {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::CharacterDevice => stat.st_rdev == 0,
         FileType::Directory => stat.st_mode & 0o7777 == DIRECTORY,
-        FileType::RegularFile => stat.st_mode & 0o7777 == FILE && stat.st_size == 0,
+        FileType::RegularFile => {
+            stat.st_mode & 0o7777 == FILE && (stat.st_size == 0 || stat.st_size == HERE.len() as i64)
+        }
         _ => false,
     }
 }

@@ -88,7 +88,7 @@ impl Reach {
 }
 
 /// Lower case, no trailing dot, labels of letters, digits and dashes; or an address in its usual form.
-fn normal(host: &str) -> Option<String> {
+pub(crate) fn normal(host: &str) -> Option<String> {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     if let Ok(address) = bare.parse::<IpAddr>() {
         return Some(address.to_canonical().to_string());
@@ -106,7 +106,7 @@ fn normal(host: &str) -> Option<String> {
     (name.len() <= 253 && name.split('.').all(label) && !number).then_some(name)
 }
 
-fn is_private(address: IpAddr) -> bool {
+pub(crate) fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_private_v4(address),
         IpAddr::V6(address) => is_private_v6(address),

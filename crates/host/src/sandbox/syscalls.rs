@@ -58,7 +58,10 @@ const NEW_NAMESPACE: u64 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWNET) as u64;
 const INTERNET: &[u64] = &[libc::AF_INET as u64, libc::AF_INET6 as u64];
 
-const TABLE: &[(libc::c_long, When, As)] = &[
+/// A call, when it is refused, and how.
+type Row = (libc::c_long, When, As);
+
+const TABLE: &[Row] = &[
     // Other processes.
     (libc::SYS_ptrace, Always, NotPermitted),
     (libc::SYS_process_vm_readv, Always, NotPermitted),
@@ -127,8 +130,6 @@ const TABLE: &[(libc::c_long, When, As)] = &[
     (libc::SYS_fchmodat2, Bits(2, SET_ID), NotPermitted),
     (libc::SYS_openat, BitsWith { flags: 2, flag: CREATE, mode: 3, bits: SET_ID }, NotPermitted),
     (libc::SYS_openat, BitsWith { flags: 2, flag: NAMELESS, mode: 3, bits: SET_ID }, NotPermitted),
-    // Its mode lies in memory.
-    (libc::SYS_openat2, Always, NoSuchCall),
     (libc::SYS_mknodat, Bits(2, SET_ID), NotPermitted),
     (libc::SYS_mknodat, Masked(2, libc::S_IFMT as u64, libc::S_IFCHR as u64), NotPermitted),
     (libc::SYS_mknodat, Masked(2, libc::S_IFMT as u64, libc::S_IFBLK as u64), NotPermitted),
@@ -136,7 +137,7 @@ const TABLE: &[(libc::c_long, When, As)] = &[
 
 /// Calls that only this architecture still has.
 #[cfg(target_arch = "x86_64")]
-const OLDER: &[(libc::c_long, When, As)] = &[
+const OLDER: &[Row] = &[
     (libc::SYS_chmod, Bits(1, SET_ID), NotPermitted),
     (libc::SYS_open, BitsWith { flags: 1, flag: CREATE, mode: 2, bits: SET_ID }, NotPermitted),
     (libc::SYS_open, BitsWith { flags: 1, flag: NAMELESS, mode: 2, bits: SET_ID }, NotPermitted),
@@ -149,10 +150,17 @@ const OLDER: &[(libc::c_long, When, As)] = &[
     (libc::SYS_kexec_file_load, Always, NotPermitted),
 ];
 #[cfg(not(target_arch = "x86_64"))]
-const OLDER: &[(libc::c_long, When, As)] = &[];
+const OLDER: &[Row] = &[];
+
+/// Where something can be written that outlasts the world. The mode of `openat2` lies in memory, where it cannot be
+/// checked: it could make a file that runs as its owner. Where nothing outlasts the world there is nothing to make one
+/// of: what may be written lies in its own memory file system, which ignores set-id bits and goes with it. There a
+/// Nika below this one needs the call, to keep its file access beneath its roots; it does nothing else that `openat`
+/// would not.
+const LASTING: &[Row] = &[(libc::SYS_openat2, Always, NoSuchCall)];
 
 /// Without a network of one's own there is no socket at all.
-const NO_NETWORK: &[(libc::c_long, When, As)] = &[(libc::SYS_socket, Always, NoSuchFamily)];
+const NO_NETWORK: &[Row] = &[(libc::SYS_socket, Always, NoSuchFamily)];
 
 /// What the filters are built for.
 const ARCH: Option<TargetArch> = if cfg!(target_arch = "x86_64") {
@@ -171,7 +179,11 @@ const OPEN_TREE_ATTR: libc::c_long = 467;
 const X32: u32 = 0x4000_0000;
 
 /// The table as the kernel takes it.
-pub(super) struct Filter(BpfProgram);
+pub(super) struct Filter {
+    always: Vec<BpfProgram>,
+    /// On top of it, where something can be written that outlasts the world.
+    lasting: BpfProgram,
+}
 
 fn refuse(why: String) -> Refusal {
     Refusal { guarantee: Some("seccomp".to_owned()), why, errno: None }
@@ -180,14 +192,17 @@ fn refuse(why: String) -> Refusal {
 impl Filter {
     pub(super) fn new(kind: Kind) -> Result<Filter, Refusal> {
         let more = if kind == Kind::LandlockOnly { NO_NETWORK } else { &[] };
-        let filters = [NoSuchCall, NoSuchFamily, NotPermitted].map(|how| program(how, more));
-        let filters = filters.into_iter().collect::<Result<Vec<_>, _>>().map_err(refuse)?;
-        Ok(Filter(joined(filters)))
+        let filters = [NoSuchCall, NoSuchFamily, NotPermitted].map(|how| program(how, &[TABLE, OLDER, more]));
+        let always = filters.into_iter().collect::<Result<Vec<_>, _>>().map_err(refuse)?;
+        Ok(Filter { always, lasting: program(NoSuchCall, &[LASTING]).map_err(refuse)? })
     }
 
-    /// Puts this process and all that it starts under the table, for good.
-    pub(super) fn confine(&self) -> Result<(), Refusal> {
-        apply_filter(&self.0).map_err(|error| refuse(error.to_string()))
+    /// Puts this process and all that it starts under the table, for good; under less of it, when nothing that can be
+    /// written `outlasts` the world.
+    pub(super) fn confine(self, outlasts: bool) -> Result<(), Refusal> {
+        let Filter { always: mut filters, lasting } = self;
+        filters.extend(outlasts.then_some(lasting));
+        apply_filter(&joined(filters)).map_err(|error| refuse(error.to_string()))
     }
 }
 
@@ -209,18 +224,16 @@ fn joined(filters: Vec<BpfProgram>) -> BpfProgram {
 }
 
 /// The filter of all rows that are refused in one way.
-fn program(how: As, more: &[(libc::c_long, When, As)]) -> Result<BpfProgram, String> {
+fn program(how: As, tables: &[&[Row]]) -> Result<BpfProgram, String> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    let rows = TABLE.iter().chain(OLDER).chain(more).filter(|(_, _, as_what)| *as_what == how);
-    for (call, when, _) in rows {
+    let rows = || tables.iter().copied().flatten().filter(|(_, _, as_what)| *as_what == how);
+    for (call, when, _) in rows() {
         let entry = rules.entry(*call).or_default();
         entry.extend(conditions(*when).map_err(|error| error.to_string())?);
     }
     // A call that is always refused has no conditions, and one with a row like that needs no other.
-    for (call, when, as_what) in TABLE.iter().chain(OLDER).chain(more) {
-        if *as_what == how && matches!(when, Always) {
-            rules.insert(*call, Vec::new());
-        }
+    for (call, _, _) in rows().filter(|(_, when, _)| matches!(when, Always)) {
+        rules.insert(*call, Vec::new());
     }
     let errno = match how {
         NotPermitted => libc::EPERM,
@@ -276,13 +289,14 @@ mod tests {
 
     #[test]
     fn every_filter_compiles_within_the_kernels_bound() {
-        for how in [NoSuchCall, NoSuchFamily, NotPermitted] {
-            let program = program(how, NO_NETWORK).unwrap();
-            assert!(program.len() > 5 && program.len() < 4096, "{how:?}: {}", program.len());
+        let Filter { always: mut all, lasting } =
+            Filter::new(Kind::LandlockOnly).unwrap_or_else(|_| panic!("it can be"));
+        all.push(lasting);
+        for program in &all {
+            assert!(program.len() > 5 && program.len() < 4096, "{}", program.len());
         }
-        let all = [NoSuchCall, NoSuchFamily, NotPermitted].map(|how| program(how, NO_NETWORK).unwrap());
         let length: usize = all.iter().map(Vec::len).sum();
-        let one = joined(all.into());
+        let one = joined(all);
         assert!(one.len() == length && length < 4096, "{length}");
         // Every jump stays inside.
         for (at, op) in one.iter().enumerate() {

@@ -34,6 +34,12 @@ pub const ALL: &[(&str, Case)] = &[
     ("a_world_made_ahead_shows_no_old_mounts", aged),
     ("git_works", || git(None)),
     ("git_works_as_a_user", || as_user(git)),
+    ("git_works_in_a_linked_worktree", || worktree(None)),
+    ("git_works_in_a_linked_worktree_as_a_user", || as_user(worktree)),
+    ("a_linked_worktree_reaches_nothing_of_others", || strangers(None)),
+    ("a_linked_worktree_reaches_nothing_of_others_as_a_user", || as_user(strangers)),
+    ("a_linked_worktree_in_tmp_sees_its_repository", worktree_in_tmp),
+    ("git_outside_works_while_a_command_runs", git_outside),
     ("programs_work", || programs(None)),
     ("programs_work_as_a_user", || as_user(programs)),
     ("codes_of_exit_pass_through", codes_of_exit),
@@ -101,6 +107,175 @@ fn git(user: Option<u32>) -> Told {
     check(output.status.success() && said(&output).starts_with("?? a.txt\n1\n"), &output)?;
     let output = world.shell(&world.profile(Access::ReadOnly), "git log --oneline | wc -l && git status --short");
     check(output.status.success() && said(&output) == "2\n", &output)
+}
+
+/// A repository of two commits and, as its worktree, the root; another worktree beside it.
+fn repository(base: &Path, root: &Path) -> Told {
+    let script = "git init -q repo && cd repo && git config extensions.worktreeConfig true && echo one > a.txt && git add -A && git commit -qm first && git branch old \
+                  && git pack-refs --all && git worktree add -qb side \"$1\" && git worktree add -qb other ../other";
+    let mut command = std::process::Command::new("sh");
+    for name in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{name}_NAME"), "a").env(format!("GIT_{name}_EMAIL"), "a@example.com");
+    }
+    let made = command.args(["-ec", script, "sh"]).arg(root).current_dir(base).output().map_err(text)?;
+    check(made.status.success(), &made)
+}
+
+/// The profile of the root with what git keeps of it elsewhere.
+fn linked(world: &World, access: Access) -> Profile {
+    world.own();
+    let mut profile = world.profile(access);
+    let linked = nika_host::sandbox::Linked::of(&world.root());
+    linked.expect("the root is a worktree").put_into(&mut profile);
+    profile
+}
+
+fn worktree(user: Option<u32>) -> Told {
+    let world = World::new(user);
+    repository(&world.base, &world.base.join("root"))?;
+    let profile = linked(&world, Access::Workspace);
+    let output = world.shell(
+        &profile,
+        "set -e; echo two >> a.txt; git status --short; git add -A; git commit -qm second; git log --oneline | wc -l; \
+         echo three >> a.txt; git stash -q; git stash pop -q; git commit -qam third; git branch new; git branch -qd new; \
+         git branch -qD old; git checkout -qb more HEAD~1; echo x > x.txt; git add x.txt; git commit -qm fourth; \
+         git cherry-pick side >/dev/null; git rebase -q side; git commit -q --amend -m fifth; git tag t; git tag -d t >/dev/null; \
+         git checkout -qb most; git pack-refs --all; git repack -dqn; git fsck --no-dangling; git worktree list | wc -l",
+    );
+    // What it cannot do is what it cannot in any root: take the settings of a branch out of the configuration.
+    let complaint = String::from_utf8_lossy(&output.stderr).contains("Unable to create");
+    check(output.status.success() && said(&output) == " M a.txt\n2\n3\n" && !complaint, &output)?;
+    // The repository has it all, as git outside sees it, and nothing stayed behind.
+    let seen = std::process::Command::new("git")
+        .args(["-c", "safe.directory=*", "log", "--format=%s", "most"])
+        .current_dir(world.base.join("repo"))
+        .output()
+        .map_err(text)?;
+    check(seen.status.success() && said(&seen) == "fifth\nthird\nsecond\nfirst\n", &seen)?;
+    for left in ["commondir", "config.worktree", "worktrees/root/modules"] {
+        if world.base.join("repo/.git").join(left).symlink_metadata().is_ok() {
+            return Err(format!("{left} stayed behind"));
+        }
+    }
+    // What a person let this call change, it changes there.
+    let mut released = linked(&world, Access::Workspace);
+    released.release(&world.root().join(".git/config"));
+    let output = world
+        .shell(&released, "git config alias.x y && git config --get alias.x && ! echo x >> ../repo/.git/HEAD 2>&-");
+    check(output.status.success() && said(&output) == "y\n", &output)?;
+    let output = world.shell(&linked(&world, Access::ReadOnly), "git log --oneline | wc -l; git add a.txt");
+    check(!output.status.success() && said(&output) == "4\n", &output)
+}
+
+fn strangers(user: Option<u32>) -> Told {
+    let world = World::new(user);
+    repository(&world.base, &world.base.join("root"))?;
+    let common = world.base.join("repo/.git");
+    let profile = linked(&world, Access::Workspace);
+    let own = "worktrees/root";
+    let attempts = [
+        "echo x >> config".to_owned(),
+        "echo x > config.lock && mv config.lock config".to_owned(),
+        "echo x > hooks/pre-commit".to_owned(),
+        "mv hooks away".to_owned(),
+        "echo x > info/attributes".to_owned(),
+        "echo x > HEAD".to_owned(),
+        "rm -f index".to_owned(),
+        "echo x >> logs/HEAD".to_owned(),
+        "mv logs away".to_owned(),
+        "echo . > commondir".to_owned(),
+        "rm commondir".to_owned(),
+        "echo x > config.worktree".to_owned(),
+        "mkdir rebase-merge".to_owned(),
+        "mkdir modules".to_owned(),
+        "ln -s x link".to_owned(),
+        "mv objects/info made".to_owned(),
+        "echo x > worktrees/other/HEAD".to_owned(),
+        "touch worktrees/other/index.lock".to_owned(),
+        "mkdir worktrees/more".to_owned(),
+        "mv worktrees/other worktrees/gone".to_owned(),
+        "mv worktrees away".to_owned(),
+        format!("echo x > {own}/gitdir"),
+        format!("rm -f {own}/commondir"),
+        format!("echo x > {own}/new && mv {own}/new {own}/commondir"),
+        format!("echo x > {own}/config.worktree"),
+        format!("mkdir {own}/modules"),
+        format!("mv {own} worktrees/moved"),
+        "echo x > ../a.txt".to_owned(),
+    ];
+    for attempt in &attempts {
+        let output = world.shell(&profile, &format!("cd '{}' && {attempt}", common.display()));
+        check(!output.status.success(), &output).map_err(|seen| format!("{attempt}: {seen}"))?;
+    }
+    let git = format!(
+        "cd '{}' && touch packed-refs.lock {own}/index.lock && rm packed-refs.lock {own}/index.lock",
+        common.display()
+    );
+    let output = world.shell(&profile, &git);
+    check(output.status.success(), &output)?;
+    // What is made while a command runs is protected, too.
+    let late = format!("cd '{}/worktrees' && mkdir -p late; echo x > late/HEAD", common.display());
+    let output = world.shell(&profile, &late);
+    check(!output.status.success() && !common.join("worktrees/late").exists(), &output)?;
+    // Another's name in the file gives nothing, whatever was open before.
+    let theirs = format!("gitdir: {}/worktrees/other\n", common.display());
+    fs::write(world.root().join(".git"), theirs).map_err(text)?;
+    world.own();
+    if nika_host::sandbox::Linked::of(&world.root()).is_some() {
+        return Err("a claim was believed".to_owned());
+    }
+    let output = world.shell(&world.profile(Access::Workspace), "echo x > x.txt; git add x.txt");
+    check(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("Read-only"), &output)
+}
+
+fn worktree_in_tmp() -> Told {
+    let world = World::new(None);
+    let scene = tempfile::Builder::new().prefix("nika-test-").tempdir_in("/tmp").map_err(text)?;
+    let base = scene.path().canonicalize().map_err(text)?;
+    let root = base.join("root");
+    repository(&base, &root)?;
+    for (access, script) in [
+        (Access::ReadOnly, "git status --short && git log --oneline | wc -l && ! touch ../repo/.git/x 2>&-"),
+        (Access::Workspace, "echo two > b.txt && git add -A && git commit -qm second && git log --oneline | wc -l"),
+    ] {
+        let mut profile = Profile { cwd: root.clone(), roots: vec![root.clone()], ..world.profile(access) };
+        nika_host::sandbox::Linked::of(&root).ok_or("it is a worktree")?.put_into(&mut profile);
+        let output = world.shell(&profile, script);
+        let commits = if access == Access::ReadOnly { "1\n" } else { "2\n" };
+        check(output.status.success() && said(&output) == commits, &output)?;
+    }
+    Ok(())
+}
+
+fn git_outside() -> Told {
+    let world = World::new(None);
+    let (repo, root) = (world.base.join("repo"), world.base.join("root"));
+    repository(&world.base, &root)?;
+    let plain = Profile { cwd: repo.clone(), roots: vec![repo.clone()], ..world.profile(Access::Workspace) };
+    let mut plain = Profile { protected: Vec::new(), absent: Vec::new(), ..plain };
+    nika_host::sandbox::scan(&repo).put_into(&mut plain);
+    for profile in [plain, linked(&world, Access::Workspace)] {
+        let mut running =
+            world.launch(&profile, &["cat"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(text)?;
+        running.stdin.as_mut().ok_or("a pipe")?.write_all(b"x").map_err(text)?;
+        running.stdout.as_mut().ok_or("a pipe")?.read_exact(&mut [0]).map_err(text)?;
+        for dir in [&repo, &root, &world.base.join("other")] {
+            let output = std::process::Command::new("git")
+                .args(["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-mx"])
+                .current_dir(dir)
+                .output()
+                .map_err(text)?;
+            check(output.status.success() && output.stderr.is_empty(), &output)?;
+        }
+        drop(running.stdin.take());
+        running.wait().map_err(text)?;
+        for left in ["commondir", "config.worktree"] {
+            if repo.join(".git").join(left).symlink_metadata().is_ok() {
+                return Err(format!("{left} stayed behind"));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn programs(user: Option<u32>) -> Told {

@@ -1,14 +1,18 @@
 //! git: what comes before the subcommand, and what all of them share.
 //!
 //! An alias may run anything, so a subcommand that is not in the tables is opaque. What the repository's
-//! own configuration could make git run is pinned by the host; what the command line names is judged here.
+//! own configuration could make git run is pinned by the host where that is possible, and else looked at
+//! ([`programs`]); what the command line names is judged here.
 
 mod config;
+mod programs;
 mod read;
 mod write;
 
 use super::super::judge::{Arg, Judge, Word};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+
+pub(super) use programs::{FINDINGS, help};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[Spec {
@@ -200,6 +204,7 @@ fn implied(parsed: &Parsed, path: &str, judge: &Judge<'_>) -> Arg {
 fn reads(parsed: &Parsed, judge: &mut Judge<'_>) {
     let tree = implied(parsed, ".", judge);
     judge.read_tree(&tree);
+    programs::check(parsed, judge);
 }
 
 /// It changes the work tree or the repository, and may run the repository's hooks.

@@ -100,6 +100,9 @@ const VERSION_RUNS: &[&str] = &["rspec", "rubocop", "jekyll", "cucumber", "ng"];
 /// Findings of commands with handling of their own.
 pub(super) const FINDINGS: &[Row] = special::FINDINGS;
 
+/// Findings of git.
+pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
+
 pub(super) use wrappers::{always_number, feeder, output as listed, path_part};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.
@@ -129,6 +132,9 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
         return judge.opaque("the name of the command is not known");
     };
     let Some(known) = standard(name) else { return by_path(name, judge) };
+    if versions::asks(known, argv) {
+        return;
+    }
     let Some(spec) = find(known) else {
         return judge.opaque(format!("`{known}` is not a program the analysis knows"));
     };
@@ -141,12 +147,19 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     response::files(known, argv, judge);
     if runs || !spec::is_info(spec, argv) {
         spec::apply(spec, &spec::parse(spec, argv), judge);
+    } else if known == "git" && argv.len() > 2 {
+        git::help(judge);
     }
 }
 
 /// The table row of a program.
 fn find(name: &str) -> Option<&'static Spec> {
     INDEX.named(name).filter_map(row).find(|spec| spec.is(name))
+}
+
+/// Whether a table has a program of this name.
+fn is_known(name: &str) -> bool {
+    find(name).is_some()
 }
 
 /// The rows of all tables, counted through.

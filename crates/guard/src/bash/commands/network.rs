@@ -338,21 +338,8 @@ const OPENSSL: &[Spec] = &[
         ],
         Operands::Read,
     ),
-    one(
-        "x509",
-        &[
-            (Does::Read, "in"),
-            (Does::Write, "out"),
-            (
-                Does::Flag,
-                "noout text subject issuer dates startdate enddate fingerprint serial pubkey modulus \
-                purpose hash subject_hash issuer_hash \
-                email alias ocsp_uri ocspid sha1 sha256 sha384 sha512 md5",
-            ),
-            (Does::Value, "inform outform nameopt certopt checkend checkhost checkip ext dateopt"),
-        ],
-        Operands::None,
-    ),
+    // It prints nothing of a private key, whatever the name of the file.
+    Spec { check: Some(certificate), ..X509 },
     one(
         "req crl pkcs7 rsa ec pkey dsa",
         &[
@@ -412,6 +399,32 @@ const OPENSSL: &[Spec] = &[
     one("errstr prime", &[(Does::Flag, "hex generate safe"), (Does::Value, "bits checks")], Operands::Words),
     reaches("s_client s_time ocsp s_server cmp ts"),
 ];
+
+const X509: Spec = one(
+    "x509",
+    &[
+        (Does::Value, "in"),
+        (Does::Write, "out"),
+        (
+            Does::Flag,
+            "noout text subject issuer dates startdate enddate fingerprint serial pubkey modulus \
+            purpose hash subject_hash issuer_hash \
+            email alias ocsp_uri ocspid sha1 sha256 sha384 sha512 md5",
+        ),
+        (Does::Value, "inform outform nameopt certopt checkend checkhost checkip ext dateopt"),
+    ],
+    Operands::None,
+);
+
+fn certificate(parsed: &Parsed, judge: &mut Judge<'_>) {
+    for (_, file) in parsed.opts.iter().filter(|(name, _)| name == "in") {
+        match file {
+            Some(file) if file.exact().is_none_or(|name| name.contains(':')) => super::spec::read(file, judge),
+            Some(file) => super::places::look(file, judge),
+            None => judge.opaque("`-in` needs a value"),
+        }
+    }
+}
 
 const fn one(names: &'static str, opts: Opts, operands: Operands) -> Spec {
     Spec { names, style: Style::OneDash, opts, operands, ..PLAIN }

@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use super::super::judge::{Arg, Judge};
+use super::super::globs;
+use super::super::judge::{Arg, Judge, Word};
 
 /// Options that a value may follow without a blank, longer than one letter.
 const ATTACHING: &[&str] =
@@ -63,6 +64,15 @@ pub(super) fn secrets(words: &[Arg], judge: &mut Judge<'_>) {
 /// Whether a file is there, how large it is and when it changed: for a secret by its name that tells what the list
 /// of its directory tells, so that is what counts as read.
 pub(super) fn look(file: &Arg, judge: &mut Judge<'_>) {
+    if let Word::Glob { pattern, .. } = &file.word {
+        let climbs = globs::climbs(pattern);
+        let above = pattern.rsplit_once('/').map_or("", |(above, _)| above);
+        let (dir, here) = (judge.resolve(above), &judge.site.roots);
+        let plain = !climbs && !above.contains(['*', '?', '[', '\\']) && crate::classify(&dir).secret.is_none();
+        if plain && here.iter().any(|root| dir.starts_with(root)) {
+            return judge.read_tree(&file.with(if above.is_empty() { "." } else { above }));
+        }
+    }
     let above = file.exact().and_then(|text| {
         let path = judge.resolve(text);
         let above = path.parent()?;

@@ -180,8 +180,9 @@ pub(super) const SPECS: &[Spec] = &[
             (Maybe, "time"),
             (Does::Read, "X exclude-from"),
         ],
-        operands: Operands::ReadTree,
+        operands: Operands::Custom,
         closed: true,
+        check: Some(sizes),
         ..PLAIN
     },
     Spec {
@@ -350,6 +351,18 @@ fn behind_pattern<'p>(parsed: &'p Parsed, judge: &mut Judge<'_>, instead: &str) 
         judge.read(pattern);
     }
     files
+}
+
+/// How large files and trees are. Of a single secret that is no more than a listing tells.
+fn sizes(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if parsed.operands.is_empty() {
+        judge.read_cwd();
+    }
+    for place in &parsed.operands {
+        let secret = place.exact().is_some_and(|text| crate::classify(&judge.resolve(text)).secret.is_some());
+        let alone = secret && !parsed.has("a all");
+        if alone { super::places::look(place, judge) } else { judge.read_tree(place) }
+    }
 }
 
 /// Directory listings: the operands, or the working directory.

@@ -262,10 +262,23 @@ pub fn apply(spec: &Spec, parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
+/// Programs that know all their subcommands and print the help of each without doing anything first.
+const HELP_OF_SUBS: &[&str] =
+    &["ruff", "go", "docker", "podman", "kubectl", "helm", "terraform", "tofu", "rustup", "uv"];
+
 /// Whether `argv` only asks for help or the version: `NAME [SUBCOMMAND…] --help`.
 pub fn is_info(spec: &Spec, argv: &[Arg]) -> bool {
     let mut leaf = spec;
     let Some((last, path)) = argv.get(1..).and_then(|rest| rest.split_last()) else { return false };
+    if let ([sub], Some("--help" | "-h" | "-help")) = (path, last.exact())
+        && argv.first().and_then(Arg::exact).is_some_and(|name| HELP_OF_SUBS.contains(&name))
+        && sub
+            .exact()
+            .is_some_and(|sub| !sub.is_empty() && sub.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'))
+        && sub.exact().is_some_and(|sub| sub.starts_with(|c: char| c.is_ascii_lowercase()))
+    {
+        return true;
+    }
     for word in path {
         let Some(sub) = word.exact().and_then(|name| leaf.sub(name)) else { return false };
         leaf = sub;
@@ -449,9 +462,9 @@ impl<'a, 's> Reader<'a, 's> {
                 (None, true) => self.option(spec, arg, start(arg).unwrap_or_default(), Tail::Of(arg)),
                 (_, false) => {
                     if !ended && !spec.closed && may_be_option(arg) {
-                        let before = self.parsed.unknown.is_some();
+                        let otherwise = self.parsed.unknown.is_some() && !self.parsed.named_by_files;
                         self.unknown(|| "a word that is not known may become an option".to_owned());
-                        self.parsed.named_by_files = !before && is_file_here(arg);
+                        self.parsed.named_by_files = !otherwise && is_file_here(arg);
                     }
                     if spec.operands == Operands::Sub {
                         return self.subcommand(spec, arg);

@@ -742,14 +742,22 @@ fn ip(parsed: &Parsed, judge: &mut Judge<'_>) {
         _ => judge.system("changes the network of the system"),
     }
 }
-/// `%1`, `%+`, behind at most one signal.
+
+/// `%1`, `%+`, `-%1` (its group), behind at most one signal.
 fn only_jobs(words: &[Arg]) -> bool {
-    let signal = |word: &Arg| {
-        word.exact()
-            .and_then(|text| text.strip_prefix('-'))
-            .is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric()))
+    let name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric());
+    let is_job = |word: &Arg| {
+        let text = word.exact().unwrap_or_default();
+        text.strip_prefix('-').unwrap_or(text).strip_prefix('%').is_some_and(|which| !which.is_empty())
     };
-    let job = |word: &Arg| word.exact().is_some_and(|text| text.len() > 1 && text.starts_with('%'));
-    let jobs = words.get(usize::from(words.first().is_some_and(signal))..).unwrap_or_default();
-    !jobs.is_empty() && jobs.iter().all(job)
+    let mut rest = words;
+    match words.iter().map(|word| word.exact().unwrap_or_default()).collect::<Vec<_>>().as_slice() {
+        ["-s" | "-n" | "--signal", signal, ..] if name(signal) => rest = words.get(2..).unwrap_or_default(),
+        [signal, ..] if signal.strip_prefix('-').is_some_and(name) => rest = words.get(1..).unwrap_or_default(),
+        _ => {}
+    }
+    if rest.first().and_then(Arg::exact) == Some("--") {
+        rest = rest.get(1..).unwrap_or_default();
+    }
+    !rest.is_empty() && rest.iter().all(is_job)
 }

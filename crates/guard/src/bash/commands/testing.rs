@@ -9,7 +9,7 @@ use super::super::judge::{Arg, Judge, Nested, Site, Stdin, Word};
 
 /// The place of every test: the workspace is `/w/repo`, the home is `/home/dev`.
 pub(in super::super) fn site() -> Site {
-    Site { roots: vec!["/w/repo".into()], cwd: "/w/repo".into(), home: "/home/dev".into() }
+    Site::on_paper(vec!["/w/repo".into()], "/w/repo".into(), "/home/dev".into())
 }
 
 /// The facts of a simple command and of the commands inside it.

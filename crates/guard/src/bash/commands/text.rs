@@ -41,7 +41,11 @@ pub(super) const SPECS: &[Spec] = &[
     ),
     reader("rev tsort vis unvis crc32", &[(Flag, "h V")]),
     // `-f` and `--files0-from` are not here: what they name is not known.
-    reader("wc gwc", &[(Flag, "c bytes m chars l lines L max-line-length w words"), (Value, "total")]),
+    Spec {
+        operands: Operands::Custom,
+        check: Some(count),
+        ..reader("wc gwc", &[(Flag, "c bytes m chars l lines L max-line-length w words"), (Value, "total")])
+    },
     // Columns and lines.
     Spec {
         names: "sort gsort",
@@ -781,6 +785,14 @@ const XSV: &[Spec] = &[
         ..PLAIN
     },
 ];
+
+/// `wc`. How many bytes a file has is what a listing of its directory says, too.
+fn count(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let only_bytes = parsed.has("c bytes") && !parsed.has("m chars l lines L max-line-length w words");
+    for file in &parsed.operands {
+        if only_bytes { super::places::look(file, judge) } else { spec::read(file, judge) }
+    }
+}
 
 /// A program that reads its operands, with options that are all harmless.
 pub(super) const fn reader(names: &'static str, opts: &'static [(Does, &'static str)]) -> Spec {

@@ -24,7 +24,30 @@ pub(super) const SPECS: &[Spec] = &[
     row("pkg-config pkgconf", pkg_config),
     row("nginx apache2 httpd apachectl ffprobe ffplay identify", alone),
     row("ocaml ocamlc ocamlopt dlv direnv gopls", alone),
+    row("sass lessc mmdc guix borg", nothing),
 ];
+
+/// Words behind a program of another table with which it says its version and ends.
+const VERSIONS: &[(&str, &str)] = &[
+    ("tmux", "-V"),
+    ("nasm", "-v"),
+    ("iverilog", "-V"),
+    ("yosys", "-V"),
+    ("plantuml", "-version"),
+    ("minikube", "version"),
+    ("kind", "version"),
+    ("k3d", "version"),
+    ("vault", "version"),
+    ("rclone", "version"),
+    ("restic", "version"),
+    ("delve", "version"),
+];
+
+/// Whether `argv` is one of [`VERSIONS`], and nothing else.
+pub(super) fn asks(name: &str, argv: &[Arg]) -> bool {
+    let [_, word] = argv else { return false };
+    VERSIONS.iter().any(|(program, asked)| *program == name && word.exact() == Some(asked))
+}
 
 /// A program whose words its function reads.
 const fn row(names: &'static str, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {

@@ -242,7 +242,18 @@ fn code_with_rights(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// NAME=VALUE… COMMAND…
 fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
+    for (_, name) in parsed.opts.iter().filter(|(option, _)| matches!(option.as_str(), "u" | "unset")) {
+        match name.as_ref().and_then(Arg::exact) {
+            // What is set for every command keeps git from running what a repository names.
+            Some(name) if names::meaning(name) == Meaning::Rewires => {
+                judge.opaque(format!("it takes away `{name}`, which decides what runs"))
+            }
+            Some(_) => {}
+            None => judge.opaque("which variable is taken away is not known"),
+        }
+    }
     let mut words = parsed.operands.as_slice();
+    let mut empties = parsed.has("i ignore-environment");
     while let Some((word, rest)) = words.split_first() {
         let known = match &word.word {
             Word::Exact(text) => text.as_str(),
@@ -250,6 +261,7 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
             _ => "",
         };
         if known == "-" {
+            empties = true;
             words = rest;
             continue;
         }
@@ -261,7 +273,17 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         words = rest;
     }
+    if empties && words.iter().any(may_start_git) {
+        judge.opaque("git in an empty environment runs what a repository names");
+    }
     inside(words, judge);
+}
+
+/// Whether a word behind `env -i` may have git started: its name, a script, a program that starts others.
+fn may_start_git(word: &Arg) -> bool {
+    let Some(text) = word.exact() else { return true };
+    let name = text.rsplit('/').next().unwrap_or(text);
+    text.contains("git") || SPECS.iter().any(|spec| spec.is(name))
 }
 
 /// A lock file, then a command or `-c` and a text. A number alone is a descriptor.
@@ -643,6 +665,8 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         "grep" | "egrep" | "fgrep" if has("l files-with-matches L files-without-match") && !has("label") => names(),
         // `..` among the names leads out.
         "ls" if parsed().is_some() && !has("a all f l g n o s i size inode full-time format Z context") => names(),
+        // Numbers of processes.
+        "pgrep" | "pidof" | "lsof" => processes(name, exact?.as_slice()).then(|| "number".to_owned()),
         "which" | "command" => {
             let plain = |word: &&str| !word.starts_with('-') && !word.contains('/');
             let words = exact?;
@@ -673,6 +697,22 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
                 .map(|words| format!("words {}", words.join(" ")))
         }
         _ => None,
+    }
+}
+
+/// Whether a command lists the numbers of processes, one a line, and nothing else.
+fn processes(name: &str, words: &[&str]) -> bool {
+    let plain = |word: &&str| !word.is_empty() && !word.starts_with('-');
+    match (name, words) {
+        ("pgrep", [options @ .., pattern]) => {
+            plain(pattern)
+                && options.iter().all(|word| matches!(*word, "-f" | "-x" | "-n" | "-o" | "-i" | "-fi" | "-xf"))
+        }
+        ("pidof", names) => !names.is_empty() && names.iter().all(plain),
+        ("lsof", ["-t", of]) => of.strip_prefix("-i").is_some_and(|of| !of.is_empty()),
+        ("lsof", ["-ti", of]) => plain(of),
+        ("lsof", [of]) => of.strip_prefix("-ti").is_some_and(|of| !of.is_empty()),
+        _ => false,
     }
 }
 

@@ -338,8 +338,7 @@ mod tests {
 
     /// Facts (paths below `/w/repo`), findings and nested commands of a line split at blanks; `@a*` is a glob.
     fn find(line: &str) -> (Vec<Fact>, Vec<&'static str>, Vec<Vec<Word>>) {
-        let site =
-            Site { roots: vec![PathBuf::from("/w/repo")], cwd: PathBuf::from("/w/repo"), home: PathBuf::from("/h") };
+        let site = Site::on_paper(vec![PathBuf::from("/w/repo")], PathBuf::from("/w/repo"), PathBuf::from("/h"));
         let mut collected = Judge::new(&site, Stdin::None, 0..1);
         let args: Vec<Arg> = line.split_whitespace().map(word).collect();
         judge(&args, &mut collected);

@@ -65,6 +65,13 @@ impl<'a> Walker<'a> {
                 }
             }
         }
+        // Not `"$f.new"`: only the very names that a pattern found are files that are there.
+        let empty = |part: &&Part| !matches!(part, Part::Quoted(text) if text.is_empty());
+        let parts: Vec<&Part> = word.parts.iter().filter(empty).collect();
+        let whole = matches!(parts.as_slice(), [Part::Param { .. }]) && matches!(arg.word, Became::Glob { .. });
+        if whole && matches!(redirect.op, RedirectOp::Write | RedirectOp::Clobber) {
+            facts.push(Fact::Destroys(Category::Files, "every file that the pattern finds is written over".to_owned()));
+        }
         let (reads, writes) = match redirect.op {
             RedirectOp::Read => (true, false),
             RedirectOp::ReadWrite => (true, true),
@@ -72,7 +79,7 @@ impl<'a> Walker<'a> {
         };
         let places = if state.cwd.is_empty() { vec![PathBuf::from(NOWHERE)] } else { state.cwd.clone() };
         for place in &places {
-            let site = Site { roots: self.site.roots.clone(), cwd: place.clone(), home: self.site.home.clone() };
+            let site = self.site.moved(place.clone());
             let mut judge = Judge::new(&site, Stdin::None, redirect.span.clone());
             if let Some(text) = arg.exact() {
                 let path = judge.resolve(text);
@@ -82,6 +89,12 @@ impl<'a> Walker<'a> {
                 }
                 if writes && is_sink(&path) {
                     continue;
+                }
+                if writes && path.starts_with("/proc/sysrq-trigger") {
+                    facts.push(Fact::Destroys(
+                        Category::System,
+                        format!("`{text}` restarts or stops the machine at once"),
+                    ));
                 }
                 if writes && is_disk(&path) {
                     facts.push(Fact::Destroys(

@@ -24,6 +24,28 @@ pub(super) fn cut(value: &str, edit: &str) -> Option<String> {
     Some(kept.to_owned())
 }
 
+/// What `${name%.txt}` and its sisters make of a name that a pattern found: the pattern of what is left. Only ends that
+/// the pattern itself spells are cut; where they are cut for certain, nothing else changes.
+pub(super) fn cut_pattern(pattern: &str, prefix: &str, edit: &str) -> Option<Value> {
+    let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    let (kind, what) = edit.split_at_checked(edit.find(|c| c != '#' && c != '%').unwrap_or(edit.len()))?;
+    let (left, prefix) = match (kind, what) {
+        ("%" | "%%", ending) if !ending.is_empty() && plain(ending) => (pattern.strip_suffix(ending)?, prefix),
+        ("%", ".*") => {
+            let (left, ending) = pattern.rsplit_once('.')?;
+            plain(ending).then_some((left, prefix))?
+        }
+        ("##", "*/") => {
+            let (above, last) = pattern.rsplit_once('/')?;
+            (last, prefix.get(above.len() + 1..)?)
+        }
+        _ => return None,
+    };
+    // A wildcard is left, and what stands before it is the same.
+    (left.len() > prefix.len() && left.starts_with(prefix))
+        .then(|| Value::Pattern { pattern: left.to_owned(), prefix: prefix.to_owned() })
+}
+
 /// Whether the script is one command, which is not turned around.
 pub(super) fn is_one_command(script: &Script) -> bool {
     matches!(script.items.as_slice(), [item]
@@ -181,7 +203,7 @@ pub(super) fn name_of(command: &Command) -> String {
 
 pub(super) fn integer(value: &Value) -> bool {
     match value {
-        Value::Number => true,
+        Value::Number | Value::Job => true,
         Value::Exact(text) => is_integer(text),
         Value::OneOf(texts) => texts.iter().all(|text| is_integer(text)),
         _ => false,

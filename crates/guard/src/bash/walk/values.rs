@@ -163,6 +163,7 @@ impl<'a> Walker<'a> {
                 match (known, kind) {
                     (Value::Exact(text), '-' | '=' | '?') if !text.is_empty() => Value::Exact(text),
                     (Value::Number, '-' | '=' | '?') => Value::Number,
+                    (Value::Job, '-' | '=' | '?') => Value::Job,
                     (Value::Exact(text), '+') if !text.is_empty() => other,
                     (known, _) => Value::Opaque(match known {
                         Value::Opaque(why) => why,
@@ -176,6 +177,12 @@ impl<'a> Walker<'a> {
                     && let Some(text) = param.raw.strip_prefix(&param.name).and_then(|edit| cut(text, edit))
                 {
                     return Value::Exact(text);
+                }
+                if let Value::Pattern { pattern, prefix } = &known
+                    && let Some(cut) =
+                        param.raw.strip_prefix(&param.name).and_then(|edit| cut_pattern(pattern, prefix, edit))
+                {
+                    return cut;
                 }
                 Value::Opaque(format!("a changed value of `{}`", param.name))
             }
@@ -205,8 +212,9 @@ impl<'a> Walker<'a> {
 
     pub(super) fn variable(&self, name: &str, state: &State) -> Value {
         match name {
-            "?" | "#" | "$" => return Value::Number,
-            "!" if state.background => return Value::Number,
+            "?" | "#" => return Value::Number,
+            "$" => return Value::Job,
+            "!" if state.background => return Value::Job,
             "!" => return Value::Opaque("`$!` without anything in the background".to_owned()),
             "_" => return Value::Opaque("the last word of the command before".to_owned()),
             "0" => return Value::Opaque("the name of the shell".to_owned()),
@@ -232,7 +240,8 @@ impl<'a> Walker<'a> {
                 [cwd] => Value::Exact(cwd.to_string_lossy().into_owned()),
                 _ => Value::Opaque("the directory is not known".to_owned()),
             },
-            "RANDOM" | "SECONDS" | "LINENO" | "PPID" | "UID" | "EUID" | "BASHPID" | "EPOCHSECONDS" => Value::Number,
+            "BASHPID" => Value::Job,
+            "RANDOM" | "SECONDS" | "LINENO" | "PPID" | "UID" | "EUID" | "EPOCHSECONDS" => Value::Number,
             _ => Value::Opaque(format!("the value of `{name}`")),
         }
     }

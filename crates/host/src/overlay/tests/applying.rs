@@ -60,6 +60,33 @@ fn what_somebody_else_changed_meanwhile_is_a_conflict_and_nothing_is_applied() {
 }
 
 #[test]
+fn what_two_put_into_a_new_directory_of_one_name_comes_together() {
+    let Some(way) = way() else { return };
+    for (script, other) in [
+        ("mkdir d; echo 1 >d/1", "mkdir d; echo 2 >d/2"),
+        ("mkdir -p d/e; echo 1 >d/e/1", "mkdir -p d/e; echo 2 >d/e/2"),
+        ("mkdir d; echo 1 >d/1; echo 1 >1", "mkdir d"),
+    ] {
+        let world = World::new();
+        let layer = world.layer();
+        world.run(&layer, way, script).unwrap();
+        tick(&world, &layer);
+        world.bare(other);
+        world.apply(&layer).unwrap_or_else(|why| panic!("{script} beside {other}: {why:?}"));
+        let both = World::new();
+        both.bare(&script.replace("mkdir ", "mkdir -p "));
+        both.bare(&other.replace("mkdir ", "mkdir -p "));
+        assert_eq!(world.look().into_keys().collect::<Vec<_>>(), both.look().into_keys().collect::<Vec<_>>());
+        // Of one file, there is still only one.
+        let layer = world.layer();
+        world.run(&layer, way, "mkdir n; echo 1 >n/1").unwrap();
+        tick(&world, &layer);
+        world.bare("mkdir n; echo 2 >n/1");
+        assert!(matches!(world.apply(&layer), Err(NotApplied::Conflict(places)) if places.len() == 1));
+    }
+}
+
+#[test]
 fn what_comes_to_stand_between_the_look_and_the_moves_is_a_conflict_too() {
     let Some(way) = way() else { return };
     for (script, other) in [("echo n >n; echo x >>a", "echo mine >n"), ("rm a", "rm a"), ("echo 1 >>a", "echo 2 >>a")] {

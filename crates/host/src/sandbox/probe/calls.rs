@@ -1,11 +1,16 @@
 //! Attempts with single system calls: the kernel's machinery, the network, other worlds.
 #![allow(unsafe_code)]
 
+use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Duration;
+
+use rustix::fs::{StatVfsMountFlags, fstatvfs};
 
 use super::Must::{Fail, Work};
 use super::{Row, Scene, broken};
@@ -87,10 +92,18 @@ pub(super) const ROWS: &[Row] = &[
         let how = (libc::O_CREAT | libc::O_WRONLY) as i64;
         call(libc::SYS_openat, [libc::AT_FDCWD.into(), c"/tmp/nika-probe-born".as_ptr() as i64, how, 0o4755, 0])
     }),
-    ("set-user-id-openat2", Fail, "create one by the newer call", |_| {
-        let how = [(libc::O_CREAT | libc::O_WRONLY) as u64, 0o4755, 0];
-        let path = c"/tmp/nika-probe-born2".as_ptr() as i64;
-        call(libc::SYS_openat2, [libc::AT_FDCWD.into(), path, how.as_ptr() as i64, 24, 0])
+    ("set-user-id-openat2", Fail, "create one by the newer call, in the root", |scene| {
+        born_by_the_newer_call(&scene.root.join("nika-probe-born2")).map(drop)
+    }),
+    ("set-user-id-openat2-private", Fail, "create one by it in what is private, and have its owner's rights", |_| {
+        // It can be made where it means nothing: there the bits are ignored, and the file goes with the world.
+        for at in ["/tmp", "/var/tmp", "/dev/shm"] {
+            match born_by_the_newer_call(&Path::new(at).join("nika-probe-born2")) {
+                Ok(file) if !fstatvfs(&file)?.f_flag.contains(StatVfsMountFlags::NOSUID) => return Ok(()),
+                _ => {}
+            }
+        }
+        Err(io::Error::other("the bits are ignored wherever it can be made"))
     }),
     ("device", Fail, "make a device", |_| {
         let mode = i64::from(libc::S_IFBLK | 0o600);
@@ -166,6 +179,16 @@ fn descriptor(number: i64, [a, b, c, d, e]: [i64; 5]) -> io::Result<i32> {
     // succeeding are given arguments with which they would not.
     let result = unsafe { libc::syscall(number, a, b, c, d, e, 0) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as i32) }
+}
+
+/// A file that would run as its owner, made by the call whose mode no filter sees.
+fn born_by_the_newer_call(at: &Path) -> io::Result<OwnedFd> {
+    let path = CString::new(at.as_os_str().as_bytes())?;
+    let how = [(libc::O_CREAT | libc::O_WRONLY | libc::O_CLOEXEC) as u64, 0o4755, 0];
+    let of_how = [libc::AT_FDCWD.into(), path.as_ptr() as i64, how.as_ptr() as i64, size_of_val(&how) as i64, 0];
+    let file = descriptor(libc::SYS_openat2, of_how)?;
+    // SAFETY: it was opened just now, and is nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(file) })
 }
 
 /// A call that may succeed in a child, which then ends at once.

@@ -45,6 +45,7 @@ const ACTS: &[(Category, &str, &str)] = &[
     (GitHistory, "git commit --no-verify|-n", "skips the hooks that check a commit"),
     (GitHistory, "git push|merge|rebase|am|cherry-pick|pull --no-verify", "skips the hooks that check it"),
     (GitHistory, "git branch -D|-f|--force", "deletes or moves a branch that may hold unmerged commits"),
+    (GitHistory, "git branch -M|-C", "takes the place of a branch of that name, whatever it holds"),
     (GitHistory, "git branch -r|--remotes -d|--delete", "deletes what is known of a branch elsewhere"),
     (GitHistory, "git tag -d|--delete|-f|--force", "deletes or moves a tag"),
     (GitHistory, "git update-ref -d", "deletes a ref"),
@@ -301,7 +302,8 @@ const ACTS: &[(Category, &str, &str)] = &[
     (Kubernetes, "oc|oadm adm prune|drain", "deletes resources"),
     (Kubernetes, "helm|helm3 uninstall|delete|del|un !--dry-run", "removes a release"),
     (Kubernetes, "helmfile destroy|delete", "removes releases"),
-    (Kubernetes, "helm|helm3 rollback --force|--cleanup-on-fail", "takes a release back by force"),
+    (Kubernetes, "helm|helm3 rollback !--dry-run|-h|--help", "puts an older release in the place of what runs"),
+    (Kubernetes, "kubectl|oc|k|kubecolor rollout undo !--dry-run", "puts an older version in the place of what runs"),
     (Kubernetes, "kubeadm reset", "takes a node out of its cluster"),
     (Kubernetes, "eksctl delete|drain", "deletes a cluster or a part of it"),
     (Kubernetes, "minikube|kind|k3d|ctlptl|colima|microk8s delete|reset", "deletes a cluster"),
@@ -333,6 +335,12 @@ const ACTS: &[(Category, &str, &str)] = &[
         "terraform|tofu|terragrunt state rm|push|replace-provider !-dry-run|--dry-run",
         "drops or \
         replaces state",
+    ),
+    // A plan that is kept is there to be applied.
+    (
+        Infrastructure,
+        "terraform|tofu|terragrunt plan -destroy|--destroy -out|--out|-out=*|--out=*",
+        "keeps a plan that destroys everything",
     ),
     (Infrastructure, "terraform|tofu|terragrunt workspace delete", "deletes a workspace and its state"),
     (Infrastructure, "pulumi destroy|dn|down|cancel", "destroys a stack"),

@@ -94,6 +94,17 @@ fn onto(line: &Line, _: Option<&str>) -> Option<Hit> {
     if line.program == "mv" && target == "/dev/null" {
         return files("moving a file to /dev/null removes it");
     }
+    let from_home = |piece: &Piece| {
+        let hidden = piece.text.rsplit('/').next().is_some_and(|name| name.starts_with('.') && name.len() > 2);
+        let top = piece.text.starts_with('/') && piece.text.trim_end_matches('/').matches('/').count() < 3;
+        piece.text.starts_with(['/', '~']) && hidden || top || wide(piece)
+    };
+    if line.program == "mv" && matches!(target.trim_end_matches('/'), "/tmp" | "/var/tmp") {
+        let (_, sources) = line.operands.split_last()?;
+        if sources.iter().any(from_home) {
+            return files("what is moved to a directory for temporary files is deleted some day");
+        }
+    }
     let emptied = line.program != "mv" && line.operands.len() >= 2 && line.operand(0) == "/dev/null";
     emptied.then(|| (Category::Files, "copying /dev/null over a file empties it".to_owned()))
 }
@@ -187,8 +198,8 @@ fn kill(line: &Line, _: Option<&str>) -> Option<Hit> {
     // These are answered, not died of: a program reads its configuration again.
     let answered = words.first().is_some_and(|word| matches!(*word, "-HUP" | "-USR1" | "-USR2" | "-CONT" | "-WINCH"));
     let answered = answered && targets.iter().all(|target| *target == "1");
-    // `xargs kill`: as many as were listed.
-    let listed = line.raw.iter().any(|word| word.glob && word.text == "{}");
+    // `xargs kill`, `kill $(pgrep x)`: as many as were listed.
+    let listed = line.raw.iter().any(|word| word.glob && (word.text == "{}" || word.text.ends_with("**")));
     let hard = words.iter().any(|word| matches!(*word, "-9" | "-KILL" | "-SIGKILL"));
     if listed && hard {
         return Some((Category::System, "`kill -9` ends whatever was listed".to_owned()));

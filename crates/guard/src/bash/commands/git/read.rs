@@ -435,7 +435,7 @@ pub(super) fn shown(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 /// Options with which commits are shown with what they changed, alone or because they imply it.
-const PATCH: &str = "p u patch L c cc m dd U unified binary patch-with-stat patch-with-raw remerge-diff diff-merges \
+pub(super) const PATCH: &str = "p u patch L c cc m dd U unified binary patch-with-stat patch-with-raw remerge-diff diff-merges \
     word-diff word-diff-regex color-words W function-context";
 
 /// The path of `REVISION:PATH` and of `:STAGE:PATH`.

@@ -1,0 +1,332 @@
+//! Programs that a configuration names and a reading git command runs.
+//!
+//! What the host can pin for every command (`core.fsmonitor`, hooks, pagers) is no concern here. What has the
+//! name of a driver in its key cannot be pinned, so the configuration is looked at: a setting that would run makes the
+//! command one that cannot be judged. What the person has set for all their repositories is theirs, unless
+//! it runs what the workspace holds.
+
+use crate::ExecKind;
+use crate::repository::{Repository, Setting};
+
+use super::super::super::analysis::analyse;
+use super::super::super::finding::{Family, Row};
+use super::super::super::judge::{Judge, Site};
+use super::super::spec::Parsed;
+use super::{base, own};
+
+/// The page.
+pub(in super::super) const FINDINGS: &[Row] = &[Row {
+    code: "git_runs",
+    family: Family::Special,
+    raises: Some(ExecKind::Opaque),
+    when: "A git command that only reads would run a program that the configuration of the repository names: a filter, \
+           a driver that shows differences, an alias; or that configuration cannot be read.",
+    why: "A repository that was unpacked or shared brings its configuration along. `git config --list --show-origin` \
+          shows where a setting stands. What stands in your own configuration is yours and asks nothing, unless it \
+          runs a file of the workspace.",
+    example: "git diff",
+}];
+
+/// Settings (`*` is the name of a driver), the subcommands that run them, and the options that it takes, if any do.
+struct Runs {
+    keys: &'static str,
+    subs: Subs,
+    options: &'static str,
+}
+
+enum Subs {
+    /// These.
+    Of(&'static str),
+    /// All but these.
+    But(&'static str),
+}
+
+use Subs::{But, Of};
+
+const fn runs(keys: &'static str, subs: Subs, options: &'static str) -> Runs {
+    Runs { keys, subs, options }
+}
+
+/// Never look at a file of the work tree, so that nothing has to be cleaned before it is compared.
+const UNLOOKING: &str = "log show whatchanged reflog rev-parse rev-list shortlog branch tag for-each-ref show-ref ls-tree \
+    cat-file config remote var version merge-base name-rev count-objects verify-commit verify-tag verify-pack \
+    check-ignore check-attr check-mailmap check-ref-format symbolic-ref ls-remote cherry show-branch range-diff patch-id \
+    stripspace diff-tree help fsck get-tar-commit-id format-patch grep worktree describe ls-files archive";
+
+const CLEANS: &str = "filter.*.clean filter.*.process hook.*.command hook.post-index-change lfs.extension.*.clean \
+    lfs.customtransfer.*.path";
+
+const SHOWS: &str = "diff.*.command diff.*.textconv";
+
+const SIGNED: &str = "gpg.program gpg.*.program gpg.ssh.defaultkeycommand";
+
+const TABLE: &[Runs] = &[
+    runs(CLEANS, But(UNLOOKING), ""),
+    runs(CLEANS, Of("describe"), "dirty broken"),
+    runs(CLEANS, Of("ls-files"), "m modified"),
+    runs("filter.*.smudge filter.*.process lfs.extension.*.smudge tar.*.command", Of("archive"), ""),
+    runs(
+        SHOWS,
+        Of("show diff diff-tree diff-index diff-files blame annotate stash range-diff format-patch whatchanged"),
+        "",
+    ),
+    // An empty one cannot be pinned: git would try to run it.
+    runs("diff.external", Of("diff diff-tree diff-index diff-files stash"), ""),
+    runs(SHOWS, Of("log reflog shortlog rev-list"), super::read::PATCH),
+    runs(SHOWS, Of("log reflog shortlog rev-list"), "S G"),
+    runs(SHOWS, Of("status"), "v verbose"),
+    runs("merge.*.driver", Of("log show whatchanged reflog stash range-diff"), "remerge-diff diff-merges"),
+    runs(
+        SIGNED,
+        Of("log show whatchanged reflog rev-list diff-tree stash branch tag for-each-ref verify-commit verify-tag"),
+        "",
+    ),
+    runs("man.* browser.* help.browser help.format web.browser", Of("help"), ""),
+];
+
+/// What fetches an object that a partial clone lacks, which any command may come to need.
+const FETCHES: &str =
+    "remote.*.vcs remote.*.uploadpack core.gitproxy core.sshcommand credential.helper credential.*.helper";
+
+/// Subcommands that are no part of some gits, so that an alias of that name is taken.
+const NOT_EVERYWHERE: &str = "annotate cherry count-objects diff-files diff-index diff-tree get-tar-commit-id lfs patch-id \
+    range-diff show-branch stripspace whatchanged";
+
+/// What `git lfs install` writes.
+const LFS: &[&str] = &[
+    "git-lfs clean -- %f",
+    "git-lfs smudge -- %f",
+    "git-lfs smudge --skip -- %f",
+    "git-lfs filter-process",
+    "git-lfs filter-process --skip",
+];
+
+/// Characters of a key and of a program that are shown.
+const SHOWN: usize = 80;
+
+/// Notes what the reading command would run.
+pub(super) fn check(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let sub = parsed.path.get(1).map_or("", String::as_str);
+    // Not brought into shape: behind a link `..` is where the link leads.
+    let dir = judge.site.cwd.join(base(parsed));
+    let Some(repository) = judge.site.repository(&dir) else { return };
+    let given = |options: &str| options.is_empty() || own(parsed, options).is_some();
+    let rows = TABLE.iter().filter(|row| row.subs.have(sub) && given(row.options));
+    let keys = rows.flat_map(|row| row.keys.split_whitespace());
+    note(sub, &repository, keys, judge);
+}
+
+/// The same of `git SUB --help`, which opens a page.
+pub(in super::super) fn help(judge: &mut Judge<'_>) {
+    let Some(repository) = judge.site.repository(&judge.site.cwd) else { return };
+    let rows = TABLE.iter().filter(|row| row.subs.have("help"));
+    note("help", &repository, rows.flat_map(|row| row.keys.split_whitespace()), judge);
+}
+
+fn note<'k>(sub: &str, repository: &Repository, keys: impl Iterator<Item = &'k str>, judge: &mut Judge<'_>) {
+    let span = judge.span.clone();
+    if let Some(why) = &repository.unknown {
+        judge.find("git_runs", span.clone(), format!("what git is configured to run is not known: {why}"));
+    }
+    let mut keys: Vec<&str> = keys.collect();
+    let promised =
+        |setting: &Setting| fits("remote.*.promisor", &setting.key) || setting.key == "extensions.partialclone";
+    if repository.settings.iter().any(promised) {
+        keys.extend(FETCHES.split_whitespace());
+    }
+    let alias = format!("alias.{sub}");
+    let names = |setting: &&Setting| {
+        keys.iter().any(|key| fits(key, &setting.key))
+            || setting.key == alias && NOT_EVERYWHERE.split_whitespace().any(|name| name == sub)
+    };
+    let found = repository.settings.iter().filter(names).find(|setting| !is_fine(setting, judge.site));
+    if let Some(setting) = found {
+        // The program alone: what stands behind it may be nobody's business.
+        let program = setting.value.split_whitespace().find(|word| !word.contains('=')).unwrap_or("…");
+        let program: String = program.chars().filter(|c| !c.is_control()).take(SHOWN).collect();
+        let key: String = setting.key.chars().filter(|c| !c.is_control()).take(SHOWN).collect();
+        let why = format!("`{key}` is configured, and `git {sub}` would run it: `{program}`");
+        judge.find("git_runs", span, why);
+    }
+}
+
+impl Subs {
+    fn have(&self, sub: &str) -> bool {
+        let among = |names: &str| names.split_whitespace().any(|name| name == sub);
+        match self {
+            Of(names) => among(names),
+            But(names) => !among(names),
+        }
+    }
+}
+
+/// Whether a key has this form; `*` is anything between.
+fn fits(form: &str, key: &str) -> bool {
+    match form.split_once('*') {
+        Some((start, end)) => key.len() > start.len() + end.len() && key.starts_with(start) && key.ends_with(end),
+        None => form == key,
+    }
+}
+
+/// Whether a setting runs nothing that somebody else brought.
+fn is_fine(setting: &Setting, site: &Site) -> bool {
+    let value = setting.value.trim();
+    if value.is_empty() || setting.key.starts_with("filter.") && LFS.contains(&value) {
+        return true;
+    }
+    setting.own && !setting.key.starts_with("alias.") && is_program_of_its_own(value, site)
+}
+
+/// Whether the text starts one installed program, which does not itself run what its words name.
+fn is_program_of_its_own(text: &str, site: &Site) -> bool {
+    let paper = Site::on_paper(site.roots.clone(), site.cwd.clone(), site.home.clone());
+    let analysis = analyse(text, &paper);
+    let [command] = analysis.commands.as_slice() else { return false };
+    let Some(name) = command.argv.first() else { return false };
+    let inside = site.roots.iter().any(|root| name.starts_with(&*root.to_string_lossy()));
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "/._+-".contains(c));
+    let installed = !name.contains('/') || name.starts_with('/') && !inside && !name.contains("..");
+    let simple = plain && analysis.findings.is_empty() && analysis.loose == ExecKind::ReadOnly;
+    let known = super::super::is_known(name.rsplit('/').next().unwrap_or(name));
+    installed && simple && (command.kind == ExecKind::ReadOnly || !known)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::bash::Analysis;
+    use crate::repository::Repositories;
+
+    /// One repository at `/w/repo`, another below `sub`.
+    #[derive(Debug)]
+    struct Found(Arc<Repository>, Arc<Repository>);
+
+    impl Repositories for Found {
+        fn at(&self, dir: &Path) -> Arc<Repository> {
+            Arc::clone(if dir.starts_with("/w/repo/sub") { &self.1 } else { &self.0 })
+        }
+    }
+
+    fn setting(key: &str, value: &str, own: bool) -> Repository {
+        let settings = vec![Setting { key: key.to_owned(), value: value.to_owned(), own }];
+        Repository { settings, unknown: None }
+    }
+
+    fn tell(text: &str, here: Repository, sub: Repository) -> Analysis {
+        let site = Site {
+            repositories: Some(Arc::new(Found(Arc::new(here), Arc::new(sub)))),
+            ..Site::on_paper(vec!["/w/repo".into()], "/w/repo".into(), "/home/dev".into())
+        };
+        analyse(text, &site)
+    }
+
+    fn asks(text: &str, here: Repository) -> bool {
+        let analysis = tell(text, here, Repository::default());
+        let named = analysis.findings.iter().any(|finding| finding.code == "git_runs");
+        assert_eq!(named, analysis.kind == ExecKind::Opaque, "{text}: {analysis:?}");
+        named
+    }
+
+    #[test]
+    fn what_the_repository_names_is_asked_about_where_it_runs() {
+        for (key, runs, rests) in [
+            (
+                "diff.x.textconv",
+                "git diff|git show HEAD|git log -p|git log -S x|git blame a|git stash show -p|git diff --stat|git status -v",
+                "git log|git log --oneline -5|git status|git ls-files|git branch|git rev-parse HEAD",
+            ),
+            ("diff.x.command", "git diff|git diff HEAD~1 -- a|git -C . diff", "git log --stat"),
+            (
+                "filter.x.clean",
+                "git status|git diff|git status -s > /dev/null|git describe --dirty|git ls-files -m|git blame a",
+                "git log -p|git ls-files|git show|git describe|git branch -a|git grep x",
+            ),
+            ("filter.x.process", "git status|git diff --stat|git archive HEAD", "git log"),
+            ("filter.x.smudge", "git archive HEAD", "git status|git diff"),
+            ("diff.external", "git diff|git diff HEAD~1 --stat", "git log -p|git show|git status"),
+            ("tar.zip.command", "git archive --format=zip HEAD", "git status"),
+            ("merge.x.driver", "git show --remerge-diff|git log --diff-merges=remerge", "git show|git log -p"),
+            ("gpg.program", "git log --show-signature|git verify-commit HEAD", "git status|git diff"),
+            ("alias.whatchanged", "git whatchanged", "git log"),
+            ("alias.log", "git whatchanged; git diff", "git log|git status"),
+            ("man.x.cmd", "git help log|git log --help", "git log"),
+            ("hook.post-index-change", "git status|git diff", "git log"),
+            ("lfs.extension.x.clean", "git status", "git log"),
+            ("core.hookspath", "", "git status|git diff|git log -p"),
+        ] {
+            for text in runs.split('|').filter(|text| !text.is_empty() && key != "alias.log") {
+                assert!(asks(text, setting(key, "./evil", false)), "{key}: {text}");
+                assert!(asks(text, setting(key, "evil", false)), "{key}: {text}");
+                assert!(!asks(text, setting(key, "", false)), "{key}: {text}");
+            }
+            for text in rests.split('|') {
+                assert!(!asks(text, setting(key, "./evil", false)), "{key}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_person_has_set_is_theirs_unless_it_runs_the_workspace() {
+        for value in ["git-lfs clean -- %f", "pdftotext -layout", "/usr/bin/hexdump -C", "cat", "exiftool"] {
+            assert!(!asks("git diff", setting("diff.x.textconv", value, true)), "{value}");
+            assert!(asks("git diff", setting("diff.x.textconv", value, false)), "{value}");
+        }
+        for value in [
+            "./show",
+            "tools/show",
+            "/w/repo/show",
+            "python3 -m show",
+            "sh -c show",
+            "npx show",
+            "a | b",
+            "env show",
+            "/usr/../w/repo/show",
+            "a; b",
+            "$X",
+            "f() { a; }; f",
+        ] {
+            assert!(asks("git diff", setting("diff.x.textconv", value, true)), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_lfs_installs_is_known() {
+        for value in LFS {
+            assert!(!asks("git status", setting("filter.lfs.process", value, false)), "{value}");
+        }
+        assert!(asks("git status", setting("filter.lfs.process", "git-lfs filter-process; x", false)));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_asked_about() {
+        let odd = Repository { settings: Vec::new(), unknown: Some("line 3 of .git/config".to_owned()) };
+        assert!(asks("git rev-parse HEAD", odd));
+    }
+
+    #[test]
+    fn the_repository_is_that_of_the_directory() {
+        let evil = || setting("filter.x.clean", "./evil", false);
+        // Where `cd` may have failed, it is one or the other.
+        assert_eq!(tell("cd sub; git diff", evil(), Repository::default()).kind, ExecKind::Opaque);
+        assert_eq!(tell("cd sub; git diff", Repository::default(), evil()).kind, ExecKind::Opaque);
+        for text in ["git -C sub status", "cd sub && git status", "git -C sub/a diff"] {
+            assert_eq!(tell(text, Repository::default(), evil()).kind, ExecKind::Opaque, "{text}");
+            assert_eq!(tell(text, evil(), Repository::default()).kind, ExecKind::ReadOnly, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_partial_clone_fetches_what_it_lacks() {
+        let with = |keys: &[&str]| {
+            let all = keys.iter().map(|key| Setting { key: (*key).to_owned(), value: "x".to_owned(), own: false });
+            Repository { settings: all.collect(), unknown: None }
+        };
+        assert!(asks("git log", with(&["remote.o.promisor", "remote.o.uploadpack"])));
+        assert!(asks("git log", with(&["extensions.partialclone", "core.sshcommand"])));
+        assert!(!asks("git log", with(&["remote.o.promisor", "remote.o.url"])));
+        assert!(!asks("git log", with(&["remote.o.uploadpack", "core.sshcommand"])));
+    }
+}

@@ -1,0 +1,39 @@
+//! What git would find where a command runs, as data: the settings of a repository.
+//!
+//! A repository's configuration names programs: filters, drivers that show a difference, aliases. A command that
+//! only reads runs them all the same, so whoever judges it has to know them. The host looks ([`Repositories`]); this
+//! says what it found, and reads the text of a configuration as git does ([`config::read`]).
+
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::Arc;
+
+pub mod config;
+
+/// One line of a configuration that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Section and name in lower case, what stands between them as it is written: `filter.LFS.clean`.
+    pub key: String,
+    /// Its value; empty where none is written.
+    pub value: String,
+    /// Whether it stands in the person's own or the system's configuration, which no repository brings along.
+    pub own: bool,
+}
+
+/// What git would read in one directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repository {
+    /// Everything that is set: by the system, the person, the repository, and the repositories in it that git
+    /// looks into by itself.
+    pub settings: Vec<Setting>,
+    /// Why not all of it could be read.
+    pub unknown: Option<String>,
+}
+
+/// Looks what git would find in a directory.
+pub trait Repositories: Debug + Send + Sync {
+    /// The repository that `dir` lies in, with the settings of the person and the system; those alone where it lies
+    /// in none.
+    fn at(&self, dir: &Path) -> Arc<Repository>;
+}

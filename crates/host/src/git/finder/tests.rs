@@ -1,0 +1,305 @@
+//! What is found is what git finds, and never less.
+
+use std::process::Command;
+
+use super::*;
+use tempfile::TempDir;
+
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+struct Scene(TempDir);
+
+impl Scene {
+    fn new() -> Scene {
+        let scene = Scene(tempfile::tempdir().expect("a temporary directory"));
+        fs::create_dir_all(scene.home()).expect("made");
+        fs::create_dir_all(scene.root()).expect("made");
+        scene.git("", &["init", "-q", "-b", "main"]);
+        scene.write("work/a.txt", "one\n");
+        scene.git("", &["add", "."]);
+        scene.git("", &["commit", "-q", "-m", "begin"]);
+        scene
+    }
+
+    fn home(&self) -> PathBuf {
+        self.0.path().join("home")
+    }
+
+    fn root(&self) -> PathBuf {
+        self.0.path().join("work")
+    }
+
+    fn env(&self) -> Vec<(String, String)> {
+        let home = self.home().display().to_string();
+        [("PATH", PATH), ("HOME", &home), ("GIT_AUTHOR_NAME", "a"), ("GIT_AUTHOR_EMAIL", "a@example.org")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into_iter()
+            .chain(
+                [("GIT_COMMITTER_NAME", "a"), ("GIT_COMMITTER_EMAIL", "a@example.org")]
+                    .map(|(n, v)| (n.into(), v.into())),
+            )
+            .collect()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.0.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    fn add(&self, path: &str, text: &str) {
+        let old = fs::read_to_string(self.0.path().join(path)).unwrap_or_default();
+        self.write(path, &(old + text));
+    }
+
+    /// Git in a directory of the work tree.
+    fn git(&self, below: &str, words: &[&str]) -> String {
+        let out = Command::new("git")
+            .args(["-c", "protocol.file.allow=always"])
+            .args(words)
+            .current_dir(self.root().join(below))
+            .env_clear()
+            .envs(self.env())
+            .output()
+            .expect("git runs");
+        assert!(out.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).expect("text")
+    }
+
+    fn at(&self, below: &str) -> Repository {
+        let root = self.root().canonicalize().expect("it is there");
+        (*Finder::new(&self.env(), vec![root]).at(&self.root().join(below))).clone()
+    }
+
+    fn has(&self, below: &str, key: &str) -> Option<bool> {
+        let found = self.at(below);
+        assert_eq!(found.unknown, None);
+        found.settings.iter().find(|setting| setting.key == key).map(|setting| setting.own)
+    }
+}
+
+#[test]
+fn every_setting_that_git_lists_is_found_as_git_lists_it() {
+    let scene = Scene::new();
+    scene.write(
+        "home/.gitconfig",
+        "[user]\n\tname = A \"b # c\" d ; e\n[includeIf \"gitdir:**/work/\"]\n\tpath = .more\n[alias]\n st = status\n",
+    );
+    scene.write("home/.more", "[Filter \"Big.File\"]\n\tClean = run \\\n  me\\t\n");
+    scene.write("home/.config/git/config", "[core]\n\tabbrev=12\n");
+    scene.write("work/.git/extra", "[diff \"a\\\"b\"] textconv = x\n\tcommand\n");
+    scene.git("", &["config", "--add", "include.path", "extra"]);
+    scene.git("", &["config", "diff.x.textconv", "a  b#c"]);
+    let listed = scene.git("", &["config", "--list", "-z", "--includes"]);
+    let found = scene.at("");
+    assert_eq!(found.unknown, None);
+    let mut seen = 0;
+    for entry in listed.split('\0').filter(|entry| !entry.is_empty()) {
+        let (key, value) = entry.split_once('\n').unwrap_or((entry, ""));
+        if key.starts_with("include") || key == "protocol.file.allow" {
+            continue;
+        }
+        let same = |setting: &&Setting| setting.key == key && setting.value == value;
+        assert!(found.settings.iter().any(|setting| same(&setting)), "{key}={value}: {:?}", found.settings);
+        seen += 1;
+    }
+    assert!(seen > 8, "{listed}");
+    assert_eq!(scene.has("", "filter.Big.File.clean"), Some(true), "what the person includes is theirs");
+    assert_eq!(scene.has("", "diff.a\"b.textconv"), Some(false));
+}
+
+#[test]
+fn a_file_of_the_workspace_that_the_person_includes_is_not_theirs() {
+    let scene = Scene::new();
+    scene.write("work/shared.gitconfig", "[diff \"x\"]\n\ttextconv = ./x\n");
+    scene.write("home/.gitconfig", "[include]\n\tpath = ~/../work/shared.gitconfig\n");
+    assert_eq!(scene.has("", "diff.x.textconv"), Some(false));
+}
+
+#[test]
+fn the_repository_above_and_the_one_that_a_file_names_are_found() {
+    let scene = Scene::new();
+    scene.git("", &["config", "filter.x.clean", "x"]);
+    fs::create_dir_all(scene.root().join("deep/er")).expect("made");
+    assert_eq!(scene.has("deep/er", "filter.x.clean"), Some(false));
+    assert_eq!(scene.has("deep/er/not/there", "filter.x.clean"), Some(false));
+    scene.git("", &["worktree", "add", "-q", "../beside"]);
+    assert_eq!(scene.has("../beside", "filter.x.clean"), Some(false), "by its `.git` file and its `commondir`");
+    scene.git("", &["config", "extensions.worktreeConfig", "true"]);
+    scene.git("../beside", &["config", "--worktree", "diff.y.command", "y"]);
+    assert_eq!(scene.has("../beside", "diff.y.command"), Some(false));
+    assert_eq!(scene.has("", "diff.y.command"), None);
+    scene.git("", &["init", "-q", "--bare", "bare"]);
+    scene.git("bare", &["config", "filter.z.clean", "z"]);
+    assert_eq!(scene.has("bare", "filter.z.clean"), Some(false), "without a work tree");
+    assert_eq!(scene.has("", "filter.z.clean"), None);
+}
+
+#[test]
+fn repositories_that_git_looks_into_by_itself_are_found() {
+    for version in ["2", "4"] {
+        let scene = Scene::new();
+        let below = "long/".repeat(30);
+        scene.git("", &["config", "index.version", version]);
+        scene.write(&format!("work/{below}b.txt"), "b");
+        scene.git("", &["init", "-q", "-b", "main", "inner"]);
+        scene.write("work/inner/c.txt", "c");
+        scene.git("inner", &["add", "."]);
+        scene.git("inner", &["commit", "-q", "-m", "inner"]);
+        scene.git("inner", &["config", "filter.x.clean", "./x"]);
+        scene.write("work/zzz", "z");
+        assert_eq!(scene.has("", "filter.x.clean"), None, "nothing leads there");
+        scene.git("", &["-c", "advice.addEmbeddedRepo=false", "add", "-A"]);
+        assert!(scene.git("", &["ls-files", "-s"]).contains("160000"));
+        assert_eq!(scene.has("", "filter.x.clean"), Some(false), "version {version}");
+        scene.git("", &["update-index", "--split-index"]);
+        assert_eq!(scene.has("", "filter.x.clean"), Some(false), "split");
+        scene.git("", &["-c", "submodule.active=.", "submodule", "-q", "add", "./inner", "named/by/me"]);
+        scene.git("named/by/me", &["config", "diff.m.textconv", "./m"]);
+        scene.git("", &["rm", "-rqf", "--cached", "named/by/me"]);
+        assert_eq!(scene.has("", "diff.m.textconv"), Some(false), "kept in the repository");
+    }
+}
+
+#[test]
+fn an_index_with_long_names_of_objects_is_read() {
+    let scene = Scene::new();
+    scene.git("", &["init", "-q", "-b", "main", "--object-format=sha256", "long"]);
+    scene.git("long", &["init", "-q", "-b", "main", "--object-format=sha256", "in"]);
+    scene.git("long/in", &["commit", "-q", "--allow-empty", "-m", "in"]);
+    scene.git("long/in", &["config", "filter.x.clean", "./x"]);
+    scene.git("long", &["-c", "advice.addEmbeddedRepo=false", "add", "-A"]);
+    assert_eq!(scene.has("long", "filter.x.clean"), Some(false));
+}
+
+#[test]
+fn what_cannot_be_read_is_unknown() {
+    type Spoil = fn(&Scene);
+    let cases: &[(&str, Spoil)] = &[
+        ("line 1", |scene| scene.write("work/.git/config", "nonsense\n")),
+        ("index", |scene| scene.write("work/.git/index", "DIRC\0\0\0\u{9}\0\0\0\0")),
+        ("index", |scene| scene.write("work/.git/index", "short")),
+        ("includes", |scene| scene.add("work/.git/config", "[include]\npath = ~somebody/x\n")),
+        ("deep", |scene| scene.add("work/.git/config", "[include]\npath = config\n")),
+        ("no file", |scene| {
+            fs::remove_file(scene.root().join(".git/config")).expect("removed");
+            let made = Command::new("mkfifo").arg(scene.root().join(".git/config")).status().expect("mkfifo runs");
+            assert!(made.success());
+        }),
+        ("longer", |scene| scene.write("work/.git/config", &"# long\n".repeat(200_000))),
+        ("no directory", |scene| {
+            fs::remove_dir_all(scene.root().join(".git")).expect("removed");
+            scene.write("work/.git", "gitdir: \n");
+        }),
+    ];
+    for (wanted, spoil) in cases {
+        let scene = Scene::new();
+        spoil(&scene);
+        let why = scene.at("").unknown.unwrap_or_default();
+        assert!(why.contains(wanted), "{wanted}: {why:?}");
+    }
+    let scene = Scene::new();
+    scene.write("home/.gitconfig", "nonsense\n");
+    assert!(scene.at("").unknown.is_some_and(|why| why.contains("line 1")), "git itself would refuse to run");
+}
+
+/// Read one by one, these would be 100 to the power of 10 files.
+#[test]
+fn files_that_include_each_other_many_times_are_unknown_at_once() {
+    let scene = Scene::new();
+    scene.add("work/.git/config", &"[include]\npath = config\n".repeat(100));
+    assert!(scene.at("").unknown.is_some_and(|why| why.contains("deep")));
+    let scene = Scene::new();
+    let beside: String = (0..100).map(|n| format!("[include]\npath = not-there-{n}\n")).collect();
+    scene.add("work/.git/config", &beside);
+    assert!(scene.at("").unknown.is_some_and(|why| why.contains("more than 64 files")));
+    let scene = Scene::new();
+    scene.add("work/.git/config", &"[include]\npath = more\n".repeat(64));
+    scene.write("work/.git/more", "[filter \"x\"]\nclean = ./x\n");
+    assert_eq!(scene.has("", "filter.x.clean"), Some(false), "as many as are read");
+}
+
+/// An empty index that names a shared one.
+fn split_index(shared: u8) -> Vec<u8> {
+    let mut bytes = b"DIRC\0\0\0\x02\0\0\0\0link\0\0\0\x14".to_vec();
+    bytes.extend([shared; 20]);
+    bytes.extend([0; 20]);
+    bytes
+}
+
+#[test]
+fn shared_indexes_that_name_each_other_are_unknown() {
+    let scene = Scene::new();
+    let git = scene.root().join(".git");
+    let shared = |byte: u8| git.join(format!("sharedindex.{}", format!("{byte:02x}").repeat(20)));
+    for (file, names) in [(git.join("index"), 0xAA), (shared(0xAA), 0xBB), (shared(0xBB), 0xAA)] {
+        fs::write(file, split_index(names)).expect("written");
+    }
+    assert!(scene.at("").unknown.is_some_and(|why| why.contains("names another one")));
+    fs::write(shared(0xAA), split_index(0xAA)).expect("written");
+    assert!(scene.at("").unknown.is_some_and(|why| why.contains("names another one")), "itself");
+}
+
+/// Text that is not UTF-8 reads as another name, under which nothing would be found.
+#[test]
+fn a_path_that_is_not_text_is_unknown() {
+    for (setting, key) in [
+        (&b"[include]\npath = x\xff\n"[..], "include.path"),
+        (b"[includeIf \"gitdir:**\"]\npath = x\xff\n", "includeif.gitdir:**.path"),
+        (b"[core]\nworktree = ../x\xff\n", "core.worktree"),
+        (b"[core]\nhooksPath = x\xff\n", "core.hookspath"),
+        // Git's text ends there.
+        (b"[core]\nhooksPath = x\0y\n", "core.hookspath"),
+    ] {
+        let scene = Scene::new();
+        let config = scene.root().join(".git/config");
+        let mut bytes = fs::read(&config).expect("read");
+        bytes.extend_from_slice(setting);
+        fs::write(&config, bytes).expect("written");
+        let why = scene.at("").unknown.unwrap_or_default();
+        assert!(why.contains(key) && why.contains("UTF-8"), "{key}: {why:?}");
+    }
+    let scene = Scene::new();
+    let config = scene.root().join(".git/config");
+    fs::write(&config, b"[core]\n[user]\nname = J\xf6rg\n").expect("written");
+    assert_eq!(scene.has("", "user.name"), Some(false), "a name may be of any encoding");
+}
+
+#[test]
+fn a_hook_that_reading_may_run_is_found() {
+    let scene = Scene::new();
+    assert_eq!(scene.has("", "hook.post-index-change"), None);
+    scene.write("work/.git/hooks/post-index-change", "");
+    assert_eq!(scene.has("", "hook.post-index-change"), Some(false));
+}
+
+#[test]
+fn an_index_that_was_cut_or_changed_is_odd_or_read_and_nothing_worse() {
+    let scene = Scene::new();
+    let whole = fs::read(scene.root().join(".git/index")).expect("read");
+    assert_eq!(index::links(&whole, false), Some(index::Links::default()));
+    for length in 0..whole.len() {
+        let _ = index::links(&whole[..length], false);
+    }
+    assert_eq!(index::links(&whole[..40], false), None);
+    for at in 0..whole.len() {
+        for byte in [0, 1, 0x40, 0x7F, 0x80, 0xFF] {
+            let mut changed = whole.clone();
+            changed[at] = byte;
+            let _ = (index::links(&changed, false), index::links(&changed, true));
+        }
+    }
+}
+
+/// Git does not read a file whose condition is false: what it sets last there is not what git takes.
+#[test]
+fn a_place_that_a_condition_would_hide_is_looked_at() {
+    let scene = Scene::new();
+    scene.git("", &["config", "core.hooksPath", "mine"]);
+    scene.write("work/mine/post-index-change", "");
+    scene.add("work/.git/config", "[includeIf \"gitdir:/not-here/\"]\npath = decoy\n");
+    scene.write("work/.git/decoy", "[core]\nhooksPath = nowhere\n");
+    assert_eq!(scene.has("", "hook.post-index-change"), Some(false));
+    scene.write("work/.git/decoy", "[extensions]\nobjectFormat = sha256\n[extensions]\nobjectFormat = sha1\n");
+    assert!(scene.at("").unknown.is_some_and(|why| why.contains("two formats")));
+}
