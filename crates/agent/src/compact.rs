@@ -223,7 +223,9 @@ mod tests {
                 prop_assert!(kept >= 2 && messages[kept].role != Role::Tool);
                 // What stays fits, unless it is the last turn alone.
                 let turns_left = messages[kept..].iter().filter(|message| message.role == Role::Assistant).count();
-                prop_assert!(about_tokens(&messages[kept..]) <= room + 2 || turns_left <= 1);
+                // Each message is rounded down for itself, so all of them together may come to one more for each.
+                let rounded = (messages.len() - kept) as u64;
+                prop_assert!(about_tokens(&messages[kept..]) <= room + rounded || turns_left <= 1);
             } else {
                 prop_assert!(messages.len() <= 3);
             }

@@ -21,5 +21,5 @@ pub(crate) use child::{Child, Starter, apart};
 pub use child::{Finished, Left, Step};
 pub(crate) use fleet::git_failed;
 pub use fleet::{Crew, Enrolment, Fleet, Grounds, Models, Settings};
-pub use narrow::Order;
+pub use narrow::{OPEN, Order};
 pub(crate) use packet::{Commit, Packet, Written};

@@ -112,6 +112,26 @@ codes! {
         "The message lists those that live.";
     403 JOB_TAKES_NO_INPUT "The job takes no input"
         "Only a command that was started in the background, and still runs, takes input.";
+    500 BAD_URL "The text is no address that can be fetched"
+        "`http` and `https` are fetched, from a host by name or number, without a name or password in the address.";
+    501 FORBIDDEN_ADDRESS "The host is this machine, or in a private network"
+        "No page and no redirect leads there. A person can except an address by `web.allow_addresses` in their own configuration.";
+    502 UNREACHABLE "The host cannot be reached"
+        "The message carries the reason. Look at the spelling of its name, and whether this machine is connected.";
+    503 NET_TIMED_OUT "The host took too long"
+        "The message says how long was waited. Try again later.";
+    504 NET_TOO_LARGE "The answer is larger than is taken in"
+        "The message names the bound. Fetch a smaller page, or download the file with a command.";
+    505 NET_BAD_ANSWER "The server did not answer as HTTP wants it"
+        "The server may be broken, or no web server. Nothing of its answer is shown.";
+    506 HTTP_STATUS "The server answered with an error"
+        "The message carries the status and the beginning of what the server said.";
+    507 BAD_REDIRECT "The redirect is not followed"
+        "It leads in a circle, too far, to no address, or from `https` to `http`. The message names it.";
+    508 NO_SEARCH "No search provider is configured, or not this one"
+        "`web.search_providers` in the configuration names them; `docs/web.md` has each in full.";
+    509 SEARCH_REFUSED "The search provider gave no results that can be read"
+        "The message says what it answered, or which variable its key is read from.";
     600 NO_SUCH_TASK "There is no such task"
         "`task_list` shows those that are there.";
     601 TASK_STATE "The task's state does not allow this step"
@@ -124,6 +144,60 @@ codes! {
         "Leave `prompt` out to keep the task for somebody else.";
     620 ACCEPTANCE_FAILED "A packet's work was done and does not pass its acceptance tests"
         "The answer names each test with its exit code. The work is kept as it is and was not committed.";
+    700 NO_SUCH_SERVER "No MCP server has this name"
+        "The message lists those that are configured; `nika mcp list` shows them all, with why one is withheld.";
+    701 SERVER_WITHHELD "The MCP server is configured and may not be used"
+        "The message says why: it is disabled, its configuration is incomplete, or the repository that brings it is not trusted.";
+    702 SERVER_UNREACHABLE "The MCP server could not be started or reached"
+        "The message says what happened and what the server complained of. It is tried again, at longer and longer intervals.";
+    703 SERVER_DIED "The MCP server ended before it answered"
+        "Whether the call was done is not known. The server is started again for the next one.";
+    704 SERVER_SLOW "The MCP server did not answer in time"
+        "The call was cancelled at the server. `timeout_ms` of the server gives it more time.";
+    705 SERVER_REFUSED "The MCP server answered with an error of the protocol"
+        "The message carries the server's own words.";
+    706 FOREIGN_FAILED "The MCP server's tool says that it failed"
+        "The answer holds what it says.";
+    707 DEFINITION_CHANGED "The tool of an MCP server is not as it was when a person saw it"
+        "The message names what changed. A person looks at it with `nika mcp tools SERVER` and says yes with `nika mcp approve SERVER`.";
+    708 NO_SUCH_FOREIGN "The MCP server has no such tool or resource"
+        "The message lists near names; `mcp_list_tools` and `mcp_list_resources` list all.";
+    709 SERVER_UNAUTHORISED "The MCP server wants to know who asks"
+        "Its `headers` in configuration say so, or a login where it offers one.";
+    740 MCP_LOGIN_NEEDED "The MCP server wants a login"
+        "`mcp_auth` begins one, and so does `nika mcp login SERVER`; a person finishes it in a browser.";
+    741 MCP_LOGIN_EXPIRED "The login to the MCP server is good no more and cannot be renewed"
+        "Log in again: `mcp_auth`, or `nika mcp login SERVER`.";
+    742 MCP_LOGIN_UNDISCOVERED "How one logs in to the MCP server could not be found out"
+        "The message names the document that is missing or wrong. `oauth.issuer` of the server names its authorization server.";
+    743 MCP_LOGIN_ADDRESS "An address that a login needs may not be used"
+        "The message says why. Logins go over https, on this machine alone over http.";
+    744 MCP_LOGIN_UNSAFE "The authorization server lacks what makes a login safe"
+        "The message says what. Its operator can mend that; nothing here makes it safe.";
+    745 MCP_LOGIN_RESOURCE "A token would be for another server than this one"
+        "Compare the server's address in the configuration with what its operator publishes.";
+    746 MCP_LOGIN_REGISTRATION "The authorization server does not take Nika as a client"
+        "Register Nika there by hand and set `oauth.client_id` for the server; `docs/mcp-login.md` shows how.";
+    747 MCP_LOGIN_REFUSED "The authorization server refused"
+        "The message carries its own words. Begin the login again, or look at the `oauth` settings of the server.";
+    748 MCP_LOGIN_ANSWER "The answer to a login does not belong to it"
+        "Nothing was done with it. Begin the login again.";
+    749 MCP_LOGIN_TIMEOUT "Nobody finished the login in time"
+        "Begin it again when somebody is there: `nika mcp login SERVER`.";
+    750 MCP_LOGIN_LOOP "The MCP server refuses every token that it is given"
+        "Tell its operator. A minute later it can be tried again.";
+    751 MCP_LOGIN_HOST "The login leads to a host that nobody allowed"
+        "The message names it. Name it in `via` of `mcp_auth`, set it as `oauth.issuer`, or run `nika mcp login SERVER`.";
+    752 MCP_LOGIN_STORE "The file of logins cannot be used"
+        "The message says why, and nothing of what the file holds. Without it one logs in anew.";
+    753 MCP_LOGIN_UNREACHED "A server that the login needs gave no usable answer"
+        "The message names its address. Look whether it can be reached, and whether a proxy is needed.";
+    754 MCP_LOGIN_TOKEN "The token that the authorization server gave cannot be used"
+        "Its operator has to mend that; the message says what is wrong.";
+    755 MCP_LOGIN_SETTINGS "The `oauth` settings of the MCP server do not fit together"
+        "The message names the setting. `docs/mcp-login.md` shows them all.";
+    756 MCP_LOGIN_SCOPE "The login to the MCP server lacks rights that the call needs"
+        "The message names them. Log in again to ask for them; an account that has none cannot give them.";
     800 NO_MODEL "No model is chosen, or the one that is does not exist"
         "The message says what would work: a key, Ollama, or an address of your own. `docs/models.md` has each in full.";
     801 MODEL_KEY_REFUSED "The provider of the model wants a key, and has none or refused it"
@@ -182,6 +256,54 @@ codes! {
         "The message says why. What a repository brings is used once a person has said `nika trust` there.";
     866 NOTHING_WANTED "Nobody asked this session for structured output"
         "Answer in words.";
+    870 FLOW_UNREADABLE "The workflow's file is not YAML that is taken here"
+        "The message names the place. Tabs do not indent; a file has one document of at most 4 MiB.";
+    871 FLOW_SHAPE "Something in the workflow is not what stands there"
+        "The message names the key and what it takes; `docs/workflows.md` lists every key.";
+    872 FLOW_NAME "A name in the workflow is given twice, or cannot be a name"
+        "Names begin with a letter or `_`; letters, digits, `_` and `-` follow.";
+    873 FLOW_UNKNOWN "The workflow names something that it does not have"
+        "The message lists near names, or all.";
+    874 FLOW_CYCLE "Tasks of the workflow wait for each other in a circle"
+        "The message names the circle. Take one of its steps out.";
+    875 FLOW_TEMPLATE "A template cannot be read"
+        "The message says where it stops making sense. `docs/workflows.md` lists what templates know.";
+    876 FLOW_TYPE "A value in the workflow cannot be what is asked of it"
+        "The message names the value, what it is and what it would have to be.";
+    877 FLOW_PERMIT "A task does what `permits` does not state"
+        "`nika check --infer-permits FILE` prints the lines that are missing.";
+    878 FLOW_RULE "A line of `permits` cannot be read as a rule"
+        "The message says what is wrong with it. `docs/permissions.md` has the language.";
+    879 FLOW_SECRET "A secret would reach a place where others read it"
+        "The message names the place. Hand it over as a variable of `env` or a header.";
+    880 FLOW_PARAMS "The parameters do not fit the tool that is called"
+        "The message names the field and what it takes; `nika tools show NAME` prints the whole schema.";
+    881 FLOW_COST "The workflow can cost more than its limit"
+        "The message says how the bound is made. Lower `max_turns` or `token_budget`, or raise `limits.cost_usd`.";
+    882 FLOW_FAULTY "The workflow has findings, so it is not run"
+        "Each finding stands with its place. `nika check FILE` shows them again.";
+    889 FLOW_NOT_CARRIED "An older workflow uses something that is not carried over"
+        "The message names it, and what to write instead. `docs/older-workflows.md` lists all of it.";
+    890 RUN_DATA "A task's template found other data than it needs"
+        "The message names the template, its place and what is not there. `??` gives a default.";
+    891 RUN_INPUT "An input of the workflow is missing, unknown or of another kind"
+        "The message names it and what it takes: `nika run FILE NAME=VALUE`.";
+    892 RUN_SECRET "A secret that the workflow names is not set"
+        "Set the variable in the environment, or in `.env` beside the workspace's root.";
+    893 RUN_NOT_ALLOWED "What the workflow states that it does was not allowed"
+        "The message lists what it asks. A person allows it once with `--yes`; `nika check` shows where it is stated.";
+    894 RUN_TRACE "There is no such trace, or it cannot be gone on with"
+        "`nika trace list` shows those that are there.";
+    895 RUN_OTHER "The workflow or its inputs are not those of the trace"
+        "What ended there may mean something else now: begin a new run.";
+    896 TASK_TIMEOUT "A task took longer than it may"
+        "`timeout` of the task says how long; `retry` tries again.";
+    897 RUN_LIMIT "A bound of the run was reached"
+        "The message names it: `limits` in the document, or how deep workflows run one another.";
+    898 TASKS_FAILED "Tasks of the workflow failed"
+        "The message names them. `nika run --resume` runs them again, and nothing that ended.";
+    899 TEST_DIFFERS "A workflow's result is not the one that its test holds"
+        "The message shows the difference. `nika test --update` takes the new one.";
     900 JOURNAL_LOST "The journal could not be written, so the call was not made"
         "Free space or mend the permissions of the state directory.";
     901 STATE_UNUSABLE "The state directory cannot be used"

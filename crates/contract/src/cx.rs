@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nika_guard::Permit;
 
 use crate::error::ToolError;
-use crate::port::{Clock, Progress, Replied, Undo};
+use crate::port::{Beside, Clock, Progress, Purse, Replied, Undo};
 use crate::session::SessionState;
 
 /// A call's name in the journal, in `undo` and in answers: `c0007-3f2a`.
@@ -66,6 +66,10 @@ pub struct Cx<'a> {
     pub clock: &'a dyn Clock,
     /// What a person answered, where the tool had a question of its own.
     pub reply: Option<&'a Replied>,
+    /// What the session may spend.
+    pub purse: &'a dyn Purse,
+    /// The person and the journal, for what comes up on the way.
+    pub beside: &'a dyn Beside,
 }
 
 impl Cx<'_> {

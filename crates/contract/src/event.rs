@@ -41,6 +41,12 @@ pub const TOOL_GLOB: &str = "ToolGlob";
 pub const TOOL_GREP: &str = "ToolGrep";
 /// A command was run.
 pub const TOOL_BASH: &str = "ToolBash";
+/// A page was fetched.
+pub const WEB_FETCH: &str = "WebFetch";
+/// The web was searched.
+pub const WEB_SEARCH: &str = "WebSearch";
+/// A request was sent to another machine.
+pub const WEB_REQUEST: &str = "WebRequest";
 /// A task row was made, changed or removed.
 pub const TASK_CHANGED: &str = "TaskChanged";
 /// An agent began to work for this session.
@@ -61,10 +67,41 @@ pub const PROVIDER_CALLED: &str = "ProviderCalled";
 pub const PROVIDER_RESPONDED: &str = "ProviderResponded";
 /// A request to a model failed.
 pub const PROVIDER_FAILED: &str = "ProviderFailed";
+/// A server of somebody else's was connected to.
+pub const MCP_CONNECTED: &str = "McpConnected";
+/// A server of somebody else's is asked.
+pub const MCP_INVOKE: &str = "McpInvoke";
+/// It answered.
+pub const MCP_RESPONSE: &str = "McpResponse";
+/// It did not, or said that it failed.
+pub const MCP_ERROR: &str = "McpError";
 /// A conversation was made shorter.
 pub const CONTEXT_COMPACTED: &str = "ContextCompacted";
 /// An agent's run ended.
 pub const AGENT_ENDED: &str = "AgentEnded";
+
+/// A run of a workflow began.
+pub const WORKFLOW_STARTED: &str = "WorkflowStarted";
+/// A run goes on that was stopped.
+pub const WORKFLOW_RESUMED: &str = "WorkflowResumed";
+/// A run ended well.
+pub const WORKFLOW_COMPLETED: &str = "WorkflowCompleted";
+/// A run ended, and tasks of it failed.
+pub const WORKFLOW_FAILED: &str = "WorkflowFailed";
+/// A run was ended by a bound of its own.
+pub const WORKFLOW_ABORTED: &str = "WorkflowAborted";
+/// A run was stopped and can be gone on with.
+pub const WORKFLOW_PAUSED: &str = "WorkflowPaused";
+/// A loop of a workflow knows its elements.
+pub const TASK_SCHEDULED: &str = "TaskScheduled";
+/// A task of a workflow begins.
+pub const TASK_STARTED: &str = "TaskStarted";
+/// It ended.
+pub const TASK_COMPLETED: &str = "TaskCompleted";
+/// It failed.
+pub const TASK_FAILED: &str = "TaskFailed";
+/// It is not begun, or its failure counts as that.
+pub const TASK_SKIPPED: &str = "TaskSkipped";
 
 /// Every event.
 pub const TABLE: &[Event] = &[
@@ -107,6 +144,22 @@ pub const TABLE: &[Event] = &[
         name: TOOL_BASH,
         when: "`bash` answered",
         fields: "call and the tool's facts: exit_code, wall_ms, sandbox (the profile that held), cwd, job",
+    },
+    Event {
+        name: WEB_FETCH,
+        when: "`web_fetch` answered",
+        fields: "call and the tool's facts: url, status, bytes, type, hops (the hosts of redirects that were followed, and \
+                 who allowed each), cached, hidden (characters that a reader would not have seen)",
+    },
+    Event {
+        name: WEB_SEARCH,
+        when: "`web_search` answered",
+        fields: "call and the tool's facts: provider, host, results",
+    },
+    Event {
+        name: WEB_REQUEST,
+        when: "`remote_trigger` answered",
+        fields: "call and the tool's facts: method, url, status, bytes",
     },
     Event {
         name: TASK_CHANGED,
@@ -154,6 +207,23 @@ pub const TABLE: &[Event] = &[
         fields: "provider, model, kind, message",
     },
     Event {
+        name: MCP_CONNECTED,
+        when: "a call had an MCP server started or reached",
+        fields: "call, server, transport, revision, title (the server's own name), tools (how many), first (definitions \
+                 pinned for the first time), held_back (those that a person has to approve), took_ms",
+    },
+    Event {
+        name: MCP_INVOKE,
+        when: "an MCP server is asked for something",
+        fields: "call, server, method, what (the tool or resource)",
+    },
+    Event { name: MCP_RESPONSE, when: "the MCP server answered", fields: "call, server, is_error, took_ms" },
+    Event {
+        name: MCP_ERROR,
+        when: "the MCP server could not be asked, or gave no answer",
+        fields: "call, server, code, message, took_ms",
+    },
+    Event {
         name: CONTEXT_COMPACTED,
         when: "a conversation became too long, and its older part a summary or its results shorter",
         fields: "before, after (messages), tokens_before, tokens_after (about), by (model, digest, cut)",
@@ -164,6 +234,42 @@ pub const TABLE: &[Event] = &[
         fields: "why (done, budget, turns, cancelled, looping, model, withheld, no-object), code, turns, calls, input, \
                  output (tokens), cost_micros",
     },
+    Event {
+        name: WORKFLOW_STARTED,
+        when: "a run of a workflow began; in its trace, as all of the following",
+        fields: "run, workflow, file, flow_hash, inputs (secrets hidden), inputs_hash, permits, tasks, nika",
+    },
+    Event {
+        name: WORKFLOW_RESUMED,
+        when: "a run goes on that was stopped",
+        fields: "ended (how many tasks and elements are not run again), again (those that had begun)",
+    },
+    Event { name: TASK_SCHEDULED, when: "a loop knows its elements", fields: "task, count" },
+    Event {
+        name: TASK_STARTED,
+        when: "a task, or an element of its loop, begins; written before its effect",
+        fields: "task, element, attempt, verb, origin (what the journal knows its call by)",
+    },
+    Event {
+        name: TASK_COMPLETED,
+        when: "it ended; written before anything begins that depends on it",
+        fields: "task, element, output (or object, bytes, preview where it is long), took_ms, tokens, cost_micros, \
+                 call, instead_of (the error that `on_error` answered)",
+    },
+    Event { name: TASK_FAILED, when: "a try of it failed", fields: "task, element, attempt, error, took_ms, again_ms" },
+    Event {
+        name: TASK_SKIPPED,
+        when: "it is not begun, or its failure counts as that",
+        fields: "task, element, why, error",
+    },
+    Event { name: WORKFLOW_COMPLETED, when: "the run ended well", fields: "outputs, took_ms, tokens, cost_micros" },
+    Event {
+        name: WORKFLOW_FAILED,
+        when: "the run ended, and tasks of it failed",
+        fields: "error, took_ms, tokens, cost_micros",
+    },
+    Event { name: WORKFLOW_ABORTED, when: "the run was ended by a bound of its own", fields: "error, took_ms" },
+    Event { name: WORKFLOW_PAUSED, when: "the run was stopped, and can be gone on with", fields: "took_ms" },
 ];
 
 #[cfg(test)]

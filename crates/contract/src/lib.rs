@@ -27,10 +27,10 @@ pub use error::{Fault, ToolError};
 pub use nika_guard::pathtext;
 pub use output::{Block, Output};
 pub use port::{
-    Asked, Asker, Before, BoxFuture, Choice, Clock, Herald, Inquiry, Kind, More, News, Nobody, Offer, Pending,
-    Preimage, Progress, Question, Replied, Silent, Spoken, Undo,
+    Alone, Asked, Asker, Before, Beside, BoxFuture, Choice, Clock, Herald, Inquiry, Kind, More, News, Nobody, Offer,
+    Pending, Preimage, Progress, Purse, Question, Reader, Reading, Replied, Reply, Silent, Spoken, Unbounded, Undo,
 };
 pub use schema::{inline_schema, input_schema, output_schema};
 pub use session::{PlanMode, SessionState, Wanted};
 pub use spec::{Example, Group, MAX_OUTPUT_CHARS, Spec};
-pub use tool::{AnyTool, Erased, Prepared, Tool};
+pub use tool::{AnyTool, Erased, Guests, Prepared, Tool};

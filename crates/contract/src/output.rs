@@ -50,6 +50,9 @@ pub struct Output {
     pub content: Vec<Block>,
     /// Where the result is data: the data itself. Never a second copy of a text.
     pub structured: Option<Value>,
+    /// The answer as data, for a workflow that made the call: what the text says to a model, unmarked and uncut. No
+    /// model is shown it.
+    pub raw: Option<Value>,
     /// What changed, as a unified diff, for people and front ends.
     pub diff: Option<String>,
     /// Facts for the journal beside the call: sizes, hashes, counts.
@@ -72,6 +75,12 @@ impl Output {
     /// The same answer with a diff for people.
     pub fn with_diff(mut self, diff: impl Into<String>) -> Output {
         self.diff = Some(diff.into());
+        self
+    }
+
+    /// The same answer with itself as data, for a workflow.
+    pub fn with_raw(mut self, raw: Value) -> Output {
+        self.raw = Some(raw);
         self
     }
 

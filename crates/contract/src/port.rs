@@ -5,8 +5,10 @@ use std::fmt;
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
 
-use nika_guard::Answer;
+use nika_guard::{Answer, Budget};
+use serde_json::{Map, Value};
 
 use crate::error::ToolError;
 
@@ -28,10 +30,10 @@ pub struct Question {
     pub choices: Vec<Choice>,
 }
 
-/// An answer that keeps a rule for the session.
+/// An answer that keeps a rule for the session, or several where a call does several things.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The rule that would be kept.
+    /// The rule that would be kept; of several, all, joined by ` and `.
     pub rule: String,
     /// What else it would let through, in words; empty where it holds for this call alone.
     pub beyond: String,
@@ -133,6 +135,39 @@ impl Asker for Nobody {
     }
 }
 
+/// What a running call has beside it: somebody who can be asked about what came up on the way, and the journal.
+pub trait Beside: Send + Sync {
+    /// Who can be asked.
+    fn asker(&self) -> &Arc<dyn Asker>;
+
+    /// Writes a line of the call's to the journal.
+    fn note(&self, event: &'static str, fields: Map<String, Value>);
+}
+
+/// Nobody is there and nothing is noted.
+#[derive(Clone)]
+pub struct Alone(Arc<dyn Asker>);
+
+impl Default for Alone {
+    fn default() -> Alone {
+        Alone(Arc::new(Nobody))
+    }
+}
+
+impl fmt::Debug for Alone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Alone").finish_non_exhaustive()
+    }
+}
+
+impl Beside for Alone {
+    fn asker(&self) -> &Arc<dyn Asker> {
+        &self.0
+    }
+
+    fn note(&self, _: &'static str, _: Map<String, Value>) {}
+}
+
 /// What happened beside the calls of a session and should be told without being asked: a job that ended.
 pub trait News: Send + Sync {
     /// What was not told yet, a line each.
@@ -154,6 +189,54 @@ pub struct Spoken {
 pub trait Herald: Send + Sync {
     /// Shows it. Whether anybody saw it is the answer.
     fn say(&self, session: &str, spoken: &Spoken) -> bool;
+}
+
+/// Somebody who reads a page and answers what was asked about it: a model that has no tools.
+pub trait Reader: Send + Sync + fmt::Debug {
+    /// Reads and answers, spending of `purse`; `None` where no model is configured.
+    fn read<'a>(
+        &'a self,
+        reading: &'a Reading<'a>,
+        purse: &'a dyn Purse,
+    ) -> BoxFuture<'a, Result<Option<Reply>, ToolError>>;
+}
+
+/// A page, and what is asked about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading<'a> {
+    /// Where the page is from.
+    pub address: &'a str,
+    /// The page. Nobody vouches for it.
+    pub page: &'a str,
+    /// What the caller wants to know.
+    pub prompt: &'a str,
+}
+
+/// What a [`Reader`] answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// The answer.
+    pub text: String,
+    /// Who answered.
+    pub model: String,
+    /// Tokens that it took, in and out.
+    pub tokens: u64,
+}
+
+/// What a session may spend, for what a tool spends beyond its own call.
+pub trait Purse: Send + Sync {
+    /// Spends some of a budget, or says why it may not be.
+    fn spend(&self, budget: Budget, amount: u64) -> Result<(), ToolError>;
+}
+
+/// A purse without a bottom.
+#[derive(Debug, Clone, Copy)]
+pub struct Unbounded;
+
+impl Purse for Unbounded {
+    fn spend(&self, _: Budget, _: u64) -> Result<(), ToolError> {
+        Ok(())
+    }
 }
 
 /// What time it is.

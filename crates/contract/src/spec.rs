@@ -15,6 +15,12 @@ pub enum Group {
     Work,
     /// Agents that work for the caller.
     Agent,
+    /// Pages, searches and requests to other machines.
+    Web,
+    /// Other people's MCP servers.
+    Mcp,
+    /// Workflows of the repository.
+    Flow,
     /// Test fixtures; never part of a shipped surface.
     Test,
 }
@@ -29,6 +35,9 @@ impl Group {
             Group::Talk => "talk",
             Group::Work => "work",
             Group::Agent => "agent",
+            Group::Web => "web",
+            Group::Mcp => "mcp",
+            Group::Flow => "flow",
             Group::Test => "test",
         }
     }

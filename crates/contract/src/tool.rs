@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use nika_guard::Effects;
 use schemars::JsonSchema;
@@ -62,6 +62,19 @@ pub trait AnyTool: Send + Sync + fmt::Debug {
     fn output_schema(&self) -> Option<&Value>;
     /// Types the arguments; an error names the field and what it takes.
     fn parse(&self, arguments: Value) -> Result<Box<dyn Prepared + '_>, ToolError>;
+}
+
+/// Tools of other servers: they come and go while we run.
+pub trait Guests: Send + Sync + fmt::Debug {
+    /// Another number whenever the tools are others.
+    fn version(&self) -> u64;
+
+    /// Those that are known now. Starts nothing and waits for nobody.
+    fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
+
+    /// Looks for the tool of this name, which is not among them, where it would come from. An error says why it
+    /// cannot be looked for; afterwards it may or may not be there.
+    fn seek<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), ToolError>>;
 }
 
 /// A call whose arguments fit.

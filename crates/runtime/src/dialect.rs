@@ -71,8 +71,11 @@ const PARAMETERS: &[(Dialect, &str, &str, Form)] = &[
     (Claude, "task_update", "add_blocks", Name("addBlocks")),
     (Claude, "task_update", "add_blocked_by", Name("addBlockedBy")),
     (Claude, "task_output", "timeout_ms", Name("timeout")),
+    (ClawAgent, "mcp_list_tools", "limit", Name("max_tools")),
+    (ClawAgent, "mcp_call_tool", "tool", Name("tool_name")),
     (ClawAgent, "task_list", "limit", Name("max_tasks")),
     (ClawAgent, "task_next", "limit", Name("max_tasks")),
+    (ClawAgent, "workflow_run", "workflow", Name("workflow_name")),
 ];
 
 /// The prefix of canonical names over MCP.

@@ -3,13 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use nika_contract::{AnyTool, Asker, CallId, Cancel, Clock, Erased, Fault, News, Output, Pending, Progress, ToolError};
+use nika_contract::{
+    AnyTool, Asker, CallId, Cancel, Clock, Erased, Fault, Guests, News, Output, Pending, Progress, ToolError,
+};
 use nika_guard::manifest::{Messages, Moment};
 use nika_guard::{Budget, Budgets, Policy, Stance};
 use nika_store::{Checkpoints, Durability, State};
 use serde_json::{Map, Value};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Tools};
 use crate::dialect::Dialect;
 use crate::finder::Finder;
 use crate::gateway::{Call, Shelf, ToolSearch};
@@ -31,7 +33,7 @@ pub struct Parts {
     /// The built-in tools.
     pub tools: Vec<Box<dyn AnyTool>>,
     /// Tools of other servers.
-    pub foreign: Vec<Box<dyn AnyTool>>,
+    pub foreign: Option<Arc<dyn Guests>>,
     /// The rules in force.
     pub policy: Policy,
     /// How sessions stand at their start.
@@ -125,7 +127,7 @@ impl Runtime {
             tools.push(Erased::boxed(ToolSearch { shelf: Arc::clone(&shelf) }));
             tools.push(Erased::boxed(Call));
         }
-        let catalog = Catalog::new(tools, std::mem::take(&mut parts.foreign));
+        let catalog = Catalog::new(tools, parts.foreign.take());
         Runtime { catalog, parts, shelf }
     }
 
@@ -138,7 +140,8 @@ impl Runtime {
     }
 
     async fn carry(&self, session: &Session, begun: &begin::Begun) -> Result<shape::Shaped, end::Stopped> {
-        let found = lookup::lookup(self, session, &begun.incoming)?;
+        let tools = self.catalog.for_call(&begun.incoming.name).await?;
+        let found = lookup::lookup(self, &tools, session, &begun.incoming)?;
         let paid = spend::spend(session, found)?;
         let parsed = parse::parse(self, paid)?;
         let heard = before::attend(self, session, begun, parsed).await?;
@@ -146,7 +149,7 @@ impl Runtime {
         let permitted = spend::kept(session, settle::settle(self, session, begun, judged).await)?;
         let answered = spend::kept(session, inquire::inquire(self, session, begun, permitted).await)?;
         let armed = checkpoint::arm(self, session, begun, answered);
-        let ran = run::run(session, begun, armed).await?;
+        let ran = run::run(self, session, begun, armed).await?;
         let witnessed = after::attend(self, session, begun, ran).await?;
         Ok(shape::shape(self, session, begun, witnessed))
     }
@@ -186,29 +189,44 @@ impl Runtime {
     /// The tools a session is shown. Without a session: those that anybody is.
     pub fn list(&self, session: Option<&Session>) -> Vec<Listed> {
         let policy = session.map_or_else(|| self.parts.policy.clone(), Session::policy);
-        let deferring = listing::defers(&self.parts.listing, &self.catalog, &policy, self.parts.defer_above);
-        self.catalog
+        let tools = self.catalog.now();
+        let deferring = listing::defers(&self.parts.listing, &tools, &policy, self.parts.defer_above);
+        tools
             .pool(&policy)
-            .filter(|tool| listing::shows(&self.parts.listing, *tool, session, deferring))
+            .filter(|tool| {
+                let foreign = tools.is_foreign(tool.spec().name);
+                listing::shows(&self.parts.listing, *tool, session, deferring || foreign)
+            })
             .map(|tool| Listed::new(tool, self.parts.dialect, self.parts.prefixed))
             .collect()
     }
 
     /// The whole surface that the policy leaves.
     pub fn surface(&self) -> Vec<Listed> {
-        let tools = self.catalog.pool(&self.parts.policy);
-        tools.map(|tool| Listed::new(tool, self.parts.dialect, self.parts.prefixed)).collect()
+        let tools = self.catalog.now();
+        tools.pool(&self.parts.policy).map(|tool| Listed::new(tool, self.parts.dialect, self.parts.prefixed)).collect()
     }
 
     /// The tool that `name` means.
-    pub fn find(&self, name: &str) -> Result<&dyn AnyTool, ToolError> {
-        self.catalog.find(name, &self.parts.policy, self.parts.dialect)
+    pub fn find(&self, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+        self.catalog.now().find(name, &self.parts.policy, self.parts.dialect).cloned()
+    }
+
+    /// The same, where another server may have it and has not been asked for its tools yet.
+    pub async fn seek(&self, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+        self.catalog.for_call(name).await?.find(name, &self.parts.policy, self.parts.dialect).cloned()
+    }
+
+    /// The tools there are at this moment.
+    pub fn tools(&self) -> Arc<Tools> {
+        self.catalog.now()
     }
 
     /// Whether a deferred tool that was not seen yet has to answer with its schema.
-    pub(crate) fn defers(&self, session: &Session, tool: &dyn AnyTool) -> bool {
+    pub(crate) fn defers(&self, tools: &Tools, session: &Session, tool: &dyn AnyTool) -> bool {
         let policy = session.policy();
-        let deferring = listing::defers(&self.parts.listing, &self.catalog, &policy, self.parts.defer_above);
+        let deferring = listing::defers(&self.parts.listing, tools, &policy, self.parts.defer_above)
+            || tools.is_foreign(tool.spec().name);
         deferring && session.state.is_lasting() && !listing::shows(&self.parts.listing, tool, Some(session), deferring)
     }
 
@@ -222,10 +240,11 @@ impl Runtime {
         }
     }
 
-    /// Puts the schemas where `tool_search` looks. On its first call: generating them at start would be
-    /// paid by everybody.
+    /// Puts the schemas where `tool_search` looks. On its first call, and when the tools have changed: generating
+    /// them at start would be paid by everybody.
     pub(crate) fn stock_shelf(&self) {
-        self.shelf.tools.get_or_init(|| (self.surface(), Finder::new(self.catalog.pool(&self.parts.policy))));
+        let tools = self.catalog.now();
+        self.shelf.stock(tools.version(), || (self.surface(), Finder::new(tools.pool(&self.parts.policy))));
     }
 }
 

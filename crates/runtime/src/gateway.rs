@@ -3,7 +3,7 @@
 //! `tool_search` answers with schemas. `call` is for clients that call only what is listed; the pipeline
 //! takes it apart before anything is judged, so the inner tool is judged and logged as itself.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_guard::Effects;
@@ -65,10 +65,25 @@ pub(crate) struct SearchParams {
 /// How many tools an answer shows.
 const MAX_RESULTS: u32 = 5;
 
-/// What `tool_search` looks through; set once the catalog is whole, as the tool is part of it.
+/// What `tool_search` looks through; stocked when it is called, as the tool is part of it.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
-    pub tools: OnceLock<(Vec<Listed>, Finder)>,
+pub(crate) struct Shelf(Mutex<Option<(u64, Arc<Stock>)>>);
+
+/// Schemas, and an index over them.
+type Stock = (Vec<Listed>, Finder);
+
+impl Shelf {
+    /// Stocks it anew where what lies there is of another version of the tools.
+    pub(crate) fn stock(&self, version: u64, make: impl FnOnce() -> Stock) {
+        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if shelf.as_ref().is_none_or(|(known, _)| *known != version) {
+            *shelf = Some((version, Arc::new(make())));
+        }
+    }
+
+    fn look(&self) -> Option<Arc<Stock>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(_, stock)| Arc::clone(stock))
+    }
 }
 
 /// The search.
@@ -94,9 +109,10 @@ impl Tool for ToolSearch {
     }
 
     async fn run(&self, params: SearchParams, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let Some((tools, finder)) = self.shelf.tools.get() else {
+        let Some(stock) = self.shelf.look() else {
             return Err(ToolError::new(code::BUG, "the catalog is not there yet"));
         };
+        let (tools, finder) = stock.as_ref();
         let most = params.max_results.unwrap_or(MAX_RESULTS).clamp(1, 50) as usize;
         let (found, missing) = match params.query.trim().strip_prefix("select:") {
             Some(names) => select(tools, names),

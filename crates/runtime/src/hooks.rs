@@ -336,7 +336,8 @@ impl Runtime {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Rehearsal, ToolError> {
-        let tool = self.find(name)?;
+        let found = self.find(name)?;
+        let tool = found.as_ref();
         let cancel = Cancel::default();
         let about = About { tool: tool.spec().name, call: "rehearsal", session: session.id(), cancel: &cancel };
         let mut reports = Vec::new();

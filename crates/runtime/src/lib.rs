@@ -21,11 +21,12 @@ mod plan;
 mod session;
 mod stage;
 
-pub use catalog::Catalog;
+pub use catalog::Tools;
 pub use dialect::Dialect;
 pub use dispatch::{Incoming, Limits, Outcome, Parts, Runtime};
 pub use finder::Finder;
 pub use hooks::{HookOutcome, HookReport, Hooks, Rehearsal};
 pub use listing::{Listed, Listing};
 pub use plan::Planned;
-pub use session::{Session, Watcher};
+pub use session::{Session, Veil, Watcher};
+pub use stage::shape::Whole;

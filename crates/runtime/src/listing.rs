@@ -6,7 +6,7 @@ use nika_contract::AnyTool;
 use nika_guard::Policy;
 use serde_json::Value;
 
-use crate::catalog::Catalog;
+use crate::catalog::Tools;
 use crate::dialect::{Dialect, PREFIX, canonical};
 use crate::session::Session;
 
@@ -76,11 +76,14 @@ impl Listed {
 }
 
 /// Whether a listing defers anything at all: small surfaces are shown whole.
-pub(crate) fn defers(listing: &Listing, catalog: &Catalog, policy: &Policy, defer_above: usize) -> bool {
+pub(crate) fn defers(listing: &Listing, tools: &Tools, policy: &Policy, defer_above: usize) -> bool {
     match listing {
         Listing::All => false,
         Listing::Eager | Listing::Names(_) => {
-            catalog.pool(policy).filter(|tool| !FOR_DEFERRED.contains(&tool.spec().name)).count() > defer_above
+            // What is foreign is deferred however few our own are.
+            let counts = |tool: &&dyn AnyTool| !FOR_DEFERRED.contains(&tool.spec().name);
+            tools.pool(policy).any(|tool| tools.is_foreign(tool.spec().name))
+                || tools.pool(policy).filter(counts).count() > defer_above
         }
     }
 }

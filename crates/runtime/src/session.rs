@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use nika_contract::{Clock, Fault, PlanMode, SessionState, ToolError, code};
+use nika_contract::{Clock, Fault, PlanMode, Purse, SessionState, ToolError, code};
 use nika_guard::{Budget, Budgets, Layer, LayeredRule, Limit, Mode, Policy, Rule, RuleKind, Stance};
 use nika_store::{Durability, Journal, Line, State};
 use serde_json::{Map, Value};
+
+/// Puts something else in the place of what is to be shown nowhere; `None` where a text holds none of it.
+pub type Veil = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Told of every journal line as it is written.
 pub type Watcher = Arc<dyn Fn(&str) + Send + Sync>;
@@ -28,6 +31,7 @@ pub struct Session {
     budgets: Budgets,
     spent: Mutex<BTreeMap<Budget, u64>>,
     journal: Mutex<Option<Journal>>,
+    veil: OnceLock<Veil>,
 }
 
 impl Session {
@@ -44,6 +48,7 @@ impl Session {
             budgets: Budgets::default(),
             spent: Mutex::default(),
             journal: Mutex::default(),
+            veil: OnceLock::new(),
         }
     }
 
@@ -67,6 +72,57 @@ impl Session {
     pub fn bounded(mut self, budgets: Budgets) -> Session {
         self.budgets = budgets;
         self
+    }
+
+    /// The same session, with what no answer of it and no line of its journal shows; that holds for its children, too.
+    pub fn veiled(self, veil: Veil) -> Session {
+        // A session is made with one veil or none.
+        let _ = self.veil.set(veil);
+        self
+    }
+
+    /// The text without what is shown nowhere.
+    pub(crate) fn hide(&self, text: &mut String) {
+        if let Some(shown) = self.veil.get().and_then(|veil| veil(text)) {
+            *text = shown;
+        }
+        if let Some(parent) = &self.parent {
+            parent.hide(text);
+        }
+    }
+
+    /// The value without what is shown nowhere, names of fields included.
+    pub(crate) fn hide_in(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.hide(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_in(item)),
+            Value::Object(fields) => *fields = self.without(fields),
+            // A code of digits is one, too.
+            Value::Number(number) => {
+                let plain = number.to_string();
+                let mut shown = plain.clone();
+                self.hide(&mut shown);
+                if shown != plain {
+                    *value = Value::String(shown);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn without(&self, fields: &Map<String, Value>) -> Map<String, Value> {
+        let hidden = |(name, value): (&String, &Value)| {
+            let (mut name, mut value) = (name.clone(), value.clone());
+            self.hide(&mut name);
+            self.hide_in(&mut value);
+            (name, value)
+        };
+        fields.iter().map(hidden).collect()
+    }
+
+    /// Whether something is shown nowhere.
+    pub(crate) fn is_veiled(&self) -> bool {
+        self.veil.get().is_some() || self.parent.as_ref().is_some_and(|parent| parent.is_veiled())
     }
 
     /// Spends some of a budget; tokens of input and output count for the total as well.
@@ -190,6 +246,15 @@ impl Session {
 
     /// Writes journal lines of one moment, with one write.
     pub(crate) fn log_together(&self, to: &LogTo<'_>, lines: &[Line<'_>]) -> Result<(), Fault> {
+        if self.is_veiled() {
+            let hidden: Vec<_> = lines.iter().map(|(event, fields)| (*event, self.without(fields))).collect();
+            let lines: Vec<Line<'_>> = hidden.iter().map(|(event, fields)| (*event, fields)).collect();
+            return self.log_as_it_is(to, &lines);
+        }
+        self.log_as_it_is(to, lines)
+    }
+
+    fn log_as_it_is(&self, to: &LogTo<'_>, lines: &[Line<'_>]) -> Result<(), Fault> {
         let lost = |error: nika_store::StoreError| Fault { code: code::JOURNAL_LOST, message: error.to_string() };
         let mut journal = lock(&self.journal);
         if journal.is_none() {
@@ -237,6 +302,12 @@ fn over(budget: Budget, limit: &Limit) -> ToolError {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Purse for Session {
+    fn spend(&self, budget: Budget, amount: u64) -> Result<(), ToolError> {
+        Session::spend(self, budget, amount)
+    }
 }
 
 impl fmt::Debug for Session {
@@ -315,6 +386,18 @@ mod tests {
         assert_eq!((net(&child, "fine.example"), net(&parent, "fine.example")), (Decision::Allow, Decision::Ask));
         child.grant("net(bad.example)", None).expect("a rule");
         assert_eq!(net(&child, "bad.example"), Decision::Deny, "no grant opens what is denied");
+    }
+
+    #[test]
+    fn what_is_veiled_is_hidden_for_children_too() {
+        let veil: Veil =
+            Arc::new(|text: &str| text.contains("hunter2").then(|| text.replace("hunter2", "[secret PW]")));
+        let parent = Arc::new(Session::new("p", Mode::Ask.into(), Policy::default(), true).veiled(veil));
+        let child = parent.child("p.a1", Mode::Ask.into(), Vec::new());
+        let mut value = serde_json::json!({"hunter2": ["x hunter2", 1]});
+        child.hide_in(&mut value);
+        assert_eq!(value, serde_json::json!({"[secret PW]": ["x [secret PW]", 1]}));
+        assert!(child.is_veiled() && !session("q", Mode::Ask.into(), Policy::default()).is_veiled());
     }
 
     #[test]

@@ -90,6 +90,10 @@ impl State {
         self.dir.join("nika.db")
     }
 
+    pub(crate) fn pins_path(&self) -> PathBuf {
+        self.dir.join("mcp-pins.json")
+    }
+
     pub(crate) fn checkpoints_path(&self) -> PathBuf {
         self.dir.join("checkpoints.log")
     }

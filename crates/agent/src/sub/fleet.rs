@@ -202,7 +202,8 @@ impl Fleet {
         }
     }
 
-    pub(super) fn member(&self, session: &str) -> Result<(Arc<Session>, Enrolment), ToolError> {
+    /// A session that may start agents, and what they have of it; an error that says what to do where it may not.
+    pub fn member(&self, session: &str) -> Result<(Arc<Session>, Enrolment), ToolError> {
         let found = lock(&self.enrolled).get(session).cloned();
         let found = found.and_then(|(session, enrolment)| Some((session.upgrade()?, enrolment)));
         found.ok_or_else(|| {
@@ -268,7 +269,7 @@ impl Fleet {
     }
 
     /// The name of a new agent of `parent`, claimed: nothing on disk has it, and no other process gets it.
-    pub(super) fn name_for(&self, parent: &str, state: &State) -> Result<String, ToolError> {
+    pub fn name_for(&self, parent: &str, state: &State) -> Result<String, ToolError> {
         let mut counted = lock(&self.counted);
         let count = counted.entry(parent.to_owned()).or_default();
         loop {

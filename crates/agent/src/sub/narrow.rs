@@ -52,7 +52,7 @@ pub(crate) struct Narrowed {
 }
 
 /// Stands nowhere in the way: joined with any other it is the other.
-const OPEN: Stance = Stance { mode: Mode::AcceptAll, unsafe_commands: true, ask_writes: false };
+pub const OPEN: Stance = Stance { mode: Mode::AcceptAll, unsafe_commands: true, ask_writes: false };
 
 /// Tools that start agents.
 const STARTERS: &[&str] = &["agent", "delegate_agent", "run_task_packet"];
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(left("tools: []", &none), ["call", "tool_search"]);
         assert!(!left("disallowedTools: Edit, nika_bash", &none).iter().any(|tool| ["edit", "bash"].contains(tool)));
         let narrowed = narrow(&kind("tools: read, WebFetch"), &none, POOL, true).expect("narrows");
-        assert_eq!((narrowed.tools, narrowed.unknown), (Some(vec!["read".into()]), vec!["WebFetch".into()]));
+        assert_eq!((narrowed.tools, narrowed.unknown), (Some(vec!["read".into()]), vec!["web_fetch".into()]));
     }
 
     #[test]

@@ -180,7 +180,7 @@ turns:
     let made = counting.make();
     let output = made.call("agent", json!({"description": "d", "prompt": "p", "subagent_type": "Counter"}));
     let text = output.joined_text();
-    assert!(text.starts_with("counted") && text.contains("names tools that are not here: WebFetch"), "{text}");
+    assert!(text.starts_with("counted") && text.contains("names tools that are not here: web_fetch"), "{text}");
     assert!(text.contains("the model `sonnet`, which is not to be had"), "{text}");
 }
 

@@ -282,7 +282,7 @@ impl Grounds for Ground {
         let clock: Arc<dyn Clock> = self.clock.clone();
         let runtime = Runtime::new(Parts {
             tools,
-            foreign: Vec::new(),
+            foreign: None,
             policy: Policy::new(self.rules.clone(), true),
             stance: self.stance,
             state: self.state.clone(),

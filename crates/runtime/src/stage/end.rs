@@ -127,7 +127,11 @@ fn end(runtime: &Runtime, session: &Session, begun: Begun, carried: Result<Shape
             Err(error)
         }
     };
-    let result = result.map_err(harmless);
+    let result = result.map_err(|mut error| {
+        session.hide(&mut error.message);
+        error.hint.iter_mut().for_each(|hint| session.hide(hint));
+        harmless(error)
+    });
     let line = ended.line((&begun.call, &begun.tool, begun.since), result.as_ref().err());
     let last = (event::CALL_ENDED, &line);
     match &answered {

@@ -4,6 +4,7 @@
 use nika_contract::{AnyTool, ToolError, code};
 use serde_json::{Map, Value, json};
 
+use crate::catalog::Tools;
 use crate::dialect::canonical_arguments;
 use crate::dispatch::{Incoming, Runtime};
 use crate::listing::Listed;
@@ -16,14 +17,19 @@ pub(crate) struct Found<'r> {
     pub arguments: Map<String, Value>,
 }
 
-pub(crate) fn lookup<'r>(runtime: &'r Runtime, session: &Session, incoming: &Incoming) -> Result<Found<'r>, Stopped> {
+pub(crate) fn lookup<'r>(
+    runtime: &Runtime,
+    tools: &'r Tools,
+    session: &Session,
+    incoming: &Incoming,
+) -> Result<Found<'r>, Stopped> {
     let policy = session.policy();
-    let tool = runtime.catalog.find(&incoming.name, &policy, runtime.parts.dialect)?;
+    let tool = tools.find(&incoming.name, &policy, runtime.parts.dialect)?.as_ref();
     let name = tool.spec().name;
     if name == "tool_search" {
         runtime.stock_shelf();
     }
-    if incoming.deferral && runtime.defers(session, tool) {
+    if incoming.deferral && runtime.defers(tools, session, tool) {
         session.load(name);
         let listed = Listed::new(tool, runtime.parts.dialect, runtime.parts.prefixed);
         let schema =

@@ -2,10 +2,13 @@
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::task::Poll;
 
-use nika_contract::{Cx, Output, Spec, ToolError, code};
+use nika_contract::{Asker, Beside, Cx, Output, Spec, ToolError, code};
+use serde_json::{Map, Value};
 
+use crate::dispatch::Runtime;
 use crate::session::Session;
 use crate::stage::before::Wishes;
 use crate::stage::begin::Begun;
@@ -22,7 +25,7 @@ pub(crate) struct Ran {
     pub wishes: Wishes,
 }
 
-pub(crate) async fn run(session: &Session, begun: &Begun, armed: Armed<'_>) -> Result<Ran, Stopped> {
+pub(crate) async fn run(runtime: &Runtime, session: &Session, begun: &Begun, armed: Armed<'_>) -> Result<Ran, Stopped> {
     let Armed { tool, prepared, permit, decided_by, undo, wishes, reply } = armed;
     if begun.incoming.cancel.is_cancelled() {
         return Err(ToolError::cancelled().into());
@@ -36,6 +39,8 @@ pub(crate) async fn run(session: &Session, begun: &Begun, armed: Armed<'_>) -> R
         undo: &undo,
         clock: undo.clock(),
         reply: reply.as_ref(),
+        purse: session,
+        beside: &AtHand { runtime, session, begun },
     };
     match caught(prepared.run(&cx)).await {
         Ok(output) => Ok(Ran { spec: tool.spec(), output, decided_by, asked: permit.answered_by().is_some(), wishes }),
@@ -44,6 +49,27 @@ pub(crate) async fn run(session: &Session, begun: &Begun, armed: Armed<'_>) -> R
             undo.void();
             Err(Stopped::Failed { error, decided_by })
         }
+    }
+}
+
+/// What a call that runs has beside it.
+pub(crate) struct AtHand<'a> {
+    pub runtime: &'a Runtime,
+    pub session: &'a Session,
+    pub begun: &'a Begun,
+}
+
+impl Beside for AtHand<'_> {
+    fn asker(&self) -> &Arc<dyn Asker> {
+        &self.begun.incoming.asker
+    }
+
+    fn note(&self, event: &'static str, fields: Map<String, Value>) {
+        let mut line = Map::new();
+        line.insert("call".into(), self.begun.call.0.as_str().into());
+        line.extend(fields);
+        // A journal that is lost is met by the call's own last line.
+        let _ = self.session.log(&self.runtime.log_to(), event, &line);
     }
 }
 

@@ -14,6 +14,7 @@ use crate::stage::before::Wishes;
 use crate::stage::begin::Begun;
 use crate::stage::decide::Judged;
 use crate::stage::end::Stopped;
+use crate::stage::run::AtHand;
 
 /// A call that may happen, and what it may do.
 pub(crate) struct Permitted<'r> {
@@ -76,15 +77,8 @@ async fn ask(
         text.push_str(&format!("\nthe arguments were rewritten by {source}"));
     }
     let text = text::harmless(&text).into_owned();
-    let choices = match (verdict.decision, verdict.decisive()) {
-        // A floor is asked each time: there is no rule to keep.
-        (Decision::Ask, Some(reason)) if session.state.is_lasting() && matches!(reason.source, Source::Mode(_)) => {
-            // Only a rule that settles the whole question is worth offering.
-            let open = verdict.reasons.iter().filter(|reason| reason.decision > Decision::Allow).count();
-            reason.rule.clone().filter(|_| open == 1).map(choice).into_iter().collect()
-        }
-        _ => Vec::new(),
-    };
+    let rules = if session.state.is_lasting() { settling(verdict) } else { Vec::new() };
+    let choices: Vec<Choice> = choice(&rules).into_iter().collect();
     // A yes is to what was shown: another diff is another question.
     let shown = preview.as_deref().unwrap_or_default();
     let wanted = wishes.arguments.as_ref().unwrap_or(&begun.incoming.arguments);
@@ -120,10 +114,12 @@ async fn ask(
     };
     let settled = json!({"call": begun.call.0, "answer": word, "who": who, "rule": rule});
     session.log(&runtime.log_to(), event::PERMISSION_SETTLED, &object(settled))?;
-    if let Some(rule) = &rule {
-        session
-            .grant(rule, runtime.parts.home.as_deref())
-            .map_err(|error| ToolError::new(code::RULE_MALFORMED, error.to_string()))?;
+    if rule.is_some() {
+        for rule in &rules {
+            session
+                .grant(rule, runtime.parts.home.as_deref())
+                .map_err(|error| ToolError::new(code::RULE_MALFORMED, error.to_string()))?;
+        }
     }
     if word == "later" {
         return Err(Stopped::Later(Box::new(Pending::Permission(question))));
@@ -155,6 +151,8 @@ fn look_ahead(
         undo: &NoChanges,
         clock: runtime.parts.clock.as_ref(),
         reply: None,
+        purse: session,
+        beside: &AtHand { runtime, session, begun },
     };
     // A preview that panics is no preview; the question is asked without it.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| prepared.preview(&cx))).unwrap_or(Ok(None))
@@ -165,10 +163,31 @@ pub(crate) fn stands_for(shown: &str) -> String {
     nika_host::fs::sha256(shown.as_bytes()).iter().take(12).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A rule to keep, with what else it would let through.
-fn choice(rule: String) -> Choice {
-    let beyond = nika_guard::Rule::parse(&rule, None).map(|rule| rule.reach()).unwrap_or_default();
-    Choice { rule, beyond }
+/// Rules that one answer may keep. Four: a command, what it writes, what it reads outside, where it connects.
+const AT_ONCE: usize = 4;
+
+/// The narrowest rules that together settle the whole question. None where one part of it is asked each time, as a
+/// floor and what a rule itself asks about are, and where there would be more than a person reads.
+fn settling(verdict: &Verdict) -> Vec<String> {
+    let mut rules: Vec<String> = Vec::new();
+    for reason in verdict.reasons.iter().filter(|reason| reason.decision > Decision::Allow) {
+        match &reason.rule {
+            Some(rule) if reason.decision == Decision::Ask && matches!(reason.source, Source::Mode(_)) => {
+                if !rules.contains(rule) {
+                    rules.push(rule.clone());
+                }
+            }
+            _ => return Vec::new(),
+        }
+    }
+    if rules.len() > AT_ONCE { Vec::new() } else { rules }
+}
+
+/// Rules to keep, with what else they would let through.
+fn choice(rules: &[String]) -> Option<Choice> {
+    let reach = |rule: &String| nika_guard::Rule::parse(rule, None).map(|rule| rule.reach()).unwrap_or_default();
+    let beyond: Vec<String> = rules.iter().map(reach).filter(|beyond| !beyond.is_empty()).collect();
+    (!rules.is_empty()).then(|| Choice { rule: rules.join(" and "), beyond: beyond.join("; and ") })
 }
 
 /// Looking ahead changes nothing.

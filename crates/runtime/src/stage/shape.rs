@@ -2,8 +2,9 @@
 //! that the answer names; what could steer a terminal is made visible.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use nika_contract::{Block, Output, Spec, text};
+use nika_contract::{Block, Group, Output, Spec, text};
 use nika_store::spill;
 
 use crate::dispatch::Runtime;
@@ -11,6 +12,22 @@ use crate::session::Session;
 use crate::stage::after::Witnessed;
 use crate::stage::begin::Begun;
 use crate::stage::run::Ran;
+
+/// Whether the answers of a session are cut for nobody: a program reads them.
+#[derive(Debug, Default)]
+pub struct Whole(AtomicBool);
+
+impl Whole {
+    /// Whether they are.
+    fn is_on(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// From now on.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// An answer ready for its caller.
 pub(crate) struct Shaped {
@@ -26,6 +43,19 @@ pub(crate) fn shape(runtime: &Runtime, session: &Session, begun: &Begun, Witness
     if let Some(news) = &runtime.parts.news {
         output.content.extend(news.take(session.id()).into_iter().map(Block::Text));
     }
+    if session.is_veiled() {
+        for block in &mut output.content {
+            if let Block::Text(text) = block {
+                session.hide(text);
+            }
+        }
+        if let Some(structured) = &mut output.structured {
+            session.hide_in(structured);
+        }
+        if let Some(diff) = &mut output.diff {
+            session.hide(diff);
+        }
+    }
     for block in &mut output.content {
         if let Block::Text(text) = block
             && let Cow::Owned(safe) = text::harmless(text)
@@ -38,14 +68,20 @@ pub(crate) fn shape(runtime: &Runtime, session: &Session, begun: &Begun, Witness
     {
         *diff = safe;
     }
-    let most = budget(runtime, spec);
+    let whole = session.state.slot::<Whole>().is_on();
+    let most = if whole { usize::MAX } else { budget(runtime, spec) };
     // Bytes bound characters from above: only an answer that may be too long is counted.
     let bytes: usize = texts(&output).map(str::len).sum();
     let mut spilled = None;
     if bytes > most && texts(&output).map(|text| text.chars().count()).sum::<usize>() > most {
         let whole = output.joined_text();
-        // What a person had to allow was allowed to this call; a file would hand it to every later one.
-        let path = if asked { None } else { spill::write(&runtime.parts.state, &begun.call.0, &whole).ok() };
+        // What a person had to allow was allowed to this call; a file would hand it to every later one. What stands
+        // on the web is no secret of this machine.
+        let path = if asked && !(spec.group == Group::Web && spec.read_only) {
+            None
+        } else {
+            spill::write(&runtime.parts.state, &begun.call.0, &whole).ok()
+        };
         cut(&mut output, most, path.as_deref(), whole.len() as u64);
         spilled = path.map(|path| path.to_string_lossy().into_owned());
     }
