@@ -104,6 +104,8 @@ fn applied(state: &Path, count: usize, fsync: Fsync) -> Result<f64, Box<dyn std:
             undo: &Nowhere,
             clock: &Stopped,
             reply: None,
+            purse: &nika_contract::Unbounded,
+            beside: &nika_contract::Alone::default(),
         };
         let (done, time) = timed(|| {
             let changes = layer.changes(&permit).map_err(|error| error.message)?;

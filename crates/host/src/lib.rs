@@ -6,6 +6,7 @@
 
 pub mod fs;
 pub mod git;
+pub mod net;
 pub mod overlay;
 pub mod proc;
 pub mod sandbox;

@@ -9,7 +9,8 @@
 //! when it is greedy, and can open, write and start next to nothing ([`limit_self`]). What the bytes mean is
 //! the tools' business.
 //!
-//! [`HookRunner`] runs a command that a person configured to have a say in calls.
+//! [`HookRunner`] runs a command that a person configured to have a say in calls; [`Peer`] is a server that they
+//! configured, talked to over pipes.
 
 mod hook;
 mod isolated;
@@ -23,8 +24,8 @@ mod wire;
 pub use hook::{HookEnd, HookRunner, RunningHook};
 pub use isolated::{Crash, Isolated, Running};
 pub use jobs::{
-    Bounds, Chunk, GRACE, Job, Jobs, Listed, Notice, OnEnd, Order, Program, Reading, StartError, State, Stdin, Summary,
-    TIMEOUT, TIMEOUT_MOST, Until,
+    Bounds, Chunk, GRACE, Job, Jobs, Listed, Notice, OnEnd, Order, Peer, PeerPipes, Program, Reading, StartError,
+    State, Stdin, Summary, TIMEOUT, TIMEOUT_MOST, Until,
 };
 pub use limits::{Limits, limit_self};
 pub use repl::{Code, Evaluated, Language, Outcome, Repls};

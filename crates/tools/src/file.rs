@@ -11,3 +11,5 @@ mod slot;
 pub mod undo;
 mod unmake;
 pub mod write;
+
+pub use seen::ByPlan;

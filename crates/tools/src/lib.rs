@@ -7,6 +7,7 @@ pub mod file;
 pub mod search;
 pub mod shell;
 pub mod talk;
+pub mod web;
 pub mod work;
 
 use std::sync::Arc;
@@ -32,6 +33,11 @@ pub struct Needs {
     pub work: Option<Arc<work::Ground>>,
     /// What the conversation stands on.
     pub talk: talk::Talk,
+}
+
+/// The tools that runs of workflows have beside the surface.
+pub fn of_flows(shell: &Arc<shell::ground::Ground>) -> Vec<Box<dyn AnyTool>> {
+    vec![Erased::boxed(shell::exec::ExecTool { ground: Arc::clone(shell) })]
 }
 
 /// Every tool of this crate.

@@ -5,6 +5,7 @@
 
 pub mod bash;
 pub mod command;
+pub mod exec;
 pub mod ground;
 pub mod job_input;
 pub mod job_list;

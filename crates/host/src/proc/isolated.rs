@@ -99,7 +99,9 @@ impl Isolated {
     /// Starts a child on `input`. It gets no environment, no terminal and no file of ours: bytes that a
     /// permit let somebody read are all it sees.
     pub fn start(&self, permit: &Permit, kind: &str, input: Vec<u8>) -> Result<Running, Crash> {
-        if !permit.effects().all.iter().any(|effect| matches!(effect, Effect::Read(_) | Effect::Write(_))) {
+        let takes =
+            |effect: &Effect| matches!(effect, Effect::Read(_) | Effect::Write(_) | Effect::Net(_) | Effect::Fetch(_));
+        if !permit.effects().all.iter().any(takes) {
             return Err(Crash::Start(io::Error::other("this call was not allowed to read anything")));
         }
         let mut child = Command::new(&self.exe)

@@ -12,18 +12,20 @@
 mod job;
 mod order;
 mod output;
+mod peer;
 mod pump;
 mod terminal;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nika_guard::profile::Access;
@@ -35,6 +37,7 @@ use rustix::process::Pid;
 pub use self::job::{Chunk, Job, Listed, Reading, State, Summary, Until};
 pub use self::order::{Order, Program, Stdin, TIMEOUT, TIMEOUT_MOST};
 pub use self::output::Bounds;
+pub use self::peer::{Peer, PeerPipes};
 use self::pump::Pump;
 use super::wire::{self, Exited, Lines, Report};
 
@@ -226,7 +229,7 @@ impl Jobs {
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
         let id = format!("j{number}");
         let mark = format!("{id}-{}", random_word()?);
-        let ends = order::ends(&order.stdin)?;
+        let ends = order::ends(&order.stdin, order.apart)?;
         let wire = order.to_wire(&mark);
         let (link, mut child) = self.supervisor()?;
         let begun = (|| {
@@ -259,7 +262,8 @@ impl Jobs {
                 return Err(error.into());
             }
         };
-        let job = Arc::new(Job::new(id, order, pid, held, &child, link, ends.stdin, ends.input));
+        let errors = ends.errors.map(|errors| read_apart(errors, order.output.head_bytes)).transpose()?;
+        let job = Arc::new(Job::new(id, order, pid, held, &child, link, ends.stdin, ends.input, errors));
         let pump = Pump::new(job.clone(), Arc::downgrade(&self.0), child, lines, ends.output, mark);
         self.remember(number, job.clone());
         std::thread::Builder::new().name(format!("job {}", job.id())).stack_size(256 << 10).spawn(|| pump.run())?;
@@ -340,6 +344,18 @@ impl Drop for Jobs {
     fn drop(&mut self) {
         self.end(|_| true, Duration::ZERO);
     }
+}
+
+/// Reads a stream to its end, which comes when all that could write it have ended; its first bytes are kept.
+fn read_apart(stream: OwnedFd, most: usize) -> io::Result<JoinHandle<Vec<u8>>> {
+    std::thread::Builder::new().name("errors".to_owned()).stack_size(256 << 10).spawn(move || {
+        let mut stream = std::fs::File::from(stream);
+        let mut kept = Vec::new();
+        // What cannot be read any more is not there; the rest is drained, so that nobody waits for room.
+        let _ = (&mut stream).take(most as u64).read_to_end(&mut kept);
+        let _ = io::copy(&mut stream, &mut io::sink());
+        kept
+    })
 }
 
 /// Whether a call may see and steer what other calls of its session started.

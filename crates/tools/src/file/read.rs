@@ -8,12 +8,12 @@ mod args;
 mod fuzz;
 mod large;
 mod notebook;
-mod parse;
-mod pdf;
+pub(crate) mod parse;
+pub(crate) mod pdf;
 mod picture;
 mod sheet;
 mod text;
-mod wire;
+pub(crate) mod wire;
 
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;

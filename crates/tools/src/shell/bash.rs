@@ -119,6 +119,8 @@ impl Tool for Bash {
         let command = self.read(&params, &site);
         let mut profile = self.profile(&params, cx, site.cwd)?;
         let writes = profile.access != Access::ReadOnly;
+        let closed = profile.repositories.iter().find(|repository| !repository.is_open() && writes);
+        let closed = closed.map(|repository| repository.common.clone());
         let mut over = self.lay(&params, cx, &mut profile)?;
         let job = self.start(&params, cx, self.order(&params, cx, &command, profile), &mut over)?;
         if params.in_background() {
@@ -129,6 +131,7 @@ impl Tool for Bash {
         if params.is_preview() {
             return Ok(foretold(&job, &exited, &command, layered::look(&self.ground, cx, &over.layers)));
         }
+        let layered = !over.layers.is_empty();
         let settled = if over.layers.is_empty() {
             Settled::default()
         } else {
@@ -139,7 +142,14 @@ impl Tool for Bash {
         if writes {
             self.ground.look_again();
         }
-        Ok(with_changes(self.answer(cx, &job, &exited, &command), settled, over.bare))
+        let mut answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
+        if layered
+            && let Some(Block::Text(text)) = answer.content.first_mut()
+            && let Some(why) = report::about_renaming(text)
+        {
+            text.push_str(why);
+        }
+        Ok(with_changes(answer, settled, over.bare))
     }
 }
 
@@ -192,13 +202,15 @@ impl Bash {
         if params.is_preview() {
             profile.hosts.clear();
             profile.roots = self.ground.files.roots().map(Path::to_owned).collect();
+            // What git keeps of them elsewhere is under no layer.
+            profile.close_repositories();
         }
         Ok(profile)
     }
 
     /// Layers for what is to be taken back or only to be looked at.
     fn lay(&self, params: &Params, cx: &Cx<'_>, profile: &mut Profile) -> Result<Over, ToolError> {
-        let kept = params.is_preview() || self.ground.undo;
+        let kept = params.is_preview() || self.ground.undo || self.ground.is_bounded(cx.permit);
         if profile.access != Access::Workspace || params.in_background() || !kept {
             return Ok(Over::default());
         }
@@ -307,6 +319,22 @@ impl Bash {
     }
 }
 
+/// An answer, and why git in it could not write the repository at `closed`, where that is what it says.
+fn with_reason(mut output: Output, closed: Option<&Path>) -> Output {
+    let says = |text: &str, closed: &Path| {
+        text.lines().any(|line| line.contains("Read-only file system") && line.contains(&*closed.to_string_lossy()))
+    };
+    if let (Some(Block::Text(text)), Some(closed)) = (output.content.first_mut(), closed)
+        && says(text, closed)
+    {
+        let closed = closed.display();
+        text.push_str(&format!(
+            "\n[{closed} is written only by a command line that names git, and where no rule says no]"
+        ));
+    }
+    output
+}
+
 /// An answer, and what became of the changes.
 fn with_changes(mut output: Output, settled: Settled, bare: Option<String>) -> Output {
     if let Some(Block::Text(text)) = output.content.first_mut() {
@@ -358,7 +386,7 @@ fn foretold(job: &Job, exited: &Exited, command: &Command, settled: Result<Settl
 }
 
 /// Waits for the end on a thread where waiting does no harm. A call that nobody wants any more ends its job.
-async fn wait(job: Arc<Job>, cancel: &Cancel) -> Result<Exited, ToolError> {
+pub(super) async fn wait(job: Arc<Job>, cancel: &Cancel) -> Result<Exited, ToolError> {
     let cancel = cancel.clone();
     let waited = tokio::task::spawn_blocking(move || {
         loop {

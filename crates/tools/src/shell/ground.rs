@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use nika_contract::{Cx, News, SessionState, ToolError, code, text};
 use nika_guard::bash::{ANY_HOST, Site};
-use nika_guard::profile::{Access, Profile};
-use nika_guard::{Effect, ExecKind, Permit};
+use nika_guard::profile::{Access, Profile, Repository};
+use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Permit};
 use nika_host::fs::Workspace;
+use nika_host::git::Finder;
 use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
-use nika_host::sandbox::{Known, MAX_WITHHELD, scan, scan_with, secrets_at_home};
+use nika_host::sandbox::{Known, Linked, MAX_WITHHELD, scan, scan_with, secrets_at_home};
 
 use super::report;
 
@@ -63,18 +64,31 @@ impl Cwd {
     }
 }
 
-/// What git must not do for a command that only reads: run programs that the repository's configuration names.
+/// What git does in no sandbox, as it takes away nothing that anybody asked for: run programs that the repository's
+/// configuration names to page or to compare files. What has the name of a driver in its key cannot be set here, nor
+/// can `diff.external`, of which git would run an empty one; the guard looks at these (`git/programs.rs`).
 const QUIET_GIT: &[(&str, &str)] = &[
     ("core.fsmonitor", "false"),
-    ("core.hooksPath", "/dev/null"),
+    ("core.alternateRefsCommand", ""),
     ("core.pager", "cat"),
-    ("core.sshCommand", "/bin/false"),
-    ("diff.external", ""),
     ("interactive.diffFilter", ""),
-    ("gpg.program", "/bin/false"),
     ("protocol.ext.allow", "never"),
+];
+
+/// What git does not do besides for a command that only reads: run hooks and helpers, or take a directory for a
+/// repository by what lies in it.
+const STILL_GIT: &[(&str, &str)] = &[
+    ("core.hooksPath", "/dev/null"),
+    ("core.sshCommand", "/bin/false"),
+    ("gpg.program", "/bin/false"),
     ("safe.bareRepository", "explicit"),
 ];
+
+/// Programs that write a repository for whoever starts them.
+const WORKS_WITH_GIT: &[&str] = &["git", "git-lfs", "gh", "glab", "hub", "jj", "pre-commit"];
+
+/// What git must not do unasked in a repository that other worktrees share: it would tidy up theirs, too, and could not.
+const UNTIDY_GIT: &[(&str, &str)] = &[("gc.auto", "0"), ("maintenance.auto", "false")];
 
 impl Ground {
     /// Nothing is known of the workspace yet.
@@ -96,7 +110,9 @@ impl Ground {
 
     /// Where a command of the session is read.
     pub fn site(&self, session: &SessionState) -> Site {
-        Site { roots: self.files.roots().map(Path::to_owned).collect(), cwd: self.cwd(session), home: self.home() }
+        let roots: Vec<PathBuf> = self.files.roots().map(Path::to_owned).collect();
+        let repositories = Arc::new(Finder::new(&self.env, roots.clone()));
+        Site { repositories: Some(repositories), ..Site::on_paper(roots, self.cwd(session), self.home()) }
     }
 
     fn home(&self) -> PathBuf {
@@ -112,7 +128,12 @@ impl Ground {
             _ => true,
         });
         let access = match most {
-            Access::Workspace if proved => Access::ReadOnly,
+            Access::Workspace
+                if proved
+                    || permit.changes_left(&self.files.place(self.files.root().to_owned())) == ChangesLeft::None =>
+            {
+                Access::ReadOnly
+            }
             access => access,
         };
         let mut profile = Profile::new(access, self.files.root(), self.home());
@@ -120,12 +141,10 @@ impl Ground {
         profile.cwd = self.cwd(session);
         profile.env = self.env.clone();
         profile.landlock_only = self.landlock_only;
-        if access == Access::ReadOnly {
-            quiet_git(&mut profile.env);
-        }
         if access == Access::Unconfined {
             return Ok(profile);
         }
+        quiet_git(&mut profile.env, access == Access::ReadOnly);
         if permit.hides_by_rule() {
             // What a rule withholds is hidden from this call alone: found anew, as it is the rules' of this session.
             let known = self.look(&|path| permit.hides(&self.files.place(path.to_owned())));
@@ -143,13 +162,13 @@ impl Ground {
         }
         profile.secrets.extend(secrets_at_home(&self.home()));
         profile.masked.push(self.files.own_state().to_owned());
+        self.repositories(permit, &mut profile);
         for effect in effects {
             match effect {
                 // What a person let this call read or write is there for it.
                 Effect::Read(place) => profile.secrets.retain(|secret| *secret != place.path),
                 Effect::Write(place) => {
-                    profile.protected.retain(|path| *path != place.path);
-                    profile.absent.retain(|path| *path != place.path);
+                    profile.release(&place.path);
                     if place.below_root.is_none() && access == Access::Workspace {
                         let dir = self.outside(&place.path)?;
                         scan(&dir).put_into(&mut profile);
@@ -165,6 +184,29 @@ impl Ground {
             }
         }
         Ok(profile)
+    }
+
+    /// What git keeps elsewhere of roots that are linked worktrees. It belongs to them as the `.git` of others does, so
+    /// to run git there is leave enough; a rule that speaks of it holds all the same. Other commands only see it: the
+    /// history of all worktrees is under no layer, and a build has no business in it.
+    fn repositories(&self, permit: &Permit, profile: &mut Profile) {
+        for linked in self.files.roots().filter_map(Linked::of) {
+            let place = |path: &PathBuf| self.files.place(path.clone()).tree();
+            if permit.is_ruled_out(&Effect::Read(place(&linked.common))) || self.files.is_own_state(&linked.common) {
+                continue;
+            }
+            linked.put_into(profile);
+            let Some(Repository { common, open, .. }) = profile.repositories.last() else { continue };
+            if open.iter().chain([common]).any(|path| permit.is_ruled_out(&Effect::Write(place(path)))) {
+                profile.close_repositories();
+            }
+        }
+        if !names_git(permit.effects()) {
+            profile.close_repositories();
+        }
+        if profile.repositories.iter().any(Repository::is_open) && profile.access == Access::Workspace {
+            configure_git(&mut profile.env, UNTIDY_GIT);
+        }
     }
 
     /// The directory that must be writable for an allowed write outside the roots. What would open the home, or
@@ -210,8 +252,19 @@ impl Ground {
         tokio::task::spawn_blocking(move || drop(ground.known()));
     }
 
+    /// Whether rules leave a command only some of what it could change in the roots: then it runs over layers, which
+    /// show what it changed before that counts.
+    pub fn is_bounded(&self, permit: &Permit) -> bool {
+        self.files.roots().any(|root| permit.changes_left(&self.files.place(root.to_owned())) != ChangesLeft::All)
+    }
+
     /// Starts a job under its permit.
     pub fn start(&self, cx: &Cx<'_>, mut order: Order) -> Result<Arc<Job>, ToolError> {
+        if order.profile.access != Access::ReadOnly && order.profile.layers.is_empty() && self.is_bounded(cx.permit) {
+            let message = "rules leave only some of the paths here to be changed, and this command could change others";
+            return Err(ToolError::new(code::NOT_CONFINED, message)
+                .hint("run it in the foreground, where layers can be had; or where it changes nothing"));
+        }
         // What a person had to allow was allowed to this call; a file would hand it to every later one.
         order.output.spill =
             cx.permit.answered_by().is_none().then(|| self.spill.join(format!("{}-{}.txt", cx.call, unguessable())));
@@ -250,10 +303,37 @@ pub(super) fn unguessable() -> String {
     format!("{:016x}{:016x}", random(), random())
 }
 
-fn quiet_git(env: &mut Vec<(String, String)>) {
-    env.retain(|(name, _)| !name.starts_with("GIT_CONFIG"));
-    env.push(("GIT_CONFIG_COUNT".to_owned(), QUIET_GIT.len().to_string()));
-    for (number, (key, value)) in QUIET_GIT.iter().enumerate() {
+fn quiet_git(env: &mut Vec<(String, String)>, reads: bool) {
+    // A configuration that a person's environment names is kept where git may do more than read.
+    let ours = |name: &str| {
+        let written = ["GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
+        written.iter().any(|start| name.starts_with(start)) || reads && name.starts_with("GIT_CONFIG")
+    };
+    env.retain(|(name, _)| !ours(name));
+    configure_git(env, QUIET_GIT);
+    if reads {
+        configure_git(env, STILL_GIT);
+        env.push(("GIT_NO_LAZY_FETCH".to_owned(), "1".to_owned()));
+    }
+}
+
+/// Whether a simple command of the call is one that works with git, or runs one.
+fn names_git(effects: &Effects) -> bool {
+    let is_git = |word: &String| WORKS_WITH_GIT.iter().any(|name| Path::new(word).file_name() == Some(name.as_ref()));
+    let commands = effects.all.iter().filter_map(|effect| match effect {
+        Effect::Exec(exec) => Some(&exec.commands),
+        _ => None,
+    });
+    commands.flatten().flatten().any(is_git)
+}
+
+/// Adds settings to those that git is given by the environment.
+fn configure_git(env: &mut Vec<(String, String)>, settings: &[(&str, &str)]) {
+    let given = env.iter().find(|(name, _)| name == "GIT_CONFIG_COUNT").and_then(|(_, count)| count.parse().ok());
+    let given: usize = given.unwrap_or(0);
+    env.retain(|(name, _)| name != "GIT_CONFIG_COUNT");
+    env.push(("GIT_CONFIG_COUNT".to_owned(), (given + settings.len()).to_string()));
+    for (number, (key, value)) in (given..).zip(settings) {
         env.push((format!("GIT_CONFIG_KEY_{number}"), (*key).to_owned()));
         env.push((format!("GIT_CONFIG_VALUE_{number}"), (*value).to_owned()));
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | it ended, whatever its status, or its time was up | all that it changed |
 //! | it changed what may become code or policy | the rest; that is kept beside and named |
+//! | it changed what a rule denies | the rest; that is kept beside and named, and the command failed |
 //! | somebody else changed the same path meanwhile | the rest; the command's version is kept beside and named |
 //! | nobody wants the call any more | nothing |
 //!
@@ -109,7 +110,7 @@ pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, live
         true => Err(ToolError::new(code::COMMAND_FAILED, "something of it may still run")),
         false => {
             retried(&ground.files, cx, |locked| {
-                for _ in 0..ROUNDS {
+                for round in 0..ROUNDS {
                     let all = layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
                     let settled = describe(ground, cx, &all);
                     if all.iter().all(|changes| changes.is_empty(cx.permit)) {
@@ -118,8 +119,11 @@ pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, live
                     }
                     let (why, places) = match locked.apply(cx, &all, &Bounds::default()) {
                         Ok(applied) => return Ok((settled, applied)),
+                        // A directory that somebody made a moment ago is none once it is seen.
+                        Err(NotApplied::Conflict(_)) if round == 0 => continue,
                         Err(NotApplied::Conflict(places)) => (Why::Conflict, places),
                         Err(NotApplied::Guarded(places)) => (Why::Guarded, places),
+                        Err(NotApplied::Forbidden(places)) => (Why::Forbidden, places),
                         Err(NotApplied::Refused(error)) => return Err(NotMade::Refused(error)),
                     };
                     let paths: Vec<PathBuf> = places.into_iter().map(|place| place.path).collect();
@@ -172,7 +176,10 @@ pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, live
         }
     };
     settled.left_out = left.len();
-    for why in [Why::Guarded, Why::Conflict] {
+    if left.iter().any(|left| left.why == Why::Forbidden) {
+        settled.failed = Some(code::PERMISSION_DENIED);
+    }
+    for why in [Why::Guarded, Why::Forbidden, Why::Conflict] {
         let of: Vec<&Left> = left.iter().filter(|left| left.why == why).collect();
         if of.is_empty() {
             continue;
@@ -205,6 +212,7 @@ fn places(words: &str, places: &[PathBuf]) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
     Guarded,
+    Forbidden,
     Conflict,
 }
 
@@ -212,6 +220,7 @@ impl Why {
     fn words(self) -> &'static str {
         match self {
             Why::Guarded => "as it may become code or policy",
+            Why::Forbidden => "as a rule denies it",
             Why::Conflict => "as others changed it meanwhile",
         }
     }

@@ -65,6 +65,15 @@ pub(super) fn footer(exited: &Exited, last_command: Option<&str>, cwd: &str, hel
     format!("[{}]", parts.join(" · "))
 }
 
+/// What a command over a layer did not find out by itself: why renaming a directory failed.
+pub(super) fn about_renaming(output: &str) -> Option<&'static str> {
+    const SAID: &[&str] = &["Invalid cross-device link", "EXDEV: cross-device link", "(os error 18)"];
+    SAID.iter().any(|said| output.contains(said)).then_some(
+        "\n[a directory that was there before cannot be renamed here, only copied: `mv A B` does that; for `git mv A B` \
+         use `mv A B && git add -A A B`]",
+    )
+}
+
 /// How it ended.
 pub(super) fn ending(exited: &Exited, last_command: Option<&str>) -> String {
     let seconds = exited.wall_ms as f64 / 1000.0;

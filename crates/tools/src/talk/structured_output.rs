@@ -60,6 +60,15 @@ pub fn usable(schema: &Value) -> Result<(), ToolError> {
     }
 }
 
+/// Whether a value fits a schema; every problem in words where it does not.
+pub fn fits(schema: &Value, value: &Value) -> Result<(), ToolError> {
+    usable(schema)?;
+    match schema::validate(schema, value).as_slice() {
+        [] => Ok(()),
+        problems => Err(ToolError::new(code::OUTPUT_UNFIT, said("the value does not fit its schema", problems))),
+    }
+}
+
 fn unfit(problems: &[Problem]) -> ToolError {
     ToolError::new(code::OUTPUT_UNFIT, said("the object does not fit its schema", problems))
         .hint("call again with the whole object, mended")

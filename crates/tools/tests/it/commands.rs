@@ -68,6 +68,8 @@ fn command(world: &World, id: &str, script: &str, bounds: &Bounds) -> Option<App
         undo: &CallUndo { checkpoints: &checkpoints, meta: &meta },
         clock: &Now,
         reply: None,
+        purse: &nika_contract::Unbounded,
+        beside: &nika_contract::Alone::default(),
     };
     let changes = layer.changes(&permit).unwrap();
     let mut locked = files.lock(&permit).unwrap().unwrap();

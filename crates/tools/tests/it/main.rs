@@ -10,4 +10,5 @@ mod searching;
 mod sets;
 mod surface;
 mod talk;
+mod web;
 mod work;

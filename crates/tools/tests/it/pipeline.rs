@@ -81,6 +81,33 @@ fn a_person_answers_once_always_or_no() {
 }
 
 #[test]
+fn always_answers_a_question_about_several_things_with_a_rule_for_each() {
+    let both = "write(/a.txt) and write(/b.txt)";
+    let world = world().mode(Mode::Ask).person(Asked::Always(Answer::Yes { who: "me".into() }, both.into()));
+    let create = |path: &str, content: &str| json!({"op": "create", "file_path": path, "content": content});
+    world.call("change_set", json!({"changes": [create("a.txt", "1"), create("b.txt", "1")]})).ok();
+    world.call("edit", json!({"file_path": "a.txt", "old_string": "1", "new_string": "2"})).ok();
+    world.call("edit", json!({"file_path": "b.txt", "old_string": "1", "new_string": "2"})).ok();
+    let asked = || events(&world.journal()).iter().filter(|event| **event == "PermissionRequest").count();
+    assert_eq!(asked(), 1, "each rule answers for its file");
+    world.call("write", json!({"file_path": "c.txt", "content": ""})).ok();
+    assert_eq!(asked(), 2, "and for nothing else");
+    // Where one part has to be answered each time, or nobody would read them all, no rules are kept.
+    for (paths, why) in [
+        (&["d.txt", ".github/workflows/ci.yml"][..], "a floor"),
+        (&["1.txt", "2.txt", "3.txt", "4.txt", "5.txt"], "too many"),
+    ] {
+        let before = asked();
+        for content in ["1", "2"] {
+            let changes: Vec<_> = paths.iter().map(|path| create(path, content)).collect();
+            world.call("change_set", json!({"changes": changes})).ok();
+            world.call("undo", json!({}));
+        }
+        assert!(asked() >= before + 2, "{why}");
+    }
+}
+
+#[test]
 fn a_call_that_waits_for_an_answer_does_nothing_yet() {
     let world = world().mode(Mode::Ask).person(Asked::Later).file("a.txt", "one\n");
     world.call("read", json!({"file_path": "a.txt"})).ok();

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Condvar, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nika_guard::profile::Access;
@@ -157,6 +158,7 @@ pub struct Job {
     pub(super) input: Option<Input>,
     pub(super) inside: Mutex<Inside>,
     pub(super) changed: Condvar,
+    errors: Mutex<Option<JoinHandle<Vec<u8>>>>,
 }
 
 /// What changes while it runs.
@@ -189,6 +191,7 @@ impl Job {
         link: OwnedFd,
         stdin: Option<OwnedFd>,
         input: Option<Input>,
+        errors: Option<JoinHandle<Vec<u8>>>,
     ) -> Job {
         let kept = Kept::new(&order.output);
         let now = Instant::now();
@@ -211,6 +214,7 @@ impl Job {
                 gone: false,
             }),
             changed: Condvar::new(),
+            errors: Mutex::new(errors),
         }
     }
 
@@ -379,6 +383,15 @@ impl Job {
             inside = self.wait_change(inside, left);
         }
         true
+    }
+
+    /// What it wrote to its standard error, where that was kept apart: its first [`Bounds::head_bytes`]. Waits until
+    /// all of it has ended; once, as the second answer is empty.
+    ///
+    /// [`Bounds::head_bytes`]: super::Bounds::head_bytes
+    pub fn errors(&self) -> Vec<u8> {
+        let reader = lock(&self.errors).take();
+        reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
     }
 
     /// All that is at hand of its output.

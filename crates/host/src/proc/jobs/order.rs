@@ -72,6 +72,8 @@ pub struct Order {
     pub session: String,
     /// How much of its output is kept.
     pub output: Bounds,
+    /// Whether its standard error is kept apart, for [`super::Job::errors`]; as a rule both are one stream.
+    pub apart: bool,
 }
 
 impl Order {
@@ -92,6 +94,7 @@ impl Order {
             keep: false,
             session: session.into(),
             output: Bounds::default(),
+            apart: false,
         }
     }
 
@@ -173,13 +176,15 @@ impl Order {
 pub(super) struct Ends {
     pub(super) theirs: [OwnedFd; 3],
     pub(super) output: OwnedFd,
+    /// Its standard error, where that is kept apart.
+    pub(super) errors: Option<OwnedFd>,
     pub(super) stdin: Option<OwnedFd>,
     /// What a process that waits for input is blocked on.
     pub(super) input: Option<Input>,
 }
 
 /// Opens them.
-pub(super) fn ends(stdin: &Stdin) -> io::Result<Ends> {
+pub(super) fn ends(stdin: &Stdin, apart: bool) -> io::Result<Ends> {
     let ends = match stdin {
         Stdin::Terminal { rows, cols } => {
             let terminal = terminal::open(*rows, *cols)?;
@@ -189,13 +194,19 @@ pub(super) fn ends(stdin: &Stdin) -> io::Result<Ends> {
                 theirs: [again(&terminal.theirs)?, again(&terminal.theirs)?, terminal.theirs],
                 stdin: Some(again(&terminal.ours)?),
                 output: terminal.ours,
+                errors: None,
                 input: Some(Input::Terminal { rdev }),
             }
         }
         Stdin::Closed | Stdin::Pipe => {
             // One pipe for both, so that what was written first comes first.
             let (output, out) = pipe_with(PipeFlags::CLOEXEC)?;
-            let err = rustix::io::fcntl_dupfd_cloexec(&out, 3)?;
+            let (err, errors) = if apart {
+                let (errors, err) = pipe_with(PipeFlags::CLOEXEC)?;
+                (err, Some(errors))
+            } else {
+                (rustix::io::fcntl_dupfd_cloexec(&out, 3)?, None)
+            };
             let (theirs, ours, input) = if *stdin == Stdin::Pipe {
                 let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC)?;
                 let stat = rustix::fs::fstat(&ours)?;
@@ -204,7 +215,7 @@ pub(super) fn ends(stdin: &Stdin) -> io::Result<Ends> {
                 let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
                 (null, None, None)
             };
-            Ends { theirs: [theirs, out, err], output, stdin: ours, input }
+            Ends { theirs: [theirs, out, err], output, errors, stdin: ours, input }
         }
     };
     // Nobody else has these ends open, so nobody else is surprised.

@@ -13,16 +13,19 @@ use serde_json::Value;
 
 use super::wire::{self, Frame};
 use super::{pdf, picture};
+use crate::web::html;
 
 type Parser = fn(&Value, &[u8]) -> Result<Vec<Frame>, ToolError>;
 
 /// What a child may be asked to parse.
-const PARSERS: &[(&str, Parser)] = &[(PICTURE, picture::parse), (PDF, pdf::parse)];
+const PARSERS: &[(&str, Parser)] = &[(PICTURE, picture::parse), (PDF, pdf::parse), (HTML, html::parse)];
 
 /// A PNG, JPEG, GIF or WebP image.
 pub(super) const PICTURE: &str = "picture";
 /// A PDF document.
-pub(super) const PDF: &str = "pdf";
+pub(crate) const PDF: &str = "pdf";
+/// A page of the web.
+pub(crate) const HTML: &str = "html";
 
 /// The child's whole life, once it has limited itself: a question from `input`, the answer to `output`.
 /// `kind` is the last argument it was started with.
@@ -35,7 +38,7 @@ pub fn parse_child(kind: &str, input: impl Read, output: impl Write) -> Result<(
 }
 
 /// Has `file` parsed. A refusal of the parser, and its death, are errors that do not name the file yet.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     parsers: Option<&Isolated>,
     cx: &Cx<'_>,
     kind: &'static str,

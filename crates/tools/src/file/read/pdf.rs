@@ -10,7 +10,7 @@ use super::sheet::ANSWER_CHARS;
 use super::wire::Frame;
 
 /// First bytes of a PDF.
-pub(super) const MAGIC: &[u8] = b"%PDF-";
+pub(crate) const MAGIC: &[u8] = b"%PDF-";
 /// Bytes of a PDF that is parsed at all: the document takes a few times as much in memory.
 pub(super) const FILE_BYTES: u64 = 64 << 20;
 /// Pages in one answer: about what a model takes in at once.
@@ -22,7 +22,7 @@ const HEADINGS_CHARS: usize = 4_000;
 
 /// Pages wanted: from, and to if it was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pages {
+pub(crate) struct Pages {
     pub from: u32,
     pub to: Option<u32>,
 }
@@ -50,7 +50,7 @@ impl Pages {
 }
 
 /// A child's answer as text: pages under headings, and what was left out. With it, how many.
-pub(super) fn text(shown: &str, pages: Pages, frames: &[Frame]) -> Option<(String, u64)> {
+pub(crate) fn text(shown: &str, pages: Pages, frames: &[Frame]) -> Option<(String, u64)> {
     let Some(Frame::Facts(facts)) = frames.first() else { return None };
     let total = facts["pages"].as_u64()?;
     let (mut out, mut count, mut blank) = (format!("{shown}: PDF, {} pages\n", grouped(total)), 0u64, 0u64);

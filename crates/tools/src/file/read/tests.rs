@@ -102,6 +102,8 @@ impl World {
             undo: &Still,
             clock: &Still,
             reply: None,
+            purse: &nika_contract::Unbounded,
+            beside: &nika_contract::Alone::default(),
         };
         self.runtime.block_on(self.tool.run(params, &cx))
     }

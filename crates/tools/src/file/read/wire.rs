@@ -21,7 +21,7 @@ const RAISED: &[Code] = &[code::BAD_ARGUMENTS, code::UNSUPPORTED_TYPE, code::TOO
 
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Frame {
+pub(crate) enum Frame {
     Facts(Value),
     Bytes(Vec<u8>),
     Refused(ToolError),

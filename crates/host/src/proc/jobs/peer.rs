@@ -1,0 +1,135 @@
+//! A program that is talked to over pipes for as long as it is wanted: somebody else's server.
+//!
+//! A person's configuration names it ([`Configured`]), as it starts before any call is judged and serves many. It is
+//! supervised and confined as any command is, and ends, with all that it started, when its [`Peer`] is dropped.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::Child;
+use std::sync::Mutex;
+
+use nika_guard::Configured;
+use nika_guard::profile::Profile;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::order::{Order, Program};
+use super::{Jobs, StartError, first_report, lock, random_word};
+use crate::proc::wire::{self, Held, Lines, Report};
+
+/// How many hosts that were asked for in vain are remembered.
+const MOST_REFUSED: usize = 8;
+
+/// Our ends of a peer's pipes; none of them blocks.
+#[derive(Debug)]
+pub struct PeerPipes {
+    /// What it reads.
+    pub stdin: OwnedFd,
+    /// What it answers.
+    pub stdout: OwnedFd,
+    /// What it complains of.
+    pub stderr: OwnedFd,
+}
+
+/// A program at work. Dropped, it is ended with all that it started.
+pub struct Peer {
+    held: Held,
+    child: Child,
+    /// Taken when it is dropped: its end is the supervisor's sign to end everything.
+    link: Option<OwnedFd>,
+    heard: Mutex<Heard>,
+}
+
+/// What its supervisor has said.
+#[derive(Debug, Default)]
+struct Heard {
+    lines: Lines,
+    ended: Option<String>,
+    refused: Vec<String>,
+}
+
+impl Jobs {
+    /// Starts what was configured under `profile`; returns when it runs.
+    pub fn start_peer(&self, configured: &Configured, profile: Profile) -> Result<(Peer, PeerPipes), StartError> {
+        let order =
+            Order { background: true, ..Order::new(Program::Argv(configured.argv().to_vec()), profile, String::new()) };
+        let wire = order.to_wire(&format!("peer-{}", random_word()?));
+        let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from);
+        let ((their_in, stdin), (stdout, their_out), (stderr, their_err)) = (pipe()?, pipe()?, pipe()?);
+        for ours in [&stdin, &stdout, &stderr] {
+            rustix::io::ioctl_fionbio(ours, true).map_err(io::Error::from)?;
+        }
+        let (link, mut child) = self.supervisor()?;
+        let mut lines = Lines::default();
+        let said = wire::send_order(link.as_fd(), &wire, &[their_in.as_fd(), their_out.as_fd(), their_err.as_fd()])
+            .and_then(|()| first_report(&link, &mut lines));
+        let held = match said {
+            Ok(Report::Started { held, .. }) => held,
+            other => {
+                drop(link);
+                let _ = child.wait();
+                return Err(match other {
+                    Ok(Report::Refused { why, errno }) => StartError::Refused { why, errno },
+                    Ok(_) => io::Error::other("its supervisor spoke out of turn").into(),
+                    Err(error) => error.into(),
+                });
+            }
+        };
+        let heard = Mutex::new(Heard { lines, ..Heard::default() });
+        Ok((Peer { held, child, link: Some(link), heard }, PeerPipes { stdin, stdout, stderr }))
+    }
+}
+
+impl Peer {
+    /// The profile that holds it.
+    pub fn held(&self) -> &Held {
+        &self.held
+    }
+
+    /// How it ended, once it has.
+    pub fn ended(&self) -> Option<String> {
+        self.listen();
+        lock(&self.heard).ended.clone()
+    }
+
+    /// Hosts that it asked for and was not let through to, the first few.
+    pub fn refused_hosts(&self) -> Vec<String> {
+        self.listen();
+        lock(&self.heard).refused.clone()
+    }
+
+    fn listen(&self) {
+        let Some(link) = &self.link else { return };
+        let mut heard = lock(&self.heard);
+        // As much as lies there: a reading that brings no line is the last.
+        while let Ok(true) = heard.lines.fill(link.as_fd()) {
+            let mut any = false;
+            while let Some(report) = heard.lines.next() {
+                any = true;
+                match report {
+                    Report::Exited(exited) => heard.ended = Some(wire::how_it_ended(&exited)),
+                    Report::Reached(reached) if reached.refused.is_some() && heard.refused.len() < MOST_REFUSED => {
+                        heard.refused.push(reached.host);
+                    }
+                    _ => {}
+                }
+            }
+            if !any {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        drop(self.link.take());
+        let _ = self.child.wait();
+    }
+}
+
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer").field("held", &self.held).finish_non_exhaustive()
+    }
+}

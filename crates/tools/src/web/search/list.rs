@@ -1,0 +1,70 @@
+//! `search_list_providers`: which search providers are configured, and which one a search would ask.
+
+use std::sync::Arc;
+
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
+use nika_guard::Effects;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::provider::Provider;
+use super::{Ground, provider};
+
+/// Lists the search providers and which one web_search asks.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Only those whose name, kind or host holds this.
+    #[serde(default)]
+    pub query: Option<String>,
+}
+
+const EXAMPLES: &[Example] =
+    &[Example { title: "All of them", files: &[], before: &[], arguments: "{}", answer: "searxng at " }];
+
+/// The tool.
+#[derive(Debug)]
+pub struct SearchListProviders {
+    /// What it stands on.
+    pub ground: Arc<Ground>,
+}
+
+impl Tool for SearchListProviders {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("search_list_providers", "List search providers", Group::Web)
+        .read_only()
+        .terms(&["brave", "tavily", "searxng", "engine", "which search"])
+        .examples(EXAMPLES);
+
+    fn effects(&self, _: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        Ok(Effects::session())
+    }
+
+    async fn run(&self, p: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        // Where none is configured, the error says how one comes to be.
+        let asked = provider(&self.ground, cx.session, None)?;
+        let query = p.query.unwrap_or_default().to_lowercase();
+        let fits = |one: &&Provider| {
+            [one.name.as_str(), one.kind.name(), one.address.host()]
+                .iter()
+                .any(|text| text.to_lowercase().contains(&query))
+        };
+        let lines: Vec<String> =
+            self.ground.providers.iter().filter(fits).map(|one| line(one, one.name == asked.name)).collect();
+        Ok(Output::text(match lines.is_empty() {
+            true => format!("No provider is called or like {query:?}."),
+            false => lines.join("\n"),
+        }))
+    }
+}
+
+/// A provider in a line. Of its key only whether it is there.
+fn line(one: &Provider, asked: bool) -> String {
+    let key = match (&one.key_env, one.key.is_some()) {
+        (None, _) => "no key needed".to_owned(),
+        (Some(variable), true) => format!("key from {variable}"),
+        (Some(variable), false) => format!("needs a key in {variable}, which is not set"),
+    };
+    let asked = if asked { " (asked now)" } else { "" };
+    format!("{}{asked}: {} at {}, {key}", one.name, one.kind.name(), one.address.host())
+}
