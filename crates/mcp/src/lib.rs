@@ -12,6 +12,7 @@
 //! ```
 
 mod ask;
+pub mod client;
 mod engine;
 mod http;
 mod link;

@@ -2,8 +2,12 @@
 
 #[path = "it/backend.rs"]
 mod backend;
+#[path = "it/client/mod.rs"]
+mod client;
 #[path = "it/http.rs"]
 mod http;
+#[path = "it/login.rs"]
+mod login;
 #[path = "it/peer.rs"]
 mod peer;
 #[path = "it/questions.rs"]

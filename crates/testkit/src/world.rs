@@ -361,7 +361,7 @@ impl World {
         tools.append(&mut self.fixtures.borrow_mut());
         let runtime = Runtime::new(Parts {
             tools,
-            foreign: Vec::new(),
+            foreign: None,
             policy: Policy::new(self.rules.clone(), true),
             stance: self.stance,
             state: state.clone(),

@@ -49,7 +49,7 @@ impl Fixture {
         let slots = Slots::default();
         let parts = Parts {
             tools: tools::all(&slots),
-            foreign: Vec::new(),
+            foreign: None,
             policy: Policy::default(),
             stance: Stance::from(Mode::AcceptAll),
             state,
