@@ -7,4 +7,22 @@
 //! [`model`] is what everybody agrees on: whatever version a document is written in, it becomes one [`model::Flow`],
 //! and only a `Flow` is run.
 
+pub mod check;
+pub mod finding;
+pub mod graph;
 pub mod model;
+mod old;
+pub mod picture;
+mod read;
+pub mod run;
+pub mod schema;
+mod shape;
+mod template;
+pub mod tools;
+mod write;
+
+pub use check::{Checked, Surroundings, check};
+pub use finding::{Finding, Weight};
+pub use read::{MAX_BYTES, OLDER, VERSION, read};
+pub use template::{Context, DataError, DataKind, Templates, is_template};
+pub use write::write;

@@ -90,6 +90,19 @@ pub enum Kind {
     Object,
 }
 
+impl Kind {
+    /// As documents write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::String => "string",
+            Kind::Number => "number",
+            Kind::Boolean => "boolean",
+            Kind::List => "list",
+            Kind::Object => "object",
+        }
+    }
+}
+
 /// What a workflow may do: everything else is denied. Each text is a pattern of the rule language.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Permits {

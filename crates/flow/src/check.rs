@@ -1,0 +1,150 @@
+//! What is wrong with a workflow, before a token or a byte is spent.
+//!
+//! ```text
+//! text ─▶ read ─▶ bindings and types ─▶ effects against permits ─▶ secrets ─▶ parameters ─▶ cost ─▶ findings
+//! ```
+//!
+//! All findings at once, in the order of the document. What is not sure is no fault: where only the run can tell, a
+//! note says so. [`Surroundings`] is what the check knows of the world: tools, prices, roots. It starts nothing.
+
+mod authority;
+mod bindings;
+mod cost;
+mod needs;
+mod params;
+mod place;
+mod secrets;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod types;
+
+use std::path::PathBuf;
+
+use nika_guard::Effects;
+use nika_guard::bash::Site;
+use serde_json::{Map, Value};
+
+pub use cost::{Ceiling, Prices};
+pub use needs::{Need, Want, block};
+pub(crate) use types::Type;
+
+use crate::finding::{Finding, sorted};
+use crate::model::Flow;
+use crate::read::{self, Draft};
+
+/// What is known of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolFacts {
+    /// Schema of its arguments.
+    pub input: Value,
+    /// Schema of its structured result, where it has one.
+    pub output: Option<Value>,
+}
+
+/// What the check knows of the world around a document.
+pub trait Surroundings {
+    /// Where commands run, on paper.
+    fn site(&self) -> Site;
+
+    /// A tool by its canonical name, or `mcp__SERVER__TOOL`. `None`: there is none, or nobody asked the server.
+    fn tool(&self, name: &str) -> Option<ToolFacts>;
+
+    /// Names of the tools that there are, for suggestions; empty where nobody knows.
+    fn tools(&self) -> Vec<String>;
+
+    /// What a call with these arguments would do, as the tool itself says. `None` where it cannot say before it runs.
+    fn effects(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Effects>;
+
+    /// What a million tokens cost; `None` where nobody said.
+    fn prices(&self, provider: Option<&str>, model: Option<&str>) -> Option<Prices>;
+
+    /// Text of a file below the root: schemas and other workflows. `None` where there is none.
+    fn file(&self, path: &str) -> Option<String>;
+
+    /// What is wrong with a schema that an answer has to fit: keywords that nobody holds an answer against.
+    fn unfit(&self, _schema: &Value) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why a server's tool is not known, where more is known than that: its server may not be used, or does not start.
+    fn missing(&self, _tool: &str) -> Option<String> {
+        None
+    }
+
+    /// Whether servers were asked for their tools, so that one that is not known is an error: `--strict`.
+    fn strict(&self) -> bool {
+        false
+    }
+}
+
+/// A world of which nothing is known but a root: for embedding, and for documents that call no tools.
+#[derive(Debug, Clone)]
+pub struct Nothing {
+    /// The root on paper.
+    pub root: PathBuf,
+}
+
+impl Surroundings for Nothing {
+    fn site(&self) -> Site {
+        Site::on_paper(vec![self.root.clone()], self.root.clone(), PathBuf::from("/nonexistent"))
+    }
+
+    fn tool(&self, _: &str) -> Option<ToolFacts> {
+        None
+    }
+
+    fn tools(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn effects(&self, _: &str, _: &Map<String, Value>) -> Option<Effects> {
+        None
+    }
+
+    fn prices(&self, _: Option<&str>, _: Option<&str>) -> Option<Prices> {
+        None
+    }
+
+    fn file(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// What a check found.
+#[derive(Debug)]
+pub struct Checked {
+    /// The flow, where it could be read.
+    pub flow: Option<Flow>,
+    /// Faults and notes, by place.
+    pub findings: Vec<Finding>,
+    /// What its tasks need of `permits`, each once.
+    pub needs: Vec<Need>,
+    /// What its models can cost.
+    pub ceiling: Ceiling,
+}
+
+impl Checked {
+    /// Whether it may be run.
+    pub fn is_clean(&self) -> bool {
+        self.flow.is_some() && !self.findings.iter().any(Finding::is_error)
+    }
+}
+
+/// Checks a document. `path` names it where it does not name itself.
+pub fn check(text: &str, path: &str, around: &dyn Surroundings) -> Checked {
+    let (draft, mut findings) = read::draft(text, path);
+    let Some(draft) = draft else {
+        return Checked { flow: None, findings: sorted(findings), needs: Vec::new(), ceiling: Ceiling::default() };
+    };
+    let Draft { flow, broken, whole, permits_at } = draft;
+    let unbroken: Vec<usize> = (0..flow.tasks.len()).filter(|index| !broken[*index]).collect();
+    findings.extend(bindings::check(&flow, &unbroken, whole, text, around));
+    let needs = needs::gather(&flow, &unbroken, around);
+    findings.extend(authority::check(&flow, &needs, permits_at, around));
+    findings.extend(secrets::check(&flow, &unbroken));
+    findings.extend(params::check(&flow, &unbroken, around));
+    let (ceiling, found) = cost::check(&flow, around);
+    findings.extend(found);
+    Checked { flow: Some(flow), findings: sorted(findings), needs, ceiling }
+}

@@ -1,0 +1,129 @@
+//! What a run can cost at most, as far as its bounds and configured prices say. A price that nobody said is not
+//! guessed, and neither is the length of an answer that nothing bounds.
+
+use nika_contract::code;
+
+use super::Surroundings;
+use crate::finding::Finding;
+use crate::model::{Dynamic, Flow, ModelChoice, Verb};
+
+/// Prices in US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prices {
+    /// Read.
+    pub input: f64,
+    /// Written.
+    pub output: f64,
+}
+
+/// The most that a run's models can cost.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ceiling {
+    /// Tasks that ask models.
+    pub tasks: usize,
+    /// In millionths of a US dollar; `None` where it cannot be said.
+    pub cost_micros: Option<u64>,
+    /// Why it cannot be said, once a reason.
+    pub unknown: Vec<String>,
+}
+
+/// The ceiling, and what is wrong with it.
+pub(super) fn check(flow: &Flow, around: &dyn Surroundings) -> (Ceiling, Vec<Finding>) {
+    let mut ceiling = Ceiling::default();
+    let mut dollars = 0.0;
+    let mut dearest: Option<f64> = None;
+    let mut unpriced = Vec::new();
+    let mut unbounded = Vec::new();
+    for task in &flow.tasks {
+        let (choice, tokens) = match &task.verb {
+            Verb::Infer(infer) => (&infer.model, None),
+            Verb::Agent(agent) => (&agent.model, agent.tokens),
+            _ => continue,
+        };
+        ceiling.tasks += 1;
+        let (provider, model) = chosen(choice, &flow.model);
+        let Some(prices) = around.prices(provider, model) else {
+            let name = [provider, model].into_iter().flatten().collect::<Vec<_>>().join("/");
+            let name = if name.is_empty() { "the configured model".to_owned() } else { name };
+            if !unpriced.contains(&name) {
+                unpriced.push(name);
+            }
+            continue;
+        };
+        // Every token might be of the dearer kind.
+        let price = prices.input.max(prices.output);
+        dearest = Some(dearest.unwrap_or(0.0).max(price));
+        match tokens.zip(times(task)) {
+            // Dollars for a million tokens are millionths of a dollar for one.
+            Some((tokens, times)) => dollars += tokens as f64 * times * price,
+            None => unbounded.push(task.id.value.clone()),
+        }
+    }
+    if ceiling.tasks == 0 {
+        ceiling.cost_micros = Some(0);
+        return (ceiling, Vec::new());
+    }
+    for name in &unpriced {
+        ceiling.unknown.push(format!("nobody said what {name} costs (`providers.NAME.prices` in the configuration)"));
+    }
+    let total = match (unpriced.is_empty(), unbounded.is_empty(), flow.limits.tokens.as_ref(), dearest) {
+        (true, true, limit, Some(price)) => {
+            Some(limit.map_or(dollars, |limit| dollars.min(limit.value as f64 * price)))
+        }
+        (true, false, Some(limit), Some(price)) => Some(limit.value as f64 * price),
+        (true, false, None, _) => {
+            let names = unbounded.join(", ");
+            ceiling
+                .unknown
+                .push(format!("nothing bounds the tokens of {names} (`limits.tokens`, or `token_budget` of an agent)"));
+            None
+        }
+        _ => None,
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "prices and counts are positive; `as` saturates"
+    )]
+    let micros = total.map(|total| total.ceil() as u64);
+    ceiling.cost_micros = micros;
+    let mut findings = Vec::new();
+    if let Some(limit) = &flow.limits.cost_micros {
+        match micros {
+            Some(micros) if micros > limit.value => {
+                let dollars = |micros: u64| format!("${:.2}", micros as f64 / 1e6);
+                let message =
+                    format!("models can cost {}, and `limits.cost_usd` is {}", dollars(micros), dollars(limit.value));
+                let hint = "lower `token_budget` or `limits.tokens`, or raise `limits.cost_usd`";
+                findings.push(Finding::error(code::FLOW_COST, limit.at, message).suggest(hint));
+            }
+            Some(_) => {}
+            None => {
+                let message = format!("what models can cost is not known: {}", ceiling.unknown.join("; "));
+                findings.push(Finding::note(code::FLOW_COST, limit.at, message));
+            }
+        }
+    }
+    (ceiling, findings)
+}
+
+/// The task's own choice; a provider that is named brings no model of another one along.
+fn chosen<'a>(own: &'a ModelChoice, default: &'a ModelChoice) -> (Option<&'a str>, Option<&'a str>) {
+    let text = |of: &'a Option<crate::model::At<String>>| of.as_ref().map(|of| of.value.as_str());
+    match text(&own.provider) {
+        Some(provider) => (Some(provider), text(&own.model)),
+        None => (text(&default.provider), text(&own.model).or_else(|| text(&default.model))),
+    }
+}
+
+/// How often a task asks at most, where that is known.
+fn times(task: &crate::model::Task) -> Option<f64> {
+    let elements = match &task.for_each {
+        None => 1,
+        Some(each) => match &each.items {
+            Dynamic::List(items) => items.len(),
+            _ => return None,
+        },
+    };
+    Some(elements as f64 * f64::from(task.retry.attempts))
+}

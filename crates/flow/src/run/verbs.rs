@@ -1,0 +1,164 @@
+//! Doing what tasks say, over the pipeline that everybody's calls go through. One verb a file.
+//!
+//! A call of a task is judged, sandboxed, journalled and can be taken back as any other; the run's session has the
+//! walls that its `permits` make, and what an answer shows is without the run's secrets before it gets here.
+
+mod agent;
+mod exec;
+mod fetch;
+mod infer;
+mod invoke;
+mod workflow;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nika_agent::provider::Provider;
+use nika_agent::{Bounds, Briefing, Notes};
+use nika_contract::{Asker, BoxFuture, Clock, News, Output, Silent, ToolError};
+use nika_guard::Permits;
+use nika_runtime::{Incoming, Runtime, Session};
+use nika_store::{Durability, State};
+use serde_json::{Map, Value};
+
+use super::action::{Action, Model};
+use super::secrets::Secrets;
+use super::world::{Made, Order, World};
+use crate::model::Flow;
+
+/// A document, read.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// Its file: below the root where it lies there.
+    pub path: String,
+    /// sha256 of its bytes, in hexadecimal digits.
+    pub hash: String,
+    /// What it says.
+    pub flow: Arc<Flow>,
+    /// Its `permits`; of an older one, which states none, what its tasks need.
+    pub permits: Arc<Permits>,
+}
+
+/// What only the program knows.
+pub trait Library: Send + Sync {
+    /// The workflow at `path`, checked.
+    fn document(&self, path: &str) -> Result<Document, ToolError>;
+    /// A model.
+    fn model(&self, wanted: &Model) -> Result<Arc<dyn Provider>, ToolError>;
+    /// What an agent is told before its task.
+    fn briefing(&self) -> Briefing;
+    /// The schema that a task names by its file.
+    fn schema(&self, path: &str) -> Result<Value, ToolError>;
+    /// Whether a value fits a schema; every problem in words where it does not.
+    fn fits(&self, schema: &Value, value: &Value) -> Result<(), ToolError>;
+    /// The values of secrets, by name; an error that names those that are not set.
+    fn secrets(&self, names: &[String]) -> Result<Vec<(String, String)>, ToolError>;
+    /// Makes a session one whose calls a workflow makes: nothing is cut, and nothing has to be read first.
+    fn prepare(&self, session: &Session);
+    /// Variables of the environment that are set, of these names.
+    fn variables(&self, names: &[&str]) -> Vec<(String, String)>;
+}
+
+/// What a run is done with.
+#[derive(Clone)]
+pub struct Hands {
+    /// The pipeline.
+    pub runtime: Arc<Runtime>,
+    /// The run's session: within the walls of its permits.
+    pub session: Arc<Session>,
+    /// Who is asked when a call needs a yes.
+    pub asker: Arc<dyn Asker>,
+    /// What only the program knows.
+    pub library: Arc<dyn Library>,
+    /// What is shown nowhere.
+    pub secrets: Arc<Secrets>,
+    /// What the run may do.
+    pub permits: Arc<Permits>,
+    /// Where journals and transcripts lie.
+    pub state: State,
+    /// Where traces lie.
+    pub runs: State,
+    /// Whether lines are forced to the disk one by one.
+    pub durability: Durability,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// When this process began to count.
+    pub since: Instant,
+    /// How far agents go.
+    pub bounds: Bounds,
+    /// The plan and to-do list of agents.
+    pub notes: Option<Arc<dyn Notes>>,
+    /// What agents are told between turns.
+    pub news: Option<Arc<dyn News>>,
+    /// The files of the workflows that run one another, from the first to this one.
+    pub above: Vec<String>,
+    /// The program's version.
+    pub version: String,
+}
+
+impl Hands {
+    /// A call of a tool; what failed is an error.
+    async fn call(
+        &self,
+        order: &Order,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<(Output, String), ToolError> {
+        let incoming = Incoming {
+            name: tool.to_owned(),
+            arguments,
+            cancel: order.cancel.clone(),
+            progress: Arc::new(Silent),
+            asker: Arc::clone(&self.asker),
+            deferral: false,
+            origin: Some(order.origin.clone()),
+        };
+        let outcome = self
+            .runtime
+            .dispatch(&self.session, incoming)
+            .await
+            .map_err(|fault| ToolError::new(fault.code, fault.message))?;
+        let output = outcome.result?;
+        match output.failed {
+            Some(code) => Err(ToolError::new(code, nika_contract::text::preview(&output.joined_text(), 2_000))),
+            None => Ok((output, outcome.call.0)),
+        }
+    }
+
+    /// A name for what belongs to one task of this run: within what a session's name may be.
+    fn name_for(&self, what: &str) -> String {
+        let hash = nika_store::Hash::of(what.as_bytes()).to_string();
+        let run: String = self.session.id().chars().take(48).collect();
+        format!("{run}.{}", &hash[..10])
+    }
+}
+
+impl World for Hands {
+    fn perform<'a>(&'a self, order: Order) -> BoxFuture<'a, Result<Made, ToolError>> {
+        Box::pin(async move {
+            match &order.action {
+                Action::Infer { .. } => infer::infer(self, &order).await,
+                Action::Exec { .. } => exec::exec(self, &order).await,
+                Action::Fetch { .. } => fetch::fetch(self, &order).await,
+                Action::Tool { .. } | Action::Resource { .. } => invoke::invoke(self, &order).await,
+                Action::Workflow { .. } => workflow::workflow(self, &order).await,
+                Action::Agent { .. } => agent::agent(self, &order).await,
+            }
+        })
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn until<'a>(&'a self, at_ms: u64) -> BoxFuture<'a, ()> {
+        Box::pin(tokio::time::sleep(Duration::from_millis(at_ms.saturating_sub(self.now_ms()))))
+    }
+}
+
+impl fmt::Debug for Hands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hands").field("session", &self.session).finish_non_exhaustive()
+    }
+}

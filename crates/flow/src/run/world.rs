@@ -1,0 +1,52 @@
+//! What a run needs from outside: somebody who does what a task says, and a clock to wait by.
+
+use nika_contract::{BoxFuture, Cancel, ToolError};
+use serde_json::Value;
+
+use super::action::Action;
+use super::events::{Named, Spent};
+
+/// Where tasks are done.
+pub trait World: Send + Sync {
+    /// Does it. What it answers with holds no secret of the run.
+    fn perform<'a>(&'a self, order: Order) -> BoxFuture<'a, Result<Made, ToolError>>;
+
+    /// Milliseconds that only ever grow.
+    fn now_ms(&self) -> u64;
+
+    /// Waits until then.
+    fn until<'a>(&'a self, at_ms: u64) -> BoxFuture<'a, ()>;
+}
+
+/// One try of a task.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// Which task.
+    pub unit: Named,
+    /// What the journal is to know it by.
+    pub origin: String,
+    /// What is done.
+    pub action: Action,
+    /// Milliseconds it may take.
+    pub timeout_ms: u64,
+    /// Set when nobody wants it any more.
+    pub cancel: Cancel,
+}
+
+/// What a task made.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Made {
+    /// Its output.
+    pub output: Value,
+    /// What its models took.
+    pub spent: Spent,
+    /// What the journal knows its call by.
+    pub call: Option<String>,
+}
+
+impl Made {
+    /// An output that nothing was spent on.
+    pub fn of(output: Value) -> Made {
+        Made { output, ..Made::default() }
+    }
+}
