@@ -82,6 +82,7 @@ fn pages(root: &Path, nika: &Path) -> Result<BTreeMap<String, String>> {
         ("docs/reference/cli.md".to_owned(), pages::cli(&printed(nika, "__help")?)),
         ("docs/reference/guarded-paths.md".to_owned(), guarded::page(&tables)?),
         ("schemas/config.json".to_owned(), pages::json(&surface["config"])),
+        ("schemas/workflow.schema.json".to_owned(), pages::json(&surface["workflow"])),
     ]);
     files.extend(findings::pages(&surface));
     for tool in pages::each(&surface["tools"]) {

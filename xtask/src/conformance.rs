@@ -1,6 +1,8 @@
 //! `cargo xtask conformance`: the MCP conformance suite against our fixture server, for both revisions, with nothing
-//! excused. The suite and a Node.js for it are installed below `target/`; the fixture prints its address and serves
-//! until it is ended here.
+//! excused; with `--client` against our client. The suite and a Node.js for it are installed below `target/`; the
+//! fixture prints its address and serves until it is ended here.
+
+mod client;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -27,6 +29,14 @@ const FIXTURE_ARGS: [&str; 2] = ["--http", "127.0.0.1:0"];
 struct Counts(BTreeMap<String, usize>);
 
 impl Counts {
+    fn of_all<'a>(checks: impl Iterator<Item = &'a Value>) -> Counts {
+        let mut counts = Counts::default();
+        for check in checks {
+            *counts.0.entry(check["status"].as_str().unwrap_or("?").to_owned()).or_default() += 1;
+        }
+        counts
+    }
+
     fn of(&self, status: &str) -> usize {
         self.0.get(status).copied().unwrap_or(0)
     }
@@ -42,11 +52,16 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let only = args.value("--scenario")?;
     let given = args.value("--url")?;
     let verbose = args.flag("--verbose");
+    let as_client = args.flag("--client");
     args.finish()?;
 
     let dir = paths::made("conformance")?;
     let node = node::node()?;
     node.install(&dir, &[&format!("{SUITE}@{SUITE_VERSION}")])?;
+    if as_client {
+        println!("{SUITE} {}, our client", node::version(&dir, SUITE)?);
+        return client::run(&node, &dir, only.as_deref(), verbose);
+    }
     let fixture = match &given {
         Some(_) => None,
         None => Some(Fixture::start()?),
@@ -143,22 +158,24 @@ fn scenario(folder: &str) -> &str {
 
 impl Ran {
     fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for check in self.0.iter().flat_map(|(_, checks)| checks) {
-            *counts.0.entry(check["status"].as_str().unwrap_or("?").to_owned()).or_default() += 1;
-        }
-        counts
+        Counts::of_all(self.0.iter().flat_map(|(_, checks)| checks))
     }
 
     /// Everything that is not clean, with the suite's own words.
     fn print_unclean(&self) {
         for (scenario, checks) in &self.0 {
-            for check in checks.iter().filter(|check| matches!(check["status"].as_str(), Some("FAILURE" | "WARNING"))) {
-                let text = |name: &str| check[name].as_str().unwrap_or_default();
-                let said: String = text("errorMessage").chars().take(600).collect();
-                println!("  {} {scenario}: {}: {said}", text("status"), text("id"));
-            }
+            print_unclean(scenario, checks);
         }
+    }
+}
+
+/// The checks of one scenario that are not clean.
+fn print_unclean(scenario: &str, checks: &[Value]) {
+    for check in checks.iter().filter(|check| matches!(check["status"].as_str(), Some("FAILURE" | "WARNING"))) {
+        let text = |name: &str| check[name].as_str().unwrap_or_default();
+        let said = if text("errorMessage").is_empty() { text("description") } else { text("errorMessage") };
+        let said: String = said.chars().take(600).collect();
+        println!("  {} {scenario}: {}: {said}", text("status"), text("id"));
     }
 }
 

@@ -1,5 +1,5 @@
-//! `cargo xtask demo`: the README's examples, run in a scratch folder. Builds the release program first, so that it is
-//! also the one command that shows the main job on a fresh machine.
+//! `cargo xtask demo`: the main job on this repository, and then the README's examples, run in a scratch folder. Builds
+//! the release program first, so that it is also the one command that shows the main job on a fresh machine.
 //!
 //! A fenced block `console` is a story: lines that begin with `$ ` are commands for `sh`, the lines below one are what
 //! it prints. A line `…` stands for any lines, `…` inside a line for any text. All blocks of a file share one folder.
@@ -12,6 +12,12 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::{codegen, paths};
 
+const README: &str = "README.md";
+/// The main job.
+const WORKFLOW: &str = "examples/repository-report.nika.yaml";
+/// What it writes.
+const REPORT: &str = "report/index.html";
+
 /// A command and the lines it is said to print.
 #[derive(Debug, Default, PartialEq)]
 struct Step {
@@ -23,7 +29,7 @@ struct Step {
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let root = paths::workspace();
     let given = args.value("--nika")?.map(PathBuf::from);
-    let page = args.value("--page")?.unwrap_or_else(|| "README.md".to_owned());
+    let page = args.value("--page")?.unwrap_or_else(|| README.to_owned());
     args.finish()?;
     let nika = match given {
         Some(nika) => nika,
@@ -34,10 +40,39 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     for name in ["work", "home"] {
         std::fs::create_dir_all(scratch.join(name))?;
     }
+    let whole = page == README;
+    if whole {
+        main_job(&root, &nika, &scratch)?;
+    }
     let told = steps(&text).iter().try_for_each(|step| take(step, &page, &nika, &scratch));
     std::fs::remove_dir_all(&scratch)?;
     told?;
     println!("\nThe program: {}", nika.display());
+    if whole {
+        println!("The report: {}", root.join(REPORT).display());
+    }
+    Ok(())
+}
+
+/// The workflow of the README's first command, on this repository, without its tests: they would take longer than
+/// anybody watches. Its state goes away with the scratch folder; no key of the person's is handed on.
+fn main_job(root: &Path, nika: &Path, scratch: &Path) -> Result<()> {
+    let said = ["run", WORKFLOW, "tests=false"];
+    println!("$ nika {}", said.join(" "));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let ran = Command::new(nika)
+        .args(said)
+        .current_dir(root)
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", scratch.join("home"))
+        .envs(std::env::var_os("TERM").map(|term| ("TERM", term)))
+        .status()
+        .context("cannot start nika")?;
+    if !ran.success() || !root.join(REPORT).is_file() {
+        bail!("{WORKFLOW} wrote no report: {ran}");
+    }
+    println!();
     Ok(())
 }
 

@@ -28,10 +28,14 @@ const TASKS: &[Task] = &[
     Task { name: "codegen", help: "write docs/reference and schemas: codegen [--check]", run: codegen::run },
     Task {
         name: "conformance",
-        help: "run the MCP conformance suite against the fixture server",
+        help: "run the MCP conformance suite against the fixture server, or --client: against our client",
         run: conformance::run,
     },
-    Task { name: "demo", help: "build nika and run the README's example in a scratch folder", run: demo::run },
+    Task {
+        name: "demo",
+        help: "build nika, report on this repository, and run the README's examples in a scratch folder",
+        run: demo::run,
+    },
     Task {
         name: "fuzz",
         help: "run the fuzz campaigns: fuzz [N] [--seed S] [--only NAME], or fuzz scripts [--dir DIR] [--show]",

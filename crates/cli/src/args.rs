@@ -1,8 +1,13 @@
 //! The command line, as data. Doc comments here are the help a person reads.
 
 mod agent;
+mod check;
 mod dashed;
+mod init;
 mod log;
+mod mcp;
+mod run;
+mod upgrade;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,7 +17,12 @@ use nika_guard::Mode;
 use nika_runtime::{Dialect, Listing};
 
 pub use agent::{Agent, Report, Sessions};
+pub use check::{Check, Picture};
+pub use init::{Init, Template};
 pub use log::{ExportFormat, Log, LogCommand};
+pub use mcp::{Mcp, McpCommand, McpCommon};
+pub use run::{Run, Test, Trace, TraceCommand, TraceFormat};
+pub use upgrade::Upgrade;
 
 use crate::ask::Ready;
 
@@ -60,8 +70,27 @@ pub enum Command {
     /// What it may do is the mode's and the rules' to say, as for every other caller; where nobody can be asked, a
     /// question is a refusal. Let it edit and run builds with `--mode workspace`.
     Agent(Box<Agent>),
+    /// Run a workflow: a YAML file that says what is done, in which order, with which authority.
+    ///
+    /// It may do what its `permits` state and nothing else. What of that your mode would ask about is shown before
+    /// anything begins. A run that was stopped goes on with `--resume`.
+    Run(Box<Run>),
+    /// List, show, verify or export the traces of workflow runs.
+    Trace(Trace),
+    /// Run workflows against the results that their tests hold.
+    Test(Test),
     /// List the conversations of `nika agent` that can be gone on with.
     Sessions(Sessions),
+    /// Say what is wrong with workflows, before they run.
+    ///
+    /// Reads, and starts nothing: the form, the graph, names and types, what tasks do against `permits`, parameters
+    /// against the schemas of tools, and what models can cost.
+    #[command(alias = "validate")]
+    Check(Check),
+    /// Print an older workflow in the language of today, with the authority that it needs.
+    Upgrade(Upgrade),
+    /// Begin a directory with a workflow, its configuration and a README. Overwrites nothing.
+    Init(Init),
     /// List the tools, or show one.
     Tools(Tools),
     /// Say what a code or a tool means.
@@ -76,6 +105,8 @@ pub enum Command {
     Config(Config),
     /// List the hooks in force, or try them on a call that is not made.
     Hooks(Hooks),
+    /// List other people's MCP servers and their tools, and say yes to those that changed.
+    Mcp(Mcp),
     /// Let the configuration that this repository brings loosen permissions.
     Trust(Trust),
     /// Judge commands without running them; test rules; judge the past by another policy.

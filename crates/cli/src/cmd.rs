@@ -2,19 +2,27 @@
 
 mod agent;
 mod call;
+mod check;
 mod checkpoints;
 mod config;
 mod doctor;
 mod explain;
 mod hooks;
+mod init;
 mod log;
+mod mcp;
+mod mcp_auth;
 mod policy;
 mod reference;
+mod run;
 mod sandbox;
 mod sessions;
+mod test;
 mod tools;
+mod trace;
 mod trust;
 mod undo;
+mod upgrade;
 
 use std::io;
 use std::process::ExitCode;
@@ -34,7 +42,13 @@ pub fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Serve(args) => serve::run(args).map(|()| ExitCode::SUCCESS),
         Command::Call(args) => call::run(args),
         Command::Agent(args) => agent::run(*args),
+        Command::Run(args) => run::run(*args),
+        Command::Trace(args) => trace::run(args),
+        Command::Test(args) => test::run(args),
         Command::Sessions(args) => done(sessions::run(&args)),
+        Command::Check(args) => check::run(&args),
+        Command::Init(args) => done(init::run(&args)),
+        Command::Upgrade(args) => upgrade::run(&args),
         Command::Tools(args) => done(tools::run(args)),
         Command::Explain(args) => done(explain::run(&args)),
         Command::Undo(args) => undo::run(args),
@@ -42,6 +56,7 @@ pub fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Log(args) => log::run(args),
         Command::Config(args) => done(config::run(&args)),
         Command::Hooks(args) => hooks::run(args),
+        Command::Mcp(args) => mcp::run(args),
         Command::Trust(args) => done(trust::run(&args)),
         Command::Policy(args) => policy::run(args),
         Command::Sandbox(args) => sandbox::run(args),

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nika_agent::sub::Fleet;
-use nika_contract::{Clock, Herald, News, Spoken, ToolError, code, event};
+use nika_contract::{Clock, Guests, Herald, News, Spoken, ToolError, code, event};
 use nika_guard::profile::environment;
 use nika_guard::{Effect, Layer, LayeredRule, Place, Rule, RuleKind, classify};
 use nika_host::fs::{Settings, Workspace, sha256};
 use nika_host::git::Git;
 use nika_host::proc::{HookRunner, Isolated, Jobs};
 use nika_mcp::Tell;
+use nika_mcp::client::{Authorizers, Pool};
 use nika_runtime::{Dialect, Hooks, Limits, Listing, Parts, Runtime};
-use nika_store::{Checkpoints, Db, Durability, State, sessions};
+use nika_store::{Checkpoints, Db, Durability, PinFile, State, sessions};
 use nika_tools::Needs;
 use nika_tools::shell::ground::{EndedJobs, Ground as Shell, told};
 use nika_tools::talk::Talk;
@@ -27,6 +28,9 @@ use crate::args::{Standing, Where};
 use crate::config::{self, CommandLine, Effective, Sources};
 use crate::crew;
 use crate::failure::Failure;
+use crate::flows::Shelf as Shelved;
+use crate::mcp;
+use crate::mcp_logins;
 use crate::skills::{self, Shelf};
 use crate::talk::Said;
 use crate::time::SystemClock;
@@ -36,7 +40,7 @@ use crate::world::World;
 const MANAGED: &str = "/etc/nika/config.yaml";
 
 /// Where the work happens.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Ground {
     /// Canonical; the first is where relative paths begin.
     pub roots: Vec<PathBuf>,
@@ -144,6 +148,10 @@ pub struct Shape {
     pub objects: bool,
     /// The agents that work here; new ones where none is given.
     pub fleet: Option<Arc<Fleet>>,
+    /// Other people's MCP servers, where they are connected to already.
+    pub servers: Option<Arc<Pool>>,
+    /// Whether workflows are run: the tools that their verbs stand on are there, too.
+    pub flows: bool,
     /// Whether many calls are expected: then the next command's sandbox is made while a model thinks.
     pub lasting: bool,
 }
@@ -201,6 +209,8 @@ pub struct Built {
     pub fleet: Arc<Fleet>,
     /// The skills.
     pub skills: Arc<dyn Skills>,
+    /// Other people's MCP servers.
+    pub servers: Arc<Pool>,
 }
 
 impl std::fmt::Debug for Built {
@@ -277,7 +287,7 @@ fn apart(dirs: Vec<PathBuf>, ground: &Ground) -> impl Iterator<Item = PathBuf> {
 }
 
 /// What commands see of the environment: what is known to be harmless, and what a manifest names besides.
-fn command_env(world: &World, effective: &Effective) -> Vec<(String, String)> {
+pub fn command_env(world: &World, effective: &Effective) -> Vec<(String, String)> {
     let mut env = environment(world.variables());
     for (name, value) in world.variables() {
         if effective.safe_env.contains(&name) && !env.iter().any(|(known, _)| *known == name) {
@@ -314,14 +324,25 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         Voice::Nowhere => None,
         Voice::Through(herald) => Some(Arc::clone(herald)),
     };
+    let of_flows = if shape.flows { nika_tools::of_flows(&shell) } else { Vec::new() };
     let db = Arc::new(Db::at(&state));
-    let fleet = shape.fleet.clone().unwrap_or_else(|| fleet(world, ground, &effective, &db));
+    let logins = mcp_logins::logins(world, &ground.base);
+    let servers = shape.servers.clone().unwrap_or_else(|| {
+        let (jobs, files, pins) = (Arc::clone(&jobs), Arc::clone(&files), PinFile::at(&state));
+        let authorizers = Arc::clone(&logins) as Arc<dyn Authorizers>;
+        mcp::pool(
+            world,
+            &effective,
+            mcp::Ground { jobs, files, env: command_env(world, &effective), pins, authorizers },
+        )
+    });
+    let fleet = shape.fleet.clone().unwrap_or_else(|| fleet(world, ground, &effective, &db, &servers));
     let ended = Arc::new(EndedJobs { jobs: Arc::clone(&jobs) });
     let news: Arc<dyn News> = Arc::new(crew::Both(ended, Arc::<Fleet>::clone(&fleet)));
     let mut tools = nika_tools::all(&Needs {
         files: Arc::clone(&files),
         checkpoints: Arc::clone(&checkpoints),
-        parsers: Some(Isolated::new(world.exe(), vec!["__parse".to_owned()])),
+        parsers: Some(parsers(world)),
         shell: Some(shell),
         work: Some(Arc::new(work::Ground {
             db: Arc::clone(&db),
@@ -330,10 +351,23 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         talk: Talk { herald, skills: Some(Arc::clone(&skills)), objects: shape.objects },
     });
     tools.extend(nika_agent::tools::all(&fleet));
+    tools.extend(nika_tools::web::all(&Arc::new(crate::web::ground(world, &effective, parsers(world)))));
+    tools.extend(nika_mcp::client::tools(&servers));
+    tools.extend(of_flows);
+    tools.push(nika_mcp::client::auth::tool(&servers, &logins));
+    let shelf: Arc<dyn nika_flow::tools::Shelf> = Arc::new(Shelved {
+        world: world.clone(),
+        ground: ground.clone(),
+        effective: effective.clone(),
+        files: Arc::clone(&files),
+        fleet: Arc::clone(&fleet),
+        servers: Arc::clone(&servers),
+    });
+    tools.extend(nika_flow::tools::all(&shelf));
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let runtime = Runtime::new(Parts {
         tools,
-        foreign: Vec::new(),
+        foreign: (!servers.is_empty()).then(|| Arc::clone(&servers) as Arc<dyn Guests>),
         policy: effective.policy.clone(),
         stance: effective.stance,
         state: state.clone(),
@@ -376,13 +410,20 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         jobs,
         fleet,
         skills,
+        servers,
     })
 }
 
+/// How hostile formats are parsed: by this program, started again.
+fn parsers(world: &World) -> Isolated {
+    Isolated::new(world.exe(), vec!["__parse".to_owned()])
+}
+
 /// The agents that may be started here. Nothing is asked of a model, and nothing of git, before one is.
-fn fleet(world: &World, ground: &Ground, effective: &Effective, db: &Arc<Db>) -> Arc<Fleet> {
+fn fleet(world: &World, ground: &Ground, effective: &Effective, db: &Arc<Db>, servers: &Arc<Pool>) -> Arc<Fleet> {
     let path = world.variable("PATH").unwrap_or_default();
-    let over = Arc::new(crew::Over::new(world.clone(), effective.clone(), ground.base.clone(), ground.root()));
+    let over = crew::Over::new(world.clone(), effective.clone(), ground.base.clone(), ground.root());
+    let over = Arc::new(over.with_servers(servers));
     let fleet = Fleet::new(nika_agent::sub::Settings {
         types: crew::types(world, ground.root(), &effective.trusted),
         models: Arc::new(crew::Known { world: world.clone(), effective: effective.clone() }),

@@ -21,11 +21,13 @@ mod flags;
 mod hooks;
 mod keys;
 mod manifests;
+mod mcp;
 mod models;
 mod rules;
 mod schema;
 mod settle;
 mod values;
+mod web;
 mod yaml;
 
 #[cfg(test)]
@@ -40,8 +42,10 @@ use serde_json::{Value, json};
 
 pub use error::ConfigError;
 pub use manifests::MANIFESTS;
+pub use mcp::McpServer;
 pub use models::Models;
 pub use schema::schema;
+pub use web::Web;
 
 use crate::trust::{self, Trust};
 
@@ -128,6 +132,10 @@ pub struct Effective {
     pub safe_env: Vec<String>,
     /// Which model works as the agent, and how far it may go.
     pub models: Models,
+    /// Hosts, addresses and search providers of the web.
+    pub web: Web,
+    /// Other people's MCP servers, those that may not be used among them.
+    pub servers: Vec<McpServer>,
     /// Whether what the repository brings may loosen.
     pub trusted: Trust,
     /// Every effective value and rule, with where it was written.
@@ -177,6 +185,8 @@ impl Default for Effective {
             budgets: Budgets::default(),
             safe_env: Vec::new(),
             models: Models::default(),
+            web: Web::default(),
+            servers: Vec::new(),
             trusted: Trust::Nothing,
             shown: Vec::new(),
             inactive: Vec::new(),
@@ -201,6 +211,14 @@ pub fn load(sources: &Sources) -> Result<Effective, ConfigError> {
     let (brought, mut seen) =
         if on_paper { Default::default() } else { manifests::of_repository(&sources.project_dir, home)? };
     layers.extend(brought);
+    if !on_paper {
+        let (brought, texts) = web::of_repository(&sources.project_dir)?;
+        layers.extend(brought);
+        seen.extend(texts);
+        let (servers, texts) = mcp::of_repository(&sources.project_dir)?;
+        layers.extend(servers);
+        seen.extend(texts);
+    }
     for (layer, name) in [(Layer::Project, PROJECT_FILE), (Layer::Local, LOCAL_FILE)] {
         if on_paper {
             continue;

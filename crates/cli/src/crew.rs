@@ -12,6 +12,7 @@ use nika_agent::sub::types::{Found, Types};
 use nika_agent::sub::{Crew, Enrolment, Fleet, Grounds, Models};
 use nika_contract::{AnyTool, BoxFuture, Cx, Group, News, ToolError, code, text};
 use nika_guard::{LayeredRule, Policy, Rule, RuleKind};
+use nika_mcp::client::Pool;
 use nika_runtime::{Incoming, Session};
 use nika_store::tasks::{NewTask, Task};
 use nika_tools::work::Runner;
@@ -102,12 +103,18 @@ pub struct Over {
     /// The workspace's own root.
     of: PathBuf,
     fleet: OnceLock<Weak<Fleet>>,
+    servers: Option<Arc<Pool>>,
 }
 
 impl Over {
     /// Worktrees of the workspace at `of`.
     pub fn new(world: World, effective: Effective, base: PathBuf, of: &Path) -> Over {
-        Over { world, effective, base, of: of.to_owned(), fleet: OnceLock::new() }
+        Over { world, effective, base, of: of.to_owned(), fleet: OnceLock::new(), servers: None }
+    }
+
+    /// The same with these MCP servers, whose connections all share.
+    pub fn with_servers(self, servers: &Arc<Pool>) -> Over {
+        Over { servers: Some(Arc::clone(servers)), ..self }
     }
 
     /// Whose agents work there.
@@ -120,7 +127,8 @@ impl Over {
 impl Grounds for Over {
     fn at(&self, root: &Path) -> Result<Crew, ToolError> {
         let ground = Ground::worktree(root, self.base.clone(), self.of.clone());
-        let shape = Shape { fleet: self.fleet.get().and_then(Weak::upgrade), ..Shape::agents() };
+        let fleet = self.fleet.get().and_then(Weak::upgrade);
+        let shape = Shape { fleet, servers: self.servers.clone(), ..Shape::agents() };
         let mut effective = self.effective.clone();
         let home = self.world.home_text();
         effective.policy = effective.policy.with(twins(&effective.policy, &self.of, root, home.as_deref()));
@@ -147,6 +155,9 @@ fn twins(policy: &Policy, of: &Path, root: &Path, home: Option<&str>) -> Vec<Lay
     policy.rules().iter().filter(|rule| rule.kind != RuleKind::Allow).filter_map(twin).collect()
 }
 
+/// Tools of other groups that start somebody who works for the session.
+const ALSO_START: &[&str] = &["task_create", "workflow_run"];
+
 /// Lets `session` start agents, where the call that comes may do so: what they work with is put together then, not
 /// when the program starts.
 pub fn enrol(built: &Built, session: &Arc<Session>, incoming: &Incoming) {
@@ -154,8 +165,8 @@ pub fn enrol(built: &Built, session: &Arc<Session>, incoming: &Incoming) {
         Some(inner) if incoming.name.ends_with("call") => inner,
         _ => &incoming.name,
     };
-    let starts = |tool: &dyn AnyTool| tool.spec().group == Group::Agent || tool.spec().name == "task_create";
-    if built.runtime.find(named).is_ok_and(starts) {
+    let starts = |tool: &dyn AnyTool| tool.spec().group == Group::Agent || ALSO_START.contains(&tool.spec().name);
+    if built.runtime.find(named).is_ok_and(|tool| starts(tool.as_ref())) {
         built.fleet.settle(&crew(built));
         let enrolment =
             Enrolment { asker: Arc::clone(&incoming.asker), watch: Arc::new(nika_agent::Unwatched), model: None };

@@ -44,6 +44,13 @@ const EXITS: &[(Code, u8)] = &[
     (code::UNKNOWN_SESSION, USAGE),
     (code::SCHEMA_UNUSABLE, USAGE),
     (code::NOT_CONFINED, REFUSED),
+    (code::FLOW_FAULTY, USAGE),
+    (code::RUN_INPUT, USAGE),
+    (code::RUN_SECRET, USAGE),
+    (code::RUN_NOT_ALLOWED, REFUSED),
+    (code::RUN_LIMIT, REFUSED),
+    (code::RUN_TRACE, USAGE),
+    (code::RUN_OTHER, USAGE),
     (code::NOT_STARTED, NOT_STARTED),
 ];
 

@@ -16,6 +16,9 @@ mod compose;
 mod config;
 mod crew;
 mod failure;
+mod flows;
+mod mcp;
+mod mcp_logins;
 mod models;
 mod out;
 mod render;
@@ -25,6 +28,7 @@ mod skills;
 mod talk;
 mod time;
 mod trust;
+mod web;
 mod world;
 
 use std::process::ExitCode;

@@ -30,7 +30,7 @@ pub fn run(args: args::Serve) -> Result<(), Failure> {
     // Over HTTP nothing reaches a client that it did not ask for.
     let voice = if args.http.is_some() { Voice::Nowhere } else { Voice::Client };
     let (dialect, listing) = (args.dialect, args.list.clone());
-    let shape = Shape { dialect, listing, prefixed: true, voice, objects: false, fleet: None, lasting: true };
+    let shape = Shape { dialect, listing, prefixed: true, voice, objects: false, lasting: true, ..Shape::default() };
     let built = Arc::new(compose::build(&world, &ground, effective, shape.clone())?);
     match &args.http {
         None => stdio(&world, &built, &shape),
@@ -46,8 +46,10 @@ fn stdio(world: &World, built: &Arc<Built>, shape: &Shape) -> Result<(), Failure
     }
     let backend = Arc::new(Backend::new(Arc::clone(built), world.pid, shape, Way::Stdio));
     one_thread()?.block_on(async {
+        built.servers.warm();
         let served = serve_stdio(Arc::<Backend>::clone(&backend)).await;
         backend.end().await;
+        built.servers.close().await;
         served
     })?;
     built.tidy(u64::from(world.pid));
@@ -73,7 +75,10 @@ fn http(world: &World, built: &Arc<Built>, shape: &Shape, args: &args::Serve, ad
             Some(file) => format!("nika: clients send the token in {}", file.display()),
             None => format!("nika: clients send `Authorization: Bearer {}`", token.text),
         });
-        Ok::<_, Failure>(server.run(stopped()).await?)
+        built.servers.warm();
+        let served = server.run(stopped()).await;
+        built.servers.close().await;
+        Ok::<_, Failure>(served?)
     })?;
     built.tidy(u64::from(world.pid));
     Ok(())

@@ -14,6 +14,7 @@ use nika_host::fs::{Ledger, Seen, Stamp};
 use nika_runtime::Session;
 use nika_store::{Hash, ReadEntry, SessionFile, sessions};
 use nika_tools::shell::ground::Cwd;
+use nika_tools::web::search::Chosen;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -41,6 +42,7 @@ struct Named {
     cwd: Option<PathBuf>,
     calls: u64,
     plans: bool,
+    search: Option<String>,
 }
 
 /// What [`SessionFile::extra`] holds.
@@ -57,6 +59,8 @@ struct Extra {
     calls: u64,
     /// Whether it is in plan mode.
     plans: bool,
+    /// The search provider it has chosen.
+    search: Option<String>,
 }
 
 /// Opens the session `name` for a call with these arguments; without a name, the day's, in which nothing counts
@@ -99,6 +103,8 @@ fn open_named(built: &Built, world: &World, name: &str, needs: &dyn Fn(&Path) ->
         named.calls = extra.calls;
         session.state.slot::<PlanMode>().set(extra.plans);
         named.plans = extra.plans;
+        session.state.slot::<Chosen>().set(extra.search.as_deref());
+        named.search = extra.search;
         let ledger = Ledger::default();
         // A read without its identity vouches for nothing; it is read again.
         for (read, stamp) in file.reads.into_iter().zip(extra.stamps) {
@@ -125,7 +131,8 @@ impl Opened {
         let calls = self.session.spent(Budget::ToolCalls);
         let counted = built.runtime.counts_calls() && calls != named.calls;
         let plans = self.session.state.slot::<PlanMode>().is_on();
-        let moved = cwd != named.cwd || plans != named.plans;
+        let search = self.session.state.slot::<Chosen>().get();
+        let moved = cwd != named.cwd || plans != named.plans || search != named.search;
         if !ledger.take_changed() && grants == named.grants && loaded == named.loaded && !counted && !moved {
             return Ok(());
         }
@@ -144,10 +151,11 @@ impl Opened {
             cwd: cwd.clone(),
             calls,
             plans,
+            search: search.clone(),
             objects: HashMap::new(),
             paths: HashSet::new(),
         };
-        let mut extra = Extra { loaded, stamps: Vec::new(), cwd, calls, plans };
+        let mut extra = Extra { loaded, stamps: Vec::new(), cwd, calls, plans, search };
         for (path, seen) in ledger.all() {
             let hash = seen.hash.map_or(Hash::ZERO, Hash);
             let object = match &seen.bytes {

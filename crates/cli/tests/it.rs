@@ -4,26 +4,40 @@
 mod agent;
 #[path = "it/call.rs"]
 mod call;
+#[path = "it/check.rs"]
+mod check;
 #[path = "it/durability.rs"]
 mod durability;
+#[path = "it/first.rs"]
+mod first;
 #[path = "it/hooks.rs"]
 mod hooks;
 #[path = "it/http.rs"]
 mod http;
+#[path = "it/init.rs"]
+mod init;
 #[path = "it/journal.rs"]
 mod journal;
+#[path = "it/mcp.rs"]
+mod mcp;
+#[path = "it/mcp_login.rs"]
+mod mcp_login;
 #[path = "it/pages.rs"]
 mod pages;
 #[path = "it/peer.rs"]
 mod peer;
 #[path = "it/policy.rs"]
 mod policy;
+#[path = "it/runs.rs"]
+mod runs;
 #[path = "it/serve.rs"]
 mod serve;
 #[path = "it/sessions.rs"]
 mod sessions;
 #[path = "it/shell.rs"]
 mod shell;
+#[path = "it/shell_git.rs"]
+mod shell_git;
 #[path = "it/shell_killed.rs"]
 mod shell_killed;
 #[path = "it/shell_undo.rs"]
@@ -32,6 +46,8 @@ mod shell_undo;
 mod talk;
 #[path = "it/terminal.rs"]
 mod terminal;
+#[path = "it/web.rs"]
+mod web;
 #[path = "it/work.rs"]
 mod work;
 #[path = "it/world.rs"]

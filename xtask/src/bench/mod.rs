@@ -78,6 +78,14 @@ const BENCHES: &[Task] = &[
             example("nika-guard", "bashbench", &[])
         },
     },
+    Task {
+        name: "flow",
+        help: "check of a workflow of 1,000 tasks",
+        run: |args| {
+            args.finish()?;
+            example("nika-flow", "checkbench", &[])
+        },
+    },
     // No help: the measured side of `mcp`, not for people.
     Task { name: "floor", help: "", run: floor::run },
 ];

@@ -28,6 +28,11 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ),
     ("overlay/cover.rs", &["mounts_below"], "the system's own public table of mounts"),
     ("git.rs", &["new", "worktree_place", "is_clean"], "names and a look at what is known; the rest takes the permit"),
+    (
+        "git/finder.rs",
+        &["new"],
+        "finds settings by which a command is judged; they are not shown but for a program's name",
+    ),
     ("proc/isolated.rs", &["new"], "says which program parses; `start` runs it, and takes the permit"),
     ("proc/isolated.rs", &["finish"], "collects what `start` began"),
     ("proc/jobs.rs", &["new"], "no jobs yet; `start` takes the permit"),
@@ -37,27 +42,46 @@ const FREE: &[(&str, &[&str], &str)] = &[
         "ends what a session began, and says what of it ended",
     ),
     ("proc/jobs.rs", &["expect_more", "waiting"], "a supervisor without an order; `start` gives it one"),
+    ("proc/jobs/peer.rs", &["held", "ended", "refused_hosts"], "a handle of what `start_peer` began"),
     ("proc/jobs/job.rs", &["*"], "a handle of what a permit started, or that one gave"),
     ("proc/jobs/order.rs", &["*"], "describes a job; `start` runs it, and takes the permit"),
     ("proc/repl.rs", &["new", "program"], "no interpreters yet; a name"),
     ("proc/supervise.rs", &["supervise"], "runs what an owner ordered; the permit was asked there"),
     ("proc/hook.rs", &["finish"], "collects what `start` began"),
     ("proc/limits.rs", &["*"], "only lessens what this process may do"),
+    ("net.rs", &["new", "get"], "describes a way out and a request; `exchange` goes it, and takes the permit"),
+    ("net.rs", &["header", "leads_to"], "reads an answer that a permit let come"),
+    ("net/address.rs", &["*"], "an address as text; nothing is resolved"),
+    ("net/allowed.rs", &["*"], "compares numbers"),
     ("sandbox.rs", &["*"], "confines and starts what an order says; the permit was asked where the order was made"),
     ("sandbox/run.rs", &["*"], "the same, for a command that a person named"),
+    ("sandbox/cgroup.rs", &["delegated"], "where the kernel put this process, which it tells everybody"),
     ("sandbox/protected.rs", &["*"], "finds names that narrow a profile; they are never shown"),
+    (
+        "sandbox/linked.rs",
+        &["of", "put_into"],
+        "finds what a profile may say; the caller looks at the permit, and the rules",
+    ),
     ("sandbox/reach.rs", &["*"], "decides by names and addresses; touches nothing"),
     ("sandbox/probe.rs", &["*"], "tries what must fail, on files that it made for that"),
 ];
 
 /// Functions with another proof of a person's will: file, name, the witness it takes, why.
-const WITNESSED: &[(&str, &str, &str, &str)] = &[(
-    "proc/hook.rs",
-    "start",
-    "Configured",
-    "a hook is heard before there is a permit; only a person's configuration, or one they trust, makes a `Configured`, \
-     and it names the one command line that runs",
-)];
+const WITNESSED: &[(&str, &str, &str, &str)] = &[
+    (
+        "proc/hook.rs",
+        "start",
+        "Configured",
+        "a hook is heard before there is a permit; only a person's configuration, or one they trust, makes a \
+         `Configured`, and it names the one command line that runs",
+    ),
+    (
+        "proc/jobs/peer.rs",
+        "start_peer",
+        "Configured",
+        "a server serves many calls and is started before they are judged; the same witness names its command line",
+    ),
+];
 
 pub(super) fn takes_permit(tree: &Tree, findings: &mut Findings) {
     for source in tree.shipped().filter(|source| source.owner == "host") {

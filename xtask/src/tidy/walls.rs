@@ -126,7 +126,10 @@ pub(super) fn file_writes(tree: &Tree, findings: &mut Findings) {
                 ("crates/testkit/src/", "makes the files of a test's world; never ships"),
                 ("crates/cli/src/trust/store.rs", "the person's list of trusted repositories"),
                 ("crates/cli/src/serve/token.rs", "the bearer token's file"),
+                ("crates/cli/src/cmd/test/place.rs", "a test's own directory, and its file at `--update`"),
                 ("crates/cli/src/render.rs", "pictures of an answer, for `--save DIR`"),
+                ("crates/cli/src/cmd/check.rs", "the picture of a workflow, for `-o FILE`"),
+                ("crates/cli/src/cmd/init/place.rs", "the new files of `nika init`"),
                 ("crates/mcp/src/stdio/pipe.rs", "opens the pipe it was given once more, not a file"),
             ],
             what: "files are changed in host only",
@@ -154,6 +157,14 @@ pub(super) fn sockets(tree: &Tree, findings: &mut Findings) {
                 ("crates/host/src/", "every effect on the world is there"),
                 ("crates/mcp/src/http/", "axum serves from a TcpListener; it accepts, and never connects"),
                 ("crates/mcp/src/stdio/pipe.rs", "stdin and stdout may be sockets; it opens none"),
+                ("crates/mcp/src/client/http.rs", "a server is reached at the address that a person configured"),
+                ("crates/mcp/src/client/sse.rs", "the same, over the transport of before 2025-03-26"),
+                (
+                    "crates/mcp/src/client/auth/",
+                    "a login reaches addresses that were judged, and a browser comes back to a port of this machine",
+                ),
+                ("crates/testkit/src/login.rs", "an authorization server for tests; never ships"),
+                ("crates/testkit/src/bin/", "a program for tests"),
                 ("crates/agent/src/provider/", "a model is reached at the address that a person configured"),
             ],
             what: "sockets are opened in host only",
@@ -255,7 +266,9 @@ pub(super) fn unfinished(tree: &Tree, findings: &mut Findings) {
 const SLEEPERS: &[(&str, &str)] = &[
     ("crates/agent/tests/it/kills.rs", "kills at a random moment: the moment is the subject"),
     ("crates/cli/tests/it/durability.rs", "kills at a random moment: the moment is the subject"),
+    ("crates/cli/tests/it/runs.rs", "kills at a random moment: the moment is the subject"),
     ("crates/mcp/tests/it/backend.rs", "a fixture tool that takes time, for progress and cancellation"),
+    ("crates/mcp/tests/it/client/scripted.rs", "a server's tool that takes time and gives signs of life"),
 ];
 
 pub(super) fn sleeping_tests(tree: &Tree, findings: &mut Findings) {

@@ -72,6 +72,26 @@ fn shown_configuration_loads() {
 }
 
 #[test]
+fn examples_are_fine() {
+    let mut examples = 0;
+    for entry in std::fs::read_dir(root().join("examples")).expect("a folder").flatten() {
+        let ran = Command::new(nika())
+            .args(["check", "--strict"])
+            .arg(entry.path())
+            .current_dir(root())
+            .env_clear()
+            .env("HOME", std::env::temp_dir())
+            .stdin(Stdio::null())
+            .output()
+            .expect("it starts");
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(ran.status.success(), "{}: {said}", entry.path().display());
+        examples += 1;
+    }
+    assert!(examples >= 1);
+}
+
+#[test]
 fn the_shown_hook_keeps_agents_out() {
     let page = text("docs/hooks.md");
     let (script, yaml) = (blocks(&page, "sh")[0], "hooks: [{on: before, tool: write, run: [sh, hook]}]");

@@ -32,6 +32,13 @@ fn the_readmes_examples_print_what_they_show() {
 }
 
 #[test]
+fn the_examples_of_the_pages_on_beginning_and_on_older_workflows_print_what_they_show() {
+    for page in ["docs/init.md", "docs/older-workflows.md"] {
+        xtask(&["demo", "--page", page]);
+    }
+}
+
+#[test]
 fn the_examples_of_the_page_on_commands_print_what_they_show() {
     let confined = Command::new(nika()).args(["sandbox", "exec", "--", "true"]).status();
     if !confined.is_ok_and(|status| status.success()) {
@@ -42,8 +49,8 @@ fn the_examples_of_the_page_on_commands_print_what_they_show() {
 }
 
 #[test]
-fn the_examples_of_the_pages_on_agents_and_tasks_print_what_they_show() {
-    for page in ["docs/agent.md", "docs/tasks.md"] {
+fn the_examples_of_the_pages_on_agents_tasks_and_the_web_print_what_they_show() {
+    for page in ["docs/agent.md", "docs/tasks.md", "docs/web.md"] {
         xtask(&["demo", "--page", page]);
     }
 }

@@ -38,7 +38,7 @@ const BAD: &[Case] = &[
     ),
     (
         "floors",
-        &[("crates/cli/Cargo.toml", "[dev-dependencies]\nnika-testkit = { workspace = true }\n")],
+        &[("crates/cli/Cargo.toml", "[dependencies]\nnika-testkit = { workspace = true }\n")],
         "crates/cli/Cargo.toml:2",
     ),
     ("floors", &[("crates/new/Cargo.toml", "")], "crates/new/Cargo.toml:1"),

@@ -107,12 +107,14 @@ fn work(args: args::Agent) -> Result<ExitCode, Failure> {
     );
     cancelled_by_ctrl_c(cancel);
     let ended = several_threads()?.block_on(async {
+        built.servers.warm();
         let ended = match &task {
             Some(task) => agent.run(task).await,
             None => agent.resume().await,
         };
         // Nothing outlives its session: what it has at work in the background ends with it.
         crew::end(&built, opened.session.id()).await;
+        built.servers.close().await;
         ended
     });
     // What was read and granted counts also for a run that failed, and is told of after its answer.

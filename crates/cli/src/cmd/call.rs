@@ -49,9 +49,11 @@ pub fn run(args: args::Call) -> Result<ExitCode, Failure> {
     said(args.output, || {
         let ground = Ground::find(&world, &args.place)?;
         let effective = ground.configure(&world, &args.standing)?;
-        perform(&world, &ground, effective, &wanted, |built| {
+        perform(&world, &ground, effective, &wanted, |built, threads| {
+            // A server's tool is not known before its server was asked; why it is not known the call itself says.
+            let tool = threads.block_on(built.runtime.seek(&args.tool)).ok();
             let written = Written { json: args.json.as_deref(), pairs: &args.pairs };
-            arguments::gather(written, built.runtime.find(&args.tool).ok(), &mut io::stdin())
+            arguments::gather(written, tool.as_deref(), &mut io::stdin())
         })
     })
 }
@@ -73,10 +75,11 @@ pub fn perform(
     ground: &Ground,
     effective: Effective,
     wanted: &Wanted<'_>,
-    arguments: impl FnOnce(&Built) -> Result<Gathered, Failure>,
+    arguments: impl FnOnce(&Built, &tokio::runtime::Runtime) -> Result<Gathered, Failure>,
 ) -> Result<ExitCode, Failure> {
     let built = compose::build(world, ground, effective, wanted.shape.clone())?;
-    let Gathered { arguments, took_stdin } = arguments(&built)?;
+    let threads = one_thread()?;
+    let Gathered { arguments, took_stdin } = arguments(&built, &threads)?;
     let opened = session::open(&built, world, wanted.session, &arguments)?;
     let cancel = Cancel::default();
     let can_ask = world.has_person && !took_stdin;
@@ -101,14 +104,16 @@ pub fn perform(
         origin: None,
     };
     crew::enrol(&built, &opened.session, &incoming);
-    let threads = one_thread()?;
     let ran = threads.block_on(built.runtime.dispatch(&opened.session, incoming));
     // A grant or a read counts also when the call that came with it failed.
     opened.keep(&built)?;
     let outcome = ran?;
     built.tidy(u64::from(world.pid));
     show(world, wanted, &outcome)?;
-    threads.block_on(stay(&built, &opened.session, &cancel));
+    threads.block_on(async {
+        stay(&built, &opened.session, &cancel).await;
+        built.servers.close().await;
+    });
     Ok(match &outcome.result {
         Ok(output) => output.failed.map_or(ExitCode::SUCCESS, |code| ExitCode::from(failure::exit(code))),
         Err(error) => ExitCode::from(failure::exit(error.code)),

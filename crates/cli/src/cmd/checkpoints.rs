@@ -24,7 +24,7 @@ pub fn run(args: args::Checkpoints) -> Result<ExitCode, Failure> {
     said(args.output, || {
         let ground = Ground::find(&world, &args.place)?;
         let effective = ground.configure(&world, &Standing::default())?;
-        perform(&world, &ground, effective, &wanted, |_| {
+        perform(&world, &ground, effective, &wanted, |_, _| {
             let limit = args.limit.map(|limit| ("limit".to_owned(), limit.into()));
             Ok(Gathered { arguments: Map::from_iter(limit), took_stdin: false })
         })

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use nika_contract::{ToolError, code};
 use nika_guard::profile::{Access, Held};
+use nika_host::sandbox::cgroup;
 use nika_host::sandbox::probe::{Outcome, Scene, Stage, Way, attempt_all};
 use serde_json::{Value, json};
 
@@ -64,7 +65,11 @@ fn as_json(tried: &[(Held, Vec<Outcome>)], broken: usize) -> Value {
         .iter()
         .map(|(held, outcomes)| json!({ "profile": held.profile, "missing": held.missing, "attempts": outcomes }))
         .collect();
-    json!({ "ok": broken == 0, "broken": broken, "profiles": profiles })
+    let group = match cgroup::delegated() {
+        Ok(group) => json!({ "delegated": group }),
+        Err(why) => json!({ "delegated": null, "why": why }),
+    };
+    json!({ "ok": broken == 0, "broken": broken, "profiles": profiles, "cgroup": group })
 }
 
 fn as_text(tried: &[(Held, Vec<Outcome>)], broken: usize, all: bool) -> String {
@@ -80,6 +85,17 @@ fn as_text(tried: &[(Held, Vec<Outcome>)], broken: usize, all: bool) -> String {
             let _ = writeln!(text, "  {mark} {:22} {} ({})", outcome.name, outcome.tried, outcome.saw);
         }
     }
+    let bounds = "memory is bounded for each process and counted over all processes of a command";
+    let _ = match cgroup::delegated() {
+        Ok(group) => {
+            writeln!(
+                text,
+                "limits: {bounds}; cgroup v2 could bound it as a whole ({}) and is not used",
+                group.display()
+            )
+        }
+        Err(why) => writeln!(text, "limits: {bounds}; cgroup v2 could not bound it as a whole: {why}"),
+    };
     let _ = match broken {
         0 => writeln!(text, "Every guarantee held. `--all` lists what was tried."),
         1 => writeln!(text, "One guarantee did not hold."),

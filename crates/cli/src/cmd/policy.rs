@@ -9,10 +9,13 @@ pub use check::kind;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use nika_guard::bash::Site;
+use nika_guard::profile::environment;
 use nika_guard::{Policy, Stance};
 use nika_host::fs::Workspace;
+use nika_host::git::Finder;
 use nika_tools::shell::command::{self, Command};
 
 use crate::args::{self, PolicyCommand, Standing, Where};
@@ -53,11 +56,14 @@ impl Court {
         };
         let effective = ground.configure(&world, standing)?;
         let files = if ground.root().exists() { Some(open_files(&world, &ground, &effective)?) } else { None };
-        let site = Site {
-            roots: ground.roots.clone(),
-            cwd: ground.root().to_owned(),
-            home: world.home.clone().unwrap_or_else(|| PathBuf::from("/nonexistent")),
-        };
+        let home = world.home.clone().unwrap_or_else(|| PathBuf::from("/nonexistent"));
+        let mut site = Site::on_paper(ground.roots.clone(), ground.root().to_owned(), home.clone());
+        if files.is_some() {
+            let mut env = environment(world.variables());
+            env.retain(|(name, _)| name != "HOME");
+            env.push(("HOME".to_owned(), home.display().to_string()));
+            site.repositories = Some(Arc::new(Finder::new(&env, ground.roots.clone())));
+        }
         Ok(Court { effective, site, files })
     }
 

@@ -35,6 +35,7 @@ pub fn surface() -> Result<(), Failure> {
         "findings": findings.collect::<Vec<_>>(),
         "permissions": modes.collect::<Vec<_>>(),
         "config": crate::config::schema(),
+        "workflow": nika_flow::schema::schema(),
     }))?)
 }
 

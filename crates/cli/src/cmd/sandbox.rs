@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use nika_contract::{ToolError, code};
 use nika_guard::profile::{Access, Profile, environment};
-use nika_host::sandbox::{Reach, Refusal, Target, run as run_confined, scan, secrets_at_home};
+use nika_host::sandbox::{Linked, Reach, Refusal, Target, run as run_confined, scan, secrets_at_home};
 
 use crate::args::{self, SandboxCommand, SandboxProfile};
 use crate::compose::Ground;
@@ -65,6 +65,9 @@ fn profile(world: &World, args: &args::SandboxExec) -> Result<Profile, Failure> 
     }
     for root in ground.roots() {
         scan(root).put_into(&mut profile);
+    }
+    for linked in ground.roots().iter().filter_map(|root| Linked::of(root)) {
+        linked.put_into(&mut profile);
     }
     for home in world.home.iter().chain([&home]) {
         profile.secrets.extend(secrets_at_home(home));

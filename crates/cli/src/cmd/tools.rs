@@ -43,7 +43,7 @@ pub fn whole_surface() -> Result<Vec<Listed>, Failure> {
 /// Prints one tool.
 pub fn show(name: &str, as_json: bool) -> Result<(), Failure> {
     let runtime = runtime(None)?;
-    let tool = Listed::new(runtime.find(name)?, Dialect::Nika, false);
+    let tool = Listed::new(runtime.find(name)?.as_ref(), Dialect::Nika, false);
     if as_json {
         return Ok(out::pretty(&object(&tool))?);
     }

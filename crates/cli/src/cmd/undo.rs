@@ -30,7 +30,7 @@ pub fn run(args: args::Undo) -> Result<ExitCode, Failure> {
         if effective.stance == Stance::from(Mode::Ask) && args.standing.mode.is_none() {
             effective.stance = Mode::AcceptEdits.into();
         }
-        perform(&world, &ground, effective, &wanted, |_| {
+        perform(&world, &ground, effective, &wanted, |_, _| {
             let mut arguments = Map::new();
             if let Some(call) = &args.call {
                 arguments.insert("call_id".into(), call.as_str().into());

@@ -9,7 +9,9 @@ use nika_host::fs::Fsync;
 
 use super::Effective;
 use super::hooks::Written;
+use super::mcp::Named;
 use super::models::Choice;
+use super::web;
 
 /// One value or rule.
 #[derive(Debug, Clone)]
@@ -34,6 +36,9 @@ pub(super) enum Change {
     Budget(Budget, u64),
     SafeEnv(String),
     Agent(Choice),
+    Web(web::Choice),
+    /// An MCP server.
+    Server(Box<Named>),
     /// A manifest's setting that is none of ours, as it is written.
     Foreign(String),
 }
@@ -41,6 +46,9 @@ pub(super) enum Change {
 impl Change {
     /// Whether it stands beside others of its key instead of in their place.
     pub fn adds(&self) -> bool {
+        if let Change::Web(choice) = self {
+            return choice.adds();
+        }
         matches!(
             self,
             Change::Rule(..) | Change::Hook(_) | Change::Manifest(_) | Change::Message(_) | Change::SafeEnv(_)
@@ -52,7 +60,7 @@ impl Change {
         match self {
             Change::Mode(mode) => to.stance = Stance::from(*mode),
             Change::Trusted(_) | Change::Rule(..) | Change::Hook(_) | Change::Manifest(_) | Change::Message(_) => {}
-            Change::Budget(..) | Change::Foreign(_) => {}
+            Change::Budget(..) | Change::Server(_) | Change::Foreign(_) => {}
             Change::SafeEnv(name) => {
                 if !to.safe_env.contains(name) {
                     to.safe_env.push(name.clone());
@@ -71,6 +79,7 @@ impl Change {
             Change::UndoMaxDays(days) => to.undo_max_days = *days,
             Change::ShellUndo(on) => to.shell_undo = *on,
             Change::Agent(choice) => choice.apply(&mut to.models),
+            Change::Web(choice) => choice.apply(&mut to.web),
         }
     }
 
@@ -78,6 +87,7 @@ impl Change {
     pub fn never(&self, layer: Layer, now: &Effective) -> Option<String> {
         match self {
             Change::Trusted(true) => Some("only `nika trust` trusts a repository".to_owned()),
+            Change::Web(choice) => choice.never(layer),
             Change::Foreign(_) => Some("no key of Nika's; kept for the program that knows it".to_owned()),
             Change::SafeEnv(name) if layer.is_repository() && looks_like_credential(name) => Some(
                 "it is named like a credential; only a person's own or the managed manifest may show it".to_owned(),
@@ -110,6 +120,7 @@ impl Change {
             Change::Rule(RuleKind::Ask | RuleKind::Deny, _) | Change::Trusted(_) => None,
             Change::MaxChars(..) | Change::List(_) | Change::DeferAbove(_) | Change::Dialect(_) => None,
             Change::Hook(_) => Some("it runs a command".into()),
+            Change::Server(_) => Some("it starts a program or reaches an address".into()),
             Change::Message(_) => Some("it puts text before the model".into()),
             Change::SafeEnv(_) => Some("it shows commands a variable of the environment".into()),
             Change::Budget(budget, amount) => now
@@ -118,6 +129,7 @@ impl Change {
                 .filter(|limit| *amount > limit.amount)
                 .map(|limit| format!("it would loosen the budget of {} ({})", budget.shown(limit.amount), limit.at)),
             Change::Agent(choice) => choice.loosens(&now.models),
+            Change::Web(choice) => choice.loosens(),
             Change::Manifest(_) | Change::Foreign(_) => None,
         }
     }
@@ -153,6 +165,8 @@ impl fmt::Display for Change {
             Change::ShellUndo(on) => f.write_str(if *on { "on" } else { "off" }),
             Change::Hook(hook) => hook.fmt(f),
             Change::Agent(choice) => choice.fmt(f),
+            Change::Web(choice) => choice.fmt(f),
+            Change::Server(named) => named.fmt(f),
             Change::Manifest(text) | Change::SafeEnv(text) | Change::Foreign(text) => f.write_str(text),
             Change::Message(message) => {
                 let text = preview(&message.text, SHOWN_CHARS);

@@ -89,6 +89,12 @@ fn unusable(file: &str, why: &str) -> ConfigError {
 }
 
 fn words(errno: Errno) -> String {
+    // The first file that a Nika in a sandbox opens is one of these.
+    if errno == Errno::NOSYS {
+        return "there is no call `openat2`: the kernel is older than Linux 5.6, or a sandbox hides it, as Nika's own does \
+                where something can be written (a server with `write: true`)"
+            .to_owned();
+    }
     std::io::Error::from(errno).to_string()
 }
 

@@ -10,10 +10,12 @@ use super::ConfigError;
 use super::change::Change;
 use super::file::File;
 use super::hooks;
+use super::mcp;
 use super::models::{self, Choice};
 use super::rules;
 use super::schema::{chars_schema, rule_list};
 use super::values::{CHARS, chars, chars_by_tool, listing, one, size, whole, word};
+use super::web;
 use super::yaml::{self, Key, Kind, Node, Spot};
 
 /// A key, what it takes, and what holds where nobody says otherwise.
@@ -249,11 +251,53 @@ pub(super) const KEYS: &[Row] = &[
         schema: || models::bound_schema(64),
     },
     Row {
+        name: "web.hosts",
+        doc: "Hosts whose pages `web_fetch` may look at without a question, beside the shipped list: `wiki.example.com`, `*.example.com` for what is below it.",
+        default: None,
+        read: web::hosts,
+        schema: web::hosts_schema,
+    },
+    Row {
+        name: "web.hosts_off",
+        doc: "Hosts that are taken off the list; `*` for the whole of it. What is taken off by one layer stays off.",
+        default: None,
+        read: web::hosts_off,
+        schema: web::hosts_schema,
+    },
+    Row {
+        name: "web.allow_addresses",
+        doc: "Addresses of this machine or of private networks that pages and searches may reach: `127.0.0.1:8888`, `10.20.0.0/16`. Never from a repository.",
+        default: None,
+        read: web::addresses,
+        schema: web::hosts_schema,
+    },
+    Row {
+        name: "web.search_provider",
+        doc: "The search provider that is asked where a search names none; the first where nothing is said.",
+        default: None,
+        read: web::provider,
+        schema: || json!({ "type": "string" }),
+    },
+    Row {
+        name: "web.search_providers",
+        doc: "Search providers by name: `kind` (searxng, brave, tavily, json), `base_url`, `api_key_env` (the variable that holds the key), `default_max_results`; of kind json `url` with `{query}` and `{max_results}`, `results` (where the list stands, dotted), `title`, `address`, `snippet` (its fields), `key_header`.",
+        default: None,
+        read: web::providers,
+        schema: web::providers_schema,
+    },
+    Row {
         name: "providers",
         doc: "What is said of single providers, known ones and one's own: `address` (the URL that requests are put below), `adapter` (how it speaks; openai-chat where nothing is said), `key_env` (the variable that holds the key), `model`, `context_tokens`, `max_output`, `prices` (US dollars for a million tokens), `effort`.",
         default: None,
         read: models::read,
         schema: models::schema,
+    },
+    Row {
+        name: "mcp.servers",
+        doc: "Other people's MCP servers, by name: a program (`command`, `args`, `env`, `cwd`) or an address (`url`, `headers`). `net` names the hosts that a program may reach, `write` lets it write the workspace, `tools` says which of its tools are seen.",
+        default: None,
+        read: mcp::read,
+        schema: mcp::schema,
     },
 ];
 

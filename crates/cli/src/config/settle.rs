@@ -1,13 +1,14 @@
 //! Layers into one: precedence of values, rules of all, and what an untrusted repository may not say.
 
 use nika_guard::manifest::Messages;
+use nika_guard::web::Listed;
 use nika_guard::{Configured, Hook, LayeredRule, Limit, Policy};
 
 use super::change::Change;
 use super::flags::Asked;
 use super::hooks::Written;
 use super::keys::{Brought, KEYS, Said};
-use super::{Effective, Shown};
+use super::{Effective, Shown, mcp};
 use crate::trust::Trust;
 
 /// What is in force. `layers` from the weakest to the strongest; the flags' stance is stronger than all.
@@ -28,6 +29,9 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
                 why: None,
             };
             let held_back = layer.is_repository() && !trusted.holds();
+            if let Change::Server(named) = change {
+                mcp::place(&mut now.servers, named, *layer, at, held_back);
+            }
             row.why = change.never(*layer, &now).or_else(|| {
                 let why = held_back.then(|| change.loosens(&now)).flatten();
                 why.map(|why| format!("{why}, and the repository is {}", because(&trusted)))
@@ -62,7 +66,8 @@ pub(super) fn settle(layers: &[Brought], asked: Option<Asked>, trusted: Trust) -
         let layer = nika_guard::Layer::CommandLine.to_string();
         put(&mut values, Shown { key: "mode".into(), value: stance.to_string(), at, layer, why: None });
     }
-    now.policy = Policy::new(rules, trusted.holds());
+    let listed = Listed::new(now.web.hosts.clone(), now.web.hosts_off.clone());
+    now.policy = Policy::new(rules, trusted.holds()).listing(listed);
     now.messages = Messages(messages);
     now.trusted = trusted;
     values.extend(rules_shown);

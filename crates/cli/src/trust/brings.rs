@@ -36,6 +36,7 @@ pub const BRINGS: &[Brings] = &[
     File("mcp.json"),
     File(".claude.json"),
     Files(".claude", "settings", ".json"),
+    File(".claude/search.json"),
     Tree(".claude/agents"),
     Tree(".claude/commands"),
     Tree(".claude/hooks"),

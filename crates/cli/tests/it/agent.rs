@@ -280,3 +280,42 @@ fn what_an_agent_began_for_another_is_copied_and_not_gone_on_with() {
     let world = scene(MENDS);
     agent(&world, &["x", "--max-cost", "1"]).exits(2).complains("needs prices");
 }
+
+/// A model that has another commit something, apart.
+const COMMITS: &str = "\
+turns:
+  - calls: [{tool: tool_search, arguments: {query: 'select:agent'}}]
+  - calls: [{tool: agent, arguments: {description: Commit, prompt: commit it, isolation: worktree, name: apart}}]
+  - say: Done.
+conversations:
+  - when: {first_user_contains: commit it}
+    turns:
+      - calls: [{tool: write, arguments: {file_path: new.txt, content: new}}]
+      - calls: [{id: git, tool: bash, arguments: {command: 'git add -A && git commit -qm apart && git log --format=%s'}}]
+      - expect: {results: [{id: git, contains: \"apart\\nfirst\"}]}
+        say: Committed.
+";
+
+#[test]
+fn an_agent_in_a_worktree_commits_there() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = scene(COMMITS);
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let out = command.args(words).current_dir(world.root()).env("GIT_CONFIG_GLOBAL", "/dev/null").output();
+        let out = out.expect("git is needed");
+        assert!(out.status.success(), "{words:?}: {}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8_lossy(&out.stdout).trim().to_owned()
+    };
+    git(&["init", "-q"]);
+    git(&["config", "user.name", "Ada"]);
+    git(&["config", "user.email", "ada@example.com"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "first"]);
+    agent(&world, &["start somebody", "--mode", "accept-all"]).exits(0).says("Done.");
+    assert_eq!(git(&["log", "--format=%s", "nika/apart"]), "apart\nfirst");
+    assert_eq!(git(&["status", "--porcelain"]), "", "the workspace itself is untouched");
+    assert_eq!(git(&["-C", "../work-nika-worktrees/apart", "status", "--porcelain"]), "");
+}

@@ -370,3 +370,118 @@ fn a_secret_that_came_meanwhile_is_hidden_too() {
     assert!(hidden && exists(world.root().join("late/.env")));
     assert_eq!(peer.end(), 0);
 }
+
+/// Git outside any sandbox.
+fn git(at: &std::path::Path, words: &[&str]) -> String {
+    let mut command = std::process::Command::new("git");
+    for name in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{name}_NAME"), "Ada").env(format!("GIT_{name}_EMAIL"), "ada@example.com");
+    }
+    let ran =
+        command.args(words).current_dir(at).env("GIT_CONFIG_GLOBAL", "/dev/null").output().expect("git is needed");
+    assert!(ran.status.success(), "{words:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8_lossy(&ran.stdout).trim().to_owned()
+}
+
+/// A world whose root is a worktree of the repository `repo` beside it. All of it lies below `/tmp`.
+fn worktree() -> crate::world::World {
+    let world = world();
+    let repo = world.path("repo");
+    std::fs::create_dir(&repo).expect("a directory");
+    std::fs::remove_dir(world.root()).expect("it is empty");
+    git(&repo, &["init", "-q"]);
+    git(&repo, &["config", "user.name", "Ada"]);
+    git(&repo, &["config", "user.email", "ada@example.com"]);
+    git(&repo, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    git(&repo, &["worktree", "add", "-q", "-b", "side", &world.root().display().to_string()]);
+    world
+}
+
+#[test]
+fn a_worktree_is_committed_in_and_its_repository_has_it() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = worktree().file("a.txt", "one\n");
+    let repo = world.path("repo");
+    let run = |command: &str, more: &[&str]| {
+        let command = format!("command={command}");
+        world.run(&[&["call", "bash", &command, "--mode", "workspace"], more].concat())
+    };
+    run("git status --short", &[]).exits(0).says("?? a.txt").says("sandbox read-only");
+    let commit = run("git add -A && git commit -qm second && git log --format=%s", &[]);
+    commit.exits(0).says("second\nfirst").says("sandbox workspace");
+    assert_eq!(git(&repo, &["log", "--format=%s", "side"]), "second\nfirst");
+    assert_eq!(git(&repo, &["status", "--porcelain"]), "", "the other worktree is what it was");
+    // With no layer over the root it is the same, and in the background.
+    run(
+        "echo two >> a.txt; git commit -qam third && git branch new && git branch -qd new",
+        &["--set", "shell.undo=off"],
+    )
+    .exits(0);
+    assert_eq!(git(&repo, &["log", "-1", "--format=%s", "side"]), "third");
+    // What was committed stays when the files are taken back: the repository is under no layer.
+    run("echo three >> a.txt; git commit -qam fourth", &[]).exits(0);
+    world.run(&["undo"]).exits(0);
+    assert_eq!(
+        (world.text("a.txt"), git(&repo, &["log", "-1", "--format=%s", "side"])),
+        ("one\ntwo\n".into(), "fourth".into())
+    );
+    // And a command that is only looked at commits nothing.
+    let seen = run("git commit -qam fifth", &["preview=true"]);
+    assert!(seen.out.contains("Read-only file system"), "{seen:?}");
+    assert_eq!(git(&repo, &["log", "-1", "--format=%s", "side"]), "fourth");
+}
+
+#[test]
+fn what_starts_programs_in_a_worktrees_repository_is_guarded_as_in_any() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = worktree();
+    let repo = world.path("repo");
+    let run = |command: &str, mode: &str| world.run(&["call", "bash", &format!("command={command}"), "--mode", mode]);
+    // Where the command names it, it is a question; where it does not, the system says no.
+    run("git config alias.x y", "workspace").exits(3).complains("NIKA-205");
+    let script = world.root().join("x.sh");
+    std::fs::write(&script, format!("echo x >> {}/.git/config", repo.display())).expect("a file");
+    for command in ["sh x.sh", "git status; sh x.sh", "git add -A; sh x.sh"] {
+        let ran = run(command, "workspace");
+        assert!(ran.out.contains("Read-only file system"), "{command}: {ran:?}");
+    }
+    // A command line that does not name git writes nothing of the history that all worktrees share.
+    std::fs::write(&script, format!("rm -rf {}/.git/objects/*; git add -A", repo.display())).expect("a file");
+    let ran = run("sh x.sh", "workspace");
+    ran.says("Read-only file system").says("is written only by a command line that names git");
+    git(&repo, &["fsck"]);
+    run(&format!("touch {}/.git/hooks/x", repo.display()), "workspace").exits(3).complains("NIKA-205");
+    assert_eq!(git(&repo, &["config", "--get-all", "user.name"]), "Ada");
+}
+
+#[test]
+fn a_rule_that_speaks_of_the_repository_closes_it_to_its_worktree() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = worktree().file("a.txt", "one\n");
+    let rule = format!("write(/{}/**)", world.path("repo").display());
+    let ran = world.run(&["call", "bash", "command=git add a.txt", "--mode", "workspace", "--deny", &rule]);
+    ran.says("Read-only file system");
+    let ran = world.run(&["call", "bash", "command=git add a.txt", "--mode", "workspace", "--deny", "write(other/**)"]);
+    ran.exits(0);
+}
+
+#[test]
+fn a_file_that_claims_another_repository_opens_nothing_of_it() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = worktree().file("a.txt", "one\n");
+    let repo = world.path("repo");
+    git(&repo, &["worktree", "add", "-q", "-b", "other", "../other"]);
+    let claim = format!("gitdir: {}/.git/worktrees/other\n", repo.display());
+    std::fs::write(world.root().join(".git"), claim).expect("a file");
+    let ran = world.run(&["call", "bash", "command=git add a.txt", "--mode", "workspace"]);
+    assert!(ran.code != 0 && ran.out.contains("not a git repository"), "below /tmp it is not even seen: {ran:?}");
+    assert_eq!(git(&world.path("other"), &["status", "--porcelain"]), "");
+}

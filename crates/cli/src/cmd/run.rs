@@ -1,0 +1,188 @@
+//! `nika run`: a workflow, from its file to its outputs.
+
+mod live;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use nika_contract::{Asker, Cancel, Nobody, ToolError, code};
+use nika_flow::run::Ended;
+use nika_flow::run::action::Model;
+use nika_flow::run::inputs;
+use nika_flow::run::resume::Before;
+use nika_flow::run::verbs::Document;
+use nika_store::{State, journal};
+use serde_json::{Map, Value};
+
+use crate::args::{self, Report};
+use crate::ask::Terminal;
+use crate::cmd::call::cancelled_by_ctrl_c;
+use crate::compose::{self, Built, Ground, Shape, Voice};
+use crate::failure::{self, Failure};
+use crate::flows::{self, Around, By, Consent, Library, Wanted};
+use crate::out;
+use crate::render;
+use crate::time;
+use crate::world::World;
+pub use live::took;
+use report::View;
+
+/// What a shell says of a program that was interrupted.
+const INTERRUPTED: u8 = 130;
+
+pub fn run(args: args::Run) -> Result<ExitCode, Failure> {
+    let output = args.output;
+    match work(args) {
+        Err(Failure::Error(error)) if output != Report::Text => {
+            let mut object = render::error_object(&error, None);
+            if output == Report::StreamJson {
+                // Whatever happens, the last line of a stream is the one that says how it ended.
+                object["event"] = "ended".into();
+                object["status"] = "refused".into();
+            }
+            out::json(&object)?;
+            Ok(ExitCode::from(failure::exit(error.code)))
+        }
+        other => other,
+    }
+}
+
+fn work(args: args::Run) -> Result<ExitCode, Failure> {
+    let world = World::look();
+    let ground = Ground::find(&world, &args.place)?;
+    let mut effective = ground.configure(&world, &args.standing)?;
+    flows::stand(&mut effective);
+    let view = View::new(&world, args.output);
+    let shape = Shape { voice: Voice::Here, objects: true, flows: true, lasting: true, ..Shape::default() };
+    let built = Arc::new(compose::build(&world, &ground, effective, shape)?);
+    let traces = flows::traces(&built)?;
+    let before = args.resume.as_deref().map(|id| gone_on_with(&traces, id)).transpose()?;
+    let (file, pairs) = file_and_inputs(&args, before.as_ref().map(|(_, before)| before))?;
+    let document = flows::open_document(&file, &shown(&ground, &file), &Around::over(&world, &built))?;
+    let inputs = given(&args, &document, &pairs, before.as_ref().map(|(_, before)| before))?;
+    flows::may_use_servers(&document, &built.servers)?;
+    let consent =
+        Consent { world: &world, runs: &traces, root: ground.root(), stance: built.effective.stance, yes: args.yes };
+    let granted = consent.settle(&document)?;
+
+    let cancel = Cancel::default();
+    let asker: Arc<dyn Asker> = if world.has_person && args.output == Report::Text {
+        Arc::new(view.holding(Terminal {
+            colours: world.colours_in_errors,
+            cancel: cancel.clone(),
+            floor: view.floor(),
+        }))
+    } else {
+        Arc::new(Nobody)
+    };
+    let said = Model { provider: args.provider.clone(), model: args.model.clone() };
+    let library = Arc::new(Library { world: world.clone(), built: Arc::clone(&built), said, by: By::Person });
+    let (id, goes_on) = match before {
+        Some((id, _)) => (id, true),
+        None => (format!("run-{}-{}", time::compact(built.clock.unix_ms()), world.pid), false),
+    };
+    view.begin(&document.flow);
+    cancelled_by_ctrl_c(cancel.clone());
+    let wanted = Wanted { document, inputs, granted, id: id.clone(), goes_on };
+    let launched = threads()?.block_on(flows::run(&built, library, asker, view.watch(), cancel, wanted));
+    view.end();
+    let launched = launched?;
+    built.tidy(u64::from(world.pid));
+    view.close(&id, &launched)?;
+    Ok(match &launched.ended {
+        Ended::Completed(_) => ExitCode::SUCCESS,
+        Ended::Failed(_) => ExitCode::from(failure::FAILED),
+        Ended::Aborted(error) => ExitCode::from(failure::exit(error.code)),
+        Ended::Paused => ExitCode::from(INTERRUPTED),
+    })
+}
+
+/// Tasks run at once: some threads, for tools that think while they hold one.
+pub fn threads() -> Result<tokio::runtime::Runtime, Failure> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build()?)
+}
+
+/// The run that is gone on with, and what its trace says.
+fn gone_on_with(traces: &State, id: &str) -> Result<(String, Before), Failure> {
+    let id = find(traces, id)?;
+    let lines: Result<Vec<Value>, _> = journal::lines(traces, &id)?.collect();
+    Ok((id, Before::read(lines?)))
+}
+
+/// The trace that `id` names; `last` is the latest that no other run has begun.
+pub fn find(traces: &State, id: &str) -> Result<String, Failure> {
+    let all = journal::list(traces)?;
+    if id == "last" {
+        let own = all.iter().find(|log| log.id.starts_with("run-") && !log.id.contains('.'));
+        return own.map(|log| log.id.clone()).ok_or_else(|| unknown("nothing was run here yet".to_owned(), &[]));
+    }
+    if all.iter().any(|log| log.id == id) {
+        return Ok(id.to_owned());
+    }
+    let near = nika_contract::text::near_names(id, all.into_iter().map(|log| log.id), 3);
+    Err(unknown(format!("no run here is called '{id}'"), &near))
+}
+
+fn unknown(message: String, near: &[String]) -> Failure {
+    let hint =
+        if near.is_empty() { "`nika trace list` names them".into() } else { format!("there are {}", near.join(", ")) };
+    ToolError::new(code::RUN_TRACE, message).hint(hint).into()
+}
+
+/// The file, and what is said of inputs. Going on with a run needs neither.
+fn file_and_inputs(args: &args::Run, before: Option<&Before>) -> Result<(PathBuf, Vec<(String, String)>), Failure> {
+    let mut words = args.inputs.clone();
+    let file = match (&args.file, before) {
+        // Without a file the first word is an input.
+        (Some(file), Some(before)) if file.to_string_lossy().contains('=') && !file.exists() => {
+            words.insert(0, file.to_string_lossy().into_owned());
+            PathBuf::from(&before.file)
+        }
+        (Some(file), _) => file.clone(),
+        (None, Some(before)) => PathBuf::from(&before.file),
+        (None, None) => {
+            return Err(Failure::usage("there is no workflow: `nika run workflows/NAME.nika.yaml NAME=VALUE`"));
+        }
+    };
+    let file = match (&args.place.roots.first(), file.is_relative() && !file.exists()) {
+        (Some(root), true) => root.join(file),
+        _ => file,
+    };
+    let pair = |word: &String| {
+        let (name, value) =
+            word.split_once('=').ok_or_else(|| Failure::usage(format!("'{word}' is no input; write NAME=VALUE")))?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    Ok((file, words.iter().map(pair).collect::<Result<_, Failure>>()?))
+}
+
+/// What the workflow is given: what was said, else what the run began with.
+fn given(
+    args: &args::Run,
+    document: &Document,
+    pairs: &[(String, String)],
+    before: Option<&Before>,
+) -> Result<Map<String, Value>, Failure> {
+    let values = match (&args.input_file, before) {
+        (Some(path), _) => flows::object_from(path)?,
+        (None, Some(before)) => before.inputs.clone(),
+        (None, None) => Map::new(),
+    };
+    Ok(inputs::gather(&document.flow, values, pairs)?)
+}
+
+/// The file as people recognise it: below the root where it lies there.
+fn shown(ground: &Ground, file: &Path) -> String {
+    let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    whole.strip_prefix(ground.root()).unwrap_or(file).display().to_string()
+}
+
+/// Builds what a run stands on, for commands that run several.
+pub fn built_for_flows(world: &World, ground: &Ground) -> Result<Arc<Built>, Failure> {
+    let mut effective = ground.configure(world, &args::Standing::default())?;
+    flows::stand(&mut effective);
+    let shape = Shape { voice: Voice::Nowhere, objects: true, flows: true, ..Shape::default() };
+    Ok(Arc::new(compose::build(world, ground, effective, shape)?))
+}

@@ -1,0 +1,138 @@
+//! `nika check`: what people see, and what the page about workflows shows.
+
+use crate::world::{World, world};
+
+const PAGE: &str = include_str!("../../../../docs/workflows.md");
+
+/// The blocks of a page: what stands behind their fence, and their text.
+fn blocks(page: &str) -> Vec<(String, String)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in page.lines() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(kind)) => open = Some((kind.to_owned(), String::new())),
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some((_, text)), None) => text.push_str(&format!("{line}\n")),
+            (None, None) => {}
+        }
+    }
+    blocks
+}
+
+#[test]
+fn documents_of_the_page_are_fine_and_its_outputs_are_what_is_printed() {
+    let mut scene: World = world().file("src/a.rs", "// TODO\n");
+    let (mut fine, mut shown) = (0, 0);
+    for (kind, text) in blocks(PAGE) {
+        match kind.as_str() {
+            "yaml" if text.starts_with("schema:") => {
+                scene = scene.file("fine.nika.yaml", &text);
+                scene.run(&["check", "fine.nika.yaml"]).exits(0).says("fine.nika.yaml: fine");
+                fine += 1;
+            }
+            "yaml check" => scene = scene.file("todo.nika.yaml", &text),
+            "console" => {
+                let (command, output) = text.split_once('\n').expect("a command, then what it prints");
+                let words: Vec<&str> = command.strip_prefix("$ nika ").expect("ours").split(' ').collect();
+                let ran = scene.run(&words);
+                assert_eq!(ran.out, output, "{command}");
+                shown += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(fine >= 1 && shown >= 2, "{fine} documents and {shown} outputs");
+}
+
+#[test]
+fn exit_codes_tell_fine_from_faulty_from_unreadable() {
+    let scene = world()
+        .file(
+            "fine.yaml",
+            "schema: nika/workflow@1\npermits: {fs: {read: [\"**\"]}, exec: [ls]}\ntasks: [{id: a, exec: [ls]}]\n",
+        )
+        .file("faulty.yaml", "schema: nika/workflow@1\ntasks: [{id: a, exce: [ls]}]\n")
+        .file("directory/a", "");
+    scene.run(&["check", "fine.yaml"]).exits(0).says("fine.yaml: fine, 1 task");
+    scene.run(&["validate", "fine.yaml", "faulty.yaml"]).exits(1).says("faulty.yaml:2:17: NIKA-871").says("`exec`?");
+    scene.run(&["check", "none.yaml"]).exits(2).complains("none.yaml cannot be read");
+    scene.run(&["check", "directory"]).exits(2).complains("no regular file");
+    scene.run(&["check"]).exits(2);
+    scene.run(&["check", "fine.yaml", "--graph", "png"]).exits(2);
+    let ran = scene.run_with(&["check", "-"], "schema: nika/workflow@1\ntasks: []\n");
+    ran.exits(1).says("stdin:2:8: NIKA-871 `tasks` is empty");
+    std::fs::write(scene.root().join("bytes.yaml"), b"schema: x\n\xff\n").expect("a file");
+    scene.run(&["check", "bytes.yaml"]).exits(2).complains("line 2 is not UTF-8");
+}
+
+#[test]
+fn findings_are_one_json_object() {
+    let scene = world().file(
+        "faulty.yaml",
+        "schema: nika/workflow@1\ntasks: [{id: a, exec: [ls], timeout: 5}, {id: b, exec: [pwd]}]\n",
+    );
+    let ran = scene.run(&["check", "--json", "faulty.yaml"]);
+    ran.exits(1);
+    let object = ran.json();
+    assert_eq!(object["clean"], false);
+    let finding = &object["files"][0]["findings"][0];
+    assert_eq!(finding["line"], 2);
+    assert_eq!(finding["weight"], "error");
+    assert!(finding["caret"].as_str().is_some_and(|caret| caret.ends_with('^')), "{finding}");
+    // What a task needs is said of those that are not broken.
+    assert_eq!(object["files"][0]["needs"]["exec"], serde_json::json!(["pwd"]));
+}
+
+#[test]
+fn permits_that_were_inferred_are_enough() {
+    let tasks = "tasks:\n  - {id: a, exec: [git, log, -1]}\n  - {id: b, invoke: {tool: grep, params: {pattern: x, path: src}}}\n  - {id: c, invoke: {tool: write, params: {file_path: out/a.md, content: x}}}\n  - {id: d, fetch: \"https://a.org/x\"}\n";
+    let scene = world().file("src/a", "").file("a.yaml", &format!("schema: nika/workflow@1\n{tasks}"));
+    scene.run(&["check", "a.yaml"]).exits(1).says("NIKA-877").says("permits.net");
+    let permits = scene.run(&["check", "--infer-permits", "a.yaml"]);
+    permits.exits(0).says("write: [out/a.md]").says("exec: [\"git log -1\"]").says("net: [a.org]");
+    let scene = scene.file("a.yaml", &format!("schema: nika/workflow@1\n{}{tasks}", permits.out));
+    scene.run(&["check", "--strict", "a.yaml"]).exits(0);
+}
+
+#[test]
+fn a_script_beside_a_workflow_is_read_as_one() {
+    let scene = world()
+        .file("fine.yaml", "schema: nika/workflow@1\ntasks: [{id: a, infer: hi}]\n")
+        .file("fine.script.yaml", "turns: [{say: hi}]\n")
+        .file("faulty.script.yaml", "turns:\n  - {sya: hi}\n")
+        .file("turns.yaml", "turns: [{say: hi}]\n");
+    scene.run(&["check", "fine.yaml", "fine.script.yaml"]).exits(0).says("fine.script.yaml: fine, a script\n");
+    let faulty = scene.run(&["check", "fine.yaml", "faulty.script.yaml"]);
+    faulty.exits(1).says("faulty.script.yaml").says("sya").says("NIKA-800");
+    let object = scene.run(&["check", "--json", "fine.script.yaml", "faulty.script.yaml"]).json();
+    assert_eq!((&object["clean"], &object["files"][0]["clean"]), (&false.into(), &true.into()), "{object}");
+    assert_eq!(object["files"][1]["findings"][0]["code"], "NIKA-800", "{object}");
+    // Only the name says so: a workflow that lacks its first line is told.
+    scene.run(&["check", "turns.yaml"]).exits(1).says("NIKA-871");
+    let permits = scene.run(&["check", "--infer-permits", "fine.yaml", "fine.script.yaml"]);
+    assert_eq!(permits.out, "permits: {}\n", "{permits:?}");
+    scene.run(&["check", "--graph", "svg", "fine.script.yaml"]).exits(2).complains("this is a script");
+}
+
+#[test]
+fn a_graph_is_drawn() {
+    let text = "schema: nika/workflow@1\npermits: {fs: {read: [\"**\"]}, exec: [ls]}\ntasks:\n  - {id: one, exec: [ls]}\n  - {id: two, depends_on: one, exec: [ls]}\n";
+    let scene = world().file("a.yaml", text).file("bad.yaml", "tasks: 1\n");
+    scene.run(&["check", "--graph", "mermaid", "a.yaml"]).exits(0).says("t0 --> t1");
+    scene.run(&["check", "--graph", "svg", "a.yaml", "-o", "a.svg"]).exits(0);
+    assert!(scene.text("a.svg").starts_with("<svg ") && scene.text("a.svg").contains(">two</text>"));
+    let ran = scene.run(&["check", "--graph", "svg", "bad.yaml"]);
+    ran.exits(1).complains("NIKA-871");
+    assert!(ran.out.is_empty(), "{}", ran.out);
+}
+
+#[test]
+fn editors_get_a_schema_of_the_language() {
+    let surface = world().run(&["__surface"]).json();
+    let schema = &surface["workflow"];
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    for key in ["schema", "tasks", "permits", "inputs", "outputs", "flows"] {
+        assert!(schema["properties"][key]["description"].is_string(), "{key}");
+    }
+    assert!(schema["$defs"]["task"]["properties"]["for_each"]["description"].is_string());
+}

@@ -1,0 +1,107 @@
+//! `nika init`: what it writes, and what it never does.
+
+use std::fs;
+
+use crate::world::{exists, world};
+
+/// What every template writes.
+const ALWAYS: &[&str] = &[".nika/config.yaml", "workflows/hello.nika.yaml", ".env.example", "README.md"];
+
+#[test]
+fn each_template_is_the_tree_that_it_promises_and_nothing_else() {
+    let world = world();
+    for (template, more) in [
+        ("basic", &["workflows/hello.script.yaml"][..]),
+        ("agent", &["workflows/hello.script.yaml", ".mcp.json"]),
+        ("pipeline", &[]),
+    ] {
+        let ran = world.run(&["init", template, "--template", template]);
+        ran.exits(0).says("Next: cd ");
+        let base = world.root().join(template);
+        let mut wanted: Vec<&str> = ALWAYS.iter().chain(more).copied().collect();
+        let mut found = Vec::new();
+        let mut open = vec![base.clone()];
+        while let Some(dir) = open.pop() {
+            for entry in fs::read_dir(&dir).expect("a directory").flatten() {
+                match entry.path() {
+                    path if path.is_dir() => open.push(path),
+                    path => found.push(path.strip_prefix(&base).expect("below it").display().to_string()),
+                }
+            }
+        }
+        found.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted, "{template}");
+        for name in &wanted {
+            ran.says(&format!("wrote {template}/{name}\n"));
+        }
+        // The name of the directory stands where the template leaves room for it.
+        let readme = fs::read_to_string(base.join("README.md")).expect("it is there");
+        assert!(readme.starts_with(&format!("# {template}\n")) && !readme.contains("%NAME%"), "{readme}");
+    }
+}
+
+#[test]
+fn the_configuration_that_it_writes_is_in_force_and_its_workflow_is_fine() {
+    let world = world();
+    // That of `agent` wants to know what its server says; it is among the first things that a new user runs.
+    for (template, script) in [("basic", true), ("pipeline", false)] {
+        world.run(&["init", template, "--template", template]).exits(0);
+        let root = world.root().join(template).display().to_string();
+        world.run(&["config", "--root", &root]).exits(0).says("permissions.deny").says("write(.env)");
+        let file = format!("{root}/workflows/hello.nika.yaml");
+        world.run(&["check", "--strict", "--root", &root, &file]).exits(0).says("fine");
+        if script {
+            let beside = format!("{root}/workflows/hello.script.yaml");
+            let both = world.run(&["check", "--strict", "--root", &root, &file, &beside]);
+            both.exits(0).says("hello.script.yaml: fine, a script\n");
+        }
+    }
+}
+
+#[test]
+fn the_second_time_it_names_what_is_there_and_writes_nothing() {
+    let world = world().file("README.md", "mine\n");
+    let ran = world.run(&["init"]);
+    ran.exits(2).complains("NIKA-100").complains("README.md").complains("nika init NAME");
+    assert!(!exists(world.root().join(".nika")) && !exists(world.root().join("workflows")));
+    assert_eq!(world.text("README.md"), "mine\n");
+
+    world.run(&["init", "demo"]).exits(0);
+    fs::write(world.root().join("demo/workflows/hello.nika.yaml"), "changed").expect("a file");
+    let again = world.run(&["init", "demo", "--template", "agent"]);
+    again.exits(2);
+    for name in ALWAYS {
+        again.complains(name);
+    }
+    assert_eq!(world.text("demo/workflows/hello.nika.yaml"), "changed");
+    assert!(!exists(world.root().join("demo/.mcp.json")));
+}
+
+#[test]
+fn here_it_begins_beside_what_is_there() {
+    let world = world().file("src/main.rs", "fn main() {}\n");
+    world.run(&["init", "--template", "pipeline"]).exits(0).says("wrote workflows/hello.nika.yaml");
+    assert_eq!(world.text("src/main.rs"), "fn main() {}\n");
+    assert!(world.text("README.md").starts_with("# work\n"));
+}
+
+#[test]
+fn names_that_cannot_be_are_refused_with_what_would_work() {
+    let world = world().file("file", "");
+    for (name, why) in [
+        ("", "empty"),
+        ("a\nb", "cannot be seen"),
+        ("a\u{202e}b", "cannot be seen"),
+        ("no/such/place", "no directory"),
+        ("file", "no directory"),
+        ("demo/..", "cannot be made"),
+    ] {
+        world.run(&["init", name]).exits(2).complains("NIKA-100").complains(why).complains("hint");
+    }
+    let template = world.run(&["init", "demo", "--template", "pipline"]);
+    template.exits(2).complains("basic, agent, pipeline").complains("'pipeline'");
+    assert!(!exists(world.root().join("demo")));
+    world.run(&["init", "日本 <b>"]).exits(0);
+    assert!(world.text("日本 <b>/README.md").starts_with("# 日本 \\<b\\>\n"));
+}

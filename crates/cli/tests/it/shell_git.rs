@@ -1,0 +1,195 @@
+//! Repositories that would like to run things when somebody only looks at them.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::shell::is_confined_here;
+use crate::world::{World, exists, world};
+
+/// Git without a sandbox, as the attacker's victim runs it.
+fn git(world: &World, words: &[&str]) -> String {
+    let out = Command::new("git")
+        .args(words)
+        .current_dir(world.root())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", world.path("home"))
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .stdin(Stdio::null())
+        .output()
+        .expect("git runs");
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+/// A repository with one committed and changed file, and a program that leaves `ran` behind and says so.
+fn repository() -> World {
+    let world = world().file("a.txt", "one\n").file(".gitattributes", "* diff=x filter=x\n").file("evil", "");
+    let ran = world.path("ran").display().to_string();
+    let text = format!("#!/bin/sh\necho EVIL' 'RAN >&2\n: > '{ran}' 2>/dev/null\n: > ran 2>/dev/null\ncat \"$@\"\n");
+    std::fs::write(world.root().join("evil"), text).expect("written");
+    let made = Command::new("chmod").args(["755", "evil"]).current_dir(world.root()).status().expect("chmod runs");
+    assert!(made.success());
+    for words in [
+        &["init", "-q", "-b", "main"][..],
+        &["config", "user.name", "a"],
+        &["config", "user.email", "a@example.org"],
+        &["add", "."],
+        &["commit", "-q", "-m", "begin"],
+    ] {
+        git(&world, words);
+    }
+    std::fs::write(world.root().join("a.txt"), "two\n").expect("written");
+    world
+}
+
+/// Whether the program ran, and forgets that it did.
+fn ran(world: &World) -> bool {
+    let left = [world.path("ran"), world.root().join("ran")];
+    left.iter().filter(|path| exists(path) && std::fs::remove_file(path).is_ok()).count() > 0
+}
+
+/// What is configured, and what reads and runs it.
+const RUNS: &[(&[&str], &str)] = &[
+    (&["config", "diff.x.textconv", "./evil"], "diff"),
+    (&["config", "diff.x.textconv", "./evil"], "log -p -1"),
+    (&["config", "diff.x.command", "./evil"], "diff"),
+    (&["config", "diff.external", "./evil"], "diff"),
+    (&["config", "filter.x.clean", "./evil"], "status"),
+    (&["config", "filter.x.clean", "./evil"], "diff --stat"),
+    (&["config", "filter.x.process", "./evil"], "status --short"),
+    (&["config", "filter.x.smudge", "./evil"], "archive HEAD"),
+    (&["config", "tar.zip.command", "./evil"], "archive --format=zip HEAD"),
+    (&["config", "-f", "hidden", "diff.x.textconv", "./evil"], "show"),
+    (&["config", "-f", "../home/.gitconfig", "diff.x.textconv", "./evil"], "diff"),
+];
+
+#[test]
+fn looking_at_a_repository_asks_before_it_runs_what_its_configuration_names() {
+    if !is_confined_here() {
+        return;
+    }
+    for (set, reads) in RUNS {
+        let world = repository();
+        git(&world, set);
+        if set.contains(&"hidden") {
+            git(&world, &["config", "include.path", "../hidden"]);
+        }
+        let words: Vec<&str> = reads.split(' ').collect();
+        git(&world, &words);
+        assert!(ran(&world), "{set:?}: `git {reads}` runs it, else this tests nothing");
+        for mode in ["read-only", "workspace"] {
+            let asked = world.run(&["call", "bash", &format!("command=git {reads}"), "--mode", mode]);
+            asked.exits(3);
+            assert!(asked.err.contains("is configured, and `git"), "{set:?} {reads}: {asked:?}");
+            assert!(!ran(&world), "{set:?} {reads}");
+        }
+    }
+}
+
+#[test]
+fn a_repository_that_names_nothing_is_looked_at_freely() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository();
+    let call = |text: &str| world.run(&["call", "bash", &format!("command={text}"), "--mode", "read-only"]);
+    call("git diff").exits(0).says("+two");
+    call("git diff --stat | cat").exits(0).says("a.txt");
+    call("git status --short").exits(0).says("M a.txt");
+    call("git log -p -1").exits(0).says("+one");
+    call("git blame a.txt").exits(0).says("two");
+    call("git grep -n two").exits(0).says("a.txt:1");
+    let twice = world.run(&["call", "bash", "command=git diff; echo x > new", "--mode", "workspace"]);
+    twice.exits(0).says("+two");
+}
+
+#[test]
+fn what_can_be_pinned_is_not_asked_about_and_does_not_run() {
+    if !is_confined_here() {
+        return;
+    }
+    let hook = |world: &World| {
+        std::fs::create_dir_all(world.root().join(".husky")).expect("made");
+        std::fs::copy(world.root().join("evil"), world.root().join(".husky/pre-commit")).expect("copied");
+    };
+    for (set, reads) in [
+        (&["config", "core.fsmonitor", "./evil"][..], "git status"),
+        (&["config", "alias.status", "!./evil"], "git status"),
+        (&["config", "core.hooksPath", ".husky"], "git log -p"),
+    ] {
+        let world = repository();
+        hook(&world);
+        git(&world, set);
+        for (after, mode) in [("", "read-only"), ("; echo x > new", "workspace")] {
+            let done = world.run(&["call", "bash", &format!("command={reads}{after}"), "--mode", mode]);
+            done.exits(0);
+            assert!(!done.out.contains("EVIL RAN") && !ran(&world), "{set:?} {mode}: {done:?}");
+        }
+    }
+    let world = repository();
+    git(&world, &["config", "core.fsmonitor", "./evil"]);
+    for sly in ["env -i git status", "env -u GIT_CONFIG_COUNT git status", "env - sh -c 'git status'"] {
+        world.run(&["call", "bash", &format!("command={sly}"), "--mode", "workspace"]).exits(3);
+    }
+    git(&world, &["status"]);
+    assert!(ran(&world), "without the pin it runs");
+}
+
+#[test]
+fn a_repository_in_the_repository_counts_where_git_looks_into_it() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository();
+    let inner = world.root().join("inner");
+    std::fs::create_dir(&inner).expect("made");
+    std::fs::write(inner.join("a.txt"), "one\n").expect("written");
+    let evil = world.root().join("evil").display().to_string();
+    for words in [
+        &["-C", "inner", "init", "-q", "-b", "main"][..],
+        &["-C", "inner", "add", "."],
+        &["-C", "inner", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "in"],
+        &["-C", "inner", "config", "filter.x.clean", &evil],
+    ] {
+        git(&world, words);
+    }
+    let call = |text: &str| world.run(&["call", "bash", &format!("command={text}"), "--mode", "read-only"]);
+    call("git status").exits(0);
+    call("git -C inner status").exits(3);
+    call("cd inner && git diff").exits(3);
+    git(&world, &["add", "inner"]);
+    std::fs::write(inner.join(".gitattributes"), "* filter=x\n").expect("written");
+    std::fs::write(inner.join("a.txt"), "two\n").expect("written");
+    let _ = ran(&world);
+    git(&world, &["status"]);
+    assert!(ran(&world), "git looks into it");
+    call("git status").exits(3).complains("is configured, and `git status` would run it");
+    assert!(!ran(&world));
+    call("git log --oneline").exits(0);
+    assert!(!Path::new(&world.root().join("ran")).exists());
+}
+
+#[test]
+fn a_directory_that_git_cannot_rename_over_a_layer_is_moved_as_the_answer_says() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository();
+    for words in [&["mv", "a.txt", "b.txt"][..], &["config", "core.hooksPath", ".none"]] {
+        git(&world, words);
+    }
+    std::fs::create_dir(world.root().join("old")).expect("made");
+    std::fs::write(world.root().join("old/c.txt"), "three\n").expect("written");
+    git(&world, &["add", "old"]);
+    let call = |text: &str| world.run(&["call", "bash", &format!("command={text}"), "--mode", "workspace"]);
+    let failed = call("git mv old new");
+    if failed.code == 0 || failed.out.contains("cannot be taken back") {
+        eprintln!("skipped: directories can be renamed here");
+        return;
+    }
+    failed.exits(1).says("use `mv A B && git add -A A B`");
+    call("mv old new && git add -A old new").exits(0);
+    assert!(exists(world.root().join("new/c.txt")) && !exists(world.root().join("old")));
+    assert_eq!(git(&world, &["ls-files", "new", "old"]).trim(), "new/c.txt");
+    call("git diff").exits(0);
+}
