@@ -16,6 +16,8 @@ pub const USAGE: u8 = 2;
 /// Refused by a mode, a rule or the boundary.
 pub const REFUSED: u8 = 3;
 
+/// Interrupted by the person; the number that shells use.
+pub const INTERRUPTED: u8 = 130;
 /// A confined program could not be started; the number that shells use.
 pub const NOT_STARTED: u8 = 127;
 

@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::process::ExitCode;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,6 +12,7 @@ use nika_contract::{Block, Output, ToolError, code};
 use nika_runtime::Outcome;
 use serde_json::{Value, json};
 
+use crate::args::Report;
 use crate::failure::{self, Failure};
 use crate::out;
 
@@ -41,6 +43,23 @@ pub fn error_object(error: &ToolError, call: Option<&str>) -> Value {
         "call_id": call,
         "error": { "code": error.code.to_string(), "message": error.message, "hint": error.hint },
     })
+}
+
+/// A run that could not be done, as an object where objects were asked for. Whatever happens, the last line of a stream
+/// is the one that says `how` it ended.
+pub fn told(output: Report, how: (&str, &str), done: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
+    match done {
+        Err(Failure::Error(error)) if output != Report::Text => {
+            let mut object = error_object(&error, None);
+            if output == Report::StreamJson {
+                object["event"] = "ended".into();
+                object[how.0] = how.1.into();
+            }
+            out::json(&object)?;
+            Ok(ExitCode::from(failure::exit(error.code)))
+        }
+        other => other,
+    }
 }
 
 /// A block in the form that MCP gives it.

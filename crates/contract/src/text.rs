@@ -23,6 +23,21 @@ pub fn head_and_tail(text: &str, max_chars: usize) -> Option<String> {
     Some(if cut.chars().count() > max_chars { cut.chars().take(max_chars).collect() } else { cut })
 }
 
+/// An error and what it came from, in one line. Addresses are left out: they are said beside it, and may hold a key.
+pub fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut said: Vec<String> = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let text = error.to_string();
+        let text = text.split(" for url (").next().unwrap_or_default().to_owned();
+        if said.last().is_none_or(|last| !last.contains(&text)) {
+            said.push(text);
+        }
+        next = error.source();
+    }
+    said.join(": ")
+}
+
 /// One line of at most `max_chars` for a preview: white space folded, the rest as an ellipsis.
 pub fn preview(text: &str, max_chars: usize) -> String {
     let mut folded = String::new();

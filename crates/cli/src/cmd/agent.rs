@@ -32,24 +32,9 @@ use crate::time;
 use crate::world::World;
 use live::Live;
 
-/// What a shell says of a program that was interrupted.
-const INTERRUPTED: u8 = 130;
-
 pub fn run(args: args::Agent) -> Result<ExitCode, Failure> {
     let output = args.output;
-    match work(args) {
-        Err(Failure::Error(error)) if output != Report::Text => {
-            let mut object = render::error_object(&error, None);
-            if output == Report::StreamJson {
-                // Whatever happens, the last line of a stream is the one that says how it ended.
-                object["event"] = "ended".into();
-                object["stopped"] = "fault".into();
-            }
-            out::json(&object)?;
-            Ok(ExitCode::from(failure::exit(error.code)))
-        }
-        other => other,
-    }
+    render::told(output, ("stopped", "fault"), work(args))
 }
 
 fn work(args: args::Agent) -> Result<ExitCode, Failure> {
@@ -244,7 +229,7 @@ fn several_threads() -> Result<tokio::runtime::Runtime, Failure> {
 
 fn exit(ended: &Ended) -> ExitCode {
     match (&ended.why, ended.why.error()) {
-        (Why::Cancelled, _) => ExitCode::from(INTERRUPTED),
+        (Why::Cancelled, _) => ExitCode::from(failure::INTERRUPTED),
         (_, Some(error)) => ExitCode::from(failure::exit(error.code)),
         (_, None) => ExitCode::SUCCESS,
     }

@@ -22,31 +22,15 @@ use crate::cmd::call::cancelled_by_ctrl_c;
 use crate::compose::{self, Built, Ground, Shape, Voice};
 use crate::failure::{self, Failure};
 use crate::flows::{self, Around, By, Consent, Library, Wanted};
-use crate::out;
 use crate::render;
 use crate::time;
 use crate::world::World;
 pub use live::took;
 use report::View;
 
-/// What a shell says of a program that was interrupted.
-const INTERRUPTED: u8 = 130;
-
 pub fn run(args: args::Run) -> Result<ExitCode, Failure> {
     let output = args.output;
-    match work(args) {
-        Err(Failure::Error(error)) if output != Report::Text => {
-            let mut object = render::error_object(&error, None);
-            if output == Report::StreamJson {
-                // Whatever happens, the last line of a stream is the one that says how it ended.
-                object["event"] = "ended".into();
-                object["status"] = "refused".into();
-            }
-            out::json(&object)?;
-            Ok(ExitCode::from(failure::exit(error.code)))
-        }
-        other => other,
-    }
+    render::told(output, ("status", "refused"), work(args))
 }
 
 fn work(args: args::Run) -> Result<ExitCode, Failure> {
@@ -95,7 +79,7 @@ fn work(args: args::Run) -> Result<ExitCode, Failure> {
         Ended::Completed(_) => ExitCode::SUCCESS,
         Ended::Failed(_) => ExitCode::from(failure::FAILED),
         Ended::Aborted(error) => ExitCode::from(failure::exit(error.code)),
-        Ended::Paused => ExitCode::from(INTERRUPTED),
+        Ended::Paused => ExitCode::from(failure::INTERRUPTED),
     })
 }
 

@@ -1,6 +1,5 @@
 //! One exchange with addresses that were looked at: request, head, body.
 
-use std::error::Error;
 use std::net::SocketAddr;
 
 use nika_contract::{ToolError, code, text};
@@ -74,7 +73,7 @@ fn client(agent: &str, asked: &Asked, addresses: &[SocketAddr], caps: &Caps) -> 
         builder = builder.tls_certs_only(std::iter::empty());
     }
     builder.build().map_err(|error| {
-        let message = format!("no connection can be made from here: {}", chain(&error));
+        let message = format!("no connection can be made from here: {}", text::causes(&error));
         ToolError::new(code::UNREACHABLE, message)
     })
 }
@@ -99,7 +98,7 @@ async fn take(mut response: Response, host: &str, got: &Got, caps: &Caps) -> Res
 
 /// What went wrong, in words, without the address that is said beside it.
 fn failed(host: &str, error: &reqwest::Error) -> ToolError {
-    let why = text::harmless(&text::preview(&chain(error), 300)).into_owned();
+    let why = text::harmless(&text::preview(&text::causes(error), 300)).into_owned();
     if error.is_timeout() {
         return ToolError::new(code::NET_TIMED_OUT, format!("{host} could not be connected to in time"));
     }
@@ -108,19 +107,4 @@ fn failed(host: &str, error: &reqwest::Error) -> ToolError {
     }
     ToolError::new(code::NET_BAD_ANSWER, format!("{host} did not answer as HTTP wants it: {why}"))
         .hint("the server may be broken, or no web server; nothing of its answer is shown")
-}
-
-/// An error and what it came from, in one line.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut said: Vec<String> = Vec::new();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let text = error.to_string();
-        let text = text.split(" for url (").next().unwrap_or_default().to_owned();
-        if said.last().is_none_or(|last| !last.contains(&text)) {
-            said.push(text);
-        }
-        next = error.source();
-    }
-    said.join(": ")
 }

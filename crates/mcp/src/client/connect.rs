@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nika_contract::{ToolError, code};
+use nika_contract::{ToolError, code, text};
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, serve_client_with_lifecycle,
@@ -20,7 +20,7 @@ use super::http::{self, Http};
 use super::launch::Launch;
 use super::pipes::Pipes;
 use super::server::{Reach, Server};
-use super::sse::{EventStream, said};
+use super::sse::EventStream;
 
 /// What connections are made with.
 #[derive(Debug, Clone)]
@@ -166,8 +166,8 @@ fn explain(server: &Server, error: &ClientInitializeError, health: &Health) -> F
             let spoken: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
             format!("it speaks no revision that is spoken here, but {}", spoken.join(", "))
         }
-        ClientInitializeError::TransportError { error, .. } => said(error.error.as_ref()),
-        other => said(other),
+        ClientInitializeError::TransportError { error, .. } => text::causes(error.error.as_ref()),
+        other => text::causes(other),
     };
     let why = nika_contract::text::preview(&nika_contract::text::harmless(&why), 400);
     let message = format!("the MCP server '{name}' cannot be used: {why}{}", health.remarks());

@@ -16,7 +16,6 @@ use serde_json::{Map, Value};
 use super::ask::Caller;
 use super::handler::Handler;
 use super::server::Server;
-use super::sse::said;
 
 /// How often a wait looks at whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
@@ -100,43 +99,41 @@ impl Connection {
     /// All tools, page by page.
     pub(crate) async fn tools(&self, caller: &Arc<Caller>, cancel: &Cancel) -> Result<Vec<Tool>, ToolError> {
         let has = self.running.peer().peer_info().is_none_or(|info| info.capabilities.tools.is_some());
-        let mut all = Vec::new();
-        let mut cursor = None;
-        for _ in 0..MOST_PAGES {
-            if !has {
-                break;
-            }
-            let page = PaginatedRequestParams::default().with_cursor(cursor.take());
-            let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
-            let ServerResult::ListToolsResult(page) = self.ask(request, caller, cancel).await? else {
-                return Err(self.odd());
-            };
-            all.extend(page.tools);
-            cursor = page.next_cursor.filter(|_| all.len() < MOST_LISTED);
-            if cursor.is_none() {
-                break;
-            }
-        }
-        all.truncate(MOST_LISTED);
-        Ok(all)
+        let request = |page| ClientRequest::ListToolsRequest(ListToolsRequest::with_param(page));
+        let read = |result| match result {
+            ServerResult::ListToolsResult(page) => Some((page.tools, page.next_cursor)),
+            _ => None,
+        };
+        if has { self.pages(caller, cancel, request, read).await } else { Ok(Vec::new()) }
     }
 
     /// All resources, page by page.
     pub(crate) async fn resources(&self, caller: &Arc<Caller>, cancel: &Cancel) -> Result<Vec<Resource>, ToolError> {
         let has = self.running.peer().peer_info().is_none_or(|info| info.capabilities.resources.is_some());
+        let request = |page| ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(page));
+        let read = |result| match result {
+            ServerResult::ListResourcesResult(page) => Some((page.resources, page.next_cursor)),
+            _ => None,
+        };
+        if has { self.pages(caller, cancel, request, read).await } else { Ok(Vec::new()) }
+    }
+
+    /// What a server lists, page by page, within bounds; `read` takes a page and where the next begins.
+    async fn pages<T>(
+        &self,
+        caller: &Arc<Caller>,
+        cancel: &Cancel,
+        request: impl Fn(PaginatedRequestParams) -> ClientRequest,
+        read: impl Fn(ServerResult) -> Option<(Vec<T>, Option<String>)>,
+    ) -> Result<Vec<T>, ToolError> {
         let mut all = Vec::new();
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
-            if !has {
-                break;
-            }
             let page = PaginatedRequestParams::default().with_cursor(cursor.take());
-            let request = ClientRequest::ListResourcesRequest(ListResourcesRequest::with_param(page));
-            let ServerResult::ListResourcesResult(page) = self.ask(request, caller, cancel).await? else {
-                return Err(self.odd());
-            };
-            all.extend(page.resources);
-            cursor = page.next_cursor.filter(|_| all.len() < MOST_LISTED);
+            let answer = self.ask(request(page), caller, cancel).await?;
+            let (listed, next) = read(answer).ok_or_else(|| self.odd())?;
+            all.extend(listed);
+            cursor = next.filter(|_| all.len() < MOST_LISTED);
             if cursor.is_none() {
                 break;
             }
@@ -290,7 +287,7 @@ impl Connection {
                 .error(code::SERVER_DIED, &format!("ended before it answered{}", remarks()))
                 .hint("it is started again for the next call"),
             ServiceError::TransportSend(error) => {
-                let why = text::preview(&text::harmless(&said(error.error.as_ref())), 400);
+                let why = text::preview(&text::harmless(&text::causes(error.error.as_ref())), 400);
                 self.error(code::SERVER_DIED, &format!("could not be asked: {why}{}", remarks()))
             }
             ServiceError::Cancelled { .. } => self.error(code::SERVER_DIED, "gave the call up"),

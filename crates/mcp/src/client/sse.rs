@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use nika_contract::{ToolError, code};
+use nika_contract::{ToolError, code, text};
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use rmcp::RoleClient;
@@ -63,7 +63,7 @@ impl EventStream {
         let mut events = Events::default();
         let mut early = Vec::new();
         let endpoint = loop {
-            let piece = response.chunk().await.map_err(|error| failed(said(&error)))?;
+            let piece = response.chunk().await.map_err(|error| failed(text::causes(&error)))?;
             let piece = piece.ok_or_else(|| failed("the stream ended before it began".to_owned()))?;
             let mut named = None;
             for event in events.take(&piece).map_err(|why| failed(why.to_owned()))? {
@@ -115,7 +115,7 @@ async fn hear(
                 Err(why) => return why.to_owned(),
             },
             Ok(None) => return "it ended its stream".to_owned(),
-            Err(error) => return said(&error),
+            Err(error) => return text::causes(&error),
         };
     }
 }
@@ -142,7 +142,7 @@ impl Door {
                 let (name, value) = header(&name, &value)?;
                 request = request.header(name, value);
             }
-            let response = request.send().await.map_err(|error| unreachable(said(&error)))?;
+            let response = request.send().await.map_err(|error| unreachable(text::causes(&error)))?;
             let status = response.status();
             if status.is_success() {
                 return Ok(response);
@@ -205,18 +205,3 @@ impl Drop for EventStream {
 
 /// The most that one event may be.
 pub(crate) const MOST_EVENT_BYTES: usize = MOST_BYTES;
-
-/// An error and what it came from, without the address, which is said beside it.
-pub(crate) fn said(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut said: Vec<String> = Vec::new();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let text = error.to_string();
-        let text = text.split(" for url (").next().unwrap_or_default().to_owned();
-        if said.last().is_none_or(|last| !last.contains(&text)) {
-            said.push(text);
-        }
-        next = error.source();
-    }
-    said.join(": ")
-}

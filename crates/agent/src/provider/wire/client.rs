@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use nika_contract::text;
+
 use super::super::endpoint::{Patience, Proxies};
 use super::super::{Kind, ModelError};
 
@@ -35,7 +37,7 @@ pub(super) fn build(address: &str, proxies: &Proxies, patience: Patience) -> Res
         let none_for = proxies.none_for.as_deref().and_then(reqwest::NoProxy::from_string);
         builder = builder.proxy(proxy.no_proxy(none_for));
     }
-    builder.build().map_err(|error| failed(&chain(&error)))
+    builder.build().map_err(|error| failed(&text::causes(&error)))
 }
 
 fn failed(why: &str) -> ModelError {
@@ -44,21 +46,6 @@ fn failed(why: &str) -> ModelError {
         message: format!("no connection to a model can be made from here: {why}"),
         retry_after_ms: None,
     }
-}
-
-/// An error and what it came from, in one line. Addresses are left out: they are said beside it.
-pub(super) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut said: Vec<String> = Vec::new();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let text = error.to_string();
-        let text = text.split(" for url (").next().unwrap_or_default().to_owned();
-        if said.last().is_none_or(|last| !last.contains(&text)) {
-            said.push(text);
-        }
-        next = error.source();
-    }
-    said.join(": ")
 }
 
 #[cfg(test)]

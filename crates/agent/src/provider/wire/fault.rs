@@ -8,10 +8,11 @@ use genai::webc::StreamTimeout;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+use nika_contract::text;
+
 use super::super::endpoint::{Adapter, Endpoint};
 use super::super::{Kind, ModelError};
 use super::Seen;
-use super::client::chain;
 
 /// Characters of a provider's own words that are passed on: a paragraph, not a page of HTML.
 const MOST_WORDS: usize = 600;
@@ -150,7 +151,7 @@ fn transport(error: &reqwest::Error) -> Found {
         // The connection stood and broke.
         Kind::Cut
     };
-    Found::of(kind, chain(error))
+    Found::of(kind, text::causes(error))
 }
 
 fn http(status: u16, body: &str, headers: Option<&HeaderMap>, now_ms: u64) -> Found {

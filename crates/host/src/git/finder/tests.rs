@@ -15,7 +15,7 @@ impl Scene {
         fs::create_dir_all(scene.home()).expect("made");
         fs::create_dir_all(scene.root()).expect("made");
         scene.git("", &["init", "-q", "-b", "main"]);
-        scene.write("work/a.txt", "one\n");
+        scene.write("repo/a.txt", "one\n");
         scene.git("", &["add", "."]);
         scene.git("", &["commit", "-q", "-m", "begin"]);
         scene
@@ -26,7 +26,7 @@ impl Scene {
     }
 
     fn root(&self) -> PathBuf {
-        self.0.path().join("work")
+        self.0.path().join("repo")
     }
 
     fn env(&self) -> Vec<(String, String)> {
@@ -52,7 +52,7 @@ impl Scene {
         self.write(path, &(old + text));
     }
 
-    /// Git in a directory of the work tree.
+    /// Git in a directory of the repo tree.
     fn git(&self, below: &str, words: &[&str]) -> String {
         let out = Command::new("git")
             .args(["-c", "protocol.file.allow=always"])
@@ -83,11 +83,11 @@ fn every_setting_that_git_lists_is_found_as_git_lists_it() {
     let scene = Scene::new();
     scene.write(
         "home/.gitconfig",
-        "[user]\n\tname = A \"b # c\" d ; e\n[includeIf \"gitdir:**/work/\"]\n\tpath = .more\n[alias]\n st = status\n",
+        "[user]\n\tname = A \"b # c\" d ; e\n[includeIf \"gitdir:**/repo/\"]\n\tpath = .more\n[alias]\n st = status\n",
     );
     scene.write("home/.more", "[Filter \"Big.File\"]\n\tClean = run \\\n  me\\t\n");
     scene.write("home/.config/git/config", "[core]\n\tabbrev=12\n");
-    scene.write("work/.git/extra", "[diff \"a\\\"b\"] textconv = x\n\tcommand\n");
+    scene.write("repo/.git/extra", "[diff \"a\\\"b\"] textconv = x\n\tcommand\n");
     scene.git("", &["config", "--add", "include.path", "extra"]);
     scene.git("", &["config", "diff.x.textconv", "a  b#c"]);
     let listed = scene.git("", &["config", "--list", "-z", "--includes"]);
@@ -111,8 +111,8 @@ fn every_setting_that_git_lists_is_found_as_git_lists_it() {
 #[test]
 fn a_file_of_the_workspace_that_the_person_includes_is_not_theirs() {
     let scene = Scene::new();
-    scene.write("work/shared.gitconfig", "[diff \"x\"]\n\ttextconv = ./x\n");
-    scene.write("home/.gitconfig", "[include]\n\tpath = ~/../work/shared.gitconfig\n");
+    scene.write("repo/shared.gitconfig", "[diff \"x\"]\n\ttextconv = ./x\n");
+    scene.write("home/.gitconfig", "[include]\n\tpath = ~/../repo/shared.gitconfig\n");
     assert_eq!(scene.has("", "diff.x.textconv"), Some(false));
 }
 
@@ -131,7 +131,7 @@ fn the_repository_above_and_the_one_that_a_file_names_are_found() {
     assert_eq!(scene.has("", "diff.y.command"), None);
     scene.git("", &["init", "-q", "--bare", "bare"]);
     scene.git("bare", &["config", "filter.z.clean", "z"]);
-    assert_eq!(scene.has("bare", "filter.z.clean"), Some(false), "without a work tree");
+    assert_eq!(scene.has("bare", "filter.z.clean"), Some(false), "without a repo tree");
     assert_eq!(scene.has("", "filter.z.clean"), None);
 }
 
@@ -141,13 +141,13 @@ fn repositories_that_git_looks_into_by_itself_are_found() {
         let scene = Scene::new();
         let below = "long/".repeat(30);
         scene.git("", &["config", "index.version", version]);
-        scene.write(&format!("work/{below}b.txt"), "b");
+        scene.write(&format!("repo/{below}b.txt"), "b");
         scene.git("", &["init", "-q", "-b", "main", "inner"]);
-        scene.write("work/inner/c.txt", "c");
+        scene.write("repo/inner/c.txt", "c");
         scene.git("inner", &["add", "."]);
         scene.git("inner", &["commit", "-q", "-m", "inner"]);
         scene.git("inner", &["config", "filter.x.clean", "./x"]);
-        scene.write("work/zzz", "z");
+        scene.write("repo/zzz", "z");
         assert_eq!(scene.has("", "filter.x.clean"), None, "nothing leads there");
         scene.git("", &["-c", "advice.addEmbeddedRepo=false", "add", "-A"]);
         assert!(scene.git("", &["ls-files", "-s"]).contains("160000"));
@@ -176,20 +176,20 @@ fn an_index_with_long_names_of_objects_is_read() {
 fn what_cannot_be_read_is_unknown() {
     type Spoil = fn(&Scene);
     let cases: &[(&str, Spoil)] = &[
-        ("line 1", |scene| scene.write("work/.git/config", "nonsense\n")),
-        ("index", |scene| scene.write("work/.git/index", "DIRC\0\0\0\u{9}\0\0\0\0")),
-        ("index", |scene| scene.write("work/.git/index", "short")),
-        ("includes", |scene| scene.add("work/.git/config", "[include]\npath = ~somebody/x\n")),
-        ("deep", |scene| scene.add("work/.git/config", "[include]\npath = config\n")),
+        ("line 1", |scene| scene.write("repo/.git/config", "nonsense\n")),
+        ("index", |scene| scene.write("repo/.git/index", "DIRC\0\0\0\u{9}\0\0\0\0")),
+        ("index", |scene| scene.write("repo/.git/index", "short")),
+        ("includes", |scene| scene.add("repo/.git/config", "[include]\npath = ~somebody/x\n")),
+        ("deep", |scene| scene.add("repo/.git/config", "[include]\npath = config\n")),
         ("no file", |scene| {
             fs::remove_file(scene.root().join(".git/config")).expect("removed");
             let made = Command::new("mkfifo").arg(scene.root().join(".git/config")).status().expect("mkfifo runs");
             assert!(made.success());
         }),
-        ("longer", |scene| scene.write("work/.git/config", &"# long\n".repeat(200_000))),
+        ("longer", |scene| scene.write("repo/.git/config", &"# long\n".repeat(200_000))),
         ("no directory", |scene| {
             fs::remove_dir_all(scene.root().join(".git")).expect("removed");
-            scene.write("work/.git", "gitdir: \n");
+            scene.write("repo/.git", "gitdir: \n");
         }),
     ];
     for (wanted, spoil) in cases {
@@ -207,15 +207,15 @@ fn what_cannot_be_read_is_unknown() {
 #[test]
 fn files_that_include_each_other_many_times_are_unknown_at_once() {
     let scene = Scene::new();
-    scene.add("work/.git/config", &"[include]\npath = config\n".repeat(100));
+    scene.add("repo/.git/config", &"[include]\npath = config\n".repeat(100));
     assert!(scene.at("").unknown.is_some_and(|why| why.contains("deep")));
     let scene = Scene::new();
     let beside: String = (0..100).map(|n| format!("[include]\npath = not-there-{n}\n")).collect();
-    scene.add("work/.git/config", &beside);
+    scene.add("repo/.git/config", &beside);
     assert!(scene.at("").unknown.is_some_and(|why| why.contains("more than 64 files")));
     let scene = Scene::new();
-    scene.add("work/.git/config", &"[include]\npath = more\n".repeat(64));
-    scene.write("work/.git/more", "[filter \"x\"]\nclean = ./x\n");
+    scene.add("repo/.git/config", &"[include]\npath = more\n".repeat(64));
+    scene.write("repo/.git/more", "[filter \"x\"]\nclean = ./x\n");
     assert_eq!(scene.has("", "filter.x.clean"), Some(false), "as many as are read");
 }
 
@@ -269,7 +269,7 @@ fn a_path_that_is_not_text_is_unknown() {
 fn a_hook_that_reading_may_run_is_found() {
     let scene = Scene::new();
     assert_eq!(scene.has("", "hook.post-index-change"), None);
-    scene.write("work/.git/hooks/post-index-change", "");
+    scene.write("repo/.git/hooks/post-index-change", "");
     assert_eq!(scene.has("", "hook.post-index-change"), Some(false));
 }
 
@@ -296,10 +296,10 @@ fn an_index_that_was_cut_or_changed_is_odd_or_read_and_nothing_worse() {
 fn a_place_that_a_condition_would_hide_is_looked_at() {
     let scene = Scene::new();
     scene.git("", &["config", "core.hooksPath", "mine"]);
-    scene.write("work/mine/post-index-change", "");
-    scene.add("work/.git/config", "[includeIf \"gitdir:/not-here/\"]\npath = decoy\n");
-    scene.write("work/.git/decoy", "[core]\nhooksPath = nowhere\n");
+    scene.write("repo/mine/post-index-change", "");
+    scene.add("repo/.git/config", "[includeIf \"gitdir:/not-here/\"]\npath = decoy\n");
+    scene.write("repo/.git/decoy", "[core]\nhooksPath = nowhere\n");
     assert_eq!(scene.has("", "hook.post-index-change"), Some(false));
-    scene.write("work/.git/decoy", "[extensions]\nobjectFormat = sha256\n[extensions]\nobjectFormat = sha1\n");
+    scene.write("repo/.git/decoy", "[extensions]\nobjectFormat = sha256\n[extensions]\nobjectFormat = sha1\n");
     assert!(scene.at("").unknown.is_some_and(|why| why.contains("two formats")));
 }

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use nika_contract::{ToolError, code};
+use nika_contract::{ToolError, code, text};
 use reqwest::{Method, StatusCode, Url, header};
 use serde_json::Value;
 
@@ -137,7 +137,7 @@ impl Fetch {
             .body(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)
             .timeout(self.limits.whole);
         // The body is left alone: it may be a stream without an end.
-        let response = request.send().await.map_err(|error| unreached(server, &chain(&error)))?;
+        let response = request.send().await.map_err(|error| unreached(server, &text::causes(&error)))?;
         let values = response.headers().get_all(header::WWW_AUTHENTICATE);
         Ok(values.iter().filter_map(|value| value.to_str().ok()).map(str::to_owned).collect())
     }
@@ -151,7 +151,7 @@ impl Fetch {
     }
 
     async fn send(&self, url: &Url, request: reqwest::RequestBuilder) -> Result<(Fetched, Option<String>), ToolError> {
-        let failed = |error: reqwest::Error| unreached(url, &chain(&error));
+        let failed = |error: reqwest::Error| unreached(url, &text::causes(&error));
         let mut response = request.timeout(self.limits.whole).send().await.map_err(failed)?;
         let status = response.status();
         let location = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok()).map(str::to_owned);
@@ -191,7 +191,7 @@ impl Fetch {
             let none_for = self.proxies.none_for.as_deref().and_then(reqwest::NoProxy::from_string);
             builder = builder.proxy(proxy.no_proxy(none_for));
         }
-        builder.build().map_err(|error| chain(&error))
+        builder.build().map_err(|error| text::causes(&error))
     }
 }
 
@@ -206,21 +206,6 @@ fn unreached(url: &Url, why: &str) -> ToolError {
     place.set_query(None);
     ToolError::new(code::MCP_LOGIN_UNREACHED, format!("'{place}' gives no usable answer: {why}"))
         .hint("look whether it can be reached from here, and whether a proxy is needed; then try again")
-}
-
-/// An error and what it came from, in one line. Addresses are left out: they are said beside it.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut said: Vec<String> = Vec::new();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let text = error.to_string();
-        let text = text.split(" for url (").next().unwrap_or_default().to_owned();
-        if said.last().is_none_or(|last| !last.contains(&text)) {
-            said.push(text);
-        }
-        next = error.source();
-    }
-    said.join(": ")
 }
 
 #[cfg(test)]

@@ -238,7 +238,7 @@ impl Session {
             "slowly" => {
                 let token = &params["_meta"]["progressToken"];
                 for step in 1..=3 {
-                    tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+                    tokio::time::sleep(std::time::Duration::from_millis(800)).await;
                     let params = json!({"progressToken": token, "progress": step, "total": 3, "message": "on it"});
                     self.say(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})).await;
                 }
