@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use nika_guard::PermitKind;
 use serde_json::Value;
 
 /// A place in the document: one-based line and column, and how many characters it takes.
@@ -118,6 +119,21 @@ pub struct Permits {
     pub tools: Vec<At<String>>,
     /// Environment variables that its commands see beside the harmless ones.
     pub env: Vec<At<String>>,
+}
+
+impl Permits {
+    /// Every line with its kind, in the order that pages show them.
+    pub fn lines(&self) -> impl Iterator<Item = (PermitKind, &At<String>)> {
+        let groups = [
+            (PermitKind::Read, &self.read),
+            (PermitKind::Write, &self.write),
+            (PermitKind::Net, &self.net),
+            (PermitKind::Exec, &self.exec),
+            (PermitKind::Tool, &self.tools),
+            (PermitKind::Env, &self.env),
+        ];
+        groups.into_iter().flat_map(|(kind, of)| of.iter().map(move |line| (kind, line)))
+    }
 }
 
 /// Bounds of a run.

@@ -14,7 +14,7 @@ use nika_flow::run::verbs;
 use nika_flow::run::verbs::Document;
 use nika_flow::tools::ENDING;
 use nika_flow::{finding, model};
-use nika_guard::{PermitKind, PermitLine, Permits};
+use nika_guard::{PermitLine, Permits};
 use nika_runtime::{Session, Whole};
 use nika_store::Hash;
 use nika_tools::file::ByPlan;
@@ -97,8 +97,16 @@ fn document(bytes: &[u8], shown: &str, around: &Around) -> Result<Document, Tool
         let message = format!("{shown} has findings, so it is not run:\n{}", all.join("").trim_end());
         return Err(ToolError::new(code::FLOW_FAULTY, message).hint(format!("`nika check {shown}` shows them again")));
     };
-    let lines = match &flow.permits {
-        Some(stated) => stated_lines(stated, shown),
+    let lines: Vec<PermitLine> = match &flow.permits {
+        Some(stated) => {
+            let at = |line: usize| format!("{shown}:{line}");
+            let line = |(kind, text): (_, &model::At<String>)| PermitLine {
+                kind,
+                text: text.value.clone(),
+                at: at(text.at.line),
+            };
+            stated.lines().map(line).collect()
+        }
         None => {
             let at = format!("{shown}, as its tasks need it");
             let line = |(kind, text)| PermitLine { kind, text, at: at.clone() };
@@ -113,24 +121,6 @@ fn document(bytes: &[u8], shown: &str, around: &Around) -> Result<Document, Tool
         flow: Arc::new(flow),
         permits: Arc::new(permits),
     })
-}
-
-/// What a document states, line by line.
-fn stated_lines(stated: &model::Permits, shown: &str) -> Vec<PermitLine> {
-    let groups = [
-        (PermitKind::Read, &stated.read),
-        (PermitKind::Write, &stated.write),
-        (PermitKind::Net, &stated.net),
-        (PermitKind::Exec, &stated.exec),
-        (PermitKind::Tool, &stated.tools),
-        (PermitKind::Env, &stated.env),
-    ];
-    let line = |kind, text: &model::At<String>| PermitLine {
-        kind,
-        text: text.value.clone(),
-        at: format!("{shown}:{}", text.at.line),
-    };
-    groups.into_iter().flat_map(|(kind, of)| of.iter().map(move |text| line(kind, text))).collect()
 }
 
 impl verbs::Library for Library {

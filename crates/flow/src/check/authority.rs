@@ -18,27 +18,17 @@ pub(super) fn check(flow: &Flow, needs: &[Need], permits_at: Span, around: &dyn 
     let home = around.site().home;
     let home = home.to_str();
     let mut lines: Vec<PermitLine> = Vec::new();
-    let groups: [(PermitKind, &[At<String>]); 6] = [
-        (PermitKind::Read, &stated.read),
-        (PermitKind::Write, &stated.write),
-        (PermitKind::Net, &stated.net),
-        (PermitKind::Exec, &stated.exec),
-        (PermitKind::Tool, &stated.tools),
-        (PermitKind::Env, &stated.env),
-    ];
-    for (kind, texts) in groups {
-        for text in texts {
-            let line = PermitLine { kind, text: text.value.clone(), at: format!("line {}", text.at.line) };
-            match Permits::parse(&flow.name, std::slice::from_ref(&line), home) {
-                Ok(_) => lines.push(line),
-                Err(error) => {
-                    let message = format!("`permits.{}`: {error}", kind.key());
-                    findings.push(Finding::error(code::FLOW_RULE, text.at, message));
-                }
+    for (kind, text) in stated.lines() {
+        let line = PermitLine { kind, text: text.value.clone(), at: format!("line {}", text.at.line) };
+        match Permits::parse(&flow.name, std::slice::from_ref(&line), home) {
+            Ok(_) => lines.push(line),
+            Err(error) => {
+                let message = format!("`permits.{}`: {error}", kind.key());
+                findings.push(Finding::error(code::FLOW_RULE, text.at, message));
             }
-            if kind == PermitKind::Tool {
-                findings.extend(unknown_tool(text, around));
-            }
+        }
+        if kind == PermitKind::Tool {
+            findings.extend(unknown_tool(text, around));
         }
     }
     let Ok(permits) = Permits::parse(&flow.name, &lines, home) else { return findings };
