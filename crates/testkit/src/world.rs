@@ -254,6 +254,12 @@ impl World {
             origin: None,
         };
         let outcome = made.tokio.block_on(made.runtime.dispatch(session, incoming)).expect("no fault of ours");
+        // A schema of results is a promise: clients refuse an answer without the data, and workflows read it.
+        if let (Ok(output), Ok(tool)) = (&outcome.result, made.runtime.find(&outcome.tool))
+            && tool.output_schema().is_some()
+        {
+            assert!(output.structured.is_some(), "{} answers without its data: {}", outcome.tool, output.joined_text());
+        }
         Called { outcome }
     }
 

@@ -139,7 +139,7 @@ pub struct ChangeSet {
 }
 
 /// The result, as data.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Changed {
     /// Whether nothing was written because `dry_run` was set.
     pub dry_run: bool,
@@ -229,7 +229,9 @@ impl Tool for ChangeSet {
         })
         .await?;
         if written.is_empty() {
-            return Ok(Output::text("The changes cancel each other out; nothing was written."));
+            let text = "The changes cancel each other out; nothing was written.";
+            let nothing = serde_json::to_value(Changed::default()).ok();
+            return Ok(Output { structured: nothing, ..Output::text(text) });
         }
         for written in written {
             let slot = slots.iter().find(|slot| slot.place.path == written.place.path);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::{Encoding, Limits, detect, unified};
 use nika_guard::{Effects, Place};
-use nika_host::fs::{Change, Workspace};
+use nika_host::fs::{Change, Workspace, sha256};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -80,15 +80,27 @@ impl Tool for Write {
         let written = retried(&self.files, cx, |locked| {
             let Planned { change, bytes, former, kept } = self.plan(cx, &place, &params.content)?;
             if former.as_ref() == Some(&bytes) {
-                return Ok(None);
+                return Ok(Err(bytes));
             }
             let written = locked.commit(cx, vec![change])?.remove(0);
-            Ok(Some((written, bytes, former, kept)))
+            Ok(Ok((written, bytes, former, kept)))
         })
         .await?;
         let shown = place.shown().into_owned();
-        let Some((written, bytes, former, kept)) = written else {
-            return Ok(Output::text(format!("{shown} already holds exactly this; nothing was written.")));
+        let (written, bytes, former, kept) = match written {
+            Ok(written) => written,
+            Err(bytes) => {
+                let text = format!("{shown} already holds exactly this; nothing was written.");
+                let (hash, bytes) = (hex(sha256(&bytes)), bytes.len());
+                let as_it_is = WrittenFile {
+                    path: shown,
+                    created: false,
+                    bytes,
+                    sha256_before: Some(hash.clone()),
+                    sha256_after: hash,
+                };
+                return Ok(Output { structured: serde_json::to_value(as_it_is).ok(), ..Output::text(text) });
+            }
         };
         let diff = unified(former.as_deref(), Some(&bytes), &shown, &Limits::default());
         let result = WrittenFile {

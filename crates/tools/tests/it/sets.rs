@@ -189,3 +189,15 @@ fn a_set_is_merged_into_what_others_changed_elsewhere() {
     assert!(refused.refused(218).message.contains("NIKA-212"));
     assert_eq!(world.text("a.txt"), "ONE\ntwo\nthree\nVIER\nfive\nsechs\n");
 }
+
+#[test]
+fn a_set_that_changes_nothing_answers_with_its_data_too() {
+    let world = world();
+    let set = json!({"changes": [
+        {"op": "create", "file_path": "a", "content": "a\n"},
+        {"op": "delete", "file_path": "a"},
+    ]});
+    let called = world.call("change_set", set);
+    called.says("nothing was written");
+    assert_eq!(called.ok().structured.as_ref().map(|data| data["created"].clone()), Some(json!([])));
+}
