@@ -372,7 +372,7 @@ fn a_secret_that_came_meanwhile_is_hidden_too() {
 }
 
 /// Git outside any sandbox.
-fn git(at: &std::path::Path, words: &[&str]) -> String {
+pub(crate) fn git(at: &std::path::Path, words: &[&str]) -> String {
     let mut command = std::process::Command::new("git");
     for name in ["AUTHOR", "COMMITTER"] {
         command.env(format!("GIT_{name}_NAME"), "Ada").env(format!("GIT_{name}_EMAIL"), "ada@example.com");

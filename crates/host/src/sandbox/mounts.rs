@@ -7,6 +7,7 @@
 //! Paths are resolved without following any link, so that what another process swaps meanwhile is an error and not
 //! another place.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -14,7 +15,8 @@ use std::path::{Component, Path, PathBuf};
 
 use nika_guard::profile::{Access, Placeholder, Profile, Step};
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fchmod, mkdirat, openat, openat2, readlink, statat, symlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, fchmod, ftruncate, futimens,
+    mkdirat, openat, openat2, readlink, statat, symlinkat,
 };
 use rustix::io::{Errno, write};
 use rustix::mount::{
@@ -43,6 +45,8 @@ const LINKS: &[(&CStr, &CStr)] = &[
 const OWN: &[(&str, &str)] = &[("run", "/run"), ("vartmp", "/var/tmp"), ("dev", "/dev"), ("tmp", "/tmp")];
 /// Links in `/run` that whole distributions live behind.
 const KEPT_IN_RUN: &[&str] = &["current-system", "booted-system", "wrappers", "opengl-driver"];
+/// Bits of a mode that let a file be run: git compares the owner's.
+const EXECUTABLE: u32 = 0o111;
 /// The first kernel where a world has its own bound on processes.
 const OWN_PID_MAX: (u32, u32) = (6, 14);
 
@@ -249,6 +253,8 @@ struct Private {
     own: OwnedFd,
     /// The same, read-only: copies of its entries are, too.
     fixed: OwnedFd,
+    /// Hidden files that have a stand-in of their own.
+    hidden: Cell<u32>,
 }
 
 impl Private {
@@ -260,7 +266,21 @@ impl Private {
         // It must stand somewhere to be copied from.
         let at = openat2(&own, "fixed", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::BENEATH);
         at.and_then(|at| put(&fixed, &at)).map_err(lost(TMP, "tmpfs"))?;
-        Ok(Private { own, fixed })
+        Ok(Private { own, fixed, hidden: Cell::new(0) })
+    }
+
+    /// A file that nobody can read and nobody can tell from the one that it hides without reading: by size and time
+    /// git knows that a tracked file is unchanged (`core.checkStat=minimal`), and does not fail on it.
+    fn unreadable(&self, like: &Stat) -> std::result::Result<String, Errno> {
+        let name = format!("hidden-{}", self.hidden.get());
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = openat(&self.own, &name, flags, Mode::empty())?;
+        self.hidden.set(self.hidden.get() + 1);
+        fchmod(&file, Mode::from_raw_mode(like.st_mode & EXECUTABLE))?;
+        ftruncate(&file, like.st_size.unsigned_abs())?;
+        let modified = Timespec { tv_sec: like.st_mtime, tv_nsec: like.st_mtime_nsec as _ };
+        futimens(&file, &Timestamps { last_access: modified, last_modification: modified })?;
+        Ok(name)
     }
 
     /// A copy of one of its entries, as a mount.
@@ -322,8 +342,12 @@ impl Private {
             (_, Some(tree)) => tree,
             (Step::Hide(_), None) => {
                 let stat = statat(&at, "", AtFlags::EMPTY_PATH).map_err(failed())?;
-                let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-                self.fixed_part(if is_directory { "hidden-directory" } else { "hidden-file" })?
+                let name = match FileType::from_raw_mode(stat.st_mode) {
+                    FileType::Directory => "hidden-directory".to_owned(),
+                    FileType::RegularFile => self.unreadable(&stat).map_err(failed())?,
+                    _ => "hidden-file".to_owned(),
+                };
+                self.fixed_part(&name)?
             }
             // A copy of itself.
             (_, None) => copy(&at, true).map_err(failed())?,

@@ -84,6 +84,10 @@ const STILL_GIT: &[(&str, &str)] = &[
     ("safe.bareRepository", "explicit"),
 ];
 
+/// What a hidden file and its stand-in have in common is size and time; git knows by them that it is unchanged, where by
+/// default it looks also at what cannot be the same, and then fails on a file that it cannot read.
+const GIT_BESIDE_HIDDEN: &[(&str, &str)] = &[("core.checkStat", "minimal")];
+
 /// Programs that write a repository for whoever starts them.
 const WORKS_WITH_GIT: &[&str] = &["git", "git-lfs", "gh", "glab", "hub", "jj", "pre-commit"];
 
@@ -182,6 +186,10 @@ impl Ground {
                 Effect::Net(host) => profile.hosts.push(host.clone()),
                 _ => {}
             }
+        }
+        let mut hidden = profile.secrets.iter().chain(&profile.masked);
+        if hidden.any(|path| profile.roots.iter().any(|root| path.starts_with(root))) {
+            configure_git(&mut profile.env, GIT_BESIDE_HIDDEN);
         }
         Ok(profile)
     }
