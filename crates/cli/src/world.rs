@@ -3,7 +3,7 @@
 
 use std::env;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nika_contract::{ToolError, code};
 
@@ -24,8 +24,6 @@ pub struct World {
     pub colours: bool,
     /// Whether stderr may.
     pub colours_in_errors: bool,
-    /// The environment of hooks: where programs are, the home, the language.
-    pub hook_env: Vec<(String, String)>,
     /// This process.
     pub pid: u32,
 }
@@ -49,7 +47,6 @@ impl World {
             has_person: io::stdin().is_terminal() && io::stderr().is_terminal(),
             colours: !plain && io::stdout().is_terminal(),
             colours_in_errors: !plain && io::stderr().is_terminal(),
-            hook_env: hook_env(),
             pid: std::process::id(),
             home,
         }
@@ -90,18 +87,76 @@ impl World {
         env::var(name).ok().filter(|value| !value.trim().is_empty())
     }
 
+    /// Where programs are that run outside the sandbox, in the form of `PATH`: what may be written from within it is
+    /// none of it.
+    pub fn programs(&self, roots: &[PathBuf]) -> String {
+        programs(&self.variable("PATH").unwrap_or_default(), roots)
+    }
+
+    /// The environment of hooks over `roots`: where programs are, the home, the language.
+    pub fn hook_env(&self, roots: &[PathBuf]) -> Vec<(String, String)> {
+        let named = ["HOME", "LANG"].into_iter().filter_map(|name| Some((name.to_owned(), env::var(name).ok()?)));
+        std::iter::once(("PATH".to_owned(), self.programs(roots))).chain(named).collect()
+    }
+
     /// The home as text, for `~/` in rules.
     pub fn home_text(&self) -> Option<String> {
         self.home.as_ref().and_then(|home| home.to_str()).map(str::to_owned)
     }
 }
 
-/// A relative entry of `PATH` is a directory of whichever repository is open, so hooks do not get it.
-fn hook_env() -> Vec<(String, String)> {
-    let absolute = |path: String| {
-        let entries: Vec<&str> = path.split(':').filter(|entry| entry.starts_with('/')).collect();
-        entries.join(":")
+/// Where programs are looked for when `PATH` names no place that holds. Not an empty one: that is the current directory.
+const SYSTEM_PROGRAMS: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The entries of `path` that are not the workspace's. A relative or empty one is a directory of whichever repository is
+/// open, and what lies below a root (`.venv/bin`) a command in the sandbox may write; neither by another name.
+fn programs(path: &str, roots: &[PathBuf]) -> String {
+    let below = |dir: &Path| roots.iter().any(|root| dir.starts_with(root));
+    let apart = |entry: &&str| {
+        let dir = Path::new(*entry);
+        // One that is not there yet may be made, below what is.
+        let real = dir.ancestors().find_map(|dir| std::fs::canonicalize(dir).ok());
+        dir.is_absolute() && !below(dir) && !real.is_some_and(|dir| below(&dir))
     };
-    let named = ["PATH", "HOME", "LANG"].into_iter().filter_map(|name| Some((name.to_owned(), env::var(name).ok()?)));
-    named.map(|(name, value)| if name == "PATH" { (name, absolute(value)) } else { (name, value) }).collect()
+    let entries: Vec<&str> = path.split(':').filter(apart).collect();
+    if entries.is_empty() { SYSTEM_PROGRAMS.to_owned() } else { entries.join(":") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_outside_the_sandbox_are_never_the_workspaces() {
+        let scene = tempfile::tempdir().expect("a directory");
+        let base = scene.path().canonicalize().expect("it is there");
+        for dir in ["work/.venv/bin", "work-tools/bin"] {
+            std::fs::create_dir_all(base.join(dir)).expect("made");
+        }
+        std::os::unix::fs::symlink(base.join("work/.venv"), base.join("venv")).expect("a link");
+        let at = |name: &str| base.join(name).to_str().expect("text").to_owned();
+        let roots = [base.join("work"), PathBuf::from("/srv/other")];
+        for (entry, stays) in [
+            (String::new(), false),
+            (".".into(), false),
+            ("bin".into(), false),
+            (at("work"), false),
+            (at("work/.venv/bin"), false),
+            (at("work/not/there"), false),
+            (at("work-tools/../work/.venv/bin"), false),
+            (at("venv/bin"), false),
+            (at("venv/not/there"), false),
+            ("/srv/other/bin".into(), false),
+            (at("work-tools/bin"), true),
+            (at("not/there"), true),
+            ("/bin".into(), true),
+        ] {
+            let kept = programs(&format!("/usr/bin:{entry}:/sbin"), &roots);
+            let expected = if stays { format!("/usr/bin:{entry}:/sbin") } else { "/usr/bin:/sbin".into() };
+            assert_eq!(kept, expected, "{entry:?}");
+        }
+        for none in ["", ".:bin", &at("work/bin")] {
+            assert_eq!(programs(none, &roots), SYSTEM_PROGRAMS, "an empty one would be the current directory");
+        }
+    }
 }

@@ -57,31 +57,89 @@ pub fn preview(text: &str, max_chars: usize) -> String {
     folded.chars().take(max_chars.saturating_sub(1)).chain((max_chars > 0).then_some('…')).collect()
 }
 
-/// Text without characters that could steer a terminal or hide from a reader: escapes and other
-/// controls but tab and newline, and the marks that reorder text.
+/// Text without characters that could steer a terminal or hide from a reader: escapes and other controls but tab and
+/// newline, marks that reorder text, and what cannot be seen and carries words all the same. Each is shown, by its
+/// picture or its number; what writing needs of them ([`is_needed`]) stays.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     // Block by block without a way out of a block: so the compiler compares many bytes at once, and a
-    // megabyte takes a twentieth of a millisecond.
-    let odd = |byte: &u8| (*byte < 0x20 && *byte != b'\n' && *byte != b'\t') || matches!(byte, 0x7f | 0xc2 | 0xe2);
+    // megabyte takes some tenths of a millisecond. Beyond ASCII these are the first bytes of what is unseen.
+    let odd = |byte: &u8| {
+        (*byte < 0x20 && *byte != b'\n' && *byte != b'\t')
+            || matches!(byte, 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef..=0xf4)
+    };
     let suspicious =
         text.as_bytes().chunks(1024).any(|block| block.iter().fold(false, |found, byte| found | odd(byte)));
-    if !suspicious || !text.chars().any(is_harmful) {
+    if !suspicious {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+    let (mut out, mut taken, mut at) = (String::new(), 0, 0);
+    // What is odd begins a character, so that the rest need not be looked at by characters.
+    while let Some(step) = text.as_bytes()[at..].iter().position(odd) {
+        let here = at + step;
+        let Some(c) = text[here..].chars().next() else { break };
+        at = here + c.len_utf8();
+        let before = if taken == here { out.chars().next_back() } else { text[..here].chars().next_back() };
+        if !is_unseen(c) || is_needed(before, c, text[at..].chars().next()) {
+            continue;
+        }
+        out.push_str(&text[taken..here]);
         match c {
             '\r' => out.push('␍'),
-            c if (c as u32) < 0x20 && is_harmful(c) => out.push(char::from_u32(0x2400 + c as u32).unwrap_or('�')),
+            c if (c as u32) < 0x20 => out.push(char::from_u32(0x2400 + c as u32).unwrap_or('�')),
             '\u{7f}' => out.push('␡'),
-            c if is_harmful(c) => out.push_str(&format!("\\u{{{:04x}}}", c as u32)),
-            c => out.push(c),
+            c => out.push_str(&format!("\\u{{{:04x}}}", c as u32)),
         }
-        out
-    }))
+        taken = at;
+    }
+    if taken == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[taken..]);
+    Cow::Owned(out)
 }
 
-fn is_harmful(c: char) -> bool {
-    matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether a character has no form of its own, or changes the order of what stands around it. Private characters are
+/// not meant: editors show icons by them, and where a font has none, a box.
+pub fn is_unseen(c: char) -> bool {
+    // Most of what is asked about.
+    if matches!(c, ' '..='~' | '\u{3165}'..='\u{fdff}') {
+        return false;
+    }
+    matches!(c,
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'
+        // Soft hyphen, joiners, Arabic letter mark, Hangul and Mongolian fillers.
+        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        // Zero width, marks and overrides of direction, invisible operators.
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        // Musical beams, tags, the second half of variation selectors.
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Whether the unseen `c` stands where writing needs it. Without these, text would be wrong or a picture fall apart:
+///
+/// | what | where |
+/// |---|---|
+/// | the joiner and its opposite | after what is not ASCII: Persian, the scripts of India, emoji of several parts |
+/// | the choice of a sign's form | after such a sign; in a keycap, after the digit |
+///
+/// One at a time: a row of them, or one among plain letters, is no writing but a message. Tags are never needed, though
+/// three flags of regions are spelt with them: what spells a flag spells anything.
+pub fn is_needed(before: Option<char>, c: char, after: Option<char>) -> bool {
+    const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
+    const FORMS: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
+    const KEYCAP: char = '\u{20e3}';
+    let Some(before) = before else { return false };
+    let beyond = !before.is_ascii() && !JOINERS.contains(&before);
+    match c {
+        c if JOINERS.contains(&c) => beyond,
+        c if FORMS.contains(&c) => {
+            let cap = after == Some(KEYCAP) && matches!(before, '0'..='9' | '#' | '*');
+            (beyond && !FORMS.contains(&before)) || cap
+        }
+        _ => false,
+    }
 }
 
 /// The names most like `name`, nearest first: those at most a third of its length away, or two letters, as
@@ -148,7 +206,51 @@ mod tests {
         assert!(matches!(harmless("naïve – text"), Cow::Borrowed(_)));
     }
 
+    #[test]
+    fn what_cannot_be_seen_is_shown() {
+        for (hidden, shown) in [
+            ("a\u{200b}b\u{2060}\u{2064}", "a\\u{200b}b\\u{2060}\\u{2064}"),
+            ("\u{feff}x\u{200e}y\u{200f}z\u{61c}", "\\u{feff}x\\u{200e}y\\u{200f}z\\u{061c}"),
+            ("so\u{ad}ft\u{34f}\u{115f}\u{180e}\u{3164}", "so\\u{00ad}ft\\u{034f}\\u{115f}\\u{180e}\\u{3164}"),
+            ("\u{fe00}\u{ffa0}\u{fff9}\u{1d173}", "\\u{fe00}\\u{ffa0}\\u{fff9}\\u{1d173}"),
+            // Words in tags and in variation selectors, behind a sign that is seen.
+            ("Hi\u{e0068}\u{e0069}\u{e007f}", "Hi\\u{e0068}\\u{e0069}\\u{e007f}"),
+            ("😀\u{e0152}\u{e0155}", "😀\\u{e0152}\\u{e0155}"),
+            ("🏴\u{e0067}", "🏴\\u{e0067}"),
+            // Bits in what writing may need, where it does not need it.
+            ("a\u{200d}b\u{200c}", "a\\u{200d}b\\u{200c}"),
+            ("é\u{200d}\u{200c}\u{200d}x", "é\u{200d}\\u{200c}\\u{200d}x"),
+            ("❤\u{fe0f}\u{fe0f}\u{fe0e}", "❤\u{fe0f}\\u{fe0f}\\u{fe0e}"),
+            ("1\u{fe0f} x\u{fe0f}\u{20e3}", "1\\u{fe0f} x\\u{fe0f}\u{20e3}"),
+            ("\u{200d}", "\\u{200d}"),
+        ] {
+            assert_eq!(harmless(hidden), shown, "{hidden:?}");
+        }
+        for whole in [
+            "👩\u{200d}💻 ❤\u{fe0f}\u{200d}🔥",
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष",
+            "1\u{fe0f}\u{20e3} ↩\u{fe0e}",
+            "\u{f0001}\u{e0b0}",
+        ] {
+            assert!(matches!(harmless(whole), Cow::Borrowed(_)), "{whole:?}: {}", harmless(whole));
+        }
+    }
+
+    #[test]
+    fn every_unseen_character_is_noticed() {
+        for c in ('\0'..=char::MAX).filter(|c| is_unseen(*c) && !matches!(c, '\n' | '\t')) {
+            assert!(matches!(harmless(&c.to_string()), Cow::Owned(_)), "{c:?}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_is_harmless_stays_so(text in "\\PC{0,40}|[\u{0}-\u{a0}\u{200a}-\u{2070}\u{fe0e}\u{fe0f}1é]{0,40}") {
+            let once = harmless(&text).into_owned();
+            prop_assert_eq!(harmless(&once), once.as_str());
+        }
+
         #[test]
         fn a_cut_never_exceeds_its_budget(text in "\\PC{0,400}", budget in 0usize..300) {
             if let Some(cut) = head_and_tail(&text, budget) {

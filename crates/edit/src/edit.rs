@@ -16,6 +16,17 @@ pub struct Replace<'a> {
     pub all: bool,
 }
 
+impl Replace<'_> {
+    /// What is wrong with it whatever the file holds.
+    pub fn check(&self) -> Result<(), EditError> {
+        match (self.old.is_empty(), self.old == self.new) {
+            (true, _) => Err(EditError::EmptyOld),
+            (false, true) => Err(EditError::SameText),
+            (false, false) => Ok(()),
+        }
+    }
+}
+
 /// Why nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
@@ -79,12 +90,7 @@ fn shown(c: char) -> String {
 
 /// Works out an edit. Nothing is changed yet: see [`Plan::apply`].
 pub fn plan(bytes: &[u8], replace: &Replace<'_>) -> Result<Plan, EditError> {
-    if replace.old.is_empty() {
-        return Err(EditError::EmptyOld);
-    }
-    if replace.old == replace.new {
-        return Err(EditError::SameText);
-    }
+    replace.check()?;
     let mut hay = Haystack::new(bytes, inspect(bytes)?);
     if hay.body().is_empty() {
         return Err(EditError::EmptyFile);

@@ -2,9 +2,10 @@
 //!
 //! Git does what a repository's configuration says, and a repository may be anybody's: hooks, monitors, filters and
 //! helpers are programs that it names. Every run here has its configuration pinned so that none of them starts:
-//! [`QUIET`], and each filter driver that is configured where it runs is blanked by name. None starts git in a
-//! submodule, which has a configuration of its own. Only git's own worktree and index commands run; what an agent
-//! itself does with git goes through `bash` and its sandbox.
+//! [`QUIET`], and what is configured under a name of its own ([`NAMED`]) is blanked by that name, in the bytes that git
+//! has for it. None reaches another repository, or starts git in a submodule, which has a configuration of its own.
+//! Only git's own worktree and index commands run; what an agent itself does with git goes through `bash` and its
+//! sandbox.
 
 mod finder;
 mod index;
@@ -12,6 +13,7 @@ mod index;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -42,15 +44,25 @@ const QUIET: &[(&str, &str)] = &[
     ("interactive.diffFilter", ""),
     ("maintenance.auto", "false"),
     ("protocol.allow", "never"),
+    // What a repository says of one protocol counts for more than what is said of all.
+    ("protocol.ext.allow", "never"),
     ("submodule.recurse", "false"),
     ("advice.detachedHead", "false"),
+];
+
+/// What may be configured under any name, and what makes it start nothing. A hook is switched off; should a git know
+/// hooks but not the switch, it runs what does nothing.
+const NAMED: &[(&str, &[(&str, &str)])] = &[
+    ("filter", &[("smudge", ""), ("clean", ""), ("process", ""), ("required", "false")]),
+    ("hook", &[("enabled", "false"), ("command", "true")]),
 ];
 
 /// The longest that one run may take: a checkout of a very large repository.
 const WALL: Duration = Duration::from_secs(600);
 /// Between two looks at whether a run has ended.
 const LOOK: Duration = Duration::from_millis(5);
-/// Bytes of an answer that are kept: a status of a hundred thousand paths.
+/// Bytes of an answer: a status of a hundred thousand paths. A longer one is refused: what is left of a list that was
+/// cut may be what mattered.
 const MAX_OUTPUT_BYTES: u64 = 16 << 20;
 /// New files that are named in one run: a kernel takes so many words of any length that a path has.
 const AT_ONCE: usize = 200;
@@ -113,6 +125,8 @@ pub enum GitError {
     Failed(String, String),
     /// It took too long.
     TimedOut(String),
+    /// It answered more than is taken.
+    TooMuch(String),
     /// Nobody wants it any more.
     Cancelled,
 }
@@ -133,6 +147,10 @@ impl fmt::Display for GitError {
             ),
             GitError::Failed(what, said) => write!(f, "`git {what}` failed: {said}"),
             GitError::TimedOut(what) => write!(f, "`git {what}` took longer than {} s", WALL.as_secs()),
+            GitError::TooMuch(what) => {
+                let most = MAX_OUTPUT_BYTES >> 20;
+                write!(f, "`git {what}` answered more than {most} MiB; run it there to see what makes it so long")
+            }
             GitError::Cancelled => f.write_str("the call was cancelled"),
         }
     }
@@ -244,7 +262,7 @@ impl Git {
             return Err(GitError::NotPermitted(format!("look at {}", dir.display())));
         }
         let run = self.at(dir, cancel);
-        let top = PathBuf::from(run.line(&["rev-parse", "--show-toplevel"])?);
+        let top = run.top()?;
         Ok(changed(&run.porcelain()?).into_iter().map(|path| top.join(path)).collect())
     }
 
@@ -264,7 +282,7 @@ impl Git {
             return Err(GitError::NotPermitted("commit".to_owned()));
         }
         let run = self.at(dir, cancel);
-        let top = PathBuf::from(run.line(&["rev-parse", "--show-toplevel"])?);
+        let top = run.top()?;
         let mut run = self.at(&top, cancel);
         let who = self.identity(&top, cancel)?;
         run.config.extend(who);
@@ -294,11 +312,11 @@ impl Git {
     }
 
     /// The person's name and address, as git has them. Reading them starts nothing.
-    fn identity(&self, top: &Path, cancel: &Cancel) -> Result<Vec<(String, String)>, GitError> {
+    fn identity(&self, top: &Path, cancel: &Cancel) -> Result<Vec<(OsString, OsString)>, GitError> {
         let mut run = self.at(top, cancel);
         run.person = self.home.clone();
         let read = |key: &str| {
-            run.line(&["config", "--get", key]).map(|value| (key.to_owned(), value)).map_err(|error| match error {
+            run.text(&["config", "--get", key]).map(|value| (key.into(), value)).map_err(|error| match error {
                 GitError::Failed(..) => GitError::Failed(
                     "commit".into(),
                     format!("git does not know who commits; `git config --global {key} …` says it"),
@@ -323,7 +341,7 @@ struct Run<'a> {
     git: &'a Git,
     dir: &'a Path,
     cancel: &'a Cancel,
-    config: Vec<(String, String)>,
+    config: Vec<(OsString, OsString)>,
     /// The home directory, where the person's own configuration is to be read.
     person: Option<PathBuf>,
 }
@@ -331,8 +349,21 @@ struct Run<'a> {
 impl Run<'_> {
     /// One line of answer.
     fn line<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<String, GitError> {
-        let bytes = self.bytes(arguments)?;
-        Ok(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned())
+        Ok(self.text(arguments)?.to_string_lossy().into_owned())
+    }
+
+    /// The same in its own bytes: a path, or a name that somebody gave.
+    fn text<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<OsString, GitError> {
+        let mut bytes = self.bytes(arguments)?;
+        while bytes.last().is_some_and(|last| matches!(last, b'\n' | b'\r')) {
+            bytes.pop();
+        }
+        Ok(OsString::from_vec(bytes))
+    }
+
+    /// The top of the work tree.
+    fn top(&self) -> Result<PathBuf, GitError> {
+        self.text(&["rev-parse", "--show-toplevel"]).map(PathBuf::from)
     }
 
     fn porcelain(&self) -> Result<Vec<u8>, GitError> {
@@ -356,7 +387,7 @@ impl Run<'_> {
         removed.and(branch).map(drop)
     }
 
-    /// The answer's bytes. What filters are configured is asked before, as they can only be blanked by name.
+    /// The answer's bytes. What is configured under names is asked before, as it can only be blanked by them.
     fn bytes<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Vec<u8>, GitError> {
         let first = arguments.first().map(|word| word.as_ref().to_os_string()).unwrap_or_default();
         let mut config = self.config.clone();
@@ -368,12 +399,12 @@ impl Run<'_> {
         self.start(arguments, &config)
     }
 
-    fn start<S: AsRef<OsStr>>(&self, arguments: &[S], config: &[(String, String)]) -> Result<Vec<u8>, GitError> {
+    fn start<S: AsRef<OsStr>>(&self, arguments: &[S], config: &[(OsString, OsString)]) -> Result<Vec<u8>, GitError> {
         let shown = arguments.iter().take(2).map(|word| word.as_ref().to_string_lossy()).collect::<Vec<_>>().join(" ");
         let mut command = Command::new("git");
         command.args(arguments).current_dir(self.dir).env_clear().env("PATH", &self.git.path);
-        let pinned = QUIET.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        let all: Vec<(String, String)> = pinned.chain(config.iter().cloned()).collect();
+        let pinned = QUIET.iter().map(|(key, value)| (OsStr::new(*key), OsStr::new(*value)));
+        let all: Vec<_> = pinned.chain(config.iter().map(|(key, value)| (&**key, &**value))).collect();
         command.env("GIT_CONFIG_COUNT", all.len().to_string());
         for (at, (key, value)) in all.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{at}"), key).env(format!("GIT_CONFIG_VALUE_{at}"), value);
@@ -387,6 +418,8 @@ impl Run<'_> {
             ("GIT_TERMINAL_PROMPT", "0"),
             ("GIT_OPTIONAL_LOCKS", "0"),
             ("GIT_NO_LAZY_FETCH", "1"),
+            // None at all, whatever is configured of any.
+            ("GIT_ALLOW_PROTOCOL", ""),
             ("GIT_NO_REPLACE_OBJECTS", "1"),
             ("GIT_EDITOR", "false"),
             ("LC_ALL", "C"),
@@ -401,10 +434,10 @@ impl Run<'_> {
         if ended.is_err() {
             kill(&mut child);
         }
-        let (said, complaint) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
+        let ((said, whole), (complaint, _)) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
         let status = ended?;
         if status.success() {
-            return Ok(said);
+            return if whole { Ok(said) } else { Err(GitError::TooMuch(shown)) };
         }
         let complaint = String::from_utf8_lossy(&complaint).trim().to_owned();
         let complaint = nika_contract::text::preview(&complaint, MAX_COMPLAINT);
@@ -434,16 +467,15 @@ impl Run<'_> {
     }
 }
 
-/// Reads to the end beside the wait, so that neither pipe fills up.
-fn gather(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
+/// Reads to the end beside the wait, so that neither pipe fills up; says whether all was kept.
+fn gather(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<(Vec<u8>, bool)> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            let _ = pipe.by_ref().take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes);
-            // What is more is not kept, and read all the same: its writer would wait for ever.
-            let _ = io::copy(&mut pipe, &mut io::sink());
-        }
-        bytes
+        let Some(mut pipe) = pipe else { return (bytes, false) };
+        let kept = pipe.by_ref().take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes);
+        // What is more is not kept, and read all the same: its writer would wait for ever.
+        let more = io::copy(&mut pipe, &mut io::sink());
+        (bytes, kept.is_ok() && more.is_ok_and(|more| more == 0))
     })
 }
 
@@ -455,33 +487,42 @@ fn kill(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Every filter driver of a configuration, as `git config --list -z` prints it, set to nothing.
-fn blanked(listed: &[u8]) -> Vec<(String, String)> {
-    let mut drivers: Vec<String> = listed
-        .split(|byte| *byte == 0)
-        .filter_map(|entry| {
-            let key = String::from_utf8_lossy(entry.split(|byte| *byte == b'\n').next()?).into_owned();
-            let (driver, _) = key.strip_prefix("filter.")?.rsplit_once('.')?;
-            Some(driver.to_owned())
+/// Everything of a configuration, as `git config --list -z` prints it, that [`NAMED`] knows, set to start nothing. Names
+/// stay bytes: one that is no text would be another one once it is made into text, and git goes by the bytes.
+fn blanked(listed: &[u8]) -> Vec<(OsString, OsString)> {
+    let entries = listed.split(|byte| *byte == 0).filter_map(|entry| entry.split(|byte| *byte == b'\n').next());
+    let mut names: Vec<_> = entries.filter_map(named).collect();
+    names.sort_unstable();
+    names.dedup();
+    let of = |(row, name): (usize, &[u8])| {
+        let (section, settings) = NAMED[row];
+        let name = OsStr::from_bytes(name).to_owned();
+        settings.iter().map(move |(key, value)| {
+            let parts = [OsStr::new(section), name.as_os_str(), OsStr::new(key)];
+            (parts.join(OsStr::new(".")), OsString::from(value))
         })
-        .collect();
-    drivers.sort();
-    drivers.dedup();
-    let settings = [("smudge", ""), ("clean", ""), ("process", ""), ("required", "false")];
-    let of = |driver: String| settings.map(|(key, value)| (format!("filter.{driver}.{key}"), value.to_owned()));
-    drivers.into_iter().flat_map(of).collect()
+    };
+    names.into_iter().flat_map(of).collect()
+}
+
+/// The row of [`NAMED`] that knows a key, and the name in it.
+fn named(key: &[u8]) -> Option<(usize, &[u8])> {
+    NAMED.iter().enumerate().find_map(|(row, (section, _))| {
+        let rest = key.strip_prefix(section.as_bytes())?.strip_prefix(b".")?;
+        // The name may have dots; what is behind the last one is the setting.
+        let end = rest.iter().rposition(|byte| *byte == b'.')?;
+        Some((row, &rest[..end]))
+    })
 }
 
 /// A path of a list with NULs. A repository that lies in another one ends with a slash, which is no part of its name.
 fn listed_path(entry: &[u8]) -> Option<&OsStr> {
-    use std::os::unix::ffi::OsStrExt;
     let path = entry.strip_suffix(b"/").unwrap_or(entry);
     (!path.is_empty()).then(|| OsStr::from_bytes(path))
 }
 
 /// The paths of a status in porcelain v2 with NULs and without renames.
 fn changed(status: &[u8]) -> Vec<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
     let fields_before = |kind: u8| match kind {
         b'1' => Some(8),
         b'u' => Some(10),

@@ -6,7 +6,7 @@
 //!
 //! [`Isolated`] is this same program run again to parse what a stranger wrote. It gets bytes and gives
 //! bytes, and whatever the bytes do to the parser ends with it: it is killed when it is slow, refused memory
-//! when it is greedy, and can open, write and start next to nothing ([`limit_self`]). What the bytes mean is
+//! when it is greedy, and can open, connect and start nothing ([`limit_self`]). What the bytes mean is
 //! the tools' business.
 //!
 //! [`HookRunner`] runs a command that a person configured to have a say in calls; [`Peer`] is a server that they

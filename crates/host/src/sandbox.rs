@@ -52,6 +52,14 @@ pub use run::{Finished, run};
 /// The temporary directory that every contained command has for itself: nobody else sees it, and it goes with the world.
 pub const PRIVATE_TMP: &str = "/tmp";
 
+/// Takes from this process, for good, whatever it does not need to parse what it is given. Where the kernel lacks one of
+/// the layers the other holds, and where it has neither, the limits that a parser always has: that one cannot be had is
+/// no reason to show nothing of a picture. Only for a process with one thread.
+pub(crate) fn shut_self() {
+    let _ = land::keep_from_all();
+    let _ = syscalls::leave_little();
+}
+
 /// What to start inside.
 #[derive(Debug)]
 pub struct Target {

@@ -130,28 +130,31 @@ impl Session {
     /// What is counted (calls, tasks, turns) is refused before the one too many. Tokens and money are known
     /// when they are spent already: they are noted, and the answer, as that of every call from then on, is no.
     pub fn spend(&self, budget: Budget, amount: u64) -> Result<(), ToolError> {
-        if let Some(parent) = &self.parent {
-            parent.spend(budget, amount)?;
-        }
+        // Held until it is noted here and above: what one of both refuses, neither has spent.
         let mut spent = lock(&self.spent);
-        for (other, limit) in self.budgets.iter().filter(|(other, _)| !other.is_counted()) {
-            if spent.get(&other).is_some_and(|spent| *spent > limit.amount) && budget.is_counted() {
-                return Err(over(other, limit));
-            }
-        }
+        let exceeded = |budget: Budget, amount: u64| {
+            let then = spent.get(&budget).copied().unwrap_or_default().saturating_add(amount);
+            self.budgets.get(budget).filter(|limit| then > limit.amount).map(|limit| over(budget, limit))
+        };
         let total = matches!(budget, Budget::InputTokens | Budget::OutputTokens).then_some(Budget::TotalTokens);
-        let mut result = Ok(());
-        for budget in std::iter::once(budget).chain(total) {
-            let so_far = spent.entry(budget).or_default();
-            let then = so_far.saturating_add(amount);
-            match self.budgets.get(budget).filter(|limit| then > limit.amount) {
-                Some(limit) if budget.is_counted() => return Err(over(budget, limit)),
-                Some(limit) => result = Err(over(budget, limit)),
-                None => {}
+        let charged = || std::iter::once(budget).chain(total);
+        let mut refused = charged().filter_map(|budget| exceeded(budget, amount)).next_back();
+        if budget.is_counted() {
+            let mut others = self.budgets.iter().map(|(other, _)| other).filter(|other| !other.is_counted());
+            refused = others.find_map(|other| exceeded(other, 0)).or(refused);
+            if let Some(error) = refused {
+                return Err(error);
             }
-            *so_far = then;
         }
-        result
+        let above = self.parent.as_ref().map_or(Ok(()), |parent| parent.spend(budget, amount));
+        if budget.is_counted() {
+            above.clone()?;
+        }
+        for budget in charged() {
+            let so_far = spent.entry(budget).or_default();
+            *so_far = so_far.saturating_add(amount);
+        }
+        refused.map_or(above, Err)
     }
 
     /// Takes back what was spent on something that did not happen.
@@ -398,6 +401,40 @@ mod tests {
         child.hide_in(&mut value);
         assert_eq!(value, serde_json::json!({"[secret PW]": ["x [secret PW]", 1]}));
         assert!(child.is_veiled() && !session("q", Mode::Ask.into(), Policy::default()).is_veiled());
+    }
+
+    fn bounded(session: Session, budget: Budget, amount: u64) -> Arc<Session> {
+        let mut budgets = Budgets::default();
+        budgets.set(budget, Limit { amount, layer: Layer::User, at: "a test".into() });
+        Arc::new(session.bounded(budgets))
+    }
+
+    #[test]
+    fn what_one_of_two_refuses_neither_has_spent() {
+        let free = || Session::new("p", Mode::Ask.into(), Policy::default(), true);
+        let parent = Arc::new(free());
+        let child = bounded(parent.child("p.a1", Mode::Ask.into(), Vec::new()), Budget::ToolCalls, 1);
+        child.spend(Budget::ToolCalls, 1).expect("one of one");
+        assert_eq!(child.spend(Budget::ToolCalls, 1).expect_err("its own").code, code::BUDGET_SPENT);
+        assert_eq!((parent.spent(Budget::ToolCalls), child.spent(Budget::ToolCalls)), (1, 1));
+
+        let parent = bounded(free(), Budget::ToolCalls, 1);
+        let child = Arc::new(parent.child("p.a1", Mode::Ask.into(), Vec::new()));
+        let below = child.child("p.a1.a1", Mode::Ask.into(), Vec::new());
+        below.spend(Budget::ToolCalls, 1).expect("one of one");
+        assert_eq!(below.spend(Budget::ToolCalls, 1).expect_err("the first's").code, code::BUDGET_SPENT);
+        for session in [&*parent, &*child, &below] {
+            assert_eq!(session.spent(Budget::ToolCalls), 1, "{}", session.id());
+        }
+        // What is known only afterwards was spent by all, whoever has no more of it.
+        for (above, here) in [(10, 99), (99, 10)] {
+            let parent = bounded(free(), Budget::OutputTokens, above);
+            let child = bounded(parent.child("p.a1", Mode::Ask.into(), Vec::new()), Budget::OutputTokens, here);
+            assert_eq!(child.spend(Budget::OutputTokens, 20).expect_err("too much").code, code::BUDGET_SPENT);
+            for session in [&parent, &child] {
+                assert_eq!((session.spent(Budget::OutputTokens), session.spent(Budget::TotalTokens)), (20, 20));
+            }
+        }
     }
 
     #[test]

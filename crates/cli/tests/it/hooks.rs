@@ -60,6 +60,27 @@ fn a_script_that_is_not_there_refuses_every_call() {
 }
 
 #[test]
+fn a_hook_without_a_place_is_never_the_workspaces() {
+    let script = |world: &World, path: &str, text: &str| {
+        let path = world.path(path);
+        std::fs::create_dir_all(path.parent().expect("below the world")).expect("a directory");
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a script");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it may run");
+    };
+    let world = world().file("a.txt", "one\n");
+    user(&world, "config.yaml", "hooks: [{on: before, run: [check]}]\n");
+    script(&world, "home/bin/check", "echo '{\"decision\": \"deny\", \"reason\": \"lunch\"}'");
+    for place in ["work/check", "work/.venv/bin/check"] {
+        script(&world, place, &format!("touch {}", world.path("ran").display()));
+    }
+    let entries = ["", ".", ".venv/bin", "../work", &world.path("work/.venv/bin").display().to_string()].join(":");
+    let path = format!("{entries}:{}:/usr/bin:/bin", world.path("home/bin").display());
+    let ran = world.nika(&["call", "read", "file_path=a.txt"]).env("PATH", path).output().expect("it starts");
+    crate::world::Ran::of(ran).exits(3).complains("lunch");
+    assert!(!world.path("ran").exists(), "a program of the workspace ran");
+}
+
+#[test]
 fn hooks_are_listed_and_tried() {
     let world = with_hook(
         ", tool: write",

@@ -38,6 +38,20 @@ pub struct CellEdit<'a> {
     pub new_id: &'a str,
 }
 
+impl CellEdit<'_> {
+    /// What is wrong with it whatever the notebook holds.
+    pub fn check(&self) -> Result<(), NotebookError> {
+        match (self.op, self.id, self.index) {
+            (_, Some(_), Some(_)) => Err(NotebookError::IdAndIndex),
+            (Op::Replace | Op::Delete, None, None) => Err(NotebookError::NoCell),
+            (Op::Insert, ..) if self.kind.is_none() => Err(NotebookError::NeedsKind),
+            (Op::Insert, ..) if self.source.is_none() => Err(NotebookError::NeedsSource),
+            (Op::Replace, ..) if self.source.is_none() && self.kind.is_none() => Err(NotebookError::NeedsSource),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A worked-out change of one cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellChange {
@@ -58,9 +72,7 @@ pub struct CellChange {
 /// Works out the change of one cell. Nothing is changed yet.
 pub fn plan(bytes: &[u8], edit: &CellEdit<'_>) -> Result<CellChange, NotebookError> {
     let document = Document::of(bytes)?;
-    if edit.id.is_some() && edit.index.is_some() {
-        return Err(NotebookError::IdAndIndex);
-    }
+    edit.check()?;
     let Some(list) = document.root.get("cells").filter(|cells| cells.is_array() && document.nbformat >= 4) else {
         return Err(NotebookError::OldFormat { nbformat: document.nbformat });
     };

@@ -1,5 +1,5 @@
 //! JSON as places in the text: what stands where, so that one value can be replaced and every
-//! other byte kept. Strict, without numbers' values, and bounded in depth.
+//! other byte kept. Strict, without numbers' values, and bounded in depth and in number.
 
 use std::ops::Range;
 
@@ -38,6 +38,9 @@ pub(crate) struct NotJson {
 
 /// Notebooks nest some ten deep; a widget's state perhaps thirty.
 const MAX_DEPTH: usize = 128;
+/// Values of one text. A million: each takes some 50 bytes and more, of which a text may need but two, so that a small
+/// file could fill the memory; a notebook of plots has some hundred thousand.
+const MAX_VALUES: usize = 1_000_000;
 
 impl Value {
     pub fn members(&self) -> &[Member] {
@@ -87,7 +90,7 @@ impl Value {
 
 /// Finds all values of a text that is one JSON value from `from` on.
 pub(crate) fn scan(text: &str, from: usize) -> Result<Value, NotJson> {
-    let mut scanner = Scanner { bytes: text.as_bytes(), at: from };
+    let mut scanner = Scanner { bytes: text.as_bytes(), at: from, values: 0 };
     let value = scanner.value(0)?;
     scanner.blanks();
     if scanner.at < text.len() {
@@ -99,6 +102,8 @@ pub(crate) fn scan(text: &str, from: usize) -> Result<Value, NotJson> {
 struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// How many were begun.
+    values: usize,
 }
 
 impl Scanner<'_> {
@@ -119,6 +124,10 @@ impl Scanner<'_> {
     fn value(&mut self, depth: usize) -> Result<Value, NotJson> {
         if depth > MAX_DEPTH {
             return Err(self.wrong("it is nested more than 128 deep"));
+        }
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return Err(self.wrong("it holds more than a million values"));
         }
         self.blanks();
         let start = self.at;

@@ -166,3 +166,18 @@ fn refusals_say_what_would_work() {
     assert_eq!(read(b"[1]").unwrap_err(), NotebookError::NotNotebook("it has no list of cells"));
     assert!(read("[".repeat(100_000).as_bytes()).is_err());
 }
+
+#[test]
+fn a_notebook_of_countless_values_is_none() {
+    let with = |values: usize| {
+        let many = "0,".repeat(values);
+        let text = format!(
+            "{{\"nbformat\":4,\"nbformat_minor\":5,\"metadata\":{{}},\"cells\":[],\"x\":[{}]}}",
+            many.trim_end_matches(',')
+        );
+        read(text.as_bytes()).map(|read| read.cells.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!(with(900_000), Ok(0));
+    let error = with(1_000_000).expect_err("the values around them count, too");
+    assert!(error.contains("more than a million values"), "{error}");
+}

@@ -154,6 +154,11 @@ fn nothing_that_the_repository_configures_is_run() {
     for (key, value) in [("filter.evil.required", "true"), ("commit.gpgSign", "true"), ("core.hooksPath", "hooks")] {
         repo.git(&["config", key, value]);
     }
+    // Hooks that are no files, where git knows such.
+    for event in ["pre-commit", "post-checkout", "reference-transaction", "post-index-change"] {
+        repo.git(&["config", "--add", "hook.evil.event", event]);
+    }
+    repo.git(&["config", "hook.evil.command", &touch]);
     for dir in [repo.root().join("hooks"), repo.root().join(".git/hooks")] {
         std::fs::create_dir_all(&dir).expect("made");
         for hook in
@@ -235,6 +240,91 @@ fn filtered_where(condition: &str) -> (Repo, PathBuf) {
     std::fs::write(&evil, format!("[filter \"x\"]\nsmudge = \"{touch}\"\nclean = \"{touch}\"\n")).expect("written");
     repo.git(&["config", &format!("includeIf.{condition}.path"), evil.to_str().expect("a name")]);
     (repo, trap)
+}
+
+/// A repository that sets the filter of these bytes for every file, configured after `before`, and what it writes to.
+fn filtered(name: &[u8], before: &[u8]) -> (Repo, PathBuf) {
+    let repo = Repo::new();
+    let trap = repo.dir.path().join("ran");
+    let touch = format!("\"sh -c 'echo ran >> {}; cat'\"", trap.display()).into_bytes();
+    let file = repo.root().join(".git/config");
+    let mut config = std::fs::read(&file).expect("git wrote it");
+    for part in [before, b"\n[filter \"", name, b"\"]\nsmudge = ", &touch, b"\nclean = ", &touch, b"\n"] {
+        config.extend_from_slice(part);
+    }
+    std::fs::write(&file, config).expect("written");
+    std::fs::write(repo.root().join(".gitattributes"), [b"* filter=", name, b"\n"].concat()).expect("written");
+    (repo, trap)
+}
+
+#[test]
+fn a_filter_whose_name_is_no_text_is_not_run() {
+    let (repo, trap) = filtered(b"\xff", b"");
+    std::fs::write(repo.root().join("sub/a.txt"), "two\n").expect("written");
+    let permit = repo.permit();
+    let changed = git().changes(&permit, &repo.root(), &wanted()).expect("status");
+    git().commit(&permit, &repo.root(), &changed, "All", &wanted()).expect("committed");
+    let made = git().create(&permit, &repo.root(), "quiet", &wanted()).expect("made");
+    assert_eq!(std::fs::read_to_string(made.dir.join("sub/a.txt")).expect("checked out"), "two\n");
+    assert!(!trap.exists(), "the filter ran");
+
+    // The trap is one: git as it is springs it.
+    std::fs::write(repo.root().join("sub/a.txt"), "six\n").expect("written");
+    repo.git(&["add", "."]);
+    assert!(trap.exists(), "the test's own filter never runs");
+}
+
+#[test]
+fn an_answer_of_which_a_part_is_missing_is_none() {
+    let line = format!("a = {}\n", "x".repeat(1 << 20));
+    let junk = format!("\n[junk]\n{}", line.repeat(17));
+    let (repo, trap) = filtered(b"x", junk.as_bytes());
+    let permit = repo.permit();
+    let error = git().changes(&permit, &repo.root(), &wanted()).expect_err("nobody knows what it configures");
+    assert!(error.to_string().contains("`git config --list` answered more than 16 MiB"), "{error}");
+    let error = git().create(&permit, &repo.root(), "x", &wanted()).expect_err("the same");
+    assert!(matches!(error, GitError::TooMuch(_)), "{error}");
+    assert!(!trap.exists(), "the filter ran");
+    assert!(!worktree_place(&repo.root(), "x").0.exists());
+}
+
+#[test]
+fn no_protocol_is_spoken_whatever_the_repository_allows() {
+    let repo = Repo::new();
+    let trap = repo.dir.path().join("ran");
+    for protocol in ["ext", "file"] {
+        repo.git(&["config", &format!("protocol.{protocol}.allow"), "always"]);
+    }
+    let address = format!("ext::touch {}", trap.display());
+    let (root, cancel) = (repo.root(), wanted());
+    let git = git();
+    let run = git.at(&root, &cancel);
+    assert_eq!(run.line(&["config", "--get", "protocol.ext.allow"]).expect("set"), "never");
+    let error = run.bytes(&["ls-remote", &address]).expect_err("it speaks to nobody");
+    assert!(error.to_string().contains("not allowed"), "{error}");
+    let error = run.bytes(&["ls-remote", root.to_str().expect("a name")]).expect_err("nor to its own directory");
+    assert!(error.to_string().contains("not allowed"), "{error}");
+    assert!(!trap.exists(), "ran");
+
+    // The trap is one: git as it is springs it.
+    let loud = Command::new("git").args(["ls-remote", &address]).current_dir(&root).output();
+    assert!(loud.is_ok() && trap.exists(), "the test's own program never runs");
+}
+
+#[test]
+fn what_is_configured_by_name_is_blanked_by_that_name() {
+    let listed = b"core.bare\nfalse\0filter.a.b=c.smudge\nx\0filter.a.b=c.clean\nx\0filter.\xff.process\nx\0filter.x\0\
+        hook.check all.command\nrm -r .\0hook.check all.event\npre-commit\0hooks.x.command\nx\0";
+    let blanked = blanked(listed);
+    let shown: Vec<String> = blanked
+        .iter()
+        .map(|(key, value)| format!("{}={}", key.as_bytes().escape_ascii(), value.as_bytes().escape_ascii()))
+        .collect();
+    let filter = |name: &str| {
+        ["smudge=", "clean=", "process=", "required=false"].map(|setting| format!("filter.{name}.{setting}"))
+    };
+    let hook = ["hook.check all.enabled=false", "hook.check all.command=true"].map(str::to_owned);
+    assert_eq!(shown, [&filter("a.b=c")[..], &filter("\\xff"), &hook].concat());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! What a parser child takes from itself before it looks at a byte.
 //!
 //! It limits itself, because limits set between fork and exec would need unsafe code, and because what
-//! runs before them is our own start-up, which has not seen the input yet. A seccomp and Landlock layer
-//! belongs here, too, once the sandbox exists.
+//! runs before them is our own start-up, which has not seen the input yet. Three layers: bounds on what it takes,
+//! Landlock without any place to go to, and a filter that leaves it its memory and its pipes.
 
 use std::io;
 
@@ -27,7 +27,7 @@ impl Default for Limits {
 }
 
 /// Puts the running process under `limits`, for good. Call it first, before any other thread exists:
-/// it also forbids new ones (unless the process is root, whom the kernel exempts).
+/// it also forbids new ones, and everything that opens, connects or starts.
 pub fn limit_self(limits: &Limits) -> io::Result<()> {
     // Dies with the thread that started it. Should that be gone already, a broken pipe ends it.
     set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -45,5 +45,6 @@ pub fn limit_self(limits: &Limits) -> io::Result<()> {
     for (resource, most) in table {
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
     }
+    crate::sandbox::shut_self();
     Ok(())
 }

@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, RestrictionStatus,
+    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use nika_guard::profile::{Access, Profile};
 
@@ -45,6 +45,24 @@ pub(super) fn confine(profile: &Profile, kind: Kind) -> Result<(), Refusal> {
         why: error.to_string(),
         errno: None,
     })
+}
+
+/// Keeps this process from every file, network and other process, for good: no rule lets it to any. What it has open
+/// stays open. Without Landlock nothing is kept; the error says so.
+pub(super) fn keep_from_all() -> Result<(), Box<dyn std::error::Error>> {
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(NEWEST))?
+        .handle_access(AccessNet::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?;
+    enforced(&ruleset.create()?.restrict_self()?)
+}
+
+fn enforced(status: &RestrictionStatus) -> Result<(), Box<dyn std::error::Error>> {
+    match status.ruleset {
+        RulesetStatus::NotEnforced => Err("no rule is in force".into()),
+        _ => Ok(()),
+    }
 }
 
 fn rules(profile: &Profile, kind: Kind) -> Result<(), Box<dyn std::error::Error>> {
@@ -85,11 +103,7 @@ fn rules(profile: &Profile, kind: Kind) -> Result<(), Box<dyn std::error::Error>
             }
         }
     }
-    let status = ruleset.restrict_self()?;
-    match status.ruleset {
-        landlock::RulesetStatus::NotEnforced => Err("no rule is in force".into()),
-        _ => Ok(()),
-    }
+    enforced(&ruleset.restrict_self()?)
 }
 
 fn beneath(
@@ -97,4 +111,31 @@ fn beneath(
     access: impl Into<BitFlags<AccessFs>>,
 ) -> Result<PathBeneath<PathFd>, landlock::PathFdError> {
     Ok(PathBeneath::new(PathFd::new(path)?, access))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{ErrorKind, Read};
+
+    #[test]
+    fn what_is_kept_from_all_reads_only_what_it_has_open() {
+        // Rules hold for the thread that takes them.
+        let tried = std::thread::spawn(|| {
+            let mut open = File::open("/proc/self/status").expect("ours");
+            super::keep_from_all().map_err(|error| error.to_string())?;
+            let denied = ["/etc/passwd", "/proc/self/status", "/dev/null"]
+                .map(|path| File::open(path).expect_err("no rule lets it").kind());
+            let mut text = String::new();
+            let read = open.read_to_string(&mut text).is_ok();
+            Ok::<_, String>((denied, std::fs::read_dir("/").map(drop).map_err(|error| error.kind()), read))
+        });
+        let told = tried.join().expect("it lives");
+        if let (Err(why), Err(lacking)) = (&told, super::floor()) {
+            println!("skipped: {why}; {lacking}");
+            return;
+        }
+        let no = ErrorKind::PermissionDenied;
+        assert_eq!(told, Ok(([no; 3], Err(no), true)));
+    }
 }

@@ -140,8 +140,14 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// The one line that git's little files hold.
+/// The one line that git's little files hold; none where it is odd.
 fn line(path: &Path) -> Option<Vec<u8>> {
+    little(path).filter(|text| !text.is_empty() && !text.iter().any(|byte| matches!(byte, b'\n' | b'\0')))
+}
+
+/// One of git's little files, without the ends of lines at its end. Whatever lies there is read no further than such
+/// a file can be long, and not waited for.
+pub(super) fn little(path: &Path) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
     if !file.metadata().ok()?.is_file() {
@@ -152,7 +158,7 @@ fn line(path: &Path) -> Option<Vec<u8>> {
     while text.last().is_some_and(|last| matches!(last, b'\n' | b'\r')) {
         text.pop();
     }
-    (!text.is_empty() && !text.iter().any(|byte| matches!(byte, b'\n' | b'\0'))).then_some(text)
+    Some(text)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use nika_guard::classify;
 use nika_guard::profile::{Profile, guarded_below, placeholder, secrets_of};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, lstat, openat, readlink, statat};
 
+use super::linked::little;
 use super::placeholders::is_stand_in;
 
 /// Directories of downloaded packages and build results. What is guarded or secret in them is not protected.
@@ -275,11 +276,10 @@ fn followed(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Where a `.git` file points.
+/// Where a `.git` file points. Git takes it for one name, which may have ends of lines in its middle, and stops at a NUL.
 fn pointed(file: &Path) -> Option<PathBuf> {
-    let text = std::fs::read(file).ok()?;
-    let to = text.strip_prefix(b"gitdir: ")?;
-    let to = to.split(|byte| *byte == b'\n').next()?;
+    let text = little(file)?;
+    let to = text.strip_prefix(b"gitdir: ")?.split(|byte| *byte == 0).next()?;
     std::fs::canonicalize(file.parent()?.join(OsStr::from_bytes(to))).ok()
 }
 
@@ -315,6 +315,33 @@ mod tests {
         // A directory of which all is withheld is one entry.
         let known = scan_with(&root, &|path| path.starts_with(root.join("deep/er/")) && path != root.join("deep/er"));
         assert_eq!(known.withheld, [root.join("deep/er")]);
+    }
+
+    #[test]
+    fn a_git_file_is_read_as_far_as_such_a_file_goes() {
+        let scene = tempfile::tempdir().unwrap();
+        let root = scene.path().canonicalize().unwrap();
+        for (top, own, end) in [("plain", "own", "\n"), ("odd", "o\nwn", "\r\n"), ("more", "other", "\0and more")] {
+            fs::create_dir_all(root.join(own).join("hooks")).unwrap();
+            fs::write(root.join(own).join("HEAD"), "x").unwrap();
+            fs::create_dir(root.join(top)).unwrap();
+            fs::write(root.join(top).join(".git"), format!("gitdir: ../{own}{end}")).unwrap();
+        }
+        // Takes no room on the disk, and all of it in memory where it is read whole.
+        fs::create_dir(root.join("huge")).unwrap();
+        fs::File::create(root.join("huge/.git")).unwrap().set_len(1 << 30).unwrap();
+        let most_resident_kib = || -> u64 {
+            let status = fs::read_to_string("/proc/self/status").unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+            line.trim().trim_end_matches(" kB").parse().unwrap()
+        };
+        let before = most_resident_kib();
+        let known = scan(&root);
+        for name in ["plain/.git", "odd/.git", "huge/.git", "own/hooks", "o\nwn/hooks", "other/hooks"] {
+            assert!(known.protected.contains(&root.join(name)), "{name:?} in {:?}", known.protected);
+        }
+        let grown = most_resident_kib() - before;
+        assert!(grown < 512 << 10, "{grown} KiB for a file of git's");
     }
 
     #[test]

@@ -162,6 +162,41 @@ const LASTING: &[Row] = &[(libc::SYS_openat2, Always, NoSuchCall)];
 /// Without a network of one's own there is no socket at all.
 const NO_NETWORK: &[Row] = &[(libc::SYS_socket, Always, NoSuchFamily)];
 
+/// All that is left to a process that parses what a stranger wrote: its memory, the pipes that it has, its end. No way
+/// to open, to connect, to start, to signal somebody else.
+const LEFT: &[(libc::c_long, When)] = &[
+    // What is open.
+    (libc::SYS_read, Always),
+    (libc::SYS_readv, Always),
+    (libc::SYS_write, Always),
+    (libc::SYS_writev, Always),
+    (libc::SYS_close, Always),
+    // Memory, of which none becomes code.
+    (libc::SYS_brk, Always),
+    (libc::SYS_mmap, Masked(2, EXECUTE, 0)),
+    (libc::SYS_mprotect, Masked(2, EXECUTE, 0)),
+    (libc::SYS_mremap, Always),
+    (libc::SYS_munmap, Always),
+    (libc::SYS_madvise, Always),
+    // Itself: locks, time, chance, its signals.
+    (libc::SYS_futex, Always),
+    (libc::SYS_sched_yield, Always),
+    (libc::SYS_sched_getaffinity, Always),
+    (libc::SYS_clock_gettime, Always),
+    (libc::SYS_getrandom, Always),
+    (libc::SYS_getpid, Always),
+    (libc::SYS_gettid, Always),
+    (libc::SYS_rt_sigaction, Always),
+    (libc::SYS_rt_sigprocmask, Always),
+    (libc::SYS_rt_sigreturn, Always),
+    (libc::SYS_sigaltstack, Always),
+    (libc::SYS_restart_syscall, Always),
+    (libc::SYS_exit, Always),
+    (libc::SYS_exit_group, Always),
+];
+
+const EXECUTE: u64 = libc::PROT_EXEC as u64;
+
 /// What the filters are built for.
 const ARCH: Option<TargetArch> = if cfg!(target_arch = "x86_64") {
     Some(TargetArch::x86_64)
@@ -204,6 +239,21 @@ impl Filter {
         filters.extend(outlasts.then_some(lasting));
         apply_filter(&joined(filters)).map_err(|error| refuse(error.to_string()))
     }
+}
+
+/// Leaves the process the calls of [`LEFT`], and to end itself by a signal; whatever else it tries is not permitted, for
+/// good.
+pub(super) fn leave_little() -> Result<(), Box<dyn std::error::Error>> {
+    let own = u64::from(std::process::id());
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    for (call, when) in LEFT.iter().copied().chain([(libc::SYS_tgkill, Is(0, own))]) {
+        rules.insert(call, conditions(when)?);
+    }
+    let arch = ARCH.ok_or("no filter can be built for this processor")?;
+    // The x32 table needs no check in front, as in the others: its numbers are none of these.
+    let filter = SeccompFilter::new(rules, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow, arch)?;
+    let filter: BpfProgram = filter.try_into()?;
+    Ok(apply_filter(&filter)?)
 }
 
 /// One filter out of several, for installing one costs more than running it: where one would allow, the next is asked.

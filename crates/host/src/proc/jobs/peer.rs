@@ -2,15 +2,20 @@
 //!
 //! A person's configuration names it ([`Configured`]), as it starts before any call is judged and serves many. It is
 //! supervised and confined as any command is, and ends, with all that it started, when its [`Peer`] is dropped.
+//! What its supervisor reports is taken as it comes: reports that nobody reads would fill the socket, and the proxy would
+//! wait with the next connection until somebody does.
 
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::Child;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 
 use nika_guard::Configured;
 use nika_guard::profile::Profile;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::{Shutdown, shutdown};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::order::{Order, Program};
@@ -35,8 +40,14 @@ pub struct PeerPipes {
 pub struct Peer {
     held: Held,
     child: Child,
-    /// Taken when it is dropped: its end is the supervisor's sign to end everything.
-    link: Option<OwnedFd>,
+    line: Arc<Line>,
+    reader: Option<JoinHandle<()>>,
+}
+
+/// The way to its supervisor.
+struct Line {
+    /// Shut when the peer is dropped: its end is the supervisor's sign to end everything.
+    link: OwnedFd,
     heard: Mutex<Heard>,
 }
 
@@ -75,8 +86,11 @@ impl Jobs {
                 });
             }
         };
-        let heard = Mutex::new(Heard { lines, ..Heard::default() });
-        Ok((Peer { held, child, link: Some(link), heard }, PeerPipes { stdin, stdout, stderr }))
+        let line = Arc::new(Line { link, heard: Mutex::new(Heard { lines, ..Heard::default() }) });
+        let mut peer = Peer { held, child, line: Arc::clone(&line), reader: None };
+        let reader = thread::Builder::new().name("peer".to_owned()).stack_size(256 << 10);
+        peer.reader = Some(reader.spawn(move || line.follow())?);
+        Ok((peer, PeerPipes { stdin, stdout, stderr }))
     }
 }
 
@@ -88,21 +102,34 @@ impl Peer {
 
     /// How it ended, once it has.
     pub fn ended(&self) -> Option<String> {
-        self.listen();
-        lock(&self.heard).ended.clone()
+        self.line.listen();
+        lock(&self.line.heard).ended.clone()
     }
 
     /// Hosts that it asked for and was not let through to, the first few.
     pub fn refused_hosts(&self) -> Vec<String> {
-        self.listen();
-        lock(&self.heard).refused.clone()
+        self.line.listen();
+        lock(&self.line.heard).refused.clone()
+    }
+}
+
+impl Line {
+    /// Listens until there is nothing more to hear.
+    fn follow(&self) {
+        loop {
+            match poll(&mut [PollFd::new(&self.link, PollFlags::IN)], None) {
+                Ok(_) if self.listen() => {}
+                Err(rustix::io::Errno::INTR) => {}
+                _ => return,
+            }
+        }
     }
 
-    fn listen(&self) {
-        let Some(link) = &self.link else { return };
+    /// Takes as much as lies there; false at the end.
+    fn listen(&self) -> bool {
         let mut heard = lock(&self.heard);
-        // As much as lies there: a reading that brings no line is the last.
-        while let Ok(true) = heard.lines.fill(link.as_fd()) {
+        // A reading that brings no line is the last.
+        while let Ok(true) = heard.lines.fill(self.link.as_fd()) {
             let mut any = false;
             while let Some(report) = heard.lines.next() {
                 any = true;
@@ -115,16 +142,20 @@ impl Peer {
                 }
             }
             if !any {
-                return;
+                return true;
             }
         }
+        false
     }
 }
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        drop(self.link.take());
+        let _ = shutdown(&self.line.link, Shutdown::Both);
         let _ = self.child.wait();
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
     }
 }
 

@@ -1,13 +1,20 @@
-//! `cargo run --release -p nika-edit --example fuzz -- [INPUTS] [SEED]`: seeded inputs through
+//! `cargo run --release -p nika-edit --example editfuzz -- [INPUTS] [SEED] [PART]`: seeded inputs through
 //! everything that reads strangers' bytes. A failing input is named by its seed.
+
+/// The parts that can be asked for alone, and the first byte by which `fuzz_one` knows them.
+const PARTS: &[(&str, u8)] = &[("decoder", 0), ("matcher", 1), ("notebooks", 3)];
 
 fn main() {
     let mut args = std::env::args().skip(1).filter_map(|arg| arg.parse::<u64>().ok());
     let (inputs, first) = (args.next().unwrap_or(200_000), args.next().unwrap_or(1));
+    let part = std::env::args().nth(3);
     let mut data = Vec::new();
     let start = std::time::Instant::now();
     for seed in first..first + inputs {
         fill(seed, &mut data);
+        if let (Some(part), Some(first)) = (part.as_deref(), data.first_mut()) {
+            *first = PARTS.iter().find(|row| row.0 == part).expect("a part of the table").1;
+        }
         if std::panic::catch_unwind(|| nika_edit::fuzz_one(&data)).is_err() {
             println!("failed: seed {seed}, {} bytes: {data:02x?}", data.len());
             std::process::exit(1);
