@@ -1,11 +1,12 @@
 //! `cargo xtask codegen [--check]`: the reference pages and schemas, written from the program's own tables.
 //!
-//! The program prints its surface (`nika __surface`) and its help (`nika __help`); the guarded and secret paths are
-//! read from the source of their table, which no interface of the program needs to carry. `--check` writes nothing
+//! The program prints its surface (`nika __surface`) and its help (`nika __help`); the guarded and secret paths and the
+//! hosts of documentation are read from the source of their tables, which no interface of the program needs to carry. `--check` writes nothing
 //! and fails naming what is stale, missing or left over.
 
 mod findings;
 mod guarded;
+mod hosts;
 mod pages;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use crate::{paths, process};
 /// Folders that hold generated files and nothing else.
 const OWNED: &[&str] = &["docs/reference", "docs/reference/findings", "schemas"];
 const PATH_TABLES: &str = "crates/guard/src/path.rs";
+const HOST_TABLE: &str = "crates/guard/src/web.rs";
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let check = args.flag("--check");
@@ -70,8 +72,7 @@ pub(crate) fn built(root: &Path, profile: &str) -> Result<PathBuf> {
 /// Every generated file, by its path from the root.
 fn pages(root: &Path, nika: &Path) -> Result<BTreeMap<String, String>> {
     let surface: Value = serde_json::from_str(&printed(nika, "__surface")?).context("`nika __surface` is not JSON")?;
-    let tables =
-        std::fs::read_to_string(root.join(PATH_TABLES)).with_context(|| format!("cannot read {PATH_TABLES}"))?;
+    let source = |path: &str| std::fs::read_to_string(root.join(path)).with_context(|| format!("cannot read {path}"));
     let mut files = BTreeMap::from([
         ("docs/reference/codes.md".to_owned(), pages::codes(&surface)),
         ("docs/reference/events.md".to_owned(), pages::events(&surface)),
@@ -80,7 +81,8 @@ fn pages(root: &Path, nika: &Path) -> Result<BTreeMap<String, String>> {
         ("docs/reference/tools.md".to_owned(), pages::tools(&surface)),
         ("docs/reference/config.md".to_owned(), pages::config(&surface)),
         ("docs/reference/cli.md".to_owned(), pages::cli(&printed(nika, "__help")?)),
-        ("docs/reference/guarded-paths.md".to_owned(), guarded::page(&tables)?),
+        ("docs/reference/guarded-paths.md".to_owned(), guarded::page(&source(PATH_TABLES)?)?),
+        ("docs/reference/web-hosts.md".to_owned(), hosts::page(&source(HOST_TABLE)?)?),
         ("schemas/config.json".to_owned(), pages::json(&surface["config"])),
         ("schemas/workflow.schema.json".to_owned(), pages::json(&surface["workflow"])),
     ]);

@@ -76,7 +76,7 @@ fn entry(server: &McpServer, trusted: bool, variable: &dyn Fn(&str) -> Option<St
 }
 
 /// Starts servers in the sandbox.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Starter {
     jobs: Arc<Jobs>,
     files: Arc<Workspace>,
@@ -111,8 +111,10 @@ impl Starter {
 impl Launch for Starter {
     fn launch<'a>(&'a self, server: &'a Server, program: &'a Program) -> BoxFuture<'a, Result<Launched, ToolError>> {
         Box::pin(async move {
-            let (jobs, command, profile) = (Arc::clone(&self.jobs), program.command.clone(), self.profile(program));
-            let started = tokio::task::spawn_blocking(move || jobs.start_peer(&command, profile));
+            let (starter, wanted) = (self.clone(), program.clone());
+            // The profile, too: it looks at the whole tree.
+            let started =
+                tokio::task::spawn_blocking(move || starter.jobs.start_peer(&wanted.command, starter.profile(&wanted)));
             let started = started.await.map_err(|error| StartError::Io(error.into())).and_then(|started| started);
             let failed = |why: String| {
                 let message = format!("the MCP server '{}' cannot be started: {why}", server.name);
@@ -151,6 +153,10 @@ impl Process for Held {
 struct Kept(PinFile);
 
 impl Keep for Kept {
+    fn stamp(&self) -> Option<u64> {
+        self.0.stamp()
+    }
+
     fn load(&self) -> Result<Option<String>, ToolError> {
         self.0.load().map_err(ToolError::from)
     }

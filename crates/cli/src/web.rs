@@ -15,6 +15,7 @@ use nika_tools::web::search::provider::{Kind, Provider, Secret};
 
 use crate::config::Effective;
 use crate::crew::Known;
+use crate::search_keys::{Keys, SearchKeys};
 use crate::world::World;
 
 /// Who asks, as servers are told.
@@ -35,8 +36,16 @@ pub fn ground(world: &World, effective: &Effective, parsers: Isolated) -> Ground
     }
 }
 
-/// The configured providers, the chosen one first, then those that the environment names.
-fn providers(world: &World, effective: &Effective) -> Vec<Provider> {
+/// Providers that need nothing but a key.
+pub const KNOWN: &[(&str, Kind)] = &[("brave", Kind::Brave), ("tavily", Kind::Tavily)];
+
+/// The configured providers, the chosen one first, then those that the environment or a person's keys name.
+pub fn providers(world: &World, effective: &Effective) -> Vec<Provider> {
+    let kept = world.state_base().map_or_else(|_| Ok(Keys::none()), |base| SearchKeys::below(&base).read());
+    let (kept, trouble) = match kept {
+        Ok(keys) => (keys, None),
+        Err(error) => (Keys::none(), Some(error.message)),
+    };
     let mut all: Vec<Provider> = Vec::new();
     for one in &effective.web.search_providers {
         // What cannot be asked was refused when the configuration was read.
@@ -49,15 +58,23 @@ fn providers(world: &World, effective: &Effective) -> Vec<Provider> {
     if let Some(base) = world.variable("SEARXNG_URL").filter(|_| !known(&all, "searxng")) {
         all.extend(Provider::new("searxng", Kind::Searxng, Some(&base)));
     }
-    for (name, kind) in [("brave", Kind::Brave), ("tavily", Kind::Tavily)] {
+    for (name, kind) in KNOWN {
+        let Ok(provider) = Provider::new(name, kind.clone(), None) else { continue };
         let set = kind.usual_key().is_some_and(|variable| world.variable(variable).is_some());
-        if set && !known(&all, name) {
-            all.extend(Provider::new(name, kind, None));
+        // Of keys that cannot be read nobody knows whose they are: a search says what is wrong with them.
+        let keyed = set || trouble.is_some() || kept.of(name, &provider.address).is_some();
+        if keyed && !known(&all, name) {
+            all.push(provider);
         }
     }
     for provider in &mut all {
         let value = provider.key_env.as_deref().and_then(|variable| world.variable(variable));
         provider.key = value.map(|value| Secret::new(&value));
+        if provider.key.is_none() {
+            provider.key = kept.of(&provider.name, &provider.address);
+            provider.is_kept = provider.key.is_some();
+            provider.trouble.clone_from(&trouble);
+        }
     }
     if let Some(chosen) = &effective.web.search_provider {
         all.sort_by_key(|one| one.name != *chosen);

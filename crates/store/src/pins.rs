@@ -3,8 +3,9 @@
 //! Changes are made under a lock and by rename, so that two processes that pin at once lose nothing.
 
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
 use rustix::fs::{FlockOperation, flock};
@@ -22,6 +23,14 @@ impl PinFile {
     /// The one in `state`; made by the first change.
     pub fn at(state: &State) -> PinFile {
         PinFile { path: state.pins_path() }
+    }
+
+    /// Another number whenever the file is another; `None` when there is none. Each change makes a new file.
+    pub fn stamp(&self) -> Option<u64> {
+        let meta = fs::metadata(&self.path).ok()?;
+        let mut hasher = DefaultHasher::new();
+        (meta.dev(), meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ctime_nsec()).hash(&mut hasher);
+        Some(hasher.finish())
     }
 
     /// What it holds; `None` when nothing was pinned yet.
@@ -71,5 +80,19 @@ mod tests {
         let mut digits: Vec<char> = PinFile::at(&state).load().expect("readable").expect("there").chars().collect();
         digits.sort_unstable();
         assert_eq!(digits.into_iter().collect::<String>(), "01234567");
+    }
+
+    #[test]
+    fn a_change_has_another_stamp() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = PinFile::at(&State::open(&dir.path().join("state")).expect("a state"));
+        let mut seen = vec![file.stamp()];
+        for text in ["a", "b", "b"] {
+            file.change(&mut |_| text.to_owned()).expect("it is saved");
+            seen.push(file.stamp());
+        }
+        assert_eq!(seen[0], None);
+        assert!(seen.windows(2).all(|two| two[0] != two[1]), "{seen:?}");
+        assert_eq!(file.stamp(), file.stamp());
     }
 }

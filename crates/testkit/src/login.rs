@@ -72,6 +72,8 @@ pub struct Asked {
     pub scopes: Vec<String>,
     /// Tokens that came to the door.
     pub tokens: HashSet<String>,
+    /// Forms that came to where tokens are given.
+    pub forms: usize,
 }
 
 #[derive(Debug, Default)]
@@ -86,6 +88,8 @@ struct State {
     page: Option<(String, String)>,
     /// The scope that the door wants.
     wants: String,
+    /// The authorization server that the door names, where that is another.
+    names: Option<String>,
 }
 
 /// Both servers; they end with this.
@@ -135,6 +139,11 @@ impl LoginServer {
     /// From now on no token that was given holds.
     pub fn forget_tokens(&self) {
         lock(&self.state).tokens.clear();
+    }
+
+    /// From now on the door names this authorization server.
+    pub fn name(&self, issuer: &str) {
+        lock(&self.state).names = Some(issuer.to_owned());
     }
 
     /// From now on the door wants this right.
@@ -256,9 +265,10 @@ fn route(request: &Request, address: SocketAddr, wrong: Wrong, state: &Mutex<Sta
                 Wrong::OtherResource => "https://evil.example/mcp".to_owned(),
                 _ => format!("{own}/mcp"),
             };
+            let named = lock(state).names.clone().unwrap_or(own);
             answer(
                 "200 OK",
-                &json!({ "resource": resource, "authorization_servers": [own], "scopes_supported": ["read"] }),
+                &json!({ "resource": resource, "authorization_servers": [named], "scopes_supported": ["read"] }),
             )
         }
         ("GET", "/.well-known/oauth-authorization-server") => metadata(&own, wrong),
@@ -336,6 +346,7 @@ fn page(request: &Request, own: &str, wrong: Wrong, state: &Mutex<State>) -> Ans
 
 fn token(request: &Request, wrong: Wrong, state: &Mutex<State>) -> Answer {
     let mut state = lock(state);
+    state.asked.forms += 1;
     let form = pairs(&String::from_utf8_lossy(&request.body));
     let said = |name: &str| form.get(name).cloned().unwrap_or_default();
     let refused =

@@ -1,7 +1,6 @@
 //! `nika mcp`: which servers there are, what their tools are, and a person's yes to them.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -9,9 +8,10 @@ use nika_contract::{ToolError, code, text};
 use nika_mcp::client::{HeldBack, Pool, State, Status};
 use serde_json::{Value, json};
 
-use super::call::{one_thread, said};
+use super::call::one_thread;
 use super::mcp_auth;
 use crate::args::{self, Format, McpCommand, McpCommon};
+use crate::ask::{Confirmed, confirmed};
 use crate::compose::{self, Ground, Shape};
 use crate::failure::Failure;
 use crate::out;
@@ -19,17 +19,17 @@ use crate::world::World;
 
 pub fn run(args: args::Mcp) -> Result<ExitCode, Failure> {
     match args.command {
-        McpCommand::List { check, common } => said(format(&common), || list(check, &common)),
-        McpCommand::Tools { server, common } => said(format(&common), || tools(server.as_deref(), &common)),
-        McpCommand::Approve { server, yes, common } => said(format(&common), || approve(&server, yes, &common)),
-        McpCommand::Login { server, paste, common } => said(format(&common), || {
+        McpCommand::List { check, common } => list(check, &common),
+        McpCommand::Tools { server, common } => tools(server.as_deref(), &common),
+        McpCommand::Approve { server, yes, common } => approve(&server, yes, &common),
+        McpCommand::Login { server, paste, common } => {
             let (world, pool) = pool(&common)?;
             mcp_auth::login(&world, &pool, &server, paste, format(&common))
-        }),
-        McpCommand::Logout { server, common } => said(format(&common), || {
+        }
+        McpCommand::Logout { server, common } => {
             let (world, pool) = pool(&common)?;
             mcp_auth::logout(&world, &pool, &server, format(&common))
-        }),
+        }
     }
 }
 
@@ -55,7 +55,7 @@ fn list(check: bool, common: &McpCommon) -> Result<ExitCode, Failure> {
                 let _ = pool.refresh(name).await;
             }
         }
-        let all = pool.status().await;
+        let all = pool.status();
         pool.close().await;
         all
     });
@@ -105,7 +105,7 @@ fn tools(server: Option<&str>, common: &McpCommon) -> Result<ExitCode, Failure> 
             pool.close().await;
             asked?;
         }
-        let mut all = pool.status().await;
+        let mut all = pool.status();
         all.retain(|status| server.is_none_or(|server| server == status.name));
         Ok::<_, ToolError>(all)
     })?;
@@ -127,10 +127,11 @@ fn tools(server: Option<&str>, common: &McpCommon) -> Result<ExitCode, Failure> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tools that wait for a yes, a paragraph each.
+/// Tools that wait for a yes, each whole: what is not read cannot be agreed to.
 fn held(all: &[HeldBack]) -> String {
     all.iter().fold(String::new(), |mut shown, held| {
-        let _ = writeln!(shown, "  held back: {}: {}", held.tool, held.what.replace('\n', "\n    "));
+        let _ = writeln!(shown, "  held back: {}, {}", held.tool, held.in_short());
+        shown.push_str(&held.whole());
         shown
     })
 }
@@ -140,43 +141,37 @@ fn approve(server: &str, yes: bool, common: &McpCommon) -> Result<ExitCode, Fail
     let threads = one_thread()?;
     let done = threads.block_on(async {
         pool.refresh(server).await?;
-        let found = pool.status().await.into_iter().find(|status| status.name == server);
+        let found = pool.status().into_iter().find(|status| status.name == server);
         let found =
             found.ok_or_else(|| ToolError::new(code::NO_SUCH_SERVER, format!("no server is called {server}")))?;
         if found.held_back.is_empty() {
             return Ok((found.pinned.len(), Vec::new()));
         }
-        if format(common) == Format::Text {
-            out::print(&held(&found.held_back))?;
+        match format(common) {
+            Format::Text => out::print(&held(&found.held_back))?,
+            // Beside the answer, which is for a program: whoever is asked reads it, too.
+            Format::Json => out::note(&held(&found.held_back)),
         }
-        if !yes && !confirmed(&world)? {
+        if !yes && confirmed(&world, "May these tools be used as they are now? [y]es, [N]o:")? != Confirmed::Yes {
             return Err(Failure::from(
                 ToolError::new(code::PERMISSION_DENIED, "nothing was approved: no person said yes")
                     .hint("answer at a terminal, or pass --yes"),
             ));
         }
-        let approved = pool.approve(server).await?;
-        Ok((found.pinned.len(), approved))
+        // What was shown, and not what the server says by now.
+        pool.approve(server, &found.held_back)?;
+        Ok((found.pinned.len(), found.held_back))
     });
     threads.block_on(pool.close());
     let (known, approved) = done?;
     if format(common) == Format::Json {
         let names: Vec<&str> = approved.iter().map(|held| held.tool.as_str()).collect();
-        out::pretty(&json!({"server": server, "approved": names}))?;
+        let hashes: Vec<&str> = approved.iter().map(|held| held.now.hash.as_str()).collect();
+        out::pretty(&json!({"server": server, "approved": names, "sha256": hashes}))?;
     } else if approved.is_empty() {
         out::line(&format!("Nothing is held back: the {known} tools of {server} are as they were seen."))?;
     } else {
         out::line(&format!("Approved, until one of them changes: {} of {server}'s tools.", approved.len()))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn confirmed(world: &World) -> Result<bool, Failure> {
-    if !world.has_person {
-        return Ok(false);
-    }
-    out::complain("May these tools be used as they are now? [y]es, [N]o:");
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub fn login(world: &World, pool: &Pool, server: &str, paste: bool, format: Format) -> Result<ExitCode, Failure> {
     let oauth = logins(world, &world.state_base()?).of(pool.server(server)?)?;
     let terminal = Terminal { reads: paste || world.has_person };
-    let how = ByPerson { visit: &terminal, patience: PATIENCE, cancelled: &|| false };
+    let how = ByPerson { visit: &terminal, patience: PATIENCE, cancelled: &|| false, asked_for: true };
     // Whoever types this has named the server, and is shown where the login leads.
     let state = one_thread()?.block_on(oauth.login(&|_| Ok(()), &how))?;
     match format {

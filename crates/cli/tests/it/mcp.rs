@@ -92,12 +92,18 @@ fn a_change_is_held_back_until_it_is_approved() {
     let world = configured(blocks("yaml")[0]);
     let call = ["mcp__hello__greet", "name=Ada", "--mode", "accept-all"];
     assert_eq!(world.json(&call)["ok"], true);
-    let other = blocks("sh")[0].replace("Greets somebody.", "Greets somebody and reads your keys.");
+    let does = format!("Greets somebody. {}And reads your keys.", "It is polite. ".repeat(60));
+    let other = blocks("sh")[0].replace("Greets somebody.", &does);
     let world = world.file("hello.sh", &other);
     let refused = world.json(&call);
     assert_eq!(refused["code"], "NIKA-707", "{refused}");
     world.run(&["mcp", "tools", "hello"]).says("held back: greet").says("reads your keys");
-    world.run(&["mcp", "approve", "hello"]).exits(3).says("reads your keys").complains("no person said yes");
+    world
+        .run(&["mcp", "approve", "hello"])
+        .exits(3)
+        .says("reads your keys")
+        .says("Greets somebody.")
+        .complains("no person said yes");
     assert_eq!(world.json(&call)["code"], "NIKA-707");
     world.run(&["mcp", "approve", "hello", "--yes"]).exits(0).says("Approved");
     assert_eq!(world.json(&call)["ok"], true);

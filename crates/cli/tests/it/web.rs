@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::world::{Ran, World, world};
 
@@ -11,6 +11,7 @@ use crate::world::{Ran, World, world};
 struct Server {
     at: SocketAddr,
     seen: Arc<AtomicUsize>,
+    heads: Arc<Mutex<String>>,
 }
 
 fn server(kind: &str, body: &[u8]) -> Server {
@@ -19,7 +20,8 @@ fn server(kind: &str, body: &[u8]) -> Server {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n", body.len());
     let answer = [head.as_bytes(), body].concat();
     let seen = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&seen);
+    let (count, heads) = (Arc::clone(&seen), Arc::new(Mutex::new(String::new())));
+    let heard = Arc::clone(&heads);
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             count.fetch_add(1, Ordering::SeqCst);
@@ -27,15 +29,21 @@ fn server(kind: &str, body: &[u8]) -> Server {
             while !head.ends_with(b"\r\n\r\n") && matches!(stream.read(&mut byte), Ok(1)) {
                 head.push(byte[0]);
             }
+            heard.lock().expect("nobody panicked").push_str(&String::from_utf8_lossy(&head).to_lowercase());
             let _ = stream.write_all(&answer);
         }
     });
-    Server { at, seen }
+    Server { at, seen, heads }
 }
 
 impl Server {
     fn seen(&self) -> usize {
         self.seen.load(Ordering::SeqCst)
+    }
+
+    /// The heads of all requests, in lower case.
+    fn heard(&self) -> String {
+        self.heads.lock().expect("nobody panicked").clone()
     }
 
     /// Fetches it, excepted by the command line.
@@ -181,4 +189,65 @@ fn a_repositorys_search_provider_waits_for_trust_and_gets_no_key() {
         .exits(2)
         .complains(".claw-search.json:1")
         .complains("searxng, brave, tavily or json");
+}
+
+/// A search engine that a person's configuration calls `local`, and what it hears.
+fn local(engine: &Server) -> World {
+    let world = world();
+    configure(&world, engine);
+    world
+}
+
+fn configure(world: &World, engine: &Server) {
+    let dir = world.path("home/.config/nika");
+    std::fs::create_dir_all(&dir).expect("a directory");
+    let yaml = format!(
+        "web:\n  allow_addresses: [\"{0}\"]\n  search_providers: {{local: {{kind: searxng, base_url: \"http://{0}\"}}}}\n",
+        engine.at
+    );
+    std::fs::write(dir.join("config.yaml"), yaml).expect("a file");
+}
+
+#[test]
+fn a_key_that_a_person_keeps_goes_to_its_provider_and_nowhere_else() {
+    let found = br#"{"results": []}"#;
+    let (engine, other) = (server("application/json", found), server("application/json", found));
+    let world = local(&engine);
+    let search = ["call", "web_search", "query=anything", "--mode", "accept-all"];
+    let kept = world.run_with(&["search", "login", "local"], "sk-very-secret\n");
+    kept.exits(0).says("its key is kept, for 127.0.0.1 alone");
+    let file = world.path("state/search-keys.json");
+    let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&file).expect("it is there"));
+    assert_eq!(mode & 0o777, 0o600);
+    let listed = world.run(&["call", "search_list_providers"]);
+    listed.exits(0).says("local (asked now): searxng at 127.0.0.1, key kept by `nika search login`");
+    world.run(&search).exits(0);
+    assert!(engine.heard().contains("authorization: bearer sk-very-secret"), "{}", engine.heard());
+    // The same name at another place.
+    configure(&world, &other);
+    world.run(&search).exits(0);
+    assert!(other.seen() == 1 && !other.heard().contains("authorization"), "{}", other.heard());
+    let said = format!("{}{}{}", kept.out, listed.out, world.run(&["log", "show", "--output", "json"]).out);
+    assert!(!said.contains("very-secret"), "{said}");
+    world.run(&["search", "logout", "local"]).exits(0).says("forgotten");
+    world.run(&["search", "logout", "local"]).exits(0).says("There was no key");
+    assert!(!std::fs::read_to_string(&file).expect("readable").contains("very-secret"));
+}
+
+#[test]
+fn a_known_provider_needs_its_key_and_nothing_else() {
+    let world = world();
+    world.run_with(&["search", "login", "altavista"], "sk-1\n").exits(1).complains("brave, tavily");
+    world.run_with(&["search", "login", "brave"], "two words\n").exits(2).complains("is no key");
+    world.run_with(&["search", "login", "brave"], "sk-very-secret").exits(0).says("api.search.brave.com");
+    let listed = world.run(&["call", "search_list_providers"]);
+    listed.exits(0).says("brave (asked now): brave at api.search.brave.com, key kept by `nika search login`");
+    world.run(&["call", "search_activate_provider", "provider=brave", "--session", "s"]).exits(0);
+    // A file that others can read is no place for keys, and the search says so.
+    let file = world.path("state/search-keys.json");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("mode");
+    let refused =
+        world.nika(&["call", "web_search", "query=anything", "--mode", "accept-all"]).env("BRAVE_API_KEY", "").output();
+    Ran::of(refused.expect("it starts")).exits(1).complains("NIKA-50");
+    world.run(&["search", "logout", "brave"]).exits(1).complains("others can read");
 }

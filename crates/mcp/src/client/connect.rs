@@ -13,7 +13,7 @@ use rmcp::transport::IntoTransport;
 
 use super::ask::{Callers, Sampler};
 use super::authorizer::Authorizers;
-use super::connection::Connection;
+use super::connection::{Connection, unreached};
 use super::handler::{Handler, OnChange};
 use super::health::Health;
 use super::http::{self, Http};
@@ -118,13 +118,18 @@ async fn attempt(server: &Arc<Server>, ways: &Ways, handler: Handler, shake: Sha
         }
         Reach::Sse(address) => {
             let authorizer = ways.authorizers.of(server);
-            let stream = EventStream::open(ways.http.client()?, &address.url, authorizer, health.clone()).await?;
+            let opened = EventStream::open(ways.http.client()?, &address.url, authorizer, health.clone()).await;
+            let stream = opened.map_err(|error| unreached(&server.name, error))?;
             // No server that speaks this transport speaks a revision without the handshake.
             serve(handler.clone(), stream, Shake::Initialize).await
         }
     };
     match running {
-        Ok(running) => Ok(Connection::new(running, handler)),
+        Ok(running) => {
+            // What failed on the way and was overcome explains nothing that comes.
+            health.last_explanation();
+            Ok(Connection::new(running, handler))
+        }
         Err(error) => Err(explain(server, &error, &health)),
     }
 }
@@ -150,10 +155,10 @@ where
 }
 
 fn explain(server: &Server, error: &ClientInitializeError, health: &Health) -> Failed {
-    if let Some(error) = health.take_unauthorised() {
-        return error.into();
-    }
     let name = &server.name;
+    if let Some(error) = health.last_explanation() {
+        return unreached(name, error).into();
+    }
     if error.is_authorization_required() || error.auth_challenge().is_some() {
         let message = format!("the MCP server '{name}' wants to know who asks");
         return ToolError::new(code::SERVER_UNAUTHORISED, message)

@@ -7,14 +7,16 @@ use nika_contract::{Cancel, ToolError, code, text};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ErrorCode, InputRequiredResult,
     InputResponses, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequest, ReadResourceRequestParams, ReadResourceResult, Resource, ServerResult, SubscriptionFilter,
-    Tool,
+    ReadResourceRequest, ReadResourceRequestParams, ReadResourceResult, RequestId, Resource, ServerResult,
+    SubscriptionFilter, Tool,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, RunningService, ServiceError};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::ask::Caller;
 use super::handler::Handler;
+use super::pipes::MOST_BYTES;
 use super::server::Server;
 
 /// How often a wait looks at whether it is still wanted.
@@ -27,6 +29,8 @@ const MOST_ROUNDS: usize = 10;
 const MOST_PAGES: usize = 50;
 /// Tools and resources of one server.
 const MOST_LISTED: usize = 2_000;
+/// Bytes of a list, all pages together: as much as one message may have.
+const MOST_LISTED_BYTES: usize = MOST_BYTES;
 
 /// A connection.
 #[derive(Debug)]
@@ -118,28 +122,38 @@ impl Connection {
         if has { self.pages(caller, cancel, request, read).await } else { Ok(Vec::new()) }
     }
 
-    /// What a server lists, page by page, within bounds; `read` takes a page and where the next begins.
-    async fn pages<T>(
+    /// What a server lists, page by page, within bounds; `read` takes a page and where the next begins. All pages
+    /// together have the time of one call: a server that gives pages forever gives no sign of life with them.
+    async fn pages<T: Serialize>(
         &self,
         caller: &Arc<Caller>,
         cancel: &Cancel,
         request: impl Fn(PaginatedRequestParams) -> ClientRequest,
         read: impl Fn(ServerResult) -> Option<(Vec<T>, Option<String>)>,
     ) -> Result<Vec<T>, ToolError> {
-        let mut all = Vec::new();
-        let mut cursor = None;
-        for _ in 0..MOST_PAGES {
-            let page = PaginatedRequestParams::default().with_cursor(cursor.take());
-            let answer = self.ask(request(page), caller, cancel).await?;
-            let (listed, next) = read(answer).ok_or_else(|| self.odd())?;
-            all.extend(listed);
-            cursor = next.filter(|_| all.len() < MOST_LISTED);
-            if cursor.is_none() {
-                break;
+        let (began, time) = (Instant::now(), Duration::from_millis(self.server().timeout_ms));
+        let listing = async {
+            let (mut all, mut bytes) = (Vec::new(), 0);
+            let mut cursor = None;
+            for _ in 0..MOST_PAGES {
+                let page = PaginatedRequestParams::default().with_cursor(cursor.take());
+                let answer = self.ask(request(page), caller, cancel).await?;
+                let (listed, next) = read(answer).ok_or_else(|| self.odd())?;
+                bytes += listed.iter().map(size).sum::<usize>();
+                if bytes > MOST_LISTED_BYTES {
+                    let what = format!("lists more than {} MiB", MOST_LISTED_BYTES >> 20);
+                    return Err(self.error(code::SERVER_REFUSED, &what));
+                }
+                all.extend(listed);
+                cursor = next.filter(|_| all.len() < MOST_LISTED);
+                if cursor.is_none() {
+                    break;
+                }
             }
-        }
-        all.truncate(MOST_LISTED);
-        Ok(all)
+            all.truncate(MOST_LISTED);
+            Ok(all)
+        };
+        tokio::time::timeout(time, listing).await.unwrap_or_else(|_| Err(self.slow(began.elapsed())))
     }
 
     /// Calls a tool, by the server's own name for it.
@@ -222,21 +236,20 @@ impl Connection {
         let (began, mut quiet_since, mut stirs) = (Instant::now(), Instant::now(), caller.stirs());
         let sending = self.running.peer().send_request_with_option(request, PeerRequestOptions::no_options());
         let handle = match tokio::time::timeout(quiet, sending).await {
-            Ok(sent) => sent.map_err(|error| self.failed(&error))?,
+            Ok(sent) => sent.map_err(|error| self.failed(&error, None))?,
             Err(_) => return Err(self.slow(began.elapsed())),
         };
         caller.waits_for(handle.progress_token.clone());
         let mut pending = Pending(Some(handle));
         loop {
             let Some(handle) = &mut pending.0 else { return Err(self.odd()) };
+            let id = handle.id.clone();
             tokio::select! {
                 biased;
                 answer = &mut handle.rx => {
                     pending.0 = None;
-                    return match answer {
-                        Ok(answer) => answer.map_err(|error| self.failed(&error)),
-                        Err(_) => Err(self.failed(&ServiceError::TransportClosed)),
-                    };
+                    let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
+                    return answer.map_err(|error| self.failed(&error, Some(&id)));
                 }
                 () = tokio::time::sleep(LOOK) => {}
             }
@@ -271,9 +284,10 @@ impl Connection {
             .hint(format!("`mcp.servers.{}.timeout_ms` gives it more time", self.server().name))
     }
 
-    fn failed(&self, error: &ServiceError) -> ToolError {
-        if let Some(error) = self.handler.health.take_unauthorised() {
-            return error;
+    /// Why the request `id` failed.
+    fn failed(&self, error: &ServiceError, id: Option<&RequestId>) -> ToolError {
+        if let Some(error) = id.and_then(|id| self.handler.health.explanation(id)) {
+            return unreached(&self.server().name, error);
         }
         let remarks = || self.handler.health.remarks();
         match error {
@@ -299,7 +313,7 @@ impl Connection {
 impl Connection {
     /// Why it is of no use any more.
     pub(crate) fn ended(&self) -> ToolError {
-        self.failed(&ServiceError::TransportClosed)
+        self.failed(&ServiceError::TransportClosed, None)
     }
 
     /// Lets it go and waits until its program is gone.
@@ -318,6 +332,19 @@ impl Drop for Connection {
             Err(_) => health.end_process(),
         }
     }
+}
+
+/// An error of the way to a server, with the server's name.
+pub(crate) fn unreached(server: &str, error: ToolError) -> ToolError {
+    if error.code != code::SERVER_UNREACHABLE {
+        return error;
+    }
+    ToolError { message: format!("the MCP server '{server}' cannot be reached: {}", error.message), ..error }
+}
+
+/// Bytes of one of a list.
+fn size(listed: &impl Serialize) -> usize {
+    serde_json::to_vec(listed).map_or(0, |bytes| bytes.len())
 }
 
 /// A request without an answer. Dropped, it is cancelled at the server.

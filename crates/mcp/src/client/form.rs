@@ -133,7 +133,9 @@ pub(crate) fn fields(server: &str, tool: &str, params: &Value) -> Result<Vec<Fie
         match &kind {
             Kind::Whole => text.push_str(" (a whole number)"),
             Kind::Number => text.push_str(" (a number)"),
-            Kind::Many(values) => text.push_str(&format!(" (some of {}, joined by commas)", values.join(", "))),
+            Kind::Many(values) => {
+                text.push_str(&format!(" (some of {}, joined by commas)", shown(&values.join(", "))));
+            }
             Kind::Text | Kind::One(_) => {}
         }
         let free = options.is_empty();
@@ -244,6 +246,16 @@ mod tests {
         assert!(field("age").is_left(&Replied::Chosen("Leave it at 30".into())) && field("age").inquiry.free_text);
         assert!(!field("age").is_left(&Replied::Declined { why: None }));
         assert_eq!(field("size").default, None);
+    }
+
+    #[test]
+    fn the_values_of_a_list_are_cleaned_and_cut_like_all_that_a_server_says() {
+        let values = ["a\u{1b}[2J".to_owned(), "x".repeat(100_000)];
+        let params = json!({"message": "m", "requestedSchema": {"type": "object", "properties": {
+            "all": {"type": "array", "items": {"type": "string", "enum": values}},
+        }}});
+        let text = &fields("s", "t", &params).expect("a form")[0].inquiry.text;
+        assert!(text.contains("some of a␛[2J, xxx") && text.chars().count() < 3_000, "{text}");
     }
 
     #[test]

@@ -1,14 +1,19 @@
 //! What is known of a connection beside its answers: the end of what the server complained of, what it said that was no
-//! message, why it ended. Errors are made of it.
+//! message, why it ended, and why single requests failed where the SDK's error has no room for it. Errors are made of
+//! it.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nika_contract::{ToolError, text};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
 
 use super::launch::Process;
 
 /// How much of its complaints is kept.
 const TAIL_BYTES: usize = 4 << 10;
+/// Failed requests whose reasons are kept at once.
+const MOST_EXPLAINED: usize = 32;
 /// How much of it an error shows.
 const SHOWN_CHARS: usize = 1_000;
 
@@ -22,7 +27,8 @@ struct Inner {
     garbage: Option<String>,
     garbled: usize,
     broke: Option<String>,
-    unauthorised: Option<ToolError>,
+    /// By the request that failed; no request where a notification or a stream did.
+    explained: VecDeque<(Option<RequestId>, ToolError)>,
     process: Option<Box<dyn Process>>,
 }
 
@@ -65,14 +71,33 @@ impl Health {
         self.with(|inner| _ = inner.broke.get_or_insert_with(|| why.into()));
     }
 
-    /// The server wants to know who asks, and this is what the authorizer says to that.
-    pub(crate) fn unauthorised(&self, error: ToolError) {
-        self.with(|inner| inner.unauthorised = Some(error));
+    /// Why `message` failed, in our words: that somebody has to log in, or that nobody listens there.
+    pub(crate) fn explains(&self, message: Option<&ClientJsonRpcMessage>, error: ToolError) {
+        let id = match message {
+            Some(JsonRpcMessage::Request(request)) => Some(request.id.clone()),
+            _ => None,
+        };
+        self.with(|inner| {
+            inner.explained.retain(|(known, _)| *known != id);
+            inner.explained.push_back((id, error));
+            // Those of requests that nobody waited for.
+            if inner.explained.len() > MOST_EXPLAINED {
+                inner.explained.pop_front();
+            }
+        });
     }
 
-    /// What the authorizer said to a refusal, once.
-    pub(crate) fn take_unauthorised(&self) -> Option<ToolError> {
-        self.with(|inner| inner.unauthorised.take())
+    /// Why the request `id` failed; once.
+    pub(crate) fn explanation(&self, id: &RequestId) -> Option<ToolError> {
+        self.with(|inner| {
+            let at = inner.explained.iter().position(|(known, _)| known.as_ref() == Some(id))?;
+            inner.explained.remove(at).map(|(_, error)| error)
+        })
+    }
+
+    /// Why the last of what failed did, and nothing of it any more: for a connection that did not come to be.
+    pub(crate) fn last_explanation(&self) -> Option<ToolError> {
+        self.with(|inner| std::mem::take(&mut inner.explained).pop_back().map(|(_, error)| error))
     }
 
     /// All of it, for the end of an error's message: nothing, or something that begins with a semicolon.
@@ -111,5 +136,26 @@ mod tests {
         let remarks = health.remarks();
         assert!(remarks.starts_with("; it closed its output; it complained:\n"), "{remarks}");
         assert!(remarks.ends_with("x␛[2Jboom") && remarks.chars().count() < 1_100, "{remarks}");
+    }
+
+    #[test]
+    fn a_reason_is_that_of_its_request_and_of_no_other() {
+        let health = Health::default();
+        let request = |id: i64| -> ClientJsonRpcMessage {
+            let ping = serde_json::json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+            serde_json::from_value(ping).expect("a request")
+        };
+        let error = |said: &str| ToolError::new(nika_contract::code::MCP_LOGIN_NEEDED, said);
+        health.explains(Some(&request(1)), error("one"));
+        health.explains(None, error("a stream"));
+        health.explains(Some(&request(2)), error("two"));
+        let said = |id: i64| health.explanation(&RequestId::Number(id)).map(|error| error.message);
+        assert_eq!((said(3), said(1), said(1)), (None, Some("one".into()), None));
+        assert_eq!(health.last_explanation().map(|error| error.message).as_deref(), Some("two"));
+        assert_eq!((said(2), health.last_explanation()), (None, None));
+        for id in 0..1_000 {
+            health.explains(Some(&request(id)), error("nobody waits"));
+        }
+        assert!(said(0).is_none() && said(999).is_some());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use futures_core::stream::BoxStream;
-use nika_contract::{ToolError, code};
+use nika_contract::{ToolError, code, text};
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::streamable_http_client::{
@@ -111,38 +111,60 @@ pub(crate) struct Guarded {
 
 impl Guarded {
     /// `attempt` with the authorizer's headers; repeated where a refusal taught it something.
-    async fn authorised<T, F>(&self, url: &str, own: Headers, attempt: impl Fn(Headers) -> F) -> Result<T, Failure>
+    async fn authorised<T, F>(
+        &self,
+        url: &str,
+        message: Option<&ClientJsonRpcMessage>,
+        own: Headers,
+        attempt: impl Fn(Headers) -> F,
+    ) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
     {
+        let give_up = |error: ToolError| {
+            let said = error.to_string();
+            self.health.explains(message, error);
+            StreamableHttpError::UnexpectedServerResponse(said.into())
+        };
         let mut repeats = 0;
         loop {
-            let headers = self.authorizer.headers(url).await.map_err(|error| self.give_up(error))?;
+            let headers = self.authorizer.headers(url).await.map_err(give_up)?;
             // Anew each time: a token that is gone must not be sent again.
             let mut own = own.clone();
             for (name, value) in headers {
-                let (name, value) = header(&name, &value).map_err(|error| self.give_up(error))?;
+                let (name, value) = header(&name, &value).map_err(give_up)?;
                 own.insert(name, value);
             }
             let failure = match attempt(own).await {
                 Ok(done) => return Ok(done),
                 Err(failure) => failure,
             };
-            let Some(refusal) = refusal(url, &failure).filter(|_| repeats < REPEATS) else { return Err(failure) };
+            let Some(refusal) = refusal(url, &failure).filter(|_| repeats < REPEATS) else {
+                if let StreamableHttpError::Client(error) = failure {
+                    return Err(StreamableHttpError::Client(self.unreached(url, message, error)));
+                }
+                return Err(failure);
+            };
             match self.authorizer.refused(&refusal).await {
                 Ok(Again::Yes) => repeats += 1,
                 Ok(Again::No) => return Err(failure),
-                Err(error) => return Err(self.give_up(error)),
+                Err(error) => return Err(give_up(error)),
             }
         }
     }
 
-    /// The SDK's error has no room for ours; whoever reports finds it in the connection's health.
-    fn give_up(&self, error: ToolError) -> Failure {
-        let said = error.to_string();
-        self.health.unauthorised(error);
-        StreamableHttpError::UnexpectedServerResponse(said.into())
+    /// Says where nobody was reached, and why: the SDK's error says neither.
+    fn unreached(&self, url: &str, message: Option<&ClientJsonRpcMessage>, error: reqwest::Error) -> reqwest::Error {
+        let error = error.without_url();
+        let why = format!("{}: {}", bare(url), text::causes(&error));
+        self.health.explains(message, ToolError::new(code::SERVER_UNREACHABLE, why));
+        error
     }
+}
+
+/// An address as errors show it. What stands behind a `?` may be a key.
+pub(crate) fn bare(url: &str) -> &str {
+    url.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// A header as the wire takes it. The value is a secret, and no part of an error.
@@ -200,7 +222,7 @@ impl StreamableHttpClient for Guarded {
         headers: Headers,
         most: usize,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        self.authorised(&uri, headers, |headers| {
+        self.authorised(&uri, Some(&message), headers, |headers| {
             let (uri, message, session, auth) = (uri.clone(), message.clone(), session_id.clone(), auth.clone());
             self.client.post_message_with_max_sse_event_size(uri, message, session, auth, headers, most)
         })
@@ -214,7 +236,7 @@ impl StreamableHttpClient for Guarded {
         auth: Option<String>,
         headers: Headers,
     ) -> Result<(), Failure> {
-        self.authorised(&uri, headers, |headers| {
+        self.authorised(&uri, None, headers, |headers| {
             self.client.delete_session(uri.clone(), session.clone(), auth.clone(), headers)
         })
         .await
@@ -240,7 +262,7 @@ impl StreamableHttpClient for Guarded {
         headers: Headers,
         most: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        self.authorised(&uri, headers, |headers| {
+        self.authorised(&uri, None, headers, |headers| {
             let (uri, session, last, auth) = (uri.clone(), session_id.clone(), last_event.clone(), auth.clone());
             self.client.get_stream_with_max_sse_event_size(uri, session, last, auth, headers, most)
         })

@@ -21,6 +21,7 @@ mod foreign;
 mod form;
 mod handler;
 mod health;
+mod held;
 mod http;
 mod launch;
 mod pin;
@@ -36,10 +37,11 @@ pub use connect::Ways;
 pub use connection::About;
 pub use direct::Direct;
 pub use handler::root_uri;
+pub use held::HeldBack;
 pub use http::{Http, Proxies};
 pub use launch::{Launch, Launched, NoPrograms, Process};
 pub use pin::{Definition, Keep, Pins, Standing};
-pub use pool::{Entry, HeldBack, Pool, State, Status};
+pub use pool::{Entry, Pool, State, Status};
 pub use server::{
     Address, CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, Filter, KEYS, Program, Reach, Server, Written, name_problem,
 };

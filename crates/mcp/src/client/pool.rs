@@ -16,13 +16,14 @@ use nika_contract::{AnyTool, BoxFuture, Cancel, Cx, Guests, Output, Silent, Spec
 use nika_contract::{Nobody, Progress};
 use serde_json::{Map, Value, json};
 
-pub use listing::{HeldBack, State, Status};
+pub use listing::{State, Status};
 
 use super::answer;
 use super::ask::Caller;
 use super::connect::{Ways, connect};
 use super::connection::Connection;
 use super::foreign::ForeignTool;
+use super::held::HeldBack;
 use super::pin::{Definition, Keep, Pins, Standing};
 use super::server::Server;
 use slot::{Slot, Standings};
@@ -44,14 +45,22 @@ pub struct Entry {
     pub server: Result<Arc<Server>, String>,
 }
 
+/// What was seen of servers, as it was read.
+struct Known {
+    stamp: Option<u64>,
+    pins: Result<Pins, String>,
+}
+
 /// All servers.
 pub struct Pool {
     me: Weak<Pool>,
     slots: BTreeMap<String, Slot>,
     ways: Ways,
     keep: Arc<dyn Keep>,
-    /// Read when they are first needed.
-    pins: Mutex<Option<Result<Pins, String>>>,
+    /// Read when they are first needed, and again when another process has changed them.
+    pins: Mutex<Option<Known>>,
+    /// Whether it was closed.
+    over: Cancel,
     version: AtomicU64,
     /// What is fixed about tools, by name. Kept for good, as a tool's is; only what was pinned comes here.
     specs: Mutex<HashMap<String, &'static Spec>>,
@@ -73,6 +82,7 @@ impl Pool {
             ways,
             keep,
             pins: Mutex::default(),
+            over: Cancel::default(),
             version: AtomicU64::new(1),
             specs: Mutex::default(),
         })
@@ -109,21 +119,42 @@ impl Pool {
         })
     }
 
-    fn pins(&self) -> MutexGuard<'_, Option<Result<Pins, String>>> {
-        let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
-        if pins.is_none() {
-            let kept = self.keep.load().map_err(|error| error.message);
-            *pins = Some(kept.and_then(|text| Pins::parse(text.as_deref())));
+    fn pins(&self) -> MutexGuard<'_, Option<Known>> {
+        let mut known = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        // Before they are read: what changes in between is found the next time.
+        let stamp = self.keep.stamp();
+        if known.as_ref().is_some_and(|known| known.stamp == stamp) {
+            return known;
         }
-        pins
+        let kept = self.keep.load().map_err(|error| error.message);
+        let pins = kept.and_then(|text| Pins::parse(text.as_deref()));
+        if let (Some(_), Ok(pins)) = (&*known, &pins) {
+            self.compare_again(pins);
+        }
+        *known = Some(Known { stamp, pins });
+        known
     }
 
     /// What was seen of servers; nothing where that cannot be read.
     pub(crate) fn seen<T>(&self, look: impl FnOnce(&Pins) -> T) -> T {
         match &*self.pins() {
-            Some(Ok(pins)) => look(pins),
+            Some(Known { pins: Ok(pins), .. }) => look(pins),
             _ => look(&Pins::default()),
         }
+    }
+
+    /// What was seen is another: a person has said yes, here or in another process.
+    fn compare_again(&self, pins: &Pins) {
+        for slot in self.slots.values() {
+            let name = &slot.entry.name;
+            if pins.knows(name) {
+                slot.compare_again(|tool| pins.standing(name, tool));
+            } else {
+                // It is new again, and its next list is pinned.
+                slot.mark_stale();
+            }
+        }
+        self.version.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Changes what was seen, here and where it is kept.
@@ -133,7 +164,7 @@ impl Pool {
             ToolError::new(code::STATE_UNUSABLE, message)
                 .hint("move mcp-pins.json out of the workspace's state directory, to begin anew")
         };
-        if let Some(Err(why)) = &*self.pins() {
+        if let Some(Known { pins: Err(why), .. }) = &*self.pins() {
             return Err(unreadable(why));
         }
         let mut changed = Err(String::new());
@@ -149,8 +180,11 @@ impl Pool {
             }
         })?;
         let result = changed.as_ref().map(drop).map_err(|why| unreadable(why));
-        *self.pins() = Some(changed);
-        self.version.fetch_add(1, Ordering::AcqRel);
+        if let Ok(pins) = &changed {
+            self.compare_again(pins);
+        }
+        // Without a stamp they are read again at the next use, with what others have changed by then.
+        *self.pins.lock().unwrap_or_else(PoisonError::into_inner) = Some(Known { stamp: None, pins: changed });
         result
     }
 
@@ -158,32 +192,51 @@ impl Pool {
     pub(crate) async fn connection(&self, name: &str, on: &Line<'_>) -> Result<Arc<Connection>, ToolError> {
         let server = self.server(name)?;
         let slot = self.slot(name)?;
-        let mut state = tokio::select! {
-            state = slot.state.lock() => state,
-            () = cancelled(&on.cancel) => return Err(ToolError::cancelled()),
-        };
-        if let Some(connection) = state.living(Instant::now()) {
-            if !slot.is_stale() {
+        let ready = async {
+            let _turn = slot.turn.lock().await;
+            let living = slot.held().living(Instant::now());
+            if let Some(connection) = living {
+                self.list_again(slot, &connection, on).await?;
                 return Ok(connection);
             }
-            let definitions = self.list(&connection, on).await?;
-            self.compare(slot, definitions)?;
-            return Ok(connection);
+            let refused = slot.held().refused(Instant::now());
+            match refused {
+                Some(error) => Err(error),
+                None => self.connect(slot, server, on).await,
+            }
+        };
+        tokio::select! {
+            ready = ready => ready,
+            () = cancelled(&on.cancel) => Err(ToolError::cancelled()),
+            () = cancelled(&self.over) => Err(ToolError::cancelled()),
         }
-        if let Some(error) = state.refused(Instant::now()) {
-            return Err(error);
+    }
+
+    /// Asks for the list again where the server said that it is another one.
+    async fn list_again(&self, slot: &Slot, connection: &Connection, on: &Line<'_>) -> Result<(), ToolError> {
+        if !slot.take_stale() {
+            return Ok(());
         }
+        // Also where the caller goes away in the middle of it.
+        let mut asking = Asking { slot, done: false };
+        let definitions = self.list(connection, on).await?;
+        self.compare(slot, definitions)?;
+        asking.done = true;
+        Ok(())
+    }
+
+    async fn connect(&self, slot: &Slot, server: &Arc<Server>, on: &Line<'_>) -> Result<Arc<Connection>, ToolError> {
+        let name = &slot.entry.name;
         let began = Instant::now();
+        // What it said on a connection before is of no matter to this one.
+        slot.take_stale();
         let making = async {
-            let stale = (Weak::clone(&self.me), name.to_owned());
+            let stale = (Weak::clone(&self.me), name.clone());
             let connection = connect(server, &self.ways, Arc::new(move || changed(&stale.0, &stale.1))).await?;
             let definitions = self.list(&connection, on).await?;
             Ok((Arc::new(connection), self.compare(slot, definitions)?))
         };
-        let made = tokio::select! {
-            made = making => made,
-            () = cancelled(&on.cancel) => return Err(ToolError::cancelled()),
-        };
+        let made: Result<(Arc<Connection>, News), ToolError> = making.await;
         let took_ms = millis(began);
         match made {
             Ok((connection, news)) => {
@@ -197,14 +250,14 @@ impl Pool {
                     }),
                 );
                 connection.watch();
-                state.connected(Arc::clone(&connection), about);
+                slot.held().connected(Arc::clone(&connection), about);
                 Ok(connection)
             }
             Err(error) => {
                 on.note(event::MCP_ERROR, error_fields(name, &error, took_ms));
                 // A server that wants a login is well: once somebody has made it, nothing is to be waited for.
                 if !super::auth::is_login(error.code) {
-                    state.failed(error.clone(), Instant::now());
+                    slot.held().failed(error.clone(), Instant::now());
                 }
                 Err(error)
             }
@@ -230,12 +283,18 @@ impl Pool {
                 }
             })?;
         }
-        let standings: Standings = self.seen(|pins| {
-            offered.iter().map(|tool| (tool.name.clone(), (tool.clone(), pins.standing(name, tool)))).collect()
+        // Under the lock of what was seen: a yes that comes now finds them there.
+        let news = self.seen(|pins| {
+            let stands = |tool: Definition| {
+                let standing = pins.standing(name, &tool);
+                (tool.name.clone(), (tool, standing))
+            };
+            let standings: Standings = offered.into_iter().map(stands).collect();
+            let held_back = standings.values().filter(|(_, standing)| *standing != Standing::Pinned).count();
+            let news = News { tools: standings.len(), first: if first { standings.len() } else { 0 }, held_back };
+            slot.offers(standings);
+            news
         });
-        let held_back = standings.values().filter(|(_, standing)| *standing != Standing::Pinned).count();
-        let news = News { tools: standings.len(), first: if first { standings.len() } else { 0 }, held_back };
-        slot.offers(standings);
         self.version.fetch_add(1, Ordering::AcqRel);
         Ok(news)
     }
@@ -249,18 +308,17 @@ impl Pool {
         self.connection(name, &line).await.map(drop)
     }
 
-    /// A person has looked at what a server offers and says yes to all of it; what was new to them.
-    pub async fn approve(&self, name: &str) -> Result<Vec<HeldBack>, ToolError> {
-        self.refresh(name).await?;
-        let slot = self.slot(name)?;
-        let held_back = slot.held_back();
-        let offered: Vec<Definition> = slot.standings().into_values().map(|(tool, _)| tool).collect();
+    /// A person has read these tools of a server, and says yes to them as they read them. The server is not asked again:
+    /// it could answer with others.
+    pub fn approve(&self, name: &str, read: &[HeldBack]) -> Result<(), ToolError> {
+        let offered = self.slot(name)?.known();
         self.pin(&|pins| {
-            pins.forget(name, |tool| offered.iter().any(|own| own.name == tool));
-            pins.pin(name, &offered);
-        })?;
-        self.compare(slot, offered)?;
-        Ok(held_back)
+            // A tool that the server has no more is new when it comes back.
+            if let Some(offered) = &offered {
+                pins.forget(name, |tool| offered.contains_key(tool));
+            }
+            pins.pin(name, read.iter().map(|held| &held.now));
+        })
     }
 
     /// Connects, without waiting, to the servers that were never seen: their tools are known then.
@@ -277,14 +335,15 @@ impl Pool {
         }
     }
 
-    /// Ends every connection, and waits until their programs are gone.
+    /// Ends every connection, and what is about to become one, and waits until their programs are gone; not for long.
+    /// It is of no use afterwards.
     pub async fn close(&self) {
-        for slot in self.slots.values() {
-            let connection = slot.state.lock().await.take();
-            if let Some(connection) = connection {
-                connection.close().await;
-            }
+        self.over.cancel();
+        let mut ending = tokio::task::JoinSet::new();
+        for connection in self.slots.values().filter_map(|slot| slot.held().take()) {
+            ending.spawn(async move { connection.close().await });
         }
+        let _ = tokio::time::timeout(MOST_CLOSING, ending.join_all()).await;
     }
 
     /// Calls a server's tool, by the server's own name for it or the one that it is shown under.
@@ -352,6 +411,8 @@ impl Pool {
     /// rules say; their yes pins it.
     async fn allowed(&self, name: &str, tool: &str, line: &Line<'_>) -> Result<String, ToolError> {
         let slot = self.slot(name)?;
+        // Another process may have a person's yes by now.
+        drop(self.pins());
         let standings = slot.standings();
         let found = standings.values().find(|(own, _)| own.name == tool);
         let found = found.or_else(|| standings.values().find(|(own, _)| own.shown() == tool));
@@ -365,13 +426,16 @@ impl Pool {
             let message = format!("the MCP server '{name}' has no tool '{}'", text::preview(tool, 80));
             return Err(ToolError::new(code::NO_SUCH_FOREIGN, message).hint(hint));
         };
-        if *standing != Standing::Pinned {
-            if !line.approves(&held_back_text(name, definition, standing), &definition.name).await {
-                return Err(held_back_error(name, definition, standing));
+        if let Some(held) = HeldBack::of(definition, standing) {
+            if !line.approves(&held.question(name), &definition.name).await {
+                return Err(held.error(name));
             }
             self.pin(&|pins| pins.pin(name, [definition]))?;
-            let offered = standings.values().map(|(own, _)| own.clone()).collect();
-            self.compare(slot, offered)?;
+            // The server may have another one by now: the yes was for what stood in the question.
+            let now = slot.standings().get(&definition.name).and_then(|(now, standing)| HeldBack::of(now, standing));
+            if let Some(held) = now {
+                return Err(held.error(name));
+            }
         }
         Ok(definition.name.clone())
     }
@@ -394,6 +458,8 @@ impl Pool {
 
 impl Guests for Pool {
     fn version(&self) -> u64 {
+        // What another process pinned makes the tools others, too.
+        drop(self.pins());
         self.version.load(Ordering::Acquire)
     }
 
@@ -422,9 +488,9 @@ impl Guests for Pool {
                 return Ok(());
             };
             self.connection(server, &Line::nobody()).await?;
-            let held_back = self.slot(server)?.standings();
-            match held_back.values().find(|(own, standing)| own.shown() == tool && *standing == Standing::New) {
-                Some((definition, standing)) => Err(held_back_error(server, definition, standing)),
+            let new = |held: &&HeldBack| held.tool == tool && held.seen.is_none();
+            match self.slot(server)?.held_back().iter().find(new) {
+                Some(held) => Err(held.error(server)),
                 None => Ok(()),
             }
         })
@@ -438,37 +504,39 @@ struct News {
     held_back: usize,
 }
 
-/// A server says that its list is another one. It is asked for it when it is next needed, and at once where its tools
-/// are shown to somebody.
+/// A list that is asked for because the server said that it is another one. Whoever drops it before it is done leaves
+/// the server to be asked again.
+struct Asking<'a> {
+    slot: &'a Slot,
+    done: bool,
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if !self.done {
+            self.slot.mark_stale();
+        }
+    }
+}
+
+/// A server says that its list is another one. It is asked for it when it is next needed, and soon where its tools are
+/// shown to somebody: by one task, however often the server says so.
 fn changed(pool: &Weak<Pool>, name: &str) {
     let Some(pool) = pool.upgrade() else { return };
-    if let Ok(slot) = pool.slot(name) {
-        slot.mark_stale();
+    let Ok(slot) = pool.slot(name) else { return };
+    slot.mark_stale();
+    if !slot.wants_asking() {
+        return;
     }
     let name = name.to_owned();
     tokio::spawn(async move {
+        let Ok(slot) = pool.slot(&name) else { return };
         // A failure is met by the next call, and told there.
-        let _ = pool.connection(&name, &Line::nobody()).await;
+        while pool.connection(&name, &Line::nobody()).await.is_ok() && slot.is_stale() {
+            tokio::time::sleep(AGAIN).await;
+        }
+        slot.asked();
     });
-}
-
-fn held_back_text(server: &str, definition: &Definition, standing: &Standing) -> String {
-    let tool = definition.shown();
-    let shown = match standing {
-        Standing::Changed(said) => format!("has changed its tool '{tool}' since you saw it: {said}"),
-        _ => format!("has a new tool '{tool}': {}", text::preview(&definition.description, 400)),
-    };
-    format!("the MCP server '{server}' {shown}\nUse it as it is now?")
-}
-
-fn held_back_error(server: &str, definition: &Definition, standing: &Standing) -> ToolError {
-    let tool = definition.shown();
-    let what = match standing {
-        Standing::Changed(said) => format!("has changed since a person saw it: {said}"),
-        _ => "is new, and no person has seen it".to_owned(),
-    };
-    ToolError::new(code::DEFINITION_CHANGED, format!("the tool '{tool}' of the MCP server '{server}' {what}"))
-        .hint(format!("a person can look at it and say `nika mcp approve {server}`"))
 }
 
 /// Who a connection is used for: a call with its person and its journal, or nobody.
@@ -525,6 +593,10 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Between two lists of a server that says again and again that its list is another one.
+const AGAIN: Duration = Duration::from_millis(250);
+/// How long the end of all connections is waited for. Programs that take longer are killed with us.
+const MOST_CLOSING: Duration = Duration::from_secs(5);
 /// How often a wait looks at whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
 

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use super::authorizer::{Again, Authorizer, Refusal};
 use super::events::{Event, Events};
 use super::health::Health;
-use super::http::header;
+use super::http::{bare, header};
 use super::pipes::MOST_BYTES;
 
 type Incoming = RxJsonRpcMessage<RoleClient>;
@@ -51,7 +51,7 @@ impl EventStream {
         authorizer: Arc<dyn Authorizer>,
         health: Health,
     ) -> Result<EventStream, ToolError> {
-        let failed = |why: String| ToolError::new(code::SERVER_UNREACHABLE, format!("{}: {why}", shown(url)));
+        let failed = |why: String| ToolError::new(code::SERVER_UNREACHABLE, format!("{}: {why}", bare(url)));
         let base = Url::parse(url).map_err(|error| failed(error.to_string()))?;
         let door = Door { client, authorizer, health };
         let mut response = door.send(&base, None).await?;
@@ -63,13 +63,15 @@ impl EventStream {
         let mut events = Events::default();
         let mut early = Vec::new();
         let endpoint = loop {
-            let piece = response.chunk().await.map_err(|error| failed(text::causes(&error)))?;
+            let piece = response.chunk().await.map_err(|error| failed(text::causes(&error.without_url())))?;
             let piece = piece.ok_or_else(|| failed("the stream ended before it began".to_owned()))?;
             let mut named = None;
             for event in events.take(&piece).map_err(|why| failed(why.to_owned()))? {
-                match event.name.as_str() {
-                    "endpoint" if named.is_none() => named = Some(event.data),
-                    _ => early.push(event),
+                match (&named, event.name.as_str()) {
+                    (None, "endpoint") => named = Some(event.data),
+                    // Nothing was asked yet that it could be an answer to.
+                    (None, _) => {}
+                    (Some(_), _) => early.push(event),
                 }
             }
             if let Some(named) = named {
@@ -77,6 +79,7 @@ impl EventStream {
             }
         };
         if endpoint.origin() != base.origin() {
+            let endpoint = bare(endpoint.as_str());
             return Err(failed(format!("it wants its messages at {endpoint}, which is another host")));
         }
         let (send, messages) = mpsc::channel(QUEUED);
@@ -115,21 +118,16 @@ async fn hear(
                 Err(why) => return why.to_owned(),
             },
             Ok(None) => return "it ended its stream".to_owned(),
-            Err(error) => return text::causes(&error),
+            Err(error) => return text::causes(&error.without_url()),
         };
     }
-}
-
-/// An address as errors show it. What stands behind a `?` may be a key.
-fn shown(url: &str) -> &str {
-    url.split(['?', '#']).next().unwrap_or_default()
 }
 
 impl Door {
     /// A message to `url`, or a look at its stream.
     async fn send(&self, url: &Url, body: Option<&[u8]>) -> Result<reqwest::Response, ToolError> {
         let unreachable =
-            |why: String| ToolError::new(code::SERVER_UNREACHABLE, format!("{}: {why}", shown(url.as_str())));
+            |why: String| ToolError::new(code::SERVER_UNREACHABLE, format!("{}: {why}", bare(url.as_str())));
         let mut repeats = 0;
         loop {
             let mut request = match body {
@@ -142,7 +140,7 @@ impl Door {
                 let (name, value) = header(&name, &value)?;
                 request = request.header(name, value);
             }
-            let response = request.send().await.map_err(|error| unreachable(text::causes(&error)))?;
+            let response = request.send().await.map_err(|error| unreachable(text::causes(&error.without_url())))?;
             let status = response.status();
             if status.is_success() {
                 return Ok(response);
@@ -155,7 +153,7 @@ impl Door {
                     repeats += 1;
                     continue;
                 }
-                let message = format!("{} refuses us with status {}", shown(url.as_str()), status.as_u16());
+                let message = format!("{} refuses us with status {}", bare(url.as_str()), status.as_u16());
                 return Err(ToolError::new(code::SERVER_UNAUTHORISED, message)
                     .hint("`headers` of the server, or `nika mcp login`, say who you are"));
             }
@@ -178,9 +176,7 @@ impl Transport<RoleClient> for EventStream {
                 Ok(_) => Ok(()),
                 Err(error) => {
                     let said = error.to_string();
-                    if error.code == code::SERVER_UNAUTHORISED {
-                        door.health.unauthorised(error);
-                    }
+                    door.health.explains(Some(&message), error);
                     Err(io::Error::other(said))
                 }
             }

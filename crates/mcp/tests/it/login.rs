@@ -92,7 +92,7 @@ fn process(url: &str, vault: &Memory, settings: Settings) -> Process {
 
 impl Process {
     async fn login(&self, person: Person) -> Result<State, ToolError> {
-        let how = ByPerson { visit: &person, patience: Duration::from_secs(20), cancelled: NEVER };
+        let how = ByPerson { visit: &person, patience: Duration::from_secs(20), cancelled: NEVER, asked_for: true };
         self.oauth.login(&|_| Ok(()), &how).await
     }
 
@@ -282,7 +282,7 @@ async fn nobody_there_late_or_gone_ends_a_login_in_words() {
     let error = process.login(Person::Nobody).await.expect_err("nobody");
     assert_eq!(error.code, code::MCP_LOGIN_NEEDED);
     assert!(error.message.contains(&format!("{}/authorize", server.issuer())), "{error}");
-    let wait = |patience, cancelled| ByPerson { visit: &Person::Waits, patience, cancelled };
+    let wait = |patience, cancelled| ByPerson { visit: &Person::Waits, patience, cancelled, asked_for: true };
     let late = process.oauth.login(&|_| Ok(()), &wait(Duration::from_millis(150), NEVER)).await;
     assert_eq!(code_of(late), code::MCP_LOGIN_TIMEOUT);
     let gone = process.oauth.login(&|_| Ok(()), &wait(Duration::from_secs(20), &|| true)).await;
@@ -294,7 +294,8 @@ async fn every_host_is_judged_and_a_call_goes_to_no_new_one() {
     let (server, vault) = (LoginServer::start(Wrong::Nothing).await, Memory::default());
     let process = process(&server.url(), &vault, Settings::default());
     let refuse = |host: &str| Err(ToolError::new(code::MCP_LOGIN_HOST, host.to_owned()));
-    let how = ByPerson { visit: &Person::Browses, patience: Duration::from_secs(5), cancelled: NEVER };
+    let patience = Duration::from_secs(5);
+    let how = ByPerson { visit: &Person::Browses, patience, cancelled: NEVER, asked_for: true };
     let error = process.oauth.login(&refuse, &how).await.expect_err("no host is allowed");
     assert_eq!((error.code, error.message.as_str()), (code::MCP_LOGIN_HOST, "127.0.0.1"));
     assert_eq!(server.asked(), nika_testkit::login::Asked::default());
@@ -312,12 +313,85 @@ async fn every_host_is_judged_and_a_call_goes_to_no_new_one() {
 async fn a_service_account_needs_nobody() {
     let (server, vault) = (LoginServer::start(Wrong::Nothing).await, Memory::default());
     let variable = |name: &str| (name == "SECRET").then(|| "hush".to_owned());
-    let own = json!({ "grant": "client_credentials", "client_id": "me", "client_secret_env": "SECRET" });
+    let mut own = json!({ "grant": "client_credentials", "client_id": "me", "client_secret_env": "SECRET" });
+    own["issuer"] = server.issuer().into();
     let process = process(&server.url(), &vault, Settings::read(&own, &variable).expect("it fits"));
     assert_eq!(process.call(&server.url()).await.unwrap(), 200);
     assert_eq!((server.asked().pages, server.asked().registered), (0, 0));
     // What is configured stays where it is configured.
     assert!(!kept(&vault).contains("hush"), "{}", kept(&vault));
+}
+
+#[tokio::test]
+async fn a_secret_goes_to_no_authorization_server_that_only_the_server_names() {
+    let variable = |name: &str| (name == "SECRET").then(|| "hush".to_owned());
+    for own in [
+        json!({ "grant": "client_credentials", "client_id": "me", "client_secret_env": "SECRET" }),
+        json!({ "grant": "jwt_bearer", "client_id": "me", "assertion_env": "SECRET" }),
+        json!({ "client_id": "me", "client_secret_env": "SECRET" }),
+    ] {
+        let settings = Settings::read(&own, &variable).expect("it fits");
+        // A server that is its own authorization server says so itself, and nobody else has.
+        let (server, vault) = (LoginServer::start(Wrong::Nothing).await, Memory::default());
+        let first = process(&server.url(), &vault, settings.clone());
+        let first = Process { oauth: first.oauth.with_visit(Arc::new(Person::Browses)), clock: first.clock };
+        let error = first.call(&server.url()).await.expect_err("nobody named it");
+        assert_eq!(error.code, code::MCP_LOGIN_HOST, "{own}");
+        let hint = format!("`oauth.issuer: {}`", server.issuer());
+        assert!(error.hint.as_deref().is_some_and(|said| said.contains(&hint)), "{error}");
+        assert_eq!((server.asked().forms, server.asked().pages), (0, 0), "{own}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_in_other_hands_gets_nothing_of_a_login_that_was_made_elsewhere() {
+    let variable = |name: &str| (name == "SECRET").then(|| "hush".to_owned());
+    let own = json!({ "grant": "client_credentials", "client_id": "me", "client_secret_env": "SECRET" });
+    let with_secret = Settings::read(&own, &variable).expect("it fits");
+    for settings in [with_secret, Settings::default()] {
+        let (server, authority) = (LoginServer::start(Wrong::Nothing).await, LoginServer::start(Wrong::Nothing).await);
+        server.name(&authority.issuer());
+        let vault = Memory::default();
+        let before = process(&server.url(), &vault, settings.clone());
+        before.login(Person::Browses).await.expect("a person asked for it");
+        assert_eq!(authority.asked().forms, 1);
+        // It is taken over, and names itself.
+        server.name(&server.issuer());
+        let after = process(&server.url(), &vault, settings.clone());
+        let after = Process { oauth: after.oauth.with_visit(Arc::new(Person::Browses)), clock: after.clock };
+        after.clock.go_on(4_000);
+        authority.forget_tokens();
+        for error in [after.call(&server.url()).await.err(), after.login(Person::Browses).await.err()] {
+            let error = error.expect("another authorization server");
+            assert_eq!(error.code, code::MCP_LOGIN_HOST, "{error}");
+            assert!(error.message.contains(&authority.issuer()) && error.message.contains(&server.issuer()), "{error}");
+            assert!(error.to_string().contains("nika mcp logout srv"), "{error}");
+        }
+        assert_eq!((server.asked().forms, server.asked().pages, server.asked().registered), (0, 0, 0));
+        // The way out that the error names.
+        assert!(after.oauth.logout().expect("it is forgotten"));
+        after.login(Person::Browses).await.expect("a person asked for it");
+    }
+}
+
+#[tokio::test]
+async fn a_login_of_another_authorization_server_than_the_configured_one_is_not_used() {
+    let (server, authority) = (LoginServer::start(Wrong::Nothing).await, LoginServer::start(Wrong::Nothing).await);
+    let vault = Memory::default();
+    process(&server.url(), &vault, Settings::default()).login(Person::Browses).await.expect("a person logs in");
+    let settings = Settings { issuer: Some(authority.issuer()), ..Settings::default() };
+    let moved = process(&server.url(), &vault, settings);
+    assert_eq!(moved.oauth.state().expect("readable"), State::Missing);
+    assert!(moved.oauth.headers(&server.url()).await.expect("no trouble").is_empty());
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_can_log_in_for_is_no_circle_however_often_it_is_made() {
+    let (server, vault) = (LoginServer::start(Wrong::Nothing).await, Memory::default());
+    let process = process(&server.url(), &vault, Settings::default());
+    for _ in 0..5 {
+        assert_eq!(code_of(process.call(&server.url()).await), code::MCP_LOGIN_NEEDED);
+    }
 }
 
 #[tokio::test]

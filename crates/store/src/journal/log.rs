@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use nika_contract::{code, event};
+use nika_contract::{Code, code, event};
 use serde_json::Value;
 
 use super::chain::MAX_LINE_BYTES;
@@ -179,11 +179,10 @@ fn opening(line: &[u8]) -> Option<(u64, &str)> {
 
 /// Whether a line says that its call was refused; codes are numbers or texts such as `NIKA-205`.
 fn is_refusal(line: &[u8]) -> bool {
-    const REFUSALS: [nika_contract::Code; 3] = [code::TOOL_REMOVED, code::OUT_OF_BOUNDS, code::PERMISSION_DENIED];
     let Ok(value) = serde_json::from_slice::<Value>(line) else { return false };
     match &value["code"] {
-        Value::Number(number) => REFUSALS.iter().any(|code| number.as_u64() == Some(code.0.into())),
-        Value::String(text) => REFUSALS.iter().any(|code| *text == code.to_string()),
+        Value::Number(number) => code::REFUSALS.iter().any(|code| number.as_u64() == Some(code.0.into())),
+        Value::String(text) => code::parse(text).is_some_and(Code::is_refusal),
         _ => false,
     }
 }
@@ -208,6 +207,12 @@ mod tests {
             ("CallEnded", json!({"call": "c2", "ok": false, "code": 205})),
             ("CallBegun", json!({"call": "c3"})),
             ("CallEnded", json!({"call": "c3", "ok": false, "code": "NIKA-204"})),
+            ("CallBegun", json!({"call": "c4"})),
+            ("CallEnded", json!({"call": "c4", "ok": false, "code": "NIKA-106"})),
+            ("CallBegun", json!({"call": "c5"})),
+            ("CallEnded", json!({"call": "c5", "ok": false, "code": "NIKA-107"})),
+            ("CallBegun", json!({"call": "c6"})),
+            ("CallEnded", json!({"call": "c6", "ok": false, "code": "NIKA-202"})),
         ] {
             log.append(event, &fields(more)).unwrap();
         }
@@ -220,8 +225,8 @@ mod tests {
         journal(&state, "t");
         let logs = list(&state).unwrap();
         let s = logs.iter().find(|log| log.id == "s").unwrap();
-        assert_eq!((logs.len(), s.lines, s.calls, s.refusals), (2, 7, 3, 2));
-        assert_eq!((s.first_at, s.last_at), (Some(1_763_766_000_000), Some(1_763_766_000_006)));
+        assert_eq!((logs.len(), s.lines, s.calls, s.refusals), (2, 13, 6, 4));
+        assert_eq!((s.first_at, s.last_at), (Some(1_763_766_000_000), Some(1_763_766_000_012)));
         assert_eq!(s.bytes, fs::metadata(&s.path).unwrap().len());
     }
 
@@ -244,7 +249,7 @@ mod tests {
         let mut log = OpenOptions::new().append(true).open(state.journal_path("s")).unwrap();
         log.write_all(b"no json\n{\"seq\":9").unwrap();
         let all: Vec<_> = lines(&state, "s").unwrap().collect();
-        assert_eq!(all.len(), 8);
-        assert!(all[7].as_ref().unwrap_err().to_string().contains("line 8"));
+        assert_eq!(all.len(), 14);
+        assert!(all[13].as_ref().unwrap_err().to_string().contains("line 14"));
     }
 }

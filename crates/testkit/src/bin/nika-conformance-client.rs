@@ -5,16 +5,20 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nika_contract::{Asked, Asker, BoxFuture, Clock, Inquiry, Question, Replied, ToolError, code};
 use nika_guard::Layer;
-use nika_mcp::client::auth::{Fetch, Invitation, Logins, Memory, Parts, Visit, Visited};
+use nika_mcp::client::auth::{ByPerson, Fetch, Invitation, Logins, Memory, Parts, Visit, Visited};
 use nika_mcp::client::{Direct, Http, NoPrograms, Server, Ways, Written};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// The document that stands for this client where authorization servers take such: the suite's own example.
 const CLIENT_DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
+
+/// How long a login may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::args().nth(1).ok_or("usage: nika-conformance-client URL")?;
@@ -26,16 +30,33 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 async fn drive(url: &str, scenario: &str, context: &Value) -> Result<(), ToolError> {
-    let logins =
-        Logins::new(Parts { vault: Arc::new(Memory::default()), clock: Arc::new(Now), fetch: Fetch::default() });
+    let parts = Parts { vault: Arc::new(Memory::default()), clock: Arc::new(Now), fetch: Fetch::default() };
+    let logins = Arc::new(Logins::new(parts).with_visit(Arc::new(Browser)));
+    let server = server(url, scenario, context);
+    if server.oauth.as_ref().is_some_and(|oauth| oauth.issuer.is_none() && oauth.has_secret()) {
+        // Where a secret would go to whomever the server names, a person runs `nika mcp login` once.
+        let how = ByPerson { visit: &Browser, patience: PATIENCE, cancelled: &|| false, asked_for: true };
+        logins.of(&server)?.login(&|_| Ok(()), &how).await?;
+    }
+    match calls(&server, &logins, context).await {
+        // So does a person who reads that the server names another authorization server now, and finds that right.
+        Err(error) if error.code == code::MCP_LOGIN_HOST => {
+            logins.of(&server)?.logout()?;
+            calls(&server, &logins, context).await
+        }
+        done => done,
+    }
+}
+
+async fn calls(server: &Server, logins: &Arc<Logins>, context: &Value) -> Result<(), ToolError> {
     let ways = Ways {
         launch: Arc::new(NoPrograms),
-        authorizers: Arc::new(logins.with_visit(Arc::new(Browser))),
+        authorizers: Arc::<Logins>::clone(logins),
         http: Arc::new(Http::default()),
         sampler: None,
         roots: Arc::new(Vec::new()),
     };
-    let server = Direct::open(server(url, scenario, context), &ways, Arc::new(Agreeable)).await?;
+    let server = Direct::open(server.clone(), &ways, Arc::new(Agreeable)).await?;
     let tools = server.tools().await?;
     for uri in server.resources().await? {
         server.read(&uri).await?;

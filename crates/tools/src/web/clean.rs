@@ -1,11 +1,13 @@
 //! Text as a reader would see it: without escapes that steer a terminal, without characters that cannot be seen and
 //! carry words all the same, without marks that show another order than the one that is read.
 
+use nika_contract::text;
+
 /// The text, and how many characters of it nobody would have seen.
-pub(crate) fn clean(text: &str) -> (String, usize) {
-    let mut out = String::with_capacity(text.len());
+pub(crate) fn clean(written: &str) -> (String, usize) {
+    let mut out = String::with_capacity(written.len());
     let mut hidden = 0;
-    let mut chars = text.chars().peekable();
+    let mut chars = written.chars().peekable();
     while let Some(c) = chars.next() {
         let before = out.chars().next_back();
         match c {
@@ -17,24 +19,17 @@ pub(crate) fn clean(text: &str) -> (String, usize) {
                 }
             }
             '\n' | '\t' => out.push(c),
-            // Scripts and emoji need them, one at a time, after a character that is not Latin. A row of them is code.
-            '\u{200c}' | '\u{200d}' if before.is_some_and(|c| !c.is_ascii() && !JOINERS.contains(&c)) => out.push(c),
-            '\u{fe0e}' | '\u{fe0f}'
-                if before.is_some_and(|c| !c.is_ascii() && !JOINERS.contains(&c) && !FORMS.contains(&c)) =>
-            {
-                out.push(c);
-            }
-            c if is_unseen(c) => hidden += 1,
+            c if text::is_needed(before, c, chars.peek().copied()) => out.push(c),
+            // What private characters look like is a page's own affair, and its fonts do not come along.
+            c if text::is_unseen(c) || c >= FIRST_PRIVATE => hidden += 1,
             c => out.push(c),
         }
     }
     (out, hidden)
 }
 
-/// What joins two characters, or keeps them apart.
-const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
-/// What chooses between the two forms of a sign.
-const FORMS: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
+/// Where the private planes begin.
+const FIRST_PRIVATE: char = '\u{f0000}';
 
 /// Takes an escape sequence off; how many characters followed its beginning.
 fn escape(first: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> usize {
@@ -69,20 +64,6 @@ fn escape(first: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> 
     taken
 }
 
-/// Whether a character has no form of its own, or changes the order of what stands around it.
-fn is_unseen(c: char) -> bool {
-    matches!(c,
-        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'
-        // Soft hyphen, joiners, Arabic letter mark, Hangul and Mongolian fillers.
-        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        // Zero width, marks and overrides of direction, invisible operators.
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        // Musical beams, tags, the second half of variation selectors, private planes.
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' | '\u{f0000}'..='\u{10ffff}'
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,7 +84,8 @@ mod tests {
             ("👩\u{200d}💻 ❤\u{fe0f}", "👩\u{200d}💻 ❤\u{fe0f}", 0),
             ("می\u{200c}خواهم", "می\u{200c}خواهم", 0),
             ("❤\u{fe0f}\u{200d}🔥", "❤\u{fe0f}\u{200d}🔥", 0),
-            ("a\u{200d}b", "ab", 1),
+            ("1\u{fe0f}\u{20e3}", "1\u{fe0f}\u{20e3}", 0),
+            ("a\u{200d}b\u{f0041}", "ab", 2),
             ("é\u{200d}\u{200c}\u{200d}x", "é\u{200d}x", 2),
         ] {
             assert_eq!(clean(text), (clean_text.to_owned(), unseen), "{text:?}");

@@ -92,6 +92,9 @@ impl Tool for WebFetch {
         .examples(EXAMPLES);
 
     fn effects(&self, p: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        if p.max_chars == Some(0) {
+            return Err(ToolError::argument("max_chars", "takes at least 1"));
+        }
         Ok(Effects::one(effect(&Address::parse(&p.url)?)))
     }
 
@@ -101,9 +104,6 @@ impl Tool for WebFetch {
 
     async fn run(&self, p: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let address = Address::parse(&p.url)?;
-        if p.max_chars == Some(0) {
-            return Err(ToolError::argument("max_chars", "takes at least 1"));
-        }
         let now = cx.clock.unix_ms();
         let cached = self.ground.pages.get(address.as_str(), now).filter(|kept| still_allowed(cx, &kept.hops));
         let (kept, fresh) = match cached {

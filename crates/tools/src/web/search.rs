@@ -79,8 +79,8 @@ fn provider<'g>(ground: &'g Ground, session: &SessionState, named: Option<&str>)
     let names = || ground.providers.iter().map(|provider| provider.name.as_str()).collect::<Vec<_>>().join(", ");
     let Some(first) = ground.providers.first() else {
         return Err(ToolError::new(code::NO_SEARCH, "no search provider is configured").hint(
-            "a person sets BRAVE_API_KEY, TAVILY_API_KEY or SEARXNG_URL, or `web.search_providers` in the \
-             configuration; docs/web.md has each in full",
+            "a person says `nika search login brave`, sets BRAVE_API_KEY, TAVILY_API_KEY or SEARXNG_URL, or \
+             `web.search_providers` in the configuration; docs/web.md has each in full",
         ));
     };
     let Some(name) = named.map(str::to_owned).or(chosen) else { return Ok(first) };
@@ -104,7 +104,10 @@ impl Tool for WebSearch {
         .read_only()
         .open_world()
         .event(event::WEB_SEARCH)
-        .terms(&["google", "internet", "online", "look up", "news", "engine", "find", "results"])
+        .terms(&[
+            "google", "internet", "online", "look up", "news", "engine", "find", "results", "latest", "websites",
+            "topic", "current",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, p: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {

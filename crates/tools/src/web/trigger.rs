@@ -72,8 +72,25 @@ const WHOLE: Duration = Duration::from_secs(30);
 const BODY_BYTES: usize = 2 << 20;
 /// Bytes of a body that is sent.
 const SENT_BYTES: usize = 1 << 20;
-/// Headers of a request.
+/// Headers of a request, and bytes of them: servers take about so many.
 const MOST_HEADERS: usize = 50;
+const HEADERS_BYTES: usize = 32 << 10;
+/// Ends of the names of headers that say who asks: `X-Api-Key` is one. A question tells how long they are and no more.
+const WHO_ASKS: &[&str] = &[
+    "authorization",
+    "cookie",
+    "credential",
+    "credentials",
+    "jwt",
+    "key",
+    "pass",
+    "passwd",
+    "password",
+    "secret",
+    "session",
+    "signature",
+    "token",
+];
 /// Characters of a body in a question.
 const SHOWN_CHARS: usize = 2_000;
 /// Headers of an answer that are shown, with so many characters of each.
@@ -104,17 +121,7 @@ impl Tool for RemoteTrigger {
     }
 
     fn preview(&self, p: &Params, _: &Cx<'_>) -> Result<Option<String>, ToolError> {
-        let asked = asked(p)?;
-        let mut shown = format!("{} {}", asked.method, asked.address);
-        for (name, _) in &asked.headers {
-            shown.push_str(&format!("\n{name}: …"));
-        }
-        if let Some(body) = &asked.body {
-            let body = String::from_utf8_lossy(body);
-            let cut = text::head_and_tail(&body, SHOWN_CHARS).unwrap_or_else(|| body.into_owned());
-            shown.push_str(&format!("\n\n{cut}"));
-        }
-        Ok(Some(shown))
+        Ok(Some(question(&asked(p)?)))
     }
 
     async fn run(&self, p: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -143,18 +150,47 @@ impl Tool for RemoteTrigger {
             .filter(|(name, _)| shown(name))
             .map(|(name, value)| (name.clone(), value.as_str().into()))
             .collect();
+        let leads_to = got.leads_to().and_then(|location| asked.address.join(location).ok());
         let raw = json!({"status": got.status, "headers": headers, "body": plain.unwrap_or_default()});
         let mut notes = Vec::new();
         if got.leads_to().is_some() {
             notes.push("the redirect was not followed; send another request to go there".to_owned());
         }
-        Ok(Output::text(seal(&format!("{} {address}", asked.method), &notes, &answer))
+        let mut output = Output::text(seal(&format!("{} {address}", asked.method), &notes, &answer));
+        if let Some(to) = leads_to {
+            output = output.with_fact("leads_to", to.as_str());
+        }
+        Ok(output
             .with_raw(raw)
             .with_fact("method", asked.method)
             .with_fact("url", address)
             .with_fact("status", got.status)
             .with_fact("bytes", got.body.len()))
     }
+}
+
+/// The request as a person reads it before they say yes.
+fn question(asked: &Asked) -> String {
+    let mut shown = format!("{} {}", asked.method, asked.address);
+    for (name, value) in &asked.headers {
+        let said = match is_secret(name) {
+            true => format!("({} characters, which say who asks)", value.chars().count()),
+            false => text::preview(&text::harmless(value), HEADER_CHARS),
+        };
+        shown.push_str(&format!("\n{}: {said}", text::preview(&text::harmless(name), HEADER_CHARS)));
+    }
+    if let Some(body) = &asked.body {
+        let body = String::from_utf8_lossy(body);
+        let cut = text::head_and_tail(&body, SHOWN_CHARS).unwrap_or_else(|| body.into_owned());
+        shown.push_str(&format!("\n\n{cut}"));
+    }
+    shown
+}
+
+/// Whether a header's value says who asks.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    WHO_ASKS.iter().any(|end| name.ends_with(end))
 }
 
 /// The request.
@@ -175,6 +211,13 @@ fn asked(p: &Params) -> Result<Asked, ToolError> {
     if headers.len() > MOST_HEADERS {
         return Err(ToolError::argument("headers", format!("takes at most {MOST_HEADERS}")));
     }
+    let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if bytes > HEADERS_BYTES {
+        return Err(ToolError::argument(
+            "headers",
+            format!("takes at most {HEADERS_BYTES} bytes, and these are {bytes}"),
+        ));
+    }
     let body = match &p.body {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(text.clone().into_bytes()),
@@ -185,8 +228,48 @@ fn asked(p: &Params) -> Result<Asked, ToolError> {
             Some(value.to_string().into_bytes())
         }
     };
-    if body.as_ref().is_some_and(|body| body.len() > SENT_BYTES) {
-        return Err(ToolError::argument("body", format!("takes at most {SENT_BYTES} bytes")));
+    if body.as_ref().is_some_and(|body| body.len() + bytes > SENT_BYTES) {
+        return Err(ToolError::argument("body", format!("takes at most {SENT_BYTES} bytes, headers included")));
     }
     Ok(Asked { method, address, accept: "*/*", headers, body })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(headers: Value) -> Params {
+        let params = json!({"url": "https://hook.example/", "method": "POST", "headers": headers, "body": "b"});
+        serde_json::from_value(params).expect("they fit")
+    }
+
+    #[test]
+    fn a_question_shows_what_headers_carry_out_but_for_who_asks() {
+        let headers = json!({
+            "X-Data": "line of the workspace", "X-Long": "x".repeat(1_000), "X-Odd": "a\u{202e}b",
+            "Authorization": "Bearer hush-1", "Cookie": "sid=hush-2", "X-API-Key": "hush-3", "X-Auth-Token": "hush-4",
+        });
+        let said = question(&asked(&params(headers)).expect("a request"));
+        for part in
+            ["POST https://hook.example/", "X-Data: line of the workspace", "Authorization: (13 characters", "\n\nb"]
+        {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(!said.contains("hush") && !said.contains('\u{202e}'), "{said}");
+        assert!(said.chars().count() < 1_500, "{said}");
+    }
+
+    #[test]
+    fn headers_are_bounded_in_number_and_size() {
+        let many: Map<String, Value> = (0..=MOST_HEADERS).map(|at| (format!("X-{at}"), "a".into())).collect();
+        let long = json!({"X-Data": "x".repeat(HEADERS_BYTES)});
+        let named = json!({("X".repeat(HEADERS_BYTES)): "x"});
+        for headers in [Value::Object(many), long, named] {
+            let error = asked(&params(headers)).expect_err("too much");
+            assert!(error.message.contains("headers"), "{error}");
+        }
+        let mut both = params(json!({"X-Data": "x".repeat(1 << 10)}));
+        both.body = Some("x".repeat(SENT_BYTES).into());
+        assert!(asked(&both).expect_err("together too much").message.contains("headers included"));
+    }
 }

@@ -8,10 +8,12 @@ use std::net::IpAddr;
 use nika_contract::{ToolError, code};
 use reqwest::Url;
 
+use super::super::http::bare;
+
 /// An address as it stands in configuration or in a server's document.
 pub(crate) fn parse(text: &str, what: &str) -> Result<Url, ToolError> {
     let wrong = |why: &str| {
-        ToolError::new(code::MCP_LOGIN_ADDRESS, format!("{what} '{}' is no address to use: {why}", shown(text)))
+        ToolError::new(code::MCP_LOGIN_ADDRESS, format!("{what} '{}' is no address to use: {why}", shown(bare(text))))
             .hint("it has to look like `https://auth.example.com/token`")
     };
     let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
@@ -31,7 +33,7 @@ pub(crate) fn parse(text: &str, what: &str) -> Result<Url, ToolError> {
 pub(crate) fn named(text: &str, what: &str, server: &Url) -> Result<Url, ToolError> {
     let url = parse(text, what)?;
     let refused = |why: &str| {
-        ToolError::new(code::MCP_LOGIN_ADDRESS, format!("{what} '{}' is not used: {why}", shown(url.as_str())))
+        ToolError::new(code::MCP_LOGIN_ADDRESS, format!("{what} '{}' is not used: {why}", shown(bare(url.as_str()))))
             .hint("the server's operator has to give it an `https://` address that anybody can reach")
     };
     if is_loopback(&url) {

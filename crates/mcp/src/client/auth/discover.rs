@@ -4,7 +4,7 @@
 use nika_contract::{ToolError, code};
 use reqwest::Url;
 
-use super::address::{at_root, canonical, issuer_metadata, named, resource_metadata, shown};
+use super::address::{at_root, canonical, issuer_metadata, named, resource_metadata, same_issuer, shown};
 use super::challenge::Challenge;
 use super::fetch::Fetch;
 use super::metadata::{Issuer, Resource};
@@ -23,32 +23,46 @@ pub(crate) struct Found {
     pub issuer: Issuer,
 }
 
-/// Asks the server, then its authorization server.
+/// Which authorization server a login may be made at: a server that fell into other hands would name one of theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor<'a> {
+    /// The one of the configuration.
+    Configured(&'a str),
+    /// The one of the login that is kept.
+    Earlier(&'a str),
+    /// Whichever the server names: nothing of ours goes there, or a person has asked for this very login.
+    Any,
+    /// None, before somebody says which: a secret of the configuration would go there.
+    Unsaid,
+}
+
+/// Asks the server, then its authorization server. `name` is the server's in configuration.
 pub(crate) async fn discover(
     fetch: &Fetch,
+    name: &str,
     server: &Url,
-    settings: &Settings,
+    anchor: Anchor<'_>,
     challenge: &Challenge,
     judge: Judge<'_>,
 ) -> Result<Found, ToolError> {
     let resource = resource(fetch, server, challenge, judge).await?;
-    let (name, scopes, issuers) = match resource {
+    let (resource, scopes, issuers) = match resource {
         Some(resource) => (resource.resource, resource.scopes, resource.issuers),
         None => (canonical(server), Vec::new(), Vec::new()),
     };
-    let chosen = choose(settings, &issuers, server)?;
+    let chosen = choose(name, anchor, &issuers, server)?;
     if let Some(chosen) = chosen {
         let issuer = issuer(fetch, &chosen, server, judge).await?.ok_or_else(|| {
             let message = format!("the authorization server '{}' publishes no metadata", shown(&chosen));
             ToolError::new(code::MCP_LOGIN_UNDISCOVERED, message)
                 .hint("look at the address; another one can be set as `oauth.issuer` for the server")
         })?;
-        return Ok(Found { resource: name, scopes, issuer });
+        return Ok(Found { resource, scopes, issuer });
     }
     // Before 2025-06-18 a server was its own authorization server, at the root of its host.
     let origin = canonical(&at_root(server, "/"));
     if let Some(issuer) = issuer(fetch, &origin, server, judge).await? {
-        return Ok(Found { resource: name, scopes, issuer });
+        return Ok(Found { resource, scopes, issuer });
     }
     let issuer = Issuer {
         issuer: origin,
@@ -62,19 +76,56 @@ pub(crate) async fn discover(
         names_itself: false,
         documents: false,
     };
-    Ok(Found { resource: name, scopes, issuer })
+    Ok(Found { resource, scopes, issuer })
 }
 
-/// The authorization server: the configured one, where the server does not contradict; else the first.
-fn choose(settings: &Settings, issuers: &[String], server: &Url) -> Result<Option<String>, ToolError> {
-    match &settings.issuer {
-        Some(wanted) if issuers.is_empty() || issuers.contains(wanted) => Ok(Some(wanted.clone())),
-        Some(wanted) => {
-            let listed: Vec<String> = issuers.iter().map(|issuer| format!("'{}'", shown(issuer))).collect();
-            let message = format!("'{server}' takes no tokens of '{wanted}'; it names {}", listed.join(", "));
-            Err(ToolError::new(code::MCP_LOGIN_RESOURCE, message).hint("correct `oauth.issuer`, or leave it out"))
+/// The authorization server: the one that is held to, where the server does not contradict; else the first. `None` where
+/// the server is its own, at the root of its host.
+fn choose(name: &str, anchor: Anchor<'_>, issuers: &[String], server: &Url) -> Result<Option<String>, ToolError> {
+    let own = canonical(&at_root(server, "/"));
+    let named = issuers.first().unwrap_or(&own);
+    let all = || {
+        let listed: Vec<String> = issuers.iter().map(|issuer| format!("'{}'", shown(issuer))).collect();
+        if listed.is_empty() { format!("'{own}'") } else { listed.join(", ") }
+    };
+    match anchor {
+        Anchor::Any => Ok(issuers.first().cloned()),
+        Anchor::Configured(wanted) if issuers.is_empty() => Ok(Some(wanted.to_owned())),
+        Anchor::Configured(wanted) => match issuers.iter().find(|issuer| same_issuer(issuer, wanted)) {
+            Some(issuer) => Ok(Some(issuer.clone())),
+            None => {
+                let (server, wanted) = (canonical(server), shown(wanted));
+                let message = format!("'{server}' takes no tokens of '{wanted}'; it names {}", all());
+                Err(ToolError::new(code::MCP_LOGIN_RESOURCE, message).hint("correct `oauth.issuer`, or leave it out"))
+            }
+        },
+        Anchor::Earlier(known) if issuers.is_empty() && same_issuer(known, &own) => Ok(None),
+        Anchor::Earlier(known) => match issuers.iter().find(|issuer| same_issuer(issuer, known)) {
+            Some(issuer) => Ok(Some(issuer.clone())),
+            None => {
+                let message = format!(
+                    "the login to the MCP server '{name}' was made at '{}', and it names {} now: nothing is sent there",
+                    shown(known),
+                    all()
+                );
+                Err(ToolError::new(code::MCP_LOGIN_HOST, message).hint(format!(
+                    "ask its operator; if that is right, set `oauth.issuer: {}` for the server, or run `nika mcp logout \
+                     {name}` and log in again",
+                    shown(named)
+                )))
+            }
+        },
+        Anchor::Unsaid => {
+            let message = format!(
+                "the MCP server '{name}' names {} as its authorization server, which nobody named here: the secret of the \
+                 configuration is not sent there",
+                all()
+            );
+            Err(ToolError::new(code::MCP_LOGIN_HOST, message).hint(format!(
+                "if that is right, set `oauth.issuer: {}` for the server, or run `nika mcp login {name}` once",
+                shown(named)
+            )))
         }
-        None => Ok(issuers.first().cloned()),
     }
 }
 
@@ -171,12 +222,32 @@ mod tests {
     }
 
     #[test]
-    fn a_configured_authorization_server_must_be_one_that_the_server_takes() {
-        let server = Url::parse("https://a.example").unwrap();
-        let own = Settings { issuer: Some("https://two.example".into()), ..Settings::default() };
+    fn the_authorization_server_is_the_one_that_is_held_to() {
+        let server = Url::parse("https://a.example/mcp?key=hush").unwrap();
         let both = ["https://one.example".to_owned(), "https://two.example".to_owned()];
-        assert_eq!(choose(&own, &both, &server).unwrap().unwrap(), both[1]);
-        assert_eq!(choose(&Settings::default(), &both, &server).unwrap().unwrap(), both[0]);
-        assert_eq!(choose(&own, &both[..1], &server).unwrap_err().code, code::MCP_LOGIN_RESOURCE);
+        let chosen = |anchor, issuers: &[String]| choose("srv", anchor, issuers, &server);
+        let two = "https://two.example/";
+        for (anchor, issuers, want) in [
+            (Anchor::Any, &both[..], Some(&both[0])),
+            (Anchor::Any, &[], None),
+            (Anchor::Configured(two), &both[..], Some(&both[1])),
+            (Anchor::Earlier(two), &both[..], Some(&both[1])),
+            (Anchor::Earlier("https://a.example"), &[], None),
+        ] {
+            assert_eq!(chosen(anchor, issuers).unwrap().as_ref(), want, "{anchor:?}");
+        }
+        assert_eq!(chosen(Anchor::Configured(two), &[]).unwrap().as_deref(), Some(two));
+        for (anchor, issuers, code, hint) in [
+            (Anchor::Configured(two), &both[..1], code::MCP_LOGIN_RESOURCE, "`oauth.issuer`"),
+            (Anchor::Earlier(two), &both[..1], code::MCP_LOGIN_HOST, "`oauth.issuer: https://one.example`"),
+            (Anchor::Earlier(two), &[], code::MCP_LOGIN_HOST, "`oauth.issuer: https://a.example`"),
+            (Anchor::Unsaid, &both[..], code::MCP_LOGIN_HOST, "`oauth.issuer: https://one.example`"),
+            (Anchor::Unsaid, &[], code::MCP_LOGIN_HOST, "`oauth.issuer: https://a.example`"),
+        ] {
+            let error = chosen(anchor, issuers).unwrap_err();
+            assert_eq!(error.code, code, "{anchor:?}");
+            assert!(error.hint.as_deref().is_some_and(|said| said.contains(hint)), "{error}");
+            assert!(!error.to_string().contains("hush"), "{error}");
+        }
     }
 }

@@ -137,7 +137,7 @@ impl Fetch {
             .body(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)
             .timeout(self.limits.whole);
         // The body is left alone: it may be a stream without an end.
-        let response = request.send().await.map_err(|error| unreached(server, &text::causes(&error)))?;
+        let response = request.send().await.map_err(|error| unreached(server, &text::causes(&error.without_url())))?;
         let values = response.headers().get_all(header::WWW_AUTHENTICATE);
         Ok(values.iter().filter_map(|value| value.to_str().ok()).map(str::to_owned).collect())
     }
@@ -151,7 +151,7 @@ impl Fetch {
     }
 
     async fn send(&self, url: &Url, request: reqwest::RequestBuilder) -> Result<(Fetched, Option<String>), ToolError> {
-        let failed = |error: reqwest::Error| unreached(url, &text::causes(&error));
+        let failed = |error: reqwest::Error| unreached(url, &text::causes(&error.without_url()));
         let mut response = request.timeout(self.limits.whole).send().await.map_err(failed)?;
         let status = response.status();
         let location = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok()).map(str::to_owned);

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::address::{canonical, parse};
 use super::challenge::Challenge;
 use super::client::{self, client, said};
-use super::discover::{Found, Judge, discover, scopes};
+use super::discover::{Anchor, Found, Judge, discover, scopes};
 use super::fetch::Fetch;
 use super::redirect::{self, Listener};
 use super::secret::{Secret, random, s256};
@@ -80,6 +80,9 @@ pub struct ByPerson<'a> {
     pub patience: Duration,
     /// Whether the login is no longer wanted.
     pub cancelled: &'a (dyn Fn() -> bool + Send + Sync),
+    /// Whether a person has asked for this very login, so that the first may be made at the authorization server that the
+    /// server names, with a secret of the configuration, too.
+    pub asked_for: bool,
 }
 
 impl std::fmt::Debug for ByPerson<'_> {
@@ -101,6 +104,21 @@ impl Flow<'_> {
         self.parts.clock.unix_ms() / 1000
     }
 
+    /// The authorization server that this login may be made at.
+    fn anchor<'k>(&'k self, kept: Option<&'k Login>, asked_for: bool) -> Anchor<'k> {
+        match (&self.settings.issuer, kept) {
+            (Some(configured), _) => Anchor::Configured(configured),
+            (None, Some(login)) => Anchor::Earlier(&login.issuer),
+            (None, None) if self.settings.has_secret() && !asked_for => Anchor::Unsaid,
+            (None, None) => Anchor::Any,
+        }
+    }
+
+    /// The login that counts: the youngest, and where the configuration names an authorization server, one of that.
+    pub fn kept(&self) -> Result<Option<Login>, ToolError> {
+        vault::find(&*self.parts.vault, &canonical(self.server), self.settings.issuer.as_deref())
+    }
+
     /// The rights that were asked for at this authorization server before.
     fn known(&self, issuer: &str) -> Result<Option<Login>, ToolError> {
         vault::find_at(&*self.parts.vault, &canonical(self.server), issuer)
@@ -114,7 +132,9 @@ impl Flow<'_> {
         how: &ByPerson<'_>,
     ) -> Result<Login, ToolError> {
         let fetch = &self.parts.fetch;
-        let found = discover(fetch, self.server, self.settings, challenge, judge).await?;
+        let kept = self.kept()?;
+        let anchor = self.anchor(kept.as_ref(), how.asked_for);
+        let found = discover(fetch, self.name, self.server, anchor, challenge, judge).await?;
         let page = found.issuer.login_page()?.clone();
         for place in [Some(&found.issuer.token), found.issuer.register.as_ref(), Some(&page)].into_iter().flatten() {
             judge(place.host_str().unwrap_or_default())?;
@@ -205,9 +225,16 @@ impl Flow<'_> {
     }
 
     /// Nobody has to log in: the configuration holds what proves the right.
-    pub async fn by_itself(&self, challenge: &Challenge, judge: Judge<'_>) -> Result<Login, ToolError> {
+    pub async fn by_itself(
+        &self,
+        challenge: &Challenge,
+        judge: Judge<'_>,
+        asked_for: bool,
+    ) -> Result<Login, ToolError> {
         let fetch = &self.parts.fetch;
-        let found = discover(fetch, self.server, self.settings, challenge, judge).await?;
+        let kept = self.kept()?;
+        let anchor = self.anchor(kept.as_ref(), asked_for);
+        let found = discover(fetch, self.name, self.server, anchor, challenge, judge).await?;
         judge(found.issuer.token.host_str().unwrap_or_default())?;
         let client = client(fetch, &found.issuer, self.settings, None, "").await?;
         let known = self.known(&found.issuer.issuer)?;

@@ -5,7 +5,7 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::address::{covers, named, same_issuer, shown};
+use super::address::{canonical, covers, named, same_issuer, shown};
 
 /// A protected resource: the MCP server (RFC 9728).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,8 @@ impl Resource {
         let raw: RawResource = serde_json::from_value(document).map_err(|error| malformed(from, &error.to_string()))?;
         let resource = raw.resource.ok_or_else(|| malformed(from, "`resource` is missing"))?;
         if !covers(&resource, server) {
-            let message = format!("'{server}' says it is '{}': a token would be for another server", shown(&resource));
+            let (server, says) = (canonical(server), shown(&resource));
+            let message = format!("'{server}' says it is '{says}': a token would be for another server");
             return Err(ToolError::new(code::MCP_LOGIN_RESOURCE, message)
                 .hint("compare the server's `url` in the configuration with what its operator publishes"));
         }
@@ -78,7 +79,8 @@ impl Issuer {
         let raw: RawIssuer = serde_json::from_value(document).map_err(|error| malformed(from, &error.to_string()))?;
         let says = raw.issuer.ok_or_else(|| malformed(from, "`issuer` is missing"))?;
         if !same_issuer(&says, issuer) {
-            let message = format!("the metadata at '{from}' are of '{}', not of '{}'", shown(&says), shown(issuer));
+            let (from, says, asked) = (canonical(from), shown(&says), shown(issuer));
+            let message = format!("the metadata at '{from}' are of '{says}', not of '{asked}'");
             return Err(ToolError::new(code::MCP_LOGIN_UNSAFE, message)
                 .hint("somebody may want a login to end at the wrong place: tell the server's operator"));
         }
@@ -115,7 +117,7 @@ impl Issuer {
 }
 
 fn malformed(from: &Url, why: &str) -> ToolError {
-    let message = format!("the metadata at '{from}' cannot be used: {}", shown(why));
+    let message = format!("the metadata at '{}' cannot be used: {}", canonical(from), shown(why));
     ToolError::new(code::MCP_LOGIN_UNDISCOVERED, message).hint("tell the server's operator")
 }
 
@@ -167,5 +169,14 @@ mod tests {
         };
         assert_eq!(read("https://mcp.example").unwrap().resource, "https://mcp.example");
         assert_eq!(read("https://evil.example/mcp").unwrap_err().code, code::MCP_LOGIN_RESOURCE);
+    }
+
+    #[test]
+    fn a_key_in_the_servers_address_is_in_no_error() {
+        let (from, server) = (at("https://mcp.example/m?key=hush"), at("https://mcp.example/mcp?key=hush"));
+        for document in [json!({"resource": "https://evil.example/mcp"}), json!({"resource": 7}), json!({})] {
+            let error = Resource::read(document, &from, &server).unwrap_err().to_string();
+            assert!(error.contains("https://mcp.example/") && !error.contains("hush"), "{error}");
+        }
     }
 }

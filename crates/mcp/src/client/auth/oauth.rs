@@ -50,7 +50,10 @@ struct Seen {
 
 impl fmt::Debug for OAuth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OAuth").field("name", &self.name).field("server", &self.server.as_str()).finish_non_exhaustive()
+        f.debug_struct("OAuth")
+            .field("name", &self.name)
+            .field("server", &canonical(&self.server))
+            .finish_non_exhaustive()
     }
 }
 
@@ -70,7 +73,7 @@ impl OAuth {
 
     /// How the login stands. Asks nobody.
     pub fn state(&self) -> Result<State, ToolError> {
-        let login = vault::find(&*self.parts.vault, &canonical(&self.server))?;
+        let login = self.flow().kept()?;
         Ok(login.map_or(State::Missing, |login| login.state(self.now_s())))
     }
 
@@ -91,7 +94,7 @@ impl OAuth {
         let _turn = self.turn.lock().await;
         let login = match self.settings.grant {
             Grant::Person => self.flow().by_person(&challenge, judge, how).await?,
-            _ => self.flow().by_itself(&challenge, judge).await?,
+            _ => self.flow().by_itself(&challenge, judge, how.asked_for).await?,
         };
         Ok(login.state(self.now_s()))
     }
@@ -102,14 +105,14 @@ impl OAuth {
         if challenge.error.as_deref() != Some("insufficient_scope") {
             return Ok(false);
         }
-        let login = vault::find(&*self.parts.vault, &canonical(&self.server))?;
+        let login = self.flow().kept()?;
         let asked = login.map_or(Vec::new(), |login| login.asked);
         Ok(challenge.scopes.iter().any(|scope| !asked.contains(scope)))
     }
 
     /// Renews a login that has run out, where that needs nobody; else how it stands.
     pub async fn revive(&self) -> Result<State, ToolError> {
-        if let Some(login) = vault::find(&*self.parts.vault, &canonical(&self.server))?
+        if let Some(login) = self.flow().kept()?
             && !login.holds(self.now_s(), 0)
             && login.refresh.is_some()
         {
@@ -132,7 +135,7 @@ impl OAuth {
 
     /// The token for a request now.
     async fn token(&self) -> Result<Option<Secret>, ToolError> {
-        let Some(login) = vault::find(&*self.parts.vault, &canonical(&self.server))? else { return Ok(None) };
+        let Some(login) = self.flow().kept()? else { return Ok(None) };
         let now = self.now_s();
         if login.holds(now, margin(&login)) {
             return Ok(login.access);
@@ -154,7 +157,7 @@ impl OAuth {
         let challenge = Challenge::read(refusal.challenges.iter().map(String::as_str));
         self.seen().challenge = challenge.clone();
         let given = self.seen().given.clone();
-        let login = vault::find(&*self.parts.vault, &canonical(&self.server))?;
+        let login = self.flow().kept()?;
         let more_rights = refusal.status == 403;
         if more_rights {
             if challenge.error.as_deref() != Some("insufficient_scope") {
@@ -173,16 +176,18 @@ impl OAuth {
                 }
             }
         }
-        self.count(&mut tries)?;
         let judge = |host: &str| self.known_host(host);
         match (&self.settings.grant, &self.visit) {
             (Grant::Person, Some(visit)) => {
-                let how = ByPerson { visit: &**visit, patience: PATIENCE, cancelled: &|| false };
+                self.count(&mut tries)?;
+                let how = ByPerson { visit: &**visit, patience: PATIENCE, cancelled: &|| false, asked_for: false };
                 self.flow().by_person(&challenge, &judge, &how).await?;
             }
+            // Nothing is fetched, so nothing is counted: nobody logs in here however often it is tried.
             (Grant::Person, None) => return Err(self.wanted(&challenge, login.as_ref(), more_rights)),
             _ => {
-                self.flow().by_itself(&challenge, &judge).await?;
+                self.count(&mut tries)?;
+                self.flow().by_itself(&challenge, &judge, false).await?;
             }
         }
         Ok(Again::Yes)
@@ -241,7 +246,7 @@ impl OAuth {
     /// In the middle of a call only hosts are asked that the configuration names, or a login used before.
     fn known_host(&self, host: &str) -> Result<(), ToolError> {
         let of = |text: &str| Url::parse(text).ok().and_then(|url| url.host_str().map(str::to_owned));
-        let login = vault::find(&*self.parts.vault, &canonical(&self.server))?;
+        let login = self.flow().kept()?;
         let exchange = match &self.settings.grant {
             Grant::Exchange { token_endpoint, .. } => of(token_endpoint),
             _ => None,

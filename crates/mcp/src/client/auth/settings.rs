@@ -101,6 +101,11 @@ pub const OAUTH_KEYS: &[(&str, Takes, &str)] = &[
 ];
 
 impl Settings {
+    /// Whether anything of it must reach nobody but the right authorization server.
+    pub fn has_secret(&self) -> bool {
+        self.client_secret.is_some() || self.grant != Grant::Person
+    }
+
     /// Reads the value of `mcp.servers.NAME.oauth`; `variable` looks a variable up. Secrets are named there by their
     /// variables, never written down.
     pub fn read(written: &Value, variable: &dyn Fn(&str) -> Option<String>) -> Result<Settings, ToolError> {

@@ -56,7 +56,19 @@ impl Tool for McpAuth {
     const SPEC: Spec = Spec::new("mcp_auth", "Log in to an MCP server", Group::Mcp)
         .idempotent()
         .open_world()
-        .terms(&["login", "oauth", "authorize", "sign in", "connector"])
+        .terms(&[
+            "login",
+            "oauth",
+            "authorize",
+            "sign in",
+            "connector",
+            "authenticate",
+            "credentials",
+            "token",
+            "expired",
+            "unauthorized",
+            "renew",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -97,7 +109,7 @@ impl Tool for McpAuth {
         let asker = Page { asker: Arc::clone(cx.beside.asker()) };
         let cancel = cx.cancel.clone();
         let cancelled = move || cancel.is_cancelled();
-        let how = ByPerson { visit: &asker, patience: PATIENCE, cancelled: &cancelled };
+        let how = ByPerson { visit: &asker, patience: PATIENCE, cancelled: &cancelled, asked_for: false };
         let state = oauth.login(&judge, &how).await?;
         Ok(answer(&params.server, &state, ""))
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nika_contract::{ToolError, code};
 use serde::{Deserialize, Serialize};
 
+use super::address::same_issuer;
 use super::secret::Secret;
 
 /// A place that only this person can read, and that several processes share.
@@ -162,10 +163,11 @@ impl Login {
     }
 }
 
-/// The youngest login to a server.
-pub(crate) fn find(vault: &dyn Vault, server: &str) -> Result<Option<Login>, ToolError> {
+/// The youngest login to a server; only those at `issuer`, where one is named.
+pub(crate) fn find(vault: &dyn Vault, server: &str, issuer: Option<&str>) -> Result<Option<Login>, ToolError> {
     let logins = read(vault.read()?)?;
-    Ok(logins.into_iter().filter(|login| login.server == server).max_by_key(|login| login.at_ms))
+    let of = |login: &Login| login.server == server && issuer.is_none_or(|issuer| same_issuer(&login.issuer, issuer));
+    Ok(logins.into_iter().filter(of).max_by_key(|login| login.at_ms))
 }
 
 /// The login to a server at one authorization server.
@@ -278,18 +280,20 @@ mod tests {
         keep(&vault, &login("s", "one", 1)).unwrap();
         keep(&vault, &login("s", "two", 3)).unwrap();
         keep(&vault, &login("other", "one", 9)).unwrap();
-        assert_eq!(find(&vault, "s").unwrap().unwrap().issuer, "two");
+        assert_eq!(find(&vault, "s", None).unwrap().unwrap().issuer, "two");
+        assert_eq!(find(&vault, "s", Some("one")).unwrap().unwrap().issuer, "one");
+        assert!(find(&vault, "s", Some("three")).unwrap().is_none());
         assert_eq!(find_at(&vault, "s", "one").unwrap().unwrap().at_ms, 1);
         assert!(forget(&vault, "s").unwrap());
         assert!(!forget(&vault, "s").unwrap());
-        assert!(find(&vault, "other").unwrap().is_some());
+        assert!(find(&vault, "other", None).unwrap().is_some());
     }
 
     #[test]
     fn a_torn_file_is_an_error_that_shows_nothing_of_it() {
         let vault = Memory::default();
         vault.change(&mut |_| Ok(b"{\"version\": 1, \"logins\": [{\"access\": \"hush".to_vec())).unwrap();
-        let error = find(&vault, "s").unwrap_err();
+        let error = find(&vault, "s", None).unwrap_err();
         assert_eq!(error.code, code::MCP_LOGIN_STORE);
         assert!(!error.to_string().contains("hush"), "{error}");
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::held::HeldBack;
 use super::super::pin::Definition;
 use super::Pool;
 
@@ -28,15 +29,6 @@ impl State {
             State::Failed => "failed",
         }
     }
-}
-
-/// A tool that a person has to say yes to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldBack {
-    /// Its name.
-    pub tool: String,
-    /// New, or what changed.
-    pub what: String,
 }
 
 /// One server, for people.
@@ -78,8 +70,7 @@ impl Status {
                 })
             })
             .collect();
-        let held: Vec<Value> =
-            self.held_back.iter().map(|held| json!({"tool": held.tool, "what": held.what})).collect();
+        let held: Vec<Value> = self.held_back.iter().map(HeldBack::to_json).collect();
         json!({
             "name": self.name, "state": self.state.name(), "transport": self.transport, "place": self.place,
             "at": self.at, "layer": self.layer, "why": self.why,
@@ -91,11 +82,13 @@ impl Status {
 }
 
 impl Pool {
-    /// How the servers stand at this moment; nothing is started for it.
-    pub async fn status(&self) -> Vec<Status> {
+    /// How the servers stand at this moment. Nothing is started or waited for.
+    pub fn status(&self) -> Vec<Status> {
         let mut all = Vec::new();
         for slot in self.slots.values() {
-            let held = slot.state.lock().await;
+            // First, as what another process pinned meanwhile changes what is held back.
+            let pinned = self.seen(|pins| pins.of(&slot.entry.name).cloned().collect());
+            let held = slot.held();
             let entry = &slot.entry;
             let (state, why) = match (&entry.server, held.trouble()) {
                 (Err(why), _) => (State::Withheld, Some(why.clone())),
@@ -113,7 +106,7 @@ impl Pool {
                 why,
                 about: held.about.as_ref().map(|about| (about.title.clone(), about.revision.clone())),
                 instructions: held.about.as_ref().and_then(|about| about.instructions.clone()),
-                pinned: self.seen(|pins| pins.of(&entry.name).cloned().collect()),
+                pinned,
                 held_back: slot.held_back(),
             });
         }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use nika_contract::ToolError;
 
 use super::super::connection::{About, Connection};
+use super::super::held::HeldBack;
 use super::super::pin::{Definition, Standing};
 use super::Entry;
-use super::listing::HeldBack;
 
 /// The longest time that a server is left alone.
 const MOST_BACKOFF: Duration = Duration::from_secs(60);
@@ -24,12 +24,15 @@ pub(crate) type Standings = BTreeMap<String, (Definition, Standing)>;
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) entry: Entry,
-    /// Held while a connection is made, so that one is.
-    pub(crate) state: tokio::sync::Mutex<Held>,
+    /// Held while a connection is made or asked for its list, so that one is. How it stands can be looked at meanwhile.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    held: Mutex<Held>,
     /// What the server offered when it was last asked.
     offered: Mutex<Option<Standings>>,
     /// The server said that its list is another one.
     stale: AtomicBool,
+    /// Somebody is on the way to ask for it, because the server said so.
+    asking: AtomicBool,
 }
 
 /// A connection, or why there is none.
@@ -44,26 +47,62 @@ pub(crate) struct Held {
 
 impl Slot {
     pub(crate) fn new(entry: Entry) -> Slot {
-        Slot { entry, state: tokio::sync::Mutex::default(), offered: Mutex::default(), stale: AtomicBool::new(false) }
+        Slot {
+            entry,
+            turn: tokio::sync::Mutex::default(),
+            held: Mutex::default(),
+            offered: Mutex::default(),
+            stale: AtomicBool::new(false),
+            asking: AtomicBool::new(false),
+        }
+    }
+
+    /// Its connection, or why there is none. For a moment: nothing is waited for here.
+    pub(crate) fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn mark_stale(&self) {
         self.stale.store(true, Ordering::Release);
     }
 
-    /// Whether it has to be asked for its list again; the answer is taken for that being done.
     pub(crate) fn is_stale(&self) -> bool {
+        self.stale.load(Ordering::Acquire)
+    }
+
+    /// Whether it has to be asked for its list again. The answer is taken for that being done, so whoever fails at it
+    /// calls [`Slot::mark_stale`].
+    pub(crate) fn take_stale(&self) -> bool {
         self.stale.swap(false, Ordering::AcqRel)
     }
 
+    /// Whether somebody is wanted who asks for the list; there is one at a time, until [`Slot::asked`].
+    pub(crate) fn wants_asking(&self) -> bool {
+        !self.asking.swap(true, Ordering::AcqRel)
+    }
+
+    pub(crate) fn asked(&self) {
+        self.asking.store(false, Ordering::Release);
+    }
+
     pub(crate) fn offers(&self, standings: Standings) {
-        self.stale.store(false, Ordering::Release);
-        *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = Some(standings);
+        *self.offered() = Some(standings);
+    }
+
+    /// Compares what it offers with what was seen, anew.
+    pub(crate) fn compare_again(&self, standing: impl Fn(&Definition) -> Standing) {
+        for (definition, now) in self.offered().iter_mut().flat_map(BTreeMap::values_mut) {
+            *now = standing(definition);
+        }
+    }
+
+    fn offered(&self) -> MutexGuard<'_, Option<Standings>> {
+        self.offered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What it offers, where it was asked.
     pub(crate) fn known(&self) -> Option<Standings> {
-        self.offered.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.offered().clone()
     }
 
     pub(crate) fn standings(&self) -> Standings {
@@ -73,15 +112,7 @@ impl Slot {
     /// The tools that a person has to say yes to.
     pub(crate) fn held_back(&self) -> Vec<HeldBack> {
         let standings = self.standings();
-        let row = |(definition, standing): &(Definition, Standing)| {
-            let what = match standing {
-                Standing::Pinned => return None,
-                Standing::New => "new".to_owned(),
-                Standing::Changed(said) => format!("changed: {said}"),
-            };
-            Some(HeldBack { tool: definition.shown(), what })
-        };
-        standings.values().filter_map(row).collect()
+        standings.values().filter_map(|(definition, standing)| HeldBack::of(definition, standing)).collect()
     }
 }
 

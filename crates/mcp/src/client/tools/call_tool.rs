@@ -38,7 +38,19 @@ impl Tool for CallTool {
     const SPEC: Spec = Spec::new("mcp_call_tool", "Call an MCP tool", Group::Mcp)
         .destructive()
         .open_world()
-        .terms(&["server", "connector", "external", "integration"])
+        .terms(&[
+            "server",
+            "connector",
+            "external",
+            "integration",
+            "third-party",
+            "function",
+            "remote",
+            "invoke",
+            "execute",
+            "run",
+            "offers",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {

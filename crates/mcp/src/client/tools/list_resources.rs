@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, text};
-use nika_guard::{Effect, Effects};
+use nika_guard::{Effect, Effects, LIST_RESOURCES};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,11 +37,11 @@ impl Tool for ListResources {
     const SPEC: Spec = Spec::new("mcp_list_resources", "List MCP resources", Group::Mcp)
         .read_only()
         .open_world()
-        .terms(&["server", "connector", "external"])
+        .terms(&["server", "connector", "external", "documents", "data", "available"])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
-        let asks = |server: &str| Effect::Foreign { server: server.to_owned(), tool: "list_resources".to_owned() };
+        let asks = |server: &str| Effect::Foreign { server: server.to_owned(), tool: LIST_RESOURCES.to_owned() };
         let all: Vec<Effect> = self.servers(params)?.into_iter().map(asks).collect();
         // With no server nobody is asked.
         let all = if all.is_empty() { vec![Effect::Note("mcp".into())] } else { all };

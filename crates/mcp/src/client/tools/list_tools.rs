@@ -36,7 +36,7 @@ impl Tool for ListTools {
     type Params = Params;
     const SPEC: Spec = Spec::new("mcp_list_tools", "List MCP tools", Group::Mcp)
         .read_only()
-        .terms(&["server", "connector", "external", "integration"])
+        .terms(&["server", "connector", "external", "integration", "available", "status", "configured"])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -62,7 +62,7 @@ impl Tool for ListTools {
         let query = params.query.as_deref().unwrap_or_default().to_lowercase();
         let most = params.limit.unwrap_or(LIMIT).clamp(1, 500) as usize;
         let (mut text, mut rows, mut left) = (String::new(), Vec::new(), 0);
-        for status in self.pool.status().await.into_iter().filter(|status| wanted(&status.name)) {
+        for status in self.pool.status().into_iter().filter(|status| wanted(&status.name)) {
             let why = status.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
             text.push_str(&format!("{} ({}, {}){why}\n", status.name, status.transport, status.state.name()));
             if status.state == State::Withheld {
@@ -86,8 +86,8 @@ impl Tool for ListTools {
                 rows.push(json!({"server": status.name, "tool": tool.shown(), "name": name}));
             }
             for held in &status.held_back {
-                let what = held.what.lines().next().unwrap_or_default();
-                text.push_str(&format!("  {} is held back ({what}): `nika mcp approve {}`\n", held.tool, status.name));
+                let (tool, what) = (&held.tool, held.in_short());
+                text.push_str(&format!("  {tool} is held back ({what}): `nika mcp approve {}`\n", status.name));
             }
         }
         if text.is_empty() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
-use nika_guard::{Effect, Effects};
+use nika_guard::{Effect, Effects, READ_RESOURCE};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,12 +31,12 @@ impl Tool for ReadResource {
     const SPEC: Spec = Spec::new("mcp_read_resource", "Read an MCP resource", Group::Mcp)
         .read_only()
         .open_world()
-        .terms(&["server", "connector", "external"])
+        .terms(&["server", "connector", "external", "fetch", "document", "load", "contents", "retrieve"])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         self.pool.server(&params.server)?;
-        Ok(Effects::one(Effect::Foreign { server: params.server.clone(), tool: "read_resource".to_owned() }))
+        Ok(Effects::one(Effect::Foreign { server: params.server.clone(), tool: READ_RESOURCE.to_owned() }))
     }
 
     fn preview(&self, params: &Params, _: &Cx<'_>) -> Result<Option<String>, ToolError> {

@@ -77,7 +77,7 @@ async fn an_authorizer_is_asked_for_headers_and_hears_of_refusals() {
     let value = json!({"url": format!("http://{}/mcp", web.address)});
     let pool = pool(&value, Arc::new(NoPrograms), Arc::new(Everywhere(Arc::clone(&learns))), &keep);
     pool.refresh("s").await.expect("it is let in at the second try");
-    let status = &pool.status().await[0];
+    let status = &pool.status()[0];
     assert_eq!(status.state, State::Ready);
     assert!(!status.pinned.is_empty());
     let refusals = learns.refusals.lock().expect("nobody panicked").clone();
@@ -97,20 +97,76 @@ async fn a_refusal_without_a_way_out_says_so() {
     let with = json!({"url": value["url"], "headers": {"Authorization": format!("Bearer {TOKEN}")}});
     let let_in = pool(&with, Arc::new(NoPrograms), Arc::new(ByHeaders), &Arc::default());
     let_in.refresh("s").await.expect("the configuration's headers let it in");
-    let nobody = json!({"url": "http://127.0.0.1:9/mcp"});
-    let nobody = pool(&nobody, Arc::new(NoPrograms), Arc::new(ByHeaders), &Arc::default());
-    assert_eq!(nobody.refresh("s").await.expect_err("nobody listens").code, code::SERVER_UNREACHABLE);
+}
+
+#[tokio::test]
+async fn where_nobody_listens_the_address_and_the_cause_are_said_without_a_key() {
+    for kind in ["http", "sse"] {
+        let nobody = json!({"type": kind, "url": "http://127.0.0.1:9/mcp?key=hush"});
+        let nobody = pool(&nobody, Arc::new(NoPrograms), Arc::new(ByHeaders), &Arc::default());
+        let error = nobody.refresh("s").await.expect_err("nobody listens");
+        assert_eq!(error.code, code::SERVER_UNREACHABLE);
+        for part in ["'s'", "http://127.0.0.1:9/mcp: ", "refused"] {
+            assert!(error.message.contains(part), "{kind}: {part}: {error}");
+        }
+        assert!(!error.to_string().contains("hush"), "{kind}: {error}");
+    }
+}
+
+/// Lets the first requests through, and then wants a login.
+#[derive(Debug, Default)]
+struct Forgets(AtomicUsize);
+
+#[derive(Debug)]
+struct ToForget(Arc<Forgets>);
+
+impl Authorizers for ToForget {
+    fn of(&self, _: &Server) -> Arc<dyn Authorizer> {
+        Arc::<Forgets>::clone(&self.0)
+    }
+}
+
+impl Authorizer for Forgets {
+    fn headers<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<(String, String)>, ToolError>> {
+        let forgotten = self.0.load(Ordering::SeqCst) > 0;
+        Box::pin(async move {
+            match forgotten {
+                true => Err(ToolError::new(code::MCP_LOGIN_EXPIRED, "log in again")),
+                false => Ok(Vec::new()),
+            }
+        })
+    }
+
+    fn refused<'a>(&'a self, _: &'a Refusal) -> BoxFuture<'a, Result<Again, ToolError>> {
+        Box::pin(async { Ok(Again::No) })
+    }
+}
+
+#[tokio::test]
+async fn a_login_that_is_wanted_in_the_middle_is_said_over_the_old_transport_too() {
+    let (url, forgets) = (old_server("/messages").await, Arc::new(Forgets::default()));
+    let value = json!({"type": "sse", "url": url});
+    let pool = pool(&value, Arc::new(NoPrograms), Arc::new(ToForget(Arc::clone(&forgets))), &Arc::default());
+    call(&pool, "echo", json!({})).await.expect("it answers");
+    forgets.0.store(1, Ordering::SeqCst);
+    let error = call(&pool, "echo", json!({})).await.expect_err("it is forgotten");
+    assert_eq!((error.code, error.message.as_str()), (code::MCP_LOGIN_EXPIRED, "log in again"));
 }
 
 /// A server of before 2025-03-26; where its messages go is `endpoint`.
 async fn old_server(endpoint: &'static str) -> String {
+    chatty_server("", endpoint).await
+}
+
+/// The same, saying something before it says where its messages go.
+async fn chatty_server(before: &'static str, endpoint: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}/sse", listener.local_addr().expect("an address"));
     let (events, queue) = mpsc::unbounded_channel::<String>();
     let queue = Arc::new(tokio::sync::Mutex::new(queue));
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream, endpoint, events.clone(), Arc::clone(&queue)));
+            tokio::spawn(serve(stream, before, endpoint, events.clone(), Arc::clone(&queue)));
         }
     });
     url
@@ -118,6 +174,7 @@ async fn old_server(endpoint: &'static str) -> String {
 
 async fn serve(
     mut stream: TcpStream,
+    before: &str,
     endpoint: &str,
     events: mpsc::UnboundedSender<String>,
     queue: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<String>>>,
@@ -146,7 +203,7 @@ async fn serve(
         }
     }
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-    let _ = stream.write_all(format!("{head}event: endpoint\ndata: {endpoint}\n\n").as_bytes()).await;
+    let _ = stream.write_all(format!("{head}{before}event: endpoint\ndata: {endpoint}\n\n").as_bytes()).await;
     let mut queue = queue.lock().await;
     while let Some(event) = queue.recv().await {
         if event != "null" && stream.write_all(format!("event: message\ndata: {event}\n\n").as_bytes()).await.is_err() {
@@ -173,7 +230,17 @@ async fn a_server_of_the_old_transport_is_spoken_to() {
     let pool = pool(&json!({"type": "sse", "url": url}), Arc::new(NoPrograms), Arc::new(ByHeaders), &Arc::default());
     let said = call(&pool, "echo", json!({"word": "é"})).await.expect("it answers");
     assert!(said.ends_with("{\"word\":\"é\"}"), "{said}");
-    assert_eq!(pool.status().await[0].about.as_ref().expect("it said").1, "2024-11-05");
+    assert_eq!(pool.status()[0].about.as_ref().expect("it said").1, "2024-11-05");
+}
+
+#[tokio::test]
+async fn what_is_said_before_there_is_an_address_is_not_kept() {
+    // Each an answer to a question that was not asked: heard later, it would pass for one of those that are.
+    let before = "data: {\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-1,\"message\":\"early\"}}\n\n";
+    let url = chatty_server(before, "/messages").await;
+    let pool = pool(&json!({"type": "sse", "url": url}), Arc::new(NoPrograms), Arc::new(ByHeaders), &Arc::default());
+    let said = call(&pool, "echo", json!({"word": "é"})).await.expect("it answers");
+    assert!(said.ends_with("{\"word\":\"é\"}"), "{said}");
 }
 
 #[tokio::test]

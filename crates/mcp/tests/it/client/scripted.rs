@@ -21,11 +21,27 @@ pub enum Era {
     Mute,
 }
 
+/// How it answers `tools/list`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    /// Its tools, on one page.
+    Whole,
+    /// Page after page, each after so many milliseconds.
+    Endless(u64),
+    /// Page after page, each with so many bytes of description.
+    Heavy(usize),
+    /// Not at all.
+    Never,
+    /// With an error.
+    Fails,
+}
+
 /// The server, shared by all its starts.
 #[derive(Debug)]
 pub struct Peer {
     pub era: Era,
     pub tools: Mutex<Vec<Value>>,
+    pub listing: Mutex<Listing>,
     /// Everything that it was sent.
     pub heard: Mutex<Vec<Value>>,
     pub starts: AtomicUsize,
@@ -33,7 +49,12 @@ pub struct Peer {
 
 impl Peer {
     pub fn new(era: Era, tools: Vec<Value>) -> Arc<Peer> {
-        Arc::new(Peer { era, tools: Mutex::new(tools), heard: Mutex::default(), starts: AtomicUsize::new(0) })
+        let listing = Mutex::new(Listing::Whole);
+        Arc::new(Peer { era, tools: Mutex::new(tools), listing, heard: Mutex::default(), starts: AtomicUsize::new(0) })
+    }
+
+    pub fn lists(&self, listing: Listing) {
+        *self.listing.lock().expect("nobody panicked") = listing;
     }
 
     pub fn heard(&self, method: &str) -> Vec<Value> {
@@ -149,6 +170,7 @@ impl Session {
             "server/discover" if era == Era::Modern => {
                 self.result(id, json!({"supportedVersions": ["2026-07-28"], "capabilities": capabilities, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"})).await;
             }
+            "tools/list" if !self.lists_plainly(id).await => {}
             "tools/list" => {
                 let mut result = json!({"tools": *self.peer.tools.lock().expect("nobody panicked")});
                 if era == Era::Modern {
@@ -171,6 +193,26 @@ impl Session {
             _ => self.error(id, -32601, "no such method").await,
         }
         true
+    }
+
+    /// Whether its list is to be answered plainly; anything else is done here.
+    async fn lists_plainly(&mut self, id: &Value) -> bool {
+        let listing = *self.peer.listing.lock().expect("nobody panicked");
+        match listing {
+            Listing::Whole => return true,
+            Listing::Endless(after_ms) => {
+                tokio::time::sleep(std::time::Duration::from_millis(after_ms)).await;
+                self.result(id, json!({"tools": [], "nextCursor": "more"})).await;
+            }
+            Listing::Heavy(bytes) => {
+                let heavy =
+                    json!({"name": "heavy", "description": "x".repeat(bytes), "inputSchema": {"type": "object"}});
+                self.result(id, json!({"tools": [heavy], "nextCursor": "more"})).await;
+            }
+            Listing::Never => {}
+            Listing::Fails => self.error(id, -32000, "not now").await,
+        }
+        false
     }
 
     async fn call(&mut self, id: &Value, params: &Value) -> bool {
@@ -243,6 +285,12 @@ impl Session {
                     self.say(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})).await;
                 }
                 self.result(id, text("slow and steady")).await;
+            }
+            "chatter" => {
+                for _ in 0..200 {
+                    self.say(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})).await;
+                }
+                self.result(id, text("said again and again")).await;
             }
             "grow" => {
                 self.peer.tools.lock().expect("nobody panicked").push(tool("grown"));

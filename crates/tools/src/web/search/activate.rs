@@ -36,7 +36,7 @@ impl Tool for SearchActivateProvider {
     type Params = Params;
     const SPEC: Spec = Spec::new("search_activate_provider", "Choose search provider", Group::Web)
         .idempotent()
-        .terms(&["switch", "use brave", "use tavily", "engine", "default search"])
+        .terms(&["switch", "use brave", "use tavily", "engine", "default search", "backend"])
         .examples(EXAMPLES);
 
     fn effects(&self, p: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -53,7 +53,10 @@ impl Tool for SearchActivateProvider {
         cx.session.slot::<Chosen>().set(Some(&chosen.name));
         let mut text = format!("Searches of this session ask {} from now on.", chosen.name);
         if let Some(variable) = chosen.key_env.as_deref().filter(|_| !chosen.is_ready()) {
-            text.push_str(&format!(" Its key is missing: {variable} is not set."));
+            let name = &chosen.name;
+            text.push_str(&format!(
+                " Its key is missing: {variable} is not set, and a person keeps none (`nika search login {name}`)."
+            ));
         }
         Ok(Output::text(text))
     }

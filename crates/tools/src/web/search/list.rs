@@ -33,7 +33,7 @@ impl Tool for SearchListProviders {
     type Params = Params;
     const SPEC: Spec = Spec::new("search_list_providers", "List search providers", Group::Web)
         .read_only()
-        .terms(&["brave", "tavily", "searxng", "engine", "which search"])
+        .terms(&["brave", "tavily", "searxng", "engine", "which search", "backends", "available", "configured"])
         .examples(EXAMPLES);
 
     fn effects(&self, _: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -61,9 +61,12 @@ impl Tool for SearchListProviders {
 /// A provider in a line. Of its key only whether it is there.
 fn line(one: &Provider, asked: bool) -> String {
     let key = match (&one.key_env, one.key.is_some()) {
+        _ if one.is_kept => "key kept by `nika search login`".to_owned(),
         (None, _) => "no key needed".to_owned(),
         (Some(variable), true) => format!("key from {variable}"),
-        (Some(variable), false) => format!("needs a key in {variable}, which is not set"),
+        (Some(variable), false) => {
+            format!("needs a key in {variable}, which is not set, or by `nika search login {}`", one.name)
+        }
     };
     let asked = if asked { " (asked now)" } else { "" };
     format!("{}{asked}: {} at {}, {key}", one.name, one.kind.name(), one.address.host())

@@ -96,8 +96,12 @@ pub struct Provider {
     pub address: Address,
     /// The variable of the environment that holds its key.
     pub key_env: Option<String>,
-    /// The key, where the variable is set.
+    /// The key, where the variable is set or a person keeps one.
     pub key: Option<Secret>,
+    /// Whether the key is one that a person keeps (`nika search login`).
+    pub is_kept: bool,
+    /// Why the keys that a person keeps cannot be read.
+    pub trouble: Option<String>,
     /// Results where a search does not say how many.
     pub max_results: Option<u32>,
 }
@@ -126,7 +130,8 @@ impl Provider {
             }
         }
         let key_env = kind.usual_key().map(str::to_owned);
-        Ok(Provider { name: name.to_owned(), kind, address, key_env, key: None, max_results: None })
+        let name = name.to_owned();
+        Ok(Provider { name, kind, address, key_env, key: None, is_kept: false, trouble: None, max_results: None })
     }
 
     /// Whether it can be asked as it stands: its key is there, or it needs none.
@@ -144,9 +149,13 @@ impl Provider {
             (Some(key), _) => Some(key.0.as_str()),
             (None, None) => None,
             (None, Some(variable)) => {
-                let message = format!("{} reads its key from {variable}, which is not set", self.name);
-                return Err(ToolError::new(code::SEARCH_REFUSED, message)
-                    .hint("a person sets the variable where Nika is started, or another `provider` is asked"));
+                let trouble = self.trouble.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+                let message = format!("{} reads its key from {variable}, which is not set{trouble}", self.name);
+                return Err(ToolError::new(code::SEARCH_REFUSED, message).hint(format!(
+                    "a person sets the variable where Nika is started, or says `nika search login {}`; or another `provider` \
+                     is asked",
+                    self.name
+                )));
             }
         };
         let bearer = |key: &str| ("Authorization".to_owned(), format!("Bearer {key}"));
@@ -200,7 +209,11 @@ impl Provider {
                 );
             }
             401 | 403 => {
-                let from = self.key_env.as_deref().map_or(String::new(), |variable| format!(" from {variable}"));
+                let from = match (&self.key_env, self.is_kept) {
+                    (_, true) => format!(" that `nika search login {}` keeps", self.name),
+                    (Some(variable), false) => format!(" from {variable}"),
+                    (None, false) => String::new(),
+                };
                 return Err(refused(format!("did not take the key{from} ({})", got.status)));
             }
             429 => return Err(refused("limits how often it is asked (429)".into()).hint("try again later")),

@@ -48,6 +48,8 @@ fn a_request_goes_out_as_it_is_written() {
         json!({"url": "http://hook.example/", "headers": {"a": {"b": 1}}}),
         json!({"url": "http://hook.example/", "headers": {"a": "b\r\nc: d"}}),
         json!({"url": "http://hook.example/", "body": "x".repeat(2 << 20)}),
+        json!({"url": "http://hook.example/", "headers": {"X-Data": "x".repeat(64 << 10)}}),
+        json!({"url": "http://hook.example/", "headers": {("x".repeat(64 << 10)): "a"}}),
     ] {
         world.call("remote_trigger", bad).refused(100);
     }
