@@ -1,9 +1,14 @@
-//! `cargo xtask demo`: the main job on this repository, and then the README's examples, run in a scratch folder. Builds
-//! the release program first, so that it is also the one command that shows the main job on a fresh machine.
+//! `cargo xtask demo`: the main job, and then the README's examples, run in a scratch folder. Builds the release program
+//! first, so that it is also the one command that shows the main job on a fresh machine.
+//!
+//! The main job is done twice. A small repository that is made here has all of it: its tests run in the sandbox, and
+//! where a key of a model is set, the summary is written. This repository is looked through without its tests, which
+//! take minutes, and no model is told of it.
 //!
 //! A fenced block `console` is a story: lines that begin with `$ ` are commands for `sh`, the lines below one are what
 //! it prints. A line `…` stands for any lines, `…` inside a line for any text. All blocks of a file share one folder.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -54,26 +59,92 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     Ok(())
 }
 
-/// The workflow of the README's first command, on this repository, without its tests: they would take longer than
-/// anybody watches. Its state goes away with the scratch folder; no key of the person's is handed on.
+/// What the small repository holds.
+const SMALL: &[(&str, &str)] = &[
+    ("Cargo.toml", "[package]\nname = \"small\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+    (
+        "src/lib.rs",
+        "/// The sum of a list. TODO: say what happens when it is too large.\npub fn sum(numbers: &[u32]) -> u32 {\n    \
+         numbers.iter().sum()\n}\n\n#[test]\nfn three_numbers_have_a_sum() {\n    assert_eq!(sum(&[1, 2, 3]), 6);\n}\n",
+    ),
+    (".gitignore", "/target\n"),
+    ("README.md", "# Small\n\nA sum.\n"),
+];
+const COMMIT: &str =
+    "git init -q . && git add . && git -c user.name=Demo -c user.email=demo@example.com commit -qm 'Add a sum'";
+/// What the report has to say of its tests.
+const PASSED: &str = "### cargo test: passed";
+/// Where the keys of providers are named.
+const KEYS: &str = "crates/cli/templates/env.example";
+/// Without these a toolchain that is installed for the person is not found from another home.
+const TOOLCHAIN: &[&str] = &["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
+
+/// The workflow of the README's first command, on a small repository of its own and on this one. Its state goes away with
+/// the scratch folder.
 fn main_job(root: &Path, nika: &Path, scratch: &Path) -> Result<()> {
-    let said = ["run", WORKFLOW, "tests=false"];
-    println!("$ nika {}", said.join(" "));
+    let small = scratch.join("small");
+    for (name, text) in SMALL {
+        let path = small.join(name);
+        std::fs::create_dir_all(path.parent().context("it lies in the folder")?)?;
+        std::fs::write(path, text)?;
+    }
+    let committed =
+        Command::new("sh").args(["-c", COMMIT]).current_dir(&small).env("HOME", scratch.join("home")).status();
+    if !committed.context("cannot start sh")?.success() {
+        bail!("git cannot make the small repository");
+    }
+    let names = std::fs::read_to_string(root.join(KEYS)).with_context(|| format!("cannot read {KEYS}"))?;
+    let keys: Vec<(&str, OsString)> = keys(&names).filter_map(|name| Some((name, std::env::var_os(name)?))).collect();
+    println!(
+        "A small repository, with its tests{}.",
+        match keys.first() {
+            Some((key, _)) => format!(", and a summary by the model whose key {key} is"),
+            None => ", and without a summary, as no key of a model is set".to_owned(),
+        }
+    );
+    report(nika, &root.join(WORKFLOW), &small, scratch, &[], &keys)?;
+    let text = std::fs::read_to_string(small.join("report/index.md"))?;
+    let tests: Vec<&str> = text.lines().skip_while(|line| *line != "## Tests").collect();
+    let tests: Vec<&str> =
+        tests.iter().copied().take_while(|line| *line == "## Tests" || !line.starts_with("## ")).collect();
+    println!("\n{}\n", tests.join("\n").trim());
+    if !tests.contains(&PASSED) {
+        bail!("the tests of the small repository did not run in the sandbox, or did not pass");
+    }
+    println!("This repository, without its tests, which take minutes.");
+    report(nika, Path::new(WORKFLOW), root, scratch, &["tests=false"], &[])
+}
+
+/// Runs the workflow in `dir`, with these keys and no other.
+fn report(
+    nika: &Path,
+    workflow: &Path,
+    dir: &Path,
+    scratch: &Path,
+    inputs: &[&str],
+    keys: &[(&str, OsString)],
+) -> Result<()> {
+    println!("$ nika run {WORKFLOW} {}", inputs.join(" "));
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let ran = Command::new(nika)
-        .args(said)
-        .current_dir(root)
-        .env_clear()
-        .env("PATH", path)
-        .env("HOME", scratch.join("home"))
-        .envs(std::env::var_os("TERM").map(|term| ("TERM", term)))
-        .status()
-        .context("cannot start nika")?;
-    if !ran.success() || !root.join(REPORT).is_file() {
+    let kept = TOOLCHAIN.iter().chain(&["TERM"]).filter_map(|name| Some((*name, std::env::var_os(name)?)));
+    let mut command = Command::new(nika);
+    command.arg("run").arg(workflow).args(inputs).current_dir(dir).env_clear();
+    command.env("PATH", path).env("HOME", scratch.join("home")).envs(kept).envs(keys.iter().cloned());
+    if let Some(home) = std::env::var_os("HOME").filter(|_| std::env::var_os("RUSTUP_HOME").is_none()) {
+        command.env("RUSTUP_HOME", Path::new(&home).join(".rustup"));
+    }
+    let ran = command.status().context("cannot start nika")?;
+    if !ran.success() || !dir.join(REPORT).is_file() {
         bail!("{WORKFLOW} wrote no report: {ran}");
     }
     println!();
     Ok(())
+}
+
+/// The variables that a file of settings names: `NAME=`, also where they are commented out.
+fn keys(settings: &str) -> impl Iterator<Item = &str> {
+    let names = settings.lines().filter_map(|line| line.trim_start_matches(['#', ' ']).split_once('='));
+    names.map(|(name, _)| name).filter(|name| name.ends_with("_API_KEY"))
 }
 
 fn take(step: &Step, page: &str, nika: &Path, scratch: &Path) -> Result<()> {
@@ -150,6 +221,17 @@ fn line_fits(wanted: &str, line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_those_that_the_template_names() {
+        let names = std::fs::read_to_string(paths::workspace().join(KEYS)).expect("it is there");
+        let found: Vec<&str> = keys(&names).collect();
+        assert!(
+            found.len() > 4 && found.contains(&"ANTHROPIC_API_KEY") && found.contains(&"OPENAI_API_KEY"),
+            "{found:?}"
+        );
+        assert_eq!(keys("# A=1\nnika run x=y\n").count(), 0);
+    }
 
     #[test]
     fn blocks_are_stories_and_dots_stand_for_anything() {

@@ -7,6 +7,7 @@ mod codegen;
 mod conformance;
 mod demo;
 mod fuzz;
+mod kills;
 mod node;
 mod paths;
 mod process;
@@ -33,7 +34,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "demo",
-        help: "build nika, report on this repository, and run the README's examples in a scratch folder",
+        help: "build nika, report on a small repository and on this one, and run the README's examples in a scratch folder",
         run: demo::run,
     },
     Task {
@@ -41,6 +42,7 @@ const TASKS: &[Task] = &[
         help: "run the fuzz campaigns: fuzz [N] [--seed S] [--only NAME], or fuzz scripts [--dir DIR] [--show]",
         run: fuzz::run,
     },
+    Task { name: "kills", help: "run the tests that kill the program: kills [N] [--only NAME]", run: kills::run },
     Task { name: "tidy", help: "check the walls of ARCHITECTURE.md: tidy [--list] [--only NAME]", run: tidy::run },
 ];
 

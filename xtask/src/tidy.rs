@@ -53,7 +53,11 @@ const CHECKS: &[Check] = &[
     Check { name: "machine-paths", refuses: "a path or host of one machine", run: files::machine_paths },
     Check { name: "codes", refuses: "a code that nothing raises or no page explains", run: tables::codes },
     Check { name: "events", refuses: "an event that nothing writes or no page explains", run: tables::events },
-    Check { name: "tools", refuses: "a tool without schema or example", run: tables::tools },
+    Check {
+        name: "tools",
+        refuses: "a tool listed twice or nowhere, or without schema, example or test",
+        run: tables::tools,
+    },
 ];
 
 /// What the checks found, ready to print.

@@ -111,6 +111,12 @@ pub struct Exec {
     pub why: String,
 }
 
+/// What reading a server's resources is called where a rule names a tool of the server: `mcp__SERVER__resources/read`.
+/// The method's own name, which no tool can have: those are shown with letters, digits, `-` and `_`.
+pub const READ_RESOURCE: &str = "resources/read";
+/// As [`READ_RESOURCE`], for listing them.
+pub const LIST_RESOURCES: &str = "resources/list";
+
 /// One thing a call would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {

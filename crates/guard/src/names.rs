@@ -46,6 +46,7 @@ pub const NAMES: &[(&str, [&str; 3])] = &[
     ("delegate_agent", ["", "", "delegate_agent"]),
     ("workflow_list", ["", "", "workflow_list"]),
     ("workflow_run", ["Workflow", "", "workflow_run"]),
+    ("mcp_auth", ["McpAuth", "McpAuth", ""]),
     ("mcp_list_tools", ["", "", "mcp_list_tools"]),
     ("mcp_call_tool", ["MCP", "MCP", "mcp_call_tool"]),
     ("mcp_list_resources", ["ListMcpResources", "ListMcpResources", "mcp_list_resources"]),

@@ -256,10 +256,11 @@ impl TreeFilter<'_> {
             return secret;
         }
         let effect = Effect::Read(self.tree.entry(path, below_tree));
-        let decision = self.permit.policy.judge_one(&self.permit.stance, &effect, &self.permit.effects.tool).decision;
-        // What only its being a secret raises does not hide a name.
-        let raised_by_rule = decision > self.permit.tree_decision(&self.tree);
-        raised_by_rule && (self.secrets || !is_secret(path) || decision == Decision::Deny)
+        let reason = self.permit.policy.judge_one(&self.permit.stance, &effect, &self.permit.effects.tool);
+        let raised = reason.decision > self.permit.tree_decision(&self.tree);
+        // What only its being a secret raises, by asking or by a mode that asks nobody, does not hide a name.
+        let denied_by_rule = reason.decision == Decision::Deny && matches!(reason.source, crate::Source::Rule { .. });
+        raised && (self.secrets || !is_secret(path) || denied_by_rule)
     }
 }
 

@@ -162,15 +162,19 @@ impl Permits {
         (!self.holds(kind, effect, tool)).then(|| format!("`permits.{}` does not hold for {effect}", kind.key()))
     }
 
-    /// Whether the tool is stated, whatever it would touch.
+    /// Whether the tool may be called, whatever it would touch: a line states it, or it needs none.
     pub fn names_tool(&self, tool: &str) -> bool {
-        CARRIERS.contains(&tool)
-            || self.lines.iter().any(|stated| match &stated.means {
-                Means::Rule(rule) if stated.line.kind == PermitKind::Tool => {
-                    rule.names_tool(tool) || foreign_name(rule, tool)
-                }
-                _ => false,
-            })
+        CARRIERS.contains(&tool) || self.states_tool(tool)
+    }
+
+    /// Whether a line of `tools` states the tool, by its canonical name.
+    pub fn states_tool(&self, tool: &str) -> bool {
+        self.lines.iter().any(|stated| match &stated.means {
+            Means::Rule(rule) if stated.line.kind == PermitKind::Tool => {
+                rule.names_tool(tool) || foreign_name(rule, tool)
+            }
+            _ => false,
+        })
     }
 
     /// Whether another workflow is stated: its path, or a pattern that ends in `*`.
@@ -266,10 +270,11 @@ impl Permits {
     }
 }
 
-/// Whether a foreign rule names the tool by its name in the pool.
+/// Whether a foreign rule names the tool by its name in the pool. `mcp__SERVER` is all that the server has.
 fn foreign_name(rule: &Rule, tool: &str) -> bool {
     let Subject::Foreign { server, tool: one } = &rule.subject else { return false };
-    let Some((of, name)) = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) else { return false };
+    let Some(rest) = tool.strip_prefix("mcp__") else { return false };
+    let (of, name) = rest.split_once("__").unwrap_or((rest, "*"));
     of == server && one.as_deref().is_none_or(|one| one == name)
 }
 
@@ -385,8 +390,33 @@ mod tests {
         let foreign = Effect::Foreign { server: "gh".into(), tool: "pr".into() };
         assert_eq!(decided(&all, "mcp__gh__pr", foreign.clone()), Decision::Deny);
         let server = permits(&[(T, "mcp__gh")]);
+        for (named, want) in [
+            ("mcp__gh", true),
+            ("mcp__gh__*", true),
+            ("mcp__gh__pr", true),
+            ("mcp__g", false),
+            ("mcp__other__pr", false),
+        ] {
+            assert_eq!(server.names_tool(named), want, "{named}");
+        }
+        assert!(!permits(&[(T, "mcp__gh__pr")]).names_tool("mcp__gh"), "one tool is not all of them");
         assert_eq!(decided(&server, "mcp__gh__pr", foreign.clone()), Decision::Allow);
         assert_eq!(decided(&server, "mcp_call_tool", foreign), Decision::Allow);
+    }
+
+    #[test]
+    fn a_whole_server_is_stated_by_a_line_of_all_of_it() {
+        for (line, whole) in [("mcp__gh", true), ("mcp__gh__*", true), ("mcp__gh__pr", false), ("mcp__other", false)] {
+            let stated = permits(&[(T, line)]);
+            assert_eq!(stated.names_tool("mcp__gh"), whole, "{line}");
+            assert_eq!(stated.names_tool("mcp__gh__*"), whole, "{line}");
+            assert_eq!(stated.states_tool("mcp__gh__pr"), line.starts_with("mcp__gh"), "{line}");
+        }
+        let some = permits(&[(T, "Read"), (T, "web_*")]);
+        for (tool, stated) in [("read", true), ("web_search", true), ("web_fetch", true), ("remote_trigger", false)] {
+            assert_eq!(some.states_tool(tool), stated, "{tool}");
+        }
+        assert!(some.names_tool("remote_trigger"), "it needs no name, as what it reaches needs a line");
     }
 
     #[test]

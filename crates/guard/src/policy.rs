@@ -447,6 +447,28 @@ mod tests {
     }
 
     #[test]
+    fn only_a_rule_that_denies_hides_a_secrets_name() {
+        let tree = Place::inside("/r", "").tree();
+        for (mode, rule, path, hidden) in [
+            (Mode::ReadOnly, (RuleKind::Deny, "read(nothing.txt)"), ".env", false),
+            (Mode::ReadOnly, (RuleKind::Ask, "read(nothing.txt)"), ".env", false),
+            (Mode::ReadOnly, (RuleKind::Ask, "read(.env)"), ".env", false),
+            (Mode::ReadOnly, (RuleKind::Deny, "read(.env)"), ".env", true),
+            (Mode::ReadOnly, (RuleKind::Deny, "read(nothing.txt)"), "nothing.txt", true),
+            (Mode::Ask, (RuleKind::Deny, "read(nothing.txt)"), ".env", false),
+            (Mode::Ask, (RuleKind::Deny, "read(.env)"), ".env", true),
+        ] {
+            let verdict = policy(&[rule]).judge(&Stance::from(mode), &Effects::read(tree.clone()));
+            let permit = verdict.permit(None).expect("the tree is free");
+            let filter = permit.tree_filter(&tree, crate::Looking::AtNames);
+            let full = format!("/r/{path}");
+            assert_eq!(filter.withholds(full.as_ref(), path.as_ref()), hidden, "{mode} {rule:?} {path}");
+            // What it holds is another matter.
+            assert!(permit.tree_filter(&tree, crate::Looking::IntoFiles).withholds(full.as_ref(), path.as_ref()));
+        }
+    }
+
+    #[test]
     fn no_effects_is_not_a_yes() {
         let verdict = Policy::default().judge(&Stance::from(Mode::AcceptAll), &Effects::default());
         assert_eq!(verdict.decision, Decision::Deny);

@@ -4,8 +4,9 @@
 //! holds it to its end.
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
-use nika_contract::{AnyTool, Guests, ToolError, code, text};
+use nika_contract::{AnyTool, Cancel, Guests, ToolError, code, text};
 use nika_guard::Policy;
 
 use crate::dialect::{Dialect, canonical};
@@ -31,7 +32,10 @@ impl Catalog {
     pub(crate) fn new(built_in: Vec<Box<dyn AnyTool>>, guests: Option<Arc<dyn Guests>>) -> Catalog {
         let mut built_in: Vec<Arc<dyn AnyTool>> = built_in.into_iter().map(Arc::from).collect();
         built_in.sort_by_key(|tool| tool.spec().name);
-        built_in.dedup_by_key(|tool| tool.spec().name);
+        // A name given twice is a bug of ours, which every test meets; which of the two would be called is not to be guessed.
+        if let Some(twice) = built_in.windows(2).find(|pair| pair[0].spec().name == pair[1].spec().name) {
+            panic!("two built-in tools are called `{}`", twice[0].spec().name);
+        }
         Catalog { built_in, guests, now: RwLock::default() }
     }
 
@@ -48,17 +52,30 @@ impl Catalog {
         tools
     }
 
-    /// The tools there are for a call of `name`: where none has it, and a server may, that server is asked first.
-    pub(crate) async fn for_call(&self, name: &str) -> Result<Arc<Tools>, ToolError> {
+    /// The tools there are for a call of `name`: where none has it, and a server may, that server is asked first, as long
+    /// as the call is wanted.
+    pub(crate) async fn for_call(&self, name: &str, cancel: &Cancel) -> Result<Arc<Tools>, ToolError> {
         let tools = self.now();
         let wanted = canonical(name);
         match &self.guests {
             Some(guests) if wanted.starts_with("mcp__") && tools.named(wanted).is_none() => {
-                guests.seek(wanted).await?;
+                tokio::select! {
+                    sought = guests.seek(wanted) => sought?,
+                    () = cancelled(cancel) => return Err(ToolError::cancelled()),
+                }
                 Ok(self.now())
             }
             _ => Ok(tools),
         }
+    }
+}
+
+/// How often a wait looks at whether it is still wanted.
+const LOOK: Duration = Duration::from_millis(20);
+
+async fn cancelled(cancel: &Cancel) {
+    while !cancel.is_cancelled() {
+        tokio::time::sleep(LOOK).await;
     }
 }
 
@@ -120,5 +137,123 @@ impl Tools {
                 format!("`{name}` is removed by the {} rule `{}` ({})", rule.layer, rule.rule, rule.at),
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use nika_contract::{BoxFuture, Cx, Erased, Group, Output, Scene, Spec, Tool};
+    use nika_guard::Effects;
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    /// A server that never says what it has.
+    #[derive(Debug)]
+    struct Silent;
+
+    impl Guests for Silent {
+        fn version(&self) -> u64 {
+            1
+        }
+
+        fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
+            Vec::new()
+        }
+
+        fn seek<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), ToolError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[test]
+    fn a_call_that_nobody_wants_does_not_wait_for_a_server() {
+        let catalog = Catalog::new(Vec::new(), Some(Arc::new(Silent)));
+        let thread = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let found = thread.block_on(catalog.for_call("mcp__silent__tool", &cancel));
+        assert_eq!(found.expect_err("it was cancelled").code, code::CANCELLED);
+        assert!(thread.block_on(catalog.for_call("read", &cancel)).is_ok(), "nobody is asked for our own");
+    }
+
+    /// Takes nothing.
+    #[derive(Debug, Deserialize, JsonSchema)]
+    pub(super) struct Nothing {}
+
+    const SPECS: [Spec; 6] = [
+        Spec::new("read", "ours", Group::Test),
+        Spec::new("edit", "ours", Group::Test),
+        Spec::new("read", "theirs", Group::Test),
+        Spec::new("mcp__a__alpha", "theirs", Group::Test),
+        Spec::new("mcp__a__zulu", "theirs", Group::Test),
+        Spec::new("mcp__a__zulu", "another's", Group::Test),
+    ];
+
+    /// The tool in this row.
+    struct Row<const N: usize>;
+
+    impl<const N: usize> Tool for Row<N> {
+        type Params = Nothing;
+        const SPEC: Spec = SPECS[N];
+
+        fn effects(&self, _: &Nothing, _: &Scene<'_>) -> Result<Effects, ToolError> {
+            Ok(Effects::session())
+        }
+
+        async fn run(&self, _: Nothing, _: &Cx<'_>) -> Result<Output, ToolError> {
+            Ok(Output::text("done"))
+        }
+    }
+
+    /// A server that has these tools, until it has none.
+    #[derive(Debug, Default)]
+    struct Server(AtomicU64);
+
+    impl Guests for Server {
+        fn version(&self) -> u64 {
+            self.0.load(Ordering::Relaxed)
+        }
+
+        fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
+            if self.version() > 0 {
+                return Vec::new();
+            }
+            let boxed =
+                [Erased::boxed(Row::<4>), Erased::boxed(Row::<2>), Erased::boxed(Row::<5>), Erased::boxed(Row::<3>)];
+            boxed.into_iter().map(Arc::from).collect()
+        }
+
+        fn seek<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), ToolError>> {
+            Box::pin(async { Ok(()) })
+        }
+    }
+
+    fn shown(tools: &Tools) -> Vec<(&'static str, &'static str)> {
+        tools.all().map(|tool| (tool.spec().name, tool.spec().title)).collect()
+    }
+
+    #[test]
+    fn a_built_in_wins_a_clash_and_each_kind_is_sorted() {
+        let server = Arc::new(Server::default());
+        let guests: Arc<dyn Guests> = Arc::<Server>::clone(&server);
+        let catalog = Catalog::new(vec![Erased::boxed(Row::<0>), Erased::boxed(Row::<1>)], Some(guests));
+        let now = catalog.now();
+        let own = [("edit", "ours"), ("read", "ours")];
+        assert_eq!(shown(&now)[..2], own);
+        assert_eq!(shown(&now)[2..], [("mcp__a__alpha", "theirs"), ("mcp__a__zulu", "theirs")]);
+        assert!(now.is_foreign("mcp__a__zulu") && !now.is_foreign("read"));
+        // Those of a server that goes, go; what a call took at its beginning it keeps.
+        server.0.store(1, Ordering::Relaxed);
+        assert_eq!(shown(&catalog.now()), own);
+        assert_eq!(shown(&now).len(), 4);
+    }
+
+    #[test]
+    #[should_panic(expected = "two built-in tools are called `read`")]
+    fn a_name_of_ours_is_given_once() {
+        Catalog::new(vec![Erased::boxed(Row::<0>), Erased::boxed(Row::<2>)], None);
     }
 }

@@ -71,6 +71,7 @@ const PARAMETERS: &[(Dialect, &str, &str, Form)] = &[
     (Claude, "task_update", "add_blocks", Name("addBlocks")),
     (Claude, "task_update", "add_blocked_by", Name("addBlockedBy")),
     (Claude, "task_output", "timeout_ms", Name("timeout")),
+    (ClawAgent, "web_search", "allowed_domains", Name("domains")),
     (ClawAgent, "mcp_list_tools", "limit", Name("max_tools")),
     (ClawAgent, "mcp_call_tool", "tool", Name("tool_name")),
     (ClawAgent, "task_list", "limit", Name("max_tasks")),
@@ -281,6 +282,14 @@ mod tests {
                 "bash",
                 json!({"command": "ls", "dangerously_disable_sandbox": true}),
             ),
+            (
+                ClawAgent,
+                "web_search",
+                json!({"query": "q", "domains": ["a.org"]}),
+                "web_search",
+                json!({"query": "q", "allowed_domains": ["a.org"]}),
+            ),
+            (Claude, "McpAuth", json!({"server": "s"}), "mcp_auth", json!({"server": "s"})),
             (Claw, "Brief", json!({"message": "m"}), "send_user_message", json!({"message": "m"})),
             (
                 ClawAgent,

@@ -140,7 +140,7 @@ impl Runtime {
     }
 
     async fn carry(&self, session: &Session, begun: &begin::Begun) -> Result<shape::Shaped, end::Stopped> {
-        let tools = self.catalog.for_call(&begun.incoming.name).await?;
+        let tools = self.catalog.for_call(&begun.incoming.name, &begun.incoming.cancel).await?;
         let found = lookup::lookup(self, &tools, session, &begun.incoming)?;
         let paid = spend::spend(session, found)?;
         let parsed = parse::parse(self, paid)?;
@@ -214,7 +214,11 @@ impl Runtime {
 
     /// The same, where another server may have it and has not been asked for its tools yet.
     pub async fn seek(&self, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
-        self.catalog.for_call(name).await?.find(name, &self.parts.policy, self.parts.dialect).cloned()
+        self.catalog
+            .for_call(name, &Cancel::default())
+            .await?
+            .find(name, &self.parts.policy, self.parts.dialect)
+            .cloned()
     }
 
     /// The tools there are at this moment.

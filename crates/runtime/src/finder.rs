@@ -32,8 +32,78 @@ enum Field {
 
 /// Words that say nothing about a tool.
 const STOP: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "for", "from", "how", "i", "in", "is", "it", "its",
-    "me", "my", "of", "on", "or", "that", "the", "this", "to", "tool", "use", "want", "what", "when", "which", "with",
+    "a",
+    "about",
+    "also",
+    "am",
+    "an",
+    "and",
+    "any",
+    "are",
+    "as",
+    "at",
+    "be",
+    "been",
+    "by",
+    "can",
+    "could",
+    "d",
+    "did",
+    "do",
+    "does",
+    "for",
+    "from",
+    "had",
+    "has",
+    "have",
+    "how",
+    "i",
+    "if",
+    "in",
+    "is",
+    "it",
+    "its",
+    "just",
+    "me",
+    "my",
+    "no",
+    "of",
+    "on",
+    "only",
+    "or",
+    "our",
+    "please",
+    "s",
+    "should",
+    "so",
+    "some",
+    "something",
+    "still",
+    "than",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "to",
+    "tool",
+    "us",
+    "use",
+    "want",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "which",
+    "will",
+    "with",
+    "would",
     "you",
 ];
 
@@ -118,17 +188,32 @@ fn parameters(schema: &Value) -> String {
     fields.iter().map(describe).collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a text that can tell tools apart, stemmed.
+/// The words of a text that can tell tools apart, stemmed; where none can, all of them: *which tool can do this* asks for
+/// tools.
 fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .map(str::to_lowercase)
-        .filter(|word| !word.is_empty() && !STOP.contains(&word.as_str()))
-        .map(|word| stem(&word).to_owned())
-        .collect()
+    let all = split(text);
+    let telling: Vec<String> =
+        all.iter().filter(|word| !STOP.contains(&word.as_str())).map(|w| stem(w).to_owned()).collect();
+    if telling.is_empty() { all.iter().map(|word| stem(word).to_owned()).collect() } else { telling }
+}
+
+/// The words of a text. What a hyphen joins is also one word: *to-do* is what others write *todo*.
+fn split(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for chunk in text.split_whitespace() {
+        let chunk = chunk.to_lowercase().replace("'s", "").replace("’s", "");
+        let from = words.len();
+        words.extend(chunk.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned));
+        if chunk.contains('-') && words.len() > from + 1 {
+            words.push(words[from..].concat());
+        }
+    }
+    words
 }
 
 /// Endings that do not change what a word is about. The first that leaves a word is cut.
-const ENDINGS: &[&str] = &["ings", "ing", "ies", "ions", "ion", "ers", "er", "ed", "es", "s", "y", "e"];
+const ENDINGS: &[&str] =
+    &["ications", "ication", "ings", "ing", "ies", "ions", "ion", "ers", "er", "ed", "es", "s", "y", "e"];
 
 fn stem(word: &str) -> &str {
     let cut =
@@ -153,8 +238,17 @@ mod tests {
             ("delete", "deleting"),
             ("directory", "directories"),
             ("searches", "search"),
+            ("clarify", "clarification"),
         ] {
             assert_eq!(stem(a), stem(b), "{a} {b}");
         }
+    }
+
+    #[test]
+    fn a_hyphen_joins_and_a_query_of_common_words_is_still_a_query() {
+        assert!(words("to-do list").contains(&"todo".to_owned()));
+        assert_eq!(words("a connector's function"), ["connector", "function"].map(stem));
+        assert_eq!(words("which tool can do this"), ["which", "tool", "can", "do", "this"].map(stem));
+        assert_eq!(words(""), Vec::<String>::new());
     }
 }

@@ -32,7 +32,11 @@ pub(crate) struct Call;
 
 impl Tool for Call {
     type Params = CallParams;
-    const SPEC: Spec = Spec::new("call", "Call a tool", Group::Search).eager().destructive().examples(CALL_EXAMPLES);
+    const SPEC: Spec = Spec::new("call", "Call a tool", Group::Search)
+        .eager()
+        .destructive()
+        .terms(&["gateway", "deferred", "unlisted", "loaded", "invoke"])
+        .examples(CALL_EXAMPLES);
 
     fn effects(&self, params: &CallParams, _: &Scene<'_>) -> Result<Effects, ToolError> {
         Err(ToolError::new(code::BUG, format!("`call` of {} was not taken apart", params.tool)))
@@ -101,7 +105,7 @@ impl Tool for ToolSearch {
     const SPEC: Spec = Spec::new("tool_search", "Find tools", Group::Search)
         .eager()
         .read_only()
-        .terms(&["discover", "schema"])
+        .terms(&["discover", "schema", "functions", "available", "capabilities", "which tool"])
         .examples(EXAMPLES);
 
     fn effects(&self, _: &SearchParams, _: &Scene<'_>) -> Result<Effects, ToolError> {

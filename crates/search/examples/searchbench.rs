@@ -92,7 +92,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
             }
             if record {
-                writeln!(out, "{:#?}\n{:?}", found.record, found.record.widen())?;
+                writeln!(out, "{:#?}", found.record)?;
             }
         }
         "glob" => {

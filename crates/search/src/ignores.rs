@@ -150,7 +150,7 @@ impl IgnoreFile {
     }
 
     /// What it says of a path relative to its directory.
-    fn says(&self, path: &[u8], name_at: usize, is_dir: bool) -> Said {
+    pub fn says(&self, path: &[u8], name_at: usize, is_dir: bool) -> Said {
         let last = match &self.index {
             Some(index) => index.last(&self.rules, path, name_at, is_dir),
             None => self.rules.iter().rposition(|r| (is_dir || !r.only_dirs) && r.pattern.matches(path, name_at)),

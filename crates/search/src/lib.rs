@@ -22,6 +22,7 @@ pub mod error;
 pub mod record;
 pub mod scope;
 
+mod fuzz;
 mod glob;
 mod grep;
 mod ignores;
@@ -34,9 +35,10 @@ mod select;
 mod walk;
 
 pub use error::SearchError;
+pub use fuzz::fuzz_one;
 pub use glob::{GlobFile, GlobFound, GlobQuery, glob};
 pub use grep::{BinaryNote, FileHits, GrepFound, GrepQuery, Line, Mode, grep};
 pub use list::{Entry, Kind, Listing, Withhold, list};
 pub use order::path_order;
-pub use record::{Cut, Ignored, Record, RuleCount, Unreadable, Widen};
+pub use record::{Cut, Ignored, Record, RuleCount, Unreadable, Widen, Widening};
 pub use scope::{OuterDir, Scope, Veto};

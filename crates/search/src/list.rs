@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, FileType};
 
+use crate::record::{Record, Tally};
 use crate::walk::{Entries, kind_of_mode};
 
 /// What an entry is.
@@ -41,8 +42,8 @@ pub struct Listing {
     pub entries: Vec<Entry>,
     /// How many there are, shown or not.
     pub total: usize,
-    /// Entries the caller withheld, not among the total.
-    pub withheld: usize,
+    /// What was looked at, and what the caller withheld, which is not among the total.
+    pub record: Record,
     /// Where the next page starts, if there is more.
     pub next_offset: Option<usize>,
 }
@@ -69,6 +70,8 @@ pub fn list(
     let end = limit.map_or(kept.len(), |l| offset.saturating_add(l).min(kept.len()));
     let shown = kept.get(offset..end).unwrap_or(&[]);
     let mut entries = Vec::with_capacity(shown.len());
+    let withheld = (all.len() - kept.len()) as u64;
+    let mut tally = Tally { dirs: 1, scanned: kept.len() as u64, withheld, ..Tally::default() };
     for &i in shown {
         let name = all.name(i);
         match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -80,11 +83,13 @@ pub fn list(
             }),
             // Gone since it was listed.
             Err(rustix::io::Errno::NOENT) => {}
-            Err(e) => return Err(e.into()),
+            Err(e) => tally.unreadable(OsStr::from_bytes(name.to_bytes()).into(), e),
         }
     }
     let next_offset = (end < kept.len()).then_some(end);
-    Ok(Listing { entries, total: kept.len(), withheld: all.len() - kept.len(), next_offset })
+    let mut record = Record::from_tallies(vec![tally]);
+    record.cut.limit = next_offset.is_some();
+    Ok(Listing { entries, total: kept.len(), record, next_offset })
 }
 
 #[cfg(test)]
@@ -106,11 +111,13 @@ mod tests {
         let names =
             |l: &Listing| l.entries.iter().map(|e| e.name.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
         let all = page(0, None);
-        assert_eq!((names(&all).as_str(), all.total, all.withheld, all.next_offset), ("a b c d e", 5, 1, None));
+        assert_eq!((names(&all).as_str(), all.total, all.record.withheld, all.next_offset), ("a b c d e", 5, 1, None));
+        assert!(!all.record.complete(), "an entry was withheld");
         assert_eq!(all.entries[3].kind, Kind::Dir);
         assert_eq!(all.entries[4].kind, Kind::Link);
         let some = page(1, Some(2));
         assert_eq!((names(&some).as_str(), some.next_offset), ("b c", Some(3)));
+        assert!(some.record.cut.limit);
         assert!(page(9, Some(2)).entries.is_empty());
     }
 }

@@ -112,6 +112,21 @@ pub struct Cut {
     pub depth: u64,
 }
 
+/// What a caller of the engine calls the parameters that widen a search; `None` where it has no such parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Widening {
+    /// More results.
+    pub limit: &'static str,
+    /// More time.
+    pub timeout: Option<&'static str>,
+    /// More levels of directories.
+    pub depth: Option<&'static str>,
+    /// What ignore files leave out.
+    pub no_ignore: Option<&'static str>,
+    /// Names that begin with a dot.
+    pub hidden: Option<&'static str>,
+}
+
 /// A parameter that would widen the search, and what it would add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Widen {
@@ -129,21 +144,22 @@ impl Record {
         self.binary.total == 0 && self.unreadable.total == 0 && self.withheld == 0 && self.cut == Cut::default()
     }
 
-    /// The parameters that would widen the search, most effective first.
-    pub fn widen(&self) -> Vec<Widen> {
-        let rows: [(&'static str, bool, String); 6] = [
-            ("head_limit", self.cut.limit, "more results than head_limit; raise it or use offset".to_owned()),
-            ("timeout_ms", self.cut.timeout, "time ran out".to_owned()),
+    /// The parameters that would widen the search, by the caller's names for them, most effective first. Each once.
+    pub fn widen(&self, by: &Widening) -> Vec<Widen> {
+        let rows: [(Option<&'static str>, bool, String); 6] = [
+            (Some(by.limit), self.cut.limit, "more results than were asked for; raise it or use offset".to_owned()),
+            (by.timeout, self.cut.timeout, "time ran out".to_owned()),
             (
-                "head_limit",
-                self.cut.bytes,
-                "the matching lines outgrew the memory allowed; narrow the search".to_owned(),
+                Some(by.limit),
+                self.cut.bytes && !self.cut.limit,
+                "the matching lines outgrew the memory allowed; take fewer at a time".to_owned(),
             ),
-            ("max_depth", self.cut.depth > 0, format!("{} directories deeper than max_depth", self.cut.depth)),
-            ("no_ignore", self.ignored.entries > 0, format!("{} entries ignored by rules", self.ignored.entries)),
-            ("hidden", self.hidden > 0, format!("{} hidden entries", self.hidden)),
+            (by.depth, self.cut.depth > 0, format!("{} directories lie deeper", self.cut.depth)),
+            (by.no_ignore, self.ignored.entries > 0, format!("{} entries ignored by rules", self.ignored.entries)),
+            (by.hidden, self.hidden > 0, format!("{} hidden entries", self.hidden)),
         ];
-        rows.into_iter().filter(|r| r.1).map(|(parameter, _, why)| Widen { parameter, why }).collect()
+        let held_back = rows.into_iter().filter(|row| row.1);
+        held_back.filter_map(|(parameter, _, why)| Some(Widen { parameter: parameter?, why })).collect()
     }
 }
 
@@ -213,6 +229,14 @@ pub(crate) fn strongest(mut rules: Vec<RuleCount>) -> Ignored {
 mod tests {
     use super::*;
 
+    const GREP: Widening = Widening {
+        limit: "head_limit",
+        timeout: Some("timeout_ms"),
+        depth: None,
+        no_ignore: Some("no_ignore"),
+        hidden: Some("hidden"),
+    };
+
     fn rule(line: u64, entries: u64) -> RuleCount {
         RuleCount { file: ".gitignore".into(), line, pattern: "x".into(), entries }
     }
@@ -229,9 +253,19 @@ mod tests {
         let mut record = Record { hidden: 3, ..Record::default() };
         record.ignored.entries = 5;
         assert!(record.complete());
-        let names: Vec<_> = record.widen().iter().map(|w| w.parameter).collect();
-        assert_eq!(names, ["no_ignore", "hidden"]);
+        let names = |record: &Record| record.widen(&GREP).iter().map(|w| w.parameter).collect::<Vec<_>>();
+        assert_eq!(names(&record), ["no_ignore", "hidden"]);
         record.binary.total = 1;
         assert!(!record.complete());
+    }
+
+    #[test]
+    fn what_widens_is_called_as_the_caller_calls_it_and_left_out_where_nothing_does() {
+        let cut = Cut { limit: true, timeout: true, bytes: true, depth: 2, ..Cut::default() };
+        let record = Record { cut, hidden: 1, ..Record::default() };
+        let names = |by: &Widening| record.widen(by).iter().map(|w| w.parameter).collect::<Vec<_>>();
+        assert_eq!(names(&GREP), ["head_limit", "timeout_ms", "hidden"]);
+        let plain = Widening { limit: "limit", timeout: None, depth: None, no_ignore: None, hidden: None };
+        assert_eq!(names(&plain), ["limit"]);
     }
 }

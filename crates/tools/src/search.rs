@@ -2,5 +2,5 @@
 
 pub mod glob;
 pub mod grep;
-mod record;
+pub(crate) mod record;
 mod scope;

@@ -5,7 +5,6 @@
 pub mod ask_user_question;
 pub mod enter_plan_mode;
 pub mod exit_plan_mode;
-pub mod schema;
 pub mod send_user_message;
 pub mod skill;
 pub mod structured_output;

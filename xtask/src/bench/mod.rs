@@ -80,10 +80,11 @@ const BENCHES: &[Task] = &[
     },
     Task {
         name: "flow",
-        help: "check of a workflow of 1,000 tasks",
+        help: "check of a workflow of 1,000 tasks; the scheduler over 10,000 tasks that do nothing",
         run: |args| {
             args.finish()?;
-            example("nika-flow", "checkbench", &[])
+            example("nika-flow", "checkbench", &[])?;
+            example("nika-flow", "flowbench", &[])
         },
     },
     // No help: the measured side of `mcp`, not for people.

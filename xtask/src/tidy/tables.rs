@@ -1,5 +1,5 @@
-//! The product's tables: every code is raised and explained, every event written and explained, every tool has its
-//! schema and an example.
+//! The product's tables: every code is raised and explained, every event written and explained, every tool is listed
+//! once and has its schema, an example and a test.
 
 use super::Findings;
 use super::tree::Tree;
@@ -86,6 +86,22 @@ fn raised(tree: &Tree, table: &str, name: &str) -> bool {
         .any(|source| source.code().any(|(_, code)| names(code, name)))
 }
 
+/// Whether a line of code boxes a tool of this type for a list.
+fn boxes(code: &str, kind: &str) -> bool {
+    code.split("Erased::boxed(").nth(1).is_some_and(|rest| names(rest, kind))
+}
+
+/// The tables that hold every tool: to be there is no test of it.
+const TABLES_OF_ALL: &[&str] = &["crates/cli/tests/it/finding.rs", "crates/cli/tests/it/contract.rs"];
+
+fn is_tested(tree: &Tree, tool: &str) -> bool {
+    let spelled = [format!("\"{tool}\""), format!("\"nika_{tool}\"")];
+    let tests = tree.sources.iter().filter(|source| !TABLES_OF_ALL.contains(&source.path.as_str()));
+    tests
+        .flat_map(|source| source.lines.iter())
+        .any(|line| line.test && spelled.iter().any(|name| line.text.contains(name.as_str())))
+}
+
 /// Tools that no caller is shown, and why.
 const BESIDE_THE_SURFACE: &[(&str, &str)] = &[("exec", "only runs of workflows have it in their pool")];
 
@@ -96,7 +112,34 @@ pub(super) fn tools(tree: &Tree, findings: &mut Findings) {
             let Some(name) = line.text.split("Spec::new(\"").nth(1).and_then(|rest| rest.split('"').next()) else {
                 continue;
             };
+            if known.iter().any(|tool| tool == name) {
+                findings.add(
+                    &source.path,
+                    at + 1,
+                    format!("a second tool is called `{name}`"),
+                    "give it a name of its own",
+                );
+            }
             known.push(name.to_owned());
+            let kind = source.lines[..at].iter().rev().find_map(|line| line.code.trim().strip_prefix("impl Tool for "));
+            let kind = kind.unwrap_or_default().trim_end_matches([' ', '{']);
+            let listed = tree.shipped().flat_map(|source| source.code()).filter(|(_, code)| boxes(code, kind)).count();
+            if listed != 1 {
+                findings.add(
+                    &source.path,
+                    at + 1,
+                    format!("the tool `{name}` is listed {listed} times"),
+                    "box it once, where its crate lists its tools",
+                );
+            }
+            if !is_tested(tree, name) {
+                findings.add(
+                    &source.path,
+                    at + 1,
+                    format!("no test calls the tool `{name}`"),
+                    "write one that does, by its name",
+                );
+            }
             let spec: String = source.lines[at..]
                 .iter()
                 .scan(false, |ended, line| {

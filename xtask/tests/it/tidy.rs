@@ -156,6 +156,23 @@ const BAD: &[Case] = &[
         "schemas/a.json is missing",
     ),
     ("tools", &[("schemas/gone.json", "{}")], "schemas/gone.json:1"),
+    (
+        "tools",
+        &[(
+            "crates/tools/src/a.rs",
+            "//! x\nimpl Tool for A {\n    const SPEC: Spec = Spec::new(\"a\").examples(E);\n}\nfn all() { Erased::boxed(A) }\n\
+             fn more() { Erased::boxed(b::A) }\n",
+        )],
+        "the tool `a` is listed 2 times",
+    ),
+    (
+        "tools",
+        &[(
+            "crates/tools/src/a.rs",
+            "//! x\nimpl Tool for A {\n    const SPEC: Spec = Spec::new(\"a\").examples(E);\n}\nfn all() { Erased::boxed(A) }\n",
+        )],
+        "no test calls the tool `a`",
+    ),
 ];
 
 fn plant(root: &Path, files: &[(&str, &str)]) {

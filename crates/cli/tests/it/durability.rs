@@ -1,7 +1,10 @@
 //! What survives a kill, a crowd and a power cut.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -167,48 +170,240 @@ fn a_killed_writer_leaves_a_database() {
     assert!(kept > 0 && made > 0, "the kills fell on one side only: {kept} kept, {made} made");
 }
 
-/// Many processes edit one file, each its own line, over and over. No edit is lost.
+const PROCESSES: usize = 16;
+const SHARED: usize = 4;
+
+/// One of many who work in one tree at once: its own lines in files that all share, in its own session.
+struct Worker<'a> {
+    root: &'a Path,
+    state: &'a Path,
+    number: usize,
+    /// What its line in each shared file says now.
+    values: [usize; SHARED],
+}
+
+impl Worker<'_> {
+    /// One call, and its answer as an object.
+    fn call(&self, tool: &str, arguments: &Value) -> Value {
+        let (session, arguments) = (format!("worker-{}", self.number), arguments.to_string());
+        let words = ["call", tool, "--session", &session, "--mode", "accept-edits", "--output", "json", "--json"];
+        let ran = nika(self.root, self.state).args(words).arg(&arguments).stdout(Stdio::piped()).output();
+        serde_json::from_slice(&ran.expect("it runs").stdout).expect("one object")
+    }
+
+    /// Tries until it is done, each time with what the tree then holds, and says which call did it.
+    fn until_done(&self, tool: &str, arguments: impl Fn(&Worker<'_>) -> Value) -> String {
+        for _ in 0..100 {
+            let answer = self.call(tool, &arguments(self));
+            if answer["ok"] == true {
+                return answer["call_id"].as_str().expect("a call has a name").to_owned();
+            }
+        }
+        panic!("worker {} is refused forever: {}", self.number, self.call(tool, &arguments(self)))
+    }
+
+    fn read(&self, file: &str) {
+        let answer = self.call("read", &json!({"file_path": file}));
+        assert_eq!(answer["ok"], true, "{answer}");
+    }
+
+    /// The change of its line in a shared file, to the next value.
+    fn step(&self, file: usize) -> Value {
+        let (n, now) = (self.number, self.values[file]);
+        json!({
+            "file_path": format!("shared-{file}.txt"),
+            "old_string": format!("value-{n}: {now}\n"),
+            "new_string": format!("value-{n}: {}\n", now + 1),
+        })
+    }
+
+    fn edit(&mut self, file: usize) -> String {
+        let call = self.until_done("edit", |worker| {
+            worker.read(&format!("shared-{file}.txt"));
+            worker.step(file)
+        });
+        self.values[file] += 1;
+        call
+    }
+
+    /// Two shared files and a new one, as one change.
+    fn set(&mut self, name: &str) -> String {
+        let (one, two) = (self.number % SHARED, (self.number + 1) % SHARED);
+        let call = self.until_done("change_set", |worker| {
+            let mut changes = vec![json!({"op": "create", "file_path": name, "content": "made\n"})];
+            for file in [one, two] {
+                worker.read(&format!("shared-{file}.txt"));
+                let mut step = worker.step(file);
+                step["op"] = json!("edit");
+                changes.push(step);
+            }
+            json!({ "changes": changes })
+        });
+        self.values[one] += 1;
+        self.values[two] += 1;
+        call
+    }
+
+    /// A line more in a file that others write whole, too.
+    fn add_line(&self) {
+        let (n, file) = (self.number, format!("log-{}.txt", self.number % SHARED));
+        self.until_done("write", |worker| {
+            worker.read(&file);
+            // Taken after the read: when it is newer than what the session has seen, the write is refused.
+            let now = std::fs::read_to_string(worker.root.join(&file)).expect("there");
+            json!({"file_path": file, "content": format!("{now}line of {n}\n")})
+        });
+    }
+
+    fn undo(&self, call: &str) {
+        self.until_done("undo", |_| json!({"call_id": call}));
+    }
+
+    fn work(&mut self) {
+        let n = self.number;
+        self.edit(n % SHARED);
+        self.set(&format!("made/{n}.txt"));
+        self.add_line();
+        let call = self.edit((n + 2) % SHARED);
+        self.undo(&call);
+        self.values[(n + 2) % SHARED] -= 1;
+        let before = self.values;
+        let call = self.set(&format!("made/not-{n}.txt"));
+        self.undo(&call);
+        self.values = before;
+        self.edit((n + 3) % SHARED);
+    }
+}
+
+/// Many processes work in one tree: edits, whole files, sets of changes, and some of that taken back. Nobody's change is
+/// lost, and the journals say how each file came to be what it is.
 #[test]
 fn sixteen_processes_edit_one_tree_and_lose_nothing() {
-    const PROCESSES: usize = 16;
-    const EDITS: usize = 5;
     let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
-    // Lines far enough apart that one process's edit never touches another's.
-    let text: String = (0..PROCESSES).map(|n| format!("value-{n}: 0\n-\n-\n-\n-\n-\n-\n")).collect();
-    std::fs::write(root.path().join("shared.txt"), text).expect("written");
-    std::thread::scope(|scope| {
-        for n in 0..PROCESSES {
-            let (root, state) = (root.path(), state.path());
-            scope.spawn(move || {
-                let session = format!("worker-{n}");
-                let mut done = 0;
-                for attempt in 0.. {
-                    assert!(attempt < EDITS * 20, "worker {n} is refused forever");
-                    let read = ["call", "--session", &session, "read", "file_path=shared.txt"];
-                    let read = nika(root, state).args(read).stderr(Stdio::piped()).output().expect("it runs");
-                    assert!(read.status.success(), "worker {n}: {}", String::from_utf8_lossy(&read.stderr));
-                    let edit = json!({
-                        "file_path": "shared.txt",
-                        "old_string": format!("value-{n}: {done}\n"),
-                        "new_string": format!("value-{n}: {}\n", done + 1),
-                    });
-                    let edit =
-                        ["call", "--session", &session, "--mode", "accept-edits", "edit", "--json", &edit.to_string()];
-                    if nika(root, state).args(edit).status().expect("it runs").success() {
-                        done += 1;
-                    }
-                    if done == EDITS {
-                        break;
-                    }
-                }
-            });
-        }
-    });
-    let text = std::fs::read_to_string(root.path().join("shared.txt")).expect("there");
-    for n in 0..PROCESSES {
-        assert!(text.contains(&format!("value-{n}: {EDITS}\n")), "an edit of worker {n} was lost:\n{text}");
+    for file in 0..SHARED {
+        // Lines far enough apart that one worker's edit never touches another's.
+        let text: String = (0..PROCESSES).map(|n| format!("value-{n}: 0\n-\n-\n-\n-\n-\n-\n")).collect();
+        std::fs::write(root.path().join(format!("shared-{file}.txt")), text).expect("written");
+        std::fs::write(root.path().join(format!("log-{file}.txt")), "").expect("written");
     }
-    assert_eq!(tree(root.path()).len(), 1);
+    let before = tree(root.path());
+    let workers: Vec<Worker<'_>> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..PROCESSES)
+            .map(|number| {
+                let (root, state) = (root.path(), state.path());
+                let mut worker = Worker { root, state, number, values: [0; SHARED] };
+                scope.spawn(move || {
+                    worker.work();
+                    worker
+                })
+            })
+            .collect();
+        started.into_iter().map(|worker| worker.join().expect("it was not refused")).collect()
+    });
+    let after = tree(root.path());
+    let text = |name: &str| {
+        let found = after.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no {name}"));
+        String::from_utf8(found.1.clone()).expect("UTF-8")
+    };
+    for worker in &workers {
+        let n = worker.number;
+        for (file, value) in worker.values.iter().enumerate() {
+            let name = format!("shared-{file}.txt");
+            assert!(text(&name).contains(&format!("value-{n}: {value}\n")), "worker {n}, {name}:\n{}", text(&name));
+        }
+        assert_eq!(text(&format!("made/{n}.txt")), "made\n");
+        let log = text(&format!("log-{}.txt", n % SHARED));
+        assert_eq!(log.matches(&format!("line of {n}\n")).count(), 1, "worker {n}:\n{log}");
+    }
+    assert_eq!(after.len(), 2 * SHARED + PROCESSES, "something stray in {after:?}");
+    explained(root.path(), state.path(), &before, &after);
+}
+
+/// Every file's way from what it was to what it is consists of exactly the changes that the journals tell of.
+fn explained(root: &Path, state: &Path, before: &[(String, Vec<u8>)], after: &[(String, Vec<u8>)]) {
+    let mut steps: BTreeMap<(String, String), (Value, Value)> = BTreeMap::new();
+    let mut done = BTreeSet::new();
+    for (_, text) in tree(&state.join("state")).into_iter().filter(|(name, _)| name.ends_with(".jsonl")) {
+        for line in String::from_utf8(text).expect("UTF-8").lines() {
+            let line: Value = serde_json::from_str(line).expect("a line of a journal is JSON");
+            let field = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
+            if line["event"] == "Checkpoint" {
+                // A change that is worked out anew says so anew: the last counts.
+                let step = (line["before"].clone(), line["after"].clone());
+                steps.insert((field("call"), field("path")), step);
+            } else if line["event"] == "CallEnded" && line["ok"] == true {
+                done.insert(field("call"));
+            }
+        }
+    }
+    let paths: BTreeSet<&String> = steps.keys().map(|(_, path)| path).collect();
+    let hash_of = |files: &[(String, Vec<u8>)], path: &str| {
+        let name = Path::new(path).strip_prefix(root).expect("below the root").to_string_lossy().into_owned();
+        match files.iter().find(|(known, _)| *known == name) {
+            Some((_, bytes)) => json!(sha256(bytes)),
+            // A directory counts as an empty file.
+            None if files.iter().any(|(known, _)| known.starts_with(&format!("{name}/"))) => json!(sha256(b"")),
+            None => Value::Null,
+        }
+    };
+    for path in &paths {
+        let of_it = |((call, of), _): &(&(String, String), &(Value, Value))| of == *path && done.contains(call);
+        let made: Vec<&(Value, Value)> = steps.iter().filter(of_it).map(|(_, step)| step).collect();
+        // A walk that takes each step once leaves every content as often as it comes to it, but for its two ends.
+        let mut balance: BTreeMap<String, i64> = BTreeMap::new();
+        for (from, to) in &made {
+            *balance.entry(from.to_string()).or_default() += 1;
+            *balance.entry(to.to_string()).or_default() -= 1;
+        }
+        *balance.entry(hash_of(before, path).to_string()).or_default() -= 1;
+        *balance.entry(hash_of(after, path).to_string()).or_default() += 1;
+        assert!(
+            balance.values().all(|count| *count == 0),
+            "{path} is not what its {} changes make: {balance:?}",
+            made.len()
+        );
+    }
+    assert!(paths.len() >= 2 * SHARED + PROCESSES, "the journals know of every file: {paths:?}");
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    nika_host::fs::sha256(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Says that a test saw nothing, where it is read: what a test prints is shown only when it fails.
+fn skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {why}");
+}
+
+/// The program under `strace` with these options, in a session of its own; `None`, and a word about it, where nothing can
+/// be traced.
+fn traced(root: &Path, state: &Path, options: &[&str], words: &[&str]) -> Option<ExitStatus> {
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq"]).args(options).arg(env!("CARGO_BIN_EXE_nika")).args(words).current_dir(root);
+    strace.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", state).env("NIKA_STATE_DIR", state.join("state"));
+    match strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output() {
+        Err(_) => skipped("there is no strace here to see the system calls with"),
+        Ok(ran) if String::from_utf8_lossy(&ran.stderr).contains("ptrace") => skipped("strace may not trace here"),
+        Ok(ran) => return Some(ran.status),
+    }
+    None
+}
+
+/// The system calls of a call that decide what a power cut leaves.
+fn decisive(root: &Path, state: &Path, words: &[&str]) -> Option<Vec<String>> {
+    let trace = state.join("trace");
+    let calls = "trace=write,fdatasync,fsync,linkat,rename,renameat,renameat2,unlinkat";
+    let ran = traced(root, state, &["-y", "-e", calls, "-o", &trace.to_string_lossy()], words)?;
+    assert!(ran.success(), "{words:?}");
+    let text = std::fs::read_to_string(&trace).expect("a trace");
+    Some(text.lines().map(str::to_owned).collect())
+}
+
+/// Where the first call is that has all these pieces, from `from` on.
+fn at(calls: &[String], from: usize, pieces: &[&str]) -> usize {
+    let has = |call: &String| pieces.iter().all(|piece| call.contains(piece));
+    let found = calls.iter().skip(from).position(has);
+    from + found.unwrap_or_else(|| panic!("no {pieces:?} after {from} in\n{}", calls.join("\n")))
 }
 
 /// The data are on the disk before the name points to them: written, synced, named, renamed.
@@ -218,28 +413,135 @@ fn a_file_is_synced_before_it_is_renamed() {
     std::fs::write(root.path().join("a.txt"), "one\n").expect("written");
     let read = nika(root.path(), state.path()).args(["call", "--session", "s", "read", "file_path=a.txt"]).status();
     assert!(read.expect("it runs").success());
-    let trace = state.path().join("trace");
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-y", "-e", "trace=write,fdatasync,fsync,linkat,renameat,renameat2", "-o"]).arg(&trace);
-    strace.arg(env!("CARGO_BIN_EXE_nika")).args(["call", "--session", "s", "--mode", "accept-edits", "edit"]);
-    strace.args(["file_path=a.txt", "old_string=one", "new_string=two"]);
-    strace.current_dir(root.path()).env("HOME", state.path()).env("NIKA_STATE_DIR", state.path().join("state"));
-    let Ok(status) = strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status() else {
-        eprintln!("skipped: there is no strace here to see the system calls with");
-        return;
-    };
-    if !status.success() && !trace.exists() {
-        eprintln!("skipped: strace may not trace here");
-        return;
-    }
-    let calls = std::fs::read_to_string(&trace).expect("a trace");
-    let at = |what: &dyn Fn(&str) -> bool, name: &str| {
-        calls.lines().position(what).unwrap_or_else(|| panic!("no {name} in\n{calls}"))
-    };
-    let written = at(&|line| line.contains("write(") && line.contains("\"two\\n\""), "write of the new text");
-    let synced = at(&|line| line.contains("fdatasync(") && line.contains(&*root.path().to_string_lossy()), "fdatasync");
-    let named = at(&|line| line.contains("linkat(") && line.contains(".nika-"), "linkat");
-    let renamed = at(&|line| line.contains("renameat") && line.contains("\"a.txt\""), "renameat");
-    assert!(written < synced && synced < named && named < renamed, "{calls}");
+    let common = ["call", "--session", "s", "--mode", "accept-edits"];
+    let edit = [&common[..], &["edit", "file_path=a.txt", "old_string=one", "new_string=two"]].concat();
+    let Some(calls) = decisive(root.path(), state.path(), &edit) else { return };
+    let in_root = root.path().to_string_lossy().into_owned();
+    let written = at(&calls, 0, &["write(", "\"two\\n\""]);
+    let synced = at(&calls, written, &["fdatasync(", &in_root]);
+    let named = at(&calls, synced, &["linkat(", ".nika-"]);
+    let renamed = at(&calls, named, &["renameat", "\"a.txt\""]);
+    assert!(renamed > written);
     assert_eq!(std::fs::read_to_string(root.path().join("a.txt")).expect("there"), "two\n");
+
+    // A new file has no name at all before it is whole.
+    let write = [&common[..], &["write", "file_path=new/b.txt", "content=whole"]].concat();
+    let calls = decisive(root.path(), state.path(), &write).expect("it was traced before");
+    let written = at(&calls, 0, &["write(", "/new/", "\"whole\""]);
+    let synced = at(&calls, written, &["fdatasync(", "/new/"]);
+    at(&calls, synced, &["linkat(", "\"b.txt\""]);
+    let names = calls.iter().filter(|call| call.contains("\"b.txt\"")).count();
+    assert_eq!(names, 1, "{}", calls.join("\n"));
+    assert_eq!(std::fs::read_to_string(root.path().join("new/b.txt")).expect("there"), "whole");
+}
+
+/// A set of changes: its intent, then every new file whole, then the one write that decides, then the names.
+#[test]
+fn a_set_of_changes_decides_only_when_all_of_it_is_on_the_disk() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    std::fs::write(root.path().join("gone.txt"), "gone\n").expect("written");
+    std::fs::write(root.path().join("a.txt"), "one\n").expect("written");
+    let set = json!({"changes": [
+        {"op": "delete", "file_path": "a.txt"},
+        {"op": "create", "file_path": "a.txt", "content": "first new"},
+        {"op": "create", "file_path": "b.txt", "content": "second new"},
+        {"op": "delete", "file_path": "gone.txt"},
+    ]});
+    let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set.to_string()];
+    let Some(calls) = decisive(root.path(), state.path(), &words) else { return };
+    let intent = at(&calls, 0, &["rename", "/sets/", ".json"]);
+    let decided = at(&calls, intent + 1, &["rename", "/sets/", ".json"]);
+    at(&calls, intent, &["fsync(", "/sets>"]);
+    for text in ["\"first new\"", "\"second new\""] {
+        let written = at(&calls, intent, &["write(", text]);
+        let synced = at(&calls, written, &["fdatasync("]);
+        let named = at(&calls, synced, &["linkat(", ".nika-"]);
+        let known = at(&calls, named, &["fsync(", &root.path().to_string_lossy()]);
+        assert!(known < decided, "{text} is on the disk, and its name, before the set decides:\n{}", calls.join("\n"));
+    }
+    let noted = at(&calls, decided, &["fsync(", "/sets>"]);
+    for name in ["\"a.txt\"", "\"b.txt\""] {
+        at(&calls, noted, &["renameat", name]);
+        let early = calls[..noted].iter().any(|call| call.contains("renameat") && call.contains(name));
+        assert!(!early, "{name} was renamed before the set was decided");
+    }
+    at(&calls, noted, &["unlinkat(", "\"gone.txt\""]);
+    let early = calls[..noted].iter().any(|call| call.contains("unlinkat(") && call.contains("\"gone.txt\""));
+    assert!(!early, "what is to go went before the set was decided");
+}
+
+/// Killed at each system call that changes something, in every phase, the next start leaves the old state or the new one;
+/// a set that fails by itself leaves the old one.
+#[test]
+fn a_change_set_killed_at_any_system_call_is_whole_or_nothing() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let begin = || {
+        for entry in std::fs::read_dir(root).expect("a directory").flatten() {
+            let path = entry.path();
+            if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.expect("removed");
+        }
+        std::fs::create_dir(root.join("sub")).expect("made");
+        for (name, text) in
+            [("a.txt", "old\n"), ("sub/b.txt", "old\n"), ("gone.txt", "gone\n"), ("from.txt", "moved\n")]
+        {
+            std::fs::write(root.join(name), text).expect("written");
+        }
+        tree(root)
+    };
+    let set = json!({"changes": [
+        {"op": "delete", "file_path": "a.txt"},
+        {"op": "create", "file_path": "a.txt", "content": "new\n"},
+        {"op": "delete", "file_path": "sub/b.txt"},
+        {"op": "create", "file_path": "sub/b.txt", "content": "new\n"},
+        {"op": "create", "file_path": "new.txt", "content": "new\n"},
+        {"op": "delete", "file_path": "gone.txt"},
+        {"op": "move", "file_path": "from.txt", "to": "sub/to.txt"},
+    ]});
+    let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set.to_string()];
+    let old = begin();
+    assert!(nika(root, state).args(words).status().expect("it runs").success());
+    let new = tree(root);
+    assert_ne!(old, new);
+    let (mut kept, mut made, mut taken_back) = (0, 0, 0);
+    for (call, fault) in [
+        ("fdatasync", None),
+        ("fsync", None),
+        ("linkat", None),
+        ("rename", None),
+        ("renameat", None),
+        ("renameat2", None),
+        ("unlinkat", None),
+        // The first new name cannot be given: everything is taken back, and the kill falls into that.
+        ("unlinkat", Some("inject=renameat2:error=EIO:when=1")),
+        ("renameat", Some("inject=renameat2:error=EIO:when=1")),
+        ("rename", Some("inject=renameat2:error=EIO:when=1")),
+    ] {
+        // The first of these calls, the second, and so on, until there are no more to be killed at.
+        for nth in 1.. {
+            assert!(nth < 100, "{call} has no last one");
+            begin();
+            let kill = format!("inject={call}:signal=KILL:when={nth}");
+            let mut options = vec!["-o", "/dev/null", "-e", "trace=desc,file", "-e", &kill];
+            options.extend(fault.iter().flat_map(|fault| ["-e", fault]));
+            let Some(status) = traced(root, state, &options, &words) else { return };
+            let was_killed = status.signal() == Some(9);
+            assert!(nika(root, state).args(["call", "list_dir"]).status().expect("the next start").success());
+            let now = tree(root);
+            assert!(now == old || now == new, "{call} {nth}, {fault:?}: a mix: {now:?}");
+            match (fault, was_killed) {
+                (Some(_), false) => assert!(!status.success() && now == old, "{call} {nth}: what failed was made"),
+                // Before it failed the set may have been decided, and then the next start finishes it.
+                (Some(_), true) => taken_back += usize::from(now == old),
+                (None, false) => assert!(status.success() && now == new, "{call} {nth}: nothing was in its way"),
+                (None, true) if now == old => kept += 1,
+                (None, true) => made += 1,
+            }
+            if !was_killed {
+                break;
+            }
+        }
+    }
+    assert!(kept >= 10 && made >= 5 && taken_back >= 5, "kills: {kept} kept, {made} made, {taken_back} taken back");
+    assert!(nika(root, state).args(["log", "verify"]).status().expect("it runs").success(), "the journals verify");
 }

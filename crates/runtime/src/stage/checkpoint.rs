@@ -84,6 +84,6 @@ impl Undo for CallUndo<'_> {
             "mode": preimage.mode,
         });
         let logged = self.session.log(&self.runtime.log_to(), event::CHECKPOINT, &object(line));
-        logged.map_err(|fault| ToolError::new(fault.code, fault.message))
+        logged.map_err(ToolError::from)
     }
 }

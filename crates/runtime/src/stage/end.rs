@@ -68,7 +68,7 @@ impl<'r> Unended<'r> {
         let ended = end(self.runtime, self.session, begun, carried);
         match &ended {
             Ok(_) => self.armed = false,
-            Err(fault) => self.error = ToolError::new(fault.code, fault.message.clone()),
+            Err(fault) => self.error = fault.clone().into(),
         }
         ended
     }

@@ -7,7 +7,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use nika_search::{GlobQuery, GrepQuery, Mode, OuterDir, Scope, SearchError, glob, grep};
+use nika_search::{GlobQuery, GrepQuery, Mode, OuterDir, Scope, SearchError, Widening, glob, grep};
+
+const WIDENING: Widening = Widening {
+    limit: "head_limit",
+    timeout: Some("timeout_ms"),
+    depth: None,
+    no_ignore: Some("no_ignore"),
+    hidden: Some("hidden"),
+};
 
 struct World {
     dir: tempfile::TempDir,
@@ -63,7 +71,7 @@ fn the_record_says_what_was_left_out_and_by_which_rule() {
     assert_eq!((rule(0), rule(1)), ((".gitignore".into(), 2, "*.o", 2), (".gitignore".into(), 3, "/out/", 1)));
     assert!(!r.complete(), "a match may be in the binary file");
     assert_eq!(r.binary.first, [Path::new("bin")]);
-    assert_eq!(r.widen().iter().map(|w| w.parameter).collect::<Vec<_>>(), ["no_ignore", "hidden"]);
+    assert_eq!(r.widen(&WIDENING).iter().map(|w| w.parameter).collect::<Vec<_>>(), ["no_ignore", "hidden"]);
 }
 
 #[test]
@@ -220,7 +228,7 @@ fn time_and_cancellation_end_a_search_and_say_so() {
     scope.timeout = Some(Duration::ZERO);
     let found = grep(&scope, &GrepQuery::new("foo")).expect("a search");
     assert!(found.record.cut.timeout && !found.record.complete() && found.total.is_none());
-    assert_eq!(found.record.widen()[0].parameter, "timeout_ms");
+    assert_eq!(found.record.widen(&WIDENING)[0].parameter, "timeout_ms");
 
     let cancel = AtomicBool::new(true);
     (scope.timeout, scope.cancel) = (None, Some(&cancel));

@@ -120,6 +120,28 @@ impl Step {
         }
     }
 
+    /// What is wrong with it whatever the file holds.
+    fn check(&self) -> Result<(), ToolError> {
+        match self {
+            Step::Edit { file_path, old_string, new_string, replace_all } => {
+                let all = replace_all.unwrap_or_default();
+                let replace = Replace { old: old_string, new: new_string, all };
+                replace.check().map_err(|error| refusal(&error, file_path))
+            }
+            Step::Cell { file_path, cell_id, cell_index, new_source, cell_type, edit_mode } => {
+                let cell = Cell {
+                    id: cell_id.as_deref(),
+                    index: *cell_index,
+                    source: new_source.as_deref(),
+                    kind: *cell_type,
+                    mode: *edit_mode,
+                };
+                cell.edit("").check().map_err(|error| notebook_edit::refusal(&error, file_path))
+            }
+            Step::Create { .. } | Step::Move { .. } | Step::Delete { .. } => Ok(()),
+        }
+    }
+
     fn path(&self) -> &str {
         match self {
             Step::Edit { file_path, .. }
@@ -190,6 +212,9 @@ impl Tool for ChangeSet {
         if params.changes.is_empty() || params.changes.len() > MAX_CHANGES {
             let count = params.changes.len();
             return Err(ToolError::argument("changes", format!("takes 1 to {MAX_CHANGES} changes, not {count}")));
+        }
+        for (index, Item(step)) in params.changes.iter().enumerate() {
+            step.check().map_err(|error| numbered(index, step, error))?;
         }
         let dry = params.dry_run.unwrap_or_default();
         let mut effects = Effects::default();
@@ -451,6 +476,22 @@ const EXAMPLES: &[Example] = &[
         arguments: r#"{"changes": [
             {"op": "move", "file_path": "util.rs", "to": "helpers.rs"},
             {"op": "edit", "file_path": "main.rs", "old_string": "mod util;", "new_string": "mod helpers;"}
+        ]}"#,
+        answer: "1 created, 1 changed, 1 deleted",
+    },
+    Example {
+        title: "A notebook's cell and the data that it reads",
+        files: &[
+            (
+                "plot.ipynb",
+                r##"{"cells": [{"cell_type": "code", "id": "load", "metadata": {}, "execution_count": null, "outputs": [], "source": ["open('old.csv')"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"##,
+            ),
+            ("old.csv", "1,2\n"),
+        ],
+        before: &[("read", r#"{"file_path": "plot.ipynb"}"#)],
+        arguments: r#"{"changes": [
+            {"op": "move", "file_path": "old.csv", "to": "new.csv"},
+            {"op": "cell", "file_path": "plot.ipynb", "cell_id": "load", "new_source": "open('new.csv')"}
         ]}"#,
         answer: "1 created, 1 changed, 1 deleted",
     },

@@ -74,7 +74,7 @@ impl Tool for ListCheckpoints {
     type Params = Params;
     const SPEC: Spec = Spec::new("checkpoints", "List what can be taken back", Group::File)
         .read_only()
-        .terms(&["history", "undo", "changes", "snapshots", "versions", "earlier"])
+        .terms(&["history", "undo", "changes", "snapshots", "versions", "earlier", "modified", "so far", "session"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

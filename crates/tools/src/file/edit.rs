@@ -61,7 +61,7 @@ impl Tool for Edit {
         .eager()
         .destructive()
         .event(nika_contract::event::TOOL_EDIT)
-        .terms(&["replace", "change", "modify", "substitute"])
+        .terms(&["replace", "change", "modify", "substitute", "fix", "update", "version", "insert", "line"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
@@ -69,6 +69,7 @@ impl Tool for Edit {
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        params.replace().check().map_err(|error| refusal(&error, &params.file_path))?;
         Ok(Effects::write(self.files.locate(&params.file_path)?))
     }
 
@@ -107,6 +108,12 @@ impl Tool for Edit {
     }
 }
 
+impl Params {
+    fn replace(&self) -> Replace<'_> {
+        Replace { old: &self.old_string, new: &self.new_string, all: self.replace_all.unwrap_or_default() }
+    }
+}
+
 /// An edit placed in the file as it stands.
 struct Worked {
     plan: Plan,
@@ -115,8 +122,7 @@ struct Worked {
 }
 
 fn work_out(known: &Known, params: &Params, shown: &str) -> Result<Worked, ToolError> {
-    let replace =
-        Replace { old: &params.old_string, new: &params.new_string, all: params.replace_all.unwrap_or_default() };
+    let replace = params.replace();
     let refuse = |error: EditError| refusal(&error, shown);
     match &known.base {
         Base::Current => Ok(Worked { plan: plan(&known.now.bytes, &replace).map_err(refuse)?, outside: None }),

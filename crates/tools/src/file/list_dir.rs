@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::lenient;
+use crate::search::record::{Completeness, LIST};
 
 /// Lists one directory: names, kinds and sizes, by name, hidden ones included. To find files below it use
 /// glob.
@@ -48,6 +49,8 @@ pub struct Listed {
     /// Where the next page begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
+    /// What was looked at.
+    pub completeness: Completeness,
 }
 
 const DEFAULT_LIMIT: u32 = 500;
@@ -93,24 +96,29 @@ impl Tool for ListDir {
             }
             text.push('\n');
         }
-        if listing.total == 0 {
+        let completeness = Completeness::of(&listing.record, &LIST);
+        if listing.total == 0 && completeness.complete {
             text.push_str("[empty]\n");
-        } else if listing.entries.is_empty() {
-            let _ = writeln!(text, "[there are {} entries; offset {offset} is behind the last]", listing.total);
+        } else if listing.total == 0 {
+            text.push_str("[nothing here may be shown]\n");
         } else if let Some(next) = listing.next_offset {
             let _ =
                 writeln!(text, "[{} of {} entries; go on with offset={next}]", listing.entries.len(), listing.total);
+        } else if offset >= listing.total {
+            let _ = writeln!(text, "[there are {} entries; offset {offset} is behind the last]", listing.total);
         }
+        text.push_str(&completeness.line(&listing.record, &LIST));
         let result = Listed {
             path: place.shown().into_owned(),
             total: listing.total,
             shown: listing.entries.len(),
             next_offset: listing.next_offset,
+            completeness,
         };
-        let text = text.trim_end().to_owned();
         Ok(Output::data(serde_json::to_value(&result).unwrap_or_default(), text)
             .with_fact("path", result.path)
-            .with_fact("total", result.total))
+            .with_fact("total", result.total)
+            .with_fact("complete", result.completeness.complete))
     }
 }
 

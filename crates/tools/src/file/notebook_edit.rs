@@ -114,6 +114,7 @@ impl Tool for NotebookEdit {
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        params.cell().edit("").check().map_err(|error| refusal(&error, &params.notebook_path))?;
         Ok(Effects::write(self.files.locate(&params.notebook_path)?))
     }
 
@@ -155,22 +156,28 @@ impl NotebookEdit {
 
 /// The change of one cell, worked out. A new cell's id comes from the call, so that it can be traced.
 pub(super) fn plan(bytes: &[u8], cell: Cell<'_>, call: &str) -> Result<CellChange, NotebookError> {
-    let edit = CellEdit {
-        op: match cell.mode.unwrap_or(EditMode::Replace) {
-            EditMode::Replace => Op::Replace,
-            EditMode::Insert => Op::Insert,
-            EditMode::Delete => Op::Delete,
-        },
-        id: cell.id,
-        index: cell.index.map(|index| index as usize),
-        kind: cell.kind.map(|kind| match kind {
-            CellType::Code => CellKind::Code,
-            CellType::Markdown => CellKind::Markdown,
-        }),
-        source: cell.source,
-        new_id: call,
-    };
-    notebook::plan(bytes, &edit)
+    notebook::plan(bytes, &cell.edit(call))
+}
+
+impl<'p> Cell<'p> {
+    /// For the engine.
+    pub(super) fn edit(self, new_id: &'p str) -> CellEdit<'p> {
+        CellEdit {
+            op: match self.mode.unwrap_or(EditMode::Replace) {
+                EditMode::Replace => Op::Replace,
+                EditMode::Insert => Op::Insert,
+                EditMode::Delete => Op::Delete,
+            },
+            id: self.id,
+            index: self.index.map(|index| index as usize),
+            kind: self.kind.map(|kind| match kind {
+                CellType::Code => CellKind::Code,
+                CellType::Markdown => CellKind::Markdown,
+            }),
+            source: self.source,
+            new_id,
+        }
+    }
 }
 
 pub(super) fn refusal(error: &NotebookError, shown: &str) -> ToolError {

@@ -58,7 +58,7 @@ impl Tool for Write {
         .destructive()
         .idempotent()
         .event(nika_contract::event::TOOL_WRITE)
-        .terms(&["create", "make", "new", "save", "overwrite", "put", "content"])
+        .terms(&["create", "make", "new", "save", "overwrite", "put", "content", "generate", "readme", "document"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

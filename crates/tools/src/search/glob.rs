@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::record::Completeness;
+use super::record::{Completeness, GLOB};
 use super::scope::{Search, apart};
 use crate::lenient;
 
@@ -78,6 +78,7 @@ impl Tool for Glob {
             "recently",
             "list",
             "all",
+            "filename",
         ])
         .examples(EXAMPLES);
 
@@ -107,7 +108,7 @@ impl Tool for Glob {
         .await?;
         let found = &searched.found;
         let mut lines: Vec<String> = found.files.iter().map(|file| searched.shown(&search.files, &file.path)).collect();
-        let completeness = Completeness::of(&found.record);
+        let completeness = Completeness::of(&found.record, &GLOB);
         if lines.is_empty() {
             lines.push(match (completeness.complete, params.offset.unwrap_or_default()) {
                 (true, 0) => format!("No files match {}.", params.pattern),
@@ -122,7 +123,7 @@ impl Tool for Glob {
                 found.total
             ));
         }
-        lines.push(completeness.line(&found.record));
+        lines.push(completeness.line(&found.record, &GLOB));
         let result =
             Found { total: found.total, shown: found.files.len(), next_offset: found.next_offset, completeness };
         Ok(Output::data(serde_json::to_value(&result).unwrap_or_default(), lines.join("\n"))

@@ -10,8 +10,9 @@ use nika_host::fs::Workspace;
 use nika_search::{GrepFound, GrepQuery, Mode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::record::Completeness;
+use super::record::{Completeness, GREP};
 use super::scope::{DEFAULT_TIMEOUT, Search, Searched, apart};
 use crate::lenient;
 
@@ -92,7 +93,7 @@ pub struct Grep {
     pub files: Arc<Workspace>,
 }
 
-/// The record beside the text.
+/// The record beside the text. What matched is in the text alone: no payload travels twice.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Found {
     /// Files with a match in this answer.
@@ -125,10 +126,22 @@ impl Tool for Grep {
             "look",
             "string",
             "code",
+            "symbol",
+            "defined",
+            "definition",
+            "references",
+            "where",
+            "called",
+            "function",
         ])
         .examples(EXAMPLES);
 
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::output_schema::<Found>())
+    }
+
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        query(params)?;
         Ok(Effects::read(self.files.locate(params.path.as_deref().unwrap_or("."))?.tree()))
     }
 
@@ -149,7 +162,7 @@ impl Tool for Grep {
         .await?;
         let found = &searched.found;
         let mode = params.output_mode.unwrap_or_default();
-        let completeness = Completeness::of(&found.record);
+        let completeness = Completeness::of(&found.record, &GREP);
         let mut text = render(&searched, &search.files, mode, numbers);
         if found.files.is_empty() {
             let what = match (completeness.complete, params.offset.unwrap_or_default()) {
@@ -163,7 +176,7 @@ impl Tool for Grep {
         if let Some(next) = found.next_offset {
             let _ = writeln!(text, "[more follow; go on with offset={next}]");
         }
-        text.push_str(&completeness.line(&found.record));
+        text.push_str(&completeness.line(&found.record, &GREP));
         let result = Found { files: found.files.len(), next_offset: found.next_offset, completeness };
         Ok(Output::data(serde_json::to_value(&result).unwrap_or_default(), text)
             .with_fact("pattern", params.pattern)

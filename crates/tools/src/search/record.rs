@@ -1,15 +1,70 @@
 //! The completeness record, as a line for the model and as data.
 
-use nika_search::Record;
+use nika_search::{Record, Widening};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// How a tool speaks of what it looks at.
+#[derive(Debug)]
+pub struct Manner {
+    /// What it counts, and what was done to them.
+    pub looked: &'static str,
+    /// The same, where something cut it.
+    pub so_far: &'static str,
+    /// What keeps some of them back, and what would not.
+    pub withheld: &'static str,
+    /// Its names for the parameters that widen it.
+    pub widening: Widening,
+}
+
+const FILES: &str = "files searched";
+const SO_FAR: &str = "files searched so far";
+const WITHHELD: &str = "withheld (secrets or rules; read one by its path to be asked)";
+/// Where only names are shown: those of secrets are among them.
+const NAMES_WITHHELD: &str = "withheld (by rules, or Nika's own state)";
+
+/// `grep`'s.
+pub const GREP: Manner = Manner {
+    looked: FILES,
+    so_far: SO_FAR,
+    withheld: WITHHELD,
+    widening: Widening {
+        limit: "head_limit",
+        timeout: Some("timeout_ms"),
+        depth: None,
+        no_ignore: Some("no_ignore"),
+        hidden: Some("hidden"),
+    },
+};
+
+/// `glob`'s, which has no parameter for its time.
+pub const GLOB: Manner = Manner {
+    looked: FILES,
+    so_far: SO_FAR,
+    withheld: NAMES_WITHHELD,
+    widening: Widening {
+        limit: "limit",
+        timeout: None,
+        depth: None,
+        no_ignore: Some("no_ignore"),
+        hidden: Some("hidden"),
+    },
+};
+
+/// `list_dir`'s, which leaves out only what rules keep back.
+pub const LIST: Manner = Manner {
+    looked: "entries",
+    so_far: "entries",
+    withheld: NAMES_WITHHELD,
+    widening: Widening { limit: "limit", timeout: None, depth: None, no_ignore: None, hidden: None },
+};
 
 /// What a search looked at and what it left out. *No matches* means nothing without it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Completeness {
     /// Whether everything in scope was searched to its end.
     pub complete: bool,
-    /// Files looked at.
+    /// Files looked at; of a listing, entries.
     pub scanned: u64,
     /// Entries that ignore files left out; a directory counts once.
     pub ignored: u64,
@@ -43,7 +98,7 @@ pub struct IgnoredBy {
 }
 
 impl Completeness {
-    pub fn of(record: &Record) -> Completeness {
+    pub fn of(record: &Record, manner: &Manner) -> Completeness {
         let cuts = [
             ("limit", record.cut.limit),
             ("timeout", record.cut.timeout),
@@ -69,18 +124,18 @@ impl Completeness {
             unreadable: record.unreadable.first.iter().map(|u| format!("{}: {}", u.path.display(), u.error)).collect(),
             withheld: record.withheld,
             cut_by: cuts.into_iter().filter(|(_, cut)| *cut).map(|(name, _)| name).collect(),
-            widen_with: record.widen().into_iter().map(|widen| widen.parameter.to_owned()).collect(),
+            widen_with: record.widen(&manner.widening).into_iter().map(|widen| widen.parameter.to_owned()).collect(),
         }
     }
 
     /// One line: what was looked at, what was not, and what would widen it.
-    pub fn line(&self, record: &Record) -> String {
-        let mut parts =
-            vec![format!("{} files {}", self.scanned, if self.complete { "searched" } else { "searched so far" })];
+    pub fn line(&self, record: &Record, manner: &Manner) -> String {
+        let looked = if self.cut_by.is_empty() { manner.looked } else { manner.so_far };
+        let mut parts = vec![format!("{} {looked}", self.scanned)];
         let counts = [
             (self.binary, "stopped at a NUL byte (binary)"),
             (record.unreadable.total, "unreadable"),
-            (self.withheld, "withheld (secrets or rules; read one by its path to be asked)"),
+            (self.withheld, manner.withheld),
             (self.ignored, "entries ignored (no_ignore: true looks there)"),
             (self.hidden, "hidden (hidden: true looks there)"),
         ];
@@ -88,12 +143,16 @@ impl Completeness {
         if let Some(most) = self.ignored_by.first() {
             parts.push(format!("most by {}", most.rule));
         }
+        let more_time = match manner.widening.timeout {
+            Some(parameter) => format!("cut by time (raise {parameter} or narrow path)"),
+            None => "cut by time (narrow path)".to_owned(),
+        };
         let cuts = [
-            (record.cut.limit, "cut by the limit"),
-            (record.cut.timeout, "cut by time (raise timeout_ms or narrow path)"),
-            (record.cut.bytes, "cut by memory (narrow the search)"),
+            (record.cut.limit, format!("cut by the limit (raise {} or use offset)", manner.widening.limit)),
+            (record.cut.timeout, more_time),
+            (record.cut.bytes, "cut by memory (narrow the search)".to_owned()),
         ];
-        parts.extend(cuts.into_iter().filter(|(cut, _)| *cut).map(|(_, what)| what.to_owned()));
+        parts.extend(cuts.into_iter().filter(|(cut, _)| *cut).map(|(_, what)| what));
         let word = if self.complete { "complete" } else { "NOT complete" };
         format!("[{word}: {}]", parts.join("; "))
     }

@@ -88,7 +88,20 @@ impl Tool for Bash {
         .eager()
         .destructive()
         .event(nika_contract::event::TOOL_BASH)
-        .terms(&["shell", "terminal", "execute", "run", "script", "build", "test", "git", "npm", "cargo", "make"])
+        .terms(&[
+            "shell",
+            "terminal",
+            "execute",
+            "run",
+            "script",
+            "build",
+            "test",
+            "git",
+            "npm",
+            "cargo",
+            "make",
+            "command line",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {

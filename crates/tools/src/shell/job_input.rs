@@ -36,7 +36,20 @@ impl Tool for JobInput {
     type Params = Params;
     const SPEC: Spec = Spec::new("job_input", "Write to a job", Group::Shell)
         .destructive()
-        .terms(&["stdin", "type", "answer", "prompt", "send", "keys", "interactive"])
+        .terms(&[
+            "stdin",
+            "type",
+            "answer",
+            "prompt",
+            "send",
+            "keys",
+            "interactive",
+            "enter",
+            "process",
+            "program",
+            "feed",
+            "keyboard",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {

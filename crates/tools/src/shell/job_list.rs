@@ -64,7 +64,7 @@ impl Tool for JobList {
     type Params = Params;
     const SPEC: Spec = Spec::new("job_list", "List jobs", Group::Shell)
         .read_only()
-        .terms(&["processes", "ps", "background", "running", "jobs"])
+        .terms(&["processes", "ps", "background", "running", "jobs", "active", "servers", "left running", "alive"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

@@ -51,17 +51,35 @@ impl Tool for JobOutput {
     type Params = Params;
     const SPEC: Spec = Spec::new("job_output", "Read a job's output", Group::Shell)
         .read_only()
-        .terms(&["background", "monitor", "wait", "watch", "logs", "output", "poll", "follow"])
+        .terms(&[
+            "background",
+            "monitor",
+            "wait",
+            "watch",
+            "logs",
+            "output",
+            "poll",
+            "follow",
+            "server",
+            "printed",
+            "build",
+            "started",
+            "tail",
+            "check on",
+            "stdout",
+        ])
         .examples(EXAMPLES);
 
-    fn effects(&self, _: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
-        Ok(Effects::session())
+    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        match params.wait_ms {
+            Some(ms) if ms > MOST_MS => {
+                Err(ToolError::argument("wait_ms", format!("takes at most {MOST_MS}, not {ms}")))
+            }
+            _ => Ok(Effects::session()),
+        }
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        if let Some(ms) = params.wait_ms.filter(|ms| *ms > MOST_MS) {
-            return Err(ToolError::argument("wait_ms", format!("takes at most {MOST_MS}, not {ms}")));
-        }
         let filter = match &params.filter {
             Some(pattern) => Some(
                 Regex::new(pattern)

@@ -28,7 +28,20 @@ pub struct JobStop {
 impl Tool for JobStop {
     type Params = Params;
     const SPEC: Spec = Spec::new("job_stop", "Stop a job", Group::Shell)
-        .terms(&["kill", "terminate", "cancel", "end", "background"])
+        .terms(&[
+            "kill",
+            "terminate",
+            "cancel",
+            "end",
+            "background",
+            "server",
+            "shut down",
+            "interrupt",
+            "stop",
+            "started",
+            "process",
+            "long-running",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, _: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {

@@ -29,8 +29,10 @@ const LOOK: Duration = Duration::from_millis(20);
 
 impl Tool for Sleep {
     type Params = Params;
-    const SPEC: Spec =
-        Spec::new("sleep", "Wait", Group::Shell).read_only().terms(&["pause", "delay", "wait"]).examples(EXAMPLES);
+    const SPEC: Spec = Spec::new("sleep", "Wait", Group::Shell)
+        .read_only()
+        .terms(&["pause", "delay", "wait", "seconds", "minute", "time", "hold on"])
+        .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         match params.duration_ms {

@@ -28,7 +28,17 @@ const APPROVE: &str = "Approve";
 impl Tool for ExitPlanMode {
     type Params = Params;
     const SPEC: Spec = Spec::new("exit_plan_mode", "Leave plan mode", Group::Talk)
-        .terms(&["plan", "approve", "approval", "proposal", "ready", "implement"])
+        .terms(&[
+            "plan",
+            "approve",
+            "approval",
+            "proposal",
+            "ready",
+            "implement",
+            "begin",
+            "implementation",
+            "done planning",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, _: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, text};
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, front, text};
 use nika_guard::Effects;
 use nika_host::fs::Workspace;
 use schemars::JsonSchema;
@@ -74,7 +74,18 @@ impl Tool for Skill {
     type Params = Params;
     const SPEC: Spec = Spec::new("skill", "Use a skill", Group::Talk)
         .read_only()
-        .terms(&["skill", "instructions", "procedure", "recipe", "playbook", "how to", "slash command"])
+        .terms(&[
+            "skill",
+            "instructions",
+            "procedure",
+            "recipe",
+            "playbook",
+            "how to",
+            "slash command",
+            "guide",
+            "guidelines",
+            "load",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -90,7 +101,7 @@ impl Tool for Skill {
         let written = String::from_utf8(read.bytes)
             .map_err(|_| withheld(&card.name, &format!("{} is not UTF-8", place.shown())))?;
         let dir = card.file.parent().map_or_else(String::new, |dir| self.files.shown(dir));
-        let body = filled(parts(&written).1.trim(), params.args.as_deref());
+        let body = filled(front::parts(&written).1.trim(), params.args.as_deref());
         let said =
             format!("Skill `{}`. Paths in it begin in {dir}; read its files when it says so.\n\n{body}", card.name);
         Ok(Output::text(said).with_fact("skill", card.name))
@@ -149,22 +160,6 @@ pub fn listing(cards: &[Card], max_chars: usize) -> String {
     kept
 }
 
-/// Front matter, where there is any, and the text below it.
-pub fn parts(written: &str) -> (Option<&str>, &str) {
-    let written = written.strip_prefix('\u{feff}').unwrap_or(written);
-    let rest =
-        written.strip_prefix("---").and_then(|rest| rest.trim_start_matches([' ', '\t', '\r']).strip_prefix('\n'));
-    let Some(rest) = rest else { return (None, written) };
-    let mut at = 0;
-    for line in rest.split_inclusive('\n') {
-        if line.trim_end() == "---" {
-            return (Some(&rest[..at]), &rest[at + line.len()..]);
-        }
-        at += line.len();
-    }
-    (None, written)
-}
-
 /// The text with the caller's words in their place, or below where it has none.
 fn filled(body: &str, args: Option<&str>) -> String {
     let args = args.map(str::trim).unwrap_or_default();
@@ -189,21 +184,6 @@ const EXAMPLES: &[Example] = &[Example {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn front_matter_is_told_from_text() {
-        for (written, front, body) in [
-            ("---\nname: a\n---\nbody\n", Some("name: a\n"), "body\n"),
-            ("\u{feff}---\r\nname: a\r\n---\r\nbody", Some("name: a\r\n"), "body"),
-            ("---\n---\n", Some(""), ""),
-            ("---\nname: a\n", None, "---\nname: a\n"),
-            ("----\na\n----\n", None, "----\na\n----\n"),
-            ("body", None, "body"),
-            ("", None, ""),
-        ] {
-            assert_eq!(parts(written), (front, body), "{written:?}");
-        }
-    }
 
     #[test]
     fn arguments_find_their_place() {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::schema::{self, Problem};
+use nika_contract::fit::{self, Problem};
 
 /// Gives your answer as the object that your caller wants: its fields are the arguments. Call it once, when the
 /// work is done; a refused object names every problem.
@@ -26,7 +26,7 @@ impl Tool for StructuredOutput {
     const SPEC: Spec = Spec::new("structured_output", "Answer as an object", Group::Talk)
         .open_arguments()
         .idempotent()
-        .terms(&["structured", "output", "json", "result", "schema", "answer", "return"])
+        .terms(&["structured", "output", "json", "result", "schema", "answer", "return", "final", "deliver", "data"])
         .examples(EXAMPLES);
 
     fn effects(&self, _: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -42,7 +42,7 @@ impl Tool for StructuredOutput {
         // Whoever asked was told already; half a check would be worse than saying it again.
         usable(&shape)?;
         let object = Value::Object(params.0);
-        let problems = schema::validate(&shape, &object);
+        let problems = fit::validate(&shape, &object);
         if problems.is_empty() {
             wanted.answer(object);
             return Ok(Output::text("Taken: this is the answer."));
@@ -53,7 +53,7 @@ impl Tool for StructuredOutput {
 
 /// Whether objects can be held against all of `schema`: to be asked when it is given, before any work is done for it.
 pub fn usable(schema: &Value) -> Result<(), ToolError> {
-    match schema::check(schema).as_slice() {
+    match fit::check(schema).as_slice() {
         [] => Ok(()),
         problems => Err(ToolError::new(code::SCHEMA_UNUSABLE, said("the schema cannot be used", problems))
             .hint("`docs/talk.md` lists the keywords that are checked")),
@@ -63,7 +63,7 @@ pub fn usable(schema: &Value) -> Result<(), ToolError> {
 /// Whether a value fits a schema; every problem in words where it does not.
 pub fn fits(schema: &Value, value: &Value) -> Result<(), ToolError> {
     usable(schema)?;
-    match schema::validate(schema, value).as_slice() {
+    match fit::validate(schema, value).as_slice() {
         [] => Ok(()),
         problems => Err(ToolError::new(code::OUTPUT_UNFIT, said("the value does not fit its schema", problems))),
     }

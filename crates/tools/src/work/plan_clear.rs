@@ -41,7 +41,7 @@ impl Tool for PlanClear {
     const SPEC: Spec = Spec::new("plan_clear", "Remove plan", Group::Work)
         .destructive()
         .idempotent()
-        .terms(&["plan", "discard", "reset", "abandon"])
+        .terms(&["plan", "discard", "reset", "abandon", "delete", "throw away"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

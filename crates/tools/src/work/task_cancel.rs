@@ -35,7 +35,7 @@ impl Tool for TaskCancel {
     const SPEC: Spec = Spec::new("task_cancel", "Cancel task", Group::Work)
         .destructive()
         .event(event::TASK_CHANGED)
-        .terms(&["task", "abandon", "drop", "give up", "won't do"])
+        .terms(&["task", "abandon", "drop", "give up", "won't do", "no longer needed", "obsolete"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

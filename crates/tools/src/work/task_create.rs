@@ -56,7 +56,22 @@ impl Tool for TaskCreate {
     type Params = Params;
     const SPEC: Spec = Spec::new("task_create", "Create task", Group::Work)
         .event(event::TASK_CHANGED)
-        .terms(&["task", "new", "add", "issue", "ticket", "delegate", "background", "agent", "queue", "assign"])
+        .terms(&[
+            "task",
+            "new",
+            "add",
+            "issue",
+            "ticket",
+            "delegate",
+            "background",
+            "agent",
+            "queue",
+            "assign",
+            "bug",
+            "fix",
+            "later",
+            "open",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

@@ -43,7 +43,19 @@ impl Tool for TaskList {
     type Params = Params;
     const SPEC: Spec = Spec::new("task_list", "List tasks", Group::Work)
         .read_only()
-        .terms(&["tasks", "all", "workspace", "tickets", "backlog", "open", "remaining", "progress"])
+        .terms(&[
+            "tasks",
+            "all",
+            "workspace",
+            "tickets",
+            "backlog",
+            "open",
+            "remaining",
+            "progress",
+            "who",
+            "working",
+            "owner",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

@@ -38,7 +38,7 @@ impl Tool for TaskStop {
     const SPEC: Spec = Spec::new("task_stop", "Stop task", Group::Work)
         .destructive()
         .event(event::TASK_CHANGED)
-        .terms(&["task", "agent", "kill", "abort", "terminate", "end"])
+        .terms(&["task", "agent", "kill", "abort", "terminate", "end", "halt", "background"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

@@ -72,7 +72,19 @@ impl Tool for TaskUpdate {
     type Params = Params;
     const SPEC: Spec = Spec::new("task_update", "Update task", Group::Work)
         .event(event::TASK_CHANGED)
-        .terms(&["task", "change", "assign", "rename", "reopen", "priority", "note", "delete"])
+        .terms(&[
+            "task",
+            "change",
+            "assign",
+            "rename",
+            "reopen",
+            "priority",
+            "note",
+            "delete",
+            "edit",
+            "ticket",
+            "description",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

@@ -92,7 +92,19 @@ impl Tool for TodoWrite {
     type Params = Params;
     const SPEC: Spec = Spec::new("todo_write", "Write to-do list", Group::Work)
         .idempotent()
-        .terms(&["todo", "checklist", "track", "progress", "steps", "remember"])
+        .terms(&[
+            "todo",
+            "checklist",
+            "track",
+            "progress",
+            "steps",
+            "remember",
+            "to-do",
+            "note",
+            "list",
+            "write down",
+            "left",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

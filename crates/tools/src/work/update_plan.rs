@@ -66,7 +66,7 @@ impl Tool for UpdatePlan {
     type Params = Params;
     const SPEC: Spec = Spec::new("update_plan", "Update plan", Group::Work)
         .idempotent()
-        .terms(&["plan", "make", "revise", "steps", "milestones", "outline", "roadmap"])
+        .terms(&["plan", "make", "revise", "steps", "milestones", "outline", "roadmap", "write"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

@@ -18,6 +18,12 @@ fn no_form_of_a_path_leaves_the_root() {
     symlink(outside.path().join("new.txt"), world.path("dangling")).expect("link");
     symlink("missing/../../up", world.path("dangling_up")).expect("link");
     let root = world.root().to_str().expect("UTF-8").to_owned();
+    // A directory whose name begins as the root's does: a comparison of texts would take it for a part of it.
+    let sibling = std::path::PathBuf::from(format!("{root}-sibling"));
+    std::fs::create_dir(&sibling).expect("made");
+    std::fs::write(sibling.join("secret.txt"), "outside\n").expect("written");
+    let sibling_name = sibling.file_name().expect("a name").to_string_lossy().into_owned();
+    symlink(&sibling, world.path("link_sibling")).expect("link");
     let forms = [
         format!("{out}/secret.txt"),
         format!("..{out}/secret.txt"),
@@ -31,6 +37,9 @@ fn no_form_of_a_path_leaves_the_root() {
         format!("/proc/self/cwd/../../../../../..{out}/secret.txt"),
         format!("/proc/1/root{out}/secret.txt"),
         format!("{root}-sibling/secret.txt"),
+        format!("../{sibling_name}/secret.txt"),
+        format!("dir/../../{sibling_name}/secret.txt"),
+        "link_sibling/secret.txt".to_owned(),
     ];
     for form in &forms {
         let read = world.call("read", json!({"file_path": form}));
@@ -42,11 +51,16 @@ fn no_form_of_a_path_leaves_the_root() {
         let grep = world.call("grep", json!({"pattern": "outside", "path": form}));
         assert!(grep.outcome.result.is_err(), "grep {form}");
     }
-    for form in ["dangling", "dangling_up", "link_dir/new.txt"] {
+    let beside = format!("{root}-sibling/new.txt");
+    for form in ["dangling", "dangling_up", "link_dir/new.txt", "link_sibling/new.txt", &beside] {
         world.call("write", json!({"file_path": form, "content": "x"})).outcome.result.as_ref().expect_err(form);
     }
     assert_eq!(std::fs::read_to_string(outside.path().join("secret.txt")).expect("there"), "outside\n");
     assert_eq!(std::fs::read_dir(outside.path()).expect("dir").count(), 1);
+    let left: Vec<_> = std::fs::read_dir(&sibling).expect("dir").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["secret.txt"]);
+    assert_eq!(std::fs::read_to_string(sibling.join("secret.txt")).expect("there"), "outside\n");
+    std::fs::remove_dir_all(&sibling).expect("removed");
     world.call("grep", json!({"pattern": "outside", "hidden": true, "no_ignore": true})).says("No matches.");
 }
 
@@ -122,6 +136,37 @@ fn guarded_paths_ask_whatever_the_mode() {
         world
             .call("change_set", json!({"changes": [{"op": "move", "file_path": "ordinary", "to": path}]}))
             .refused(205);
+    }
+}
+
+/// The project's own policy is neither deleted, moved away, replaced by another's nor reached by another name without a
+/// question.
+#[test]
+fn policy_files_are_guarded_against_every_way_of_changing_them() {
+    const POLICY: &str = "permissions:\n  deny:\n    - write(x)\n";
+    for path in [".nika/config.yaml", ".nika/local.yaml", ".claw-policy.json", ".NIKA/Config.YAML"] {
+        let world = world().mode(Mode::AcceptAll).rule(RuleKind::Allow, "write(**)").file(path, POLICY).file("ok", "");
+        symlink(path, world.path("innocent")).expect("link");
+        std::fs::hard_link(world.path(path), world.path("twin")).expect("a second name");
+        let before = world.tree();
+        world.call("read", json!({"file_path": path})).ok();
+        let edit = |at: &str| json!({"op": "edit", "file_path": at, "old_string": "deny", "new_string": "allow"});
+        for change in [
+            json!({"op": "delete", "file_path": path}),
+            json!({"op": "move", "file_path": path, "to": "elsewhere"}),
+            json!({"op": "move", "file_path": "ok", "to": path}),
+            edit(path),
+            edit("innocent"),
+        ] {
+            world.call("change_set", json!({"changes": [change]})).refused(205);
+        }
+        world.call("write", json!({"file_path": path, "content": ""})).refused(205);
+        world.call("write", json!({"file_path": "innocent", "content": ""})).refused(205);
+        world.call("edit", json!({"file_path": path, "old_string": "deny", "new_string": "allow"})).refused(205);
+        // A second name is a file of its own as soon as it changes.
+        world.call("read", json!({"file_path": "twin"})).ok();
+        world.call("edit", json!({"file_path": "twin", "old_string": "deny", "new_string": "allow"})).ok();
+        assert_eq!((world.text(path).as_str(), world.tree()), (POLICY, before), "{path}");
     }
 }
 

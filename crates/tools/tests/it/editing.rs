@@ -180,3 +180,18 @@ fn a_notebook_keeps_what_is_not_edited() {
         .call("notebook_edit", json!({"notebook_path": "n.ipynb", "cell_index": 0, "edit_mode": "delete"}))
         .says("0 cells now");
 }
+
+/// What shares a file's bytes under another name is not what was asked to be changed.
+#[test]
+fn a_hard_links_other_name_is_left_alone_and_that_is_said() {
+    let world = world().file("a.txt", "one\n");
+    let link = |name: &str| std::fs::hard_link(world.path("a.txt"), world.path(name)).expect("a second name");
+    link("first");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.call("edit", edit("one", "two")).says("1 other name").says("keep the former text");
+    assert_eq!((world.text("a.txt").as_str(), world.text("first").as_str()), ("two\n", "one\n"));
+    link("second");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.call("write", json!({"file_path": "a.txt", "content": "three\n"})).says("1 other name").says("former text");
+    assert_eq!((world.text("a.txt").as_str(), world.text("second").as_str()), ("three\n", "two\n"));
+}

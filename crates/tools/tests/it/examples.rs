@@ -24,7 +24,11 @@ fn every_example_of_every_tool_runs_and_says_what_it_shows() {
                 scene.call(tool, serde_json::from_str(arguments).expect("JSON")).ok();
             }
             let arguments: Value = serde_json::from_str(example.arguments).expect("JSON");
-            let text = scene.call(name, arguments).text();
+            let called = scene.call(name, arguments);
+            let text = called.text();
+            // Data are promised by a schema, and what is text has none.
+            let promised = scene.runtime().find(&called.outcome.tool).expect("it is listed").output_schema().is_some();
+            assert_eq!(called.ok().structured.is_some(), promised, "{name}, {}", example.title);
             assert!(text.contains(example.answer), "{name}, {}: {:?} is not in\n{text}", example.title, example.answer);
         }
     }

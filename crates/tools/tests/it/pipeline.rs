@@ -1,8 +1,15 @@
 //! Modes, rules, questions, the journal's two lines.
 
-use nika_contract::{Asked, Pending};
-use nika_guard::{Answer, Mode, RuleKind};
+use std::sync::Arc;
+
+use nika_contract::{
+    Asked, Cancel, Cx, Erased, Group, Nobody, Output, Pending, Scene, Silent, Spec, Tool, ToolError, code,
+};
+use nika_guard::{Answer, Effects, Mode, RuleKind};
+use nika_runtime::Incoming;
 use nika_testkit::{no, world, yes};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 fn events(journal: &[Value]) -> Vec<&str> {
@@ -194,9 +201,95 @@ fn a_long_answer_is_cut_and_kept_whole_in_a_file() {
     }
 }
 
+/// A tool of a test, which does what its one argument says.
+#[derive(Debug)]
+struct Fixture;
+
+/// Does as told.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Told {
+    how: String,
+}
+
+impl Tool for Fixture {
+    type Params = Told;
+    const SPEC: Spec = Spec::new("fixture", "Fixture", Group::Test);
+
+    fn effects(&self, told: &Told, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        assert_ne!(told.how, "panic while it says what it would do");
+        Ok(Effects::session())
+    }
+
+    async fn run(&self, told: Told, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        match told.how.as_str() {
+            "panic at once" => panic!("the first thing it does"),
+            "panic later" => {
+                tokio::task::yield_now().await;
+                panic!("the last thing it does")
+            }
+            "be cancelled" => {
+                while !cx.cancel.is_cancelled() {
+                    tokio::task::yield_now().await;
+                }
+                Err(ToolError::cancelled())
+            }
+            _ => Ok(Output::text("done")),
+        }
+    }
+}
+
 #[test]
 fn a_tool_that_panics_ends_its_own_call_alone() {
-    // Escapes in a result are made visible, whatever tool brought them.
+    let world = world().tool(Erased::boxed(Fixture)).file("a.txt", "one\n");
+    for (how, what) in [("panic at once", "the first thing"), ("panic later", "the last thing")] {
+        let called = world.call("fixture", json!({ "how": how }));
+        let error = called.outcome.result.as_ref().expect_err("it panicked");
+        assert_eq!(error.code, code::BUG);
+        assert!(error.message.contains("a bug of Nika's") && error.message.contains(what), "{error}");
+        // Everything else goes on, in the same session.
+        world.call("fixture", json!({"how": "well"})).says("done");
+        world.call("read", json!({"file_path": "a.txt"})).says("one");
+    }
+    let journal = world.journal();
+    let ended = |line: &&Value| line["event"] == "CallEnded" && line["tool"] == "fixture";
+    let codes: Vec<&Value> = journal.iter().filter(ended).map(|line| &line["code"]).collect();
+    let bug = json!(code::BUG.to_string());
+    assert_eq!(codes, [&bug, &Value::Null, &bug, &Value::Null]);
+}
+
+#[test]
+fn a_cancelled_call_ends_in_the_journal() {
+    let world = world().tool(Erased::boxed(Fixture));
+    let session = world.session("test");
+    let Value::Object(arguments) = json!({"how": "be cancelled"}) else { panic!("an object") };
+    let cancel = Cancel::default();
+    let incoming = Incoming {
+        name: "fixture".into(),
+        arguments,
+        cancel: cancel.clone(),
+        progress: Arc::new(Silent),
+        asker: Arc::new(Nobody),
+        deferral: false,
+        origin: None,
+    };
+    let runtime = Arc::clone(world.runtime());
+    let outcome = world.wait(async move {
+        let call = runtime.dispatch(&session, incoming);
+        let later = async {
+            tokio::task::yield_now().await;
+            cancel.cancel();
+        };
+        tokio::join!(call, later).0.expect("no fault of ours")
+    });
+    assert_eq!(outcome.result.expect_err("cancelled").code, code::CANCELLED);
+    let journal = world.journal();
+    let last = journal.last().expect("a line");
+    assert_eq!((&last["event"], &last["ok"], &last["code"]), (&json!("CallEnded"), &json!(false), &json!("NIKA-105")));
+    assert_eq!(last["call"], outcome.call.0.as_str());
+}
+
+#[test]
+fn escapes_in_a_result_are_made_visible_whatever_tool_brought_them() {
     let world = world().file("a.txt", "x \u{1b}[31mred\u{7} y\n");
     let text = world.call("grep", json!({"pattern": "red", "output_mode": "content"})).text();
     assert!(text.contains("␛[31mred␇"), "{text}");

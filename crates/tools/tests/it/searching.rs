@@ -1,6 +1,6 @@
 //! `glob`, `grep`, `list_dir`: the record, secrets, pages.
 
-use nika_guard::RuleKind;
+use nika_guard::{Mode, RuleKind};
 use nika_testkit::world;
 use serde_json::json;
 
@@ -76,4 +76,95 @@ fn rules_keep_searches_out() {
     world.call("grep", json!({"pattern": "needle", "path": "private"})).refused(205);
     world.call("read", json!({"file_path": "private/a.txt"})).refused(205);
     assert!(!world.call("glob", json!({"pattern": "**/*.txt"})).text().contains("private"));
+}
+
+#[test]
+fn a_listing_says_that_something_was_kept_back() {
+    let scene = || world().file("p/private/x.txt", "x").file("p/private/sub/y.txt", "y").file("p/open.txt", "");
+    let world = scene().rule(RuleKind::Deny, "read(**/private/**)");
+    let listed = world.call("list_dir", json!({"path": "p/private"}));
+    listed.says("NOT complete").says("2 withheld");
+    assert!(!listed.text().contains("empty"), "{}", listed.text());
+    let record = &listed.data()["completeness"];
+    assert_eq!((record["complete"].as_bool(), record["withheld"].as_u64()), (Some(false), Some(2)));
+    // Where nothing is kept back the answer says that it is all.
+    let all = scene();
+    let listed = all.call("list_dir", json!({"path": "p"}));
+    assert_eq!(listed.text(), "open.txt  0 B\nprivate/\n[complete: 2 entries]");
+    assert_eq!(listed.data()["completeness"]["complete"], true);
+    std::fs::create_dir(all.path("nothing")).expect("made");
+    all.call("list_dir", json!({"path": "nothing"})).says("[empty]").says("[complete: 0 entries]");
+    // A page is no whole.
+    let page = all.call("list_dir", json!({"path": "p", "limit": 1}));
+    page.says("[1 of 2 entries; go on with offset=1]").says("NOT complete");
+    assert_eq!(page.data()["completeness"]["widen_with"], json!(["limit"]));
+    all.call("list_dir", json!({"path": "p", "offset": 2})).says("there are 2 entries; offset 2 is behind the last");
+}
+
+#[test]
+fn a_rule_about_one_file_does_not_hide_the_names_of_secrets() {
+    for mode in [Mode::ReadOnly, Mode::Ask] {
+        let world = world()
+            .mode(mode)
+            .rule(RuleKind::Deny, "read(nothing.txt)")
+            .file(".env", "TOKEN=x\n")
+            .file("nothing.txt", "")
+            .file("a.txt", "");
+        let listed = world.call("list_dir", json!({}));
+        listed.says(".env").says("1 withheld");
+        assert!(!listed.text().contains("nothing.txt"), "{}", listed.text());
+        let found = world.call("glob", json!({"pattern": "*", "hidden": true}));
+        found.says(".env").says("1 withheld");
+        world.call("read", json!({"file_path": ".env"})).refused(205);
+    }
+}
+
+#[test]
+fn what_would_widen_a_search_is_a_parameter_of_that_tool() {
+    let world = (0..5).fold(world(), |world, n| world.file(&format!("f{n}.txt"), "needle\n").file(".h", "needle\n"));
+    for (tool, mut arguments, limit) in [
+        ("glob", json!({"pattern": "*.txt"}), "limit"),
+        ("grep", json!({"pattern": "needle"}), "head_limit"),
+        ("list_dir", json!({}), "limit"),
+    ] {
+        arguments[limit] = json!(2);
+        let found = world.call(tool, arguments);
+        let named = found.data()["completeness"]["widen_with"].as_array().expect("a list").clone();
+        assert_eq!(named[0], limit, "{tool}");
+        let tool = world.runtime().list(None).into_iter().find(|listed| listed.canonical == tool).expect("listed");
+        for parameter in named {
+            let parameter = parameter.as_str().expect("a name").to_owned();
+            assert!(tool.input_schema["properties"].get(&parameter).is_some(), "{parameter} of {}", tool.name);
+        }
+    }
+}
+
+#[test]
+fn nothing_found_is_said_for_sure_only_of_a_search_that_saw_all() {
+    let scene = || world().file("private/a.txt", "needle\n").file("b.md", "hay\n");
+    let sure = scene();
+    sure.call("grep", json!({"pattern": "nowhere"})).says("No matches.").says("[complete");
+    sure.call("glob", json!({"pattern": "*.zig"})).says("No files match *.zig.").says("[complete");
+    let unsure = scene().rule(RuleKind::Deny, "read(private)");
+    for (tool, pattern) in [("grep", "nowhere"), ("glob", "*.zig")] {
+        let found = unsure.call(tool, json!({ "pattern": pattern }));
+        found.says("and that was not all").says("NOT complete").says("withheld");
+        assert!(!found.text().contains("No matches.") && !found.text().contains("zig."), "{}", found.text());
+    }
+    // A file that was given up on at a NUL may hold it.
+    let binary = scene().bytes("c.bin", b"hay\0\nnowhere\n").call("grep", json!({"pattern": "nowhere"}));
+    binary.says("and that was not all").says("1 stopped at a NUL byte");
+}
+
+/// The lines travel in the text alone; what is beside them is the record.
+#[test]
+fn what_grep_found_travels_once() {
+    let world = world().file("a.txt", "a needle in the hay\n");
+    for mode in ["content", "count", "files_with_matches"] {
+        let found = world.call("grep", json!({"pattern": "needle", "output_mode": mode}));
+        let data = found.data();
+        let fields: Vec<&String> = data.as_object().expect("an object").keys().collect();
+        assert_eq!(fields, ["files", "completeness"], "{mode}");
+        assert!(found.text().contains("a.txt") && !data.to_string().contains("a.txt"), "{mode}: {data}");
+    }
 }

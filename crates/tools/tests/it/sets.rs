@@ -201,3 +201,29 @@ fn a_set_that_changes_nothing_answers_with_its_data_too() {
     called.says("nothing was written");
     assert_eq!(called.ok().structured.as_ref().map(|data| data["created"].clone()), Some(json!([])));
 }
+
+#[test]
+fn a_set_changes_cells_of_notebooks_beside_other_files() {
+    const NOTEBOOK: &str = "{\"cells\": [\n {\"cell_type\": \"code\", \"id\": \"a\", \"metadata\": {}, \"outputs\": [], \
+         \"execution_count\": null, \"source\": [\"x = 1\"]},\n {\"cell_type\": \"markdown\", \"id\": \"b\", \"metadata\": {}, \
+         \"source\": [\"# B\"], \"odd\": 7}\n], \"metadata\": {}, \"nbformat\": 4, \"nbformat_minor\": 5}\n";
+    let world = world().file("n.ipynb", NOTEBOOK).file("a.txt", "one\n");
+    world.call("read", json!({"file_path": "n.ipynb"})).ok();
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    let cell =
+        |id: &str, source: &str| json!({"op": "cell", "file_path": "n.ipynb", "cell_id": id, "new_source": source});
+    let edit = json!({"op": "edit", "file_path": "a.txt", "old_string": "one", "new_string": "two"});
+    // A cell that is not there refuses the whole.
+    let refused = world.call("change_set", json!({"changes": [edit, cell("gone", "x")]}));
+    assert!(refused.refused(218).message.contains("change 2 (cell n.ipynb)"));
+    assert_eq!((world.text("n.ipynb").as_str(), world.text("a.txt").as_str()), (NOTEBOOK, "one\n"));
+    world.call("change_set", json!({"changes": [edit, cell("a", "x = 2"), cell("b", "# C")]})).says("2 changed");
+    assert_eq!(
+        world.text("n.ipynb"),
+        NOTEBOOK.replace("x = 1", "x = 2").replace("# B", "# C"),
+        "all else byte for byte"
+    );
+    assert_eq!(world.text("a.txt"), "two\n");
+    world.call("undo", json!({})).ok();
+    assert_eq!((world.text("n.ipynb").as_str(), world.text("a.txt").as_str()), (NOTEBOOK, "one\n"));
+}

@@ -129,7 +129,7 @@ impl Sheet {
         // Bytes bound characters from above, so most lines are settled without counting.
         let cut_line = (line.len() > LINE_CHARS).then(|| cut(line, LINE_CHARS).0);
         let line = cut_line.as_deref().unwrap_or(line);
-        let safe = if needs_care(line.as_bytes()) { harmless(line) } else { line.into() };
+        let safe = harmless(line);
         let chars = safe.bytes().filter(|byte| byte & 0xc0 != 0x80).count();
         if !self.room_for(chars + remark.len()) {
             return;
@@ -225,13 +225,6 @@ fn is_plain(bytes: &[u8]) -> bool {
     bytes
         .iter()
         .fold(true, |plain, &byte| plain & ((byte.wrapping_sub(0x20) < 0x5f) | (byte == b'\t') | (byte == b'\n')))
-}
-
-/// May hold what `harmless` changes: a control, or the first byte of one beyond ASCII.
-fn needs_care(bytes: &[u8]) -> bool {
-    bytes.iter().fold(false, |care, &byte| {
-        care | ((byte < 0x20) & (byte != b'\t')) | (byte == 0x7f) | (byte == 0xc2) | (byte == 0xe2)
-    })
 }
 
 /// The first newline, eight bytes at a time: lines are short, so starting must cost nothing.
@@ -332,7 +325,7 @@ mod tests {
 
     #[test]
     fn steering_characters_are_made_visible() {
-        let shown = sheet("a\u{1b}[31mb\0\u{202e}c\u{9b}\n", 9).finish(&[]);
-        assert_eq!(shown, "     1\ta␛[31mb␀\\u{202e}c\\u{009b}");
+        let shown = sheet("a\u{1b}[31mb\0\u{202e}c\u{9b}\nd\u{e0064}\u{200b}é\n", 9).finish(&[]);
+        assert_eq!(shown, "     1\ta␛[31mb␀\\u{202e}c\\u{009b}\n     2\td\\u{e0064}\\u{200b}é");
     }
 }

@@ -19,9 +19,9 @@ fn entry() {
     let command_line = std::fs::read("/proc/self/cmdline").expect("our own");
     let mut args = command_line.split(|byte| *byte == 0).rev().skip(1);
     let Some(kind) = args.next().filter(|kind| [&b"picture"[..], b"pdf"].contains(kind)) else { return };
-    limit_self(&Limits::default()).expect("limits can be set");
     let own = |fd: std::os::fd::BorrowedFd<'_>| File::from(fd.try_clone_to_owned().expect("a file is left"));
     let (input, output) = (own(rustix::stdio::stdin()), own(rustix::stdio::stdout()));
+    limit_self(&Limits::default()).expect("limits can be set");
     parse_child(&String::from_utf8_lossy(kind), input, output).expect("it is answered");
 }
 

@@ -62,6 +62,33 @@ fn a_pdf_is_read_page_by_page() {
     assert!(world.text(pages("a.pdf", "1-99")).contains("=== page 3"));
 }
 
+/// A deflated stream of `bytes` zeros, made by hand: matches of 258 bytes, 13 bits each.
+fn zeros(bytes: usize) -> Vec<u8> {
+    let mut bits: Vec<bool> = vec![true, true, false];
+    bits.extend([false, false, true, true, false, false, false, false]);
+    let again = [true, true, false, false, false, true, false, true, false, false, false, false, false];
+    (0..bytes / 258).for_each(|_| bits.extend(again));
+    bits.extend([false; 7]);
+    let packed =
+        bits.chunks(8).map(|byte| byte.iter().enumerate().fold(0, |all, (at, bit)| all | u8::from(*bit) << at));
+    [0x78, 0x01].into_iter().chain(packed).collect()
+}
+
+/// 1.7 MB that unfold to 256 MiB: the child stops at its bound, and the pages beside it are read as ever.
+#[test]
+fn a_page_that_unfolds_to_far_more_than_it_is_is_not_unfolded() {
+    let mut document = Document::load_mem(&pdf(&["text", "still here"])).expect("it is whole");
+    let page = document.get_pages()[&1];
+    let bomb = Stream::new(dictionary! { "Filter" => "FlateDecode" }, zeros(256 << 20)).with_compression(false);
+    let bomb = document.add_object(bomb);
+    document.get_object_mut(page).and_then(Object::as_dict_mut).expect("a page").set("Contents", bomb);
+    let mut bytes = Vec::new();
+    document.save_to(&mut bytes).expect("it can be written");
+    assert!(bytes.len() < 2_000_000, "{}", bytes.len());
+    let text = World::new().with_children().file("bomb.pdf", bytes).text(at("bomb.pdf"));
+    assert_eq!(text, "bomb.pdf: PDF, 2 pages\n=== page 1: its text could not be read\n=== page 2\nstill here");
+}
+
 #[test]
 fn a_long_pdf_says_how_to_go_on() {
     let texts: Vec<String> = (1..=30).map(|n| format!("text {n}")).collect();

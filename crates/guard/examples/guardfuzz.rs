@@ -1,6 +1,6 @@
 //! Throws random text at every parser of the crate: rules, path patterns, hosts, modes, paths, configurations of git,
 //! and shell text.
-//! `cargo run --release -p nika-guard --example fuzz -- COUNT SEED [bash]`. A panic is a bug; so is a shell
+//! `cargo run --release -p nika-guard --example guardfuzz -- COUNT SEED [bash]`. A panic is a bug; so is a shell
 //! command that takes more than a second.
 
 use std::path::Path;
