@@ -1,21 +1,48 @@
-//! One request to the model: what it may cost, what the journal has of it, and a way out while it lasts.
+//! One request to a model: what it may cost, what the journal has of it, and a way out while it lasts. The same for an
+//! agent's turns and for whoever asks a model one thing.
 
+use std::fmt;
 use std::time::Duration;
 
 use nika_contract::{Cancel, Fault, ToolError, event, text};
 use nika_guard::Budget;
-use nika_runtime::Session;
+use nika_runtime::{Runtime, Session};
 use serde_json::{Map, Value, json};
 
 use crate::agent::Agent;
 use crate::compact;
-use crate::happening::{self, Happening};
-use crate::provider::{Answered, Asking, ModelError, Part, Piece, Stop};
-use crate::run::Tally;
+use crate::happening::{self, Happening, Watch};
+use crate::provider::{Answered, Asking, ModelError, Part, Piece, Provider, Stop, Usage};
+
+/// Who asks which model, and on whose account.
+#[derive(Clone, Copy)]
+pub struct Caller<'a> {
+    /// Where it is written down.
+    pub runtime: &'a Runtime,
+    /// Who pays.
+    pub session: &'a Session,
+    /// Who is asked.
+    pub model: &'a dyn Provider,
+    /// Who watches.
+    pub watch: &'a dyn Watch,
+    /// Set when nobody wants the answer any more.
+    pub cancel: &'a Cancel,
+}
+
+/// What was spent so far.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Tokens.
+    pub usage: Usage,
+    /// In millionths of a US dollar, where prices are known.
+    pub cost: Option<u64>,
+    /// What the last answer has overspent.
+    pub over: Option<ToolError>,
+}
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// That the model goes on.
     Turn,
     /// The sum of what was said.
@@ -24,7 +51,7 @@ pub(crate) enum Purpose {
 
 /// What came of it.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// The answer, accounted for.
     Whole(Answered),
     /// None.
@@ -46,17 +73,31 @@ pub(crate) async fn cancelled(cancel: &Cancel) {
 }
 
 impl Agent {
+    /// Asks the agent's model.
+    pub(crate) async fn ask(&self, tally: &mut Tally, asking: &Asking<'_>, purpose: Purpose) -> Result<Answer, Fault> {
+        let caller = Caller {
+            runtime: &self.runtime,
+            session: &self.session,
+            model: &*self.model,
+            watch: &*self.watch,
+            cancel: &self.cancel,
+        };
+        caller.ask(tally, asking, purpose).await
+    }
+}
+
+impl Caller<'_> {
     /// Asks the model. What the answer took is spent before anything is done with it; [`Tally::over`] says whether that
     /// was too much.
-    pub(crate) async fn ask(&self, tally: &mut Tally, asking: &Asking<'_>, purpose: Purpose) -> Result<Answer, Fault> {
+    pub async fn ask(&self, tally: &mut Tally, asking: &Asking<'_>, purpose: Purpose) -> Result<Answer, Fault> {
         if let Err(error) = self.session.spend(Budget::ModelCalls, 1) {
             return Ok(Answer::Spent(error));
         }
         let mut fields = self.named();
         fields.insert("purpose".into(), if purpose == Purpose::Turn { "turn" } else { "summary" }.into());
         fields.insert("about_tokens".into(), compact::about_tokens(asking.messages).into());
-        self.runtime.note(&self.session, event::PROVIDER_CALLED, &fields)?;
-        let watch = self.watch.as_ref();
+        self.runtime.note(self.session, event::PROVIDER_CALLED, &fields)?;
+        let watch = self.watch;
         let mut sink = |piece: Piece<'_>| {
             if purpose == Purpose::Turn || matches!(piece, Piece::Waiting { .. }) {
                 happening::piece(watch, piece);
@@ -64,7 +105,7 @@ impl Agent {
         };
         let answer = tokio::select! {
             answer = self.model.answer(asking, &mut sink) => answer,
-            () = cancelled(&self.cancel) => {
+            () = cancelled(self.cancel) => {
                 self.unanswered("cancelled", "nobody wanted it any more")?;
                 return Ok(Answer::Cancelled);
             }
@@ -92,7 +133,7 @@ impl Agent {
         let mut fields = self.named();
         fields.insert("kind".into(), kind.into());
         fields.insert("message".into(), text::preview(message, 240).into());
-        self.runtime.note(&self.session, event::PROVIDER_FAILED, &fields)
+        self.runtime.note(self.session, event::PROVIDER_FAILED, &fields)
     }
 
     fn account(&self, tally: &mut Tally, answered: &Answered) -> Result<(), Fault> {
@@ -100,7 +141,7 @@ impl Agent {
         let cost = self.model.model().prices.map(|prices| usage.cost_micros(&prices));
         tally.usage = tally.usage.plus(usage);
         tally.cost = cost.map(|cost| tally.cost.unwrap_or(0) + cost).or(tally.cost);
-        tally.over = spend(&self.session, answered, cost).err();
+        tally.over = spend(self.session, answered, cost).err();
         let mut fields = self.named();
         let calls = answered.parts.iter().filter(|part| matches!(part, Part::Call(_))).count();
         let told = json!({
@@ -118,9 +159,15 @@ impl Agent {
         if let Value::Object(told) = told {
             fields.extend(told);
         }
-        self.runtime.note(&self.session, event::PROVIDER_RESPONDED, &fields)?;
+        self.runtime.note(self.session, event::PROVIDER_RESPONDED, &fields)?;
         self.watch.saw(&Happening::Spent { usage, total: tally.usage, cost_micros: tally.cost });
         Ok(())
+    }
+}
+
+impl fmt::Debug for Caller<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caller").field("session", &self.session).finish_non_exhaustive()
     }
 }
 

@@ -95,7 +95,7 @@ impl Agent {
             }
         }
         let error = match &fault {
-            Some(fault) => ToolError::new(fault.code, fault.message.clone()),
+            Some(fault) => fault.clone().into(),
             None => ToolError::cancelled(),
         };
         // After a fault these lines may fail as well; the first one tells why.

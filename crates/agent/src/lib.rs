@@ -26,6 +26,7 @@ pub mod sub;
 pub mod tools;
 
 pub use agent::{Agent, Bounds, Briefing, Notes, SIMPLE};
+pub use ask::{Answer, Caller, Purpose, Tally};
 pub use conversation::{Conversation, Conversed};
 pub use ended::{Ended, Why};
 pub use happening::{Happening, Unwatched, Watch};

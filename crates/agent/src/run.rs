@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
-use nika_contract::{Fault, ToolError, Wanted, code, event, text};
+use nika_contract::{Fault, Wanted, code, event, text};
 use nika_guard::Budget;
 use nika_guard::manifest::Moment;
 use nika_store::{StoreError, journal};
@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use tokio::task::{JoinError, JoinHandle};
 
 use crate::agent::Agent;
+use crate::ask::Tally;
 use crate::compact;
 use crate::context::{Cards, WANTED};
 use crate::conversation::{Line, Spent, Unanswered, said};
@@ -19,7 +20,7 @@ use crate::ended::{Ended, Why};
 use crate::happening::Happening;
 use crate::looping::Circles;
 use crate::prompt;
-use crate::provider::{Arguments, Message, Part, Role, Usage};
+use crate::provider::{Arguments, Message, Part, Role};
 use crate::resume::{self, Fate};
 
 /// One run.
@@ -47,15 +48,6 @@ pub(crate) struct Run {
     /// What was written is being forced to the disk.
     syncing: Option<JoinHandle<Result<(), Fault>>>,
     prefix_tokens: u64,
-}
-
-/// What a run has spent.
-#[derive(Debug, Default)]
-pub(crate) struct Tally {
-    pub usage: Usage,
-    pub cost: Option<u64>,
-    /// What the last answer has overspent.
-    pub over: Option<ToolError>,
 }
 
 impl Run {

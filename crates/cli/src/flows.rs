@@ -2,6 +2,7 @@
 
 mod around;
 mod consent;
+pub mod files;
 mod library;
 mod shelf;
 
@@ -23,7 +24,7 @@ use serde_json::{Map, Value};
 
 pub use around::Around;
 pub use consent::Consent;
-pub use library::{By, Library, open_document};
+pub use library::{By, Library, open_document, text_of};
 pub use shelf::Shelf;
 
 use crate::briefing;
@@ -119,10 +120,17 @@ pub async fn within(
 /// Refuses before anything begins when a task names a server that is configured and may not be used: a model that
 /// is told so in the middle of a run can do nothing about it, a person can.
 pub fn may_use_servers(document: &Document, servers: &Pool) -> Result<(), ToolError> {
-    let server_of = |tool: &str| Some(tool.strip_prefix("mcp__")?.split_once("__")?.0.to_owned());
+    // `mcp__SERVER` is all of its tools.
+    let server_of = |tool: &str| {
+        let rest = tool.strip_prefix("mcp__")?;
+        Some(rest.split_once("__").map_or(rest, |(server, _)| server).to_owned())
+    };
     let named = |task: &Task| -> Vec<String> {
         match &task.verb {
-            Verb::Agent(agent) => agent.tools.iter().flatten().filter_map(|tool| server_of(&tool.value)).collect(),
+            Verb::Agent(agent) => match &agent.tools {
+                Some(tools) => tools.iter().filter_map(|tool| server_of(&tool.value)).collect(),
+                None => document.permits.tools().filter_map(server_of).collect(),
+            },
             Verb::Invoke(invoke) => match &invoke.what {
                 Called::Tool(tool) => server_of(&tool.value).into_iter().collect(),
                 Called::Resource { server, .. } => vec![server.value.clone()],

@@ -279,7 +279,7 @@ codes! {
     880 FLOW_PARAMS "The parameters do not fit the tool that is called"
         "The message names the field and what it takes; `nika tools show NAME` prints the whole schema.";
     881 FLOW_COST "The workflow can cost more than its limit"
-        "The message says how the bound is made. Lower `max_turns` or `token_budget`, or raise `limits.cost_usd`.";
+        "The message says how the bound is made. Lower `token_budget` or `limits.tokens`, or raise `limits.cost_usd`.";
     882 FLOW_FAULTY "The workflow has findings, so it is not run"
         "Each finding stands with its place. `nika check FILE` shows them again.";
     889 FLOW_NOT_CARRIED "An older workflow uses something that is not carried over"
@@ -326,6 +326,33 @@ codes! {
         "The message names it and the system's reason.";
 }
 
+/// Codes that are a no to what was asked, and not a failure in doing it. One table: the journal counts by it, `nika log`
+/// says *refused* by it, and the exit code follows it.
+pub const REFUSALS: &[Code] = &[
+    TOOL_REMOVED,
+    BUDGET_SPENT,
+    HOOK_REFUSED,
+    OUT_OF_BOUNDS,
+    PERMISSION_DENIED,
+    RUN_NOT_ALLOWED,
+    RUN_LIMIT,
+    NOT_CONFINED,
+    SERVER_WITHHELD,
+];
+
+impl Code {
+    /// Whether it stands among [`REFUSALS`].
+    pub fn is_refusal(self) -> bool {
+        REFUSALS.contains(&self)
+    }
+}
+
+/// The code that is written so: `NIKA-209`.
+pub fn parse(text: &str) -> Option<Code> {
+    let number: u16 = text.strip_prefix("NIKA-")?.parse().ok()?;
+    TABLE.iter().map(|entry| entry.code).find(|code| code.0 == number)
+}
+
 /// The row for `code`.
 pub fn entry(code: Code) -> Option<&'static Entry> {
     TABLE.iter().find(|entry| entry.code == code)
@@ -334,6 +361,22 @@ pub fn entry(code: Code) -> Option<&'static Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_is_read_as_it_is_written() {
+        for row in TABLE {
+            assert_eq!(parse(&row.code.to_string()), Some(row.code));
+        }
+        for none in ["", "205", "NIKA-", "NIKA-1", "NIKA-205x", "nika-205"] {
+            assert_eq!(parse(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_budget_or_a_hook_refuses_is_a_refusal() {
+        assert!(BUDGET_SPENT.is_refusal() && HOOK_REFUSED.is_refusal() && PERMISSION_DENIED.is_refusal());
+        assert!(!EDIT_FAILED.is_refusal() && !CANCELLED.is_refusal());
+    }
 
     #[test]
     fn numbers_rise_and_names_are_unique() {

@@ -67,3 +67,10 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// For callers that answer with it all the same: who asked has nobody above it that could end.
+impl From<Fault> for ToolError {
+    fn from(fault: Fault) -> ToolError {
+        ToolError::new(fault.code, fault.message)
+    }
+}

@@ -159,7 +159,7 @@ pub const TABLE: &[Event] = &[
     Event {
         name: WEB_REQUEST,
         when: "`remote_trigger` answered",
-        fields: "call and the tool's facts: method, url, status, bytes",
+        fields: "call and the tool's facts: method, url, status, bytes, leads_to (of a redirect)",
     },
     Event {
         name: TASK_CHANGED,
@@ -237,7 +237,7 @@ pub const TABLE: &[Event] = &[
     Event {
         name: WORKFLOW_STARTED,
         when: "a run of a workflow began; in its trace, as all of the following",
-        fields: "run, workflow, file, flow_hash, inputs (secrets hidden), inputs_hash, permits, tasks, nika",
+        fields: "run, workflow, file, flow_hash, work_hash (of what the file says but for its limits), inputs (secrets hidden), inputs_hash, permits, tasks, nika",
     },
     Event {
         name: WORKFLOW_RESUMED,
@@ -256,11 +256,15 @@ pub const TABLE: &[Event] = &[
         fields: "task, element, output (or object, bytes, preview where it is long), took_ms, tokens, cost_micros, \
                  call, instead_of (the error that `on_error` answered)",
     },
-    Event { name: TASK_FAILED, when: "a try of it failed", fields: "task, element, attempt, error, took_ms, again_ms" },
+    Event {
+        name: TASK_FAILED,
+        when: "a try of it failed",
+        fields: "task, element, attempt, error, took_ms, tokens, cost_micros, again_ms",
+    },
     Event {
         name: TASK_SKIPPED,
         when: "it is not begun, or its failure counts as that",
-        fields: "task, element, why, error",
+        fields: "task, element, why, error, tokens, cost_micros",
     },
     Event { name: WORKFLOW_COMPLETED, when: "the run ended well", fields: "outputs, took_ms, tokens, cost_micros" },
     Event {
@@ -268,8 +272,16 @@ pub const TABLE: &[Event] = &[
         when: "the run ended, and tasks of it failed",
         fields: "error, took_ms, tokens, cost_micros",
     },
-    Event { name: WORKFLOW_ABORTED, when: "the run was ended by a bound of its own", fields: "error, took_ms" },
-    Event { name: WORKFLOW_PAUSED, when: "the run was stopped, and can be gone on with", fields: "took_ms" },
+    Event {
+        name: WORKFLOW_ABORTED,
+        when: "the run was ended by a bound of its own",
+        fields: "error, took_ms, tokens, cost_micros",
+    },
+    Event {
+        name: WORKFLOW_PAUSED,
+        when: "the run was stopped, and can be gone on with",
+        fields: "took_ms, tokens, cost_micros",
+    },
 ];
 
 #[cfg(test)]

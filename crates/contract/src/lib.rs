@@ -12,6 +12,8 @@ pub mod code;
 mod cx;
 mod error;
 pub mod event;
+pub mod fit;
+pub mod front;
 pub mod lenient;
 mod output;
 mod port;

@@ -6,12 +6,12 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nika_contract::{BoxFuture, Cancel, Clock, ToolError};
+use nika_contract::{BoxFuture, Cancel, Clock};
 use nika_flow::Templates;
 use nika_flow::run::events::Unwatched;
 use nika_flow::run::secrets::Secrets;
 use nika_flow::run::trace::Trace;
-use nika_flow::run::world::{Made, Order, World};
+use nika_flow::run::world::{Made, Order, Unmade, World};
 use nika_flow::run::{Done, Ended, Run};
 use nika_store::{Durability, State, runs};
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ const WIDTH: usize = 100;
 struct Nothing(Instant);
 
 impl World for Nothing {
-    fn perform<'a>(&'a self, _: Order) -> BoxFuture<'a, Result<Made, ToolError>> {
+    fn perform<'a>(&'a self, _: Order) -> BoxFuture<'a, Result<Made, Unmade>> {
         Box::pin(async { Ok(Made::of(Value::Null)) })
     }
 
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         done: Done::default(),
     };
     let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build()?;
-    let ended = threads.block_on(run.run()).map_err(|fault| fault.to_string())?;
+    let ended = threads.block_on(run.run()).map_err(|fault| fault.to_string())?.ended;
     let took = began.elapsed();
     drop(trace);
     std::fs::remove_dir_all(&dir)?;

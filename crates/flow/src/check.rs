@@ -1,7 +1,7 @@
 //! What is wrong with a workflow, before a token or a byte is spent.
 //!
 //! ```text
-//! text ─▶ read ─▶ bindings and types ─▶ effects against permits ─▶ secrets ─▶ parameters ─▶ cost ─▶ findings
+//! text ─▶ read ─▶ bindings and types ─▶ effects against permits ─▶ secrets ─▶ parameters ─▶ models, cost ─▶ findings
 //! ```
 //!
 //! All findings at once, in the order of the document. What is not sure is no fault: where only the run can tell, a
@@ -10,10 +10,13 @@
 mod authority;
 mod bindings;
 mod cost;
+mod models;
 mod needs;
+mod nested;
 mod params;
 mod place;
 mod secrets;
+mod standin;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -27,6 +30,7 @@ use serde_json::{Map, Value};
 
 pub use cost::{Ceiling, Prices};
 pub use needs::{Need, Want, block};
+use nested::Nested;
 pub(crate) use types::Type;
 
 use crate::finding::{Finding, sorted};
@@ -55,6 +59,16 @@ pub trait Surroundings {
 
     /// What a call with these arguments would do, as the tool itself says. `None` where it cannot say before it runs.
     fn effects(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Effects>;
+
+    /// Why the tool itself does not take these arguments; a name in backticks at the beginning is the parameter's.
+    fn refusal(&self, _tool: &str, _arguments: &Map<String, Value>) -> Option<String> {
+        None
+    }
+
+    /// Why a document may not choose this provider of models; `None` where it may.
+    fn provider(&self, _name: &str) -> Option<String> {
+        None
+    }
 
     /// What a million tokens cost; `None` where nobody said.
     fn prices(&self, provider: Option<&str>, model: Option<&str>) -> Option<Prices>;
@@ -133,18 +147,42 @@ impl Checked {
 
 /// Checks a document. `path` names it where it does not name itself.
 pub fn check(text: &str, path: &str, around: &dyn Surroundings) -> Checked {
+    within(text, path, &Nested::new(around)).checked
+}
+
+/// What a check found, and what only a workflow that runs this one asks for.
+struct Looked {
+    checked: Checked,
+    /// What its outputs are.
+    outputs: Vec<(String, Type)>,
+    /// How many workflows stand below one another, itself the first.
+    height: usize,
+    /// The names on the way to one that runs what runs it.
+    circle: Option<Vec<String>>,
+}
+
+fn within(text: &str, path: &str, nested: &Nested<'_>) -> Looked {
+    let around = nested.around;
     let (draft, mut findings) = read::draft(text, path);
     let Some(draft) = draft else {
-        return Checked { flow: None, findings: sorted(findings), needs: Vec::new(), ceiling: Ceiling::default() };
+        let ceiling = Ceiling::default();
+        let checked = Checked { flow: None, findings: sorted(findings), needs: Vec::new(), ceiling };
+        return Looked { checked, outputs: Vec::new(), height: 1, circle: None };
     };
     let Draft { flow, broken, whole, permits_at } = draft;
     let unbroken: Vec<usize> = (0..flow.tasks.len()).filter(|index| !broken[*index]).collect();
-    findings.extend(bindings::check(&flow, &unbroken, whole, text, around));
-    let needs = needs::gather(&flow, &unbroken, around);
-    findings.extend(authority::check(&flow, &needs, permits_at, around));
-    findings.extend(secrets::check(&flow, &unbroken));
-    findings.extend(params::check(&flow, &unbroken, around));
-    let (ceiling, found) = cost::check(&flow, around);
-    findings.extend(found);
-    Checked { flow: Some(flow), findings: sorted(findings), needs, ceiling }
+    nested.below(path, text, || {
+        let bound = bindings::check(&flow, &unbroken, whole, text, nested);
+        findings.extend(bound.findings);
+        let needs = needs::gather(&flow, &unbroken, nested);
+        findings.extend(authority::check(&flow, &needs, permits_at, around));
+        findings.extend(secrets::check(&flow, &unbroken));
+        let called = params::check(&flow, &unbroken, &bound.params, nested);
+        findings.extend(called.findings);
+        findings.extend(models::check(&flow, &unbroken, around));
+        let (ceiling, found) = cost::check(&flow, around);
+        findings.extend(found);
+        let checked = Checked { flow: Some(flow), findings: sorted(findings), needs, ceiling };
+        Looked { checked, outputs: bound.outputs, height: called.height, circle: called.circle }
+    })
 }

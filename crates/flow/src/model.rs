@@ -281,6 +281,17 @@ impl Verb {
     }
 }
 
+impl Verb {
+    /// How long a try may take at most, where what does it has a bound of its own.
+    pub fn longest_timeout(&self) -> Option<Duration> {
+        match self {
+            Verb::Exec(_) => Some(Duration::from_secs(600)),
+            Verb::Fetch(_) => Some(Duration::from_secs(30)),
+            Verb::Infer(_) | Verb::Invoke(_) | Verb::Agent(_) => None,
+        }
+    }
+}
+
 /// A prompt to a model. Its output is text, or a JSON value where a schema or `format: json` asks for one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Infer {

@@ -25,22 +25,17 @@ use nika_contract::code;
 use crate::finding::Finding;
 use crate::model::{At, Flow, Limits, ModelChoice, Span};
 use crate::read::yaml::{Kind, Node};
-use keys::{Release, Taken};
+pub(crate) use keys::Release;
+use keys::Taken;
 
-/// The version that a document says it is written in, if it is an older one: what stands behind `@`.
-pub(crate) fn is_older(schema: &str) -> bool {
-    Release::of(schema).is_some()
-}
-
-/// Translates an older document. `schema` is its value with its place, `stem` the file's.
-pub(crate) fn read(text: &str, document: &Node, schema: &At<String>, stem: &str) -> Result<Flow, Vec<Finding>> {
-    let Some(release) = Release::of(&schema.value) else {
-        let message = format!("`{}` is no version of workflows", schema.value);
-        return Err(vec![
-            Finding::error(code::FLOW_SHAPE, schema.at, message)
-                .suggest("write `schema: nika/workflow@1`; `nika/workflow@0.1` to `@0.5` are read too"),
-        ]);
-    };
+/// Translates a document of an older release. `schema` is what it says of its version, with the place; `stem` the file's.
+pub(crate) fn read(
+    text: &str,
+    document: &Node,
+    release: Release,
+    schema: &At<String>,
+    stem: &str,
+) -> Result<Flow, Vec<Finding>> {
     let mut reader = Reader { text: text.strip_prefix('\u{feff}').unwrap_or(text), release, findings: Vec::new() };
     let flow = reader.document(document, schema, stem);
     match flow {
@@ -97,7 +92,8 @@ impl Reader<'_> {
                     self.gone(
                         provider.at,
                         "the provider `mock`, which answers by itself,",
-                        "take the provider `scripted`, whose `model` is a file that says what it answers",
+                        "take it out, and say it at the command line, with a file that says what it answers: `nika run \
+                         --provider scripted --model FILE`",
                     );
                     return None;
                 }

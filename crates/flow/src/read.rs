@@ -2,10 +2,11 @@
 //!
 //! All that is wrong is found in one reading: a task that cannot be read keeps its place in the list, so that what
 //! names it is no finding too. Reading looks at the form; what templates, effects and schemas say is looked at in
-//! [``nika_flow::check``].
+//! [`crate::check`].
 
 mod binding;
 pub(crate) mod fields;
+mod slips;
 mod tasks;
 mod verbs;
 pub(crate) mod yaml;
@@ -15,7 +16,7 @@ use std::collections::HashMap;
 use nika_contract::code;
 use serde_json::Value;
 
-pub(crate) use fields::{is_id, is_name, meant};
+pub(crate) use fields::{is_id, is_name, meant, truth};
 pub use yaml::MAX_BYTES;
 
 use crate::finding::{Finding, sorted};
@@ -70,7 +71,7 @@ pub(crate) fn draft(text: &str, path: &str) -> (Option<Draft>, Vec<Finding>) {
     };
     match version(entries, root.at) {
         Ok(None) => {}
-        Ok(Some(schema)) => return older(text, &root, &schema, path),
+        Ok(Some((release, schema))) => return older(text, &root, release, &schema, path),
         Err(finding) => return (None, vec![finding]),
     }
     let Some(fields) = reader.fields(&root, &shape::DOCUMENT) else {
@@ -79,7 +80,7 @@ pub(crate) fn draft(text: &str, path: &str) -> (Option<Draft>, Vec<Finding>) {
     let mut flow = header(&mut reader, &fields, path);
     let mut broken = Vec::new();
     let mut waits = Vec::new();
-    let tasks = fields.get("tasks").map(|node| reader.list(node, "`tasks`")).unwrap_or_default();
+    let tasks = fields.get("tasks").map(|node| list_of_tasks(&mut reader, node)).unwrap_or_default();
     if let Some(node) = fields.get("tasks").filter(|node| matches!(&node.kind, Kind::List(items) if items.is_empty())) {
         reader.error(code::FLOW_SHAPE, node.at, "`tasks` is empty; a workflow has at least one task");
     }
@@ -97,9 +98,27 @@ pub(crate) fn draft(text: &str, path: &str) -> (Option<Draft>, Vec<Finding>) {
     (Some(Draft { flow, broken, whole, permits_at }), reader.findings)
 }
 
+/// `tasks`. Whoever writes them as names and values is told how a name is written.
+fn list_of_tasks<'n>(reader: &mut Reader, node: &'n yaml::Node) -> &'n [yaml::Node] {
+    let Kind::Map(entries) = &node.kind else { return reader.list(node, "`tasks`") };
+    let message = "`tasks` takes a list, and this is a mapping";
+    let hint = match entries.first() {
+        Some((key, _)) => format!("each task is an element that begins with its name: `- id: {}`", preview(&key.value)),
+        None => "each task is an element that begins with its name: `- id: NAME`".to_owned(),
+    };
+    reader.findings.push(Finding::error(code::FLOW_SHAPE, node.at, message).suggest(hint));
+    &[]
+}
+
 /// Translates a document of an older version. It states no authority, and knows nothing of ours but its tasks.
-fn older(text: &str, root: &yaml::Node, schema: &At<String>, path: &str) -> (Option<Draft>, Vec<Finding>) {
-    match old::read(text, root, schema, stem(path)) {
+fn older(
+    text: &str,
+    root: &yaml::Node,
+    release: old::Release,
+    schema: &At<String>,
+    path: &str,
+) -> (Option<Draft>, Vec<Finding>) {
+    match old::read(text, root, release, schema, stem(path)) {
         Ok(flow) => {
             let circles = graph::circles(&flow);
             let broken = vec![false; flow.tasks.len()];
@@ -116,14 +135,18 @@ fn stem(path: &str) -> &str {
 }
 
 /// Says whether the document is of the version that is read here, or of which older one.
-fn version(entries: &[(At<String>, yaml::Node)], at: Span) -> Result<Option<At<String>>, Finding> {
+fn version(entries: &[(At<String>, yaml::Node)], at: Span) -> Result<Option<(old::Release, At<String>)>, Finding> {
     let Some((key, node)) = entries.iter().find(|(key, _)| key.value == "schema") else {
         let message = "the document does not say `schema`";
         return Err(Finding::error(code::FLOW_SHAPE, at, message).suggest(format!("begin it with `schema: {VERSION}`")));
     };
+    let older = match &node.kind {
+        Kind::Text(text) => old::Release::of(text).map(|release| (release, At { value: text.clone(), at: node.at })),
+        _ => None,
+    };
     match &node.kind {
         Kind::Text(text) if text == VERSION => Ok(None),
-        Kind::Text(text) if old::is_older(text) => Ok(Some(At { value: text.clone(), at: node.at })),
+        _ if older.is_some() => Ok(older),
         Kind::Null => {
             Err(Finding::error(code::FLOW_SHAPE, key.at, "`schema` says nothing").suggest(format!("`{VERSION}`")))
         }
@@ -134,7 +157,9 @@ fn version(entries: &[(At<String>, yaml::Node)], at: Span) -> Result<Option<At<S
                 _ => String::new(),
             };
             let message = format!("this version knows {VERSION}, and not {}", node.described());
-            Err(Finding::error(code::FLOW_SHAPE, node.at, message).suggest_some(meant(&written, known)))
+            let range = || "of older ones, nika/workflow@0.1 to nika/workflow@0.5 are read".to_owned();
+            let meant = if written.starts_with("nika/workflow@0.") { Some(range()) } else { meant(&written, known) };
+            Err(Finding::error(code::FLOW_SHAPE, node.at, message).suggest_some(meant))
         }
     }
 }
@@ -244,7 +269,7 @@ fn limits(reader: &mut Reader, node: &yaml::Node) -> Limits {
     let at = |key: &str| fields.get(key);
     Limits {
         parallel: at("parallel").and_then(|node| {
-            let count = reader.count(node, "`limits.parallel`", 1, 64)?;
+            let count = reader.count(node, "`limits.parallel`", 1, shape::MOST_AT_ONCE)?;
             Some(At { value: usize::try_from(count).ok()?, at: node.at })
         }),
         timeout: at("timeout").and_then(|node| reader.duration(node, "`limits.timeout`")),
@@ -404,6 +429,71 @@ mod tests {
             );
         }
         assert_eq!(seen.len(), 8, "{seen:#?}");
+    }
+
+    #[test]
+    fn what_would_be_right_is_said() {
+        let task = |rest: &str| format!("{HEAD}tasks:\n  - {{id: a, {rest}}}\n");
+        for (text, words, meant) in [
+            (task("infer: x, for_each: [1], concurrency: four"), "`concurrency` takes a whole number, 1 to 64", "`4`?"),
+            (task("infer: x, for_each: [1], concurrency: 65"), "`concurrency` takes a whole number, 1 to 64", "`64`?"),
+            (task("infer: x, retry: 0"), "the tries of `retry`", "`1`?"),
+            (task("infer: x, retry: \"3\""), "the tries of `retry`", "`3`?"),
+            (task("infer: x, timeout: 5 parsecs"), "`timeout` takes a time", "units are ms, s, m, h, d: `5s`"),
+            (
+                task("infer: x, for_each: [1], fail_fast: \"no\""),
+                "`fail_fast` takes true or false",
+                "`false`, without quotes?",
+            ),
+            (
+                task("fetch: {url: \"https://a.org\", method: FOO}"),
+                "`method` takes GET, POST",
+                "`GET` is what stands there",
+            ),
+            (
+                task("fetch: {url: \"https://a.org\", method: HEAD}"),
+                "`method` takes GET, POST, PUT, PATCH, DELETE",
+                "`GET`",
+            ),
+            (format!("{HEAD}tasks: {{a: {{exec: [ls]}}}}\n"), "`tasks` takes a list", "`- id: a`"),
+            (
+                "schema: nika/workflow@0.6\ntasks: []\n".to_owned(),
+                "this version knows",
+                "nika/workflow@0.1 to nika/workflow@0.5",
+            ),
+            (
+                "schema: nika/workflow@0.12\ntasks: []\n".to_owned(),
+                "this version knows",
+                "nika/workflow@0.1 to nika/workflow@0.5",
+            ),
+            (task("exec: [ls], timeout: 20m"), "`timeout` of `exec` takes at most 10m", "`10m`?"),
+            (task("fetch: \"https://a.org\", timeout: 1m"), "`timeout` of `fetch` takes at most 30s", "`30s`?"),
+            (
+                task("fetch: {url: \"https://a.org\", read: markdown, method: POST}"),
+                "takes no `method`",
+                "`read: text`",
+            ),
+            (
+                task("fetch: {url: \"https://a.org\", read: markdown, headers: {a: b}}"),
+                "takes no `headers`",
+                "`read: text`",
+            ),
+            (task("fetch: {url: \"https://a.org\", read: markdown, body: x}"), "takes no `body`", "`read: text`"),
+            (format!("{HEAD}name: \"x\ntasks:\n  - {{id: a, exec: [ls]}}\n"), "", "line 2"),
+            (format!("{HEAD}tasks:\n  - id: a\n    exec: [ls]\n   - id: b\n     exec: [ls]\n"), "", "line 5"),
+        ] {
+            let findings = read(&text, "a.nika.yaml").expect_err(&text);
+            let is = |finding: &Finding| {
+                let suggestion = finding.suggestion.as_deref().unwrap_or_default();
+                finding.message.contains(words) && suggestion.contains(meant)
+            };
+            assert!(findings.iter().any(is), "{text}\nwanted {words} = {meant}\n{findings:#?}");
+        }
+        for fine in
+            [task("infer: x, timeout: 20m"), task("fetch: {url: \"https://a.org\", read: markdown, method: GET}")]
+        {
+            assert_eq!(found(&fine), Vec::<String>::new(), "{fine}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Running a workflow.
 //!
 //! ```text
-//! Flow ─▶ plan (what next) ─▶ action (templates read) ─▶ TraceStarted on disk ─▶ World ─▶ TaskCompleted on disk ─▶ plan …
+//! Flow ─▶ plan (what next) ─▶ action (templates read) ─▶ TaskStarted on disk ─▶ World ─▶ TaskCompleted on disk ─▶ plan …
 //! ```
 //!
 //! [`plan`] thinks and knows no time, [`action`] reads templates, [`World`] touches; this file drives them. What
@@ -14,10 +14,12 @@ pub mod launch;
 pub mod plan;
 pub mod render;
 pub mod resume;
+pub mod same;
 pub mod secrets;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod trace;
+mod tries;
 pub mod verbs;
 pub mod world;
 
@@ -27,7 +29,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use nika_contract::{Cancel, Code, Fault, ToolError, code};
+use nika_contract::{Cancel, Fault, ToolError, code};
 use serde_json::{Map, Value};
 use tokio::task::JoinSet;
 
@@ -37,7 +39,8 @@ use events::{Named, RunEvent, Spent, Watch};
 use plan::{Fate, Next, Opened, Plan, Unit};
 use secrets::Secrets;
 use trace::Trace;
-use world::{Made, Order, World};
+use tries::{Afloat, Tried, Try, joined, may_pass, within};
+use world::{Made, Order, Unmade, World};
 
 /// Between two looks at whether the run is still wanted.
 const LOOK_MS: u64 = 50;
@@ -92,45 +95,56 @@ pub enum Ended {
     Paused,
 }
 
-/// What came of a try.
-type Tried = (Unit, Result<Made, ToolError>);
+/// A run that ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Launched {
+    /// How.
+    pub ended: Ended,
+    /// What its models took in this process.
+    pub spent: Spent,
+}
 
 impl Run<'_> {
     /// Runs it to its end. `Err` is a fault of ours: the trace could not be written, and what it would have announced
     /// did not happen.
-    pub async fn run(self) -> Result<Ended, Fault> {
+    pub async fn run(self) -> Result<Launched, Fault> {
         let began = self.world.now_ms();
         let mut at_work = AtWork {
             plan: Plan::new(self.flow),
             tries: JoinSet::new(),
             afloat: BTreeMap::new(),
-            items: BTreeMap::new(),
-            spent: self.done.spent,
+            known: self.known(),
+            loops: BTreeMap::new(),
+            spent: Spent::default(),
             bound: None,
             began,
         };
+        let ended = self.go(&mut at_work).await?;
+        Ok(Launched { ended, spent: at_work.spent })
+    }
+
+    async fn go(&self, at_work: &mut AtWork<'_>) -> Result<Ended, Fault> {
+        let began = at_work.began;
         let deadline = self.flow.limits.timeout.as_ref().map(|most| began.saturating_add(millis(most.value)));
         loop {
             if at_work.bound.is_none() && !self.cancel.is_cancelled() {
-                at_work.bound = self.over(&at_work, deadline);
+                at_work.bound = self.over(at_work, deadline);
             }
             if at_work.bound.is_some() || self.cancel.is_cancelled() {
                 at_work.plan.stop();
                 return self.stop(at_work).await;
             }
             match at_work.plan.next(self.world.now_ms()) {
-                Next::Open(task) => self.open(&mut at_work, task)?,
-                Next::Skipped(task, why) => {
-                    self.tell(RunEvent::TaskSkipped { unit: self.named(task, None), why, failed: None })?;
-                }
-                Next::Begin(unit, attempt) => self.begin(&mut at_work, unit, attempt)?,
+                Next::Open(task) => self.open(at_work, task)?,
+                Next::Skipped(task, why) => self.skipped(self.named(task, None), why)?,
+                Next::Begin(unit, attempt) => self.begin(at_work, unit, attempt)?,
                 Next::Wait(due) => {
-                    let tried = self.wait(&mut at_work, due, deadline).await;
+                    let tried = self.wait(at_work, due, deadline).await;
                     if let Some((unit, result)) = tried {
-                        self.ended(&mut at_work, unit, result)?;
+                        self.ended(at_work, unit, result)?;
                     }
                 }
-                Next::Over => return self.finish(&at_work),
+                Next::Over => return self.finish(at_work),
             }
         }
     }
@@ -140,6 +154,10 @@ impl Run<'_> {
         self.trace.write(&what)?;
         self.watch.saw(&what);
         Ok(())
+    }
+
+    fn skipped(&self, unit: Named, why: String) -> Result<(), Fault> {
+        self.tell(RunEvent::TaskSkipped { unit, why, failed: None, spent: Spent::default() })
     }
 
     fn named(&self, task: Index, element: Option<usize>) -> Named {
@@ -160,11 +178,11 @@ impl Run<'_> {
         let opened = match looked {
             Ok(Looked::Not) => {
                 let why = "`when` is not true".to_owned();
-                self.tell(RunEvent::TaskSkipped { unit: name, why: why.clone(), failed: None })?;
+                self.skipped(name, why.clone())?;
                 Opened::Ended(Fate::Skipped(why))
             }
             Ok(Looked::Once) => Opened::Once,
-            Ok(Looked::Each(items)) => {
+            Ok(Looked::Each(items, scope)) => {
                 self.tell(RunEvent::Scheduled { task: name.task.clone(), count: items.len() })?;
                 let count = items.len();
                 let made = (0..count).filter_map(|element| {
@@ -175,7 +193,7 @@ impl Run<'_> {
                     }
                 });
                 let done: BTreeMap<usize, Value> = made.collect();
-                at_work.items.insert(task, Arc::new(items));
+                at_work.loops.insert(task, Loop { items, scope, began: self.world.now_ms() });
                 let all = done.len() == count;
                 at_work.plan.opened(task, Opened::Each { count, done });
                 if all {
@@ -184,7 +202,11 @@ impl Run<'_> {
                 return Ok(());
             }
             // What cannot be looked at fails as the task would.
-            Err(error) => Opened::Ended(self.instead(at_work, Unit { task, element: None }, error, 0, 1)?),
+            Err(error) => {
+                let unit = Unit { task, element: None };
+                let tried = Try { attempt: 1, took_ms: 0, spent: Spent::default() };
+                Opened::Ended(self.instead(at_work, unit, error, tried)?)
+            }
         };
         at_work.plan.opened(task, opened);
         Ok(())
@@ -192,7 +214,7 @@ impl Run<'_> {
 
     fn look(&self, at_work: &AtWork<'_>, task: Index) -> Result<Looked, ToolError> {
         let it = &self.flow.tasks[task];
-        let scope = self.scope(at_work, task)?;
+        let scope = self.used(at_work, task)?;
         if let Some(when) = &it.when
             && !self.render.truth(when, &scope)?
         {
@@ -200,32 +222,43 @@ impl Run<'_> {
         }
         let Some(each) = &it.for_each else { return Ok(Looked::Once) };
         let items = action::items(&it.id.value, self.render.value(&each.items, &scope)?)?;
-        Ok(Looked::Each(items))
+        Ok(Looked::Each(items, scope))
     }
 
-    /// What the templates of a task know.
-    fn scope(&self, at_work: &AtWork<'_>, task: Index) -> Result<Scope, ToolError> {
+    /// What the templates of a unit know. Of a loop's elements all is known alike but the element.
+    fn scope(&self, at_work: &AtWork<'_>, unit: Unit) -> Result<Scope, ToolError> {
+        let (Some(element), Some(of)) = (unit.element, at_work.loops.get(&unit.task)) else {
+            return self.used(at_work, unit.task);
+        };
+        let mut scope = of.scope.clone();
+        if let Some(each) = &self.flow.tasks[unit.task].for_each {
+            scope.element(&each.name, of.items.get(element).unwrap_or(&Value::Null));
+        }
+        Ok(scope)
+    }
+
+    /// What all templates know, with what this task uses.
+    fn used(&self, at_work: &AtWork<'_>, task: Index) -> Result<Scope, ToolError> {
         let it = &self.flow.tasks[task];
-        let mut used = Map::new();
+        let mut scope = at_work.known.clone();
+        scope.root("use");
         for of in &it.uses {
             let output = match at_work.plan.fate(of.task) {
                 Some(Fate::Done(value)) => Some(value),
                 _ => None,
             };
-            used.insert(of.name.value.clone(), action::used(&self.flow.tasks[of.task].id.value, of, output)?);
+            scope.put("use", &of.name.value, &action::used(&self.flow.tasks[of.task].id.value, of, output)?);
         }
-        let mut scope = self.known();
-        scope.insert("use".into(), Value::Object(used));
         Ok(scope)
     }
 
     /// What all templates know.
     fn known(&self) -> Scope {
         let mut scope = Scope::new();
-        scope.insert("inputs".into(), Value::Object(self.inputs.clone()));
-        let secrets = self.secrets.values().map(|(name, value)| (name.to_owned(), value.into()));
-        scope.insert("secrets".into(), Value::Object(secrets.collect()));
-        scope.insert("env".into(), Value::Object(self.env.clone()));
+        ["inputs", "secrets", "env"].into_iter().for_each(|root| scope.root(root));
+        self.inputs.iter().for_each(|(name, value)| scope.put("inputs", name, value));
+        self.secrets.values().for_each(|(name, value)| scope.put("secrets", name, &value.into()));
+        self.env.iter().for_each(|(name, value)| scope.put("env", name, value));
         scope
     }
 
@@ -234,13 +267,8 @@ impl Run<'_> {
         let name = self.named(unit.task, unit.element);
         let resumed = if self.done.resumed > 0 { format!(".{}", self.done.resumed) } else { String::new() };
         let origin = format!("{name}#{attempt}{resumed}");
-        let read = self.scope(at_work, unit.task).and_then(|mut scope| {
-            if let (Some(each), Some(element)) = (&it.for_each, unit.element) {
-                let item = at_work.items.get(&unit.task).and_then(|items| items.get(element)).cloned();
-                scope.insert(each.name.clone(), item.unwrap_or_default());
-            }
-            action::action(it, &self.flow.model, &scope, self.render)
-        });
+        let read =
+            self.scope(at_work, unit).and_then(|scope| action::action(it, &self.flow.model, &scope, self.render));
         self.tell(RunEvent::TaskStarted { unit: name.clone(), attempt, verb: it.verb.name(), origin: origin.clone() })?;
         let now = self.world.now_ms();
         let cancel = Cancel::default();
@@ -249,7 +277,7 @@ impl Run<'_> {
         let order = match read {
             Ok(action) => Order { unit: name, origin, action, timeout_ms, cancel },
             Err(error) => {
-                at_work.tries.spawn(async move { (unit, Err(error)) });
+                at_work.tries.spawn(async move { (unit, Err(Unmade::from(error))) });
                 return Ok(());
             }
         };
@@ -276,7 +304,7 @@ impl Run<'_> {
         }
     }
 
-    fn ended(&self, at_work: &mut AtWork<'_>, unit: Unit, result: Result<Made, ToolError>) -> Result<(), Fault> {
+    fn ended(&self, at_work: &mut AtWork<'_>, unit: Unit, result: Result<Made, Unmade>) -> Result<(), Fault> {
         let afloat = at_work.afloat.remove(&unit);
         let (attempt, began) = afloat.as_ref().map_or((1, at_work.began), |afloat| (afloat.attempt, afloat.began));
         let took_ms = self.world.now_ms().saturating_sub(began);
@@ -294,21 +322,23 @@ impl Run<'_> {
                 })?;
                 Fate::Done(output)
             }
-            Err(error) => {
+            Err(Unmade { error, spent, rest_ms }) => {
+                at_work.spent = at_work.spent.plus(spent);
                 let error = self.hidden(error);
                 let now = self.world.now_ms();
-                let again = if may_pass(error.code) { at_work.plan.again(unit, now) } else { None };
+                let again = if may_pass(error.code) { at_work.plan.again(unit, now, rest_ms) } else { None };
                 if let Some(due) = again {
                     self.tell(RunEvent::TaskFailed {
                         unit: self.named(unit.task, unit.element),
                         attempt,
                         error,
                         took_ms,
+                        spent,
                         again_ms: Some(due - now),
                     })?;
                     return Ok(());
                 }
-                self.instead(at_work, unit, error, took_ms, attempt)?
+                self.instead(at_work, unit, error, Try { attempt, took_ms, spent })?
             }
         };
         let settled = at_work.plan.ended(unit, fate);
@@ -325,33 +355,23 @@ impl Run<'_> {
 
     /// A loop is settled: its elements have its output.
     fn loop_completed(&self, at_work: &mut AtWork<'_>, task: Index) -> Result<(), Fault> {
-        at_work.items.remove(&task);
-        let unit = self.named(task, None);
+        let began = at_work.loops.remove(&task).map(|of| of.began);
+        let took_ms = began.map_or(0, |began| self.world.now_ms().saturating_sub(began));
+        let (unit, spent) = (self.named(task, None), Spent::default());
         match at_work.plan.fate(task) {
             Some(Fate::Failed(error)) => {
                 let error = error.clone();
-                self.tell(RunEvent::TaskFailed { unit, attempt: 1, error, took_ms: 0, again_ms: None })
+                self.tell(RunEvent::TaskFailed { unit, attempt: 1, error, took_ms, spent, again_ms: None })
             }
-            _ => self.tell(RunEvent::TaskCompleted {
-                unit,
-                output: None,
-                took_ms: 0,
-                spent: Spent::default(),
-                call: None,
-                instead_of: None,
-            }),
+            _ => {
+                self.tell(RunEvent::TaskCompleted { unit, output: None, took_ms, spent, call: None, instead_of: None })
+            }
         }
     }
 
     /// What a failure means, by `on_error`.
-    fn instead(
-        &self,
-        at_work: &AtWork<'_>,
-        unit: Unit,
-        error: ToolError,
-        took_ms: u64,
-        attempt: u32,
-    ) -> Result<Fate, Fault> {
+    fn instead(&self, at_work: &AtWork<'_>, unit: Unit, error: ToolError, tried: Try) -> Result<Fate, Fault> {
+        let Try { attempt, took_ms, spent } = tried;
         let name = self.named(unit.task, unit.element);
         // What was cancelled has not failed: nothing stands for it.
         let on_error =
@@ -360,11 +380,11 @@ impl Run<'_> {
             OnError::Fail => Err(error.clone()),
             OnError::Skip => {
                 let why = format!("it failed: {} {}", error.code, error.message);
-                self.tell(RunEvent::TaskSkipped { unit: name, why: why.clone(), failed: Some(error) })?;
+                self.tell(RunEvent::TaskSkipped { unit: name, why: why.clone(), failed: Some(error), spent })?;
                 return Ok(Fate::Skipped(why));
             }
             OnError::Value(value) => {
-                let scope = self.scope(at_work, unit.task).unwrap_or_else(|_| self.known());
+                let scope = self.scope(at_work, unit).unwrap_or_else(|_| at_work.known.clone());
                 self.render.value(value, &scope)
             }
         };
@@ -375,7 +395,7 @@ impl Run<'_> {
                     unit: name,
                     output: Some(output.clone()),
                     took_ms,
-                    spent: Spent::default(),
+                    spent,
                     call: None,
                     instead_of: Some(error),
                 })?;
@@ -383,9 +403,14 @@ impl Run<'_> {
             }
             Err(error) => {
                 let error = self.hidden(error);
-                let failed =
-                    RunEvent::TaskFailed { unit: name, attempt, error: error.clone(), took_ms, again_ms: None };
-                self.tell(failed)?;
+                self.tell(RunEvent::TaskFailed {
+                    unit: name,
+                    attempt,
+                    error: error.clone(),
+                    took_ms,
+                    spent,
+                    again_ms: None,
+                })?;
                 Ok(Fate::Failed(error))
             }
         }
@@ -407,26 +432,31 @@ impl Run<'_> {
             let most = limits.timeout.as_ref().map(|most| most.value).unwrap_or_default();
             return reached(
                 format!("the run took longer than `limits.timeout`, {most:?}"),
-                "resume it, or raise the limit",
+                "resume the run; the limit may be raised in the file before",
             );
         }
-        let spent = at_work.spent;
+        let spent = self.all_spent(at_work);
         if let Some(most) = limits.tokens.as_ref().filter(|most| spent.tokens > most.value) {
             let message = format!("the run took {} tokens, more than `limits.tokens`, {}", spent.tokens, most.value);
-            return reached(message, "raise the limit, and resume it");
+            return reached(message, "raise the limit in the file, and resume the run");
         }
         let cost = spent.cost_micros.unwrap_or(0);
         if let Some(most) = limits.cost_micros.as_ref().filter(|most| cost > most.value) {
             let dollars = |micros: u64| format!("${:.4}", micros as f64 / 1e6);
             let message =
                 format!("the run cost {}, more than `limits.cost_usd`, {}", dollars(cost), dollars(most.value));
-            return reached(message, "raise the limit, and resume it");
+            return reached(message, "raise the limit in the file, and resume the run");
         }
         None
     }
 
+    /// What models took, of all processes.
+    fn all_spent(&self, at_work: &AtWork<'_>) -> Spent {
+        self.done.spent.plus(at_work.spent)
+    }
+
     /// Ends what runs, and the run.
-    async fn stop(&self, mut at_work: AtWork<'_>) -> Result<Ended, Fault> {
+    async fn stop(&self, at_work: &mut AtWork<'_>) -> Result<Ended, Fault> {
         at_work.afloat.values().for_each(|afloat| afloat.cancel.cancel());
         let until = self.world.now_ms().saturating_add(GRACE_MS);
         while !at_work.tries.is_empty() && self.world.now_ms() < until {
@@ -436,8 +466,11 @@ impl Run<'_> {
                     if let Some((unit, result)) = tried.map(joined) {
                         // What has ended after all has ended; what was cancelled begins anew another time.
                         match result {
-                            Err(error) if error.code == code::CANCELLED => _ = at_work.afloat.remove(&unit),
-                            result => self.ended(&mut at_work, unit, result)?,
+                            Err(unmade) if unmade.error.code == code::CANCELLED => {
+                                at_work.spent = at_work.spent.plus(unmade.spent);
+                                at_work.afloat.remove(&unit);
+                            }
+                            result => self.ended(at_work, unit, result)?,
                         }
                     }
                 }
@@ -445,13 +478,14 @@ impl Run<'_> {
             }
         }
         let took_ms = self.world.now_ms().saturating_sub(at_work.began);
-        let ended = match at_work.bound {
+        let spent = self.all_spent(at_work);
+        let ended = match at_work.bound.take() {
             Some(error) => {
-                self.tell(RunEvent::Aborted { error: error.clone(), took_ms })?;
+                self.tell(RunEvent::Aborted { error: error.clone(), took_ms, spent })?;
                 Ended::Aborted(error)
             }
             None => {
-                self.tell(RunEvent::Paused { took_ms })?;
+                self.tell(RunEvent::Paused { took_ms, spent })?;
                 Ended::Paused
             }
         };
@@ -473,14 +507,15 @@ impl Run<'_> {
             })
             .collect();
         let outputs = if failed.is_empty() { self.outputs(at_work) } else { Err(failure(&failed)) };
+        let spent = self.all_spent(at_work);
         let ended = match outputs {
             Ok(outputs) => {
-                self.tell(RunEvent::Completed { outputs: outputs.clone(), took_ms, spent: at_work.spent })?;
+                self.tell(RunEvent::Completed { outputs: outputs.clone(), took_ms, spent })?;
                 Ended::Completed(outputs)
             }
             Err(error) => {
                 let error = self.hidden(error);
-                self.tell(RunEvent::Failed { error: error.clone(), took_ms, spent: at_work.spent })?;
+                self.tell(RunEvent::Failed { error: error.clone(), took_ms, spent })?;
                 Ended::Failed(error)
             }
         };
@@ -492,12 +527,13 @@ impl Run<'_> {
         if self.flow.outputs.is_empty() {
             return Ok(Map::new());
         }
-        let made = self.flow.tasks.iter().enumerate().filter_map(|(at, task)| match at_work.plan.fate(at)? {
-            Fate::Done(value) => Some((task.id.value.clone(), value.clone())),
-            _ => None,
-        });
-        let mut scope = self.known();
-        scope.insert("tasks".into(), Value::Object(made.collect()));
+        let mut scope = at_work.known.clone();
+        scope.root("tasks");
+        for (at, task) in self.flow.tasks.iter().enumerate() {
+            if let Some(Fate::Done(value)) = at_work.plan.fate(at) {
+                scope.put("tasks", &task.id.value, value);
+            }
+        }
         let output = |(name, value): &(crate::model::At<String>, crate::model::Dynamic)| {
             Ok((name.value.clone(), self.secrets.hide_in(self.render.value(value, &scope)?)))
         };
@@ -510,74 +546,31 @@ struct AtWork<'f> {
     plan: Plan<'f>,
     tries: JoinSet<Tried>,
     afloat: BTreeMap<Unit, Afloat>,
-    /// The elements of loops at work.
-    items: BTreeMap<Index, Arc<Vec<Value>>>,
+    /// What all templates know.
+    known: Scope,
+    /// The loops at work.
+    loops: BTreeMap<Index, Loop>,
+    /// What models took in this process.
     spent: Spent,
     /// The bound that was reached.
     bound: Option<ToolError>,
     began: u64,
 }
 
-/// A try that runs.
-struct Afloat {
-    cancel: Cancel,
+/// A loop at work.
+struct Loop {
+    items: Vec<Value>,
+    /// What the templates of every element know.
+    scope: Scope,
     began: u64,
-    attempt: u32,
 }
 
 /// What a task turns out to be, looked at.
 enum Looked {
     Not,
     Once,
-    Each(Vec<Value>),
-}
-
-/// Failures that another try cannot mend: what was refused stays refused, what was cancelled is not wanted.
-const FOR_GOOD: &[Code] = &[
-    code::CANCELLED,
-    code::PERMISSION_DENIED,
-    code::OUT_OF_BOUNDS,
-    code::TOOL_REMOVED,
-    code::UNKNOWN_TOOL,
-    code::BAD_ARGUMENTS,
-    code::BUDGET_SPENT,
-    code::HOOK_REFUSED,
-    code::RUN_DATA,
-    code::RUN_LIMIT,
-    code::RUN_NOT_ALLOWED,
-];
-
-fn may_pass(code: Code) -> bool {
-    !FOR_GOOD.contains(&code)
-}
-
-/// A try within its time. One whose time is up is cancelled, and given a moment to end by itself.
-async fn within(world: &dyn World, order: Order) -> Result<Made, ToolError> {
-    let (name, timeout_ms, cancel) = (order.unit.clone(), order.timeout_ms, order.cancel.clone());
-    let until = world.now_ms().saturating_add(timeout_ms);
-    let mut trying = world.perform(order);
-    tokio::select! {
-        biased;
-        made = &mut trying => return made,
-        () = world.until(until) => {}
-    }
-    cancel.cancel();
-    tokio::select! {
-        biased;
-        // What it made in that moment came too late: its task has failed.
-        _ = &mut trying => {}
-        () = world.until(until.saturating_add(GRACE_MS)) => {}
-    }
-    let message = format!("`{name}` took longer than {:?}", std::time::Duration::from_millis(timeout_ms));
-    Err(ToolError::new(code::TASK_TIMEOUT, message).hint("raise `timeout` of the task, or give it `retry`"))
-}
-
-fn joined(tried: Result<Tried, tokio::task::JoinError>) -> Tried {
-    match tried {
-        Ok(tried) => tried,
-        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        Err(_) => unreachable!("nobody aborts a try"),
-    }
+    /// The elements, and what the templates of all of them know.
+    Each(Vec<Value>, Scope),
 }
 
 fn failure(failed: &[(&str, &ToolError)]) -> ToolError {

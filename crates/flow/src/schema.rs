@@ -4,6 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::shape::{DEFINED, DOCUMENT, Shape, VERBS};
 
+/// What the schema is called, wherever it lies.
+const ID: &str = "urn:nika:workflow:1";
+
 /// The schema of `nika/workflow@1`, draft 2020-12.
 pub fn schema() -> Value {
     let mut defs = Map::new();
@@ -37,6 +40,7 @@ pub fn schema() -> Value {
     }
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
+    schema.insert("$id".to_owned(), ID.into());
     schema.insert("title".to_owned(), "A workflow of Nika: nika/workflow@1".into());
     schema.extend(object(&DOCUMENT).as_object().cloned().unwrap_or_default());
     schema.insert("$defs".to_owned(), defs.into());
@@ -91,6 +95,16 @@ mod tests {
         for name in defs.keys() {
             assert!(found.iter().any(|reference| reference.ends_with(&format!("/{name}"))), "{name} is used nowhere");
         }
+    }
+
+    #[test]
+    fn it_has_a_name_and_the_readers_bounds() {
+        let schema = schema();
+        assert_eq!(schema["$id"], ID);
+        for of in ["task", "for_each"] {
+            assert_eq!(schema["$defs"][of]["properties"]["concurrency"]["maximum"], crate::shape::MOST_AT_ONCE, "{of}");
+        }
+        assert_eq!(schema["$defs"]["limits"]["properties"]["parallel"]["maximum"], crate::shape::MOST_AT_ONCE);
     }
 
     #[test]

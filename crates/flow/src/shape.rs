@@ -42,6 +42,10 @@ const IDS: &str = r##"{"oneOf":[{"$ref":"#/$defs/id"},{"type":"array","items":{"
 const ANY: &str = "true";
 const OBJECT: &str = r#"{"type":"object"}"#;
 const COUNT: &str = r#"{"type":"integer","minimum":1}"#;
+/// Tasks, or elements of a loop, at once.
+pub const MOST_AT_ONCE: u64 = 64;
+/// The same as a schema.
+const AT_ONCE: &str = r#"{"type":"integer","minimum":1,"maximum":64}"#;
 
 /// The whole document.
 pub const DOCUMENT: Shape = Shape {
@@ -59,7 +63,7 @@ pub const DOCUMENT: Shape = Shape {
         ),
         key(
             "secrets",
-            r##"{"type":"array","items":{"$ref":"#/$defs/name"}}"##,
+            r##"{"oneOf":[{"$ref":"#/$defs/name"},{"type":"array","items":{"$ref":"#/$defs/name"}}]}"##,
             "Environment variables whose values are shown nowhere: `{{ secrets.NAME }}`.",
         ),
         key("permits", r##"{"$ref":"#/$defs/permits"}"##, "What it may do; all else is denied."),
@@ -117,7 +121,7 @@ pub const FS: Shape = Shape {
 pub const LIMITS: Shape = Shape {
     what: "`limits`",
     keys: &[
-        key("parallel", r#"{"type":"integer","minimum":1,"maximum":64}"#, "Tasks at once: 8 when nothing is said."),
+        key("parallel", AT_ONCE, "Tasks at once: 8 when nothing is said."),
         key("timeout", SPAN, "Of the whole run: no limit when nothing is said."),
         key("cost_usd", r#"{"type":"number","minimum":0}"#, "What models may cost, in US dollars."),
         key("tokens", COUNT, "Tokens that models may read and write."),
@@ -155,7 +159,7 @@ pub const TASK: Shape = Shape {
             r##"{"$ref":"#/$defs/name"}"##,
             "What an element is called in templates: `item` when nothing is said.",
         ),
-        key("concurrency", COUNT, "Elements at once: 1 when nothing is said."),
+        key("concurrency", AT_ONCE, "Elements at once: 1 when nothing is said."),
         key(
             "fail_fast",
             r#"{"type":"boolean"}"#,
@@ -167,7 +171,11 @@ pub const TASK: Shape = Shape {
             r##"{"oneOf":[{"type":"integer","minimum":1,"maximum":100},{"$ref":"#/$defs/retry"}]}"##,
             "Tries, the first one included.",
         ),
-        key("timeout", SPAN, "Of one try: 60s for exec, 30s for fetch and invoke, 120s for infer, 10m for agent."),
+        key(
+            "timeout",
+            SPAN,
+            "Of one try: 60s for exec (at most 10m), 30s for fetch (its most) and invoke, 120s for infer, 10m for agent.",
+        ),
         key(
             "on_error",
             r##"{"oneOf":[{"enum":["fail","skip"]},{"$ref":"#/$defs/on_error"}]}"##,
@@ -208,7 +216,7 @@ pub const FOR_EACH: Shape = Shape {
             r##"{"$ref":"#/$defs/name"}"##,
             "What an element is called in templates: `item` when nothing is said.",
         ),
-        key("concurrency", COUNT, "Elements at once: 1 when nothing is said."),
+        key("concurrency", AT_ONCE, "Elements at once: 1 when nothing is said."),
         key(
             "fail_fast",
             r#"{"type":"boolean"}"#,
@@ -283,7 +291,7 @@ pub const FETCH: Shape = Shape {
     what: "`fetch`",
     keys: &[
         must("url", WORD, "Where; its host has to be one of `permits.net`."),
-        key("method", r#"{"enum":["GET","HEAD","POST","PUT","PATCH","DELETE"]}"#, "GET when nothing is said."),
+        key("method", r#"{"enum":["GET","POST","PUT","PATCH","DELETE"]}"#, "GET when nothing is said."),
         key("headers", NAMED, "Sent."),
         key("body", ANY, "Sent: text as it is, anything else as JSON."),
         key(

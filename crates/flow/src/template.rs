@@ -14,7 +14,7 @@ mod source;
 
 pub(crate) use engine::condition_source;
 pub use engine::{Context, DataError, DataKind, Templates};
-pub(crate) use source::source;
+pub(crate) use source::{Source, source};
 
 /// Whether a text holds templates.
 pub fn is_template(text: &str) -> bool {

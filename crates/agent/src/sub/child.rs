@@ -196,7 +196,7 @@ impl Child {
             dismissed: false,
             _seat: seat,
         };
-        child.announce(depth, tools, order).map_err(fault)?;
+        child.announce(depth, tools, order)?;
         Ok(child)
     }
 
@@ -236,7 +236,7 @@ impl Child {
 
     /// Works on a task until it ends, one way or another. May be told more afterwards.
     pub(crate) async fn work(&mut self, task: &str) -> Result<Ended, ToolError> {
-        let ended = self.agent.run(task).await.map_err(fault)?;
+        let ended = self.agent.run(task).await?;
         self.ended = Some(match self.ended.take() {
             None => ended.clone(),
             Some(before) => together(before, ended.clone()),
@@ -261,7 +261,7 @@ impl Child {
             }),
         };
         let ended = self.ended.clone().unwrap_or_else(unbegun);
-        self.say_end(&ended).map_err(fault)?;
+        self.say_end(&ended)?;
         self.dismissed = true;
         Ok(Finished {
             transcript: self.crew.state.dir().join("transcripts").join(format!("{id}.jsonl")),
@@ -439,10 +439,6 @@ fn unbegun() -> Ended {
         turns: 0,
         calls: 0,
     }
-}
-
-pub(super) fn fault(fault: Fault) -> ToolError {
-    ToolError::new(fault.code, fault.message)
 }
 
 fn object(value: Value) -> Map<String, Value> {

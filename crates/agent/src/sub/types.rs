@@ -11,13 +11,12 @@
 //! You review changes. …
 //! ```
 //!
-//! The front matter is read line by line and not as YAML: files that other systems take hold descriptions with
-//! colons in them, which YAML refuses. What narrows an agent is understood or the file is not used; what says
-//! nothing about its rights (a colour) is left aside. A type only ever narrows: the agent stands no wider than
-//! who starts it, whatever its file says.
+//! What narrows an agent is understood or the file is not used; what says nothing about its rights (a colour) is left
+//! aside. A type only ever narrows: the agent stands no wider than who starts it, whatever its file says.
 
 use std::fmt;
 
+use nika_contract::front::{self, Field};
 use nika_contract::{ToolError, code, text};
 use nika_guard::Mode;
 
@@ -64,24 +63,16 @@ const MOST_TURNS: u32 = 10_000;
 /// Reads one file; `at` is how errors name it.
 pub fn parse(markdown: &str, at: &str) -> Result<AgentType, TypeError> {
     let wrong = |line: usize, why: String| TypeError { at: at.to_owned(), line, why };
-    let markdown = markdown.strip_prefix('\u{feff}').unwrap_or(markdown);
-    let mut lines = markdown.lines().enumerate().map(|(at, line)| (at + 1, line));
-    if lines.next().is_none_or(|(_, line)| line.trim_end() != "---") {
-        return Err(wrong(1, "begin with a line `---`, then `name:` and `description:`, then `---`".into()));
-    }
-    let mut head = Vec::new();
-    let mut closed = 0;
-    for (number, line) in lines {
-        if line.trim_end() == "---" {
-            closed = number;
-            break;
-        }
-        head.push((number, line));
-    }
-    if closed == 0 {
-        return Err(wrong(head.last().map_or(1, |(line, _)| *line), "end the front matter with a line `---`".into()));
-    }
-    let prompt: Vec<&str> = markdown.lines().skip(closed).collect();
+    let (Some(head), body) = front::parts(markdown) else {
+        let begun = markdown.trim_start_matches('\u{feff}').lines().next().is_some_and(|line| line.trim_end() == "---");
+        return Err(match begun {
+            true => wrong(markdown.lines().count(), "end the front matter with a line `---`".into()),
+            false => wrong(1, "begin with a line `---`, then `name:` and `description:`, then `---`".into()),
+        });
+    };
+    // The lines between, and the two around them.
+    let closed = head.lines().count() + 2;
+    let prompt: Vec<&str> = body.lines().collect();
     let mut made = AgentType {
         name: String::new(),
         about: String::new(),
@@ -95,7 +86,7 @@ pub fn parse(markdown: &str, at: &str) -> Result<AgentType, TypeError> {
         from: at.to_owned(),
     };
     let mut seen = Vec::new();
-    for field in fields(&head).map_err(|(line, why)| wrong(line, why))? {
+    for field in front::fields(head).map_err(|(line, why)| wrong(line, why))? {
         let known = KEYS.iter().find(|(names, _)| names.contains(&field.key.as_str()));
         let Some((names, read)) = known else {
             made.ignored.push(field.key);
@@ -137,12 +128,12 @@ const KEYS: &[(&[&str], Read)] = &[
         Ok(())
     }),
     (&["tools", "allowed-tools", "allowedTools"], |made, field| {
-        let names = field.list()?;
+        let names = tools(field)?;
         made.tools = if names.iter().any(|name| name == "*") { None } else { Some(names) };
         Ok(())
     }),
     (&["disallowedTools", "disallowed-tools"], |made, field| {
-        made.without = field.list()?;
+        made.without = tools(field)?;
         Ok(())
     }),
     (&["mode", "permissionMode", "permission-mode"], |made, field| {
@@ -168,71 +159,19 @@ const KEYS: &[(&[&str], Read)] = &[
     }),
 ];
 
-/// A key with what stands behind it, and on the lines below.
-struct Field {
-    key: String,
-    line: usize,
-    rest: String,
-    below: Vec<String>,
-}
-
-impl Field {
-    /// As one text.
-    fn text(&self) -> String {
-        match self.rest.as_str() {
-            "" | ">" | ">-" => self.below.join(" ").trim().to_owned(),
-            "|" | "|-" => self.below.join("\n").trim().to_owned(),
-            rest => {
-                let all = std::iter::once(rest).chain(self.below.iter().map(String::as_str));
-                unquoted(&all.collect::<Vec<_>>().join(" ")).to_owned()
-            }
+/// Tools by their names; a rule about some calls of one is none.
+fn tools(field: &Field) -> Result<Vec<String>, String> {
+    let names = field.names();
+    match names.iter().find(|name| name.contains(['(', ')', ' '])) {
+        Some(name) => {
+            let bare = name.split(['(', ' ']).next().unwrap_or(name);
+            Err(format!(
+                "'{name}' lets only some calls of a tool through, which a type cannot; name `{bare}` alone and \
+                 write a rule for the rest"
+            ))
         }
+        None => Ok(names),
     }
-
-    /// As names: `a, b`, `[a, b]`, or one a line with `- `.
-    fn list(&self) -> Result<Vec<String>, String> {
-        let below = self.below.iter().map(|line| line.strip_prefix("- ").unwrap_or(line));
-        let all = std::iter::once(self.rest.as_str()).chain(below).collect::<Vec<_>>().join(",");
-        let all = all.trim().trim_matches(|c| c == '[' || c == ']' || c == ',');
-        let mut names = Vec::new();
-        for name in all.split(',').map(|name| unquoted(name.trim())).filter(|name| !name.is_empty()) {
-            if name.contains(['(', ')', ' ']) {
-                let bare = name.split(['(', ' ']).next().unwrap_or(name);
-                return Err(format!(
-                    "'{name}' lets only some calls of a tool through, which a type cannot; name `{bare}` alone and \
-                     write a rule for the rest"
-                ));
-            }
-            names.push(name.to_owned());
-        }
-        Ok(names)
-    }
-}
-
-fn unquoted(text: &str) -> &str {
-    let within = |quote: char| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
-    within('"').or_else(|| within('\'')).unwrap_or(text)
-}
-
-/// The lines of the front matter as fields.
-fn fields(head: &[(usize, &str)]) -> Result<Vec<Field>, (usize, String)> {
-    let mut found: Vec<Field> = Vec::new();
-    for (number, line) in head {
-        let bare = line.trim();
-        if bare.is_empty() || bare.starts_with('#') {
-            continue;
-        }
-        let indented = line.starts_with([' ', '\t', '-']);
-        match (indented, bare.split_once(':'), found.last_mut()) {
-            (true, _, Some(last)) => last.below.push(bare.to_owned()),
-            (false, Some((key, rest)), _) => {
-                let (key, rest, below) = (key.trim().to_owned(), rest.trim().to_owned(), Vec::new());
-                found.push(Field { key, line: *number, rest, below });
-            }
-            _ => return Err((*number, format!("'{}' is no `key: value`", text::preview(bare, 60)))),
-        }
-    }
-    Ok(found)
 }
 
 /// A file as the program found it.

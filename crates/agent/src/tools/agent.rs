@@ -59,7 +59,21 @@ impl Tool for AgentTool {
     type Params = Params;
     const SPEC: Spec = Spec::new("agent", "Start agent", Group::Agent)
         .open_world()
-        .terms(&["subagent", "sub-agent", "delegate", "task", "worker", "parallel", "explore", "research", "worktree"])
+        .terms(&[
+            "subagent",
+            "sub-agent",
+            "delegate",
+            "task",
+            "worker",
+            "parallel",
+            "explore",
+            "research",
+            "worktree",
+            "helper",
+            "assistant",
+            "investigate",
+            "spawn",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {

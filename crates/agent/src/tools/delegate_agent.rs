@@ -106,7 +106,23 @@ impl Tool for DelegateAgent {
     type Params = Params;
     const SPEC: Spec = Spec::new("delegate_agent", "Delegate to agents", Group::Agent)
         .open_world()
-        .terms(&["agents", "subtasks", "delegate", "parallel", "graph", "depends", "fan out", "orchestrate"])
+        .terms(&[
+            "agents",
+            "subtasks",
+            "delegate",
+            "parallel",
+            "graph",
+            "depends",
+            "fan out",
+            "orchestrate",
+            "subagents",
+            "split",
+            "distribute",
+            "coordinate",
+            "several",
+            "independent",
+            "team",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {

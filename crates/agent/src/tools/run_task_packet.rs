@@ -289,8 +289,7 @@ async fn test(child: &Child, command: &str, cx: &Cx<'_>) -> Result<Tested, ToolE
         deferral: false,
         origin: Some("acceptance test".to_owned()),
     };
-    let outcome = child.crew().runtime.dispatch(child.session(), incoming).await;
-    let outcome = outcome.map_err(|fault| ToolError::new(fault.code, fault.message))?;
+    let outcome = child.crew().runtime.dispatch(child.session(), incoming).await?;
     let (exit_code, failed, output) = match &outcome.result {
         Ok(output) => {
             let exit = output.facts.iter().find(|(name, _)| *name == "exit_code").and_then(|(_, value)| value.as_i64());

@@ -12,7 +12,7 @@ use nika_testkit::{World, world, world_in};
 use serde_json::json;
 use tokio::sync::Barrier;
 
-use crate::scene::{Mark, Meeting, Object, Thinker, agent_in, calls, done, paired, run, words};
+use crate::scene::{Mark, Meeting, Thinker, agent_in, calls, done, paired, run, words};
 
 /// A world with a tool that returns once so many of its calls run.
 fn meeting_of(size: usize) -> World {
@@ -326,7 +326,7 @@ fn a_fault_leaves_pairs_too() {
 
 #[test]
 fn a_wanted_object_ends_the_run() {
-    let world = objects();
+    let world = world();
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let model = Thinker::says(vec![words("It is three."), calls(&[("structured_output", json!({"n": 3}))])]);
     let mut scene = agent_in(&world, "a", model.clone());
@@ -347,7 +347,7 @@ fn a_wanted_object_ends_the_run() {
 
 #[test]
 fn a_model_that_gives_no_object_is_told_once() {
-    let world = objects();
+    let world = world();
     let model = Thinker::says(vec![words("Three."), words("I said three.")]);
     let mut scene = agent_in(&world, "a", model);
     scene.agent.briefing.wanted = Some(json!({"type": "object"}));
@@ -357,14 +357,9 @@ fn a_model_that_gives_no_object_is_told_once() {
 
 #[test]
 fn an_object_that_nobody_wants_is_not_offered() {
-    let world = objects();
+    let world = world();
     let model = Thinker::says(vec![calls(&[("structured_output", json!({"n": 3}))]), words("ok")]);
     run(&world, &model);
     assert!(!model.asked()[0].tools.iter().any(|name| name.contains("structured")));
     assert!(model.asked()[1].results()[0].text.starts_with("NIKA-827"));
-}
-
-/// A world with a tool that takes any object.
-fn objects() -> World {
-    world().tool(Erased::boxed(Object))
 }

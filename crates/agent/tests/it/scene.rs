@@ -9,7 +9,7 @@ use nika_agent::provider::{
     Role, Sink, Stop, Usage,
 };
 use nika_agent::{Agent, Bounds, Briefing, Conversation, Ended, Happening, Watch, Why};
-use nika_contract::{BoxFuture, Cancel, Cx, Fault, Nobody, Output, Scene, Spec, Tool, ToolError, Wanted};
+use nika_contract::{BoxFuture, Cancel, Cx, Fault, Nobody, Output, Scene, Spec, Tool, ToolError};
 use nika_guard::{Effects, Place};
 use nika_runtime::Session;
 use nika_testkit::{TickingClock, World};
@@ -302,21 +302,3 @@ fixture!(Meeting, "meeting", |_: &Anything| Effects::read(Place::inside("/made-u
 fixture!(Mark, "mark", |params: &Anything| {
     Effects::write(Place::inside("/made-up", params.0["name"].as_str().unwrap_or_default()))
 });
-
-/// Takes the object that a caller wants.
-pub struct Object;
-
-impl Tool for Object {
-    type Params = Anything;
-    const SPEC: Spec =
-        Spec::new("structured_output", "Object", nika_contract::Group::Test).read_only().open_arguments();
-
-    fn effects(&self, _: &Anything, _: &Scene<'_>) -> Result<Effects, ToolError> {
-        Ok(Effects::session())
-    }
-
-    async fn run(&self, params: Anything, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        cx.session.slot::<Wanted>().answer(Value::Object(params.0));
-        Ok(Output::text("taken"))
-    }
-}

@@ -1,8 +1,7 @@
 //! `nika check`: what is wrong with workflows, before they run.
 
-mod script;
+mod beside;
 
-use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,93 +9,130 @@ use nika_contract::text::harmless;
 use nika_contract::{ToolError, code};
 use nika_flow::check::{Checked, Need, block};
 use nika_flow::finding::{Finding, Weight, excerpt, show};
-use nika_flow::{MAX_BYTES, picture};
+use nika_flow::picture;
 use nika_guard::PermitKind;
 use serde_json::{Map, Value, json};
 
 use crate::args::{self, Picture};
 use crate::compose::Ground;
-use crate::failure::{FAILED, Failure};
-use crate::flows::Around;
+use crate::failure::{self, FAILED, Failure};
+use crate::flows::{self, Around};
 use crate::out;
+use crate::render;
 use crate::world::World;
 
 pub fn run(args: &args::Check) -> Result<ExitCode, Failure> {
-    let world = World::look();
-    let ground = Ground::find(&world, &args.place)?;
-    let effective = ground.configure(&world, &args.standing)?;
-    let around = Around::new(world, ground, effective, args.standing.clone(), args.strict);
+    if args.schema {
+        out::pretty(&nika_flow::schema::schema())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.graph.is_some() && args.files.len() > 1 {
         return Err(Failure::usage("--graph draws one workflow at a time"));
     }
-    let mut clean = true;
-    let mut shown = Vec::new();
+    let world = World::look();
+    let ground = Ground::find(&world, &args.place)?;
+    let effective = ground.configure(&world, &args.standing)?;
+    let around = Around::new(world, ground, effective, args.strict);
+    let mut all = All { clean: true, unread: None, shown: Vec::new() };
     for file in &args.files {
-        let (name, text) = read(file)?;
-        if script::is_one(file) {
-            let fault = script::check(&name, &text);
-            clean &= fault.is_none();
-            let said = fault.as_ref().map_or_else(|| format!("{name}: fine, a script"), ToString::to_string);
-            // Stdout holds findings, unless a picture or a statement was asked for.
-            match (args.graph, args.infer_permits) {
-                _ if args.json => shown.push(script::object(&name, fault.as_ref())),
-                (None, false) => out::print(&format!("{}\n", harmless(&said)))?,
-                (Some(_), _) => return Err(Failure::usage("--graph draws a workflow, and this is a script")),
-                (None, true) => out::note(&format!("{}\n", harmless(&said))),
-            }
-            continue;
-        }
-        let checked = nika_flow::check(&text, &name, &around);
-        clean &= checked.is_clean();
-        match args.graph {
-            Some(format) => match &checked.flow {
-                Some(flow) if checked.is_clean() => draw(flow, format, args.output.as_deref())?,
-                _ => complain(&name, &text, &checked, around.colours_in_errors()),
-            },
-            None if args.json => shown.push(object(&name, &text, &checked)),
-            None if args.infer_permits => {
-                // Where it cannot be read, nobody knows what it needs.
-                if checked.flow.is_none() {
-                    complain(&name, &text, &checked, around.colours_in_errors());
-                } else {
-                    out::print(&statement(&checked.needs))?;
-                }
-            }
-            None => out::print(&report(&name, &text, &checked, around.colours()))?,
+        match read(file) {
+            Ok((name, text)) => look(file, &name, &text, args, &around, &mut all)?,
+            Err(Failure::Error(error)) => all.unread(file, error, args.json),
+            Err(nobody) => return Err(nobody),
         }
     }
     if args.json {
-        out::pretty(&json!({"clean": clean, "files": shown}))?;
+        // Of a file that cannot be read, the object is also that of the failure.
+        let mut object = all.unread.as_ref().map_or_else(|| json!({}), |error| render::error_object(error, None));
+        object["clean"] = all.clean.into();
+        object["files"] = all.shown.into();
+        out::pretty(&object)?;
     }
-    // A statement that was asked for is no fault of the document that lacks it.
-    let done = clean || (args.infer_permits && !args.json);
-    Ok(if done { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    Ok(match (all.unread, all.clean) {
+        (Some(error), _) => ExitCode::from(failure::exit(error.code)),
+        (None, true) => ExitCode::SUCCESS,
+        (None, false) => ExitCode::from(FAILED),
+    })
+}
+
+/// What came of all files so far.
+struct All {
+    clean: bool,
+    /// Why a file could not be read: the command ends by it.
+    unread: Option<ToolError>,
+    /// Of each file, for `--json`.
+    shown: Vec<Value>,
+}
+
+impl All {
+    /// A file that cannot be read is said, and the others are looked at all the same.
+    fn unread(&mut self, file: &Path, error: ToolError, as_json: bool) {
+        self.clean = false;
+        self.shown.push(beside::unread(&file.display().to_string(), Some(&error)));
+        if !as_json {
+            out::complain(&format!("error: {}", failure::text(&error)));
+        }
+        self.unread = Some(error);
+    }
+}
+
+/// One file.
+fn look(
+    file: &Path,
+    name: &str,
+    text: &str,
+    args: &args::Check,
+    around: &Around,
+    all: &mut All,
+) -> Result<(), Failure> {
+    if let Some(kind) = beside::kind(file) {
+        let fault = kind.check(name, text);
+        all.clean &= fault.is_none();
+        let said = fault.as_ref().map_or_else(|| format!("{name}: fine, a {}", kind.what), ToString::to_string);
+        // Stdout holds findings, unless a picture or a statement was asked for.
+        match (args.graph, args.infer_permits) {
+            _ if args.json => all.shown.push(kind.object(name, fault.as_ref())),
+            (None, false) => out::print(&format!("{}\n", harmless(&said)))?,
+            (Some(_), _) => {
+                return Err(Failure::usage(format!("--graph draws a workflow, and this is a {}", kind.what)));
+            }
+            (None, true) => out::note(&format!("{}\n", harmless(&said))),
+        }
+        return Ok(());
+    }
+    let mut checked = nika_flow::check(text, name, around);
+    match args.graph {
+        Some(format) => match &checked.flow {
+            Some(flow) if checked.is_clean() => draw(flow, format, args.output.as_deref())?,
+            _ => complain(name, text, &checked, around.colours_in_errors()),
+        },
+        None if args.json => all.shown.push(object(name, text, &checked)),
+        None if args.infer_permits => {
+            // A statement that was asked for is no fault of the document that lacks it; all else is.
+            checked.findings.retain(|finding| finding.is_error() && !lacks_a_line(finding));
+            if !checked.is_clean() {
+                complain(name, text, &checked, around.colours_in_errors());
+            }
+            // Where it cannot be read, nobody knows what it needs.
+            if checked.flow.is_some() {
+                out::print(&statement(&checked.needs))?;
+            }
+        }
+        None => out::print(&report(name, text, &checked, around.colours()))?,
+    }
+    all.clean &= checked.is_clean();
+    Ok(())
+}
+
+/// Whether a line of `permits` would mend it.
+fn lacks_a_line(finding: &Finding) -> bool {
+    finding.code == code::FLOW_PERMIT && finding.suggestion.is_some()
 }
 
 /// A file's name as findings show it, and its text.
 pub(super) fn read(file: &Path) -> Result<(String, String), Failure> {
     let name = if file.as_os_str() == "-" { "stdin".to_owned() } else { file.display().to_string() };
-    let failed = |why: String| -> Failure {
-        ToolError::new(code::BAD_ARGUMENTS, format!("{} cannot be read: {why}", harmless(&name))).into()
-    };
-    let mut bytes = Vec::new();
-    // One byte more than is taken says that it is too large.
-    let most = MAX_BYTES as u64 + 1;
-    if file.as_os_str() == "-" {
-        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
-    } else {
-        let about = std::fs::metadata(file).map_err(|error| failed(error.to_string()))?;
-        if !about.is_file() {
-            return Err(failed("it is no regular file".to_owned()));
-        }
-        let opened = std::fs::File::open(file).map_err(|error| failed(error.to_string()))?;
-        opened.take(most).read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
-    }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
-        failed(format!("line {} is not UTF-8", line + 1))
-    })?;
-    Ok((name, text))
+    Ok((name, flows::text_of(file)?))
 }
 
 /// Findings and a line that sums up.

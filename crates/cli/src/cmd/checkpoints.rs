@@ -6,7 +6,7 @@ use serde_json::Map;
 
 use crate::args::{self, Standing};
 use crate::arguments::Gathered;
-use crate::cmd::call::{Wanted, perform, said};
+use crate::cmd::call::{Wanted, perform};
 use crate::compose::{Ground, Shape};
 use crate::failure::Failure;
 use crate::world::World;
@@ -21,12 +21,10 @@ pub fn run(args: args::Checkpoints) -> Result<ExitCode, Failure> {
         answers: &[],
         shape: Shape::default(),
     };
-    said(args.output, || {
-        let ground = Ground::find(&world, &args.place)?;
-        let effective = ground.configure(&world, &Standing::default())?;
-        perform(&world, &ground, effective, &wanted, |_, _| {
-            let limit = args.limit.map(|limit| ("limit".to_owned(), limit.into()));
-            Ok(Gathered { arguments: Map::from_iter(limit), took_stdin: false })
-        })
+    let ground = Ground::find(&world, &args.place)?;
+    let effective = ground.configure(&world, &Standing::default())?;
+    perform(&world, &ground, effective, &wanted, |_, _| {
+        let limit = args.limit.map(|limit| ("limit".to_owned(), limit.into()));
+        Ok(Gathered { arguments: Map::from_iter(limit), took_stdin: false })
     })
 }

@@ -8,6 +8,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nika_agent::provider::choose::{Configured, PROVIDERS, SCRIPTED};
+use nika_contract::text::near_names;
 use nika_contract::{AnyTool, Scene, SessionState, ToolError, code};
 use nika_flow::MAX_BYTES;
 use nika_flow::check::{Prices, Surroundings, ToolFacts};
@@ -17,7 +19,6 @@ use nika_mcp::client::Pool;
 use nika_runtime::{Dialect, Runtime};
 use serde_json::{Map, Value};
 
-use crate::args::Standing;
 use crate::compose::{self, Built, Ground, Shape};
 use crate::config::Effective;
 use crate::world::World;
@@ -29,7 +30,7 @@ pub struct Around {
     roots: Vec<PathBuf>,
     models: crate::config::Models,
     /// Of what the pipeline is built, where there is none yet.
-    unbuilt: Option<(Ground, Standing)>,
+    unbuilt: Option<(Ground, Effective)>,
     strict: bool,
     reach: OnceCell<Option<Reach>>,
     /// Servers that were asked, and what came of it.
@@ -54,9 +55,9 @@ impl Reach {
 
 impl Around {
     /// As configuration has it here.
-    pub fn new(world: World, ground: Ground, effective: Effective, standing: Standing, strict: bool) -> Around {
-        let (roots, models) = (ground.roots().to_vec(), effective.models);
-        let unbuilt = Some((ground, standing));
+    pub fn new(world: World, ground: Ground, effective: Effective, strict: bool) -> Around {
+        let (roots, models) = (ground.roots().to_vec(), effective.models.clone());
+        let unbuilt = Some((ground, effective));
         Around { world, roots, models, unbuilt, strict, reach: OnceCell::new(), asked: RefCell::default() }
     }
 
@@ -86,10 +87,9 @@ impl Around {
     /// The pipeline; `None` where it cannot be built, and then nothing is known of tools.
     fn reach(&self) -> Option<&Reach> {
         let build = || {
-            let (ground, standing) = self.unbuilt.as_ref()?;
-            let effective = ground.configure(&self.world, standing).ok()?;
+            let (ground, effective) = self.unbuilt.as_ref()?;
             let shape = Shape { dialect: Some(Dialect::Nika), objects: true, ..Shape::default() };
-            Some(Reach::of(&compose::build(&self.world, ground, effective, shape).ok()?))
+            Some(Reach::of(&compose::build(&self.world, ground, effective.clone(), shape).ok()?))
         };
         self.reach.get_or_init(build).as_ref()
     }
@@ -154,6 +154,42 @@ impl Surroundings for Around {
         call.effects(&Scene { session: &SessionState::new("check", false) }).ok()
     }
 
+    fn refusal(&self, tool: &str, arguments: &Map<String, Value>) -> Option<String> {
+        let tool = self.found(tool)?;
+        let error = match tool.parse(Value::Object(arguments.clone())) {
+            Err(error) => error,
+            Ok(call) => {
+                let session = SessionState::new("check", false);
+                let scene = Scene { session: &session };
+                call.effects(&scene).err().or_else(|| call.inquires(&scene).err())?
+            }
+        };
+        // What it says of the world may be another when the call is made; what it says of its arguments stays.
+        (error.code == code::BAD_ARGUMENTS).then_some(error.message)
+    }
+
+    fn provider(&self, name: &str) -> Option<String> {
+        // A run knows what its command line says, which stands over the document's word.
+        self.unbuilt.as_ref()?;
+        let configured = &self.models.configured;
+        if may_choose(configured, name) {
+            return None;
+        }
+        let known = || PROVIDERS.iter().map(|row| row.name).chain([SCRIPTED]);
+        if known().any(|known| known == name) || configured.providers.contains_key(name) {
+            return Some(format!(
+                "the provider `{name}` is one that only a person can choose; take it out, and run with `--provider {name}`"
+            ));
+        }
+        let all: Vec<String> =
+            known().chain(configured.providers.keys().map(String::as_str)).map(str::to_owned).collect();
+        let hint = match near_names(name, all.clone(), 1).first() {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there is {}", all.join(", ")),
+        };
+        Some(format!("there is no provider `{name}`; {hint}"))
+    }
+
     fn prices(&self, provider: Option<&str>, model: Option<&str>) -> Option<Prices> {
         let configured = &self.models.configured;
         let provider = provider.or(configured.provider.as_deref())?;
@@ -176,7 +212,7 @@ impl Surroundings for Around {
     }
 
     fn unfit(&self, schema: &Value) -> Vec<String> {
-        nika_tools::talk::schema::check(schema).iter().map(ToString::to_string).collect()
+        nika_contract::fit::check(schema).iter().map(ToString::to_string).collect()
     }
 
     fn missing(&self, tool: &str) -> Option<String> {
@@ -189,10 +225,17 @@ impl Surroundings for Around {
     }
 }
 
+/// Whether a file of the repository may choose this provider: among those that are known, and it opens no file and no
+/// address.
+pub(super) fn may_choose(configured: &Configured, provider: &str) -> bool {
+    PROVIDERS.iter().any(|row| row.name == provider && row.address.is_some())
+        || configured.provider.as_deref() == Some(provider)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nika_tools::talk::schema::{check, validate};
+    use nika_contract::fit::{check, validate};
 
     /// Documents of the page, and of the schema's own making.
     const PAGE: &str = include_str!("../../../../docs/workflows.md");
@@ -205,12 +248,15 @@ mod tests {
         let (document, _) = rest.split_once("```").expect("its block ends");
         let value = |text: &str| serde_saphyr::from_str::<Value>(text).expect("it is YAML");
         assert_eq!(validate(&schema, &value(document)), []);
+        let secret = "schema: nika/workflow@1\nsecrets: TOKEN\ntasks: [{id: a, infer: x}]\n";
+        assert_eq!(validate(&schema, &value(secret)), []);
         let task = |task: &str| value(&format!("schema: nika/workflow@1\ntasks:\n  - {task}\n"));
         for fine in [
             "{id: a, exec: {shell: 'ls | wc'}}",
             "{id: a, for_each: {items: [1], as: x}, infer: hi, on_error: {value: null}, retry: {attempts: 2, backoff: 1s}}",
             "{id: a, use: {x: 'b ?? 1', y: {path: b.c, default: []}}, agent: {prompt: x, tools: [read]}, output: {format: json}}",
             "{id: a, invoke: {mcp: s, resource: 'x://y'}, timeout: 1h30m, depends_on: [b], when: true}",
+            "{id: a, infer: x, for_each: [1], concurrency: 64}",
             "{id: a, fetch: {url: 'https://a.org', method: POST, body: {x: 1}, headers: {n: 1}, read: answer}}",
         ] {
             assert_eq!(validate(&schema, &task(fine)), [], "{fine}");
@@ -225,6 +271,8 @@ mod tests {
             "{id: a, exec: {command: [ls], shell: ls}}",
             "{id: a, invoke: {params: {}}}",
             "{id: a, infer: x, retries: 3}",
+            "{id: a, infer: x, for_each: [1], concurrency: 65}",
+            "{id: a, fetch: {url: 'https://a.org', method: HEAD}}",
         ] {
             assert!(!validate(&schema, &task(slip)).is_empty(), "{slip}");
         }

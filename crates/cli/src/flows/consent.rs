@@ -3,7 +3,6 @@
 //! The yes is to these lines of this very file: a changed file asks again. It is kept when the person says *always*. An
 //! older document states nothing: of what its tasks need, nobody has written down a line, so all of it is shown.
 
-use std::io::{self, BufRead};
 use std::path::Path;
 
 use nika_contract::{ToolError, code, text};
@@ -12,8 +11,8 @@ use nika_guard::bash::{Site, analyse};
 use nika_guard::{Effect, ExecKind, PermitKind, PermitLine, Stance};
 use nika_store::{Hash, State, runs};
 
+use crate::ask::{Confirmed, confirmed};
 use crate::failure::Failure;
-use crate::out;
 use crate::world::World;
 
 /// What is asked, and whom.
@@ -50,20 +49,14 @@ impl Consent<'_> {
         };
         let lines = beyond.iter().filter(|line| line.kind != PermitKind::Env).map(shown).chain(given);
         let list: Vec<String> = lines.map(|line| format!("  {line}")).collect();
-        if self.world.has_person {
-            out::complain(&format!("{wants}:"));
-            list.iter().for_each(|line| out::complain(line));
-            out::complain("May it? [y]es, this once; [a]lways, until the file changes; [N]o:");
-            let mut answer = String::new();
-            io::stdin().lock().read_line(&mut answer)?;
-            match answer.trim().to_lowercase().as_str() {
-                "y" | "yes" => return Ok(beyond),
-                "a" | "always" => {
-                    runs::allow(self.runs, &key)?;
-                    return Ok(beyond);
-                }
-                _ => {}
+        let choice = "May it? [y]es, this once; [a]lways, until the file changes; [N]o:";
+        match confirmed(self.world, &format!("{wants}:\n{}\n{choice}", list.join("\n")))? {
+            Confirmed::Yes => return Ok(beyond),
+            Confirmed::Always => {
+                runs::allow(self.runs, &key)?;
+                return Ok(beyond);
             }
+            Confirmed::No => {}
         }
         let message = match unstated {
             true => format!("{wants} this, and nobody said yes:\n{}", list.join("\n")),

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use nika_agent::Briefing;
 use nika_agent::provider::Provider;
-use nika_agent::provider::choose::{PROVIDERS, Said};
+use nika_agent::provider::choose::Said;
+use nika_contract::text::harmless;
 use nika_contract::{ToolError, code};
 use nika_flow::check::block;
 use nika_flow::run::action::Model;
+use nika_flow::run::same::work_hash;
 use nika_flow::run::verbs;
 use nika_flow::run::verbs::Document;
 use nika_flow::tools::ENDING;
@@ -22,6 +24,7 @@ use nika_tools::talk::structured_output;
 use serde_json::Value;
 
 use super::Around;
+use super::around::may_choose;
 use crate::briefing::{self, For};
 use crate::compose::{self, Built};
 use crate::failure::Failure;
@@ -81,9 +84,33 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, ToolError> {
     Ok(bytes)
 }
 
+/// The text of a workflow that a person names; `-` is what comes from stdin. One that is too large is handed on as far
+/// as says so: the check has words for it.
+pub fn text_of(file: &Path) -> Result<String, Failure> {
+    let failed = |why: String| -> Failure {
+        let shown = file.display().to_string();
+        ToolError::new(code::BAD_ARGUMENTS, format!("{} cannot be read: {why}", harmless(&shown))).into()
+    };
+    let broken = |error: std::io::Error| failed(error.to_string());
+    let most = nika_flow::MAX_BYTES as u64 + 1;
+    let mut bytes = Vec::new();
+    if file.as_os_str() == "-" {
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(broken)?;
+    } else {
+        if !std::fs::metadata(file).map_err(broken)?.is_file() {
+            return Err(failed("it is no regular file".to_owned()));
+        }
+        std::fs::File::open(file).map_err(broken)?.take(most).read_to_end(&mut bytes).map_err(broken)?;
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        failed(format!("line {} is not UTF-8", line + 1))
+    })
+}
+
 /// The workflow at `path`, called `shown`, where a check finds no fault with it.
 pub fn open_document(path: &Path, shown: &str, around: &Around) -> Result<Document, Failure> {
-    Ok(document(&read(path, nika_flow::MAX_BYTES as u64)?, shown, around)?)
+    Ok(document(text_of(path)?.as_bytes(), shown, around)?)
 }
 
 fn document(bytes: &[u8], shown: &str, around: &Around) -> Result<Document, ToolError> {
@@ -118,6 +145,7 @@ fn document(bytes: &[u8], shown: &str, around: &Around) -> Result<Document, Tool
     Ok(Document {
         path: shown.to_owned(),
         hash: Hash::of(bytes).to_string(),
+        work_hash: work_hash(text),
         flow: Arc::new(flow),
         permits: Arc::new(permits),
     })
@@ -139,26 +167,20 @@ impl verbs::Library for Library {
             return Ok(Arc::clone(model));
         }
         let configured = &self.built.effective.models.configured;
-        let error = |failure: Failure| match failure {
-            Failure::Error(error) => error,
-            Failure::NobodyListens => ToolError::new(code::BUG, "the program's own output was closed"),
-        };
         let said = if self.said.provider.is_some() || self.said.model.is_some() { &self.said } else { wanted };
         if std::ptr::eq(said, wanted)
             && let Some(provider) = &wanted.provider
         {
             // A file of the repository names it: it chooses among providers that are known, and opens no file and no
             // address.
-            let known = PROVIDERS.iter().any(|row| row.name == provider && row.address.is_some())
-                || configured.provider.as_ref() == Some(provider);
-            if !known {
+            if !may_choose(configured, provider) {
                 let message =
                     format!("the workflow asks for the provider `{provider}`, which only a person can choose");
                 return Err(ToolError::new(code::NO_MODEL, message).hint(format!("nika run --provider {provider} …")));
             }
         }
         let said = Said { provider: said.provider.as_deref(), model: said.model.as_deref() };
-        models::model(&self.world, said, configured).map_err(error)
+        Ok(models::model(&self.world, said, configured)?)
     }
 
     fn briefing(&self) -> Briefing {

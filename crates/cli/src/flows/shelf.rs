@@ -4,7 +4,7 @@
 //! mode, plan and budgets hold for it as they are at each moment, its `permits` take away from them, and nothing is
 //! granted. Who is asked, and who cancels, are the caller's.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use nika_agent::sub::Fleet;
@@ -21,7 +21,7 @@ use nika_runtime::{Dialect, Session};
 use serde_json::{Map, Value};
 
 use super::library::read;
-use super::{By, Library, Wanted, within};
+use super::{By, Library, Wanted, files, within};
 use crate::compose::{self, Ground, Shape, Voice};
 use crate::config::Effective;
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ use crate::world::World;
 
 /// How deep sessions may stand below one another where one of them runs a workflow: workflows may run one another.
 const DEEPEST: usize = 8;
-/// Workflows that a list holds; more are not looked at.
+/// Workflows that a list holds, of all directories together; more are not looked at.
 const MOST: usize = 500;
 /// Directories below one another.
 const MOST_DEEP: usize = 6;
@@ -124,20 +124,15 @@ impl tools::Shelf for Shelf {
     }
 
     fn all(&self) -> Result<Vec<Filed>, ToolError> {
-        let mut all = Vec::new();
-        for place in tools::Shelf::directories(self)? {
-            let mut paths = Vec::new();
-            below(&place.path, MOST_DEEP, &mut paths);
-            paths.sort();
-            for path in paths {
-                let Some(text) = read(&path, MOST_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok()) else {
-                    continue;
-                };
-                let shown = path.strip_prefix(self.files.root()).unwrap_or(&path).display().to_string();
-                all.push(Filed { path: shown, text });
-            }
-        }
-        Ok(all)
+        let wanted = files::Wanted { ending: ENDING, depth: Some(MOST_DEEP), all: true, without: &[] };
+        let places = tools::Shelf::directories(self)?;
+        let paths = places.iter().flat_map(|place| files::below(&place.path, wanted)).take(MOST);
+        let filed = |path: PathBuf| {
+            let text = read(&path, MOST_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok())?;
+            let path = path.strip_prefix(self.files.root()).unwrap_or(&path).display().to_string();
+            Some(Filed { path, text })
+        };
+        Ok(paths.filter_map(filed).collect())
     }
 
     fn place(&self, path: &str) -> Result<(Place, String), ToolError> {
@@ -157,27 +152,6 @@ impl tools::Shelf for Shelf {
         given: Map<String, Value>,
         cx: &'a Cx<'a>,
     ) -> BoxFuture<'a, Result<Ran, ToolError>> {
-        Box::pin(async move {
-            self.begin(path, given, cx).await.map_err(|failure| match failure {
-                Failure::Error(error) => error,
-                Failure::NobodyListens => ToolError::new(code::BUG, "the program's own output was closed"),
-            })
-        })
-    }
-}
-
-/// The plain files below a directory that are workflows by their names. Links are not followed: they lead anywhere.
-fn below(dir: &Path, deep: usize, into: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        if into.len() >= MOST {
-            return;
-        }
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() && deep > 0 => below(&entry.path(), deep - 1, into),
-            Ok(kind) if kind.is_file() && entry.file_name().to_string_lossy().ends_with(ENDING) => {
-                into.push(entry.path());
-            }
-            _ => {}
-        }
+        Box::pin(async move { Ok(self.begin(path, given, cx).await?) })
     }
 }

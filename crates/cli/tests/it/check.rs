@@ -1,5 +1,6 @@
 //! `nika check`: what people see, and what the page about workflows shows.
 
+use crate::first::{begun, confined, typed};
 use crate::world::{World, world};
 
 const PAGE: &str = include_str!("../../../../docs/workflows.md");
@@ -115,6 +116,148 @@ fn a_script_beside_a_workflow_is_read_as_one() {
 }
 
 #[test]
+fn a_test_beside_a_workflow_is_read_as_one() {
+    let scene = world()
+        .file("w/fine.nika.yaml", "schema: nika/workflow@1\ntasks: [{id: a, infer: hi}]\n")
+        .file("w/fine.test.yaml", "cases:\n  - {name: one, outputs: {}}\n")
+        .file("faulty.test.yaml", "cases:\n  - {nmae: one}\n");
+    scene.run(&["check", "w/fine.nika.yaml", "w/fine.test.yaml"]).exits(0).says("w/fine.test.yaml: fine, a test\n");
+    scene.run(&["check", "faulty.test.yaml"]).exits(1).says("faulty.test.yaml").says("nmae").says("NIKA-871");
+    let object = scene.run(&["check", "--json", "w/fine.test.yaml", "faulty.test.yaml"]).json();
+    assert_eq!((&object["files"][0]["test"], &object["files"][0]["clean"]), (&true.into(), &true.into()), "{object}");
+    assert_eq!(object["files"][1]["findings"][0]["code"], "NIKA-871", "{object}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_ends_nothing() {
+    let scene = world()
+        .file("faulty.yaml", "schema: nika/workflow@1\ntasks: [{id: a, exce: [ls]}]\n")
+        .file("fine.yaml", "schema: nika/workflow@1\ntasks: [{id: a, infer: hi}]\n");
+    let ran = scene.run(&["check", "none.yaml", "faulty.yaml", "nowhere.yaml", "fine.yaml"]);
+    ran.exits(2).complains("none.yaml cannot be read").complains("nowhere.yaml cannot be read");
+    ran.says("faulty.yaml:2:17: NIKA-871").says("fine.yaml: fine");
+    let ran = scene.run(&["check", "--json", "none.yaml", "fine.yaml"]);
+    ran.exits(2);
+    let object = ran.json();
+    assert_eq!((&object["clean"], &object["files"][0]["clean"]), (&false.into(), &false.into()), "{object}");
+    assert_eq!(object["files"][0]["findings"][0]["code"], "NIKA-100", "{object}");
+    assert_eq!(object["files"][1]["clean"], true, "{object}");
+    scene.run(&["check", "fine.yaml", "--graph", "svg", "--json"]).exits(2).says("cannot be used with");
+}
+
+#[test]
+fn permits_are_inferred_and_what_else_is_wrong_is_said() {
+    let scene = world()
+        .file("no.yaml", "schema: nika/workflow@1\ntasks: [\n")
+        .file(
+            "broken.yaml",
+            "schema: nika/workflow@1\ntasks:\n  - {id: a, exec: [pwd]}\n  - {id: b, exec: [ls], timeout: 5}\n",
+        )
+        .file("lacks.yaml", "schema: nika/workflow@1\ntasks: [{id: a, exec: [pwd]}]\n");
+    let ran = scene.run(&["check", "--infer-permits", "no.yaml"]);
+    ran.exits(1).complains("NIKA-870");
+    assert!(ran.out.is_empty(), "{ran:?}");
+    let ran = scene.run(&["check", "--infer-permits", "broken.yaml"]);
+    ran.exits(1).complains("`timeout` takes a time").says("exec: [pwd]");
+    assert!(!ran.err.contains("NIKA-877"), "that is what the statement mends: {ran:?}");
+    let ran = scene.run(&["check", "--infer-permits", "lacks.yaml"]);
+    ran.exits(0).says("exec: [pwd]");
+    assert!(ran.err.is_empty(), "{ran:?}");
+}
+
+#[test]
+fn real_tools_are_asked_about_their_parameters() {
+    let all = "permits: {fs: {read: [\"**\"], write: [\"**\"]}, exec: [\"*\"], tools: [\"*\"]}";
+    for (invoke, want) in [
+        (
+            "{tool: grep, params: {pattern: x, output_mode: bogus}}",
+            "`output_mode` of `grep` takes files_with_matches, content, count, and not \"bogus\"",
+        ),
+        ("{tool: grep, params: {pattern: x, literal: \"yes\"}}", "without quotes: true"),
+        (
+            "{tool: bash, params: {command: ls, filesystem_mode: bogus}}",
+            "`filesystem_mode` of `bash` takes off, workspace-only, allow-list",
+        ),
+        ("{tool: bash, params: {command: ls, timeout: 99999999}}", "`bash` does not take this: `timeout`"),
+        (
+            "{tool: change_set, params: {changes: [{kind: foo}]}}",
+            "`changes[0]` of `change_set` fits none of 5 alternatives",
+        ),
+        ("{tool: change_set, params: {changes: []}}", "takes 1 to"),
+        ("{tool: sleep, params: {duration_ms: -5}}", "`sleep` does not take this: `duration_ms`"),
+        ("{tool: sleep, params: {duration_ms: 99999999}}", "`sleep` does not take this: `duration_ms`"),
+        (
+            "{tool: notebook_edit, params: {notebook_path: a.ipynb, cell_type: raw}}",
+            "`cell_type` of `notebook_edit` takes code, markdown",
+        ),
+        ("{tool: repl, params: {code: x, language: perl}}", "`language` of `repl` takes python, node, bash"),
+        ("{tool: grep, params: {pattern: \"{{ inputs.l }}\"}}", "`pattern` of `grep` takes string, and this is a list"),
+    ] {
+        let text = format!(
+            "schema: nika/workflow@1\ninputs: {{l: {{type: list}}}}\n{all}\ntasks:\n  - {{id: a, invoke: {invoke}}}\n"
+        );
+        let scene = world().file("a.yaml", &text);
+        scene.run(&["check", "a.yaml"]).exits(1).says("NIKA-880").says(want);
+    }
+}
+
+#[test]
+fn a_servers_tools_are_held_against_what_it_says_of_them() {
+    let world = world();
+    if !confined(&world) {
+        return;
+    }
+    let (bin, _) = begun(&world, "agent");
+    typed(&world, &bin, "nika trust --yes").exits(0);
+    let check = |invoke: &str| {
+        let text = format!(
+            "schema: nika/workflow@1\npermits: {{fs: {{read: [\"**\"]}}, tools: [mcp__files, mcp__nope]}}\ntasks: [{{id: a, invoke: {invoke}}}]\n"
+        );
+        std::fs::write(world.root().join("demo/a.nika.yaml"), text).expect("written");
+        typed(&world, &bin, "nika check --strict a.nika.yaml")
+    };
+    for (invoke, want) in [
+        ("{mcp: files, tool: nika_read, params: {file_path: 3}}", "takes string, and this is a number"),
+        ("{mcp: files, tool: nika_read, params: {}}", "needs the parameter `file_path`"),
+        ("{mcp: files, tool: nika_read, params: {file_path: a, limt: 3}}", "did you mean `limit`?"),
+        ("{mcp: files, tool: nika_raed, params: {file_path: a}}", "no configured server has the tool"),
+        ("{mcp: nope, tool: x}", "`mcp__nope__x` cannot be looked at"),
+        ("{mcp: nope, resource: \"x://y\"}", "the server `nope` cannot be looked at"),
+        ("{tool: mcp_call_tool, params: {server: files, tool: nika_raed}}", "no configured server has the tool"),
+        ("{tool: mcp_call_tool, params: {server: files, tool: nika_read}}", "needs the parameter `file_path`"),
+        (
+            "{tool: mcp_call_tool, params: {server: files, tool: nika_read, arguments: {file_path: a, limit: many}}}",
+            "`limit` of `mcp__files__nika_read` takes integer",
+        ),
+    ] {
+        check(invoke).exits(1).says(want);
+    }
+    for fine in [
+        "{mcp: files, tool: nika_read, params: {file_path: a, limit: 3}}",
+        "{tool: mcp_call_tool, params: {server: files, tool: nika_read, arguments: {file_path: a}}}",
+    ] {
+        check(fine).exits(0).says("fine, 1 task");
+    }
+}
+
+#[test]
+fn a_provider_is_one_that_a_document_may_choose() {
+    for (provider, want) in [
+        ("foo", Some("there is no provider `foo`")),
+        ("antropic", Some("did you mean `anthropic`?")),
+        ("scripted", Some("`--provider scripted`")),
+        ("ollama", None),
+    ] {
+        let text = format!("schema: nika/workflow@1\nprovider: {provider}\ntasks: [{{id: a, infer: hi}}]\n");
+        let ran = world().file("a.yaml", &text).run(&["check", "a.yaml"]);
+        match want {
+            Some(want) => _ = ran.exits(1).says("NIKA-873").says(want),
+            None => _ = ran.exits(0),
+        }
+    }
+}
+
+#[test]
 fn a_graph_is_drawn() {
     let text = "schema: nika/workflow@1\npermits: {fs: {read: [\"**\"]}, exec: [ls]}\ntasks:\n  - {id: one, exec: [ls]}\n  - {id: two, depends_on: one, exec: [ls]}\n";
     let scene = world().file("a.yaml", text).file("bad.yaml", "tasks: 1\n");
@@ -135,4 +278,9 @@ fn editors_get_a_schema_of_the_language() {
         assert!(schema["properties"][key]["description"].is_string(), "{key}");
     }
     assert!(schema["$defs"]["task"]["properties"]["for_each"]["description"].is_string());
+    assert!(schema["$id"].is_string());
+    let printed = world().run(&["check", "--schema"]);
+    printed.exits(0);
+    assert_eq!(&printed.json(), schema);
+    world().run(&["check", "--schema", "a.yaml"]).exits(2);
 }

@@ -2,7 +2,7 @@
 //! a note, so that nobody takes silence for a yes.
 
 use nika_contract::code;
-use nika_guard::{Effect, Exec, ExecKind, PermitKind, PermitLine, Permits, Place, Rule};
+use nika_guard::{Effect, Exec, ExecKind, PermitKind, PermitLine, Permits, Place, READ_RESOURCE, Rule, classify};
 
 use super::Surroundings;
 use super::needs::{Need, Want, block, never};
@@ -33,8 +33,19 @@ pub(super) fn check(flow: &Flow, needs: &[Need], permits_at: Span, around: &dyn 
     }
     let Ok(permits) = Permits::parse(&flow.name, &lines, home) else { return findings };
     let court = Court { flow, permits: &permits, lines: &lines, permits_at };
-    findings.extend(needs.iter().filter_map(|need| court.judge(need)));
+    // What is never allowed is not helped by a line for the rest of it.
+    let hopeless: Vec<(usize, Span)> = needs.iter().filter(|need| is_never(&need.want)).map(place_of).collect();
+    let judged = needs.iter().filter(|need| is_never(&need.want) || !hopeless.contains(&place_of(need)));
+    findings.extend(judged.filter_map(|need| court.judge(need)));
     findings
+}
+
+fn is_never(want: &Want) -> bool {
+    matches!(want, Want::Effect(Effect::Exec(exec), _) if never(exec.kind))
+}
+
+fn place_of(need: &Need) -> (usize, Span) {
+    (need.task, need.at)
 }
 
 /// A tool that is stated and that there is not: a slip, most likely.
@@ -63,28 +74,33 @@ struct Court<'a> {
 
 impl Court<'_> {
     fn judge(&self, need: &Need) -> Option<Finding> {
-        let id = &self.flow.tasks[need.task].id.value;
+        let task = &self.flow.tasks[need.task].id.value;
+        let id = match &need.of {
+            None => format!("`{task}`"),
+            Some(path) => format!("`{task}` runs {path}"),
+        };
         let refused = |message: String| Some(self.refused(need, message));
         let open = |what: String| {
-            let message = format!("`{id}`: {what} is decided at run time, against `permits`");
+            let message = format!("{id}: {what} is decided at run time, against `permits`");
             Some(Finding::note(code::FLOW_PERMIT, need.at, message))
         };
         match &need.want {
             Want::Effect(Effect::Exec(exec), _) if never(exec.kind) => {
-                let message = format!("`{id}` would run what is never allowed: {}", exec.why);
+                let message = format!("{id} would run what is never allowed: {}", exec.why);
                 Some(Finding::error(code::FLOW_PERMIT, need.at, message))
             }
-            Want::Effect(effect, tool) => match self.permits.refusal(effect, tool) {
-                Some(why) => refused(format!("`{id}`: {why}")),
+            Want::Effect(effect, tool) => match self.refusal(effect, tool) {
+                Some(why) => refused(format!("{id}: {why}")),
                 None => asked_each_time(effect).map(|why| {
-                    let message = format!("`{id}`: a person is asked each time before this runs: {why}");
+                    let message = format!("{id}: a person is asked each time before this runs: {why}");
                     Finding::note(code::FLOW_PERMIT, need.at, message)
                 }),
             },
             Want::Tool(name) => {
                 let canonical = nika_guard::names::canonical(name);
-                let stated = self.permits.names_tool(canonical) || self.permits.names_tool(name);
-                (!stated).then(|| self.refused(need, format!("`{id}`: `permits.tools` does not name `{name}`")))
+                let equal = self.lines.iter().any(|line| line.kind == PermitKind::Tool && line.text == *name);
+                let stated = equal || self.permits.names_tool(canonical) || self.permits.names_tool(name);
+                (!stated).then(|| self.refused(need, format!("{id}: `permits.tools` does not name `{name}`")))
             }
             Want::Words(words) => {
                 let shown: Vec<&str> = words.iter().map(|word| word.as_deref().unwrap_or("…")).collect();
@@ -100,7 +116,7 @@ impl Court<'_> {
                 } else if rules().any(|line| may_hold(&line.text, words)) {
                     open(format!("whether `{shown}` may run"))
                 } else {
-                    refused(format!("`{id}`: `permits.exec` does not hold for `{shown}`, whatever its templates make"))
+                    refused(format!("{id}: `permits.exec` does not hold for `{shown}`, whatever its templates make"))
                 }
             }
             Want::Path { kind, below } => {
@@ -112,7 +128,7 @@ impl Court<'_> {
                     Rule::parse(&format!("{verb}({})", line.text), None).is_ok_and(|rule| rule.holds(&effect, ""))
                 });
                 if rules.is_empty() {
-                    refused(format!("`{id}`: `permits.{}` states no path, and this needs one", kind.key()))
+                    refused(format!("{id}: `permits.{}` states no path, and this needs one", kind.key()))
                 } else if covered && !below.is_empty() || rules.iter().any(|line| line.text == "**") {
                     None
                 } else {
@@ -122,7 +138,7 @@ impl Court<'_> {
             Want::Host => {
                 let mut rules = self.lines.iter().filter(|line| line.kind == PermitKind::Net).peekable();
                 if rules.peek().is_none() {
-                    refused(format!("`{id}`: `permits.net` states no host, and this reaches one"))
+                    refused(format!("{id}: `permits.net` states no host, and this reaches one"))
                 } else if rules.any(|line| line.text == "*") {
                     None
                 } else {
@@ -130,23 +146,42 @@ impl Court<'_> {
                 }
             }
             Want::Workflow(path) => (!self.permits.names_workflow(path))
-                .then(|| self.refused(need, format!("`{id}`: `permits.tools` does not name `workflow({path})`"))),
+                .then(|| self.refused(need, format!("{id}: `permits.tools` does not name `workflow({path})`"))),
             Want::Resource(server) => {
-                let effect = Effect::Foreign { server: server.clone(), tool: "read_resource".to_owned() };
+                let effect = Effect::Foreign { server: server.clone(), tool: READ_RESOURCE.to_owned() };
                 let why = self.permits.refusal(&effect, "mcp_read_resource")?;
-                refused(format!("`{id}`: {why}"))
+                refused(format!("{id}: {why}"))
             }
             Want::Variable(name) => {
                 let message =
-                    format!("`{id}`: a command is not given the variable `{name}`, which changes what programs do");
+                    format!("{id}: a command is not given the variable `{name}`, which changes what programs do");
                 Some(Finding::error(code::FLOW_PERMIT, need.at, message))
             }
-            // Whoever looks at names has said it.
-            Want::Env(_) => None,
+            // Whoever looks at names has said it of this one's own; another workflow gets no variable that this one
+            // does not state.
+            Want::Env(name) => {
+                let stated = self.permits.variables().any(|stated| stated == name);
+                let message = || format!("{id}: `env.{name}` is read, and `permits.env` does not state it");
+                (need.of.is_some() && !stated).then(|| self.refused(need, message()))
+            }
             Want::Never(why, instead) => {
-                Some(Finding::error(code::FLOW_TYPE, need.at, format!("`{id}`: {why}")).suggest(*instead))
+                Some(Finding::error(code::FLOW_TYPE, need.at, format!("{id}: {why}")).suggest(*instead))
             }
             Want::Unsaid(what) => open(what.clone()),
+        }
+    }
+
+    /// Why an effect of a call is not stated. That the tool is not named is a need of its own, and said once.
+    fn refusal(&self, effect: &Effect, tool: &str) -> Option<String> {
+        /// One that needs no name, so that only what it touches is looked at.
+        const NAMELESS: &str = "exec";
+        match effect {
+            _ if self.permits.names_tool(tool) => self.permits.refusal(effect, tool),
+            Effect::Read(_) | Effect::Write(_) | Effect::Net(_) | Effect::Fetch(_) | Effect::Exec(_) => {
+                self.permits.refusal(effect, NAMELESS)
+            }
+            Effect::Foreign { .. } => self.permits.refusal(effect, tool),
+            _ => None,
         }
     }
 
@@ -172,11 +207,17 @@ impl Court<'_> {
 
 /// Why a person is asked before this even where it is stated.
 fn asked_each_time(effect: &Effect) -> Option<String> {
+    let of_path = |what: &str, place: &Place, why: Option<&str>| {
+        let name = place.below_root.as_deref().unwrap_or(&place.path).display();
+        why.map(|why| format!("it {what} {name}: {why}"))
+    };
     match effect {
         Effect::Exec(exec) if matches!(exec.kind, ExecKind::Destructive | ExecKind::Misparse) => {
             let shown = exec.commands.first().map(|argv| argv.join(" ")).unwrap_or_default();
             Some(if exec.why.is_empty() { shown } else { exec.why.clone() })
         }
+        Effect::Read(place) => of_path("reads", place, classify(&place.path).secret),
+        Effect::Write(place) => of_path("changes", place, classify(&place.path).asked()),
         _ => None,
     }
 }

@@ -1,12 +1,15 @@
 //! Names and types: what each template of each task names is there, and is what is asked of it.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use nika_contract::code;
+use nika_contract::fit::Part;
 use serde_json::Value;
 
+use super::nested::{Inner, Nested};
 use super::place;
-use super::{Surroundings, Type};
+use super::{Type, needs};
 use crate::finding::Finding;
 use crate::graph;
 use crate::model::{
@@ -14,23 +17,30 @@ use crate::model::{
 };
 use crate::read::meant;
 use crate::template::names::{FaultKind, Walked, walk};
-use crate::template::{condition_source, is_template, source};
+use crate::template::{Context, Templates, condition_source, is_template, source};
+
+/// What was found in templates, and what is known of what they make.
+pub(super) struct Bound {
+    pub findings: Vec<Finding>,
+    /// The parameters of each call, as far as they are known; several where a loop makes several of them.
+    pub params: HashMap<Index, Vec<Part<'static>>>,
+    /// What the workflow answers with.
+    pub outputs: Vec<(String, Type)>,
+}
 
 /// Looks at every template. `whole`: no task was lost in reading, so that a missing name is sure.
-pub(super) fn check(
-    flow: &Flow,
-    unbroken: &[Index],
-    whole: bool,
-    text: &str,
-    around: &dyn Surroundings,
-) -> Vec<Finding> {
+pub(super) fn check(flow: &Flow, unbroken: &[Index], whole: bool, text: &str, nested: &Nested<'_>) -> Bound {
     let mut look = Look {
         flow,
         text,
-        around,
+        nested,
         findings: Vec::new(),
         outputs: vec![Type::Unknown; flow.tasks.len()],
         tools: HashMap::new(),
+        params: HashMap::new(),
+        engine: OnceCell::new(),
+        task: None,
+        element: None,
     };
     let mut order = unbroken.to_vec();
     if let Some(layers) = graph::layers(flow) {
@@ -40,20 +50,30 @@ pub(super) fn check(
     for index in order {
         look.task(index, &common);
     }
-    look.results(&common, whole);
-    look.findings
+    let outputs = look.results(&common, whole);
+    Bound { findings: look.findings, params: look.params, outputs }
 }
 
 struct Look<'f> {
     flow: &'f Flow,
     text: &'f str,
-    around: &'f dyn Surroundings,
+    nested: &'f Nested<'f>,
     findings: Vec<Finding>,
     /// What each task makes.
     outputs: Vec<Type>,
     /// What tools make: schemas are read once.
     tools: HashMap<String, Type>,
+    params: HashMap<Index, Vec<Part<'static>>>,
+    /// Works out what names nothing that only the run knows.
+    engine: OnceCell<Templates>,
+    /// The task that is looked at.
+    task: Option<Index>,
+    /// The element of its loop, where it is written: its name and value.
+    element: Option<(String, Value)>,
 }
+
+/// Elements of a written list that are looked at one by one.
+const MOST_ELEMENTS: usize = 16;
 
 type Names = Vec<(String, Type)>;
 
@@ -84,6 +104,7 @@ impl Look<'_> {
     fn task(&mut self, index: Index, common: &Names) {
         let flow = self.flow;
         let task = &flow.tasks[index];
+        self.task = Some(index);
         let mut names = common.clone();
         let mut uses = Names::new();
         for binding in &task.uses {
@@ -111,15 +132,54 @@ impl Look<'_> {
             }
             names.push((each.name.clone(), items.element()));
         }
-        let mut made = self.verb(task, &names);
+        let mut made = match self.elements(task) {
+            elements if elements.is_empty() => self.once(task, &names),
+            elements => {
+                let mut made: Option<Type> = None;
+                for (name, value) in elements {
+                    let last = names.len() - 1;
+                    names[last].1 = Type::of(&value);
+                    self.element = Some((name, value));
+                    let of_this = self.once(task, &names);
+                    made = Some(made.map_or(of_this.clone(), |made| made.or(of_this)));
+                }
+                self.element = None;
+                made.unwrap_or(Type::Unknown)
+            }
+        };
         if task.for_each.is_some() {
             made = Type::List(Box::new(made));
         }
-        if let OnError::Value(value) = &task.on_error {
-            let instead = self.dynamic(value, &names);
-            made = made.or(instead);
-        }
         self.outputs[index] = made;
+    }
+
+    /// The elements of a loop over a written list of few, each once.
+    fn elements(&self, task: &Task) -> Vec<(String, Value)> {
+        let Some(each) = &task.for_each else { return Vec::new() };
+        let Dynamic::List(items) = &each.items else { return Vec::new() };
+        let values: Option<Vec<Value>> = items.iter().map(needs::literal).collect();
+        let mut once: Vec<Value> = Vec::new();
+        for value in values.unwrap_or_default() {
+            if !once.contains(&value) {
+                once.push(value);
+            }
+            if once.len() > MOST_ELEMENTS {
+                return Vec::new();
+            }
+        }
+        once.into_iter().map(|value| (each.name.clone(), value)).collect()
+    }
+
+    /// The verb, and what stands for its output where it fails: of one element, in a loop.
+    fn once(&mut self, task: &Task, names: &Names) -> Type {
+        let made = self.verb(task, names);
+        match &task.on_error {
+            OnError::Value(value) => {
+                let instead = self.dynamic(value, names);
+                made.or(instead)
+            }
+            _ => made,
+        }
     }
 
     /// What a `use` stands for.
@@ -129,7 +189,7 @@ impl Look<'_> {
         let mut kind = self.outputs[binding.task].clone();
         let mut said = of.id.value.clone();
         for step in &binding.path {
-            let (next, fault) = stepped(&kind, step, &said);
+            let (next, fault) = stepped(&kind, step, &said, || as_json(flow, of));
             match step {
                 Step::Key(key) => said.push_str(&format!(".{key}")),
                 Step::Index(place) => said.push_str(&format!("[{place}]")),
@@ -157,17 +217,63 @@ impl Look<'_> {
             let expression = expression.split_whitespace().collect::<Vec<_>>().join(" ");
             let finding = Finding::error(code::FLOW_TYPE, when.at, message);
             self.findings.push(finding.suggest(format!("write the expression alone: when: {expression}")));
+        } else if !broken && walked.roots.is_empty() {
+            let engine = self.engine.get_or_init(Templates::new);
+            if let Err(error) = engine.truth(when, &Context::new()) {
+                self.findings.push(Finding::error(code::FLOW_TYPE, when.at, error.message));
+            }
         }
     }
 
     /// Looks at a template, and says of what type its value is.
     fn template(&mut self, template: &Template, names: &Names) -> Type {
+        match self.made(template, names) {
+            (_, Some(value)) => Type::of(&value),
+            (kind, None) => kind,
+        }
+    }
+
+    /// Looks at a template; what it makes, and the value where nothing of it is left to the run.
+    fn made(&mut self, template: &Template, names: &Names) -> (Type, Option<Value>) {
         if !is_template(&template.text) {
-            return Type::Text;
+            return (Type::Text, Some(Value::String(template.text.clone())));
         }
         let walked = walk(&source(&template.text), names);
-        self.faults(template, &walked);
-        walked.kind
+        let broken = self.faults(template, &walked);
+        let known = |root: &String| self.element.as_ref().is_some_and(|(name, _)| name == root);
+        if broken || !walked.roots.iter().all(known) {
+            return (walked.kind, None);
+        }
+        let mut context = Context::new();
+        if let Some((name, value)) = &self.element {
+            context.element(name, value);
+        }
+        let engine = self.engine.get_or_init(Templates::new);
+        match engine.render(&Dynamic::Text(template.clone()), &context) {
+            Ok(value) => (walked.kind, Some(value)),
+            Err(error) => {
+                let message = format!("the template fails whatever the run brings: {}", error.message);
+                self.findings.push(Finding::error(code::FLOW_TYPE, template.at, message));
+                (Type::Unknown, None)
+            }
+        }
+    }
+
+    /// What is known of a value before the run.
+    fn part(&mut self, dynamic: &Dynamic, names: &Names) -> Part<'static> {
+        match dynamic {
+            Dynamic::Plain(value) => Part::known_as(value.clone()),
+            Dynamic::Text(template) => match self.made(template, names) {
+                (_, Some(value)) => Part::known_as(value),
+                (kind, None) => kind.part(),
+            },
+            Dynamic::List(items) => Part::List(items.iter().map(|item| self.part(item, names)).collect()),
+            Dynamic::Object(entries) => {
+                let part =
+                    |(name, value): &(crate::model::At<String>, Dynamic)| (name.value.clone(), self.part(value, names));
+                Part::Object(entries.iter().map(part).collect())
+            }
+        }
     }
 
     fn dynamic(&mut self, dynamic: &Dynamic, names: &Names) -> Type {
@@ -211,9 +317,22 @@ impl Look<'_> {
                     suggestion = Some(format!("add `use: {{{id}: {id}}}` to this task, and write `use.{id}`"));
                 }
             }
+            // A text that is asked for more than a text has: how its task makes more of it.
+            if fault.kind == FaultKind::Type && suggestion.as_deref().is_some_and(|said| said.contains("capture: json"))
+            {
+                let said = fault.message.split('`').nth(1).unwrap_or_default();
+                suggestion = self.used_task(said).and_then(|of| as_json(self.flow, of));
+            }
             self.findings.push(Finding::error(code, at, fault.message.clone()).suggest_some(suggestion));
         }
         !walked.faults.is_empty()
+    }
+
+    /// The task whose output `use.ALIAS…` is, in the task that is looked at.
+    fn used_task(&self, path: &str) -> Option<&Task> {
+        let alias = path.strip_prefix("use.")?.split(['.', '[']).next()?;
+        let used = self.flow.tasks[self.task?].uses.iter().find(|used| used.name.value == alias)?;
+        used.path.is_empty().then(|| &self.flow.tasks[used.task])
     }
 
     /// Looks at a verb's templates; what it makes.
@@ -251,7 +370,10 @@ impl Look<'_> {
             }
             Verb::Fetch(fetch) => self.fetch(fetch, names),
             Verb::Invoke(invoke) => {
-                self.dynamic(&invoke.params, names);
+                let part = self.part(&invoke.params, names);
+                if let Some(index) = self.task {
+                    self.params.entry(index).or_default().push(part);
+                }
                 match &invoke.what {
                     Called::Tool(name) => self.made_by(&name.value),
                     Called::Resource { uri, .. } => {
@@ -292,23 +414,26 @@ impl Look<'_> {
             Answer::Json => Type::Unknown,
             Answer::Fitting(schema) => {
                 let read = match &schema.value {
-                    Value::String(path) => match self.around.file(path).map(|text| serde_json::from_str(&text)) {
-                        Some(Ok(schema)) => schema,
-                        Some(Err(error)) => {
-                            let message = format!("the schema file {path} is not JSON: {error}");
-                            self.findings.push(Finding::error(code::FLOW_SHAPE, schema.at, message));
-                            return Type::Unknown;
+                    Value::String(path) => {
+                        match self.nested.around.file(path).map(|text| serde_json::from_str(&text)) {
+                            Some(Ok(schema)) => schema,
+                            Some(Err(error)) => {
+                                let message = format!("the schema file {path} is not JSON: {error}");
+                                self.findings.push(Finding::error(code::FLOW_SHAPE, schema.at, message));
+                                return Type::Unknown;
+                            }
+                            None => {
+                                let message = format!("there is no schema file {path} below the workspace");
+                                self.findings.push(Finding::error(code::FLOW_UNKNOWN, schema.at, message));
+                                return Type::Unknown;
+                            }
                         }
-                        None => {
-                            let message = format!("there is no schema file {path} below the workspace");
-                            self.findings.push(Finding::error(code::FLOW_UNKNOWN, schema.at, message));
-                            return Type::Unknown;
-                        }
-                    },
+                    }
                     other => other.clone(),
                 };
-                let unfit =
-                    || self.around.unfit(&read).into_iter().map(|why| format!("the schema cannot be used: {why}"));
+                let unfit = || {
+                    self.nested.around.unfit(&read).into_iter().map(|why| format!("the schema cannot be used: {why}"))
+                };
                 let problems = no_schema(&read).map_or_else(|| unfit().collect(), |message| vec![message]);
                 for message in problems {
                     self.findings.push(Finding::error(code::FLOW_SHAPE, schema.at, message));
@@ -323,10 +448,19 @@ impl Look<'_> {
         if let Some(known) = self.tools.get(tool) {
             return known.clone();
         }
-        let facts = self.around.tool(tool);
+        let facts = self.nested.around.tool(nika_guard::names::canonical(tool));
         let kind = match facts.and_then(|facts| facts.output) {
             // Ours are written from the types that make the results; others may hold more than their schema says.
-            Some(schema) => Type::of_schema(&schema, !tool.starts_with("mcp__")),
+            Some(schema) => {
+                let mut kind = Type::of_schema(&schema, !tool.starts_with("mcp__"));
+                // The run puts the call's text beside its data.
+                if let Type::Object { fields, .. } = &mut kind
+                    && fields.iter().all(|(name, _)| name != "text")
+                {
+                    fields.push(("text".to_owned(), Type::Text));
+                }
+                kind
+            }
             None => Type::Unknown,
         };
         self.tools.insert(tool.to_owned(), kind.clone());
@@ -334,32 +468,32 @@ impl Look<'_> {
     }
 
     /// What another workflow answers with.
-    fn workflow(&mut self, path: &crate::model::At<String>) -> Type {
-        let Some(text) = self.around.file(&path.value) else { return Type::Unknown };
-        match crate::read::read(&text, &path.value) {
-            Ok(flow) => {
-                let fields = flow.outputs.iter().map(|(name, _)| (name.value.clone(), Type::Unknown)).collect();
-                Type::Object { fields, open: false }
-            }
-            Err(_) => Type::Unknown,
+    fn workflow(&self, path: &crate::model::At<String>) -> Type {
+        match &*self.nested.look(&path.value) {
+            Inner::Fine(inner) => Type::Object { fields: inner.outputs.clone(), open: false },
+            _ => Type::Unknown,
         }
     }
 
-    /// `outputs`.
-    fn results(&mut self, common: &Names, whole: bool) {
+    /// `outputs`: their types.
+    fn results(&mut self, common: &Names, whole: bool) -> Names {
         let flow = self.flow;
+        self.task = None;
         let tasks: Names =
             flow.tasks.iter().zip(&self.outputs).map(|(task, kind)| (task.id.value.clone(), kind.clone())).collect();
         let mut names = common.clone();
         names.push(("tasks".to_owned(), Type::Object { fields: tasks, open: !whole }));
-        for (_, value) in &flow.outputs {
-            self.dynamic(value, &names);
-        }
+        flow.outputs.iter().map(|(name, value)| (name.value.clone(), self.dynamic(value, &names))).collect()
     }
 }
 
 /// A step into a value of a known type: what is there, and what is wrong with it.
-fn stepped(kind: &Type, step: &Step, said: &str) -> (Type, Option<(String, Option<String>)>) {
+fn stepped(
+    kind: &Type,
+    step: &Step,
+    said: &str,
+    as_json: impl FnOnce() -> Option<String>,
+) -> (Type, Option<(String, Option<String>)>) {
     match (kind, step) {
         (Type::Unknown, _) => (Type::Unknown, None),
         (Type::Object { fields, open }, Step::Key(key)) => match fields.iter().find(|(name, _)| name == key) {
@@ -373,7 +507,7 @@ fn stepped(kind: &Type, step: &Step, said: &str) -> (Type, Option<(String, Optio
         (Type::List(of), Step::Index(_)) => ((**of).clone(), None),
         (other, Step::Key(key)) => {
             let hint = match other {
-                Type::Text => Some("`capture: json` in `exec` and `read: json` in `fetch` read JSON".to_owned()),
+                Type::Text => as_json(),
                 Type::List(_) => Some("an element is `[0]`".to_owned()),
                 _ => None,
             };
@@ -383,6 +517,22 @@ fn stepped(kind: &Type, step: &Step, said: &str) -> (Type, Option<(String, Optio
             (Type::Unknown, Some((format!("`{said}` is {}, and has no element {place}", other.name()), None)))
         }
     }
+}
+
+/// How the output of a task is read as JSON, in the language of its document.
+fn as_json(flow: &Flow, of: &Task) -> Option<String> {
+    let today = flow.version == crate::read::VERSION;
+    let key = match (&of.verb, today) {
+        (Verb::Infer(_) | Verb::Agent(_), _) | (Verb::Exec(_) | Verb::Fetch(_), false) => "output: {format: json}",
+        (Verb::Exec(_), true) => "capture: json",
+        (Verb::Fetch(_), true) => "read: json",
+        (Verb::Invoke(_), _) => return None,
+    };
+    let place = match (&of.verb, key) {
+        (verb, "capture: json" | "read: json") => format!("in `{}` of `{}`", verb.name(), of.id.value),
+        _ => format!("of `{}`", of.id.value),
+    };
+    Some(format!("`{key}` {place} reads what it answers as JSON"))
 }
 
 /// What is wrong with a schema that a document brings.

@@ -100,7 +100,12 @@ pub(super) fn check(flow: &Flow, around: &dyn Surroundings) -> (Ceiling, Vec<Fin
             Some(_) => {}
             None => {
                 let message = format!("what models can cost is not known: {}", ceiling.unknown.join("; "));
-                findings.push(Finding::note(code::FLOW_COST, limit.at, message));
+                // Whoever is strict wants the limit to be sure.
+                let finding = match around.strict() {
+                    true => Finding::error(code::FLOW_COST, limit.at, message),
+                    false => Finding::note(code::FLOW_COST, limit.at, message),
+                };
+                findings.push(finding);
             }
         }
     }

@@ -9,10 +9,12 @@ use nika_guard::bash::{ANY_HOST, Site, Target, analyse};
 use nika_guard::{Effect, ExecKind, PermitKind, Place, Rule};
 use serde_json::{Map, Value};
 
+use super::nested::{Inner, Nested};
+use super::standin::stand_in;
 use super::{Surroundings, Type, texts};
-use crate::model::{Called, Command, Dynamic, Exec, Flow, Index, Invoke, Span, Task, Template, Verb};
+use crate::model::{At, Called, Command, Dynamic, Exec, Flow, Index, Invoke, Span, Task, Template, Verb};
 use crate::template::names::walk;
-use crate::template::{condition_source, is_template};
+use crate::template::{Source, condition_source, is_template, source};
 
 /// Something that a task needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +25,8 @@ pub struct Need {
     pub at: Span,
     /// What.
     pub want: Want,
+    /// The workflow that the task runs, and that needs it.
+    pub of: Option<String>,
 }
 
 /// What is needed.
@@ -71,15 +75,17 @@ const TOUCHES: &[(&str, &str, PermitKind, bool, bool)] = &[
 ];
 
 /// What every task needs.
-pub(super) fn gather(flow: &Flow, unbroken: &[Index], around: &dyn Surroundings) -> Vec<Need> {
-    let mut gather = Gather { site: around.site(), around, needs: Vec::new(), task: 0 };
+pub(super) fn gather(flow: &Flow, unbroken: &[Index], nested: &Nested<'_>) -> Vec<Need> {
+    let around = nested.around;
+    let mut gather = Gather { site: around.site(), around, nested, needs: Vec::new(), task: 0, begun: 0 };
     for index in unbroken {
-        gather.task = *index;
+        (gather.task, gather.begun) = (*index, gather.needs.len());
         let task = &flow.tasks[*index];
         gather.verb(task);
         texts::each(task, &mut |template| gather.env(template));
+        // A condition is an expression, with braces or without.
         if let Some(when) = &task.when {
-            gather.env(when);
+            gather.read_env(when.at, &when.text, &condition_source(&when.text));
         }
     }
     for (_, value) in &flow.outputs {
@@ -91,27 +97,40 @@ pub(super) fn gather(flow: &Flow, unbroken: &[Index], around: &dyn Surroundings)
 struct Gather<'a> {
     site: Site,
     around: &'a dyn Surroundings,
+    nested: &'a Nested<'a>,
     needs: Vec<Need>,
     task: Index,
+    /// Where the needs of this task begin: each is said once a task.
+    begun: usize,
 }
 
 impl Gather<'_> {
     fn need(&mut self, at: Span, want: Want) {
-        let need = Need { task: self.task, at, want };
-        if !self.needs.iter().rev().take(16).any(|known| *known == need) {
+        self.add(Need { task: self.task, at, want, of: None });
+    }
+
+    fn add(&mut self, need: Need) {
+        if !self.needs[self.begun..].contains(&need) {
             self.needs.push(need);
         }
     }
 
     /// Variables that a template reads.
     fn env(&mut self, template: &Template) {
-        // Most templates read none, and are not walked over for it.
-        if !template.text.contains("env") {
+        if is_template(&template.text) {
+            self.read_env(template.at, &template.text, &source(&template.text));
+        }
+    }
+
+    /// Variables that an expression reads.
+    fn read_env(&mut self, at: Span, text: &str, source: &Source) {
+        // Most read none, and are not walked over for it.
+        if !text.contains("env") {
             return;
         }
         let open = Type::Object { fields: Vec::new(), open: true };
-        for name in walk(&condition_source(&template.text), &[("env".to_owned(), open)]).below("env") {
-            self.need(template.at, Want::Env(name));
+        for name in walk(source, &[("env".to_owned(), open)]).below("env") {
+            self.need(at, Want::Env(name));
         }
     }
 
@@ -206,7 +225,10 @@ impl Gather<'_> {
 
     fn invoke(&mut self, invoke: &Invoke) {
         match &invoke.what {
-            Called::Workflow(path) => self.need(path.at, Want::Workflow(path.value.clone())),
+            Called::Workflow(path) => {
+                self.need(path.at, Want::Workflow(path.value.clone()));
+                self.below(path);
+            }
             Called::Resource { server, .. } => self.need(server.at, Want::Resource(server.value.clone())),
             Called::Tool(name) => {
                 if let Some((server, tool)) = name.value.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
@@ -216,6 +238,19 @@ impl Gather<'_> {
                 let tool = nika_guard::names::canonical(&name.value).to_owned();
                 self.need(name.at, Want::Tool(tool.clone()));
                 self.touched(&tool, &invoke.params, name.at);
+            }
+        }
+    }
+
+    /// What another workflow needs: the permits of both hold for it.
+    fn below(&mut self, path: &At<String>) {
+        let nested = self.nested.look(&path.value);
+        let Inner::Fine(inner) = &*nested else { return };
+        for need in &inner.needs {
+            // Which workflows that one may run, it states for itself.
+            if !matches!(need.want, Want::Workflow(_)) {
+                let of = Some(path.value.clone());
+                self.add(Need { task: self.task, at: path.at, want: need.want.clone(), of });
             }
         }
     }
@@ -279,19 +314,13 @@ impl Gather<'_> {
     }
 
     /// What the tool itself says. Templates are stood in for by a value of the type that the schema wants.
-    fn asked(&self, tool: &str, entries: &[(crate::model::At<String>, Dynamic)]) -> Option<Vec<Effect>> {
+    fn asked(&self, tool: &str, entries: &[(At<String>, Dynamic)]) -> Option<Vec<Effect>> {
         let schema = self.around.tool(tool)?.input;
         let mut arguments = Map::new();
         for (key, value) in entries {
             let value = match literal(value) {
                 Some(value) => value,
-                None => match schema["properties"][&key.value]["type"].as_str() {
-                    Some("integer" | "number") => 1.into(),
-                    Some("boolean") => true.into(),
-                    Some("array") => Value::Array(Vec::new()),
-                    Some("object") => Value::Object(Map::new()),
-                    _ => "x".into(),
-                },
+                None => stand_in(&schema["properties"][&key.value]),
             };
             arguments.insert(key.value.clone(), value);
         }
@@ -437,7 +466,7 @@ fn path_line(place: &Place) -> Option<String> {
         return Some(match inside {
             Some(below) if below.as_os_str().is_empty() => "**".to_owned(),
             Some(below) => format!("{}/**", below.to_str()?),
-            None => format!("//{}/**", place.path.to_str()?.trim_start_matches('/')),
+            None => format!("//{}/**", place.path.to_str()?.trim_start_matches('/')).replace("///**", "//**"),
         });
     }
     let rule = Effect::Read(one.clone()).rule()?;

@@ -32,20 +32,59 @@ impl Surroundings for Scene {
             ),
             "write" => facts(json!({"file_path": text, "content": text}), json!(["file_path", "content"]), None),
             "grep" => facts(
-                json!({"pattern": text, "path": text, "output_mode": {"type": "string", "enum": ["content", "count"]}}),
+                json!({
+                    "pattern": text, "path": text, "hidden": {"type": "boolean"},
+                    "output_mode": {"oneOf": [{"type": "string", "const": "content"}, {"type": "string", "const": "count"}]},
+                }),
                 json!(["pattern"]),
                 Some(json!({"type": "object", "properties": {
                     "total": {"type": "integer"},
                     "files": {"type": "array", "items": {"type": "object", "properties": {"path": text}}},
                 }, "required": ["total"]})),
             ),
+            "sleep" => facts(json!({"duration_ms": {"type": "integer"}}), json!(["duration_ms"]), None),
+            "mcp_call_tool" => facts(
+                json!({"server": text, "tool": text, "arguments": {"type": "object"}}),
+                json!(["server", "tool"]),
+                None,
+            ),
+            "change_set" => {
+                let tagged = |op: &str, more: Value, required: Value| {
+                    let mut properties = more;
+                    properties["op"] = json!({"type": "string", "const": op});
+                    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+                };
+                let changes = [
+                    tagged(
+                        "create",
+                        json!({"file_path": text, "content": text}),
+                        json!(["op", "file_path", "content"]),
+                    ),
+                    tagged("delete", json!({"file_path": text}), json!(["op", "file_path"])),
+                ];
+                facts(json!({"changes": {"type": "array", "items": {"oneOf": changes}}}), json!(["changes"]), None)
+            }
             "mcp__gh__issue" => facts(json!({"number": {"type": "integer"}}), json!(["number"]), None),
             _ => return None,
         })
     }
 
     fn tools(&self) -> Vec<String> {
-        ["read", "write", "grep"].map(str::to_owned).into()
+        ["read", "write", "grep", "sleep", "change_set", "mcp_call_tool"].map(str::to_owned).into()
+    }
+
+    fn refusal(&self, tool: &str, arguments: &Map<String, Value>) -> Option<String> {
+        let ms = arguments.get("duration_ms").and_then(Value::as_i64)?;
+        (tool == "sleep" && !(0..=300_000).contains(&ms))
+            .then(|| format!("`duration_ms`: takes at most 300000, not {ms}"))
+    }
+
+    fn provider(&self, name: &str) -> Option<String> {
+        (!matches!(name, "local" | "other")).then(|| format!("there is no provider `{name}`; did you mean `local`?"))
+    }
+
+    fn missing(&self, tool: &str) -> Option<String> {
+        (!tool.starts_with("mcp__gh__")).then(|| "no server of that name is configured".to_owned())
     }
 
     fn effects(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Effects> {
@@ -72,6 +111,19 @@ impl Surroundings for Scene {
                 "schema: nika/workflow@1\ninputs: {who: {}, times: {type: number, default: 1}}\ntasks: [{id: a, infer: hi}]\noutputs: {said: \"{{ tasks.a }}\"}\n"
                     .to_owned(),
             ),
+            "needy.nika.yaml" => Some(
+                "schema: nika/workflow@1\nsecrets: [KEY]\npermits: {exec: [\"echo *\"], fs: {read: [\"**\"]}, tools: [read], env: [HOME]}\ntasks:\n  - {id: a, exec: [echo, \"{{ env.HOME }}\"]}\n  - {id: b, invoke: {tool: read, params: {file_path: a/b}}}\n"
+                    .to_owned(),
+            ),
+            "self.nika.yaml" => Some(document(SELF, RUNS_SELF)),
+            "one.nika.yaml" => Some(document(SELF, "  - {id: a, invoke: {workflow: two.nika.yaml}}\n")),
+            "two.nika.yaml" => Some(document(SELF, "  - {id: b, invoke: {workflow: one.nika.yaml}}\n")),
+            "faulty.nika.yaml" => Some(document(SELF, "  - {id: a, infer: \"{{ use.x }}\"}\n")),
+            deep if deep.starts_with("deep") => {
+                let number: usize = deep["deep".len()..].strip_suffix(".nika.yaml")?.parse().ok()?;
+                let next = format!("  - {{id: a, invoke: {{workflow: deep{}.nika.yaml}}}}\n", number + 1);
+                Some(if number == 9 { document("", "  - {id: a, infer: x}\n") } else { document(SELF, &next) })
+            }
             "answer.json" => Some(r#"{"type":"object","properties":{"n":{"type":"number"}},"additionalProperties":false}"#.to_owned()),
             _ => None,
         }
@@ -101,6 +153,9 @@ fn lines(checked: &Checked) -> Vec<String> {
     };
     checked.findings.iter().map(line).collect()
 }
+
+const SELF: &str = "permits: {tools: [\"workflow(*)\"]}\n";
+const RUNS_SELF: &str = "  - {id: a, invoke: {workflow: self.nika.yaml}}\n";
 
 /// All permits that a scene could want.
 const ALL: &str = "permits: {fs: {read: [\"**\"], write: [\"**\"]}, net: [\"*\"], exec: [\"*\"], tools: [\"*\"]}\n";
@@ -290,7 +345,44 @@ fn parameters_are_held_against_schemas() {
             "{tool: read, params: {file_path: a, limit: \"5\"}}",
             "`limit` of `read` takes integer, and this is text = without quotes: 5",
         ),
-        ("{tool: read, params: {file_path: a, limit: 0}}", "takes at least 1, and not 0"),
+        ("{tool: read, params: {file_path: a, limit: 0}}", "`limit` of `read` is 0, and must be at least 1"),
+        (
+            "{tool: sleep, params: {duration_ms: -5}}",
+            "`sleep` does not take this: `duration_ms`: takes at most 300000, not -5",
+        ),
+        ("{tool: sleep, params: {duration_ms: \"{{ 400000 + 1 }}\"}}", "not 400001"),
+        (
+            "{tool: grep, params: {pattern: x, hidden: \"yes\"}}",
+            "`hidden` of `grep` takes boolean, and this is text = without quotes: true",
+        ),
+        (
+            "{tool: change_set, params: {changes: [{kind: foo}]}}",
+            "`changes[0]` of `change_set` fits none of 2 alternatives",
+        ),
+        (
+            "{tool: change_set, params: {changes: [{op: create, file_path: a}]}}",
+            "`changes[0]` of `change_set` needs the parameter `content`",
+        ),
+        (
+            "{tool: change_set, params: {changes: [{op: delete, file_path: 3}]}}",
+            "`changes[0].file_path` of `change_set` takes string, and this is a number",
+        ),
+        (
+            "{tool: grep, params: {pattern: \"{{ inputs.l }}\"}}",
+            "`pattern` of `grep` takes string, and this is a list = `| string` makes a text of it",
+        ),
+        (
+            "{tool: grep, params: {pattern: \"{{ inputs.n }}\"}}",
+            "`pattern` of `grep` takes string, and this is a number",
+        ),
+        ("{tool: grep, params: {pattern: x, output_mode: \"{{ inputs.n }}\"}}", "`output_mode` of `grep` takes string"),
+        ("{tool: read, params: {file_path: a, limit: \"{{ 'x' }}\"}}", "takes integer, and this is text"),
+        ("{tool: read, params: {file_path: a, limit: \"n {{ inputs.n }}\"}}", "takes integer, and this is text"),
+        ("{tool: mcp_call_tool, params: {server: gh, tool: issue}}", "`mcp__gh__issue` needs the parameter `number`"),
+        (
+            "{tool: mcp_call_tool, params: {server: gh, tool: issue, arguments: {number: one}}}",
+            "`number` of `mcp__gh__issue` takes integer",
+        ),
         (
             "{tool: grep, params: {pattern: x, output_mode: cuont}}",
             "takes content, count, and not \"cuont\" = did you mean `count`?",
@@ -304,7 +396,8 @@ fn parameters_are_held_against_schemas() {
         ("{workflow: other.nika.yaml}", "there is no workflow other.nika.yaml"),
         ("{mcp: gh, tool: issue, params: {number: one}}", "takes integer, and this is text"),
     ] {
-        let seen = found(&document(ALL, &format!("  - {{id: a, invoke: {invoke}}}\n")));
+        let above = format!("inputs: {{l: {{type: list}}, n: {{type: number}}}}\n{ALL}");
+        let seen = found(&document(&above, &format!("  - {{id: a, invoke: {invoke}}}\n")));
         assert!(seen.iter().any(|line| line.contains("NIKA-88") || line.contains("NIKA-873")), "{invoke}: {seen:#?}");
         assert!(seen.iter().any(|line| line.contains(want)), "{invoke}\nwanted {want}\n{seen:#?}");
     }
@@ -315,6 +408,209 @@ fn parameters_are_held_against_schemas() {
         strict.iter().any(|line| line.contains("no configured server has the tool `mcp__gh__isue`")),
         "{strict:#?}"
     );
+    for (invoke, want) in [
+        ("{mcp: nope, resource: \"x://y\"}", "the server `nope` cannot be looked at = no server of that name"),
+        (
+            "{tool: mcp_call_tool, params: {server: gh, tool: isue}}",
+            "no configured server has the tool `mcp__gh__isue`",
+        ),
+        ("{tool: mcp_call_tool, params: {server: nope, tool: x}}", "`mcp__nope__x` cannot be looked at"),
+    ] {
+        let text = document(ALL, &format!("  - {{id: a, invoke: {invoke}}}\n"));
+        let strict = lines(&check(&text, "a", &Scene { strict: true }));
+        assert!(strict.iter().any(|line| line.contains(want)), "{invoke}\nwanted {want}\n{strict:#?}");
+        assert!(!found(&text).iter().any(|line| line.contains(want)), "only --strict asks");
+    }
+}
+
+#[test]
+fn what_is_not_known_of_a_parameter_fits_anything() {
+    for invoke in [
+        "{tool: grep, params: {pattern: \"{{ use.x }}\", hidden: \"{{ use.x.y }}\", output_mode: \"{{ inputs.s }}\"}}",
+        "{tool: read, params: {file_path: a, limit: \"{{ inputs.n }}\"}}",
+        "{tool: read, params: {file_path: a, limit: null}}",
+        "{tool: sleep, params: {duration_ms: \"{{ inputs.n }}\"}}",
+        "{tool: change_set, params: {changes: [\"{{ use.x }}\", {op: \"{{ inputs.s }}\", file_path: a}]}}",
+        "{tool: change_set, params: {changes: \"{{ use.x }}\"}}",
+    ] {
+        let above = format!("inputs: {{s: {{}}, n: {{type: number}}}}\n{ALL}");
+        let tasks = format!(
+            "  - {{id: x, exec: {{command: [ls], capture: json}}}}\n  - {{id: a, use: {{x: x}}, invoke: {invoke}}}\n"
+        );
+        let seen = found(&document(&above, &tasks));
+        assert!(!seen.iter().any(|line| line.contains("NIKA-88")), "{invoke}: {seen:#?}");
+    }
+}
+
+#[test]
+fn an_element_that_is_written_is_known() {
+    let seen = |items: &str, params: &str| {
+        let task = format!("  - {{id: a, for_each: {items}, invoke: {{tool: grep, params: {params}}}}}\n");
+        found(&document(ALL, &task))
+    };
+    let mode = "{pattern: x, output_mode: \"{{ item }}\"}";
+    assert_eq!(seen("[count, content]", mode), Vec::<String>::new());
+    let wrong = seen("[count, bogus]", mode);
+    assert!(wrong.len() == 1 && wrong[0].contains("takes content, count, and not \"bogus\""), "{wrong:#?}");
+    let wrong = seen("[a, 5]", "{pattern: \"{{ item }}\"}");
+    assert!(wrong.len() == 1 && wrong[0].contains("takes string, and this is a number"), "{wrong:#?}");
+}
+
+#[test]
+fn a_template_that_names_nothing_is_worked_out() {
+    for (task, want) in [
+        ("{id: a, when: \"'maybe'\", infer: x}", "the condition is the text 'maybe', which is neither true nor false"),
+        ("{id: a, when: \"{{ 'maybe' }}\", infer: x}", "neither true nor false"),
+        ("{id: a, infer: \"{{ 1 / 0 }}\"}", "the template fails whatever the run brings"),
+    ] {
+        let seen = found(&document(ALL, &format!("  - {task}\n")));
+        assert!(seen.iter().any(|line| line.contains("NIKA-876") && line.contains(want)), "{task}: {seen:#?}");
+    }
+    for task in ["{id: a, when: \"'true'\", infer: x}", "{id: a, when: 1 > 0, infer: \"{{ 1 + 1 }}\"}"] {
+        assert_eq!(found(&document(ALL, &format!("  - {task}\n"))), Vec::<String>::new(), "{task}");
+    }
+}
+
+#[test]
+fn a_workflow_that_is_run_is_held_against_both_statements() {
+    let call =
+        |above: &str, path: &str| found(&document(above, &format!("  - {{id: call, invoke: {{workflow: {path}}}}}\n")));
+    let narrow = "secrets: [KEY]\npermits: {tools: [\"workflow(needy.nika.yaml)\"]}\n";
+    let seen = call(narrow, "needy.nika.yaml");
+    for want in [
+        "`call` runs needy.nika.yaml: `permits.exec` does not hold for",
+        "= to state it, line 3: permits: {exec: [\"echo *\"]}",
+        "`call` runs needy.nika.yaml: `permits.tools` does not name `read`",
+        "`call` runs needy.nika.yaml: `permits.fs.read` does not hold for read(a/b)",
+        "`call` runs needy.nika.yaml: `env.HOME` is read, and `permits.env` does not state it",
+    ] {
+        assert!(seen.iter().any(|line| line.starts_with("5:35 NIKA-877") && line.contains(want)), "{want}: {seen:#?}");
+    }
+    let wide = "permits: {exec: [\"echo *\"], fs: {read: [\"**\"]}, tools: [read, \"workflow(needy.nika.yaml)\"], env: [HOME]}\n";
+    assert_eq!(call(&format!("secrets: [KEY]\n{wide}"), "needy.nika.yaml"), Vec::<String>::new());
+    let seen = call(wide, "needy.nika.yaml");
+    assert!(seen.len() == 1 && seen[0].contains("takes secrets that this workflow does not state: KEY"), "{seen:#?}");
+    let checked = check(
+        &document("secrets: [KEY]\n", "  - {id: call, invoke: {workflow: needy.nika.yaml}}\n"),
+        "a",
+        &Scene { strict: false },
+    );
+    let inferred = block(&checked.needs);
+    for line in
+        [(PermitKind::Exec, "echo *"), (PermitKind::Read, "a/b"), (PermitKind::Tool, "read"), (PermitKind::Env, "HOME")]
+    {
+        assert!(inferred.contains(&(line.0, line.1.to_owned())), "{line:?}: {inferred:?}");
+    }
+}
+
+#[test]
+fn workflows_run_one_another_in_no_circle_and_not_too_deep() {
+    let call = |path: &str| found(&document(SELF, &format!("  - {{id: a, invoke: {{workflow: {path}}}}}\n")));
+    for (path, want) in [
+        ("self.nika.yaml", "NIKA-874 workflows run one another in a circle: a.nika.yaml → self.nika.yaml"),
+        ("one.nika.yaml", "in a circle: one.nika.yaml → two.nika.yaml → one.nika.yaml"),
+        ("faulty.nika.yaml", "NIKA-882 the workflow faulty.nika.yaml has findings of its own"),
+        ("deep2.nika.yaml", "NIKA-874 workflows run one another 9 deep, and may 8"),
+    ] {
+        let seen = call(path);
+        assert!(seen.iter().any(|line| line.contains(want)), "{path}\nwanted {want}\n{seen:#?}");
+    }
+    assert_eq!(call("deep3.nika.yaml"), Vec::<String>::new());
+}
+
+#[test]
+fn only_templates_read_variables_and_each_is_needed_once() {
+    let text = document(
+        "",
+        "  - {id: a, exec: [cat, env.yaml, env.HOME]}\n  - {id: b, when: env.CI == '1', exec: [ls, \"{{ env.HOME }} {{ env.HOME }}\"]}\n",
+    );
+    let checked = check(&text, "a", &Scene { strict: false });
+    let names: Vec<String> =
+        block(&checked.needs).into_iter().filter(|(kind, _)| *kind == PermitKind::Env).map(|(_, name)| name).collect();
+    assert_eq!(names, ["CI", "HOME"]);
+    for (at, need) in checked.needs.iter().enumerate() {
+        assert!(!checked.needs[..at].contains(need), "{need:?} twice");
+    }
+}
+
+#[test]
+fn what_a_loop_makes_where_an_element_fails_is_still_a_list() {
+    let tasks = "  - {id: a, for_each: [1, 2], exec: [ls], on_error: {value: \"no {{ item }}\"}}\n  - {id: b, use: {x: a}, infer: \"{{ use.x.y }}\"}\n";
+    let seen = found(&document(ALL, tasks));
+    assert!(seen.len() == 1 && seen[0].contains("`use.x` is a list, and has no `y`"), "{seen:#?}");
+    let tasks = "  - {id: a, for_each: [1], exec: [ls], on_error: {value: {n: \"{{ item }}\"}}}\n  - {id: b, use: {x: a}, for_each: \"{{ use.x }}\", infer: \"{{ item.n ?? item }}\"}\n";
+    assert_eq!(found(&document(ALL, tasks)), Vec::<String>::new());
+}
+
+#[test]
+fn a_server_that_is_stated_is_stated_for_an_agent() {
+    for (stated, given, fine) in [
+        ("mcp__hello", "mcp__hello", true),
+        ("mcp__hello", "mcp__hello__*", true),
+        ("mcp__hello", "mcp__hello__say", true),
+        ("\"*\"", "read", true),
+        ("mcp__hello__say", "mcp__hello", false),
+        ("mcp__other", "mcp__hello", false),
+    ] {
+        let text = document(
+            &format!("permits: {{tools: [{stated}]}}\n"),
+            &format!("  - {{id: a, agent: {{prompt: x, tools: [{given}]}}}}\n"),
+        );
+        let seen = found(&text);
+        assert_eq!(seen.is_empty(), fine, "{stated} for {given}: {seen:#?}");
+    }
+}
+
+#[test]
+fn one_thing_that_is_not_stated_is_said_once() {
+    let seen = found(&document("", "  - {id: a, invoke: {tool: read, params: {file_path: a/b}}}\n"));
+    let named = seen.iter().filter(|line| line.contains("`permits.tools` does not name `read`")).count();
+    let read = seen.iter().filter(|line| line.contains("`permits.fs.read` does not hold for read(a/b)")).count();
+    assert_eq!((named, read, seen.len()), (1, 1, 2), "{seen:#?}");
+    let seen = found(&document("", "  - {id: a, exec: [ls, -R, /]}\n"));
+    assert!(!seen.iter().any(|line| line.contains("///")), "{seen:#?}");
+}
+
+#[test]
+fn what_a_person_is_asked_each_time_is_said_before() {
+    for (task, want) in [
+        ("invoke: {tool: write, params: {file_path: .git/hooks/x, content: y}}", "it changes .git/hooks/x"),
+        ("invoke: {tool: read, params: {file_path: .env}}", "it reads .env"),
+        ("exec: [cat, .env]", "it reads .env"),
+    ] {
+        let seen = found(&document(ALL, &format!("  - {{id: a, {task}}}\n")));
+        let note = |line: &&String| line.contains("note `a`: a person is asked each time") && line.contains(want);
+        assert!(seen.iter().any(|line| note(&line)), "{task}: {seen:#?}");
+    }
+}
+
+#[test]
+fn providers_are_known_names() {
+    let seen = found(&document(ALL, "  - {id: a, infer: {prompt: x, provider: lokal}}\n"));
+    assert!(
+        seen.len() == 1 && seen[0].contains("NIKA-873 there is no provider `lokal` = did you mean `local`?"),
+        "{seen:#?}"
+    );
+    let above = format!("provider: nope\n{ALL}");
+    assert_eq!(found(&document(&above, "  - {id: a, infer: x}\n")).len(), 1);
+    assert_eq!(found(&document(&above, "  - {id: a, infer: {prompt: x, provider: local}}\n")), Vec::<String>::new());
+}
+
+#[test]
+fn json_of_an_answer_is_asked_for_in_the_words_of_its_verb() {
+    for (first, want) in [
+        ("exec: [ls]", "`capture: json` in `exec` of `a`"),
+        ("fetch: \"https://a.org/\"", "`read: json` in `fetch` of `a`"),
+        ("infer: x", "`output: {format: json}` of `a`"),
+    ] {
+        for second in ["use: {x: a.y}, infer: z", "use: {x: a}, infer: \"{{ use.x.y }}\""] {
+            let seen = found(&document(ALL, &format!("  - {{id: a, {first}}}\n  - {{id: b, {second}}}\n")));
+            assert!(seen.len() == 1 && seen[0].contains(want), "{first} {second}: {seen:#?}");
+        }
+    }
+    let old = "schema: nika/workflow@0.1\ntasks:\n  - {id: a, infer: x}\n  - {id: b, use: {y: a}, exec: \"echo {{use.y.foo}}\"}\n";
+    let seen = found(old);
+    assert!(seen.iter().any(|line| line.contains("= `output: {format: json}` of `a`")), "{seen:#?}");
 }
 
 #[test]
@@ -356,6 +652,8 @@ fn what_models_can_cost_is_bounded_or_said_to_be_unknown() {
         "{unknown:?}"
     );
     assert_eq!(cost(ALL, "  - {id: a, exec: [ls]}\n").0, Some(0));
+    let text = document("provider: other\nlimits: {cost_usd: 1}\n", agent);
+    assert!(!check(&text, "a", &Scene { strict: true }).is_clean(), "whoever is strict wants it to be known");
 }
 
 #[test]

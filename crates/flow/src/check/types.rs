@@ -1,5 +1,6 @@
 //! What is known of a value before anything runs.
 
+use nika_contract::fit::Part;
 use serde_json::Value;
 
 /// What is known of a value.
@@ -87,6 +88,19 @@ impl Type {
             Type::List(of) => (**of).clone(),
             _ => Type::Unknown,
         }
+    }
+
+    /// What a schema can be told of it.
+    pub fn part(&self) -> Part<'static> {
+        Part::Open(match self {
+            Type::Unknown => &[],
+            Type::Null => &["null"],
+            Type::Bool => &["boolean"],
+            Type::Number => &["number"],
+            Type::Text => &["string"],
+            Type::List(_) => &["array"],
+            Type::Object { .. } => &["object"],
+        })
     }
 
     /// As findings name it.

@@ -12,7 +12,7 @@ use crate::read::yaml::{Kind, Node};
 
 /// The digit behind `nika/workflow@0.`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Release(u8);
+pub(crate) struct Release(u8);
 
 impl Release {
     /// The release that a document's `schema` names; none for any other version.

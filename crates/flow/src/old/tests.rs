@@ -52,7 +52,8 @@ fn translated(old: &str) -> Result<Flow, Vec<Finding>> {
     let Kind::Map(entries) = &document.kind else { panic!("a document is a mapping") };
     let schema = entries.iter().find(|(key, _)| key.value == "schema").expect("it has a schema");
     let Kind::Text(version) = &schema.1.kind else { panic!("a version is text") };
-    read(old, &document, &At { value: version.clone(), at: schema.1.at }, "case")
+    let release = Release::of(version).expect("an older version");
+    read(old, &document, release, &At { value: version.clone(), at: schema.1.at }, "case")
 }
 
 fn said(old: &str) -> (&'static str, String) {
@@ -107,8 +108,9 @@ fn documents_cut_short_are_findings_or_workflows() {
             let Kind::Map(entries) = &document.kind else { continue };
             let Some((_, node)) = entries.iter().find(|(key, _)| key.value == "schema") else { continue };
             let Kind::Text(version) = &node.kind else { continue };
+            let Some(release) = Release::of(version) else { continue };
             let schema = At { value: version.clone(), at: node.at };
-            for finding in read(cut, &document, &schema, "cut").err().into_iter().flatten() {
+            for finding in read(cut, &document, release, &schema, "cut").err().into_iter().flatten() {
                 assert!(finding.at.line >= 1 && finding.at.line <= cut.lines().count() + 1, "{cut}: {finding:?}");
             }
         }

@@ -70,8 +70,12 @@ impl Reader {
     }
 
     fn expected(&mut self, node: &Node, what: &str, takes: &str) {
+        self.expected_or(node, what, takes, None);
+    }
+
+    fn expected_or(&mut self, node: &Node, what: &str, takes: &str, meant: Option<String>) {
         let message = format!("{what} takes {takes}, and this is {}", node.described());
-        self.findings.push(Finding::error(code::FLOW_SHAPE, node.at, message));
+        self.findings.push(Finding::error(code::FLOW_SHAPE, node.at, message).suggest_some(meant));
     }
 
     /// The mapping's fields; unknown, doubled and missing keys are findings.
@@ -214,7 +218,17 @@ impl Reader {
             return Some(count);
         }
         let bounds = if most == u64::MAX { format!("{least} or more") } else { format!("{least} to {most}") };
-        self.expected(node, what, &format!("a whole number, {bounds}"));
+        let meant = number_meant(node).map(|number| {
+            // Within the bounds, and whole: a number that is taken.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "`as` saturates, within bounds"
+            )]
+            let near = (number.round().max(0.0) as u64).clamp(least, most);
+            format!("`{near}`?")
+        });
+        self.expected_or(node, what, &format!("a whole number, {bounds}"), meant);
         None
     }
 
@@ -224,7 +238,8 @@ impl Reader {
         {
             return Some(number);
         }
-        self.expected(node, what, &format!("a number, {least} to {most}"));
+        let meant = number_meant(node).map(|number| format!("`{}`?", number.clamp(least, most)));
+        self.expected_or(node, what, &format!("a number, {least} to {most}"), meant);
         None
     }
 
@@ -232,7 +247,11 @@ impl Reader {
         match node.kind {
             Kind::Bool(value) => Some(value),
             _ => {
-                self.expected(node, what, "true or false");
+                let meant = match &node.kind {
+                    Kind::Text(text) => truth(text).map(|value| format!("`{value}`, without quotes?")),
+                    _ => None,
+                };
+                self.expected_or(node, what, "true or false", meant);
                 None
             }
         }
@@ -252,6 +271,12 @@ impl Reader {
         let seconds = match &node.kind {
             Kind::Number(number) => Some(format!("`{number}s`?")),
             Kind::Text(text) if text.trim().parse::<u32>().is_ok() => Some(format!("`{}s`?", text.trim())),
+            Kind::Text(text) if text.contains(|c: char| c.is_ascii_digit()) => {
+                let number: String = text.trim().chars().take_while(char::is_ascii_digit).take(6).collect();
+                let number = if number.is_empty() { "5" } else { &number };
+                let units: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
+                Some(format!("units are {}: `{number}s`", units.join(", ")))
+            }
             _ => None,
         };
         self.findings.push(Finding::error(code::FLOW_SHAPE, node.at, message).suggest_some(seconds));
@@ -270,6 +295,8 @@ impl Reader {
             let message = format!("{what} takes {}, and this is {}", names.join(", "), node.described());
             let near = near_names(written, names.iter().map(|name| (*name).to_owned()), 1);
             let meant = near.first().map(|name| format!("did you mean `{name}`?"));
+            // The first is what is usual.
+            let meant = meant.or_else(|| Some(format!("`{}` is what stands there when nothing is said", names[0])));
             self.findings.push(Finding::error(code::FLOW_SHAPE, node.at, message).suggest_some(meant));
         }
         found.map(|(_, value)| *value)
@@ -299,8 +326,33 @@ impl Reader {
     }
 }
 
+/// The number that somebody meant: one that is out of bounds, in quotes, or a word.
+fn number_meant(node: &Node) -> Option<f64> {
+    const WORDS: &[&str] =
+        &["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    match &node.kind {
+        Kind::Number(number) => number.as_f64(),
+        Kind::Text(text) => {
+            let text = text.trim().to_lowercase();
+            let word = || Some(WORDS.iter().position(|word| *word == text)? as f64);
+            text.parse::<f64>().ok().filter(|number| number.is_finite()).or_else(word)
+        }
+        _ => None,
+    }
+}
+
+/// The truth value that a text means to people.
+pub(crate) fn truth(text: &str) -> Option<bool> {
+    const WORDS: &[(&str, bool)] =
+        &[("true", true), ("yes", true), ("on", true), ("false", false), ("no", false), ("off", false)];
+    let text = text.trim().to_lowercase();
+    WORDS.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
+}
+
+/// What times are written in, and how many seconds each is.
+const UNITS: &[(&str, f64)] = &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
+
 fn duration(text: &str) -> Option<Duration> {
-    const UNITS: &[(&str, f64)] = &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
     /// Thirty days: no try and no run is longer, and every clock can add it.
     const MOST: f64 = 30.0 * 86_400.0;
     let mut rest = text.trim();

@@ -60,14 +60,25 @@ pub(crate) fn task(reader: &mut Reader, node: &Node, number: usize) -> (Task, Wa
     if let Some(verb) = verb(reader, node, &fields) {
         task.verb = verb;
     }
-    task.timeout = fields
-        .get("timeout")
-        .and_then(|node| reader.duration(node, "`timeout`"))
-        .map_or(task.verb.default_timeout(), |at| at.value);
+    let timeout = fields.get("timeout").and_then(|node| reader.duration(node, "`timeout`"));
+    task.timeout = timeout.as_ref().map_or(task.verb.default_timeout(), |at| at.value);
+    if let (Some(at), Some(most)) = (timeout, task.verb.longest_timeout().filter(|most| task.timeout > *most)) {
+        let (verb, most) = (task.verb.name(), written(most));
+        let message = format!("`timeout` of `{verb}` takes at most {most}, as no {verb} is waited for longer");
+        reader.findings.push(Finding::error(code::FLOW_SHAPE, at.at, message).suggest(format!("`{most}`?")));
+    }
     if let Some(node) = fields.get("on_error") {
         task.on_error = on_error(reader, node);
     }
     (task, waits)
+}
+
+/// A bound as documents write it.
+fn written(most: Duration) -> String {
+    match most.as_secs() {
+        seconds if seconds % 60 == 0 => format!("{}m", seconds / 60),
+        seconds => format!("{seconds}s"),
+    }
 }
 
 /// What stands for a task that could not be read.
@@ -191,7 +202,8 @@ fn for_each(reader: &mut Reader, fields: &Fields<'_>) -> Option<ForEach> {
         }
     };
     let name = get(reader, "as").and_then(|node| reader.text(node, "`as`"));
-    let concurrency = get(reader, "concurrency").and_then(|node| reader.count(node, "`concurrency`", 1, 64));
+    let concurrency =
+        get(reader, "concurrency").and_then(|node| reader.count(node, "`concurrency`", 1, shape::MOST_AT_ONCE));
     let fail_fast = get(reader, "fail_fast").and_then(|node| reader.truth(node, "`fail_fast`"));
     if let Some(name) = &name {
         const OURS: &[&str] = &["inputs", "use", "secrets", "env", "tasks", "loop", "range"];

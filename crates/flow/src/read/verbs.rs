@@ -210,7 +210,7 @@ pub(super) fn fetch(reader: &mut Reader, node: &Node) -> Option<Fetch> {
         return reader.template(node, "`fetch`").map(plain);
     }
     const METHODS: &[(&str, &str)] =
-        &[("GET", "GET"), ("HEAD", "HEAD"), ("POST", "POST"), ("PUT", "PUT"), ("PATCH", "PATCH"), ("DELETE", "DELETE")];
+        &[("GET", "GET"), ("POST", "POST"), ("PUT", "PUT"), ("PATCH", "PATCH"), ("DELETE", "DELETE")];
     const READS: &[(&str, FetchRead)] = &[
         ("text", FetchRead::Text),
         ("json", FetchRead::Json),
@@ -223,6 +223,16 @@ pub(super) fn fetch(reader: &mut Reader, node: &Node) -> Option<Fetch> {
     let headers = fields.get("headers").map(|node| reader.words(node, "`headers`")).unwrap_or_default();
     let body = fields.get("body").map(|node| reader.dynamic(node));
     let read = fields.get("read").and_then(|node| reader.choice(node, "`read`", READS)).unwrap_or_default();
+    if read == FetchRead::Markdown {
+        // A page is read by a tool of its own, which sends nothing but its address.
+        let sends = |key: &str| fields.entry(key).filter(|_| fields.get(key).is_some());
+        let method = sends("method").filter(|_| method.is_some_and(|method| method != "GET"));
+        for (key, _) in method.into_iter().chain(sends("headers")).chain(sends("body")) {
+            let message = format!("`read: markdown` reads a page by its address alone, and takes no `{}`", key.value);
+            let finding = Finding::error(code::FLOW_SHAPE, key.at, message);
+            reader.findings.push(finding.suggest("`read: text` takes what the server answers as it is"));
+        }
+    }
     Some(Fetch { method: method.unwrap_or("GET").to_owned(), headers, body, read, ..plain(url?) })
 }
 

@@ -13,6 +13,7 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 use serde_saphyr::{Location, Spanned};
 
+use super::slips::slip;
 use crate::finding::Finding;
 use crate::model::{At, Span};
 
@@ -149,6 +150,8 @@ fn broken(text: &str, error: &serde_saphyr::Error) -> Finding {
         let line = text.lines().nth(at.line.saturating_sub(1)).unwrap_or_default();
         if [": {{", "- {{", "[{{", ", {{"].iter().any(|begin| line.contains(begin)) {
             instead = "a value that begins with `{{` has to be quoted: \"{{ … }}\"".into();
+        } else if let Some(slip) = slip(text, at.line) {
+            instead = slip;
         }
     }
     at.length = at.length.max(1);

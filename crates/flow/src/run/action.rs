@@ -10,7 +10,7 @@ use crate::model::{
 };
 
 /// What templates know: `inputs`, `use`, `secrets`, `env`, the element of a loop, `tasks`.
-pub type Scope = Map<String, Value>;
+pub type Scope = crate::template::Context;
 
 /// Reads templates.
 pub trait Render: Send + Sync {

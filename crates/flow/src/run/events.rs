@@ -10,10 +10,11 @@ use serde_json::{Map, Value};
 pub enum RunEvent {
     /// A run began.
     Started(Began),
-    /// A run goes on that was stopped, with so many tasks and elements ended before.
+    /// A run goes on that was stopped.
     Resumed {
-        /// Tasks and elements that are not run again.
-        ended: usize,
+        /// Tasks and elements that ended before and are not run again. The trace keeps their number: its lines before
+        /// this one name them.
+        ended: Vec<Earlier>,
         /// Those that had begun and not ended, which are: by task and element.
         again: Vec<Named>,
     },
@@ -41,9 +42,9 @@ pub enum RunEvent {
         unit: Named,
         /// What it made; of a loop as a whole nothing, as its elements have it.
         output: Option<Value>,
-        /// Milliseconds of its last try.
+        /// Milliseconds of its last try; of a loop, from its beginning.
         took_ms: u64,
-        /// What its model took and cost.
+        /// What the model of its last try took and cost.
         spent: Spent,
         /// What the journal knows its call by.
         call: Option<String>,
@@ -58,8 +59,10 @@ pub enum RunEvent {
         attempt: u32,
         /// Why.
         error: ToolError,
-        /// Milliseconds of the try.
+        /// Milliseconds of the try; of a loop, from its beginning.
         took_ms: u64,
+        /// What its model took and cost all the same.
+        spent: Spent,
         /// In how many milliseconds it is tried again; `None` when it is not.
         again_ms: Option<u64>,
     },
@@ -71,6 +74,8 @@ pub enum RunEvent {
         why: String,
         /// Whether it failed and `on_error` counts that as skipped: then it is not tried again by a later process.
         failed: Option<ToolError>,
+        /// What its model took and cost, where it failed.
+        spent: Spent,
     },
     /// The run ended: every task is done or skipped.
     Completed {
@@ -96,11 +101,15 @@ pub enum RunEvent {
         error: ToolError,
         /// Milliseconds of this process.
         took_ms: u64,
+        /// What models took and cost, of all processes.
+        spent: Spent,
     },
     /// A person stopped the run; it can be gone on with.
     Paused {
         /// Milliseconds of this process.
         took_ms: u64,
+        /// What models took and cost, of all processes.
+        spent: Spent,
     },
 }
 
@@ -115,6 +124,8 @@ pub struct Began {
     pub file: String,
     /// sha256 of the file's bytes.
     pub flow_hash: String,
+    /// sha256 of what the file says, but for its limits.
+    pub work_hash: String,
     /// What it was given, without secrets.
     pub inputs: Map<String, Value>,
     /// sha256 of what it was given.
@@ -125,6 +136,15 @@ pub struct Began {
     pub tasks: Vec<String>,
     /// The version of the program.
     pub nika: String,
+}
+
+/// Something that ended in an earlier process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    /// Which.
+    pub unit: Named,
+    /// Whether it counts as skipped.
+    pub skipped: bool,
 }
 
 /// A task, or an element of its loop, by name.
@@ -207,6 +227,7 @@ impl RunEvent {
                 put("workflow", began.workflow.as_str().into());
                 put("file", began.file.as_str().into());
                 put("flow_hash", began.flow_hash.as_str().into());
+                put("work_hash", began.work_hash.as_str().into());
                 put("inputs", Value::Object(began.inputs.clone()));
                 put("inputs_hash", began.inputs_hash.as_str().into());
                 put("permits", began.permits.clone().into());
@@ -214,7 +235,7 @@ impl RunEvent {
                 put("nika", began.nika.as_str().into());
             }
             RunEvent::Resumed { ended, again } => {
-                put("ended", (*ended).into());
+                put("ended", ended.len().into());
                 put("again", again.iter().map(|unit| unit.to_string()).collect::<Vec<_>>().into());
             }
             RunEvent::Scheduled { task, count } => {
@@ -238,16 +259,18 @@ impl RunEvent {
                     put("instead_of", wrong(error));
                 }
             }
-            RunEvent::TaskFailed { unit, attempt, error, took_ms, again_ms } => {
+            RunEvent::TaskFailed { unit, attempt, error, took_ms, spent, again_ms } => {
                 named(&mut put, unit);
                 put("attempt", (*attempt).into());
                 put("error", wrong(error));
                 put("took_ms", (*took_ms).into());
+                costs(&mut put, *spent);
                 put("again_ms", again_ms.map_or(Value::Null, Value::from));
             }
-            RunEvent::TaskSkipped { unit, why, failed } => {
+            RunEvent::TaskSkipped { unit, why, failed, spent } => {
                 named(&mut put, unit);
                 put("why", why.as_str().into());
+                costs(&mut put, *spent);
                 if let Some(error) = failed {
                     put("error", wrong(error));
                 }
@@ -257,16 +280,15 @@ impl RunEvent {
                 put("took_ms", (*took_ms).into());
                 costs(&mut put, *spent);
             }
-            RunEvent::Failed { error, took_ms, spent } => {
+            RunEvent::Failed { error, took_ms, spent } | RunEvent::Aborted { error, took_ms, spent } => {
                 put("error", wrong(error));
                 put("took_ms", (*took_ms).into());
                 costs(&mut put, *spent);
             }
-            RunEvent::Aborted { error, took_ms } => {
-                put("error", wrong(error));
+            RunEvent::Paused { took_ms, spent } => {
                 put("took_ms", (*took_ms).into());
+                costs(&mut put, *spent);
             }
-            RunEvent::Paused { took_ms } => put("took_ms", (*took_ms).into()),
         }
         fields
     }

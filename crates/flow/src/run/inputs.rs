@@ -13,11 +13,16 @@ pub fn gather(
     said: &[(String, String)],
 ) -> Result<Map<String, Value>, ToolError> {
     let (mut given, mut wrong) = (values, Vec::new());
+    // Told of already: a value that cannot be read is not missing, too.
+    let mut told: Vec<&str> = Vec::new();
     for (name, text) in said {
         match flow.inputs.iter().find(|input| input.name.value == *name) {
             Some(input) => match read(input.kind, text) {
                 Ok(value) => _ = given.insert(name.clone(), value),
-                Err(why) => wrong.push(format!("`{name}` {why}, not `{}`", nika_contract::text::preview(text, 60))),
+                Err(why) => {
+                    told.push(name);
+                    wrong.push(format!("`{name}` {why}, not `{}`", nika_contract::text::preview(text, 60)));
+                }
             },
             None => _ = given.insert(name.clone(), Value::String(text.clone())),
         }
@@ -38,6 +43,7 @@ pub fn gather(
         match given.remove(name).or_else(|| input.default.clone()) {
             Some(value) if fits(input.kind, &value) => _ = inputs.insert(name.clone(), value),
             Some(_) => wrong.push(format!("`{name}` {}", takes(input.kind))),
+            None if told.contains(&name.as_str()) => {}
             None => wrong.push(missing(input)),
         }
     }
@@ -130,6 +136,7 @@ mod tests {
         for piece in ["`most` takes a number", "`wrods` is no input", "`words`?", "`words` is missing"] {
             assert!(error.message.contains(piece), "{piece}: {error}");
         }
+        assert!(!error.message.contains("`most` is missing"), "told once: {error}");
         let values = json!({"words": 3, "most": 3}).as_object().cloned().expect("an object");
         assert!(gather(&flow, values, &[]).expect_err("a number").message.contains("`words` takes a text"));
     }

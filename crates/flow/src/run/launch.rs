@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use nika_contract::{Cancel, ToolError, code, event};
-use nika_store::{Hash, Objects, journal};
+use nika_store::{Hash, Objects, State, journal};
 use serde_json::{Map, Value};
 
-use super::events::{Began, Named, RunEvent, Spent, Watch};
+pub use super::Launched;
+use super::events::{Began, Earlier, Named, RunEvent, Spent, Watch};
 use super::plan::Fate;
 use super::resume::{Before, Kept};
+use super::same::{inputs_hash, same};
 use super::trace::{Trace, output_of};
 use super::verbs::{Document, Hands};
 use super::{Done, Ended, Run};
@@ -31,61 +33,40 @@ pub struct Launch {
     /// Its name.
     pub id: String,
     /// `Some(true)`: there is one of this name that is gone on with; `Some(false)`: there is none yet; `None`: either,
-    /// and one that is another's is begun anew.
+    /// and [`name`] has made sure that it is no other's.
     pub goes_on: Option<bool>,
 }
 
-/// A run that ended.
-#[derive(Debug)]
-pub struct Launched {
-    /// How.
-    pub ended: Ended,
-    /// What its models took in this process.
-    pub spent: Spent,
-}
-
 /// Runs it.
-pub async fn launch(mut of: Launch) -> Result<Launched, ToolError> {
-    let fault = |fault: nika_contract::Fault| ToolError::new(fault.code, fault.message);
-    let before = match of.goes_on {
-        Some(false) => None,
-        Some(true) => Some(before(&of, &of.id)?),
-        None => before(&of, &of.id).ok(),
-    };
-    let inputs_hash = hash(&of.inputs);
+pub async fn launch(of: Launch) -> Result<Launched, ToolError> {
+    let inputs_hash = inputs_hash(&of.inputs);
+    let before = found(&of, &inputs_hash)?;
     let mut done = Done::default();
     let mut again = Vec::new();
     if let Some(before) = before {
-        match same(&before, &of.document, &inputs_hash) {
-            Ok(()) => {
-                if before.last.as_deref() == Some(event::WORKFLOW_COMPLETED) {
-                    return Ok(Launched {
-                        ended: Ended::Completed(before.outputs.unwrap_or_default()),
-                        spent: Spent::default(),
-                    });
-                }
-                (done, again) = kept(&of, &before)?;
-            }
-            Err(error) if of.goes_on.is_some() => return Err(error),
-            Err(_) => of.id = format!("{}.{}", of.id, &inputs_hash[..6]),
+        if before.last.as_deref() == Some(event::WORKFLOW_COMPLETED) {
+            let ended = Ended::Completed(before.outputs.unwrap_or_default());
+            return Ok(Launched { ended, spent: Spent::default() });
         }
+        (done, again) = kept(&of, &before)?;
     }
     let mut header = Map::new();
     header.insert("nika".into(), of.hands.version.as_str().into());
     let clock = Arc::clone(&of.hands.clock);
-    let trace = Trace::open(&of.hands.runs, &of.id, &header, of.hands.durability, clock).map_err(fault)?;
+    let trace = Trace::open(&of.hands.runs, &of.id, &header, of.hands.durability, clock)?;
     let first = if done.resumed > 0 {
-        RunEvent::Resumed { ended: done.fates.len(), again }
+        let earlier =
+            |(unit, fate): (&Named, &Fate)| Earlier { unit: unit.clone(), skipped: matches!(fate, Fate::Skipped(_)) };
+        RunEvent::Resumed { ended: done.fates.iter().map(earlier).collect(), again }
     } else {
         RunEvent::Started(began(&of, inputs_hash))
     };
-    trace.write(&first).map_err(fault)?;
+    trace.write(&first)?;
     of.watch.saw(&first);
     let secrets = Arc::clone(&of.hands.secrets);
     let stated: Vec<&str> = of.hands.permits.variables().collect();
     let env = of.hands.library.variables(&stated).into_iter().map(|(name, value)| (name, value.into())).collect();
     let templates = Templates::new();
-    let watch = Arc::new(Counting { watch: of.watch, spent: std::sync::Mutex::default() });
     let flow = Arc::clone(&of.document.flow);
     let run = Run {
         flow: &flow,
@@ -95,28 +76,37 @@ pub async fn launch(mut of: Launch) -> Result<Launched, ToolError> {
         secrets,
         env,
         trace: &trace,
-        watch: Arc::clone(&watch) as Arc<dyn Watch>,
+        watch: of.watch,
         cancel: of.cancel,
         done,
     };
-    let ended = run.run().await.map_err(fault)?;
-    let counted = *watch.spent.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok(Launched { ended, spent: counted })
+    Ok(run.run().await?)
 }
 
-/// Counts what models took, for whoever runs this one.
-struct Counting {
-    watch: Arc<dyn Watch>,
-    spent: std::sync::Mutex<Spent>,
+/// What the trace says of the run that this one goes on with.
+fn found(of: &Launch, inputs_hash: &str) -> Result<Option<Before>, ToolError> {
+    let found = match of.goes_on {
+        Some(false) => return Ok(None),
+        Some(true) => before(&of.hands.runs, &of.id)?,
+        None => match before(&of.hands.runs, &of.id) {
+            Ok(found) => found,
+            Err(_) => return Ok(None),
+        },
+    };
+    same(&found, &of.document, inputs_hash)?;
+    Ok(Some(found))
 }
 
-impl Watch for Counting {
-    fn saw(&self, what: &RunEvent) {
-        if let RunEvent::TaskCompleted { spent, .. } = what {
-            let mut sum = self.spent.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            *sum = sum.plus(*spent);
+/// The name for a run that there may be one of already: `id`, unless that is another's. Then what it is told apart by
+/// follows from what it is, so that this one is found again, too.
+pub fn name(runs: &State, id: String, document: &Document, inputs: &Map<String, Value>) -> String {
+    let inputs = inputs_hash(inputs);
+    match before(runs, &id) {
+        Ok(found) if same(&found, document, &inputs).is_err() => {
+            let what = Hash::of(format!("{}{inputs}", document.work_hash).as_bytes()).to_string();
+            format!("{id}.{}", &what[..6])
         }
-        self.watch.saw(what);
+        _ => id,
     }
 }
 
@@ -127,6 +117,7 @@ fn began(of: &Launch, inputs_hash: String) -> Began {
         workflow: of.document.flow.name.clone(),
         file: of.document.path.clone(),
         flow_hash: of.document.hash.clone(),
+        work_hash: of.document.work_hash.clone(),
         inputs: of.hands.secrets.hide_fields(of.inputs.clone()),
         inputs_hash,
         permits: permits.lines().map(|line| format!("{}: {}", line.kind.key(), line.text)).collect(),
@@ -135,33 +126,15 @@ fn began(of: &Launch, inputs_hash: String) -> Began {
     }
 }
 
-/// sha256 of what a run is given.
-pub fn hash(inputs: &Map<String, Value>) -> String {
-    Hash::of(Value::Object(inputs.clone()).to_string().as_bytes()).to_string()
-}
-
 /// What the trace says.
-fn before(of: &Launch, id: &str) -> Result<Before, ToolError> {
-    let lines = journal::lines(&of.hands.runs, id).map_err(|error| {
+fn before(runs: &State, id: &str) -> Result<Before, ToolError> {
+    let lines = journal::lines(runs, id).map_err(|error| {
         ToolError::new(code::RUN_TRACE, format!("there is no trace {id}: {error}")).hint("`nika trace list` shows them")
     })?;
     // A trace that was changed says nothing that a run may build on.
-    journal::verify(&of.hands.runs, id).map_err(|broken| ToolError::new(code::JOURNAL_BROKEN, broken.to_string()))?;
+    journal::verify(runs, id).map_err(|broken| ToolError::new(code::JOURNAL_BROKEN, broken.to_string()))?;
     let lines: Result<Vec<Value>, _> = lines.collect();
     Ok(Before::read(lines?))
-}
-
-/// Whether the run is of this workflow with these inputs; what differs, else.
-fn same(before: &Before, document: &Document, inputs_hash: &str) -> Result<(), ToolError> {
-    let other = |what: &str, hint: &str| Err(ToolError::new(code::RUN_OTHER, what.to_owned()).hint(hint));
-    if before.flow_hash != document.hash {
-        let what = format!("{} was changed since the run began", document.path);
-        return other(&what, "take the change back to go on with it, or begin a new run");
-    }
-    if before.inputs_hash != inputs_hash {
-        return other("the inputs are not those that the run began with", "give the same ones, or begin a new run");
-    }
-    Ok(())
 }
 
 /// What is not run again, and what had begun and is.

@@ -201,15 +201,16 @@ impl<'f> Plan<'f> {
         }
     }
 
-    /// Whether what failed is tried again, and when.
-    pub fn again(&mut self, unit: Unit, now_ms: u64) -> Option<u64> {
+    /// Whether what failed is tried again, and when: no sooner than in `rest_ms`, as far as the longest wait reaches.
+    pub fn again(&mut self, unit: Unit, now_ms: u64, rest_ms: u64) -> Option<u64> {
         let retry = &self.flow.tasks[unit.task].retry;
         let attempts = self.attempts.get(&unit).copied().unwrap_or(1);
         let given_up = self.loops.get(&unit.task).is_some_and(|of| of.failed.is_some() && self.fails_fast(unit.task));
         if attempts >= retry.attempts || self.stopped || given_up {
             return None;
         }
-        let due = now_ms.saturating_add(backoff_ms(retry, attempts));
+        let most = u64::try_from(retry.most.as_millis()).unwrap_or(u64::MAX);
+        let due = now_ms.saturating_add(backoff_ms(retry, attempts).max(rest_ms.min(most)));
         self.running.remove(&unit);
         self.later.insert((due, unit));
         Some(due)
@@ -299,11 +300,6 @@ impl<'f> Plan<'f> {
     /// Nothing more is begun.
     pub fn stop(&mut self) {
         self.stopped = true;
-    }
-
-    /// What runs.
-    pub fn running(&self) -> impl Iterator<Item = Unit> {
-        self.running.iter().copied()
     }
 
     /// What became of a task; `None` before it is settled.

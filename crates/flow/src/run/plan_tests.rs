@@ -37,7 +37,7 @@ fn drive(flow: &Flow, mut act: impl FnMut(Unit, u32) -> Result<Value, ToolError>
             Next::Wait(due) => match afloat.pop_front() {
                 Some((unit, attempt)) => match act(unit, attempt) {
                     Ok(value) => drop(plan.ended(unit, Fate::Done(value))),
-                    Err(error) if plan.again(unit, now).is_none() => {
+                    Err(error) if plan.again(unit, now, 0).is_none() => {
                         let cancelled = plan.ended(unit, Fate::Failed(error)).cancel;
                         said.extend(cancelled.iter().map(|unit| format!("cancel {:?}", unit.element)));
                     }
@@ -75,7 +75,7 @@ fn no_more_run_at_once_than_may() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!((begun, plan.running().count()), (3, 3));
+    assert_eq!((begun, plan.running.len()), (3, 3));
 }
 
 #[test]

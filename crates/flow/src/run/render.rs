@@ -5,37 +5,20 @@ use serde_json::Value;
 
 use super::action::{Render, Scope};
 use crate::model::{Dynamic, Template};
-use crate::template::{Context, DataError, Templates};
-
-/// The roots of names in templates; whatever else a scope holds is an element of a loop.
-const ROOTS: &[&str] = &["inputs", "use", "secrets", "env", "tasks"];
+use crate::template::{DataError, Templates};
 
 impl Render for Templates {
     fn text(&self, template: &Template, scope: &Scope) -> Result<String, ToolError> {
-        self.render_text(template, &context(scope)).map_err(wrong)
+        self.render_text(template, scope).map_err(wrong)
     }
 
     fn value(&self, dynamic: &Dynamic, scope: &Scope) -> Result<Value, ToolError> {
-        self.render(dynamic, &context(scope)).map_err(wrong)
+        self.render(dynamic, scope).map_err(wrong)
     }
 
     fn truth(&self, template: &Template, scope: &Scope) -> Result<bool, ToolError> {
-        Templates::truth(self, template, &context(scope)).map_err(wrong)
+        Templates::truth(self, template, scope).map_err(wrong)
     }
-}
-
-fn context(scope: &Scope) -> Context {
-    let mut context = Context::new();
-    for (name, value) in scope {
-        match value {
-            Value::Object(fields) if ROOTS.contains(&name.as_str()) => {
-                context.root(name);
-                fields.iter().for_each(|(field, value)| context.put(name, field, value));
-            }
-            value => context.element(name, value),
-        }
-    }
-    context
 }
 
 fn wrong(error: DataError) -> ToolError {

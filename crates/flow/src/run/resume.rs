@@ -21,6 +21,8 @@ pub struct Before {
     pub file: String,
     /// sha256 of the workflow's file.
     pub flow_hash: String,
+    /// sha256 of what the file says, but for its limits; empty in traces of before there was one.
+    pub work_hash: String,
     /// What it was given, without secrets.
     pub inputs: Map<String, Value>,
     /// sha256 of what it was given.
@@ -68,6 +70,7 @@ impl Before {
         match name.as_str() {
             event::WORKFLOW_STARTED => {
                 (self.file, self.flow_hash, self.inputs_hash) = (text("file"), text("flow_hash"), text("inputs_hash"));
+                self.work_hash = text("work_hash");
                 self.inputs = line["inputs"].as_object().cloned().unwrap_or_default();
             }
             event::WORKFLOW_RESUMED => {
@@ -80,8 +83,12 @@ impl Before {
                 self.begun.remove(&unit);
                 self.ended.insert(unit, Kept::Output(Box::new(line)));
             }
-            event::TASK_FAILED => _ = self.begun.remove(&unit),
+            event::TASK_FAILED => {
+                self.spend(&line);
+                self.begun.remove(&unit);
+            }
             event::TASK_SKIPPED if line.get("error").is_some() => {
+                self.spend(&line);
                 self.begun.remove(&unit);
                 self.ended.insert(unit, Kept::Skipped(text("why")));
             }
@@ -89,14 +96,20 @@ impl Before {
                 self.outputs = line["outputs"].as_object().cloned();
                 self.last = Some(name);
             }
-            event::WORKFLOW_FAILED | event::WORKFLOW_ABORTED | event::WORKFLOW_PAUSED => self.last = Some(name),
+            event::WORKFLOW_FAILED | event::WORKFLOW_ABORTED | event::WORKFLOW_PAUSED => {
+                // The sum holds what was cancelled, too, of which no other line tells.
+                let all = spent(&line);
+                if all.tokens > self.spent.tokens {
+                    self.spent = all;
+                }
+                self.last = Some(name);
+            }
             _ => {}
         }
     }
 
     fn spend(&mut self, line: &Value) {
-        let tokens = line["tokens"].as_u64().unwrap_or(0);
-        self.spent = self.spent.plus(Spent { tokens, cost_micros: line["cost_micros"].as_u64() });
+        self.spent = self.spent.plus(spent(line));
     }
 
     /// Units whose call had ended by the journal though the trace does not say so: a kill fell between the two. Lines
@@ -119,6 +132,11 @@ impl Before {
     }
 }
 
+/// What a line says that models took.
+fn spent(line: &Value) -> Spent {
+    Spent { tokens: line["tokens"].as_u64().unwrap_or(0), cost_micros: line["cost_micros"].as_u64() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,17 +152,17 @@ mod tests {
             json!({"event": "TaskStarted", "task": "two", "element": 1, "origin": "two[1]#1"}),
             json!({"event": "TaskCompleted", "task": "two", "element": 1, "output": "y"}),
             json!({"event": "TaskStarted", "task": "three", "origin": "three#1"}),
-            json!({"event": "TaskFailed", "task": "three", "error": {"code": "NIKA-400"}}),
+            json!({"event": "TaskFailed", "task": "three", "error": {"code": "NIKA-400"}, "tokens": 2}),
             json!({"event": "TaskSkipped", "task": "four", "why": "`three` failed"}),
             json!({"event": "TaskSkipped", "task": "five", "why": "it failed", "error": {"code": "NIKA-400"}}),
-            json!({"event": "WorkflowPaused"}),
+            json!({"event": "WorkflowPaused", "tokens": 9, "cost_micros": 8}),
         ]);
         let unit = |task: &str, element| Named { task: task.into(), element };
         let ended: Vec<String> = before.ended.keys().map(Named::to_string).collect();
         assert_eq!(ended, ["five", "one", "two[1]"]);
         assert_eq!(before.begun, BTreeMap::from([(unit("two", Some(0)), "two[0]#1".to_owned())]));
         assert_eq!((before.flow_hash.as_str(), before.last.as_deref()), ("f", Some("WorkflowPaused")));
-        assert_eq!(before.spent, Spent { tokens: 5, cost_micros: Some(7) });
+        assert_eq!(before.spent, Spent { tokens: 9, cost_micros: Some(8) }, "with what was cancelled");
 
         let by_journal = before.ended_by_journal([
             json!({"event": "CallBegun", "call": "c1", "origin": "two[0]#1"}),

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use nika_contract::{BoxFuture, Clock, ToolError, code};
-use serde_json::{Map, Value, json};
+use nika_contract::{BoxFuture, Clock, ToolError};
+use serde_json::Value;
 
-use super::action::{Action, Render, Scope};
-use super::events::{RunEvent, Watch};
-use super::world::{Made, Order, World};
+use super::action::Action;
+use super::events::{RunEvent, Spent, Watch};
+use super::world::{Made, Order, Unmade, World};
 use crate::model::{
     At, Called, Dynamic, Flow, Index, Invoke, Limits, ModelChoice, OnError, Retry, Span, Task, Template, Use, Verb,
 };
@@ -66,54 +66,10 @@ pub fn flow(tasks: Vec<Task>) -> Flow {
     }
 }
 
-/// Reads `{{ a.b }}` alone, as the value that stands there.
-#[derive(Debug)]
-pub struct Paths;
+type Script = dyn Fn(&Order) -> Result<Made, Unmade> + Send + Sync;
 
-impl Paths {
-    fn find(&self, text: &str, scope: &Scope) -> Result<Value, ToolError> {
-        let Some(path) = text.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}")) else {
-            return Ok(text.into());
-        };
-        let mut value = &Value::Object(scope.clone());
-        let missing = || ToolError::new(code::RUN_DATA, format!("{path} is not there"));
-        let whole = value.clone();
-        value = &whole;
-        for step in path.trim().split('.') {
-            value = value.get(step).ok_or_else(missing)?;
-        }
-        Ok(value.clone())
-    }
-}
-
-impl Render for Paths {
-    fn text(&self, template: &Template, scope: &Scope) -> Result<String, ToolError> {
-        Ok(match self.find(&template.text, scope)? {
-            Value::String(text) => text,
-            other => other.to_string(),
-        })
-    }
-
-    fn value(&self, dynamic: &Dynamic, scope: &Scope) -> Result<Value, ToolError> {
-        Ok(match dynamic {
-            Dynamic::Plain(value) => value.clone(),
-            Dynamic::Text(template) => self.find(&template.text, scope)?,
-            Dynamic::List(items) => {
-                Value::Array(items.iter().map(|item| self.value(item, scope)).collect::<Result<_, _>>()?)
-            }
-            Dynamic::Object(fields) => {
-                let field = |(name, value): &(At<String>, Dynamic)| Ok((name.value.clone(), self.value(value, scope)?));
-                Value::Object(fields.iter().map(field).collect::<Result<Map<_, _>, ToolError>>()?)
-            }
-        })
-    }
-
-    fn truth(&self, template: &Template, scope: &Scope) -> Result<bool, ToolError> {
-        Ok(self.find(&template.text, scope)? == json!(true))
-    }
-}
-
-type Script = dyn Fn(&Order) -> Result<Value, ToolError> + Send + Sync;
+/// What a try that never ends by itself has taken when it is stopped.
+pub const SPENT_IN_VAIN: Spent = Spent { tokens: 100, cost_micros: None };
 
 /// A world that does what a function says, each try in a second of its own time.
 pub struct Scripted {
@@ -127,6 +83,11 @@ pub struct Scripted {
 
 impl Scripted {
     pub fn new(script: impl Fn(&Order) -> Result<Value, ToolError> + Send + Sync + 'static) -> Scripted {
+        Scripted::spending(move |order| Ok(Made::of(script(order)?)))
+    }
+
+    /// The same, for a script that says what was spent, too.
+    pub fn spending(script: impl Fn(&Order) -> Result<Made, Unmade> + Send + Sync + 'static) -> Scripted {
         Scripted { script: Box::new(script), now: Arc::default(), made: Mutex::default(), endless: Vec::new() }
     }
 
@@ -136,7 +97,7 @@ impl Scripted {
 }
 
 impl World for Scripted {
-    fn perform<'a>(&'a self, order: Order) -> BoxFuture<'a, Result<Made, ToolError>> {
+    fn perform<'a>(&'a self, order: Order) -> BoxFuture<'a, Result<Made, Unmade>> {
         Box::pin(async move {
             let Action::Tool { arguments, .. } = &order.action else { panic!("tests call tools: {order:?}") };
             let arguments = Value::Object(arguments.clone());
@@ -145,9 +106,9 @@ impl World for Scripted {
                 while !order.cancel.is_cancelled() {
                     tokio::task::yield_now().await;
                 }
-                return Err(ToolError::cancelled());
+                return Err(Unmade::after(SPENT_IN_VAIN, ToolError::cancelled()));
             }
-            Ok(Made { call: Some(format!("c-{}", order.origin)), ..Made::of((self.script)(&order)?) })
+            Ok(Made { call: Some(format!("c-{}", order.origin)), ..(self.script)(&order)? })
         })
     }
 

@@ -8,15 +8,16 @@ use nika_contract::{Cancel, ToolError, code};
 use nika_store::{Durability, Objects, State, journal, runs};
 use serde_json::{Map, Value, json};
 
-use super::events::{Named, RunEvent};
+use super::events::{Named, RunEvent, Spent};
 use super::plan::Fate;
 use super::resume::{Before, Kept};
 use super::secrets::Secrets;
 use super::testing::*;
 use super::trace::{Trace, output_of};
-use super::world::Order;
+use super::world::{Made, Order, Unmade};
 use super::{Done, Ended, Run};
-use crate::model::{Dynamic, Flow, ForEach, OnError};
+use crate::model::{Dynamic, Flow, ForEach, Limits, OnError, Retry};
+use crate::template::Templates;
 
 struct Scene {
     _dir: tempfile::TempDir,
@@ -37,7 +38,7 @@ impl Scene {
         let seen = Arc::new(Seen::default());
         let run = Run {
             flow,
-            render: &Paths,
+            render: &Templates::new(),
             world,
             inputs: Map::new(),
             secrets: Arc::new(self.secrets.clone()),
@@ -47,7 +48,7 @@ impl Scene {
             cancel: self.cancel.clone(),
             done,
         };
-        let ended = run.run().await.expect("no fault");
+        let ended = run.run().await.expect("no fault").ended;
         let seen = std::mem::take(&mut *seen.0.lock().expect("nobody panicked"));
         (ended, seen)
     }
@@ -198,6 +199,106 @@ async fn a_task_has_its_time_and_a_run_its_own() {
     world.endless = vec!["b"];
     let (ended, _) = scene.run(&flow, Arc::new(world), Done::default()).await;
     assert!(matches!(&ended, Ended::Aborted(error) if error.code == code::RUN_LIMIT), "{ended:?}");
+}
+
+/// What a failed try took is spent: it counts for the limits, in the trace, and for the next process.
+#[tokio::test]
+async fn what_failed_is_paid_for_too() {
+    let took = |tokens: u64| Spent { tokens, cost_micros: Some(tokens) };
+    let fails = move |order: &Order| match order.unit.task.as_str() {
+        "a" => Ok(Made { spent: took(1), ..Made::of(grow(order)?) }),
+        _ => Err(Unmade::after(took(10), broke())),
+    };
+    let scene = scene();
+    let mut flow = chain();
+    flow.tasks[1].retry = Retry { attempts: 3, ..Retry::default() };
+    let (_, seen) = scene.run(&flow, Arc::new(Scripted::spending(fails)), Done::default()).await;
+    assert!(matches!(seen.last(), Some(RunEvent::Failed { spent, .. }) if *spent == took(31)), "{seen:?}");
+    assert_eq!(scene.before().spent, took(31));
+
+    let scene = self::scene();
+    flow.limits = Limits { tokens: Some(at(15)), ..Limits::default() };
+    let world = Arc::new(Scripted::spending(fails));
+    let (ended, _) = scene.run(&flow, Arc::clone(&world), Done::default()).await;
+    assert!(matches!(&ended, Ended::Aborted(error) if error.code == code::RUN_LIMIT), "{ended:?}");
+    assert_eq!(world.calls(), ["a#1", "b#1", "b#2"], "no third try is paid for");
+    // Under a higher limit it goes on, and what was spent before still counts.
+    flow.limits.tokens = Some(at(1_000));
+    let (_, seen) = scene.run(&flow, Arc::new(Scripted::spending(fails)), scene.done()).await;
+    assert!(matches!(seen.last(), Some(RunEvent::Failed { spent, .. }) if *spent == took(51)), "{seen:?}");
+}
+
+#[tokio::test]
+async fn what_was_cancelled_is_paid_for_too() {
+    let scene = scene();
+    let mut flow = chain();
+    flow.limits.timeout = Some(at(Duration::from_secs(1)));
+    let mut world = Scripted::new(grow);
+    world.endless = vec!["b"];
+    let (_, seen) = scene.run(&flow, Arc::new(world), Done::default()).await;
+    assert!(matches!(seen.last(), Some(RunEvent::Aborted { spent, .. }) if *spent == SPENT_IN_VAIN), "{seen:?}");
+    assert_eq!(scene.before().spent, SPENT_IN_VAIN);
+}
+
+#[tokio::test]
+async fn what_stands_for_a_failed_element_may_name_it() {
+    let scene = scene();
+    let mut flow = flow(vec![task("each", &[])]);
+    flow.tasks[0].for_each = Some(ForEach {
+        items: Dynamic::Plain(json!(["x", "y"])),
+        name: "item".into(),
+        concurrency: 1,
+        fail_fast: true,
+    });
+    flow.tasks[0].verb = calling("t", param("{{ item }}"));
+    flow.tasks[0].on_error = OnError::Value(Dynamic::Text(template("no {{ item }}")));
+    flow.outputs = vec![(at("all".to_owned()), Dynamic::Text(template("{{ tasks.each }}")))];
+    let fails = |order: &Order| if order.unit.element == Some(1) { Err(broke()) } else { grow(order) };
+    let (ended, _) = scene.run(&flow, Arc::new(Scripted::new(fails)), Done::default()).await;
+    assert_eq!(ended, Ended::Completed(json!({"all": ["xt", "no y"]}).as_object().cloned().expect("an object")));
+}
+
+/// Whoever says how long to be left alone is, as far as the task's longest wait reaches; what no try mends is not tried.
+#[tokio::test]
+async fn another_try_waits_as_long_as_it_was_asked_to() {
+    let waits = |rest_ms: u64, code: nika_contract::Code| async move {
+        let scene = scene();
+        let mut flow = flow(vec![task("a", &[])]);
+        flow.tasks[0].retry = Retry { attempts: 2, ..Retry::default() };
+        let world = Scripted::spending(move |_| Err(Unmade { rest_ms, ..ToolError::new(code, "no").into() }));
+        let (_, seen) = scene.run(&flow, Arc::new(world), Done::default()).await;
+        seen.iter().find_map(|event| match event {
+            RunEvent::TaskFailed { again_ms, .. } => *again_ms,
+            _ => None,
+        })
+    };
+    assert_eq!(waits(0, code::HTTP_STATUS).await, Some(1_000));
+    assert_eq!(waits(7_000, code::HTTP_STATUS).await, Some(7_000));
+    assert_eq!(waits(86_400_000, code::HTTP_STATUS).await, Some(60_000));
+    assert_eq!(waits(0, code::NO_MODEL).await, None);
+}
+
+/// Five thousand elements over their own list: what all of them know is made once.
+#[tokio::test]
+async fn a_loop_over_its_own_list_is_not_quadratic() {
+    let scene = scene();
+    let mut flow = flow(vec![task("list", &[]), task("each", &[0])]);
+    flow.tasks[1].uses = vec![uses("list", 0)];
+    flow.tasks[1].for_each = Some(ForEach {
+        items: Dynamic::Text(template("{{ use.list }}")),
+        name: "item".into(),
+        concurrency: 8,
+        fail_fast: true,
+    });
+    flow.tasks[1].verb = calling("each", param("{{ item.name }}"));
+    let list = Value::Array((0..5_000).map(|at| json!({"name": format!("element {at}")})).collect());
+    let world = Scripted::new(move |order| if order.unit.task == "list" { Ok(list.clone()) } else { grow(order) });
+    let began = std::time::Instant::now();
+    let (ended, seen) = scene.run(&flow, Arc::new(world), Done::default()).await;
+    assert_eq!(ended, Ended::Completed(Map::new()));
+    assert_eq!(seen.iter().filter(|event| event.name() == "TaskCompleted").count(), 5_002);
+    // Quadratic it takes minutes in this build.
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@
 mod agent;
 mod exec;
 mod fetch;
+mod form;
 mod infer;
 mod invoke;
 mod workflow;
@@ -24,7 +25,7 @@ use serde_json::{Map, Value};
 
 use super::action::{Action, Model};
 use super::secrets::Secrets;
-use super::world::{Made, Order, World};
+use super::world::{Made, Order, Unmade, World};
 use crate::model::Flow;
 
 /// A document, read.
@@ -34,6 +35,8 @@ pub struct Document {
     pub path: String,
     /// sha256 of its bytes, in hexadecimal digits.
     pub hash: String,
+    /// sha256 of what it says, but for its limits: [`super::same`].
+    pub work_hash: String,
     /// What it says.
     pub flow: Arc<Flow>,
     /// Its `permits`; of an older one, which states none, what its tasks need.
@@ -105,6 +108,21 @@ impl Hands {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<(Output, String), ToolError> {
+        let (output, call) = self.made(order, &order.origin, tool, arguments).await?;
+        match output.failed {
+            Some(code) => Err(ToolError::new(code, nika_contract::text::preview(&output.joined_text(), 2_000))),
+            None => Ok((output, call)),
+        }
+    }
+
+    /// A call of a tool, which the journal knows by `origin`; what it did may have failed.
+    async fn made(
+        &self,
+        order: &Order,
+        origin: &str,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<(Output, String), ToolError> {
         let incoming = Incoming {
             name: tool.to_owned(),
             arguments,
@@ -112,18 +130,10 @@ impl Hands {
             progress: Arc::new(Silent),
             asker: Arc::clone(&self.asker),
             deferral: false,
-            origin: Some(order.origin.clone()),
+            origin: Some(origin.to_owned()),
         };
-        let outcome = self
-            .runtime
-            .dispatch(&self.session, incoming)
-            .await
-            .map_err(|fault| ToolError::new(fault.code, fault.message))?;
-        let output = outcome.result?;
-        match output.failed {
-            Some(code) => Err(ToolError::new(code, nika_contract::text::preview(&output.joined_text(), 2_000))),
-            None => Ok((output, outcome.call.0)),
-        }
+        let outcome = self.runtime.dispatch(&self.session, incoming).await?;
+        Ok((outcome.result?, outcome.call.0))
     }
 
     /// A name for what belongs to one task of this run: within what a session's name may be.
@@ -135,7 +145,7 @@ impl Hands {
 }
 
 impl World for Hands {
-    fn perform<'a>(&'a self, order: Order) -> BoxFuture<'a, Result<Made, ToolError>> {
+    fn perform<'a>(&'a self, order: Order) -> BoxFuture<'a, Result<Made, Unmade>> {
         Box::pin(async move {
             match &order.action {
                 Action::Infer { .. } => infer::infer(self, &order).await,

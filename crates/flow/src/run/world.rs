@@ -9,7 +9,7 @@ use super::events::{Named, Spent};
 /// Where tasks are done.
 pub trait World: Send + Sync {
     /// Does it. What it answers with holds no secret of the run.
-    fn perform<'a>(&'a self, order: Order) -> BoxFuture<'a, Result<Made, ToolError>>;
+    fn perform<'a>(&'a self, order: Order) -> BoxFuture<'a, Result<Made, Unmade>>;
 
     /// Milliseconds that only ever grow.
     fn now_ms(&self) -> u64;
@@ -42,6 +42,30 @@ pub struct Made {
     pub spent: Spent,
     /// What the journal knows its call by.
     pub call: Option<String>,
+}
+
+/// A try that made nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unmade {
+    /// Why.
+    pub error: ToolError,
+    /// What its models took all the same.
+    pub spent: Spent,
+    /// Milliseconds for which whoever failed wants to be left alone: another try begins no sooner.
+    pub rest_ms: u64,
+}
+
+impl Unmade {
+    /// It failed after so much was spent.
+    pub fn after(spent: Spent, error: ToolError) -> Unmade {
+        Unmade { spent, ..Unmade::from(error) }
+    }
+}
+
+impl From<ToolError> for Unmade {
+    fn from(error: ToolError) -> Unmade {
+        Unmade { error, spent: Spent::default(), rest_ms: 0 }
+    }
 }
 
 impl Made {

@@ -9,91 +9,106 @@ use minijinja::{Environment, Error, ErrorKind, filters, functions, tests};
 /// Characters that one filter makes at most.
 const MOST: usize = 4 << 20;
 
-/// Filters, and what they give: for the checker.
-pub(crate) const FILTERS: &[(&str, Gives)] = &[
-    ("abs", Gives::Number),
-    ("attr", Gives::Unknown),
-    ("bool", Gives::Bool),
-    ("capitalize", Gives::Text),
-    ("count", Gives::Number),
-    ("d", Gives::Unknown),
-    ("default", Gives::Unknown),
-    ("dictsort", Gives::List),
-    ("e", Gives::Text),
-    ("escape", Gives::Text),
-    ("first", Gives::Unknown),
-    ("float", Gives::Number),
-    ("groupby", Gives::List),
-    ("indent", Gives::Text),
-    ("int", Gives::Number),
-    ("items", Gives::List),
-    ("join", Gives::Text),
-    ("last", Gives::Unknown),
-    ("length", Gives::Number),
-    ("lines", Gives::List),
-    ("list", Gives::List),
-    ("lower", Gives::Text),
-    ("map", Gives::List),
-    ("max", Gives::Unknown),
-    ("min", Gives::Unknown),
-    ("reject", Gives::List),
-    ("rejectattr", Gives::List),
-    ("replace", Gives::Text),
-    ("reverse", Gives::Unknown),
-    ("round", Gives::Number),
-    ("select", Gives::List),
-    ("selectattr", Gives::List),
-    ("sort", Gives::List),
-    ("split", Gives::List),
-    ("string", Gives::Text),
-    ("sum", Gives::Unknown),
-    ("title", Gives::Text),
-    ("tojson", Gives::Text),
-    ("trim", Gives::Text),
-    ("unique", Gives::List),
-    ("upper", Gives::Text),
+/// Puts one into an environment under its name.
+type Put = fn(&mut Environment<'static>, &'static str);
+
+/// A filter.
+pub(crate) struct Filter {
+    pub name: &'static str,
+    /// What it gives: for the checker.
+    pub gives: Gives,
+    put: Put,
+}
+
+const fn filter(name: &'static str, gives: Gives, put: Put) -> Filter {
+    Filter { name, gives, put }
+}
+
+/// Filters.
+pub(crate) const FILTERS: &[Filter] = &[
+    filter("abs", Gives::Number, |env, name| env.add_filter(name, filters::abs)),
+    filter("attr", Gives::Unknown, |env, name| env.add_filter(name, filters::attr)),
+    filter("bool", Gives::Bool, |env, name| env.add_filter(name, filters::bool)),
+    filter("capitalize", Gives::Text, |env, name| env.add_filter(name, filters::capitalize)),
+    filter("count", Gives::Number, |env, name| env.add_filter(name, filters::length)),
+    filter("d", Gives::Unknown, |env, name| env.add_filter(name, filters::default)),
+    filter("default", Gives::Unknown, |env, name| env.add_filter(name, filters::default)),
+    filter("dictsort", Gives::List, |env, name| env.add_filter(name, filters::dictsort)),
+    filter("e", Gives::Text, |env, name| env.add_filter(name, html)),
+    filter("escape", Gives::Text, |env, name| env.add_filter(name, html)),
+    filter("first", Gives::Unknown, |env, name| env.add_filter(name, filters::first)),
+    filter("float", Gives::Number, |env, name| env.add_filter(name, filters::float)),
+    filter("groupby", Gives::List, |env, name| env.add_filter(name, filters::groupby)),
+    filter("indent", Gives::Text, |env, name| env.add_filter(name, indent)),
+    filter("int", Gives::Number, |env, name| env.add_filter(name, filters::int)),
+    filter("items", Gives::List, |env, name| env.add_filter(name, filters::items)),
+    filter("join", Gives::Text, |env, name| env.add_filter(name, join)),
+    filter("last", Gives::Unknown, |env, name| env.add_filter(name, filters::last)),
+    filter("length", Gives::Number, |env, name| env.add_filter(name, filters::length)),
+    filter("lines", Gives::List, |env, name| env.add_filter(name, filters::lines)),
+    filter("list", Gives::List, |env, name| env.add_filter(name, filters::list)),
+    filter("lower", Gives::Text, |env, name| env.add_filter(name, filters::lower)),
+    filter("map", Gives::List, |env, name| env.add_filter(name, filters::map)),
+    filter("max", Gives::Unknown, |env, name| env.add_filter(name, filters::max)),
+    filter("min", Gives::Unknown, |env, name| env.add_filter(name, filters::min)),
+    filter("reject", Gives::List, |env, name| env.add_filter(name, filters::reject)),
+    filter("rejectattr", Gives::List, |env, name| env.add_filter(name, filters::rejectattr)),
+    filter("replace", Gives::Text, |env, name| env.add_filter(name, replace)),
+    filter("reverse", Gives::Unknown, |env, name| env.add_filter(name, filters::reverse)),
+    filter("round", Gives::Number, |env, name| env.add_filter(name, filters::round)),
+    filter("select", Gives::List, |env, name| env.add_filter(name, filters::select)),
+    filter("selectattr", Gives::List, |env, name| env.add_filter(name, filters::selectattr)),
+    filter("sort", Gives::List, |env, name| env.add_filter(name, filters::sort)),
+    filter("split", Gives::List, |env, name| env.add_filter(name, filters::split)),
+    filter("string", Gives::Text, |env, name| env.add_filter(name, |value: &Value| shown(value))),
+    filter("sum", Gives::Unknown, |env, name| env.add_filter(name, filters::sum)),
+    filter("title", Gives::Text, |env, name| env.add_filter(name, filters::title)),
+    filter("tojson", Gives::Text, |env, name| env.add_filter(name, json)),
+    filter("trim", Gives::Text, |env, name| env.add_filter(name, filters::trim)),
+    filter("unique", Gives::List, |env, name| env.add_filter(name, filters::unique)),
+    filter("upper", Gives::Text, |env, name| env.add_filter(name, filters::upper)),
 ];
 
 /// Tests: `is NAME`.
-pub(crate) const TESTS: &[&str] = &[
-    "defined",
-    "undefined",
-    "none",
-    "boolean",
-    "true",
-    "false",
-    "odd",
-    "even",
-    "divisibleby",
-    "number",
-    "integer",
-    "int",
-    "float",
-    "string",
-    "sequence",
-    "iterable",
-    "mapping",
-    "startingwith",
-    "endingwith",
-    "lower",
-    "upper",
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "in",
-    "==",
-    "!=",
-    "<",
-    "<=",
-    ">",
-    ">=",
-    "equalto",
-    "lessthan",
-    "greaterthan",
-    "sameas",
+pub(crate) const TESTS: &[(&str, Put)] = &[
+    ("defined", |env, name| env.add_test(name, tests::is_defined)),
+    ("undefined", |env, name| env.add_test(name, tests::is_undefined)),
+    ("none", |env, name| env.add_test(name, tests::is_none)),
+    ("boolean", |env, name| env.add_test(name, tests::is_boolean)),
+    ("true", |env, name| env.add_test(name, tests::is_true)),
+    ("false", |env, name| env.add_test(name, tests::is_false)),
+    ("odd", |env, name| env.add_test(name, tests::is_odd)),
+    ("even", |env, name| env.add_test(name, tests::is_even)),
+    ("divisibleby", |env, name| env.add_test(name, tests::is_divisibleby)),
+    ("number", |env, name| env.add_test(name, tests::is_number)),
+    ("integer", |env, name| env.add_test(name, tests::is_integer)),
+    ("int", |env, name| env.add_test(name, tests::is_integer)),
+    ("float", |env, name| env.add_test(name, tests::is_float)),
+    ("string", |env, name| env.add_test(name, tests::is_string)),
+    ("sequence", |env, name| env.add_test(name, tests::is_sequence)),
+    ("iterable", |env, name| env.add_test(name, tests::is_iterable)),
+    ("mapping", |env, name| env.add_test(name, tests::is_mapping)),
+    ("startingwith", |env, name| env.add_test(name, tests::is_startingwith)),
+    ("endingwith", |env, name| env.add_test(name, tests::is_endingwith)),
+    ("lower", |env, name| env.add_test(name, tests::is_lower)),
+    ("upper", |env, name| env.add_test(name, tests::is_upper)),
+    ("eq", |env, name| env.add_test(name, tests::is_eq)),
+    ("ne", |env, name| env.add_test(name, tests::is_ne)),
+    ("lt", |env, name| env.add_test(name, tests::is_lt)),
+    ("le", |env, name| env.add_test(name, tests::is_le)),
+    ("gt", |env, name| env.add_test(name, tests::is_gt)),
+    ("ge", |env, name| env.add_test(name, tests::is_ge)),
+    ("in", |env, name| env.add_test(name, tests::is_in)),
+    ("==", |env, name| env.add_test(name, tests::is_eq)),
+    ("!=", |env, name| env.add_test(name, tests::is_ne)),
+    ("<", |env, name| env.add_test(name, tests::is_lt)),
+    ("<=", |env, name| env.add_test(name, tests::is_le)),
+    (">", |env, name| env.add_test(name, tests::is_gt)),
+    (">=", |env, name| env.add_test(name, tests::is_ge)),
+    ("equalto", |env, name| env.add_test(name, tests::is_eq)),
+    ("lessthan", |env, name| env.add_test(name, tests::is_lt)),
+    ("greaterthan", |env, name| env.add_test(name, tests::is_gt)),
+    ("sameas", |env, name| env.add_test(name, tests::is_sameas)),
 ];
 
 /// Functions.
@@ -114,90 +129,8 @@ pub(crate) enum Gives {
 
 /// Puts them all into an environment.
 pub(super) fn install(env: &mut Environment<'static>) {
-    env.add_filter("abs", filters::abs);
-    env.add_filter("attr", filters::attr);
-    env.add_filter("bool", filters::bool);
-    env.add_filter("capitalize", filters::capitalize);
-    env.add_filter("count", filters::length);
-    env.add_filter("d", filters::default);
-    env.add_filter("default", filters::default);
-    env.add_filter("dictsort", filters::dictsort);
-    env.add_filter("e", html);
-    env.add_filter("escape", html);
-    env.add_filter("first", filters::first);
-    env.add_filter("float", filters::float);
-    env.add_filter("groupby", filters::groupby);
-    env.add_filter("indent", indent);
-    env.add_filter("int", filters::int);
-    env.add_filter("items", filters::items);
-    env.add_filter("join", join);
-    env.add_filter("last", filters::last);
-    env.add_filter("length", filters::length);
-    env.add_filter("lines", filters::lines);
-    env.add_filter("list", filters::list);
-    env.add_filter("lower", filters::lower);
-    env.add_filter("map", filters::map);
-    env.add_filter("max", filters::max);
-    env.add_filter("min", filters::min);
-    env.add_filter("reject", filters::reject);
-    env.add_filter("rejectattr", filters::rejectattr);
-    env.add_filter("replace", replace);
-    env.add_filter("reverse", filters::reverse);
-    env.add_filter("round", filters::round);
-    env.add_filter("select", filters::select);
-    env.add_filter("selectattr", filters::selectattr);
-    env.add_filter("sort", filters::sort);
-    env.add_filter("split", filters::split);
-    env.add_filter("string", |value: &Value| shown(value));
-    env.add_filter("sum", filters::sum);
-    env.add_filter("title", filters::title);
-    env.add_filter("tojson", json);
-    env.add_filter("trim", filters::trim);
-    env.add_filter("unique", filters::unique);
-    env.add_filter("upper", filters::upper);
-
-    env.add_test("defined", tests::is_defined);
-    env.add_test("undefined", tests::is_undefined);
-    env.add_test("none", tests::is_none);
-    env.add_test("boolean", tests::is_boolean);
-    env.add_test("true", tests::is_true);
-    env.add_test("false", tests::is_false);
-    env.add_test("odd", tests::is_odd);
-    env.add_test("even", tests::is_even);
-    env.add_test("divisibleby", tests::is_divisibleby);
-    env.add_test("number", tests::is_number);
-    for name in ["integer", "int"] {
-        env.add_test(name, tests::is_integer);
-    }
-    env.add_test("float", tests::is_float);
-    env.add_test("string", tests::is_string);
-    env.add_test("sequence", tests::is_sequence);
-    env.add_test("iterable", tests::is_iterable);
-    env.add_test("mapping", tests::is_mapping);
-    env.add_test("startingwith", tests::is_startingwith);
-    env.add_test("endingwith", tests::is_endingwith);
-    env.add_test("lower", tests::is_lower);
-    env.add_test("upper", tests::is_upper);
-    env.add_test("sameas", tests::is_sameas);
-    for name in ["eq", "==", "equalto"] {
-        env.add_test(name, tests::is_eq);
-    }
-    for name in ["ne", "!="] {
-        env.add_test(name, tests::is_ne);
-    }
-    for name in ["lt", "<", "lessthan"] {
-        env.add_test(name, tests::is_lt);
-    }
-    for name in ["le", "<="] {
-        env.add_test(name, tests::is_le);
-    }
-    for name in ["gt", ">", "greaterthan"] {
-        env.add_test(name, tests::is_gt);
-    }
-    for name in ["ge", ">="] {
-        env.add_test(name, tests::is_ge);
-    }
-    env.add_test("in", tests::is_in);
+    FILTERS.iter().for_each(|filter| (filter.put)(env, filter.name));
+    TESTS.iter().for_each(|(name, put)| put(env, name));
     env.add_function("range", functions::range);
     env.add_function(HAS, has);
 }
@@ -295,17 +228,17 @@ mod checks {
     use super::*;
 
     #[test]
-    fn the_tables_are_what_is_installed() {
+    fn each_row_is_known_by_its_name() {
         let mut env = Environment::empty();
         install(&mut env);
-        for (name, _) in FILTERS {
+        for Filter { name, .. } in FILTERS {
             let error = env.render_str(&format!("{{{{ 1|{name}(1, 2, 3, 4, 5, 6) }}}}"), ()).err();
             assert!(error.is_none_or(|error| error.kind() != ErrorKind::UnknownFilter), "{name}");
         }
-        for name in TESTS.iter().filter(|name| name.chars().all(char::is_alphabetic)) {
+        for (name, _) in TESTS.iter().filter(|(name, _)| name.chars().all(char::is_alphabetic)) {
             let error = env.render_str(&format!("{{{{ 1 is {name} }}}}"), ()).err();
             assert!(error.is_none_or(|error| error.kind() != ErrorKind::UnknownTest), "{name}");
         }
-        assert!(FILTERS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(FILTERS.windows(2).all(|pair| pair[0].name < pair[1].name));
     }
 }

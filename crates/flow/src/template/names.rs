@@ -356,8 +356,8 @@ impl Walk<'_> {
                 let asks = matches!(test.name, "defined" | "undefined");
                 self.expr(&test.expr, asks);
                 self.args(&test.args);
-                if !TESTS.contains(&test.name) {
-                    let known = meant(test.name, TESTS.iter().copied());
+                if !TESTS.iter().any(|(name, _)| *name == test.name) {
+                    let known = meant(test.name, TESTS.iter().map(|(name, _)| *name));
                     self.fault(
                         FaultKind::Unknown,
                         span_of(test.span()),
@@ -542,8 +542,8 @@ impl Walk<'_> {
         let asks = matches!(filter.name, "default" | "d");
         let of = filter.expr.as_ref().map_or(Type::Unknown, |expr| self.expr(expr, asks));
         self.args(&filter.args);
-        let Some((_, gives)) = FILTERS.iter().find(|(name, _)| *name == filter.name) else {
-            let known = meant(filter.name, FILTERS.iter().map(|(name, _)| *name));
+        let Some(known) = FILTERS.iter().find(|known| known.name == filter.name) else {
+            let known = meant(filter.name, FILTERS.iter().map(|known| known.name));
             self.fault(
                 FaultKind::Unknown,
                 span_of(filter.span()),
@@ -560,7 +560,7 @@ impl Walk<'_> {
         {
             self.walked_through(&of, expr);
         }
-        match gives {
+        match known.gives {
             Gives::Unknown => Type::Unknown,
             Gives::Text => Type::Text,
             Gives::Number => Type::Number,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, text};
-use nika_guard::{Effect, Effects};
+use nika_guard::{Effect, Effects, Place};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -39,15 +39,24 @@ impl Tool for WorkflowRun {
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         let (place, shown) = self.shelf.place(&self.path(&params.workflow)?)?;
-        // What is wrong with a file is said with its lines, so the file is read.
-        Ok(Effects::read(place).and(Effect::Spawn(format!("workflow {shown}"))))
+        Ok(touches(place, &shown))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let (_, path) = self.shelf.place(&self.path(&params.workflow)?)?;
+        let (place, path) = self.shelf.place(&self.path(&params.workflow)?)?;
+        // A name may mean another file by now than the one that was judged.
+        if touches(place, &path).of(Self::SPEC.name).all != cx.permit.effects().all {
+            let message = format!("which workflow '{}' means changed since the call was judged", params.workflow);
+            return Err(ToolError::new(code::CHANGED_SINCE_READ, message).hint("run it again"));
+        }
         let ran = self.shelf.run(&path, params.arguments.unwrap_or_default(), cx).await?;
         Ok(answer(ran))
     }
+}
+
+/// What a run of the workflow there is. What is wrong with a file is said with its lines, so the file is read.
+fn touches(place: Place, shown: &str) -> Effects {
+    Effects::read(place).and(Effect::Spawn(format!("workflow {shown}")))
 }
 
 impl WorkflowRun {

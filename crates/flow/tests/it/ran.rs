@@ -9,7 +9,7 @@ use nika_flow::run::action::Action;
 use nika_flow::run::events::{RunEvent, Watch};
 use nika_flow::run::secrets::Secrets;
 use nika_flow::run::trace::Trace;
-use nika_flow::run::world::{Made, Order, World};
+use nika_flow::run::world::{Made, Order, Unmade, World};
 use nika_flow::run::{Done, Ended, Run, inputs};
 use nika_flow::{Templates, check};
 use nika_store::{Durability, State, runs};
@@ -25,7 +25,7 @@ struct Idle {
 }
 
 impl World for Idle {
-    fn perform<'a>(&'a self, order: Order) -> BoxFuture<'a, Result<Made, ToolError>> {
+    fn perform<'a>(&'a self, order: Order) -> BoxFuture<'a, Result<Made, Unmade>> {
         Box::pin(async move { Ok(Made::of(output(&order.action))) })
     }
 
@@ -118,7 +118,7 @@ async fn ran(flow: &Flow, runs: &State, id: &str) -> Vec<ToolError> {
         cancel: Cancel::default(),
         done: Done::default(),
     };
-    let ended = run.run().await.expect("the trace is written");
+    let ended = run.run().await.expect("the trace is written").ended;
     let mut failed = std::mem::take(&mut *failures.0.lock().unwrap_or_else(PoisonError::into_inner));
     match ended {
         Ended::Failed(error) | Ended::Aborted(error) => failed.push(error),

@@ -6,14 +6,16 @@ use serde_json::{Map, Value, json};
 use super::Hands;
 use crate::model::Capture;
 use crate::run::action::{Action, within};
-use crate::run::world::{Made, Order};
+use crate::run::world::{Made, Order, Unmade};
 
 /// The longest that a command may take that somebody waits for.
 const MOST_MS: u64 = 600_000;
 /// Characters of what a failed command said that its error shows.
 const SHOWN_CHARS: usize = 1_000;
+/// Characters of what the tool says of how it ended.
+const REPORT_CHARS: usize = 2_000;
 
-pub(super) async fn exec(hands: &Hands, order: &Order) -> Result<Made, ToolError> {
+pub(super) async fn exec(hands: &Hands, order: &Order) -> Result<Made, Unmade> {
     let Action::Exec { words, shell, cwd, env, stdin, ok_exit, capture } = &order.action else {
         unreachable!("the caller looked")
     };
@@ -38,8 +40,13 @@ pub(super) async fn exec(hands: &Hands, order: &Order) -> Result<Made, ToolError
             put(name, value.as_str().into());
         }
     }
-    let (output, call) = hands.call(order, "exec", arguments).await?;
-    let data = output.structured.unwrap_or_default();
+    let (output, call) = hands.made(order, &order.origin, "exec", arguments).await?;
+    let data = output.structured.as_ref().cloned().unwrap_or_default();
+    if let Some(code) = output.failed {
+        // It was stopped, or changed what it may not: what the tool says of that comes first.
+        let how = text::preview(&output.joined_text(), REPORT_CHARS);
+        return Err(ToolError::new(code, format!("{how}{}", said(&data))).into());
+    }
     let output = captured(&data, *capture, ok_exit)?;
     Ok(Made { call: Some(call), ..Made::of(output) })
 }
@@ -47,16 +54,10 @@ pub(super) async fn exec(hands: &Hands, order: &Order) -> Result<Made, ToolError
 /// The output, by what is captured; an error where the exit code is a failure.
 fn captured(data: &Value, capture: Capture, ok_exit: &[i32]) -> Result<Value, ToolError> {
     let field = |name: &str| data[name].as_str().unwrap_or_default();
-    let exit = data["exit"].as_i64();
-    let is_fine = exit.is_some_and(|exit| ok_exit.iter().any(|fine| i64::from(*fine) == exit));
-    if !is_fine {
-        let said =
-            [field("stderr"), field("stdout")].into_iter().find(|said| !said.trim().is_empty()).unwrap_or_default();
-        let how =
-            exit.map_or_else(|| "was ended by a signal".to_owned(), |exit| format!("ended with exit code {exit}"));
-        let said = text::head_and_tail(said.trim_end(), SHOWN_CHARS).unwrap_or_else(|| said.trim_end().to_owned());
-        let said = if said.is_empty() { String::new() } else { format!(":\n{said}") };
-        return Err(ToolError::new(code::COMMAND_FAILED, format!("the command {how}{said}"))
+    let exit = data["exit"].as_i64().unwrap_or_default();
+    if !ok_exit.iter().any(|fine| i64::from(*fine) == exit) {
+        let message = format!("the command ended with exit code {exit}{}", said(data));
+        return Err(ToolError::new(code::COMMAND_FAILED, message)
             .hint("`ok_exit` lists exit codes that are no failure; `on_error` says what a failure means"));
     }
     let line = |text: &str| Value::from(text.strip_suffix('\n').unwrap_or(text));
@@ -70,6 +71,17 @@ fn captured(data: &Value, capture: Capture, ok_exit: &[i32]) -> Result<Value, To
         })?,
         Capture::All => json!({"exit": exit, "stdout": field("stdout"), "stderr": field("stderr")}),
     })
+}
+
+/// What a failed command printed, below the sentence that says how it ended: its errors, else its output.
+fn said(data: &Value) -> String {
+    let of = |name: &str| data[name].as_str().unwrap_or_default().trim_end();
+    let said = [of("stderr"), of("stdout")].into_iter().find(|said| !said.is_empty()).unwrap_or_default();
+    match text::head_and_tail(said, SHOWN_CHARS) {
+        Some(cut) => format!(":\n{cut}"),
+        None if said.is_empty() => String::new(),
+        None => format!(":\n{said}"),
+    }
 }
 
 #[cfg(test)]
@@ -94,8 +106,8 @@ mod tests {
         let error = captured(&json!({"exit": 2, "stdout": "", "stderr": "no such file\n"}), Capture::Stdout, &[0]);
         let error = error.expect_err("2 is none of them");
         assert_eq!(error.message, "the command ended with exit code 2:\nno such file");
-        let killed = captured(&json!({"exit": null, "stdout": "", "stderr": ""}), Capture::Stdout, &[0]);
-        assert!(killed.expect_err("it was killed").message.contains("signal"));
+        assert_eq!(said(&json!({"stdout": "half of it\n", "stderr": " \n"})), ":\nhalf of it");
+        assert_eq!(said(&json!({"stdout": "", "stderr": ""})), "");
         assert!(captured(&json!({"exit": 0, "stdout": "x", "stderr": ""}), Capture::Json, &[0]).is_err());
     }
 }

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::Hands;
 use crate::run::action::Action;
-use crate::run::world::{Made, Order};
+use crate::run::world::{Made, Order, Unmade};
 
-pub(super) async fn invoke(hands: &Hands, order: &Order) -> Result<Made, ToolError> {
+pub(super) async fn invoke(hands: &Hands, order: &Order) -> Result<Made, Unmade> {
     let (tool, arguments) = match &order.action {
         Action::Tool { name, arguments } => (name.as_str(), arguments.clone()),
         Action::Resource { server, uri } => {
@@ -17,14 +17,23 @@ pub(super) async fn invoke(hands: &Hands, order: &Order) -> Result<Made, ToolErr
         }
         _ => unreachable!("the caller looked"),
     };
-    if hands.runtime.find(tool).is_err_and(|error| error.code == code::UNKNOWN_TOOL) && tool.starts_with("mcp_") {
-        let message = format!("`{tool}` is not here: no MCP server that is configured has it");
-        return Err(
-            ToolError::new(code::UNKNOWN_TOOL, message).hint("`.mcp.json` and `.nika/config.yaml` name servers")
-        );
-    }
-    let (output, call) = hands.call(order, tool, arguments).await?;
+    // A server that was not asked yet is started by the call.
+    let (output, call) = hands.call(order, tool, arguments).await.map_err(|error| unknown(tool, error))?;
     Ok(Made { call: Some(call), ..Made::of(value(output)) })
+}
+
+/// What nobody knows the name of, and a server would bring.
+fn unknown(tool: &str, error: ToolError) -> ToolError {
+    if error.code != code::UNKNOWN_TOOL || !tool.starts_with("mcp_") {
+        return error;
+    }
+    let message = format!("`{tool}` is not here: no MCP server that is configured has it");
+    let near = error.hint.filter(|hint| hint.starts_with("did you mean"));
+    ToolError::new(code::UNKNOWN_TOOL, message).hint(
+        near.unwrap_or_else(|| {
+            "`nika mcp list` shows the servers; `.mcp.json` and `.nika/config.yaml` name them".into()
+        }),
+    )
 }
 
 /// The data of an answer with its texts as `text`, where it has none of that name; texts alone where there is no data.

@@ -12,26 +12,26 @@ use super::Hands;
 use crate::run::Ended;
 use crate::run::action::Action;
 use crate::run::events::Unwatched;
-use crate::run::launch::{Launch, Launched, launch};
-use crate::run::world::{Made, Order};
+use crate::run::launch::{self, Launch, Launched};
+use crate::run::world::{Made, Order, Unmade};
 use crate::run::{inputs, secrets::Secrets};
 
 /// How deep workflows may run one another.
 const DEEPEST: usize = 8;
 
-pub(super) async fn workflow(hands: &Hands, order: &Order) -> Result<Made, ToolError> {
+pub(super) async fn workflow(hands: &Hands, order: &Order) -> Result<Made, Unmade> {
     let Action::Workflow { path, inputs: given } = &order.action else { unreachable!("the caller looked") };
     if !hands.permits.names_workflow(path) {
         let message = format!("`permits.tools` does not name `workflow({path})`");
-        return Err(ToolError::new(code::PERMISSION_DENIED, message));
+        return Err(ToolError::new(code::PERMISSION_DENIED, message).into());
     }
     if hands.above.iter().any(|above| above == path) {
         let circle = hands.above.iter().map(String::as_str).chain([path.as_str()]).collect::<Vec<_>>().join(" → ");
-        return Err(ToolError::new(code::RUN_LIMIT, format!("workflows run one another in a circle: {circle}")));
+        return Err(ToolError::new(code::RUN_LIMIT, format!("workflows run one another in a circle: {circle}")).into());
     }
     if hands.above.len() >= DEEPEST {
         let message = format!("workflows run one another {DEEPEST} deep, which is all that they may");
-        return Err(ToolError::new(code::RUN_LIMIT, message).hint("call what is below from fewer places"));
+        return Err(ToolError::new(code::RUN_LIMIT, message).hint("call what is below from fewer places").into());
     }
     let document = hands.library.document(path)?;
     let inputs = inputs::gather(&document.flow, given.clone(), &[])?;
@@ -39,10 +39,11 @@ pub(super) async fn workflow(hands: &Hands, order: &Order) -> Result<Made, ToolE
     // A yes was said to the statement of the one that a person began: what is below it reaches for nothing more.
     if let Some(more) = names.iter().find(|name| hands.secrets.values().all(|(stated, _)| stated != name.as_str())) {
         let message = format!("{path} takes the secret {more}, which the workflow that runs it does not state");
-        return Err(ToolError::new(code::PERMISSION_DENIED, message).hint("list it under that one's `secrets`, too"));
+        let error = ToolError::new(code::PERMISSION_DENIED, message);
+        return Err(error.hint("list it under that one's `secrets`, too").into());
     }
     let own = hands.library.secrets(&names)?;
-    let id = hands.name_for(&order.unit.to_string());
+    let id = launch::name(&hands.runs, hands.name_for(&order.unit.to_string()), &document, &inputs);
     // What this one is granted was said for this one: of another, its own walls are added to them.
     let open = Stance { mode: Mode::AcceptAll, unsafe_commands: true, ask_writes: false };
     let session = hands.session.child(&id, open, document.permits.bounds());
@@ -53,7 +54,7 @@ pub(super) async fn workflow(hands: &Hands, order: &Order) -> Result<Made, ToolE
     hands.library.prepare(&nested.session);
     nested.permits = Arc::new(document.permits.below(&hands.permits));
     nested.above.push(path.clone());
-    let launched = launch(Launch {
+    let launched = launch::launch(Launch {
         hands: nested,
         document,
         inputs,
@@ -66,8 +67,9 @@ pub(super) async fn workflow(hands: &Hands, order: &Order) -> Result<Made, ToolE
     match ended {
         Ended::Completed(outputs) => Ok(Made { output: outputs.into(), spent, call: None }),
         Ended::Failed(error) | Ended::Aborted(error) => {
-            Err(ToolError::new(error.code, format!("{path}: {}", error.message)))
+            let error = ToolError { message: format!("{path}: {}", error.message), ..error };
+            Err(Unmade::after(spent, error))
         }
-        Ended::Paused => Err(ToolError::cancelled()),
+        Ended::Paused => Err(Unmade::after(spent, ToolError::cancelled())),
     }
 }
