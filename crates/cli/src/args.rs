@@ -7,12 +7,13 @@ mod init;
 mod log;
 mod mcp;
 mod run;
+mod search;
 mod upgrade;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use nika_guard::Mode;
 use nika_runtime::{Dialect, Listing};
 
@@ -22,6 +23,7 @@ pub use init::{Init, Template};
 pub use log::{ExportFormat, Log, LogCommand};
 pub use mcp::{Mcp, McpCommand, McpCommon};
 pub use run::{Run, Test, Trace, TraceCommand, TraceFormat};
+pub use search::{Search, SearchCommand};
 pub use upgrade::Upgrade;
 
 use crate::ask::Ready;
@@ -39,7 +41,7 @@ pub struct Cli {
 
 const AFTER: &str = "\
 Let an MCP client work on a repository:  nika serve --mode accept-edits --root ~/src/project
-Exit codes: 0 done, 1 the tool failed, 2 wrong usage or configuration, 3 refused.";
+Exit codes: 0 done, 1 the tool failed, 2 wrong usage or configuration, 3 refused, 130 interrupted.";
 
 const AFTER_LONG: &str = "\
 Let an MCP client work on a repository:
@@ -51,7 +53,8 @@ See and take back what was done:
   nika undo
 
 Exit codes: 0 done; 1 the tool failed; 2 wrong usage, arguments or configuration; 3 refused by
-mode, rule, hook, budget or boundary (NIKA-102, -106, -107, -204, -205). `nika explain CODE` says more.
+mode, rule, hook, budget or boundary (NIKA-102, -106, -107, -204, -205); 130 interrupted.
+`nika explain CODE` says more.
 
 Environment: NIKA_STATE_DIR moves the journal and undo store (default $XDG_STATE_HOME/nika or
 ~/.local/state/nika). XDG_CONFIG_HOME moves the user's configuration. NO_COLOR turns off colours.";
@@ -107,6 +110,8 @@ pub enum Command {
     Hooks(Hooks),
     /// List other people's MCP servers and their tools, and say yes to those that changed.
     Mcp(Mcp),
+    /// Keep or forget the keys of search providers.
+    Search(Search),
     /// Let the configuration that this repository brings loosen permissions.
     Trust(Trust),
     /// Judge commands without running them; test rules; judge the past by another policy.
@@ -199,7 +204,7 @@ pub enum Format {
 /// The exit codes, for pages that are about calls.
 const EXITS: &str = "\
 Exit codes: 0 done; 1 the tool failed; 2 wrong usage, arguments or configuration; 3 refused by
-mode, rule, hook, budget or boundary (NIKA-102, -106, -107, -204, -205).";
+mode, rule, hook, budget or boundary (NIKA-102, -106, -107, -204, -205); 130 interrupted.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXITS)]
@@ -537,18 +542,46 @@ pub fn parse(argv: &[OsString]) -> Result<Cli, clap::Error> {
     Ok(cli)
 }
 
-/// Whether a command line that does not parse asks for one JSON object all the same.
+/// Whether a command line asks for JSON, whether or not it parses.
 pub fn wants_json(argv: &[OsString]) -> bool {
-    let words: Vec<_> = argv.iter().map(|word| word.to_string_lossy()).collect();
-    let json = |word: &str| matches!(word, "json" | "stream-json");
-    words.windows(2).any(|pair| pair[0] == "--output" && json(&pair[1]))
-        || words.iter().any(|word| word.strip_prefix("--output=").is_some_and(json))
+    let words: Vec<_> = argv.iter().skip(1).map(|word| word.to_string_lossy()).collect();
+    // What follows `--` is no word of ours.
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let asks = |pair: &[std::borrow::Cow<'_, str>]| match (pair[0].as_ref(), pair.get(1)) {
+        ("--json", _) => Some("json"),
+        ("--output", Some(format)) => Some(format.as_ref()).filter(|format| is_json(format)).and(Some("output")),
+        (word, _) => word.strip_prefix("--output=").filter(|format| is_json(format)).and(Some("output")),
+    };
+    let asked: Vec<&str> = (0..end).filter_map(|at| asks(&words[at..end.min(at + 2)])).collect();
+    if asked.is_empty() {
+        return false;
+    }
+    // The commands that these words begin with: an option of one above may stand below.
+    let mut commands = vec![Cli::command()];
+    for word in &words[..end] {
+        match commands.last().and_then(|command| command.find_subcommand(word.as_ref())).cloned() {
+            Some(below) => commands.push(below),
+            None => break,
+        }
+    }
+    commands
+        .iter()
+        .flat_map(clap::Command::get_arguments)
+        .any(|arg| arg.get_long().is_some_and(|long| asked.contains(&long)) && is_of_printing(arg))
+}
+
+fn is_json(format: &str) -> bool {
+    matches!(format, "json" | "stream-json")
+}
+
+/// Whether an option says how a command prints: elsewhere `--json` holds arguments, and `--output` names a file.
+fn is_of_printing(arg: &clap::Arg) -> bool {
+    !arg.get_action().takes_values() || arg.get_possible_values().iter().any(|value| is_json(value.get_name()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_sound() {
@@ -562,6 +595,30 @@ mod tests {
         let Command::Call(call) = cli.command else { panic!("it is a call") };
         assert_eq!(call.pairs, ["pattern=x", "-C=2", "-i=true", "-A:=3"]);
         assert_eq!(call.standing.mode, Some(Mode::Ask));
+    }
+
+    #[test]
+    fn whoever_asks_for_json_is_heard_whatever_else_is_wrong() {
+        for (line, wanted) in [
+            ("nika log list --output json --nonsense", true),
+            ("nika run w.yaml --output=stream-json", true),
+            ("nika check --json", true),
+            ("nika validate --json", true),
+            ("nika mcp tools --json --nonsense", true),
+            ("nika tools show read --json", true),
+            ("nika tools --json", true),
+            ("nika log list", false),
+            ("nika log list --output text", false),
+            ("nika call read --json {}", false),
+            ("nika hooks test read --json {}", false),
+            ("nika call read --json {} --output json", true),
+            ("nika check --graph svg w.yaml --output json", false),
+            ("nika sandbox exec prog --output json", false),
+            ("nika policy explain -- prog --output json", false),
+        ] {
+            let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert_eq!(wants_json(&argv), wanted, "{line}");
+        }
     }
 
     #[test]

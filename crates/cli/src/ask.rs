@@ -2,6 +2,8 @@
 //!
 //! A person takes their time, so the terminal is read on a thread of its own, and one question stands there at a time.
 
+mod confirm;
+mod interrupting;
 mod queued;
 
 use std::io::{self, BufRead, Write};
@@ -15,6 +17,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::out;
 
+pub use confirm::{Confirmed, confirmed};
+pub use interrupting::Interrupting;
 pub use queued::{Queued, Ready};
 
 /// How often a wait looks at whether the call is still wanted.

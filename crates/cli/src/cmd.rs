@@ -16,6 +16,7 @@ mod policy;
 mod reference;
 mod run;
 mod sandbox;
+mod search;
 mod sessions;
 mod test;
 mod tools;
@@ -57,6 +58,7 @@ pub fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Config(args) => done(config::run(&args)),
         Command::Hooks(args) => hooks::run(args),
         Command::Mcp(args) => mcp::run(args),
+        Command::Search(args) => search::run(args),
         Command::Trust(args) => done(trust::run(&args)),
         Command::Policy(args) => policy::run(args),
         Command::Sandbox(args) => sandbox::run(args),

@@ -70,6 +70,11 @@ impl Ground {
         Ground { roots: vec![root.to_owned()], base, of: Some(of) }
     }
 
+    /// All that commands in the sandbox may write of: the roots, and of a worktree the workspace that it belongs to.
+    fn written(&self) -> Vec<PathBuf> {
+        self.roots.iter().chain(&self.of).cloned().collect()
+    }
+
     /// The first root.
     pub fn root(&self) -> &Path {
         &self.roots[0]
@@ -381,7 +386,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         limits: Limits { max_output_chars: effective.max_output_chars.clone() },
         hooks: Hooks {
             list: effective.hooks.clone(),
-            runner: HookRunner { dir: ground.root().to_owned(), env: world.hook_env.clone() },
+            runner: HookRunner { dir: ground.root().to_owned(), env: world.hook_env(&ground.written()) },
         },
         messages: effective.messages.clone(),
         budgets: effective.budgets.clone(),
@@ -421,7 +426,6 @@ fn parsers(world: &World) -> Isolated {
 
 /// The agents that may be started here. Nothing is asked of a model, and nothing of git, before one is.
 fn fleet(world: &World, ground: &Ground, effective: &Effective, db: &Arc<Db>, servers: &Arc<Pool>) -> Arc<Fleet> {
-    let path = world.variable("PATH").unwrap_or_default();
     let over = crew::Over::new(world.clone(), effective.clone(), ground.base.clone(), ground.root());
     let over = Arc::new(over.with_servers(servers));
     let fleet = Fleet::new(nika_agent::sub::Settings {
@@ -429,7 +433,7 @@ fn fleet(world: &World, ground: &Ground, effective: &Effective, db: &Arc<Db>, se
         models: Arc::new(crew::Known { world: world.clone(), effective: effective.clone() }),
         root: ground.root().to_owned(),
         db: Some(Arc::clone(db)),
-        git: Some(Git::new(path, world.home.clone())),
+        git: Some(Git::new(world.programs(&ground.written()), world.home.clone())),
         grounds: Some(Arc::<crew::Over>::clone(&over)),
         at_once: effective.models.max_agents as usize,
         depth: effective.models.max_depth as usize,

@@ -21,7 +21,6 @@ use serde_json::Value;
 use crate::briefing::{self, For};
 use crate::compose::{self, Built, Ground, Shape};
 use crate::config::Effective;
-use crate::failure::Failure;
 use crate::models;
 use crate::trust::Trust;
 use crate::world::World;
@@ -80,17 +79,17 @@ impl Models for Known {
     fn model(&self, name: Option<&str>) -> Result<Arc<dyn Provider>, ToolError> {
         let configured = &self.effective.models.configured;
         let Some(name) = name else {
-            return models::model(&self.world, Said::default(), configured).map_err(error);
+            return Ok(models::model(&self.world, Said::default(), configured)?);
         };
         // A name comes from a model, or from a file of the repository: it chooses among the models of the provider
         // that a person chose, and opens no file and no address.
-        let provider = models::provider(&self.world, configured).map_err(error)?;
+        let provider = models::provider(&self.world, configured)?;
         if provider == SCRIPTED {
             let message = format!("a script has no other model, and '{}' is one", text::preview(name, 80));
             return Err(ToolError::new(code::NO_MODEL, message).hint("leave `model` out"));
         }
         let said = Said { provider: Some(&provider), model: Some(name) };
-        models::model(&self.world, said, configured).map_err(error)
+        Ok(models::model(&self.world, said, configured)?)
     }
 }
 
@@ -132,7 +131,7 @@ impl Grounds for Over {
         let mut effective = self.effective.clone();
         let home = self.world.home_text();
         effective.policy = effective.policy.with(twins(&effective.policy, &self.of, root, home.as_deref()));
-        let built = compose::build(&self.world, &ground, effective, shape).map_err(error)?;
+        let built = compose::build(&self.world, &ground, effective, shape)?;
         Ok(crew(&built))
     }
 }
@@ -227,13 +226,6 @@ impl News for Both {
         let mut told = self.0.take(session);
         told.extend(self.1.take(session));
         told
-    }
-}
-
-fn error(failure: Failure) -> ToolError {
-    match failure {
-        Failure::Error(error) => error,
-        Failure::NobodyListens => ToolError::new(code::BUG, "the program's own output was closed"),
     }
 }
 

@@ -8,6 +8,7 @@ use nika_store::{Broken, StoreError};
 
 use crate::config::ConfigError;
 use crate::out;
+use crate::render;
 
 /// The tool failed.
 pub const FAILED: u8 = 1;
@@ -30,27 +31,23 @@ pub enum Failure {
     NobodyListens,
 }
 
-/// Codes whose exit code is not that of a tool that failed.
+/// Codes whose exit code is neither that of a refusal nor that of a tool that failed.
 const EXITS: &[(Code, u8)] = &[
     (code::BAD_ARGUMENTS, USAGE),
     (code::UNKNOWN_TOOL, USAGE),
-    (code::TOOL_REMOVED, REFUSED),
-    (code::BUDGET_SPENT, REFUSED),
-    (code::HOOK_REFUSED, REFUSED),
-    (code::OUT_OF_BOUNDS, REFUSED),
-    (code::PERMISSION_DENIED, REFUSED),
+    (code::CANCELLED, INTERRUPTED),
+    (code::NO_SUCH_SERVER, USAGE),
     (code::CONFIG_MALFORMED, USAGE),
     (code::RULE_MALFORMED, USAGE),
     (code::BAD_ROOT, USAGE),
     (code::NO_MODEL, USAGE),
     (code::UNKNOWN_SESSION, USAGE),
     (code::SCHEMA_UNUSABLE, USAGE),
-    (code::NOT_CONFINED, REFUSED),
+    (code::FLOW_UNREADABLE, USAGE),
+    (code::FLOW_RULE, USAGE),
     (code::FLOW_FAULTY, USAGE),
     (code::RUN_INPUT, USAGE),
     (code::RUN_SECRET, USAGE),
-    (code::RUN_NOT_ALLOWED, REFUSED),
-    (code::RUN_LIMIT, REFUSED),
     (code::RUN_TRACE, USAGE),
     (code::RUN_OTHER, USAGE),
     (code::NOT_STARTED, NOT_STARTED),
@@ -58,7 +55,8 @@ const EXITS: &[(Code, u8)] = &[
 
 /// The exit code for a failure with this code.
 pub fn exit(code: Code) -> u8 {
-    EXITS.iter().find(|(of, _)| *of == code).map_or(FAILED, |(_, exit)| *exit)
+    let exit = EXITS.iter().find(|(of, _)| *of == code).map(|(_, exit)| *exit);
+    exit.unwrap_or(if code.is_refusal() { REFUSED } else { FAILED })
 }
 
 impl Failure {
@@ -67,12 +65,15 @@ impl Failure {
         Failure::Error(ToolError::new(code::BAD_ARGUMENTS, message))
     }
 
-    /// Says it on stderr.
-    pub fn report(&self) -> ExitCode {
+    /// Says it: to people on stderr, to a program that asked for JSON as the one object on stdout.
+    pub fn report(&self, as_json: bool) -> ExitCode {
         match self {
             Failure::NobodyListens => ExitCode::SUCCESS,
             Failure::Error(error) => {
-                out::complain(&format!("error: {}", text(error)));
+                // An object that nobody reads is said to people instead.
+                if !as_json || out::json(&render::error_object(error, None)).is_err() {
+                    out::complain(&format!("error: {}", text(error)));
+                }
                 ExitCode::from(exit(error.code))
             }
         }
@@ -113,7 +114,17 @@ impl From<Broken> for Failure {
 
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Failure {
-        Failure::Error(ToolError::new(fault.code, fault.message))
+        Failure::Error(fault.into())
+    }
+}
+
+/// For those who answer a call: whoever reads the program's output is nobody to them.
+impl From<Failure> for ToolError {
+    fn from(failure: Failure) -> ToolError {
+        match failure {
+            Failure::Error(error) => error,
+            Failure::NobodyListens => ToolError::new(code::BUG, "the program's own output was closed"),
+        }
     }
 }
 
@@ -124,5 +135,30 @@ impl From<io::Error> for Failure {
             io::ErrorKind::BrokenPipe => Failure::NobodyListens,
             _ => Failure::Error(ToolError::new(code::READ_FAILED, format!("input or output failed: {error}"))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_says_whose_move_it_is() {
+        for (code, wanted) in [
+            (code::EDIT_FAILED, FAILED),
+            (code::BAD_ARGUMENTS, USAGE),
+            (code::NO_SUCH_SERVER, USAGE),
+            (code::RUN_INPUT, USAGE),
+            (code::PERMISSION_DENIED, REFUSED),
+            (code::BUDGET_SPENT, REFUSED),
+            (code::RUN_NOT_ALLOWED, REFUSED),
+            (code::NOT_CONFINED, REFUSED),
+            (code::CANCELLED, INTERRUPTED),
+            (code::NOT_STARTED, NOT_STARTED),
+        ] {
+            assert_eq!(exit(code), wanted, "{code}");
+        }
+        let twice = EXITS.iter().find(|(code, _)| code.is_refusal());
+        assert!(twice.is_none(), "a refusal has its exit code by being one: {twice:?}");
     }
 }

@@ -22,6 +22,7 @@ mod mcp_logins;
 mod models;
 mod out;
 mod render;
+mod search_keys;
 mod serve;
 mod session;
 mod skills;
@@ -46,19 +47,18 @@ fn main() -> ExitCode {
         return nika_host::proc::supervise();
     }
     let argv: Vec<_> = std::env::args_os().collect();
+    let as_json = args::wants_json(&argv);
     let done = match args::parse(&argv) {
         Ok(cli) => cmd::run(cli.command),
-        Err(mistake) if mistake.use_stderr() && args::wants_json(&argv) => misused(&mistake),
+        Err(mistake) if mistake.use_stderr() && as_json => Err(misused(&mistake)),
         Err(other) => other.exit(),
     };
-    done.unwrap_or_else(|failure| failure.report())
+    done.unwrap_or_else(|failure| failure.report(as_json))
 }
 
 /// A command line that does not parse, told to the program that wrote it.
-fn misused(mistake: &clap::Error) -> Result<ExitCode, Failure> {
+fn misused(mistake: &clap::Error) -> Failure {
     let text = mistake.to_string();
     let (message, usage) = text.trim_start_matches("error: ").split_once("\n\n").unwrap_or((&text, ""));
-    let error = ToolError::new(code::BAD_ARGUMENTS, message.trim()).hint(usage.trim());
-    out::json(&render::error_object(&error, None))?;
-    Ok(ExitCode::from(failure::exit(error.code)))
+    ToolError::new(code::BAD_ARGUMENTS, message.trim()).hint(usage.trim()).into()
 }

@@ -32,11 +32,13 @@ pub fn object(outcome: &Outcome) -> Value {
     }
 }
 
-/// The same object for a call that failed, or was never made.
+/// The same object for a call that failed, or was never made; every command that prints JSON fails with it.
 pub fn error_object(error: &ToolError, call: Option<&str>) -> Value {
     json!({
         "ok": false,
         "code": error.code.to_string(),
+        "message": error.message,
+        "hint": error.hint,
         "content": [{ "type": "text", "text": error.to_string() }],
         "structured": null,
         "diff": null,
@@ -45,15 +47,15 @@ pub fn error_object(error: &ToolError, call: Option<&str>) -> Value {
     })
 }
 
-/// A run that could not be done, as an object where objects were asked for. Whatever happens, the last line of a stream
-/// is the one that says `how` it ended.
+/// A run that could not be done, as an object where objects were asked for, which says `how` it ended. Whatever happens,
+/// the last line of a stream is that object.
 pub fn told(output: Report, how: (&str, &str), done: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
     match done {
         Err(Failure::Error(error)) if output != Report::Text => {
             let mut object = error_object(&error, None);
+            object[how.0] = how.1.into();
             if output == Report::StreamJson {
                 object["event"] = "ended".into();
-                object[how.0] = how.1.into();
             }
             out::json(&object)?;
             Ok(ExitCode::from(failure::exit(error.code)))

@@ -8,8 +8,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use nika_tools::talk::skill::{Card, FILE, MOST_BYTES, Skills, parts};
-use serde::Deserialize;
+use nika_contract::front::{self, Field};
+use nika_tools::talk::skill::{Card, FILE, MOST_BYTES, Skills};
 
 use crate::trust::{self, Trust};
 use crate::world::World;
@@ -36,15 +36,6 @@ pub fn own(world: &World) -> Vec<PathBuf> {
     let configured = world.config_dir.as_ref().map(|dir| dir.join("skills"));
     let claude = world.home.as_ref().map(|home| home.join(".claude/skills"));
     configured.into_iter().chain(claude).filter(|dir| dir.is_dir()).collect()
-}
-
-/// What the front matter of a `SKILL.md` may say; other keys are for other programs.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Front {
-    description: String,
-    #[serde(rename = "disable-model-invocation")]
-    people_only: bool,
 }
 
 impl Shelf {
@@ -126,17 +117,15 @@ fn card(name: String, file: PathBuf, about: Result<String, String>) -> Card {
 /// What a skill says about itself, or why a model may not use it.
 fn described(bytes: &[u8]) -> Result<String, String> {
     let written = std::str::from_utf8(bytes).map_err(|_| format!("its {FILE} is not UTF-8"))?;
-    let (front, body) = parts(written);
-    let front: Front = match front.filter(|front| !front.trim().is_empty()) {
-        Some(front) => serde_saphyr::from_str(front).map_err(|error| {
-            format!("the front matter of its {FILE} is malformed: {}", first_line(&error.to_string()))
-        })?,
-        None => Front::default(),
-    };
-    if front.people_only {
+    let (front, body) = front::parts(written);
+    let fields = front::fields(front.unwrap_or_default())
+        .map_err(|(line, why)| format!("the front matter of its {FILE} is malformed: line {line}: {why}"))?;
+    // Other keys are for other programs.
+    let of = |key: &str| fields.iter().find(|field| field.key == key).map(Field::text).filter(|text| !text.is_empty());
+    if of("disable-model-invocation").is_some_and(|said| !said.eq_ignore_ascii_case("false")) {
         return Err("its author lets only people start it".to_owned());
     }
-    let said = if front.description.trim().is_empty() { first_line(body.trim()) } else { &front.description };
+    let said = of("description").unwrap_or_else(|| first_line(body.trim()).to_owned());
     Ok(said.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
@@ -254,13 +243,15 @@ mod tests {
     #[test]
     fn what_cannot_be_used_says_why() {
         let scene = Scene::new()
-            .skill("own/broken", "---\nname: [\n---\n")
+            .skill("own/broken", "---\nname\n---\n")
+            .skill("own/colons", "---\ndescription: Use when: code was written.\n---\nx")
             .skill("own/people", "---\ndisable-model-invocation: true\n---\nx");
         fs::create_dir_all(scene.0.path().join("own/empty")).expect("a directory");
         fs::create_dir_all(scene.0.path().join("own/odd").join(FILE)).expect("a directory");
         let told = scene.told();
         assert!(told[0].starts_with("broken: the front matter of its SKILL.md is malformed"), "{told:?}");
-        assert_eq!(told[1..], ["odd: its SKILL.md is no regular file", "people: its author lets only people start it"]);
+        assert_eq!(told[1], "colons: Use when: code was written.");
+        assert_eq!(told[2..], ["odd: its SKILL.md is no regular file", "people: its author lets only people start it"]);
         let secret = scene.0.path().join("secret");
         fs::write(&secret, "secret").expect("a file");
         fs::create_dir_all(scene.root().join(".nika/skills/link")).expect("a directory");

@@ -36,6 +36,15 @@ pub fn readable(unix_ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
 }
 
+/// How long something took: `12 ms`, `1.4 s`, `2 min 5 s`.
+pub fn took(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+    }
+}
+
 fn time(unix_ms: u64) -> (u64, u64, u64) {
     let seconds = unix_ms % DAY_MS / 1000;
     (seconds / 3600, seconds / 60 % 60, seconds % 60)
@@ -58,6 +67,11 @@ fn date(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_took_long_is_said_in_larger_units() {
+        assert_eq!([took(9), took(1_450), took(125_000)], ["9 ms", "1.4 s", "2 min 5 s"]);
+    }
 
     #[test]
     fn days_are_those_of_the_calendar() {

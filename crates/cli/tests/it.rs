@@ -6,10 +6,16 @@ mod agent;
 mod call;
 #[path = "it/check.rs"]
 mod check;
+#[path = "it/contract.rs"]
+mod contract;
 #[path = "it/durability.rs"]
 mod durability;
+#[path = "it/finding.rs"]
+mod finding;
 #[path = "it/first.rs"]
 mod first;
+#[path = "it/golden.rs"]
+mod golden;
 #[path = "it/hooks.rs"]
 mod hooks;
 #[path = "it/http.rs"]
@@ -18,22 +24,44 @@ mod http;
 mod init;
 #[path = "it/journal.rs"]
 mod journal;
+#[path = "it/limits.rs"]
+mod limits;
 #[path = "it/mcp.rs"]
 mod mcp;
 #[path = "it/mcp_login.rs"]
 mod mcp_login;
+#[path = "it/mutants.rs"]
+mod mutants;
+#[path = "it/objects.rs"]
+mod objects;
 #[path = "it/pages.rs"]
 mod pages;
 #[path = "it/peer.rs"]
 mod peer;
 #[path = "it/policy.rs"]
 mod policy;
+#[path = "it/pty.rs"]
+mod pty;
 #[path = "it/runs.rs"]
 mod runs;
+#[path = "it/runs_agents.rs"]
+mod runs_agents;
+#[path = "it/runs_servers.rs"]
+mod runs_servers;
+#[path = "it/runs_stopped.rs"]
+mod runs_stopped;
+#[path = "it/runs_terminal.rs"]
+mod runs_terminal;
+#[path = "it/runs_web.rs"]
+mod runs_web;
+#[path = "it/runs_within.rs"]
+mod runs_within;
 #[path = "it/serve.rs"]
 mod serve;
 #[path = "it/sessions.rs"]
 mod sessions;
+#[path = "it/shelf.rs"]
+mod shelf;
 #[path = "it/shell.rs"]
 mod shell;
 #[path = "it/shell_git.rs"]

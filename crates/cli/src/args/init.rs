@@ -6,7 +6,9 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 written, 2 wrong usage or something is there already.")]
+#[command(
+    after_help = "Exit codes: 0 written, 1 a directory that cannot be written, 2 wrong usage or something is there already."
+)]
 pub struct Init {
     /// The directory to make. Default: the current one.
     // An empty name is refused where the others are, in the same words.

@@ -29,7 +29,8 @@ pub struct Run {
     /// Who serves the model, whatever the workflow names.
     #[arg(long, short = 'p', value_name = "NAME", help_heading = "Model")]
     pub provider: Option<String>,
-    /// The model, as its provider names it; for `scripted` the file of the script.
+    /// The model, as its provider names it; for `scripted` the file of the script, by default `X.script.yaml` beside
+    /// `X.nika.yaml`.
     #[arg(long, short = 'm', value_name = "NAME", help_heading = "Model")]
     pub model: Option<String>,
     /// Print text, one JSON object at the end, or a JSON object a line while it runs.
@@ -90,12 +91,14 @@ pub enum TraceFormat {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes: 0 every result is the one that its test holds; 1 some are not; 2 wrong usage, or a test that cannot be read.")]
+Exit codes: 0 every result is the one that its test holds; 1 some are not; 2 wrong usage, or a file of cases that cannot be \
+read.")]
 pub struct Test {
     /// Workflows or their tests (`X.test.yaml` beside `X.nika.yaml`). Default: every one below the root.
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Take what the workflows answer now for right.
+    /// Take what the workflows answer now for right: cases that differ are written anew. A workflow that is named and has
+    /// no test gets its first one.
     #[arg(long)]
     pub update: bool,
     /// Say yes to what the workflows state beyond the mode.

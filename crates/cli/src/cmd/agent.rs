@@ -11,13 +11,13 @@ use std::sync::Arc;
 use nika_agent::provider::choose::Said;
 use nika_agent::sub::Enrolment;
 use nika_agent::{Agent, Conversation, Ended, Happening, SIMPLE, Watch, Why};
-use nika_contract::{Asked, Asker, BoxFuture, Cancel, Herald, Inquiry, Nobody, Question, Replied, ToolError, code};
+use nika_contract::{Asker, Cancel, Herald, Nobody, ToolError, code};
 use nika_guard::{Budget, Layer, Limit};
 use nika_runtime::Session;
 use serde_json::Value;
 
 use crate::args::{self, Report};
-use crate::ask::Terminal;
+use crate::ask::{Interrupting, Terminal};
 use crate::briefing::{self, For};
 use crate::cmd::call::cancelled_by_ctrl_c;
 use crate::compose::{self, Built, Ground, Shape, Voice};
@@ -112,8 +112,11 @@ fn work(args: args::Agent) -> Result<ExitCode, Failure> {
         }
     };
     view.close(&opened.session, &ended)?;
-    kept?;
     built.tidy(u64::from(world.pid));
+    if let Err(failure) = kept {
+        // The last object that was asked for is the run's.
+        return Ok(failure.report(false));
+    }
     Ok(exit(&ended))
 }
 
@@ -280,10 +283,14 @@ impl View {
     /// Who is asked: the person at the terminal, while the view holds still; nobody where there is none.
     fn asker(&self, world: &World, cancel: &Cancel) -> Arc<dyn Asker> {
         match self {
-            View::Live { live, .. } if world.has_person => Arc::new(Interrupting {
-                live: Arc::clone(live),
-                terminal: Terminal { colours: world.colours_in_errors, cancel: cancel.clone(), floor: live.floor() },
-            }),
+            View::Live { live, .. } if world.has_person => {
+                let (colours, floor) = (world.colours_in_errors, live.floor());
+                let held = Arc::clone(live);
+                Arc::new(Interrupting {
+                    hold: move || held.hold(),
+                    terminal: Terminal { colours, cancel: cancel.clone(), floor },
+                })
+            }
             _ => Arc::new(Nobody),
         }
     }
@@ -316,27 +323,5 @@ impl View {
             View::Object { .. } | View::Events => out::json(&object)?,
         }
         Ok(())
-    }
-}
-
-/// The person at the terminal, whose view holds still while they think.
-struct Interrupting {
-    live: Arc<Live>,
-    terminal: Terminal,
-}
-
-impl Asker for Interrupting {
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked> {
-        Box::pin(async {
-            self.live.hold();
-            self.terminal.ask(question).await
-        })
-    }
-
-    fn inquire<'a>(&'a self, inquiry: &'a Inquiry) -> BoxFuture<'a, Replied> {
-        Box::pin(async {
-            self.live.hold();
-            self.terminal.inquire(inquiry).await
-        })
     }
 }

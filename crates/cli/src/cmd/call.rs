@@ -46,27 +46,14 @@ pub fn run(args: args::Call) -> Result<ExitCode, Failure> {
         shape: Shape { dialect: args.dialect, ..Shape::default() },
     };
     let world = World::look();
-    said(args.output, || {
-        let ground = Ground::find(&world, &args.place)?;
-        let effective = ground.configure(&world, &args.standing)?;
-        perform(&world, &ground, effective, &wanted, |built, threads| {
-            // A server's tool is not known before its server was asked; why it is not known the call itself says.
-            let tool = threads.block_on(built.runtime.seek(&args.tool)).ok();
-            let written = Written { json: args.json.as_deref(), pairs: &args.pairs };
-            arguments::gather(written, tool.as_deref(), &mut io::stdin())
-        })
+    let ground = Ground::find(&world, &args.place)?;
+    let effective = ground.configure(&world, &args.standing)?;
+    perform(&world, &ground, effective, &wanted, |built, threads| {
+        // A server's tool is not known before its server was asked; why it is not known the call itself says.
+        let tool = threads.block_on(built.runtime.seek(&args.tool)).ok();
+        let written = Written { json: args.json.as_deref(), pairs: &args.pairs };
+        arguments::gather(written, tool.as_deref(), &mut io::stdin())
     })
-}
-
-/// A failure before any call is one JSON object too, where JSON was asked for.
-pub fn said(output: Format, act: impl FnOnce() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
-    match act() {
-        Err(Failure::Error(error)) if output == Format::Json => {
-            out::json(&render::error_object(&error, None))?;
-            Ok(ExitCode::from(failure::exit(error.code)))
-        }
-        other => other,
-    }
 }
 
 /// Makes the call and prints its outcome.
@@ -105,8 +92,9 @@ pub fn perform(
     };
     crew::enrol(&built, &opened.session, &incoming);
     let ran = threads.block_on(built.runtime.dispatch(&opened.session, incoming));
-    // A grant or a read counts also when the call that came with it failed.
-    opened.keep(&built)?;
+    // A grant or a read counts also when the call that came with it failed. That it could not be kept is told after the
+    // answer: the call was made, and its answer is had once.
+    let kept = opened.keep(&built);
     let outcome = ran?;
     built.tidy(u64::from(world.pid));
     show(world, wanted, &outcome)?;
@@ -114,6 +102,10 @@ pub fn perform(
         stay(&built, &opened.session, &cancel).await;
         built.servers.close().await;
     });
+    if let Err(failure) = kept {
+        // The one object that was asked for is the call's.
+        return Ok(failure.report(false));
+    }
     Ok(match &outcome.result {
         Ok(output) => output.failed.map_or(ExitCode::SUCCESS, |code| ExitCode::from(failure::exit(code))),
         Err(error) => ExitCode::from(failure::exit(error.code)),
@@ -160,7 +152,7 @@ pub fn cancelled_by_ctrl_c(cancel: Cancel) {
             if tokio::signal::ctrl_c().await.is_ok() {
                 cancel.cancel();
                 let _ = tokio::signal::ctrl_c().await;
-                std::process::exit(130);
+                std::process::exit(failure::INTERRUPTED.into());
             }
         });
     });

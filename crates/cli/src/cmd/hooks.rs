@@ -7,7 +7,6 @@ use nika_runtime::{HookReport, Rehearsal};
 use serde_json::{Map, Value, json};
 
 use crate::args::{self, Format, HooksCommand, HooksTest};
-use crate::cmd::call::said;
 use crate::cmd::one_thread;
 use crate::compose::{self, Built, Ground, Shape};
 use crate::config::Shown;
@@ -21,12 +20,12 @@ const TOOL: &str = "read";
 pub fn run(args: args::Hooks) -> Result<ExitCode, Failure> {
     let world = World::look();
     match args.command {
-        HooksCommand::List { output, place, standing } => said(output, || {
+        HooksCommand::List { output, place, standing } => {
             let ground = Ground::find(&world, &place)?;
             let effective = ground.configure(&world, &standing)?;
             list(&compose::build(&world, &ground, effective, Shape::default())?, output)
-        }),
-        HooksCommand::Test(args) => said(args.output, || test(&world, &args)),
+        }
+        HooksCommand::Test(args) => test(&world, &args),
     }
 }
 

@@ -1,4 +1,5 @@
-//! `nika init`: a directory to begin with. What is there already is never touched: one clash, and nothing is written.
+//! `nika init`: a directory to begin with. What is there already is never touched: one clash, and nothing is written. A
+//! README is none where somebody begins in the directory that holds it: theirs stays, and ours is left out.
 
 mod place;
 mod templates;
@@ -16,30 +17,54 @@ use crate::world::World;
 pub fn run(args: &args::Init) -> Result<(), Failure> {
     let cwd = World::look().cwd()?;
     let base = args.name.as_ref().map_or_else(|| Ok(cwd.clone()), |name| named(&cwd, name))?;
-    let files = templates::files(args.template, &title(&base));
+    let mut files = templates::files(args.template, &title(&base));
+    // A repository that is there has a README of its own, and is where most begin.
+    let theirs = if args.name.is_none() { place::readme(&base) } else { None };
+    if theirs.is_some() {
+        files.retain(|file| file.path != templates::README);
+    }
     place::write(&base, &files)?;
     let shown = args.name.as_deref().map(Path::display);
     let below = |path: &str| shown.as_ref().map_or_else(|| path.to_owned(), |name| format!("{name}/{path}"));
     for file in &files {
         out::line(&format!("wrote {}", below(file.path)))?;
     }
-    let enter = shown.as_ref().map(|name| format!("cd {name} && ")).unwrap_or_default();
-    out::line(&format!("\nNext: {enter}{}", next(args.template)))?;
+    if let Some(theirs) = theirs {
+        out::line(&format!("left {} as it is", harmless(&theirs)))?;
+    }
+    let enter = args.name.as_deref().map(|name| format!("  cd {}\n", shell_word(&name.to_string_lossy())));
+    out::line(&format!("\nNext:\n{}{}", enter.unwrap_or_default(), next(args.template)))?;
     Ok(())
 }
 
-/// What to type after it.
+/// What to type after it, a line each; the tests type it, too.
 fn next(template: Template) -> &'static str {
     match template {
         Template::Basic => {
-            "nika run workflows/hello.nika.yaml\n  \
-             without a key: nika run workflows/hello.nika.yaml --provider scripted --model workflows/hello.script.yaml"
+            "  nika check --strict workflows/*.yaml\n  \
+               nika run workflows/hello.nika.yaml\n\
+             Without a key:\n  \
+               nika run workflows/hello.nika.yaml --provider scripted"
         }
         Template::Agent => {
-            "nika trust && nika run workflows/hello.nika.yaml\n  \
-             without a key: nika run workflows/hello.nika.yaml --provider scripted --model workflows/hello.script.yaml"
+            // Nothing here starts what `.mcp.json` names before a person has said so, a check no more than a run.
+            "  nika trust\n  \
+               nika check --strict workflows/*.yaml\n  \
+               nika run workflows/hello.nika.yaml\n\
+             Without a key:\n  \
+               nika run workflows/hello.nika.yaml --provider scripted"
         }
-        Template::Pipeline => "nika check workflows/*.yaml && nika run workflows/hello.nika.yaml",
+        Template::Pipeline => "  nika check --strict workflows/*.yaml\n  nika run workflows/hello.nika.yaml",
+    }
+}
+
+/// A path as a shell reads one word.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
+    if text.chars().all(plain) && !text.starts_with('-') {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 
@@ -90,6 +115,14 @@ mod tests {
         }
         for bad in ["", "  ", "a\nb", "a\u{202e}b", "\u{1b}[31m"] {
             assert!(named(cwd, Path::new(bad)).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_one_word_to_a_shell() {
+        for (path, word) in [("demo", "demo"), ("a b", "'a b'"), ("a/b", "a/b"), ("it's", "'it'\\''s'"), ("$x", "'$x'")]
+        {
+            assert_eq!(shell_word(path), word);
         }
     }
 

@@ -64,7 +64,7 @@ fn show(state: &State, id: Option<String>, output: Format) -> Result<(), Failure
         Some(id) => id,
         None => match journal::list(state)?.into_iter().next() {
             Some(log) => log.id,
-            None => return Ok(out::line("Nothing was done here yet.")?),
+            None => return list(state, output),
         },
     };
     if output == Format::Json {

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use nika_agent::provider::choose::{Configured, SCRIPTED};
 use nika_contract::{Asker, Cancel, Nobody, ToolError, code};
 use nika_flow::run::Ended;
 use nika_flow::run::action::Model;
 use nika_flow::run::inputs;
 use nika_flow::run::resume::Before;
 use nika_flow::run::verbs::Document;
+use nika_flow::tools::ENDING;
 use nika_store::{State, journal};
 use serde_json::{Map, Value};
 
@@ -22,10 +24,10 @@ use crate::cmd::call::cancelled_by_ctrl_c;
 use crate::compose::{self, Built, Ground, Shape, Voice};
 use crate::failure::{self, Failure};
 use crate::flows::{self, Around, By, Consent, Library, Wanted};
+use crate::out;
 use crate::render;
 use crate::time;
 use crate::world::World;
-pub use live::took;
 use report::View;
 
 pub fn run(args: args::Run) -> Result<ExitCode, Failure> {
@@ -43,7 +45,7 @@ fn work(args: args::Run) -> Result<ExitCode, Failure> {
     let built = Arc::new(compose::build(&world, &ground, effective, shape)?);
     let traces = flows::traces(&built)?;
     let before = args.resume.as_deref().map(|id| gone_on_with(&traces, id)).transpose()?;
-    let (file, pairs) = file_and_inputs(&args, before.as_ref().map(|(_, before)| before))?;
+    let (file, pairs) = file_and_inputs(&args, ground.root(), before.as_ref().map(|(_, before)| before))?;
     let document = flows::open_document(&file, &shown(&ground, &file), &Around::over(&world, &built))?;
     let inputs = given(&args, &document, &pairs, before.as_ref().map(|(_, before)| before))?;
     flows::may_use_servers(&document, &built.servers)?;
@@ -61,7 +63,7 @@ fn work(args: args::Run) -> Result<ExitCode, Failure> {
     } else {
         Arc::new(Nobody)
     };
-    let said = Model { provider: args.provider.clone(), model: args.model.clone() };
+    let said = said(&args, &file, &built.effective.models.configured);
     let library = Arc::new(Library { world: world.clone(), built: Arc::clone(&built), said, by: By::Person });
     let (id, goes_on) = match before {
         Some((id, _)) => (id, true),
@@ -70,7 +72,11 @@ fn work(args: args::Run) -> Result<ExitCode, Failure> {
     view.begin(&document.flow);
     cancelled_by_ctrl_c(cancel.clone());
     let wanted = Wanted { document, inputs, granted, id: id.clone(), goes_on };
-    let launched = threads()?.block_on(flows::run(&built, library, asker, view.watch(), cancel, wanted));
+    let launched = threads()?.block_on(async {
+        let launched = flows::run(&built, library, asker, view.watch(), cancel, wanted).await;
+        built.servers.close().await;
+        launched
+    });
     view.end();
     let launched = launched?;
     built.tidy(u64::from(world.pid));
@@ -116,23 +122,26 @@ fn unknown(message: String, near: &[String]) -> Failure {
 }
 
 /// The file, and what is said of inputs. Going on with a run needs neither.
-fn file_and_inputs(args: &args::Run, before: Option<&Before>) -> Result<(PathBuf, Vec<(String, String)>), Failure> {
+fn file_and_inputs(
+    args: &args::Run,
+    root: &Path,
+    before: Option<&Before>,
+) -> Result<(PathBuf, Vec<(String, String)>), Failure> {
     let mut words = args.inputs.clone();
+    // A trace names the file from its root, wherever somebody stands who goes on with it.
+    let traced = |before: &Before| root.join(&before.file);
     let file = match (&args.file, before) {
         // Without a file the first word is an input.
         (Some(file), Some(before)) if file.to_string_lossy().contains('=') && !file.exists() => {
             words.insert(0, file.to_string_lossy().into_owned());
-            PathBuf::from(&before.file)
+            traced(before)
         }
+        (Some(file), _) if file.is_relative() && !file.exists() => root.join(file),
         (Some(file), _) => file.clone(),
-        (None, Some(before)) => PathBuf::from(&before.file),
+        (None, Some(before)) => traced(before),
         (None, None) => {
             return Err(Failure::usage("there is no workflow: `nika run workflows/NAME.nika.yaml NAME=VALUE`"));
         }
-    };
-    let file = match (&args.place.roots.first(), file.is_relative() && !file.exists()) {
-        (Some(root), true) => root.join(file),
-        _ => file,
     };
     let pair = |word: &String| {
         let (name, value) =
@@ -157,10 +166,33 @@ fn given(
     Ok(inputs::gather(&document.flow, values, pairs)?)
 }
 
-/// The file as people recognise it: below the root where it lies there.
+/// The model that the command line names. A script that lies beside the workflow is the one that is meant when nobody
+/// names another: `X.script.yaml` beside `X.nika.yaml`.
+fn said(args: &args::Run, file: &Path, configured: &Configured) -> Model {
+    let said = Model { provider: args.provider.clone(), model: args.model.clone() };
+    let wants = said.provider.as_deref() == Some(SCRIPTED) && said.model.is_none();
+    let other = configured.provider.as_deref() == Some(SCRIPTED) && configured.model.is_some();
+    match script_beside(file).filter(|_| wants && !other) {
+        Some(script) => {
+            let script = script.display().to_string();
+            out::complain(&format!("nika: the model answers by {}", nika_contract::text::harmless(&script)));
+            Model { model: Some(script), ..said }
+        }
+        None => said,
+    }
+}
+
+fn script_beside(file: &Path) -> Option<PathBuf> {
+    let stem = file.file_name()?.to_str()?.strip_suffix(ENDING)?;
+    let script = file.with_file_name(format!("{stem}.script.yaml"));
+    script.is_file().then_some(script)
+}
+
+/// The file as people recognise it: below the root where it lies there, else the whole of it, so that it is found from
+/// anywhere.
 fn shown(ground: &Ground, file: &Path) -> String {
     let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    whole.strip_prefix(ground.root()).unwrap_or(file).display().to_string()
+    whole.strip_prefix(ground.root()).unwrap_or(&whole).display().to_string()
 }
 
 /// Builds what a run stands on, for commands that run several.

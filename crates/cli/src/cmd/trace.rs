@@ -24,6 +24,8 @@ pub fn run(args: args::Trace) -> Result<ExitCode, Failure> {
     let done = |result: Result<(), Failure>| result.map(|()| ExitCode::SUCCESS);
     match args.what {
         None | Some(TraceCommand::List) => done(list(&traces, args.output)),
+        // That nothing was run yet is an answer; that a run which is named is not there, a slip.
+        Some(TraceCommand::Show { id: None }) if journal::list(&traces)?.is_empty() => done(list(&traces, args.output)),
         Some(TraceCommand::Show { id }) => done(show(&traces, id.as_deref().unwrap_or("last"), args.output)),
         Some(TraceCommand::Verify { id }) => verify(&traces, id.as_deref(), args.output),
         Some(TraceCommand::Export { id, format }) => done(export(&traces, &find(&traces, &id)?, format)),
@@ -89,7 +91,7 @@ fn shown(line: &Value) -> Option<String> {
         Some(element) => format!("{}[{element}]", text("task")),
         None => text("task").to_owned(),
     };
-    let took = || super::run::took(line["took_ms"].as_u64().unwrap_or(0));
+    let took = || time::took(line["took_ms"].as_u64().unwrap_or(0));
     let error = || {
         let of = |name: &str| line["error"][name].as_str().unwrap_or_default();
         format!("{} {}", of("code"), of("message"))

@@ -1,10 +1,9 @@
 //! `nika trust`: shows what a repository brings, and lets it loosen permissions once a person says yes.
 
-use std::io::{self, BufRead};
-
 use nika_contract::{ToolError, code};
 
 use crate::args::{self, Standing, Where};
+use crate::ask::{Confirmed, confirmed};
 use crate::compose::Ground;
 use crate::failure::Failure;
 use crate::out;
@@ -30,7 +29,7 @@ pub fn run(args: &args::Trust) -> Result<(), Failure> {
     }
     let names: Vec<String> = brought.files.keys().map(|name| format!("  {name}")).collect();
     out::line(&format!("{} brings:\n{}", root.display(), names.join("\n")))?;
-    if !args.yes && !confirmed(&world)? {
+    if !args.yes && confirmed(&world, QUESTION)? != Confirmed::Yes {
         return Err(declined());
     }
     let granted = trust::grant(root, &store)?;
@@ -42,15 +41,7 @@ pub fn run(args: &args::Trust) -> Result<(), Failure> {
     Ok(out::line("Trusted, until one of these files changes. `nika trust --revoke` takes it back.")?)
 }
 
-fn confirmed(world: &World) -> Result<bool, Failure> {
-    if !world.has_person {
-        return Ok(false);
-    }
-    out::complain("May these files loosen what calls may do here? [y]es, [N]o:");
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
-}
+const QUESTION: &str = "May these files loosen what calls may do here? [y]es, [N]o:";
 
 fn declined() -> Failure {
     ToolError::new(code::PERMISSION_DENIED, "nothing was trusted: no person said yes")

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::args;
 use crate::arguments::Gathered;
-use crate::cmd::call::{Wanted, perform, said};
+use crate::cmd::call::{Wanted, perform};
 use crate::compose::{Ground, Shape};
 use crate::failure::Failure;
 use crate::world::World;
@@ -22,26 +22,24 @@ pub fn run(args: args::Undo) -> Result<ExitCode, Failure> {
         answers: &[],
         shape: Shape::default(),
     };
-    said(args.output, || {
-        let ground = Ground::find(&world, &args.place)?;
-        let mut effective = ground.configure(&world, &args.standing)?;
-        // Who types `nika undo` has said yes to writing inside already. What asks each time still asks, and a
-        // mode that only reads still refuses.
-        if effective.stance == Stance::from(Mode::Ask) && args.standing.mode.is_none() {
-            effective.stance = Mode::AcceptEdits.into();
+    let ground = Ground::find(&world, &args.place)?;
+    let mut effective = ground.configure(&world, &args.standing)?;
+    // Who types `nika undo` has said yes to writing inside already. What asks each time still asks, and a
+    // mode that only reads still refuses.
+    if effective.stance == Stance::from(Mode::Ask) && args.standing.mode.is_none() {
+        effective.stance = Mode::AcceptEdits.into();
+    }
+    perform(&world, &ground, effective, &wanted, |_, _| {
+        let mut arguments = Map::new();
+        if let Some(call) = &args.call {
+            arguments.insert("call_id".into(), call.as_str().into());
         }
-        perform(&world, &ground, effective, &wanted, |_, _| {
-            let mut arguments = Map::new();
-            if let Some(call) = &args.call {
-                arguments.insert("call_id".into(), call.as_str().into());
-            }
-            if let Some(steps) = args.steps {
-                arguments.insert("steps".into(), steps.into());
-            }
-            if args.dry_run {
-                arguments.insert("dry_run".into(), Value::Bool(true));
-            }
-            Ok(Gathered { arguments, took_stdin: false })
-        })
+        if let Some(steps) = args.steps {
+            arguments.insert("steps".into(), steps.into());
+        }
+        if args.dry_run {
+            arguments.insert("dry_run".into(), Value::Bool(true));
+        }
+        Ok(Gathered { arguments, took_stdin: false })
     })
 }

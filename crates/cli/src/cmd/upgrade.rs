@@ -20,7 +20,7 @@ pub fn run(args: &args::Upgrade) -> Result<ExitCode, Failure> {
     let world = World::look();
     let ground = Ground::find(&world, &args.place)?;
     let effective = ground.configure(&world, &args.standing)?;
-    let around = Around::new(world, ground, effective, args.standing.clone(), false);
+    let around = Around::new(world, ground, effective, false);
     let (name, text) = read(&args.file)?;
     let checked = nika_flow::check(&text, &name, &around);
     let clean = checked.is_clean();

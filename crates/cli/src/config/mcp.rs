@@ -48,12 +48,13 @@ impl fmt::Display for Named {
     }
 }
 
-/// Puts a server in its place among those known: a stronger layer's wins, but what is held back replaces nothing.
+/// Puts a server in its place among those known: the later wins, but what is held back replaces nothing that holds. So
+/// of two that a repository brings the same one is shown before trust and used after it.
 pub(super) fn place(all: &mut Vec<McpServer>, named: &Named, layer: Layer, at: &str, held_back: bool) {
     let known = all.iter().position(|server| server.name == named.name);
     let server = McpServer { name: named.name.clone(), written: named.written.clone(), layer, at: at.to_owned() };
     match known {
-        Some(_) if held_back => {}
+        Some(known) if held_back && !all[known].layer.is_repository() => {}
         Some(known) => all[known] = server,
         None => all.push(server),
     }
@@ -208,5 +209,18 @@ mod tests {
         assert_eq!((all.len(), all[0].layer), (1, Layer::User));
         place(&mut all, &named("theirs"), Layer::Project, "p:1", false);
         assert_eq!((all.len(), all[0].layer), (1, Layer::Project));
+    }
+
+    #[test]
+    fn of_two_files_the_same_server_is_shown_before_trust_and_used_after_it() {
+        let written = |command: &str| Written::read("s", &json!({ "command": command }), true);
+        for held_back in [true, false] {
+            let mut all = Vec::new();
+            for file in FILES {
+                let named = Named { name: "s".into(), written: written(file) };
+                place(&mut all, &named, Layer::Project, file, held_back);
+            }
+            assert_eq!((all.len(), all[0].at.as_str()), (1, ".mcp.json"), "{held_back}");
+        }
     }
 }

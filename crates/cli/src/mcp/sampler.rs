@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use nika_agent::provider::choose::{Configured, Said};
 use nika_agent::provider::{Asking, Message, Part, Role, Stop};
-use nika_contract::BoxFuture;
+use nika_contract::{BoxFuture, ToolError};
 use nika_mcp::client::{Sample, Sampled, Sampler};
 
-use crate::failure::Failure;
 use crate::models;
 use crate::world::World;
 
@@ -33,10 +32,8 @@ impl Asks {
         if self.asked.fetch_add(1, Ordering::Relaxed) >= MOST {
             return Err(format!("servers have asked the model {MOST} times, which is all that they may"));
         }
-        let model = models::model(&self.world, Said::default(), &self.configured).map_err(|failure| match failure {
-            Failure::Error(error) => error.message,
-            Failure::NobodyListens => "there is no model".to_owned(),
-        })?;
+        let model = models::model(&self.world, Said::default(), &self.configured)
+            .map_err(|failure| ToolError::from(failure).message)?;
         let message = |(role, text): &(String, String)| Message {
             role: if role == "assistant" { Role::Assistant } else { Role::User },
             parts: vec![Part::Text(text.clone())],

@@ -3,7 +3,7 @@
 
 use nika_contract::text;
 use nika_guard::manifest::Moment;
-use nika_guard::{Act, Cell, Stance};
+use nika_guard::{Act, Cell, Mode, Stance};
 use nika_runtime::Dialect;
 use nika_tools::talk::skill;
 
@@ -75,16 +75,59 @@ pub fn standing(stance: &Stance, unless: &str) -> String {
     let said: Vec<String> = acts.iter().map(|(act, what)| says(act.under(stance), what)).collect();
     let asks = acts.iter().any(|(act, _)| matches!(act.under(stance), Cell::Ask | Cell::Floor));
     let unasked = if asks { format!(" Where {unless}, a question is a refusal (NIKA-205).") } else { String::new() };
-    format!(
-        "Mode {stance}: {}.{unasked} Commands run in a sandbox: they write inside the roots only, and reach no host that was not allowed.",
-        said.join(", ")
-    )
+    format!("Mode {stance}: {}.{unasked} {}", said.join(", "), commands(stance.mode))
+}
+
+/// What becomes of commands, by mode: the table of modes and the sandbox together.
+const COMMANDS: &[(&[Mode], &str)] = &[
+    (&[Mode::Deny], "No command runs."),
+    (
+        &[Mode::ReadOnly],
+        "A command runs only where it is proved to change nothing, in a sandbox that holds it to that and reaches no host.",
+    ),
+    (
+        &[Mode::Ask, Mode::AcceptEdits],
+        "Commands run in a sandbox: one that is proved to change nothing runs at once; any other asks the user, then writes \
+         inside the roots only, and reaches no host that was not allowed.",
+    ),
+    (
+        &[Mode::Workspace],
+        "Commands run in a sandbox: they write inside the roots only, and reach no host that was not allowed. One that \
+         cannot be judged asks the user.",
+    ),
+    (
+        &[Mode::AcceptAll],
+        "Commands run in a sandbox: they write inside the roots and where their words lead outside, and reach the hosts \
+         that they name. One that destroys asks the user.",
+    ),
+];
+
+fn commands(mode: Mode) -> &'static str {
+    let row = COMMANDS.iter().find(|(modes, _)| modes.contains(&mode));
+    row.map(|(_, said)| *said).expect("a test holds the table to every mode")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nika_guard::Mode;
+
+    #[test]
+    fn what_is_said_of_commands_is_what_the_mode_does_with_them() {
+        let at_once = |mode: Mode, act: Act| act.under(&mode.into()) == Cell::Allow;
+        for mode in Mode::ALL {
+            let said = commands(mode);
+            assert_eq!(COMMANDS.iter().filter(|(modes, _)| modes.contains(&mode)).count(), 1, "{mode}");
+            assert_eq!(said.contains("No command runs"), !at_once(mode, Act::ExecReadOnly), "{mode}");
+            let writes = Act::ExecInside.under(&mode.into());
+            assert_eq!(said.contains("write"), writes != Cell::Deny, "{mode}: {said}");
+            assert_eq!(said.contains("any other asks"), writes == Cell::Ask, "{mode}: {said}");
+            let asks = [Act::ExecOpaque, Act::ExecDestructive].map(|act| act.under(&mode.into()));
+            assert_eq!(said.contains("asks the user"), asks.iter().any(|cell| *cell != Cell::Deny), "{mode}: {said}");
+            assert_eq!(said.contains("outside"), at_once(mode, Act::ReachOutside), "{mode}: {said}");
+        }
+        let read_only = standing(&Mode::ReadOnly.into(), "this client cannot ask");
+        assert!(!read_only.contains("write inside") && read_only.contains("proved to change nothing"), "{read_only}");
+    }
 
     #[test]
     fn each_mode_is_said_as_it_is() {

@@ -296,24 +296,65 @@ conversations:
         say: Committed.
 ";
 
+fn git(world: &World, words: &[&str]) -> String {
+    let mut command = std::process::Command::new("git");
+    let out = command.args(words).current_dir(world.root()).env("GIT_CONFIG_GLOBAL", "/dev/null").output();
+    let out = out.expect("git is needed");
+    assert!(out.status.success(), "{words:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8_lossy(&out.stdout).trim().to_owned()
+}
+
+/// The workspace as a repository with one commit.
+fn committed(world: &World) {
+    git(world, &["init", "-q"]);
+    git(world, &["config", "user.name", "Ada"]);
+    git(world, &["config", "user.email", "ada@example.com"]);
+    git(world, &["add", "-A"]);
+    git(world, &["commit", "-qm", "first"]);
+}
+
+/// A model that has another look apart.
+const LOOKS: &str = "\
+turns:
+  - calls: [{tool: tool_search, arguments: {query: 'select:agent'}}]
+  - calls: [{id: apart, tool: agent, arguments: {description: Look, prompt: look at it, isolation: worktree, name: apart}}]
+  - expect: {results: [{id: apart, contains: Looked.}]}
+    say: Done.
+conversations:
+  - when: {first_user_contains: look at it}
+    turns:
+      - say: Looked.
+";
+
+#[test]
+fn a_worktree_is_made_by_no_git_of_the_workspace() {
+    let world = scene(LOOKS);
+    for place in ["work/git", "work/.venv/bin/git"] {
+        use std::os::unix::fs::PermissionsExt;
+        let path = world.path(place);
+        std::fs::create_dir_all(path.parent().expect("below the world")).expect("a directory");
+        let script = format!("#!/bin/sh\ntouch {}\nexec /usr/bin/git \"$@\"\n", world.path("ran").display());
+        std::fs::write(&path, script).expect("a script");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it may run");
+    }
+    committed(&world);
+    let words = with_script(&["start somebody", "--mode", "accept-all"]);
+    let entries = ["", ".", ".venv/bin", &world.path("work/.venv/bin").display().to_string()].join(":");
+    for path in [format!("{entries}:/usr/local/bin:/usr/bin:/bin"), String::new()] {
+        let ran = world.nika(&words).env("PATH", path).output().expect("it starts");
+        Ran::of(ran).exits(0).says("Done.");
+        assert!(!world.path("ran").exists(), "a git of the workspace ran");
+    }
+}
+
 #[test]
 fn an_agent_in_a_worktree_commits_there() {
     if !crate::shell::is_confined_here() {
         return;
     }
     let world = scene(COMMITS);
-    let git = |words: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        let out = command.args(words).current_dir(world.root()).env("GIT_CONFIG_GLOBAL", "/dev/null").output();
-        let out = out.expect("git is needed");
-        assert!(out.status.success(), "{words:?}: {}", String::from_utf8_lossy(&out.stderr));
-        String::from_utf8_lossy(&out.stdout).trim().to_owned()
-    };
-    git(&["init", "-q"]);
-    git(&["config", "user.name", "Ada"]);
-    git(&["config", "user.email", "ada@example.com"]);
-    git(&["add", "-A"]);
-    git(&["commit", "-qm", "first"]);
+    committed(&world);
+    let git = |words: &[&str]| git(&world, words);
     agent(&world, &["start somebody", "--mode", "accept-all"]).exits(0).says("Done.");
     assert_eq!(git(&["log", "--format=%s", "nika/apart"]), "apart\nfirst");
     assert_eq!(git(&["status", "--porcelain"]), "", "the workspace itself is untouched");

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::terminal::with_a_yes;
 use crate::world::{Ran, World, world};
 
 /// A form of a key that no provider has given to anybody.
@@ -14,7 +15,7 @@ fn main_job() -> String {
 }
 
 /// Commands of a workflow run in the sandbox; where none can be had nothing runs.
-fn confined(world: &World) -> bool {
+pub fn confined(world: &World) -> bool {
     let there = world.run(&["sandbox", "exec", "--", "true"]).code == 0;
     if !there {
         eprintln!("skipped: the sandbox cannot be had here");
@@ -102,26 +103,37 @@ fn the_prompt_of_init_runs_on_its_transcript_and_without_a_model_says_how_to_get
     let root = world.root().join("demo").display().to_string();
     let file = format!("{root}/workflows/hello.nika.yaml");
     let script = format!("{root}/workflows/hello.script.yaml");
-    let words = ["run", &file, "--root", &root, "--provider", "scripted", "--model", &script];
-    world.run(&words).exits(0).says("Hello, world!");
+    let words = ["run", &file, "--root", &root, "--provider", "scripted"];
+    // The script beside the workflow is the one that is meant, and which it is is said.
+    let ran = world.run(&words);
+    ran.exits(0).says("Hello, world!").complains("the model answers by").complains("workflows/hello.script.yaml");
+    let named = world.run(&[&words[..], &["--model", &script]].concat());
+    named.exits(0).says("Hello, world!");
+    assert!(!named.err.contains("the model answers by"), "who names one knows it: {named:?}");
     let without = world.run(&["run", &file, "--root", &root]);
     assert_ne!(without.code, 0);
     assert!(format!("{}{}", without.out, without.err).contains("NIKA-800"), "{without:?}");
     assert!(fs::metadata(world.root().join("demo/report")).is_err());
 }
 
-/// A directory that `nika init` made, with the program where its sandbox sees it: installed for the user, as `nika`.
-fn begun(world: &World, template: &str) -> std::path::PathBuf {
-    world.run(&["init", "demo", "--template", template]).exits(0);
+/// A directory that `nika init` made, with what it printed, and the program where its sandbox sees it: installed for the user, as `nika`.
+pub fn begun(world: &World, template: &str) -> (std::path::PathBuf, Ran) {
+    let printed = world.run(&["init", "demo", "--template", template]);
+    printed.exits(0);
     let bin = world.path("home").join("bin");
     fs::create_dir(&bin).expect("a directory");
     let (from, to) = (env!("CARGO_BIN_EXE_nika"), bin.join("nika"));
     fs::hard_link(from, &to).or_else(|_| fs::copy(from, &to).map(drop)).expect("a program");
-    bin
+    (bin, printed)
 }
 
 /// A line as a person types it in that directory; nobody is there to be asked.
-fn typed(world: &World, bin: &Path, line: &str) -> Ran {
+pub fn typed(world: &World, bin: &Path, line: &str) -> Ran {
+    Ran::of(shell(world, bin, line).output().expect("a shell"))
+}
+
+/// A shell in that directory that is about to run a line.
+fn shell(world: &World, bin: &Path, line: &str) -> Command {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(world.root().join("demo")).env_clear().env("PATH", path);
@@ -129,11 +141,10 @@ fn typed(world: &World, bin: &Path, line: &str) -> Ran {
         .env("HOME", world.path("home"))
         .env("NIKA_STATE_DIR", world.path("state"))
         .stdin(std::process::Stdio::null());
-    Ran::of(command.output().expect("a shell"))
+    command
 }
 
-const ON_ITS_SCRIPT: &str =
-    "nika run workflows/hello.nika.yaml --provider scripted --model workflows/hello.script.yaml --yes";
+const ON_ITS_SCRIPT: &str = "nika run workflows/hello.nika.yaml --provider scripted --yes";
 
 #[test]
 fn the_agent_of_init_works_with_a_nika_below_nika_once_it_is_trusted() {
@@ -141,11 +152,11 @@ fn the_agent_of_init_works_with_a_nika_below_nika_once_it_is_trusted() {
     if !confined(&world) {
         return;
     }
-    let bin = begun(&world, "agent");
+    let (bin, _) = begun(&world, "agent");
 
     // What a directory brings starts nothing, and each command says what to do about it.
     let refused = typed(&world, &bin, ON_ITS_SCRIPT);
-    refused.exits(1).complains("NIKA-701").complains("'files'").complains("`nika trust`");
+    refused.exits(3).complains("NIKA-701").complains("'files'").complains("`nika trust`");
     let unknown = typed(&world, &bin, "nika check --strict workflows/*.yaml");
     unknown.exits(1).says("`mcp__files__nika_read` cannot be looked at").says("NIKA-701").says("`nika trust`");
     typed(&world, &bin, "nika mcp list --check").exits(0).says("withheld").says("`nika trust`");
@@ -168,7 +179,7 @@ fn a_nika_below_nika_that_could_write_is_refused_and_says_why() {
     if !confined(&world) {
         return;
     }
-    let bin = begun(&world, "agent");
+    let (bin, _) = begun(&world, "agent");
     let servers = world.root().join("demo/.mcp.json");
     let text = fs::read_to_string(&servers).expect("it is there");
     fs::write(&servers, text.replacen("\"command\"", "\"write\": true, \"command\"", 1)).expect("a file");
@@ -179,13 +190,42 @@ fn a_nika_below_nika_that_could_write_is_refused_and_says_why() {
 }
 
 #[test]
+fn what_init_says_comes_next_works_as_it_is_printed() {
+    for template in ["basic", "agent", "pipeline"] {
+        let world = world();
+        if !confined(&world) {
+            return;
+        }
+        let (bin, printed) = begun(&world, template);
+        let (_, next) = printed.out.split_once("\nNext:\n").expect("it says what comes next");
+        let lines: Vec<&str> = next.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+        assert_eq!(lines[0], "cd demo", "{next}");
+        for line in &lines[1..] {
+            let ran = with_a_yes(shell(&world, &bin, line));
+            let asks_a_model = template != "pipeline" && line.starts_with("nika run") && !line.contains("scripted");
+            if asks_a_model {
+                ran.exits(1).complains("NIKA-800");
+            } else {
+                ran.exits(0);
+            }
+            if line.contains("check") {
+                ran.says("fine");
+            }
+        }
+        let trusts = lines.iter().position(|line| *line == "nika trust");
+        assert_eq!(trusts, (template == "agent").then_some(1), "{next}");
+        assert!(lines.iter().any(|line| line.contains("check --strict")), "{next}");
+    }
+}
+
+#[test]
 fn what_the_readme_of_each_template_shows_works_word_for_word() {
     for template in ["basic", "agent", "pipeline"] {
         let world = world();
         if !confined(&world) {
             return;
         }
-        let bin = begun(&world, template);
+        let (bin, _) = begun(&world, template);
         let readme = fs::read_to_string(world.root().join("demo/README.md")).expect("it is there");
         let blocks = readme.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
         let lines: Vec<&str> = blocks.flat_map(str::lines).collect();

@@ -5,7 +5,8 @@ use std::fs;
 use crate::world::{exists, world};
 
 /// What every template writes.
-const ALWAYS: &[&str] = &[".nika/config.yaml", "workflows/hello.nika.yaml", ".env.example", "README.md"];
+const ALWAYS: &[&str] =
+    &[".nika/config.yaml", ".nika/workflow.schema.json", "workflows/hello.nika.yaml", ".env.example", "README.md"];
 
 #[test]
 fn each_template_is_the_tree_that_it_promises_and_nothing_else() {
@@ -16,7 +17,7 @@ fn each_template_is_the_tree_that_it_promises_and_nothing_else() {
         ("pipeline", &[]),
     ] {
         let ran = world.run(&["init", template, "--template", template]);
-        ran.exits(0).says("Next: cd ");
+        ran.exits(0).says("\nNext:\n  cd ");
         let base = world.root().join(template);
         let mut wanted: Vec<&str> = ALWAYS.iter().chain(more).copied().collect();
         let mut found = Vec::new();
@@ -61,11 +62,11 @@ fn the_configuration_that_it_writes_is_in_force_and_its_workflow_is_fine() {
 
 #[test]
 fn the_second_time_it_names_what_is_there_and_writes_nothing() {
-    let world = world().file("README.md", "mine\n");
+    let world = world().file(".env.example", "mine\n");
     let ran = world.run(&["init"]);
-    ran.exits(2).complains("NIKA-100").complains("README.md").complains("nika init NAME");
+    ran.exits(2).complains("NIKA-100").complains("there already: .env.example\n").complains("nika init NAME");
     assert!(!exists(world.root().join(".nika")) && !exists(world.root().join("workflows")));
-    assert_eq!(world.text("README.md"), "mine\n");
+    assert_eq!(world.text(".env.example"), "mine\n");
 
     world.run(&["init", "demo"]).exits(0);
     fs::write(world.root().join("demo/workflows/hello.nika.yaml"), "changed").expect("a file");
@@ -84,6 +85,38 @@ fn here_it_begins_beside_what_is_there() {
     world.run(&["init", "--template", "pipeline"]).exits(0).says("wrote workflows/hello.nika.yaml");
     assert_eq!(world.text("src/main.rs"), "fn main() {}\n");
     assert!(world.text("README.md").starts_with("# work\n"));
+}
+
+#[test]
+fn a_repository_keeps_its_readme_and_gets_all_else() {
+    for name in ["README.md", "readme.rst"] {
+        let world = world().file(name, "mine\n").file("src/main.rs", "fn main() {}\n");
+        let ran = world.run(&["init", "--template", "agent"]);
+        ran.exits(0).says("wrote .mcp.json\n").says(&format!("left {name} as it is\n"));
+        assert!(!ran.out.contains("wrote README.md"), "{ran:?}");
+        assert_eq!(world.text(name), "mine\n");
+        assert_eq!(exists(world.root().join("README.md")), name == "README.md");
+        // A second time the others clash, and it is not the README's fault.
+        let again = world.run(&["init"]);
+        again.exits(2).complains(".nika/config.yaml");
+        assert!(!again.err.to_lowercase().contains("readme"), "{again:?}");
+    }
+    // A directory that is named is to be a new one.
+    let world = world().file("demo/README.md", "mine\n");
+    world.run(&["init", "demo"]).exits(2).complains("there already: README.md\n");
+    assert!(!exists(world.root().join("demo/.nika")));
+}
+
+#[test]
+fn editors_find_the_schema_beside_the_workflow() {
+    let world = world();
+    world.run(&["init"]).exits(0);
+    let workflow = world.text("workflows/hello.nika.yaml");
+    let named = workflow.lines().next().and_then(|line| line.strip_prefix("# yaml-language-server: $schema="));
+    let path = world.root().join("workflows").join(named.expect("its first line names it"));
+    let schema = fs::read_to_string(path).expect("it is there");
+    let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/workflow.schema.json");
+    assert_eq!(schema, fs::read_to_string(published).expect("it is there"), "the published one");
 }
 
 #[test]

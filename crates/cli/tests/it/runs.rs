@@ -389,6 +389,56 @@ fn a_failed_run_goes_on_and_runs_nothing_twice() {
     world.run(&["run", "--resume", "last", "--yes"]).exits(2).complains("NIKA-895").complains("was changed");
 }
 
+/// A trace names its file from its root: a file of that name where somebody happens to stand is another one.
+#[test]
+fn going_on_takes_the_file_of_the_root_and_no_other() {
+    let own = "schema: nika/workflow@1\npermits: {fs: {read: ['**']}, tools: [read]}\ntasks:\n  - {id: a, invoke: {tool: read, params: {file_path: there.txt}}}\n";
+    let world = world().file("sub/w.nika.yaml", own).file("w.nika.yaml", CHAIN);
+    let sub = world.root().join("sub").display().to_string();
+    let file = world.root().join("sub/w.nika.yaml").display().to_string();
+    world.run(&["run", &file, "--root", &sub, "--yes"]).exits(1).complains("`a` failed");
+    let world = world.file("sub/there.txt", "here");
+    world.run(&["run", "--resume", "last", "--root", &sub, "--yes"]).exits(0);
+}
+
+#[test]
+fn what_cannot_be_read_is_wrong_usage_for_every_command() {
+    let world = world().file("dir.nika.yaml/x", "").file("rule.nika.yaml", "schema: nika/workflow@1\ntasks: [");
+    std::fs::write(world.root().join("bytes.nika.yaml"), b"schema: nika/workflow@1\n\xff\n").expect("written");
+    for (file, why) in [
+        ("none.nika.yaml", "No such file"),
+        ("dir.nika.yaml", "no regular file"),
+        ("bytes.nika.yaml", "line 2 is not UTF-8"),
+    ] {
+        for command in ["run", "check", "upgrade"] {
+            world.run(&[command, file]).exits(2).complains("NIKA-100").complains(file).complains(why);
+        }
+    }
+    // What can be read and is no workflow has findings: that is what `check` is for.
+    world.run(&["run", "rule.nika.yaml"]).exits(2).complains("NIKA-882").complains("NIKA-870");
+    world.run(&["check", "rule.nika.yaml"]).exits(1).says("NIKA-870");
+}
+
+/// What a command printed before it was ended is in the error, with how it ended.
+#[test]
+fn a_command_that_is_killed_says_what_it_had_printed() {
+    let world = world().file(
+        "w.nika.yaml",
+        "schema: nika/workflow@1\npermits: {exec: ['python3 *']}\ntasks:\n  - id: a\n    exec: [python3, -c, \"import os; print('half of it', flush=True); os.kill(os.getpid(), 9)\"]\n",
+    );
+    let ran = world.run(&["run", "w.nika.yaml", "--yes"]);
+    ran.exits(1).complains("NIKA-400").complains("signal").complains("half of it");
+}
+
+#[test]
+fn a_value_that_does_not_fit_is_told_once() {
+    let text = "schema: nika/workflow@1\ninputs: {n: {type: number}}\npermits: {exec: ['printf *']}\ntasks: [{id: a, exec: [printf, '{{ inputs.n }}']}]\n";
+    let world = world().file("w.nika.yaml", text);
+    let ran = world.run(&["run", "w.nika.yaml", "n=abc"]);
+    ran.exits(2).complains("`n` takes a number, not `abc`");
+    assert!(!ran.err.contains("missing"), "{ran:?}");
+}
+
 #[test]
 fn a_secret_is_shown_nowhere() {
     let world = world().file(

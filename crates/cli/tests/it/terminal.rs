@@ -1,13 +1,19 @@
 //! A person at a terminal is asked, with the diff, and answers.
 
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
-use std::process::Stdio;
+use std::process::Command;
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use crate::pty::Screen;
+use crate::world::{Ran, World, exists, world};
 
-use crate::world::{World, exists, world};
+/// Runs a command with a person at its terminal who says yes to whatever is asked.
+pub fn with_a_yes(command: Command) -> Ran {
+    let mut screen = Screen::of(command);
+    while screen.shows("[N]o:") {
+        screen.types("y");
+    }
+    let (code, err, out) = screen.end();
+    Ran { code, out, err }
+}
 
 /// Runs a call at a terminal of its own, types `answer` once asked, and returns the exit code with what was shown.
 fn at_terminal(world: &World, words: &[&str], answer: &str) -> (i32, String) {
@@ -17,30 +23,13 @@ fn at_terminal(world: &World, words: &[&str], answer: &str) -> (i32, String) {
 
 /// The same, for several answers, each typed when what comes before it was shown; and what went to stdout.
 fn typing(world: &World, words: &[&str], answers: &[(&str, &str)]) -> (i32, String, String) {
-    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    grantpt(&person).and_then(|()| unlockpt(&person)).expect("it is ours");
-    let name = ptsname(&person, Vec::new()).expect("it has a name").into_string().expect("UTF-8");
-    let side = || Stdio::from(OwnedFd::from(File::options().read(true).write(true).open(&name).expect("it opens")));
-    let mut child = world.nika(words).stdin(side()).stderr(side()).stdout(Stdio::piped()).spawn().expect("it starts");
-    let mut person = File::from(person);
-    let mut shown = String::new();
-    let mut bytes = [0; 4096];
+    let mut screen = Screen::start(world, words);
     for (prompt, answer) in answers {
-        let seen = shown.len();
-        while !shown[seen..].contains(prompt) {
-            match person.read(&mut bytes) {
-                Ok(count) if count > 0 => shown.push_str(&String::from_utf8_lossy(&bytes[..count])),
-                _ => break,
-            }
-        }
-        if shown[seen..].contains(prompt) {
-            writeln!(person, "{answer}").expect("it can be typed");
+        if screen.shows(prompt) {
+            screen.types(answer);
         }
     }
-    let mut out = String::new();
-    child.stdout.take().expect("it is piped").read_to_string(&mut out).expect("it is text");
-    let code = child.wait().expect("it ends").code().unwrap_or(-1);
-    (code, shown, out)
+    screen.end()
 }
 
 #[test]

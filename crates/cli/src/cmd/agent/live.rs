@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 use crate::out;
 use crate::talk::Said;
+use crate::time::took;
 
 use super::changes;
 
@@ -291,15 +292,6 @@ fn took_by(since: Instant) -> String {
     took(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX))
 }
 
-/// `12 ms`, `1.4 s`, `2 min 5 s`.
-fn took(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
-    }
-}
-
 fn counted(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
@@ -337,8 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_numbers_are_short() {
-        assert_eq!([took(9), took(1_450), took(125_000)], ["9 ms", "1.4 s", "2 min 5 s"]);
+    fn numbers_are_short() {
         assert_eq!([grouped(1), grouped(1234), grouped(1_234_567)], ["1", "1,234", "1,234,567"]);
         let usage = Usage { input: 1_000, cache_read: 3_210, output: 310, ..Usage::default() };
         assert_eq!(spent(&usage, Some(12_100)), "4,210 tokens in (3,210 cached), 310 out · $0.0121");

@@ -29,6 +29,16 @@ pub fn write(base: &Path, files: &[File]) -> Result<(), ToolError> {
     }
 }
 
+/// The README that a directory has already, whatever its ending and its case.
+pub fn readme(base: &Path) -> Option<String> {
+    let names = fs::read_dir(base).ok()?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_one = |name: &String| {
+        let name = name.to_lowercase();
+        name.strip_prefix("readme").is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    names.filter(is_one).min()
+}
+
 /// Makes the directory whole, and then gives it its name.
 fn make(base: &Path, files: &[File]) -> Result<(), ToolError> {
     let (Some(parent), Some(Component::Normal(name))) = (base.parent(), base.components().next_back()) else {
@@ -176,6 +186,27 @@ mod tests {
         assert_eq!(names(&dir.path().join("workflows")), ["a.yaml", "mine.yaml"]);
         let again = write(dir.path(), &files()).expect_err("it is there");
         assert!(again.message.contains(".nika/config.yaml, workflows/a.yaml, README.md"), "{again:?}");
+    }
+
+    #[test]
+    fn a_readme_is_one_by_any_ending() {
+        for (name, is_one) in [
+            ("README.md", true),
+            ("readme", true),
+            ("Readme.rst", true),
+            ("README", true),
+            ("READMEs.md", false),
+            ("README-old.md", false),
+            ("notes.md", false),
+        ] {
+            let dir = tempfile::tempdir().expect("a directory");
+            fs::write(dir.path().join(name), "").expect("a file");
+            assert_eq!(readme(dir.path()).as_deref(), is_one.then_some(name), "{name}");
+        }
+        let dir = tempfile::tempdir().expect("a directory");
+        symlink("nowhere", dir.path().join("README.md")).expect("a link");
+        assert_eq!(readme(dir.path()).as_deref(), Some("README.md"), "a link that leads nowhere is theirs, too");
+        assert_eq!(readme(&dir.path().join("none")), None);
     }
 
     #[test]

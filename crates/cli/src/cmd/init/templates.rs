@@ -12,6 +12,10 @@ pub struct File {
 }
 
 const CONFIG: (&str, &str) = (".nika/config.yaml", include_str!("../../../templates/config.yaml"));
+/// The one file that a directory may have already.
+pub const README: &str = "README.md";
+/// What editors complete a workflow by. It lies beside the configuration, so that they need no network for it.
+const SCHEMA: &str = ".nika/workflow.schema.json";
 const KEYS: (&str, &str) = (".env.example", include_str!("../../../templates/env.example"));
 
 const BASIC: &[(&str, &str)] = &[
@@ -19,7 +23,7 @@ const BASIC: &[(&str, &str)] = &[
     ("workflows/hello.nika.yaml", include_str!("../../../templates/basic/hello.nika.yaml")),
     ("workflows/hello.script.yaml", include_str!("../../../templates/basic/hello.script.yaml")),
     KEYS,
-    ("README.md", include_str!("../../../templates/basic/README.md")),
+    (README, include_str!("../../../templates/basic/README.md")),
 ];
 const AGENT: &[(&str, &str)] = &[
     CONFIG,
@@ -27,13 +31,13 @@ const AGENT: &[(&str, &str)] = &[
     ("workflows/hello.script.yaml", include_str!("../../../templates/agent/hello.script.yaml")),
     (".mcp.json", include_str!("../../../templates/agent/mcp.json")),
     KEYS,
-    ("README.md", include_str!("../../../templates/agent/README.md")),
+    (README, include_str!("../../../templates/agent/README.md")),
 ];
 const PIPELINE: &[(&str, &str)] = &[
     CONFIG,
     ("workflows/hello.nika.yaml", include_str!("../../../templates/pipeline/hello.nika.yaml")),
     KEYS,
-    ("README.md", include_str!("../../../templates/pipeline/README.md")),
+    (README, include_str!("../../../templates/pipeline/README.md")),
 ];
 
 /// The files of a template; `title` is what the README calls the directory.
@@ -43,5 +47,27 @@ pub fn files(template: Template, title: &str) -> Vec<File> {
         Template::Agent => AGENT,
         Template::Pipeline => PIPELINE,
     };
-    files.iter().map(|(path, text)| File { path, text: text.replace("%NAME%", title) }).collect()
+    let mut files: Vec<File> =
+        files.iter().map(|(path, text)| File { path, text: text.replace("%NAME%", title) }).collect();
+    files.insert(2, File { path: SCHEMA, text: format!("{:#}\n", nika_flow::schema::schema()) });
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn each_workflow_names_the_schema_by_its_place_beside_it() {
+        for template in [Template::Basic, Template::Agent, Template::Pipeline] {
+            let files = files(template, "x");
+            let workflow = files.iter().find(|file| file.path.ends_with(".nika.yaml")).expect("there is one");
+            let line = workflow.text.lines().next().unwrap_or_default();
+            let named = line.strip_prefix("# yaml-language-server: $schema=").expect(line);
+            // Editors read it from the workflow's directory, which lies in the root.
+            let path = Path::new(named).strip_prefix("..").expect("it lies above");
+            assert!(files.iter().any(|file| Path::new(file.path) == path), "{template:?}: {named}");
+        }
+    }
 }

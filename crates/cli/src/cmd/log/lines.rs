@@ -84,13 +84,10 @@ impl Begun {
     }
 }
 
-/// Codes that are a no, not a failure.
-const REFUSALS: [Code; 3] = [code::TOOL_REMOVED, code::OUT_OF_BOUNDS, code::PERMISSION_DENIED];
-
 fn verdict(line: &Value) -> String {
     match line["code"].as_str() {
         _ if line["ok"] == true => "done".to_owned(),
-        Some(code) if REFUSALS.iter().any(|refusal| refusal.to_string() == code) => format!("refused {code}"),
+        Some(code) if code::parse(code).is_some_and(Code::is_refusal) => format!("refused {code}"),
         Some(code) => format!("failed {code}"),
         None => "failed".to_owned(),
     }
@@ -131,7 +128,12 @@ mod tests {
 
     #[test]
     fn refusals_and_failures_differ() {
-        for (code, want) in [("NIKA-205", "refused NIKA-205"), ("NIKA-202", "failed NIKA-202")] {
+        for (code, want) in [
+            ("NIKA-205", "refused NIKA-205"),
+            ("NIKA-106", "refused NIKA-106"),
+            ("NIKA-107", "refused NIKA-107"),
+            ("NIKA-202", "failed NIKA-202"),
+        ] {
             assert_eq!(verdict(&json!({"ok": false, "code": code})), want);
         }
     }

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use nika_contract::text;
 use nika_flow::model::Flow;
-use nika_flow::run::events::{Named, RunEvent, Spent, Watch};
+use nika_flow::run::events::{Earlier, Named, RunEvent, Spent, Watch};
 
 use crate::out;
+use crate::time::took;
 
 /// Between two pictures.
 const BEAT: Duration = Duration::from_millis(100);
@@ -31,6 +32,14 @@ enum Mark {
     Done,
     Failed,
     Skipped,
+    /// It ran when the run was stopped.
+    Stopped,
+}
+
+impl Mark {
+    fn is_settled(self) -> bool {
+        matches!(self, Mark::Done | Mark::Failed | Mark::Skipped)
+    }
 }
 
 /// A task's row.
@@ -39,11 +48,16 @@ struct Row {
     id: String,
     verb: &'static str,
     mark: Mark,
+    /// The rows that it waits for.
+    after: Vec<usize>,
     since: Option<Instant>,
-    took_ms: u64,
+    /// Milliseconds; not known of what ended in an earlier process.
+    took_ms: Option<u64>,
     spent: Spent,
     /// Elements of its loop: ended, and in all.
     elements: Option<(usize, usize)>,
+    /// Elements that ended in an earlier process.
+    earlier: usize,
     said: String,
 }
 
@@ -79,7 +93,8 @@ impl Live {
         for task in &flow.tasks {
             let at = state.rows.len();
             state.at.insert(task.id.value.clone(), at);
-            state.rows.push(Row { id: task.id.value.clone(), verb: task.verb.name(), ..Row::default() });
+            let (id, after) = (task.id.value.clone(), task.after.clone());
+            state.rows.push(Row { id, verb: task.verb.name(), after, ..Row::default() });
         }
         drop(state);
         if self.terminal {
@@ -169,7 +184,7 @@ fn picture(rows: &[Row], frame: &str) -> Vec<String> {
         shown.sort_by_key(|row| rows.iter().position(|other| std::ptr::eq(other, *row)));
         shown
     };
-    let mut lines: Vec<String> = shown.into_iter().map(|row| coloured(row, frame)).collect();
+    let mut lines: Vec<String> = shown.into_iter().map(|row| coloured(row, &waits_for(row, rows), frame)).collect();
     let count = |mark: Mark| rows.iter().filter(|row| row.mark == mark).count();
     let words = [
         (Mark::Done, "done"),
@@ -177,6 +192,7 @@ fn picture(rows: &[Row], frame: &str) -> Vec<String> {
         (Mark::Waits, "waiting"),
         (Mark::Skipped, "skipped"),
         (Mark::Failed, "failed"),
+        (Mark::Stopped, "stopped"),
     ];
     let counts: Vec<String> = words
         .iter()
@@ -188,33 +204,46 @@ fn picture(rows: &[Row], frame: &str) -> Vec<String> {
     lines
 }
 
-fn coloured(row: &Row, frame: &str) -> String {
+/// The ids of what a row still waits for; nothing where only a free place is missing.
+fn waits_for(row: &Row, rows: &[Row]) -> String {
+    if row.mark != Mark::Waits {
+        return String::new();
+    }
+    let open = row.after.iter().filter_map(|at| rows.get(*at)).filter(|other| !other.mark.is_settled());
+    open.map(|other| other.id.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn coloured(row: &Row, waits_for: &str, frame: &str) -> String {
     let (colour, mark) = match row.mark {
         Mark::Waits => ("2", "·"),
         Mark::Runs => ("36", frame),
         Mark::Done => ("32", "✓"),
         Mark::Failed => ("31", "✗"),
         Mark::Skipped => ("33", "-"),
+        Mark::Stopped => ("33", "■"),
     };
-    let rest: String = about(row).chars().take(ROW_CHARS - 2).collect();
+    let rest: String = about(row, waits_for).chars().take(ROW_CHARS - 2).collect();
     format!("\x1b[{colour}m{mark}\x1b[0m {rest}")
 }
 
-/// `build   exec    3/7  1.2 s  $0.0012  why`.
-fn about(row: &Row) -> String {
+/// `build   exec    3/7  1.2 s  $0.0012  why`, or `pack   exec  waits for build`.
+fn about(row: &Row, waits_for: &str) -> String {
     let id = text::preview(&row.id, ID_CHARS);
     let mut said = format!("{id:<width$}  {:<6}", row.verb, width = ID_CHARS.min(20));
     if let Some((ended, count)) = row.elements {
         let _ = write!(said, "  {ended}/{count}");
     }
-    match (row.mark, row.since) {
-        (Mark::Runs, Some(since)) => {
-            let _ = write!(said, "  {}", took(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)));
+    match (row.mark, row.since, row.took_ms) {
+        (Mark::Runs, Some(since), _) => {
+            let _ = write!(said, "  {}", took(elapsed(since)));
         }
-        (Mark::Done | Mark::Failed, _) => {
-            let _ = write!(said, "  {}", took(row.took_ms));
+        (Mark::Done | Mark::Failed | Mark::Stopped, _, Some(took_ms)) => {
+            let _ = write!(said, "  {}", took(took_ms));
         }
         _ => {}
+    }
+    if !waits_for.is_empty() {
+        let _ = write!(said, "  waits for {}", text::harmless(waits_for));
     }
     said.push_str(&money(row.spent));
     if !row.said.is_empty() {
@@ -224,32 +253,36 @@ fn about(row: &Row) -> String {
     said.trim_end().to_owned()
 }
 
+fn elapsed(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
 fn money(spent: Spent) -> String {
     let tokens = if spent.tokens > 0 { format!("  {} tokens", spent.tokens) } else { String::new() };
     let cost = spent.cost_micros.map(|micros| format!("  ${:.4}", micros as f64 / 1e6)).unwrap_or_default();
     format!("{tokens}{cost}")
 }
 
-/// `12 ms`, `1.4 s`, `2 min 5 s`.
-pub fn took(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
-    }
-}
-
 impl Watch for Live {
     fn saw(&self, what: &RunEvent) {
         match what {
             RunEvent::Resumed { ended, again } => {
+                for Earlier { unit, skipped } in ended {
+                    self.change(unit, |row| match unit.element {
+                        Some(_) => row.earlier += 1,
+                        None => {
+                            row.mark = if *skipped { Mark::Skipped } else { Mark::Done };
+                            row.said = "ended before".to_owned();
+                        }
+                    });
+                }
                 let names: Vec<String> = again.iter().map(|unit| unit.to_string()).collect();
                 let again = if names.is_empty() { String::new() } else { format!("; again: {}", names.join(", ")) };
-                self.line(&format!("goes on: {ended} ended before{again}"));
+                self.line(&format!("goes on: {} ended before{again}", ended.len()));
             }
             RunEvent::Scheduled { task, count } => {
                 let unit = Named { task: task.clone(), element: None };
-                self.change(&unit, |row| row.elements = Some((0, *count)));
+                self.change(&unit, |row| row.elements = Some((row.earlier, *count)));
             }
             RunEvent::TaskStarted { unit, .. } => self.change(unit, |row| {
                 row.mark = Mark::Runs;
@@ -260,15 +293,7 @@ impl Watch for Live {
                 self.change(unit, |row| {
                     row.spent = row.spent.plus(*spent);
                     row.said = instead.clone();
-                    match (unit.element, &mut row.elements) {
-                        (Some(_), Some((ended, _))) => *ended += 1,
-                        (None, elements) => {
-                            let whole = row.since.map_or(0, |since| since.elapsed().as_millis() as u64);
-                            row.took_ms = if elements.is_some() { whole } else { *took_ms };
-                            row.mark = Mark::Done;
-                        }
-                        _ => {}
-                    }
+                    row.settle(unit, Mark::Done, Some(*took_ms));
                 });
                 let instead = if instead.is_empty() { instead } else { format!("  ({instead})") };
                 let about = if *took_ms > 0 || unit.element.is_some() {
@@ -278,32 +303,44 @@ impl Watch for Live {
                 };
                 self.line(&format!("✓ {unit}{about}{}{instead}", money(*spent)));
             }
-            RunEvent::TaskFailed { unit, error, took_ms, again_ms, .. } => {
+            RunEvent::TaskFailed { unit, error, took_ms, spent, again_ms, .. } => {
                 let said = format!("{} {}", error.code, error.message);
                 let again = again_ms.map(|ms| format!("again in {}: ", took(ms))).unwrap_or_default();
                 self.change(unit, |row| {
+                    row.spent = row.spent.plus(*spent);
                     row.said = format!("{again}{said}");
-                    if again_ms.is_none() && unit.element.is_none() {
-                        (row.mark, row.took_ms) = (Mark::Failed, *took_ms);
+                    if again_ms.is_none() {
+                        row.settle(unit, Mark::Failed, Some(*took_ms));
                     }
                 });
                 let mark = if again_ms.is_some() { "↻" } else { "✗" };
                 self.line(&format!("{mark} {unit}  {again}{}", text::harmless(&said)));
             }
-            RunEvent::TaskSkipped { unit, why, .. } => {
+            RunEvent::TaskSkipped { unit, why, spent, .. } => {
                 self.change(unit, |row| {
+                    row.spent = row.spent.plus(*spent);
                     row.said.clone_from(why);
-                    if unit.element.is_none() {
-                        row.mark = Mark::Skipped;
-                    }
+                    row.settle(unit, Mark::Skipped, None);
                 });
                 self.line(&format!("- {unit}  skipped: {}", text::harmless(why)));
             }
-            RunEvent::Started(_)
-            | RunEvent::Completed { .. }
-            | RunEvent::Failed { .. }
-            | RunEvent::Aborted { .. }
-            | RunEvent::Paused { .. } => {}
+            RunEvent::Aborted { .. } | RunEvent::Paused { .. } => {
+                for row in self.state().rows.iter_mut().filter(|row| row.mark == Mark::Runs) {
+                    (row.mark, row.took_ms) = (Mark::Stopped, row.since.map(elapsed));
+                }
+            }
+            RunEvent::Started(_) | RunEvent::Completed { .. } | RunEvent::Failed { .. } => {}
+        }
+    }
+}
+
+impl Row {
+    /// A unit of it has ended so: an element is one more of its loop, whatever became of it.
+    fn settle(&mut self, unit: &Named, mark: Mark, took_ms: Option<u64>) {
+        match (unit.element, &mut self.elements) {
+            (Some(_), Some((ended, _))) => *ended += 1,
+            (Some(_), None) => {}
+            (None, _) => (self.mark, self.took_ms) = (mark, took_ms),
         }
     }
 }
@@ -313,7 +350,7 @@ mod tests {
     use super::*;
 
     fn row(id: &str, mark: Mark) -> Row {
-        Row { id: id.to_owned(), verb: "exec", mark, took_ms: 1_450, ..Row::default() }
+        Row { id: id.to_owned(), verb: "exec", mark, took_ms: Some(1_450), ..Row::default() }
     }
 
     #[test]
@@ -321,8 +358,92 @@ mod tests {
         let mut done = row("build", Mark::Done);
         done.spent = Spent { tokens: 12, cost_micros: Some(1_200) };
         done.elements = Some((3, 7));
-        assert_eq!(about(&done), "build                 exec    3/7  1.4 s  12 tokens  $0.0012");
-        assert_eq!(about(&row("x", Mark::Waits)), "x                     exec");
+        assert_eq!(about(&done, ""), "build                 exec    3/7  1.4 s  12 tokens  $0.0012");
+        assert_eq!(about(&row("x", Mark::Waits), ""), "x                     exec");
+    }
+
+    fn unit(task: &str, element: Option<usize>) -> Named {
+        Named { task: task.to_owned(), element }
+    }
+
+    /// Three tasks in a chain, the second of them a loop.
+    fn chain() -> Live {
+        let live = Live::new(true);
+        for (at, id) in ["first", "each", "last"].into_iter().enumerate() {
+            let mut state = live.state();
+            state.at.insert(id.to_owned(), at);
+            let after = at.checked_sub(1).into_iter().collect();
+            state.rows.push(Row { id: id.to_owned(), verb: "exec", after, ..Row::default() });
+        }
+        live
+    }
+
+    fn drawn(live: &Live) -> String {
+        picture(&live.state().rows, "*").join("\n")
+    }
+
+    #[test]
+    fn a_row_says_what_it_waits_for() {
+        let live = chain();
+        assert!(drawn(&live).contains("each                  exec    waits for first"), "{}", drawn(&live));
+        live.saw(&RunEvent::TaskSkipped {
+            unit: unit("first", None),
+            why: String::new(),
+            failed: None,
+            spent: Spent::default(),
+        });
+        let picture = drawn(&live);
+        assert!(!picture.contains("waits for first") && picture.contains("waits for each"), "{picture}");
+    }
+
+    #[test]
+    fn what_ended_in_an_earlier_process_does_not_wait() {
+        let live = chain();
+        let earlier = |task, element, skipped| Earlier { unit: unit(task, element), skipped };
+        let ended =
+            vec![earlier("first", None, false), earlier("each", Some(0), false), earlier("each", Some(2), true)];
+        live.saw(&RunEvent::Resumed { ended, again: Vec::new() });
+        live.saw(&RunEvent::Scheduled { task: "each".to_owned(), count: 5 });
+        let started = |element| RunEvent::TaskStarted {
+            unit: unit("each", Some(element)),
+            attempt: 1,
+            verb: "exec",
+            origin: String::new(),
+        };
+        let error = || nika_contract::ToolError::new(nika_contract::code::COMMAND_FAILED, "no");
+        let (took_ms, spent) = (3, Spent { tokens: 4, cost_micros: None });
+        live.saw(&started(1));
+        live.saw(&RunEvent::TaskSkipped {
+            unit: unit("each", Some(1)),
+            why: String::new(),
+            failed: Some(error()),
+            spent,
+        });
+        live.saw(&started(3));
+        let failed = |element, took_ms| RunEvent::TaskFailed {
+            unit: unit("each", element),
+            attempt: 1,
+            error: error(),
+            took_ms,
+            spent,
+            again_ms: None,
+        };
+        live.saw(&failed(Some(3), took_ms));
+        let picture = drawn(&live);
+        assert!(picture.contains("ended before") && picture.contains("  4/5  "), "{picture}");
+        assert!(picture.contains("1 done · 1 running · 1 waiting  8 tokens"), "{picture}");
+        live.saw(&failed(None, 2_100));
+        assert!(drawn(&live).contains("  4/5  2.1 s"), "how long all of it took: {}", drawn(&live));
+    }
+
+    #[test]
+    fn nothing_runs_in_the_last_picture_of_a_run_that_was_stopped() {
+        let live = chain();
+        let (unit, origin) = (unit("first", None), String::new());
+        live.saw(&RunEvent::TaskStarted { unit, attempt: 1, verb: "exec", origin });
+        assert!(drawn(&live).contains("1 running"), "{}", drawn(&live));
+        live.saw(&RunEvent::Paused { took_ms: 5, spent: Spent::default() });
+        assert!(drawn(&live).ends_with("2 waiting · 1 stopped\x1b[0m"), "{}", drawn(&live));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use nika_contract::{Asked, Asker, BoxFuture, Inquiry, Question, Replied};
+use nika_contract::Asker;
 use nika_flow::model::Flow;
 use nika_flow::run::Ended;
 use nika_flow::run::events::{RunEvent, Unwatched, Watch};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::live::Live;
 use crate::args::Report;
-use crate::ask::Terminal;
+use crate::ask::{Interrupting, Terminal};
 use crate::failure::{self, Failure};
 use crate::out;
 use crate::world::World;
@@ -53,8 +53,9 @@ impl View {
     }
 
     /// The person at the terminal, whose view holds still while they think.
-    pub fn holding(&self, terminal: Terminal) -> Interrupting {
-        Interrupting { view: self.clone(), terminal }
+    pub fn holding(&self, terminal: Terminal) -> impl Asker + use<> {
+        let view = self.clone();
+        Interrupting { hold: move || view.hold(), terminal }
     }
 
     fn hold(&self) {
@@ -149,33 +150,15 @@ impl Watch for Lines {
         let mut line = serde_json::Map::new();
         line.insert("event".into(), what.name().into());
         line.extend(what.fields());
+        if let RunEvent::Resumed { ended, .. } = what {
+            // The trace names them in lines of before; who reads from here on has not seen those.
+            let units: Vec<String> = ended.iter().map(|earlier| earlier.unit.to_string()).collect();
+            line.insert("units".into(), units.into());
+        }
         if let Some(output) = what.output() {
             line.insert("output".into(), output.clone());
         }
         // A reader that went away is no reason to end the work.
         let _ = out::json(&Value::Object(line));
-    }
-}
-
-/// See [`View::holding`].
-#[derive(Debug)]
-pub struct Interrupting {
-    view: View,
-    terminal: Terminal,
-}
-
-impl Asker for Interrupting {
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked> {
-        Box::pin(async {
-            self.view.hold();
-            self.terminal.ask(question).await
-        })
-    }
-
-    fn inquire<'a>(&'a self, inquiry: &'a Inquiry) -> BoxFuture<'a, Replied> {
-        Box::pin(async {
-            self.view.hold();
-            self.terminal.inquire(inquiry).await
-        })
     }
 }

@@ -1,7 +1,7 @@
 //! A directory of a test's own, and the test file that `--update` writes: both are the person's, outside every run.
 
 use std::fs::{self, DirBuilder};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,11 @@ impl Drop for Place {
         // What cannot be removed lies where the system tidies.
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// Makes a file that is not there.
+pub fn create(path: &Path, text: &str) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
 /// Puts `text` in a file's place, as one step.
