@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use nika_contract::{Asker, Cancel, Clock, Fault, News, event};
+use nika_contract::{Asker, Cancel, Clock, Fault, News, event, text};
 use nika_guard::Budget;
 use nika_runtime::{Runtime, Session};
 use serde_json::{Map, Value};
 
-use crate::ask::{Answer, Purpose};
+use crate::ask::{self, Answer, Purpose};
 use crate::conversation::{Conversation, Line, said};
 use crate::ended::{Ended, Why};
 use crate::happening::{Happening, Watch};
@@ -56,13 +57,17 @@ pub struct Bounds {
     pub compact_at: f64,
     /// So many equal calls with equal answers are pointed out to the model; twice as many end the run.
     pub same_call: u32,
+    /// How long a model that has said its last words waits for what it has set to work in the background.
+    pub wait: Duration,
 }
 
 impl Default for Bounds {
     fn default() -> Bounds {
         // Eight: more calls than that in one turn are rare, and each may be a process with a megabyte of output.
-        // Three: twice the same is a second look.
-        Bounds { max_turns: None, parallel: 8, compact_at: 0.8, same_call: 3 }
+        // Three: twice the same is a second look. Half an hour: what is bounded by turns and money is mostly done by
+        // then, and one that hangs is given up before anybody has forgotten it.
+        let wait = Duration::from_secs(30 * 60);
+        Bounds { max_turns: None, parallel: 8, compact_at: 0.8, same_call: 3, wait }
     }
 }
 
@@ -114,7 +119,9 @@ impl Agent {
     async fn turns(&mut self, run: &mut Run) -> Result<Why, Fault> {
         loop {
             if let Some(why) = run.stop.take().or_else(|| self.may_not_go_on(run)) {
-                return Ok(why);
+                // A task that was done is not undone because nobody may be told any more how others' work ended.
+                let spent = matches!(why, Why::Turns(_) | Why::Budget(_));
+                return Ok(if run.had_ended && spent { Why::Done } else { why });
             }
             self.begin_turn(run)?;
             let answered = match self.answer(run).await? {
@@ -126,6 +133,10 @@ impl Agent {
             let over = run.tally.over.take().map(Why::Budget);
             if calls == 0 {
                 match self.after_words(run, &answered.stop) {
+                    After::End(Why::Done) if over.is_none() => match self.others_have_ended(run).await? {
+                        Some(why) => return Ok(why),
+                        None => continue,
+                    },
                     After::End(why) => return Ok(why),
                     After::GoOn(_) if over.is_some() => {}
                     After::GoOn(told) => self.tell(&told)?,
@@ -136,7 +147,9 @@ impl Agent {
             if over.is_some() {
                 run.stop = over;
             } else if self.object().is_some() {
-                return Ok(Why::Done);
+                // What they bring changes the object no more; their work is done all the same.
+                self.wait_for_others().await;
+                return Ok(if self.cancel.is_cancelled() { Why::Cancelled } else { Why::Done });
             }
         }
     }
@@ -204,16 +217,48 @@ impl Agent {
         // The rest of an answer that was cut belongs to its beginning.
         run.answer = if run.cut { format!("{}{words}", run.answer) } else { words };
         run.cut = answered.stop == Stop::Length;
-        if !is_empty {
-            let cost_micros = self.model.model().prices.map(|prices| answered.usage.cost_micros(&prices));
-            self.talk.write(Line::Answered {
-                message,
-                model: self.model_name(),
-                usage: answered.usage,
-                cost_micros,
-            })?;
-        }
+        let (usage, model) = (answered.usage, self.model_name());
+        let cost_micros = self.model.model().prices.map(|prices| usage.cost_micros(&prices));
+        self.talk.write(match is_empty {
+            true => Line::Spent { usage, cost_micros },
+            false => Line::Answered { message, model, usage, cost_micros },
+        })?;
         Ok(calls)
+    }
+
+    /// After the last words: waits for what was set to work in the background, and tells the model of its end, which
+    /// it was promised. Nothing when there is something to tell; else why the run ends.
+    async fn others_have_ended(&mut self, run: &mut Run) -> Result<Option<Why>, Fault> {
+        self.wait_for_others().await;
+        if self.cancel.is_cancelled() {
+            return Ok(Some(Why::Cancelled));
+        }
+        let news = self.news.as_ref().filter(|news| news.has_ended(self.session.id()));
+        let told = news.map(|news| news.take(self.session.id())).unwrap_or_default();
+        run.had_ended = !told.is_empty();
+        if told.is_empty() {
+            return Ok(Some(Why::Done));
+        }
+        self.tell(&told.join("\n"))?;
+        Ok(None)
+    }
+
+    /// Waits until nothing is at work in the background for this session any more, and no longer than it may.
+    async fn wait_for_others(&self) {
+        let Some(news) = &self.news else { return };
+        let since = tokio::time::Instant::now();
+        let mut said = Vec::new();
+        loop {
+            let at_work = news.at_work(self.session.id());
+            if at_work.is_empty() || self.cancel.is_cancelled() || since.elapsed() >= self.bounds.wait {
+                return;
+            }
+            if at_work != said {
+                self.watch.saw(&Happening::Awaiting { what: &text::harmless(&at_work.join(", ")) });
+                said = at_work;
+            }
+            tokio::time::sleep(ask::LOOK).await;
+        }
     }
 
     /// After an answer without calls the work is done, unless something is missing.

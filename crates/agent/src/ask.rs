@@ -2,6 +2,7 @@
 //! agent's turns and for whoever asks a model one thing.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nika_contract::{Cancel, Fault, ToolError, event, text};
@@ -12,7 +13,8 @@ use serde_json::{Map, Value, json};
 use crate::agent::Agent;
 use crate::compact;
 use crate::happening::{self, Happening, Watch};
-use crate::provider::{Answered, Asking, ModelError, Part, Piece, Provider, Stop, Usage};
+use crate::provider::{Answered, Asking, ModelError, Part, Piece, Provider, Stop};
+use crate::took::{self, Below, Took};
 
 /// Who asks which model, and on whose account.
 #[derive(Clone, Copy)]
@@ -32,12 +34,19 @@ pub struct Caller<'a> {
 /// What was spent so far.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Tokens.
-    pub usage: Usage,
-    /// In millionths of a US dollar, where prices are known.
-    pub cost: Option<u64>,
+    /// By the asker's own answers.
+    pub own: Took,
+    /// By the agents below it.
+    pub(crate) below: Arc<Below>,
     /// What the last answer has overspent.
     pub over: Option<ToolError>,
+}
+
+impl Tally {
+    /// All of it.
+    pub fn total(&self) -> Took {
+        self.own.plus(self.below.now())
+    }
 }
 
 /// What is asked for.
@@ -63,7 +72,7 @@ pub enum Answer {
 }
 
 /// How often the wish to end is looked for: a flag has no way to wake anybody.
-const LOOK: Duration = Duration::from_millis(20);
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
 
 /// Returns once `cancel` is set.
 pub(crate) async fn cancelled(cancel: &Cancel) {
@@ -139,8 +148,9 @@ impl Caller<'_> {
     fn account(&self, tally: &mut Tally, answered: &Answered) -> Result<(), Fault> {
         let usage = answered.usage;
         let cost = self.model.model().prices.map(|prices| usage.cost_micros(&prices));
-        tally.usage = tally.usage.plus(usage);
-        tally.cost = cost.map(|cost| tally.cost.unwrap_or(0) + cost).or(tally.cost);
+        let took = Took { usage, cost_micros: cost };
+        tally.own = tally.own.plus(took);
+        took::tell_above(self.session, took);
         tally.over = spend(self.session, answered, cost).err();
         let mut fields = self.named();
         let calls = answered.parts.iter().filter(|part| matches!(part, Part::Call(_))).count();
@@ -160,7 +170,8 @@ impl Caller<'_> {
             fields.extend(told);
         }
         self.runtime.note(self.session, event::PROVIDER_RESPONDED, &fields)?;
-        self.watch.saw(&Happening::Spent { usage, total: tally.usage, cost_micros: tally.cost });
+        let Took { usage: total, cost_micros } = tally.total();
+        self.watch.saw(&Happening::Spent { usage, cost, total, cost_micros });
         Ok(())
     }
 }

@@ -38,6 +38,8 @@ pub(crate) enum Line {
     Result { of: u64, index: usize, call: Option<String>, result: CallResult },
     /// Deferred tools whose schema the model has seen, in that order.
     Loaded(Vec<String>),
+    /// An answer that is no part of the conversation (a summary of it, or one with nothing in it) took this.
+    Spent { usage: Usage, cost_micros: Option<u64> },
     /// What was said before line `from` is now this text.
     Compacted { from: u64, text: String },
     /// Results are cut to so many characters.
@@ -68,11 +70,56 @@ pub struct Conversation {
 }
 
 /// What answers took.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Spent {
     pub usage: Usage,
     pub cost_micros: u64,
     pub answers: u64,
+    /// Answers that are no part of the conversation.
+    pub summaries: u64,
+}
+
+impl Spent {
+    /// Counts what a line took.
+    fn note(&mut self, line: &Line) {
+        let (usage, cost_micros) = match line {
+            Line::Answered { usage, cost_micros, .. } => {
+                self.answers += 1;
+                (usage, cost_micros)
+            }
+            Line::Spent { usage, cost_micros } => {
+                self.summaries += 1;
+                (usage, cost_micros)
+            }
+            _ => return,
+        };
+        self.usage = self.usage.plus(*usage);
+        self.cost_micros += cost_micros.unwrap_or(0);
+    }
+
+    /// Both together.
+    pub(crate) fn plus(self, other: Spent) -> Spent {
+        Spent {
+            usage: self.usage.plus(other.usage),
+            cost_micros: self.cost_micros + other.cost_micros,
+            answers: self.answers + other.answers,
+            summaries: self.summaries + other.summaries,
+        }
+    }
+
+    /// What the lines of a session's transcript took; those that it was forked with are another's.
+    pub(crate) fn of(session: &str, lines: Vec<serde_json::Value>) -> Spent {
+        let (mut spent, mut opened_in) = (Spent::default(), session.to_owned());
+        for line in lines {
+            match serde_json::from_value(line) {
+                Ok(Line::Opened { session, .. }) => opened_in = session,
+                Ok(line) if opened_in == session => spent.note(&line),
+                // A line that means nothing has spent nothing.
+                _ => {}
+            }
+        }
+        spent
+    }
 }
 
 /// An answer whose calls have not all their results.
@@ -258,6 +305,9 @@ impl Conversation {
 
     /// What a line means.
     fn apply(&mut self, number: u64, line: Line) {
+        if self.opened_in == self.session() {
+            self.spent.note(&line);
+        }
         match line {
             Line::Opened { session, .. } => self.opened_in = session,
             Line::Said(message) => {
@@ -265,15 +315,10 @@ impl Conversation {
                 self.push(number, message);
             }
             Line::Told(told) => self.push(number, Message { role: Role::User, parts: vec![Part::Text(told)] }),
-            Line::Answered { message, usage, cost_micros, .. } => {
+            Line::Answered { message, usage, .. } => {
                 let calls: Vec<Call> = calls(&message).cloned().collect();
                 let results = vec![None; calls.len()];
                 let elsewhere = self.opened_in != self.session();
-                if !elsewhere {
-                    self.spent.usage = self.spent.usage.plus(usage);
-                    self.spent.cost_micros += cost_micros.unwrap_or(0);
-                    self.spent.answers += 1;
-                }
                 self.open = (!calls.is_empty()).then_some(Open { line: number, calls, results, elsewhere });
                 self.push(number, message);
                 self.size = Some((usage.read() + usage.output, self.messages.len()));
@@ -300,7 +345,7 @@ impl Conversation {
                 compact::shorten(&mut self.messages, chars);
                 self.size = None;
             }
-            Line::Ended { .. } => {}
+            Line::Spent { .. } | Line::Ended { .. } => {}
         }
     }
 

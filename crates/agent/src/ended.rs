@@ -4,6 +4,7 @@ use nika_contract::{ToolError, code};
 use serde_json::Value;
 
 use crate::provider::{ModelError, Usage};
+use crate::took::Took;
 
 /// What a run brought.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,10 +15,12 @@ pub struct Ended {
     pub answer: String,
     /// The object that was asked for, where one was and the model gave it: data, as the model wrote it.
     pub structured: Option<Value>,
-    /// Tokens of this run.
+    /// Tokens of this run, those of the agents below it included.
     pub usage: Usage,
-    /// What it cost in millionths of a US dollar, where prices are known.
+    /// What it cost with them in millionths of a US dollar, where prices are known.
     pub cost_micros: Option<u64>,
+    /// What of that the agents below it took.
+    pub below: Took,
     /// Turns: how often the model was asked to go on.
     pub turns: u32,
     /// Calls that the model made.

@@ -56,9 +56,11 @@ pub enum Happening<'a> {
     Spent {
         /// What it took.
         usage: Usage,
-        /// The run so far.
+        /// What it cost in millionths of a US dollar, where prices are known.
+        cost: Option<u64>,
+        /// The run so far, agents below it included.
         total: Usage,
-        /// What the run has cost so far in millionths of a US dollar, where prices are known.
+        /// What the run has cost so far, likewise.
         cost_micros: Option<u64>,
     },
     /// A call began.
@@ -96,6 +98,11 @@ pub enum Happening<'a> {
     },
     /// The model is told something that it did not ask for: a job ended, it goes in circles.
     Told(&'a str),
+    /// The model has said all that it wanted, and what it set to work in the background is waited for.
+    Awaiting {
+        /// What is at work, by name.
+        what: &'a str,
+    },
     /// The conversation became too long, and its older part a summary.
     Compacted {
         /// Messages before.
@@ -107,8 +114,10 @@ pub enum Happening<'a> {
     },
     /// Something happened to an agent that works for this one.
     Agent {
-        /// What it is called.
+        /// What it is called; another one may be called so, too.
         name: &'a str,
+        /// Its session, which is its alone.
+        session: &'a str,
         /// What happened.
         what: &'a Happening<'a>,
     },

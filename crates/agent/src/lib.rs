@@ -23,10 +23,14 @@ mod resume;
 mod room;
 mod run;
 pub mod sub;
+mod took;
 pub mod tools;
+mod wanted;
 
 pub use agent::{Agent, Bounds, Briefing, Notes, SIMPLE};
 pub use ask::{Answer, Caller, Purpose, Tally};
 pub use conversation::{Conversation, Conversed};
 pub use ended::{Ended, Why};
 pub use happening::{Happening, Unwatched, Watch};
+pub use took::Took;
+pub use wanted::takes_an_object;

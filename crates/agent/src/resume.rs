@@ -54,16 +54,16 @@ pub(crate) fn fates(journal: impl Iterator<Item = Value>, origins: &[String]) ->
 impl Fate {
     /// What the model is answered; nothing where the call is to be made now.
     pub(crate) fn answer(&self) -> Option<ToolError> {
-        let changed = |paths: &[String]| match paths {
+        let changed = |how: &str, paths: &[String]| match paths {
             [] => String::new(),
-            paths => format!(" Paths that it was about to change: {}.", paths.join(", ")),
+            paths => format!("; paths that it {how}: {}", paths.join(", ")),
         };
         Some(match self {
             Fate::NotBegun => return None,
             Fate::Begun { call, paths } => {
                 let message = format!(
-                    "the call ({call}) was interrupted with its process and may be partly done.{}",
-                    changed(paths)
+                    "the call ({call}) was interrupted with its process and may be partly done{}",
+                    changed("was about to change", paths)
                 );
                 ToolError::new(code::INTERRUPTED, message).hint("look at what is there before you do it again")
             }
@@ -74,8 +74,8 @@ impl Fate {
                     (false, None) => "and failed".to_owned(),
                 };
                 let message = format!(
-                    "the call ({call}) was made {how}; what it answered was lost with its process.{}",
-                    changed(paths).replace("was about to change", "changed")
+                    "the call ({call}) was made {how}; what it answered was lost with its process{}",
+                    changed("changed", paths)
                 );
                 ToolError::new(code::ANSWER_LOST, message).hint("do not repeat what changes something; read it instead")
             }
@@ -117,5 +117,7 @@ mod tests {
             "{said:?}"
         );
         assert_eq!(said[2], None);
+        let whole = said[1].as_deref().unwrap_or_default();
+        assert!(!whole.contains(".;"), "a sentence ends once: {whole}");
     }
 }

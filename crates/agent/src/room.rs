@@ -74,8 +74,12 @@ impl Agent {
             cache_key: self.session.id(),
             must_call: None,
         };
+        let mut took = None;
         let summary = match self.ask(&mut run.tally, &asking, Purpose::Summary).await? {
-            Answer::Whole(answered) => said(&Message { role: Role::Assistant, parts: answered.parts }),
+            Answer::Whole(answered) => {
+                took = Some(answered.usage);
+                said(&Message { role: Role::Assistant, parts: answered.parts })
+            }
             Answer::Cancelled => return Ok(()),
             Answer::Failed(_) | Answer::Spent(_) => String::new(),
         };
@@ -84,6 +88,10 @@ impl Agent {
         let notes = self.notes.as_ref().map(|notes| notes.of(self.session.id())).unwrap_or_default();
         let retold = compact::retold(self.talk.asked(), &summary, &notes, &self.files());
         let messages = self.talk.messages().len();
+        if let Some(usage) = took {
+            let cost_micros = self.model.model().prices.map(|prices| usage.cost_micros(&prices));
+            self.talk.write(Line::Spent { usage, cost_micros })?;
+        }
         self.talk.write(Line::Compacted { from, text: retold })?;
         self.compacted(run, messages, tokens, if by_model { "model" } else { "digest" })
     }

@@ -22,6 +22,8 @@ use crate::looping::Circles;
 use crate::prompt;
 use crate::provider::{Arguments, Message, Part, Role};
 use crate::resume::{self, Fate};
+use crate::sub;
+use crate::took::{Below, Took};
 
 /// One run.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub(crate) struct Run {
     pub nudged: u32,
     /// Whether it was told that an object is wanted.
     pub reminded: bool,
+    /// Whether the model had said all that it wanted before it was told of others' work.
+    pub had_ended: bool,
     /// What was written is being forced to the disk.
     syncing: Option<JoinHandle<Result<(), Fault>>>,
     prefix_tokens: u64,
@@ -63,7 +67,9 @@ impl Agent {
         for tool in self.talk.loaded() {
             self.session.load(tool);
         }
-        self.remember_spending();
+        self.remember_spending()?;
+        let below = Arc::new(Below::default());
+        self.session.state.set(Arc::clone(&below));
         let wanted = Wanted::default();
         if let Some(schema) = &self.briefing.wanted {
             wanted.ask(schema.clone());
@@ -83,7 +89,7 @@ impl Agent {
         Ok(Run {
             system,
             cards,
-            tally: Tally::default(),
+            tally: Tally { below, ..Tally::default() },
             turns: 0,
             calls: 0,
             stop: None,
@@ -92,28 +98,32 @@ impl Agent {
             circles: Circles::new(self.bounds.same_call),
             nudged: 0,
             reminded: false,
+            had_ended: false,
             syncing: None,
             prefix_tokens,
         })
     }
 
     /// Budgets hold over processes: what the conversation took before this one counts. What the session knows already
-    /// is left as it is. A turn is an answer here, and so is a call of the model; what summaries took is forgotten.
-    fn remember_spending(&self) {
-        let Spent { usage, cost_micros, answers } = self.talk.spent();
+    /// is left as it is. A turn is an answer here. What the agents below it took is in their own transcripts.
+    fn remember_spending(&self) -> Result<(), Fault> {
+        let (below, agents) = sub::spent_below(self.talk.state(), self.session.id())?;
+        let Spent { usage, cost_micros, answers, summaries } = self.talk.spent().plus(below);
         for (budget, amount) in [
             (Budget::InputTokens, usage.read()),
             (Budget::OutputTokens, usage.output),
             (Budget::TotalTokens, usage.read() + usage.output),
             (Budget::ReasoningTokens, usage.reasoning),
             (Budget::TotalCost, cost_micros),
-            (Budget::ModelCalls, answers),
+            (Budget::ModelCalls, answers + summaries),
             (Budget::SessionTurns, answers),
+            (Budget::DelegatedTasks, agents),
         ] {
             if self.session.spent(budget) < amount {
                 self.session.resume_spent(budget, amount);
             }
         }
+        Ok(())
     }
 
     /// Answers what an interrupted process left open: what it had not begun is made now, what it had is not.
@@ -235,8 +245,9 @@ impl Agent {
         let (tally, answer) = (std::mem::take(&mut run.tally), std::mem::take(&mut run.answer));
         let (turns, calls) = (run.turns, run.calls);
         let answer = text::harmless(&answer).into_owned();
-        let ended =
-            Ended { why, answer, structured: self.object(), usage: tally.usage, cost_micros: tally.cost, turns, calls };
+        let Took { usage, cost_micros } = tally.total();
+        let (structured, below) = (self.object(), tally.below.now());
+        let ended = Ended { why, answer, structured, usage, cost_micros, below, turns, calls };
         let fields = json!({
             "why": ended.why.word(),
             "code": ended.why.error().map(|error| error.code.to_string()),

@@ -19,7 +19,7 @@ pub mod types;
 
 pub(crate) use child::{Child, Starter, apart};
 pub use child::{Finished, Left, Step};
-pub(crate) use fleet::git_failed;
 pub use fleet::{Crew, Enrolment, Fleet, Grounds, Models, Settings};
+pub(crate) use fleet::{git_failed, spent_below};
 pub use narrow::{OPEN, Order};
 pub(crate) use packet::{Commit, Packet, Written};

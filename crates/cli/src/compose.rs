@@ -198,6 +198,8 @@ pub struct Built {
     pub checkpoints: Arc<Checkpoints>,
     /// The roots.
     pub files: Arc<Workspace>,
+    /// The directory that the program was started in, where there is one: memory files are looked up on the way to it.
+    pub cwd: Option<PathBuf>,
     /// What configuration said.
     pub effective: Effective,
     /// The clock everybody uses.
@@ -407,6 +409,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         state,
         checkpoints,
         files,
+        cwd: world.cwd().ok(),
         effective,
         clock,
         bell,

@@ -131,7 +131,10 @@ impl Grounds for Over {
         let mut effective = self.effective.clone();
         let home = self.world.home_text();
         effective.policy = effective.policy.with(twins(&effective.policy, &self.of, root, home.as_deref()));
-        let built = compose::build(&self.world, &ground, effective, shape)?;
+        let mut built = compose::build(&self.world, &ground, effective, shape)?;
+        // Its working directory is the workspace's, there.
+        let below = built.cwd.as_ref().and_then(|cwd| cwd.strip_prefix(&self.of).ok()).map(|below| root.join(below));
+        built.cwd = below;
         Ok(crew(&built))
     }
 }
@@ -181,8 +184,8 @@ pub fn crew(built: &Built) -> Crew {
         jobs: Some(Arc::clone(&built.jobs)),
         clock: Arc::clone(&built.clock),
         bounds: bounds(built),
-        briefing: briefing::write(built, For::Crew, None),
-        notes: Some(Arc::new(briefing::Noted(Arc::clone(&built.db)))),
+        briefing: briefing::write(built, For::Crew, built.cwd.as_deref()),
+        notes: Some(Arc::new(briefing::Noted::of(built))),
     }
 }
 
@@ -226,6 +229,14 @@ impl News for Both {
         let mut told = self.0.take(session);
         told.extend(self.1.take(session));
         told
+    }
+
+    fn at_work(&self, session: &str) -> Vec<String> {
+        [self.0.at_work(session), self.1.at_work(session)].concat()
+    }
+
+    fn has_ended(&self, session: &str) -> bool {
+        self.0.has_ended(session) || self.1.has_ended(session)
     }
 }
 

@@ -41,6 +41,8 @@ const EXITS: &[(Code, u8)] = &[
     (code::RULE_MALFORMED, USAGE),
     (code::BAD_ROOT, USAGE),
     (code::NO_MODEL, USAGE),
+    (code::MODEL_KEY_REFUSED, USAGE),
+    (code::OUT_OF_TURNS, REFUSED),
     (code::UNKNOWN_SESSION, USAGE),
     (code::SCHEMA_UNUSABLE, USAGE),
     (code::FLOW_UNREADABLE, USAGE),

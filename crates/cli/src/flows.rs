@@ -105,7 +105,7 @@ pub async fn within(
         clock: Arc::clone(&built.clock),
         since: Instant::now(),
         bounds: crew::bounds(built),
-        notes: Some(Arc::new(briefing::Noted(Arc::clone(&built.db)))),
+        notes: Some(Arc::new(briefing::Noted::of(built))),
         news: Some(Arc::clone(&built.news)),
         above: vec![document.path.clone()],
         version: env!("CARGO_PKG_VERSION").to_owned(),

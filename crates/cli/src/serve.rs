@@ -30,7 +30,7 @@ pub fn run(args: args::Serve) -> Result<(), Failure> {
     // Over HTTP nothing reaches a client that it did not ask for.
     let voice = if args.http.is_some() { Voice::Nowhere } else { Voice::Client };
     let (dialect, listing) = (args.dialect, args.list.clone());
-    let shape = Shape { dialect, listing, prefixed: true, voice, objects: false, lasting: true, ..Shape::default() };
+    let shape = Shape { dialect, listing, prefixed: true, voice, objects: true, lasting: true, ..Shape::default() };
     let built = Arc::new(compose::build(&world, &ground, effective, shape.clone())?);
     match &args.http {
         None => stdio(&world, &built, &shape),

@@ -230,6 +230,8 @@ codes! {
         "Ask another model, or for a simpler object.";
     827 NOT_OFFERED "The tool is not among those that this agent was given"
         "The message lists those that are.";
+    828 SESSION_BUSY "Another process is at work in the session"
+        "Wait until it has ended, or work in a copy with `--fork`.";
     840 NO_AGENTS "No agent can be started here"
         "The message says what is missing. `docs/models.md` says how to choose a model.";
     841 AGENT_TYPE "There is no such agent type, or its file cannot be used"

@@ -172,6 +172,17 @@ impl Beside for Alone {
 pub trait News: Send + Sync {
     /// What was not told yet, a line each.
     fn take(&self, session: &str) -> Vec<String>;
+
+    /// What is at work for the session and was promised to be told of, by name: worth waiting for. A command that
+    /// was left running is not, as it may run for ever.
+    fn at_work(&self, _session: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Whether some of that has ended and was not told yet.
+    fn has_ended(&self, _session: &str) -> bool {
+        false
+    }
 }
 
 /// What a tool says to the person without waiting for an answer.

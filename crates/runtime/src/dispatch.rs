@@ -231,6 +231,10 @@ impl Runtime {
         let policy = session.policy();
         let deferring = listing::defers(&self.parts.listing, tools, &policy, self.parts.defer_above)
             || tools.is_foreign(tool.spec().name);
+        // Who may not see it is told so by the tool itself; its schema would be another promise.
+        if listing::FOR_CALLERS.contains(&tool.spec().name) {
+            return false;
+        }
         deferring && session.state.is_lasting() && !listing::shows(&self.parts.listing, tool, Some(session), deferring)
     }
 
@@ -248,7 +252,13 @@ impl Runtime {
     /// them at start would be paid by everybody.
     pub(crate) fn stock_shelf(&self) {
         let tools = self.catalog.now();
-        self.shelf.stock(tools.version(), || (self.surface(), Finder::new(tools.pool(&self.parts.policy))));
+        let is_found = |name: &str| !listing::FOR_CALLERS.contains(&name);
+        self.shelf.stock(tools.version(), || {
+            let mut surface = self.surface();
+            surface.retain(|tool| is_found(tool.canonical));
+            let pool = tools.pool(&self.parts.policy).filter(|tool| is_found(tool.spec().name));
+            (surface, Finder::new(pool))
+        });
     }
 }
 

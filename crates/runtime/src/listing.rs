@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use nika_contract::AnyTool;
+use nika_contract::{AnyTool, Wanted};
 use nika_guard::Policy;
 use serde_json::Value;
 
@@ -37,6 +37,9 @@ impl FromStr for Listing {
 
 /// Tools that are only useful while others are deferred.
 const FOR_DEFERRED: &[&str] = &["call", "tool_search"];
+
+/// Tools that answer a caller who has asked for something: nobody else is shown them.
+pub(crate) const FOR_CALLERS: &[&str] = &["structured_output"];
 
 /// A tool as a list shows it.
 #[derive(Debug, Clone)]
@@ -93,6 +96,9 @@ pub(crate) fn shows(listing: &Listing, tool: &dyn AnyTool, session: Option<&Sess
     let spec = tool.spec();
     if FOR_DEFERRED.contains(&spec.name) {
         return deferring;
+    }
+    if FOR_CALLERS.contains(&spec.name) {
+        return session.is_some_and(|session| session.state.slot::<Wanted>().schema().is_some());
     }
     let loaded = session.is_some_and(|session| session.has_loaded(spec.name));
     match listing {

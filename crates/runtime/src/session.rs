@@ -295,12 +295,16 @@ pub(crate) struct LogTo<'a> {
 
 fn over(budget: Budget, limit: &Limit) -> ToolError {
     let Limit { amount, at, .. } = limit;
-    let message = format!(
-        "the budget of {} {} ({budget}, {at}) is spent; this session does nothing more",
-        budget.shown(*amount),
-        budget.counts()
-    );
-    ToolError::new(code::BUDGET_SPENT, message).hint("a person can begin another session, or change the budget there")
+    // Agents that may not be started any more leave the rest of a session's work as it is.
+    let (then, hint) = match budget {
+        Budget::DelegatedTasks => {
+            ("no other agent is started", "do the rest without one; a person can change the budget there")
+        }
+        _ => ("this session does nothing more", "a person can begin another session, or change the budget there"),
+    };
+    let message =
+        format!("the budget of {} {} ({budget}, {at}) is spent; {then}", budget.shown(*amount), budget.counts());
+    ToolError::new(code::BUDGET_SPENT, message).hint(hint)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
@@ -181,6 +181,46 @@ impl Inner {
 impl fmt::Debug for Transcript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Transcript").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// A session that this process alone goes on with, until this value is dropped or the process dies.
+#[derive(Debug)]
+pub struct Hold {
+    path: PathBuf,
+    _file: File,
+}
+
+/// Takes `session` for this process; `None` while another one has it. Its own file, as the transcript is locked for each
+/// line.
+pub fn hold(state: &State, session: &str) -> Result<Option<Hold>, StoreError> {
+    let path = path(state, session)?.with_extension("lock");
+    make_dir(state)?;
+    loop {
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+            .open(&path)
+            .map_err(|e| StoreError::io("open", &path, e))?;
+        match retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)) {
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+            other => other.map_err(|e| StoreError::io("lock", &path, e))?,
+        }
+        // Who held it may have taken it away between the two: then the lock is on a file that nobody else finds.
+        let ours = file.metadata().map_err(|e| StoreError::io("read", &path, e))?;
+        if fs::metadata(&path).is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino())) {
+            return Ok(Some(Hold { path, _file: file }));
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // Still locked: nobody else has it. What is left by a kill is taken by the next.
+        let _ = fs::remove_file(&self.path);
     }
 }
 

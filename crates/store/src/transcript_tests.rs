@@ -125,3 +125,19 @@ fn a_line_too_long_leaves_nothing() {
     assert!(transcript.append(&Value::from("x".repeat(MAX_LINE_BYTES))).is_err());
     assert_eq!(transcript.append(&json!(1)).unwrap(), 1);
 }
+
+#[test]
+fn one_process_alone_holds_a_session_until_it_lets_go() {
+    let (_dir, state) = scene();
+    let held = hold(&state, "s").unwrap().expect("nobody has it");
+    assert!(hold(&state, "s").unwrap().is_none(), "it is taken");
+    assert!(hold(&state, "other").unwrap().is_some());
+    // Its lines are locked apart from it.
+    assert_eq!(Transcript::open(&state, "s").unwrap().append(&json!(1)).unwrap(), 1);
+    drop(held);
+    assert!(hold(&state, "s").unwrap().is_some());
+    // A kill leaves the file behind, and no lock.
+    fs::write(state.transcripts_dir().join("s.lock"), "").unwrap();
+    assert!(hold(&state, "s").unwrap().is_some());
+    assert_eq!(list(&state).unwrap().len(), 1, "what holds a session is no transcript");
+}

@@ -149,6 +149,22 @@ pub struct Provided {
     pub effort: Option<Effort>,
 }
 
+impl Provided {
+    /// Lays what a nearer layer says over this; what it says nothing of stays. A wish for more effort must not send
+    /// requests past the address that a person has chosen.
+    pub fn lay(&mut self, nearer: &Provided) {
+        let Provided { adapter, address, key_env, model, context_tokens, max_output, prices, effort } = nearer.clone();
+        self.adapter = adapter.or(self.adapter);
+        self.address = address.or(self.address.take());
+        self.key_env = key_env.or(self.key_env.take());
+        self.model = model.or(self.model.take());
+        self.context_tokens = context_tokens.or(self.context_tokens);
+        self.max_output = max_output.or(self.max_output);
+        self.prices = prices.or(self.prices);
+        self.effort = effort.or(self.effort);
+    }
+}
+
 /// The model that was chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chosen {

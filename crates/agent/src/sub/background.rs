@@ -97,6 +97,7 @@ impl Row {
         let (parent, cancel) = (starter.parent.id().to_owned(), starter.cancel.clone());
         match self.queue(&cancel).await {
             Ok(Some(seat)) => {
+                lock(&self.fleet.seated).insert(self.id);
                 let end = self.work(order, Starter { seat: Some(seat), ..starter }, &cancel).await;
                 self.end(end).await;
             }
@@ -114,6 +115,7 @@ impl Row {
         }
         // Last: who waits until nothing is at work finds the news.
         lock(&self.fleet.afloat).remove(&self.id);
+        lock(&self.fleet.seated).remove(&self.id);
     }
 
     /// Waits until the row waits for nothing and there is a seat, then takes both. None when it is to stop.
@@ -201,6 +203,7 @@ impl Drop for Row {
             let end = RunEnd::Failed("the process that ran its agent ended before it was done".to_owned());
             let _ = self.db.end_run(self.id, &end, self.clock.unix_ms());
             lock(&self.fleet.afloat).remove(&self.id);
+            lock(&self.fleet.seated).remove(&self.id);
         }
     }
 }

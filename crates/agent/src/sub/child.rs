@@ -13,11 +13,12 @@ use serde_json::{Map, Value, json};
 
 use super::fleet::{Crew, Enrolment, Fleet, Seat, git_failed, lock};
 use super::lens::{Below, OnBehalf};
-use super::narrow::{Narrowed, Order, narrow};
+use super::narrow::{Narrowed, OPEN, Order, narrow};
 use crate::agent::Agent;
 use crate::conversation::Conversation;
 use crate::ended::{Ended, Why};
 use crate::provider::{Provider, Usage};
+use crate::took::Took;
 
 /// The type of an agent of which nothing is said.
 pub(crate) const USUAL: &str = "general";
@@ -143,8 +144,13 @@ impl Child {
         let name = order.name.clone().unwrap_or_else(|| kind.name.clone());
         let name = text::preview(&text::harmless(&name), 60);
         let steps = Arc::new(Mutex::default());
-        let watch =
-            Below { above: Arc::clone(&enrolment.watch), progress, name: name.clone(), steps: Arc::clone(&steps) };
+        let watch = Below {
+            above: Arc::clone(&enrolment.watch),
+            progress,
+            name: name.clone(),
+            session: session.id().to_owned(),
+            steps: Arc::clone(&steps),
+        };
         let watch: Arc<dyn crate::Watch> = Arc::new(watch);
         let asker: Arc<dyn nika_contract::Asker> = match order.alone {
             true => Arc::new(Nobody),
@@ -214,9 +220,10 @@ impl Child {
         self.home.note(&self.parent, event::AGENT_SPAWNED, &object(fields))
     }
 
-    /// Its session.
-    pub(crate) fn session(&self) -> &Arc<Session> {
-        &self.agent.session
+    /// A session in which its work is checked: where it works and under its name, with all that its starter may do and
+    /// nothing of what its order takes away.
+    pub(crate) fn checking(&self) -> Arc<Session> {
+        Arc::new(self.parent.child(self.agent.session.id(), OPEN, Vec::new()))
     }
 
     /// What it works with.
@@ -421,6 +428,7 @@ fn together(before: Ended, after: Ended) -> Ended {
     Ended {
         usage: before.usage.plus(after.usage),
         cost_micros,
+        below: before.below.plus(after.below),
         turns: before.turns + after.turns,
         calls: before.calls + after.calls,
         structured: after.structured.or(before.structured),
@@ -436,6 +444,7 @@ fn unbegun() -> Ended {
         structured: None,
         usage: Usage::default(),
         cost_micros: None,
+        below: Took::default(),
         turns: 0,
         calls: 0,
     }
@@ -477,9 +486,15 @@ impl Finished {
             "structured": self.ended.structured,
             "steps": self.steps,
             "transcript": self.transcript.display().to_string(),
+            "shown_by": self.shown_by(),
             "worktree": self.left,
             "notes": self.notes,
         })
+    }
+
+    /// What shows its calls, whoever asks.
+    fn shown_by(&self) -> String {
+        format!("nika log show {}", self.session)
     }
 
     /// For the model that started it.
@@ -508,7 +523,8 @@ impl Finished {
         if let Some(micros) = self.ended.cost_micros {
             end.push_str(&format!(", ${:.4}", dollars(micros)));
         }
-        end.push(']');
+        // No tool reads transcripts, as they lie outside every root.
+        end.push_str(&format!("; a person sees what it did with `{}`]", self.shown_by()));
         said.push(end);
         if let Some(left) = &self.left {
             said.push(format!(

@@ -1,25 +1,27 @@
 //! The agents at work in this process: who may start them, how many there may be, where they work.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use nika_contract::{Asker, Cancel, Clock, Cx, News, ToolError, code};
+use nika_contract::{Asker, Cancel, Clock, Cx, Fault, News, ToolError, code};
 use nika_guard::{Extent, Place};
 use nika_host::git::{Git, GitError, worktree_place};
 use nika_host::proc::Jobs;
 use nika_runtime::{Runtime, Session};
 use nika_store::tasks::TaskId;
-use nika_store::{Db, State, Transcript};
+use nika_store::{Db, State, StoreError, Transcript, transcript};
 
 use super::child::Starter;
 use super::narrow::Order;
 use super::types::Types;
 use crate::agent::{Bounds, Briefing, Notes};
 use crate::context::WANTED;
+use crate::conversation::Spent;
 use crate::happening::Watch;
 use crate::provider::Provider;
+use crate::wanted::takes_an_object;
 
 /// Whoever knows the models: by a name, or the one that is configured. The error of one that is not says what to do.
 pub trait Models: Send + Sync {
@@ -119,6 +121,8 @@ pub struct Fleet {
     counted: Mutex<HashMap<String, u32>>,
     /// Background tasks of this process, with the session that started each.
     pub(super) afloat: Mutex<HashMap<TaskId, (String, Cancel)>>,
+    /// Those of them that have a seat.
+    pub(super) seated: Mutex<HashSet<TaskId>>,
     pub(super) news: Mutex<HashMap<String, Vec<String>>>,
 }
 
@@ -133,6 +137,7 @@ impl Fleet {
             seats: Mutex::default(),
             counted: Mutex::default(),
             afloat: Mutex::default(),
+            seated: Mutex::default(),
             news: Mutex::default(),
         })
     }
@@ -180,7 +185,9 @@ impl Fleet {
 
     /// Whether an agent can answer with an object, where the order wants one.
     pub(super) fn check_wanted(&self, order: &Order, crew: &Crew) -> Result<(), ToolError> {
-        if order.wanted.is_none() || self.pool(crew).contains(&WANTED) {
+        let Some(wanted) = &order.wanted else { return Ok(()) };
+        takes_an_object(wanted)?;
+        if self.pool(crew).contains(&WANTED) {
             return Ok(());
         }
         let message = format!("this program has no `{WANTED}`, so an agent of it cannot answer with an object");
@@ -290,6 +297,30 @@ impl Fleet {
     }
 }
 
+/// What the agents below a session took in every process, and how many there were: by their transcripts, which hold each
+/// answer before anything follows from it.
+pub(crate) fn spent_below(state: &State, session: &str) -> Result<(Spent, u64), Fault> {
+    let lost = |error: StoreError| Fault { code: code::TRANSCRIPT_LOST, message: error.to_string() };
+    let (mut spent, mut agents) = (Spent::default(), 0);
+    for count in 1.. {
+        let id = child_id(session, count);
+        match transcript::lines(state, &id) {
+            // A name that was taken for one that never began.
+            Ok(lines) if lines.is_empty() => {}
+            Ok(lines) => {
+                let (below, more) = spent_below(state, &id)?;
+                spent = spent.plus(Spent::of(&id, lines)).plus(below);
+                agents += 1 + more;
+            }
+            // Cleared away, where a journal is left.
+            Err(StoreError::NoTranscript(_)) if nika_store::journal::lines(state, &id).is_ok() => {}
+            Err(StoreError::NoTranscript(_)) => break,
+            Err(error) => return Err(lost(error)),
+        }
+    }
+    Ok((spent, agents))
+}
+
 /// `parent.a3`; names are at most 64 characters, so a long parent's is cut, its end standing for it.
 fn child_id(parent: &str, count: u32) -> String {
     const MOST: usize = 64;
@@ -315,6 +346,19 @@ impl Drop for Seat {
 impl News for Fleet {
     fn take(&self, session: &str) -> Vec<String> {
         lock(&self.news).remove(session).unwrap_or_default()
+    }
+
+    fn at_work(&self, session: &str) -> Vec<String> {
+        // An agent has a seat itself: it does not wait for one that waits for a seat, when all are taken.
+        let seated = lock(&self.seated).clone();
+        let sits = self.session(session).is_some_and(|session| session.parent().is_some());
+        let may_sit = !sits || self.free_seats() > 0;
+        let gets_on = |task: &TaskId| may_sit || seated.contains(task);
+        self.afloat(session).iter().filter(|task| gets_on(task)).map(TaskId::to_string).collect()
+    }
+
+    fn has_ended(&self, session: &str) -> bool {
+        lock(&self.news).contains_key(session)
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) struct Below {
     pub above: Arc<dyn Watch>,
     pub progress: Arc<dyn Progress>,
     pub name: String,
+    pub session: String,
     pub steps: Arc<Mutex<Vec<Step>>>,
 }
 
@@ -71,6 +72,6 @@ impl Watch for Below {
             }
             _ => {}
         }
-        self.above.saw(&Happening::Agent { name: &self.name, what });
+        self.above.saw(&Happening::Agent { name: &self.name, session: &self.session, what });
     }
 }

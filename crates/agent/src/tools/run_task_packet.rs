@@ -8,7 +8,7 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Inquiry, Offer, Output, Replied, Scene, Spec, Tool, ToolError, code, text};
 use nika_guard::{Effect, Effects, Exec, ExecKind, Place};
 use nika_host::git::Git;
-use nika_runtime::Incoming;
+use nika_runtime::{Incoming, Session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
@@ -123,7 +123,8 @@ impl Tool for RunTaskPacket {
             ..Order::default()
         };
         let mut child = Child::hire(&self.fleet, self.fleet.starter(cx)?, &order).await?;
-        let worked = rounds(&mut child, &params, &packet, &order.prompt, cx).await;
+        let mut ledger = ledger;
+        let worked = rounds(&mut child, &mut ledger, &params, &packet, &order.prompt, cx).await;
         let worked = match worked {
             Ok(worked) => worked,
             Err(error) => {
@@ -208,6 +209,7 @@ struct Worked {
 /// The agent works and is tested, again when a person says so.
 async fn rounds(
     child: &mut Child,
+    ledger: &mut Ledger,
     params: &Params,
     packet: &Packet,
     prompt: &str,
@@ -215,14 +217,18 @@ async fn rounds(
 ) -> Result<Worked, ToolError> {
     let mut task = prompt.to_owned();
     let mut asked = Vec::new();
+    // One for all rounds: what a person grants to the tests they are asked about once.
+    let checking = child.checking();
     for round in 1.. {
         let ended = child.work(&task).await?;
         cx.check_cancelled()?;
+        let worked = ledger.changes(child, cx).await;
         let mut tests = Vec::new();
         for command in &params.acceptance_tests {
             cx.check_cancelled()?;
-            tests.push(test(child, command, cx).await?);
+            tests.push(test(child, &checking, command, cx).await?);
         }
+        ledger.tested(&worked, ledger.changes(child, cx).await);
         let done = ended.why.error();
         let passed = done.is_none() && tests.iter().all(|test| test.passed);
         let more = Worked { passed, tests, rounds: round, asked: Vec::new() };
@@ -274,8 +280,9 @@ fn inquiry(params: &Params, tests: &[Tested], trouble: &str, cx: &Cx<'_>) -> Inq
     }
 }
 
-/// Runs one acceptance test as any call of the agent's would be.
-async fn test(child: &Child, command: &str, cx: &Cx<'_>) -> Result<Tested, ToolError> {
+/// Runs one acceptance test: a call like any other, in the agent's journal. Whoever gave the packet wrote the command,
+/// so it may do what they may; the scope is the agent's alone. A test runner writes where it likes.
+async fn test(child: &Child, checking: &Session, command: &str, cx: &Cx<'_>) -> Result<Tested, ToolError> {
     let mut arguments = Map::new();
     arguments.insert("command".to_owned(), command.into());
     arguments.insert("timeout".to_owned(), TEST_MS.into());
@@ -289,7 +296,7 @@ async fn test(child: &Child, command: &str, cx: &Cx<'_>) -> Result<Tested, ToolE
         deferral: false,
         origin: Some("acceptance test".to_owned()),
     };
-    let outcome = child.crew().runtime.dispatch(child.session(), incoming).await?;
+    let outcome = child.crew().runtime.dispatch(checking, incoming).await?;
     let (exit_code, failed, output) = match &outcome.result {
         Ok(output) => {
             let exit = output.facts.iter().find(|(name, _)| *name == "exit_code").and_then(|(_, value)| value.as_i64());
@@ -318,6 +325,8 @@ fn failures(tests: &[Tested]) -> String {
 struct Ledger {
     git: Option<Git>,
     before: BTreeSet<PathBuf>,
+    /// What the acceptance tests have changed.
+    by_tests: BTreeSet<PathBuf>,
 }
 
 /// What was committed, and what was not.
@@ -325,14 +334,16 @@ struct Ledger {
 struct Kept {
     commit: Option<String>,
     why_not: Option<String>,
-    /// Changed by a command outside the scope, and therefore not committed.
+    /// Changed by a command of the agent's outside the scope: nothing is committed then.
     outside: Vec<PathBuf>,
+    /// Changed by the acceptance tests outside the scope, and therefore left out of the commit.
+    left_by_tests: Vec<PathBuf>,
 }
 
 impl Ledger {
     async fn open(fleet: &Fleet, packet: &Packet, root: &Path, cx: &Cx<'_>) -> Result<Ledger, ToolError> {
         if packet.commit == Commit::Never {
-            return Ok(Ledger { git: None, before: BTreeSet::new() });
+            return Ok(Ledger { git: None, before: BTreeSet::new(), by_tests: BTreeSet::new() });
         }
         let git =
             fleet.settings().git.clone().ok_or_else(|| {
@@ -340,7 +351,18 @@ impl Ledger {
             })?;
         // A new worktree has no changes.
         let before = if packet.apart { Vec::new() } else { changes(&git, root, cx).await? };
-        Ok(Ledger { git: Some(git), before: before.into_iter().collect() })
+        Ok(Ledger { git: Some(git), before: before.into_iter().collect(), by_tests: BTreeSet::new() })
+    }
+
+    /// What is changed now, as far as that is looked at. What cannot be said now is asked again at the end.
+    async fn changes(&self, child: &Child, cx: &Cx<'_>) -> BTreeSet<PathBuf> {
+        let Some(git) = &self.git else { return BTreeSet::new() };
+        changes(git, &child.root(), cx).await.unwrap_or_default().into_iter().collect()
+    }
+
+    /// Notes what the tests have changed: what is changed now and was not when the agent had ended.
+    fn tested(&mut self, worked: &BTreeSet<PathBuf>, now: BTreeSet<PathBuf>) {
+        self.by_tests.extend(now.into_iter().filter(|path| !worked.contains(path)));
     }
 
     /// Commits what the packet says.
@@ -361,7 +383,7 @@ impl Ledger {
         let new = changed.into_iter().filter(|path| !self.before.contains(path));
         let (inside, outside): (Vec<PathBuf>, Vec<PathBuf>) =
             new.partition(|path| path.strip_prefix(&root).is_ok_and(|below| packet.scope.holds(&root, below)));
-        kept.outside = outside;
+        (kept.left_by_tests, kept.outside) = outside.into_iter().partition(|path| self.by_tests.contains(path));
         kept.why_not = match (passed, inside.is_empty(), kept.outside.is_empty()) {
             (false, ..) => Some("it did not pass".to_owned()),
             (_, _, false) => Some("paths outside its scope were changed by a command".to_owned()),
@@ -401,9 +423,12 @@ fn answer(packet: &Packet, worked: &Worked, kept: &Kept, finished: &Finished) ->
             said.push(text::head_and_tail(&test.output, 2_000).unwrap_or_else(|| test.output.clone()));
         }
     }
-    if !kept.outside.is_empty() {
-        let shown: Vec<String> = kept.outside.iter().map(|path| path.display().to_string()).collect();
-        said.push(format!("Changed outside its scope ({}) by a command: {}", packet.scope, shown.join(", ")));
+    for (paths, by) in [(&kept.outside, "a command"), (&kept.left_by_tests, "its acceptance tests, and not committed")]
+    {
+        if !paths.is_empty() {
+            let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            said.push(format!("Changed outside its scope ({}) by {by}: {}", packet.scope, shown.join(", ")));
+        }
     }
     match (&kept.commit, &kept.why_not) {
         (Some(commit), _) => said.push(format!("Committed as {commit}.")),
@@ -420,6 +445,7 @@ fn answer(packet: &Packet, worked: &Worked, kept: &Kept, finished: &Finished) ->
         "commit": kept.commit,
         "not_committed": kept.why_not,
         "outside_scope": kept.outside,
+        "outside_scope_by_tests": kept.left_by_tests,
         "agent": finished.data(),
     });
     let failed = (!passed).then_some(code::ACCEPTANCE_FAILED);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use nika_agent::provider::{Answered, Kind, Usage};
 use nika_agent::{Notes, Why};
+use nika_guard::Budget;
 use nika_testkit::{World, world};
 use serde_json::json;
 
@@ -137,4 +138,19 @@ fn what_cannot_be_made_shorter_ends_the_run() {
     let ended = world.wait(scene.agent.run("go")).expect("no fault of ours");
     assert!(matches!(&ended.why, Why::Model(error) if error.kind == Kind::TooLong), "{:?}", ended.why);
     assert!(model.asked().len() <= 2, "asked {} times", model.asked().len());
+}
+
+#[test]
+fn another_process_knows_what_summaries_took() {
+    let world = files();
+    let model = reader(true);
+    let mut scene = agent_in(&world, "a", model.clone());
+    let ended = world.wait(scene.agent.run("read them all")).expect("no fault of ours");
+    let asked = model.asked();
+    assert!(asked.iter().any(is_summary), "it was summed up");
+    let mut again = agent_in(&world, "a", Thinker::says(vec![]));
+    done(&world.wait(again.agent.resume()), "all read");
+    let spent = |budget| again.agent.session.spent(budget);
+    assert_eq!(spent(Budget::ModelCalls), asked.len() as u64);
+    assert_eq!(spent(Budget::InputTokens), ended.usage.read());
 }

@@ -17,6 +17,7 @@ mod sub_background;
 mod sub_delegate;
 mod sub_git;
 mod sub_matrix;
+mod sub_totals;
 mod sub_world;
 mod turns;
 mod wire;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use nika_contract::Replied;
+use nika_guard::RuleKind;
 use serde_json::{Value, json};
 
 use crate::sub_world::{Made, Person, world};
@@ -181,4 +182,31 @@ fn words_that_are_no_policy_start_nothing() {
     // A commit needs a repository, and that is said before any work is done.
     made.refused("run_task_packet", packet(json!({})), 846);
     assert!(made.events("test", "AgentSpawned").is_empty());
+}
+
+#[test]
+fn acceptance_tests_may_write_outside_the_scope_which_is_said_and_not_committed() {
+    let made = world(&writes("src/b.txt", "new")).make();
+    made.file("src/.keep", "");
+    made.file("check.sh", "echo ran > log.txt && test -f src/b.txt\n");
+    made.repository();
+    let terms = json!({"scope": "module", "scope_path": "src", "acceptance_tests": ["sh check.sh"]});
+    let output = made.call("run_task_packet", packet(terms.clone()));
+    let text = output.joined_text();
+    assert_eq!(output.failed, None, "{text}");
+    assert!(text.contains("passed: sh check.sh (exit code 0)") && text.contains("by its acceptance tests"), "{text}");
+    let data = output.structured.expect("data");
+    let log = json!([made.root.join("log.txt")]);
+    assert_eq!((&data["outside_scope"], &data["outside_scope_by_tests"]), (&json!([]), &log));
+    assert_eq!(made.git(&["show", "--format=", "--name-only"]), "src/b.txt");
+    assert_eq!(made.text("log.txt"), "ran\n");
+
+    // What the caller may not do, its tests may not do either.
+    let made = world(&writes("src/b.txt", "new")).rule(RuleKind::Deny, "write(**)").make();
+    made.file("src/.keep", "");
+    made.file("check.sh", "echo ran > log.txt\n");
+    made.repository();
+    let output = made.call("run_task_packet", packet(terms));
+    assert!(output.joined_text().contains("FAILED: sh check.sh (not run, NIKA-205)"), "{}", output.joined_text());
+    assert_eq!(made.text("log.txt"), "");
 }

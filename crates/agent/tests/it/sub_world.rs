@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use nika_agent::provider::{Provider, Scripted};
 use nika_agent::sub::types::Types;
 use nika_agent::sub::{Crew, Enrolment, Fleet, Grounds, Models, Settings};
-use nika_agent::{Bounds, Briefing, Unwatched};
+use nika_agent::{Agent, Bounds, Briefing, Conversation, Unwatched};
 use nika_contract::{
-    Asked, Asker, BoxFuture, Cancel, Clock, Cx, Erased, Group, Inquiry, Nobody, Output, Question, Replied, Scene,
+    Asked, Asker, BoxFuture, Cancel, Clock, Cx, Erased, Group, Inquiry, News, Nobody, Output, Question, Replied, Scene,
     Silent, Spec, Tool, ToolError, code,
 };
 use nika_guard::{
-    Answer, Budget, Budgets, Effect, Effects, Exec, ExecKind, Layer, LayeredRule, Limit, Mode, Policy, Rule, RuleKind,
-    Stance,
+    Answer, Budget, Budgets, Effect, Effects, Exec, ExecKind, Layer, LayeredRule, Limit, Mode, Place, Policy, Rule,
+    RuleKind, Stance,
 };
 use nika_host::fs::{Fsync, Settings as Files, Workspace};
 use nika_host::git::Git;
@@ -75,7 +75,12 @@ impl Tool for Bash {
 
     fn effects(&self, params: &BashParams, _: &Scene<'_>) -> Result<Effects, ToolError> {
         let commands = vec![params.command.split_whitespace().map(str::to_owned).collect()];
-        Ok(Effects::one(Effect::Exec(Exec { commands, kind: ExecKind::WritesInside, why: String::new() })))
+        let exec = Effects::one(Effect::Exec(Exec { commands, kind: ExecKind::WritesInside, why: String::new() }));
+        // A script may write anywhere in the workspace, as a test runner does.
+        Ok(match params.command.starts_with("sh ") {
+            true => exec.and(Effect::Write(Place::inside(&self.root, "").tree())),
+            false => exec,
+        })
     }
 
     async fn run(&self, params: BashParams, _: &Cx<'_>) -> Result<Output, ToolError> {
@@ -337,6 +342,28 @@ impl Made {
             asker: Arc::clone(&self.asker),
             deferral: false,
             origin: None,
+        }
+    }
+
+    /// The agent of the session itself, in a process of its own: with a session that knows nothing but what is on disk.
+    pub fn agent(&self, script: &str) -> Agent {
+        let session = Arc::new(self.runtime.session("test", true));
+        let enrolment = Enrolment { asker: Arc::clone(&self.asker), watch: Arc::new(Unwatched), model: None };
+        self.fleet.enrol(&session, enrolment);
+        let talk = Conversation::open(&self.state, "test").expect("the transcript opens");
+        Agent {
+            runtime: Arc::clone(&self.runtime),
+            session,
+            model: Arc::new(Scripted::parse("script.yaml", script).unwrap_or_else(|error| panic!("{error}"))),
+            asker: Arc::clone(&self.asker),
+            watch: Arc::new(Unwatched),
+            clock: Arc::new(WallClock::default()),
+            cancel: Cancel::default(),
+            bounds: Bounds::default(),
+            briefing: Briefing::default(),
+            notes: None,
+            news: Some(Arc::clone(&self.fleet) as Arc<dyn News>),
+            talk,
         }
     }
 

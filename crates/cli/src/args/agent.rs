@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{Format, Standing, Where};
+use crate::ask::Ready;
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -21,7 +22,7 @@ pub enum Report {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes: 0 done; 1 the model, the network or a tool of ours failed; 2 wrong usage or configuration; \
-3 refused, or a budget is spent; 130 interrupted. An interrupted run goes on with `--resume`.")]
+3 refused, or a budget or all turns are spent; 130 interrupted. An interrupted run goes on with `--resume`.")]
 pub struct Agent {
     /// What to do; a lone `-` reads it from stdin. With `--resume` it may be left out: the run goes on where it
     /// was interrupted.
@@ -49,6 +50,11 @@ pub struct Agent {
     /// Begin a new session with this one's conversation.
     #[arg(long, value_name = "SESSION", help_heading = "Session")]
     pub fork: Option<String>,
+    /// Answer what is asked of a person (repeatable, each used once, in their order): a text, or an object
+    /// `{"question": PIECE, "match": "exact" | "contains", "answer": TEXT, "consume": true | false}`. Permissions
+    /// are not answered so.
+    #[arg(long = "answer", value_name = "TEXT", help_heading = "Questions")]
+    pub answers: Vec<Ready>,
     /// Answer with one JSON object that fits this JSON schema, and print just that.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub schema: Option<PathBuf>,
@@ -71,6 +77,9 @@ fn dollars(text: &str) -> Result<u64, String> {
 
 #[derive(Debug, Args)]
 pub struct Sessions {
+    /// List the conversations of agents that worked for others, too: they can be copied, and not gone on with.
+    #[arg(long)]
+    pub agents: bool,
     /// Print text, or one JSON array.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output: Format,

@@ -4,6 +4,7 @@ mod changes;
 mod events;
 mod live;
 
+use std::cell::OnceCell;
 use std::io::Read;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,12 +13,13 @@ use nika_agent::provider::choose::Said;
 use nika_agent::sub::Enrolment;
 use nika_agent::{Agent, Conversation, Ended, Happening, SIMPLE, Watch, Why};
 use nika_contract::{Asker, Cancel, Herald, Nobody, ToolError, code};
-use nika_guard::{Budget, Layer, Limit};
+use nika_guard::{Budget, Budgets, Layer, Limit};
 use nika_runtime::Session;
+use nika_store::transcript::{self, Hold};
 use serde_json::Value;
 
 use crate::args::{self, Report};
-use crate::ask::{Interrupting, Terminal};
+use crate::ask::{Interrupting, Queued, Ready, Terminal};
 use crate::briefing::{self, For};
 use crate::cmd::call::cancelled_by_ctrl_c;
 use crate::compose::{self, Built, Ground, Shape, Voice};
@@ -26,18 +28,25 @@ use crate::crew;
 use crate::failure::{self, Failure};
 use crate::models;
 use crate::out;
-use crate::render;
 use crate::session::{self, Opened};
 use crate::time;
 use crate::world::World;
 use live::Live;
 
 pub fn run(args: args::Agent) -> Result<ExitCode, Failure> {
-    let output = args.output;
-    render::told(output, ("stopped", "fault"), work(args))
+    let (output, session) = (args.output, OnceCell::new());
+    match work(args, &session) {
+        // A run that could not be done has the shape of one that was.
+        Err(Failure::Error(error)) if output != Report::Text => {
+            out::json(&events::fault(session.get().map(String::as_str), &error))?;
+            Ok(ExitCode::from(failure::exit(error.code)))
+        }
+        other => other,
+    }
 }
 
-fn work(args: args::Agent) -> Result<ExitCode, Failure> {
+/// Does it; `session` is said as soon as there is one.
+fn work(args: args::Agent, session: &OnceCell<String>) -> Result<ExitCode, Failure> {
     let world = World::look();
     let ground = Ground::find(&world, &args.place)?;
     let mut effective = ground.configure(&world, &args.standing)?;
@@ -56,11 +65,12 @@ fn work(args: args::Agent) -> Result<ExitCode, Failure> {
     let view = View::new(&world, args.output, wanted.is_some());
     let shape = Shape { voice: view.voice(), objects: true, lasting: true, ..Shape::default() };
     let built = Arc::new(compose::build(&world, &ground, effective, shape)?);
-    let (talk, opened) = open(&built, &world, &args)?;
+    let (talk, opened, _held) = open(&built, &world, &args)?;
+    let _ = session.set(opened.session.id().to_owned());
     let opened = Arc::new(opened);
     let simple = args.simple || world.variable("NIKA_SIMPLE").is_some_and(|value| value != "0");
     let who = if simple { For::SimpleRun } else { For::Run };
-    let mut briefing = briefing::write(&built, who, world.cwd().ok().as_deref());
+    let mut briefing = briefing::write(&built, who, built.cwd.as_deref());
     if simple {
         briefing.allowed = Some(SIMPLE.iter().map(|name| (*name).to_owned()).collect());
     }
@@ -71,13 +81,13 @@ fn work(args: args::Agent) -> Result<ExitCode, Failure> {
         runtime: Arc::clone(&built.runtime),
         session: Arc::clone(&opened.session),
         model,
-        asker: view.asker(&world, &cancel),
+        asker: answering(args.answers.clone(), view.asker(&world, &cancel)),
         watch: Arc::new(Keeping { watch: view.watch(), opened: Arc::clone(&opened), built: Arc::clone(&built) }),
         clock: Arc::clone(&built.clock),
         cancel: cancel.clone(),
         bounds: crew::bounds(&built),
         briefing,
-        notes: Some(Arc::new(briefing::Noted(Arc::clone(&built.db)))),
+        notes: Some(Arc::new(briefing::Noted::of(&built))),
         news: Some(Arc::clone(&built.news)),
         talk,
     };
@@ -111,7 +121,7 @@ fn work(args: args::Agent) -> Result<ExitCode, Failure> {
             return Err(fault.into());
         }
     };
-    view.close(&opened.session, &ended)?;
+    view.close(&opened.session, &ended, &built.effective.budgets)?;
     built.tidy(u64::from(world.pid));
     if let Err(failure) = kept {
         // The last object that was asked for is the run's.
@@ -129,10 +139,13 @@ fn chosen(effective: &mut Effective, args: &args::Agent) {
     }
 }
 
+/// Where the command line bounds what a run costs.
+const MAX_COST: &str = "--max-cost";
+
 /// The bounds that the command line sets are the session's.
 fn bound(effective: &mut Effective, args: &args::Agent) {
     if let Some(amount) = args.max_cost {
-        let limit = Limit { amount, layer: Layer::CommandLine, at: "--max-cost".to_owned() };
+        let limit = Limit { amount, layer: Layer::CommandLine, at: MAX_COST.to_owned() };
         effective.budgets.set(Budget::TotalCost, limit);
     }
     effective.models.max_turns = args.max_turns.or(effective.models.max_turns);
@@ -161,11 +174,12 @@ fn schema(path: &std::path::Path) -> Result<Value, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let schema: Value = serde_json::from_str(&text).map_err(|error| wrong(format!("it is no JSON: {error}")))?;
     nika_tools::talk::structured_output::usable(&schema)?;
+    nika_agent::takes_an_object(&schema)?;
     Ok(schema)
 }
 
 /// The conversation and the session that it is held in: a new one, one to go on with, or a copy of one.
-fn open(built: &Built, world: &World, args: &args::Agent) -> Result<(Conversation, Opened), Failure> {
+fn open(built: &Built, world: &World, args: &args::Agent) -> Result<(Conversation, Opened, Hold), Failure> {
     let fresh = || format!("agent-{}-{}", time::compact(built.clock.unix_ms()), world.pid);
     let known = |name: &str| -> Result<(), Failure> {
         if is_anothers(name) {
@@ -182,30 +196,31 @@ fn open(built: &Built, world: &World, args: &args::Agent) -> Result<(Conversatio
         let error = ToolError::new(code::UNKNOWN_SESSION, format!("there is no conversation of session {name:?} here"));
         Err(error.hint("`nika sessions` lists them").into())
     };
-    let (name, talk) = match (&args.resume, &args.fork) {
-        (Some(name), _) => {
-            known(name)?;
-            (name.clone(), Conversation::open(&built.state, name)?)
-        }
-        (None, Some(from)) => {
-            known(from)?;
-            let name = fresh();
-            let talk = Conversation::fork(&built.state, from, &name, None)?;
-            (name, talk)
-        }
-        (None, None) => {
-            let name = fresh();
-            let talk = Conversation::open(&built.state, &name)?;
-            (name, talk)
-        }
+    let name = args.resume.clone().unwrap_or_else(fresh);
+    if let Some(from) = args.resume.as_ref().or(args.fork.as_ref()) {
+        known(from)?;
+    }
+    // Held before it is read: what another process adds meanwhile would be missing.
+    let held = transcript::hold(&built.state, &name)?.ok_or_else(|| {
+        ToolError::new(code::SESSION_BUSY, format!("another process is at work in the session {name:?}"))
+            .hint(format!("wait until it has ended, or work in a copy: `nika agent --fork {name}`"))
+    })?;
+    let talk = match &args.fork {
+        Some(from) => Conversation::fork(&built.state, from, &name, None)?,
+        None => Conversation::open(&built.state, &name)?,
     };
-    Ok((talk, session::open_whole(built, world, &name)?))
+    Ok((talk, session::open_whole(built, world, &name)?, held))
 }
 
 /// Whether the session of this name belongs to an agent that worked for another: `SESSION.a1`.
-fn is_anothers(name: &str) -> bool {
+pub fn is_anothers(name: &str) -> bool {
     let number = name.rsplit_once(".a").map(|(_, number)| number);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whoever is asked, after the answers that were given beforehand.
+fn answering(answers: Vec<Ready>, other: Arc<dyn Asker>) -> Arc<dyn Asker> {
+    if answers.is_empty() { other } else { Arc::new(Queued::new(answers, other)) }
 }
 
 /// Keeps the session as it goes, so that a kill takes neither plan mode nor what was read, granted and counted.
@@ -302,14 +317,14 @@ impl View {
         }
     }
 
-    fn close(&self, session: &Session, ended: &Ended) -> Result<(), Failure> {
+    fn close(&self, session: &Session, ended: &Ended, budgets: &Budgets) -> Result<(), Failure> {
         let object = events::object(session.id(), ended);
         match self {
             View::Live { live, seen, only_object } => {
                 live.close(ended);
                 if let Some(error) = ended.why.error() {
                     out::complain(&format!("error: {}", failure::text(&error)));
-                    out::complain(&format!("  go on with: nika agent --resume {}", session.id()));
+                    out::complain(&format!("  {}", going_on(session, ended, budgets)));
                 }
                 match &ended.structured {
                     Some(structured) if *only_object => out::pretty(structured)?,
@@ -323,5 +338,22 @@ impl View {
             View::Object { .. } | View::Events => out::json(&object)?,
         }
         Ok(())
+    }
+}
+
+/// How a run that ended too early is gone on with: of one whose budget is spent, after what.
+fn going_on(session: &Session, ended: &Ended, budgets: &Budgets) -> String {
+    let again = format!("nika agent --resume {}", session.id());
+    if !matches!(ended.why, Why::Budget(_)) {
+        return format!("go on with: {again}");
+    }
+    // Agents that may not be started any more end no run.
+    let ends_runs = |budget: Budget| budget != Budget::DelegatedTasks;
+    let spent = budgets.iter().find(|(budget, limit)| ends_runs(*budget) && session.spent(*budget) >= limit.amount);
+    let Some((budget, limit)) = spent else { return format!("with a greater budget it goes on: {again}") };
+    let so_far = format!("{} {} are spent", budget.shown(session.spent(budget)), budget.counts());
+    match limit.at.as_str() {
+        MAX_COST => format!("{so_far}; with more it goes on: {again} {MAX_COST} USD"),
+        at => format!("{so_far}; raise {budget} ({at}), then go on with: {again}"),
     }
 }

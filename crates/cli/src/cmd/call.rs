@@ -43,7 +43,7 @@ pub fn run(args: args::Call) -> Result<ExitCode, Failure> {
         output: args.output,
         save: args.save.as_deref(),
         answers: &args.answers,
-        shape: Shape { dialect: args.dialect, ..Shape::default() },
+        shape: Shape { dialect: args.dialect, objects: true, ..Shape::default() },
     };
     let world = World::look();
     let ground = Ground::find(&world, &args.place)?;

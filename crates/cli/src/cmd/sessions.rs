@@ -1,9 +1,10 @@
-//! `nika sessions`: the conversations that can be gone on with.
+//! `nika sessions`: the conversations that can be gone on with, and with `--agents` those of agents below them.
 
 use nika_agent::Conversation;
 use serde_json::{Value, json};
 
 use crate::args::{self, Format};
+use crate::cmd::agent::is_anothers;
 use crate::compose::Ground;
 use crate::failure::Failure;
 use crate::out;
@@ -15,7 +16,10 @@ const TASK_CHARS: usize = 60;
 
 pub fn run(args: &args::Sessions) -> Result<(), Failure> {
     let ground = Ground::find(&World::look(), &args.place)?;
-    let found = Conversation::list(&ground.state()?)?;
+    let mut found = Conversation::list(&ground.state()?)?;
+    if !args.agents {
+        found.retain(|conversed| !is_anothers(&conversed.session));
+    }
     if args.output == Format::Json {
         let object = |conversed: &nika_agent::Conversed| {
             json!({

@@ -46,7 +46,8 @@ pub(super) enum Choice {
     MaxAgents(u32),
     MaxDepth(u32),
     Parallel(u32),
-    Provided(String, Provided),
+    /// One thing that is said of a provider, and how it was written.
+    Provided(String, Provided, String),
 }
 
 impl Choice {
@@ -58,7 +59,7 @@ impl Choice {
             Choice::MaxAgents(count) => to.max_agents = *count,
             Choice::MaxDepth(count) => to.max_depth = *count,
             Choice::Parallel(count) => to.parallel = *count,
-            Choice::Provided(name, row) => drop(to.configured.providers.insert(name.clone(), row.clone())),
+            Choice::Provided(name, said, _) => to.configured.providers.entry(name.clone()).or_default().lay(said),
         }
     }
 
@@ -84,7 +85,7 @@ impl fmt::Display for Choice {
             Choice::MaxTurns(count) | Choice::MaxAgents(count) | Choice::MaxDepth(count) | Choice::Parallel(count) => {
                 count.fmt(f)
             }
-            Choice::Provided(_, row) => f.write_str(row.address.as_deref().unwrap_or("its own address")),
+            Choice::Provided(.., written) => f.write_str(written),
         }
     }
 }
@@ -110,14 +111,60 @@ pub(super) fn bound(kind: &Kind, most: u64) -> Option<u32> {
 
 /// Reads the mapping under `providers`.
 pub(super) fn read(node: &Node, _home: Option<&str>) -> Reads {
-    let one = |(key, value): &(Key, Node)| {
-        let row = provided(value)?;
-        Ok((value.spot, Some(key.name.clone()), Change::Agent(Choice::Provided(key.name.clone(), row))))
-    };
     match &node.kind {
         Kind::Nothing => Ok(Vec::new()),
-        Kind::Map(entries) => entries.iter().map(one).collect(),
+        Kind::Map(entries) => {
+            Ok(entries.iter().map(|(key, value)| said_of(&key.name, value)).collect::<Result<Vec<_>, _>>()?.concat())
+        }
         _ => expected(node, "a mapping from names to addresses, for example {local: {address: \"http://…/v1/\"}}"),
+    }
+}
+
+/// What is said of one provider, a change a field: a nearer layer that says one thing leaves the others as they are.
+fn said_of(name: &str, node: &Node) -> Reads {
+    let row = provided(node)?;
+    let change = |said, written| Change::Agent(Choice::Provided(name.to_owned(), said, written));
+    let fields = match &node.kind {
+        Kind::Map(entries) => entries.as_slice(),
+        _ => &[],
+    };
+    if fields.is_empty() {
+        return Ok(vec![(node.spot, Some(name.to_owned()), change(row, "known by name".to_owned()))]);
+    }
+    let one = |(key, value): &(Key, Node)| {
+        (value.spot, Some(format!("{name}.{}", key.name)), change(only(&row, &key.name), written(&value.kind)))
+    };
+    Ok(fields.iter().map(one).collect())
+}
+
+/// Of a row, one field.
+fn only(row: &Provided, field: &str) -> Provided {
+    let (row, mut one) = (row.clone(), Provided::default());
+    match field {
+        "address" => one.address = row.address,
+        "adapter" => one.adapter = row.adapter,
+        "key_env" => one.key_env = row.key_env,
+        "model" => one.model = row.model,
+        "context_tokens" => one.context_tokens = row.context_tokens,
+        "max_output" => one.max_output = row.max_output,
+        "prices" => one.prices = row.prices,
+        "effort" => one.effort = row.effort,
+        _ => unreachable!("`provided` takes the names of FIELDS alone"),
+    }
+    one
+}
+
+/// A value as a person writes it.
+fn written(kind: &Kind) -> String {
+    match kind {
+        Kind::Text(text) | Kind::Odd(text) => text.clone(),
+        Kind::Whole(number) => number.to_string(),
+        Kind::Map(entries) => {
+            let all: Vec<String> =
+                entries.iter().map(|(key, value)| format!("{}: {}", key.name, written(&value.kind))).collect();
+            format!("{{{}}}", all.join(", "))
+        }
+        _ => String::new(),
     }
 }
 

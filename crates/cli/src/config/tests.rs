@@ -360,11 +360,28 @@ fn a_model_of_ones_own_is_configured() {
 }
 
 #[test]
+fn what_a_nearer_layer_says_of_a_provider_leaves_the_rest_as_it_is() {
+    let user = "providers: {anthropic: {address: \"http://proxy:9/\", prices: {input: 3, output: 15}, effort: low}}\n";
+    let now = world().user(user).line(|line| line.set.push("providers.anthropic.effort=high".into())).load();
+    let row = &now.models.configured.providers["anthropic"];
+    assert_eq!(row.address.as_deref(), Some("http://proxy:9/"), "requests go where they went");
+    assert_eq!(row.prices.map(|prices| prices.output), Some(15.0));
+    assert_eq!(row.effort, nika_agent::provider::Effort::named("high"));
+    let shown = |key: &str| now.shown.iter().find(|row| row.key == key).map(|row| row.value.clone());
+    assert_eq!(shown("providers.anthropic.address").as_deref(), Some("http://proxy:9/"));
+    assert_eq!(shown("providers.anthropic.effort").as_deref(), Some("high"));
+    assert_eq!(shown("providers.anthropic.prices").as_deref(), Some("{input: 3, output: 15}"));
+}
+
+#[test]
 fn an_untrusted_repository_chooses_no_model_and_no_address() {
     let now = world().project(LOCAL_MODEL).load();
     assert_eq!((now.models.configured.provider, now.models.configured.providers.len()), (None, 0));
     assert!(
-        row(&now.inactive, "providers.mine").why.as_deref().is_some_and(|why| why.contains("reads the conversation"))
+        row(&now.inactive, "providers.mine.address")
+            .why
+            .as_deref()
+            .is_some_and(|why| why.contains("reads the conversation"))
     );
     // It may narrow: a bound below the one in force.
     assert_eq!(now.models.max_depth, 1);

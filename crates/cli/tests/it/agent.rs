@@ -102,13 +102,15 @@ fn an_object_is_all_that_is_printed_where_one_is_asked_for() {
     ran.exits(0);
     assert_eq!(serde_json::from_str::<Value>(&ran.out).expect("JSON"), serde_json::json!({"passed": true}));
     agent(&world, &["report", "--schema", "broken.json"]).exits(2).complains("NIKA-863");
+    std::fs::write(world.root().join("list.json"), r#"{"type": "array"}"#).expect("written");
+    agent(&world, &["report", "--schema", "list.json"]).exits(2).complains("NIKA-863").complains("no object fits");
     agent(&world, &["report", "--schema", "nowhere.json"]).exits(2).complains("nowhere.json");
 }
 
 #[test]
 fn a_session_goes_on_and_a_copy_leaves_it_as_it_was() {
     let world = scene(MENDS);
-    agent(&world, &["make add add", "--mode", "accept-edits", "--max-turns", "1"]).exits(1).complains("--resume");
+    agent(&world, &["make add add", "--mode", "accept-edits", "--max-turns", "1"]).exits(3).complains("--resume");
     let session = last_session(&world);
     let ran = agent(&world, &["--resume", &session, "--mode", "accept-edits"]);
     ran.exits(0).says("It adds now.");
@@ -136,7 +138,12 @@ fn bounds_end_a_run_with_a_code_of_their_own() {
     agent(&world, &["x"]).exits(1).complains("goes in circles");
     let dear = format!("prices: {{input: 1000, output: 1000, cache_read: 0, cache_write: 0}}\n{round}");
     let world = scene(&dear);
-    agent(&world, &["x", "--max-cost", "1.5"]).exits(3).complains("NIKA-106").complains("1.5 US dollars");
+    agent(&world, &["x", "--max-cost", "1.5"])
+        .exits(3)
+        .complains("NIKA-106")
+        .complains("1.5 US dollars")
+        .complains("are spent; with more it goes on: nika agent --resume")
+        .complains("--max-cost USD");
 }
 
 #[test]
@@ -161,6 +168,12 @@ fn a_model_that_cannot_be_had_is_an_error_that_helps() {
     world.run(&["agent"]).exits(2).complains("there is no task");
     let object = world.run(&["agent", "x", "--output", "json"]).json();
     assert_eq!(object["code"], "NIKA-800");
+    assert_eq!((&object["stopped"], &object["error"]["code"]), (&"fault".into(), &"NIKA-800".into()));
+    for absent in ["session", "answer", "structured", "usage"] {
+        assert!(object.get(absent).is_some_and(Value::is_null), "{absent}: {object}");
+    }
+    assert!(object.get("content").is_none(), "it is no call's object: {object}");
+    world.run(&["agent", "x", "--provider", "gemini"]).exits(2).complains("GEMINI_API_KEY");
     let ended = world.run(&["agent", "x", "--output", "stream-json"]).json();
     assert_eq!(
         (&ended["event"], &ended["stopped"], &ended["code"]),
@@ -199,10 +212,12 @@ fn an_agent_has_another_work_for_it() {
     agent(&world, &["how many files?"]).exits(1).complains("NIKA-205");
     let ran = agent(&world, &["how many files?", "--mode", "workspace"]);
     ran.exits(0).says("The explorer says two.").complains("explore › glob *").complains("● agent count");
-    let listed = world.run(&["sessions", "--output", "json"]).json();
-    let sessions: Vec<&str> =
-        listed.as_array().expect("a list").iter().filter_map(|one| one["session"].as_str()).collect();
-    assert!(sessions.iter().any(|session| session.ends_with(".a1")), "{sessions:?}");
+    let listed = |words: &[&str]| {
+        let all = world.run(&[&["sessions", "--output", "json"], words].concat()).json();
+        let names = all.as_array().expect("a list").iter().filter_map(|one| one["session"].as_str());
+        names.filter(|session| session.ends_with(".a1")).count()
+    };
+    assert_eq!((listed(&[]), listed(&["--agents"])), (0, 1), "what cannot be gone on with is not listed as if");
 }
 
 #[test]
@@ -272,7 +287,7 @@ fn a_models_name_opens_no_file_and_chooses_no_other_provider() {
 fn what_an_agent_began_for_another_is_copied_and_not_gone_on_with() {
     let world = scene(COUNTS);
     agent(&world, &["how many files?", "--mode", "workspace"]).exits(0);
-    let listed = world.run(&["sessions", "--output", "json"]).json();
+    let listed = world.run(&["sessions", "--agents", "--output", "json"]).json();
     let all = listed.as_array().expect("a list");
     let child = all.iter().filter_map(|one| one["session"].as_str()).find(|session| session.ends_with(".a1"));
     let child = child.expect("the explorer's").to_owned();
@@ -359,4 +374,138 @@ fn an_agent_in_a_worktree_commits_there() {
     assert_eq!(git(&["log", "--format=%s", "nika/apart"]), "apart\nfirst");
     assert_eq!(git(&["status", "--porcelain"]), "", "the workspace itself is untouched");
     assert_eq!(git(&["-C", "../work-nika-worktrees/apart", "status", "--porcelain"]), "");
+}
+
+#[test]
+fn answers_given_beforehand_answer_what_the_model_asks() {
+    let script = "turns:\n\
+        - calls: [{tool: tool_search, arguments: {query: 'select:ask_user_question'}}]\n\
+        - calls: [{id: q, tool: ask_user_question, arguments: {question: 'Which port?', options: ['8080', '9090']}}]\n\
+        - expect: {results: [{id: q, contains: '9090'}]}\n  say: I take it.\n";
+    let world = scene(script);
+    agent(&world, &["choose", "--answer", "2"]).exits(0).says("I take it.");
+}
+
+/// A helper that counts, behind the model's back.
+const BEHIND: &str = "\
+conversations:
+  - when: {first_user_contains: count the files}
+    turns:
+      - calls: [{tool: glob, arguments: {pattern: '*'}}]
+        usage: {input: 700, output: 7}
+      - {say: There are two files., usage: {input: 300, output: 3}}
+turns:
+  - calls: [{tool: tool_search, arguments: {query: 'select:agent,task_output'}}]
+  - calls: [{tool: agent, arguments: {description: count, prompt: count the files, run_in_background: true}}]
+  - say: Somebody counts.
+  - expect: {last_user_contains: has ended}
+    calls: [{id: t, tool: task_output, arguments: {task_id: t1}}]
+  - expect: {results: [{id: t, contains: two files}]}
+    say: There are two.
+";
+
+#[test]
+fn what_the_model_begins_in_the_background_is_done_told_and_paid() {
+    let world = scene(BEHIND);
+    let ran = agent(&world, &["how many?", "--mode", "workspace"]);
+    ran.exits(0).says("There are two.").complains("t1 at work").complains("of it agents: 1,000 in, 10 out");
+    let world = scene(BEHIND);
+    let ran = agent(&world, &["how many?", "--mode", "workspace", "--output", "stream-json"]);
+    let events: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let ended = events.last().expect("events");
+    assert_eq!((&ended["usage"]["input"], &ended["agents"]["usage"]["input"]), (&1_000.into(), &1_000.into()));
+    let session = ended["session"].as_str().expect("a session");
+    let of = |event: &&Value| event["event"] == "agent";
+    let named: Vec<&Value> = events.iter().filter(of).map(|event| &event["session"]).collect();
+    assert!(!named.is_empty() && named.iter().all(|name| **name == *format!("{session}.a1")), "{named:?}");
+}
+
+#[test]
+fn who_is_not_nika_agent_may_want_an_object_of_an_agent_too() {
+    let script = "turns:\n- calls: [{tool: structured_output, arguments: {files: 2}}]\n";
+    let world = scene(script);
+    let model = ["--set", "agent.provider=scripted", "--set", "agent.model=../script.yaml", "--mode", "workspace"];
+    let schema = r#"schema:={"type": "object", "required": ["files"], "properties": {"files": {"type": "integer"}}}"#;
+    let wants = |schema| [&["call", "agent", "description=count", "prompt=count", schema], &model[..]].concat();
+    world.run(&wants(schema)).exits(0).says(r#"{"files":2}"#);
+    let refused = world.run(&wants(r#"schema:={"type": "array"}"#));
+    refused.exits(2).complains("NIKA-863").complains("no object fits");
+
+    let mut peer = crate::peer::Peer::start(world.nika(&[&["serve", "--list", "all"], &model[..]].concat()));
+    peer.initialize("2025-11-25");
+    assert!(peer.names().iter().all(|name| name != "nika_structured_output"), "nobody wants an object of the client");
+    let schema: Value = serde_json::from_str(schema.trim_start_matches("schema:=")).expect("JSON");
+    let said =
+        peer.call("nika_agent", serde_json::json!({"description": "count", "prompt": "count", "schema": schema}));
+    assert!(said.to_string().contains(r#"{\"files\":2}"#), "{said}");
+}
+
+#[test]
+fn an_agent_reads_the_memory_files_on_the_way_to_where_its_starter_is() {
+    let script = "\
+conversations:
+  - when: {first_user_contains: look around}
+    turns: [{expect: {system_contains: [Use tabs here, Two spaces below]}, say: I know.}]
+turns:
+  - expect: {system_contains: [Use tabs here, Two spaces below]}
+    calls: [{tool: tool_search, arguments: {query: 'select:agent'}}]
+  - calls: [{id: a, tool: agent, arguments: {description: d, prompt: look around}}]
+  - expect: {results: [{id: a, contains: I know}]}
+    say: Both know.
+";
+    let world = scene(script).file("sub/deep/AGENTS.md", "Two spaces below.\n");
+    let mut command = world.nika(&["agent", "x", "--mode", "workspace", "--root", "../.."]);
+    command.args(["--provider", "scripted", "--model", "../../../script.yaml"]);
+    let ran = Ran::of(command.current_dir(world.root().join("sub/deep")).output().expect("it starts"));
+    ran.exits(0).says("Both know.");
+}
+
+#[test]
+fn a_session_at_work_is_not_gone_on_with_by_a_second_process() {
+    let script = "turns:\n\
+        - calls: [{tool: tool_search, arguments: {query: 'select:sleep'}}]\n\
+        - calls: [{tool: sleep, arguments: {duration_ms: 2500}}]\n\
+        - say: slept\n";
+    let world = scene(script);
+    let child = world
+        .nika(&with_script(&["x"]))
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // It holds its session from before the first line of its transcript.
+    let session = loop {
+        let listed = world.run(&["sessions", "--output", "json"]).json();
+        if let Some(session) = listed[0]["session"].as_str() {
+            break session.to_owned();
+        }
+    };
+    let second = agent(&world, &["more", "--resume", &session]);
+    second.exits(1).complains("NIKA-828").complains("--fork");
+    let first = Ran::of(child.wait_with_output().expect("it ends"));
+    first.exits(0).says("slept");
+    std::fs::write(world.path("script.yaml"), script.to_owned() + "- say: again\n").expect("written");
+    agent(&world, &["more", "--resume", &session]).exits(0).says("again");
+}
+
+#[test]
+fn a_command_that_runs_in_the_background_is_known_after_the_conversation_became_long() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let script = "\
+context_tokens: 12000
+conversations:
+  - when: {system_contains: You keep the memory}
+    turns: [{say: Something was begun.}]
+turns:
+  - calls: [{tool: bash, arguments: {command: sleep 33, run_in_background: true}}]
+  - calls: [{tool: read, arguments: {file_path: sums.rs}}]
+    usage: {input: 11000}
+  - expect: {last_user_contains: \"in the background\\n- j1 sleep 33\"}
+    say: It runs still.
+";
+    let world = scene(script);
+    let ran = agent(&world, &["begin it", "--simple", "--mode", "workspace"]);
+    ran.exits(0).says("It runs still.").complains("5 messages are 3 now");
 }

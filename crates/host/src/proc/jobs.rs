@@ -291,6 +291,12 @@ impl Jobs {
         self.live().iter().filter(|job| job.session() == session).map(|job| job.listed()).collect()
     }
 
+    /// The background jobs of `session` that run, each with its command: what the session was told when it began them.
+    pub fn running(&self, session: &str) -> Vec<(String, String)> {
+        let listed = self.live().into_iter().filter(|job| job.session() == session).map(|job| job.listed());
+        listed.filter(|job| job.background).map(|job| (job.job, job.command)).collect()
+    }
+
     /// The background jobs of `session` that ended since this was last asked.
     pub fn take_notices(&self, session: &str) -> Vec<Notice> {
         let mut notices = lock(&self.0.notices);

@@ -2,7 +2,7 @@
 
 use nika_agent::provider::Usage;
 use nika_agent::{Ended, Happening, Watch};
-use nika_contract::{Herald, Spoken};
+use nika_contract::{Herald, Spoken, ToolError};
 use serde_json::{Value, json};
 
 use crate::out;
@@ -39,7 +39,7 @@ pub fn event(what: &Happening<'_>) -> Option<Value> {
         Happening::Thinking(text) => json!({ "event": "thinking", "text": text }),
         Happening::Writing { .. } => return None,
         Happening::Waiting { why, ms } => json!({ "event": "waiting", "why": why, "ms": ms }),
-        Happening::Spent { usage: of, total, cost_micros } => json!({
+        Happening::Spent { usage: of, total, cost_micros, .. } => json!({
             "event": "spent", "usage": usage(of), "total": usage(total), "cost_usd": dollars(*cost_micros),
         }),
         Happening::CallBegan { origin, tool, arguments } => {
@@ -65,7 +65,10 @@ pub fn event(what: &Happening<'_>) -> Option<Value> {
         Happening::Compacted { before, after, by_model } => {
             json!({ "event": "compacted", "before": before, "after": after, "by_model": by_model })
         }
-        Happening::Agent { name, what } => json!({ "event": "agent", "name": name, "what": event(what)? }),
+        Happening::Awaiting { what } => json!({ "event": "awaiting", "what": what }),
+        Happening::Agent { name, session, what } => {
+            json!({ "event": "agent", "name": name, "session": session, "what": event(what)? })
+        }
         Happening::Ended(_) => return None,
     })
 }
@@ -81,14 +84,36 @@ pub fn object(session: &str, ended: &Ended) -> Value {
         "answer": ended.answer,
         "structured": ended.structured,
         "stopped": ended.why.word(),
-        "error": error.as_ref().map(|error| {
-            json!({ "code": error.code.to_string(), "message": error.message, "hint": error.hint })
-        }),
+        "error": error.as_ref().map(told),
         "usage": usage(&ended.usage),
         "cost_usd": dollars(ended.cost_micros),
+        "agents": { "usage": usage(&ended.below.usage), "cost_usd": dollars(ended.below.cost_micros) },
         "turns": ended.turns,
         "calls": ended.calls,
     })
+}
+
+/// The same object for a run that could not be done; without a session where it did not come so far.
+pub fn fault(session: Option<&str>, error: &ToolError) -> Value {
+    json!({
+        "event": "ended",
+        "ok": false,
+        "code": error.code.to_string(),
+        "session": session,
+        "answer": null,
+        "structured": null,
+        "stopped": "fault",
+        "error": told(error),
+        "usage": null,
+        "cost_usd": null,
+        "agents": null,
+        "turns": 0,
+        "calls": 0,
+    })
+}
+
+fn told(error: &ToolError) -> Value {
+    json!({ "code": error.code.to_string(), "message": error.message, "hint": error.hint })
 }
 
 fn usage(usage: &Usage) -> Value {

@@ -32,6 +32,8 @@ const BEAT: Duration = Duration::from_millis(120);
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /// Characters of what a call is about.
 const ABOUT_CHARS: usize = 72;
+/// Characters of the moving line: one that a narrow terminal breaks in two would leave its first half behind.
+const LINE_CHARS: usize = 79;
 /// The arguments that say best what a call is about, the best first.
 const TELLING: [&str; 12] = [
     "command",
@@ -66,8 +68,8 @@ struct Screen {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What goes on, with when it began.
-    now: Option<(String, Instant)>,
+    /// What the model does while no call runs, with when it began.
+    doing: Option<(String, Instant)>,
     /// Whether the moving line is on the screen.
     drawn: bool,
     /// Whether text was said that has no line end yet.
@@ -75,7 +77,62 @@ struct State {
     frame: usize,
     /// What is to be said when the question is answered.
     kept: String,
-    running: Vec<(String, String, Instant)>,
+    /// The calls that run, of all agents, as they began.
+    running: Vec<Running>,
+    /// The agents below, by session, with what each is called.
+    agents: Vec<(String, String)>,
+    /// What all of them took so far.
+    usage: Usage,
+    cost_micros: Option<u64>,
+}
+
+/// A call that runs.
+#[derive(Debug)]
+struct Running {
+    /// The session of the agent whose call it is, empty for the first: places of calls repeat in every conversation.
+    whose: String,
+    origin: String,
+    about: String,
+    /// How far it says that it is.
+    goes: String,
+    since: Instant,
+}
+
+impl State {
+    /// What an agent is called here: a second one of a name gets the end of its session's.
+    fn label(&mut self, name: &str, session: &str) -> String {
+        if !self.agents.iter().any(|(known, _)| known == session) {
+            self.agents.push((session.to_owned(), name.to_owned()));
+        }
+        match self.agents.iter().find(|(_, known)| known == name) {
+            Some((first, _)) if first != session => {
+                format!("{name}.{}", session.rsplit('.').next().unwrap_or_default())
+            }
+            _ => name.to_owned(),
+        }
+    }
+
+    /// What goes on at this moment, with when it began: the calls that run, else what the model does.
+    fn now(&self) -> Option<(String, Instant)> {
+        let Some(oldest) = self.running.first() else { return self.doing.clone() };
+        let one = |call: &Running| format!("{}{}", call.about, call.goes);
+        let all: Vec<String> = self.running.iter().map(one).collect();
+        Some((all.join("  ·  "), oldest.since))
+    }
+
+    /// The moving line but for its first sign.
+    fn moving(&self) -> Option<String> {
+        let (now, since) = self.now()?;
+        let spent = self.spent().map(|spent| format!(" · {spent}")).unwrap_or_default();
+        let end = format!("  {}{spent}", took_by(since));
+        let room = LINE_CHARS.saturating_sub(end.chars().count() + 2);
+        Some(format!("{}{end}", text::preview(&now, room)))
+    }
+
+    /// What was spent so far, where something was.
+    fn spent(&self) -> Option<String> {
+        (self.usage != Usage::default()).then(|| short_spent(&self.usage, self.cost_micros))
+    }
 }
 
 impl Live {
@@ -119,6 +176,11 @@ impl Live {
             counted(u64::from(ended.calls), "call"),
             spent(&ended.usage, ended.cost_micros)
         );
+        let below = ended.below;
+        let line = match below.usage == Usage::default() {
+            true => line,
+            false => format!("{line} · of it agents: {}", short_spent(&below.usage, below.cost_micros)),
+        };
         self.screen.say(&mut state, &format!("{}\n", self.screen.dim(&line)));
     }
 }
@@ -134,7 +196,7 @@ impl Herald for Live {
 
 impl Watch for Live {
     fn saw(&self, what: &Happening<'_>) {
-        self.screen.saw(what, "");
+        self.screen.saw(what, "", "");
     }
 }
 
@@ -143,39 +205,53 @@ impl Screen {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn saw(&self, what: &Happening<'_>, who: &str) {
+    /// `whose` is the session of the agent that it happened to, `who` what stands before its lines; both empty for the
+    /// first.
+    fn saw(&self, what: &Happening<'_>, whose: &str, who: &str) {
         let mut state = self.state();
         match what {
-            Happening::TurnBegan { .. } | Happening::Answering => self.now(&mut state, "thinking"),
+            Happening::TurnBegan { .. } | Happening::Answering if who.is_empty() => self.doing(&mut state, "thinking"),
+            // Of the agents below, the calls are shown: their starter's own call stands there while they think.
+            Happening::TurnBegan { .. } | Happening::Answering => {}
             Happening::Text(said) if who.is_empty() => {
                 self.clear(&mut state);
-                state.now = None;
+                state.doing = None;
                 state.open_text = !said.ends_with('\n');
                 self.say(&mut state, said);
             }
             Happening::Text(_) | Happening::Thinking(_) => {}
-            Happening::Writing { tool, so_far } => {
+            Happening::Writing { tool, so_far } if who.is_empty() => {
                 self.end_text(&mut state);
-                self.now(&mut state, &format!("writing {tool} ({so_far} characters)"));
+                self.doing(&mut state, &format!("writing {tool} ({so_far} characters)"));
             }
+            Happening::Writing { .. } => {}
             Happening::Waiting { why, ms } => {
                 let line = format!("{who}{why}; asking again in {}", took(*ms));
                 self.line(&mut state, &self.yellow(&line));
             }
             Happening::CallBegan { origin, tool, arguments } => {
                 self.end_text(&mut state);
-                let about = format!("{who}{}", about(tool, arguments));
-                state.running.push(((*origin).to_owned(), about, Instant::now()));
-                let now = state.running.iter().map(|(_, about, _)| about.as_str()).collect::<Vec<_>>().join("  ·  ");
-                self.now(&mut state, &now);
+                if who.is_empty() {
+                    state.doing = None;
+                }
+                state.running.push(Running {
+                    whose: whose.to_owned(),
+                    origin: (*origin).to_owned(),
+                    about: format!("{who}{}", about(tool, arguments)),
+                    goes: String::new(),
+                    since: Instant::now(),
+                });
             }
-            Happening::CallGoes { done, total, what, .. } => {
+            Happening::CallGoes { origin, done, total, what } => {
                 let of = total.map(|total| format!(" of {total}")).unwrap_or_default();
-                self.now(&mut state, &format!("{what} ({done}{of})"));
+                let is_it = |call: &&mut Running| call.whose == whose && call.origin == *origin;
+                if let Some(call) = state.running.iter_mut().find(is_it) {
+                    call.goes = format!(": {what} ({done}{of})");
+                }
             }
             Happening::CallEnded { origin, tool, result, took_ms, .. } => {
-                let at = state.running.iter().position(|(running, ..)| running == origin);
-                let about = at.map_or_else(|| format!("{who}{tool}"), |at| state.running.remove(at).1);
+                let at = state.running.iter().position(|call| call.whose == whose && call.origin == *origin);
+                let about = at.map_or_else(|| format!("{who}{tool}"), |at| state.running.remove(at).about);
                 let line = self.ended(&about, result, *took_ms);
                 self.line(&mut state, &line);
             }
@@ -184,15 +260,27 @@ impl Screen {
                 let line = format!("{who}the conversation became long: {before} messages are {after} now");
                 self.line(&mut state, &self.dim(&line));
             }
-            Happening::Agent { name, what } => {
+            Happening::Awaiting { what } => {
+                let line = format!("{who}{what} at work; this ends when that does (Ctrl-C stops it)");
+                self.line(&mut state, &self.dim(&line));
+                if who.is_empty() {
+                    self.doing(&mut state, &format!("waiting for {what}"));
+                }
+            }
+            Happening::Agent { name, session, what } => {
+                let name = state.label(name, session);
                 drop(state);
-                self.saw(what, &format!("{who}{name} › "));
+                self.saw(what, session, &format!("{who}{name} › "));
+            }
+            Happening::Spent { usage, cost, .. } => {
+                state.usage = state.usage.plus(*usage);
+                state.cost_micros = cost.map(|cost| state.cost_micros.unwrap_or(0) + cost).or(state.cost_micros);
             }
             Happening::Ended(ended) if !who.is_empty() => {
                 let line = format!("{who}{} · {}", ended.why.word(), spent(&ended.usage, ended.cost_micros));
                 self.line(&mut state, &self.dim(&line));
             }
-            Happening::Spent { .. } | Happening::Ended(_) => {}
+            Happening::Ended(_) => {}
         }
     }
 
@@ -232,9 +320,9 @@ impl Screen {
         }
     }
 
-    fn now(&self, state: &mut State, what: &str) {
-        if state.now.as_ref().is_none_or(|(now, _)| now != what) {
-            state.now = Some((what.to_owned(), Instant::now()));
+    fn doing(&self, state: &mut State, what: &str) {
+        if state.doing.as_ref().is_none_or(|(now, _)| now != what) {
+            state.doing = Some((what.to_owned(), Instant::now()));
         }
     }
 
@@ -261,9 +349,9 @@ impl Screen {
         }
         let Ok(_floor) = self.floor.try_lock() else { return };
         out::note(&std::mem::take(&mut state.kept));
-        let Some((now, since)) = state.now.clone() else { return };
+        let Some(moving) = state.moving() else { return };
         state.frame = (state.frame + 1) % FRAMES.len();
-        let line = format!("{} {}  {}", FRAMES[state.frame], text::preview(&now, ABOUT_CHARS), took_by(since));
+        let line = format!("{} {moving}", FRAMES[state.frame]);
         out::note(&format!("\r\x1b[2K{}", self.dim(&line)));
         state.drawn = true;
     }
@@ -302,6 +390,12 @@ fn spent(usage: &Usage, cost_micros: Option<u64>) -> String {
     format!("{} tokens in{cached}, {} out{cost}", grouped(usage.read()), grouped(usage.output))
 }
 
+/// The same in fewer words.
+fn short_spent(usage: &Usage, cost_micros: Option<u64>) -> String {
+    let cost = cost_micros.map(|micros| format!(" · ${:.4}", micros as f64 / 1e6)).unwrap_or_default();
+    format!("{} in, {} out{cost}", grouped(usage.read()), grouped(usage.output))
+}
+
 /// `12,345`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -333,6 +427,49 @@ mod tests {
         assert_eq!([grouped(1), grouped(1234), grouped(1_234_567)], ["1", "1,234", "1,234,567"]);
         let usage = Usage { input: 1_000, cache_read: 3_210, output: 310, ..Usage::default() };
         assert_eq!(spent(&usage, Some(12_100)), "4,210 tokens in (3,210 cached), 310 out · $0.0121");
+    }
+
+    #[test]
+    fn calls_of_several_agents_are_told_apart_and_one_that_has_ended_is_named_no_more() {
+        let screen = Live::new(false).screen;
+        let of = |session: &str, what: &Happening<'_>| {
+            screen.saw(&Happening::Agent { name: "explore", session, what }, "", "");
+        };
+        let arguments = |path: &str| json!({"path": path}).as_object().cloned().expect("an object");
+        let (src, docs, tests) = (arguments("src"), arguments("docs"), arguments("tests"));
+        let began = |arguments| Happening::CallBegan { origin: "3.0", tool: "glob", arguments };
+        let ended = Happening::CallEnded {
+            origin: "3.0",
+            tool: "glob",
+            call: None,
+            result: &Ok(Output::default()),
+            took_ms: 1,
+        };
+        let now = || screen.state().now().map(|(now, _)| now);
+        screen.saw(&began(&src), "", "");
+        of("s.a1", &began(&docs));
+        of("s.a2", &began(&tests));
+        of("s.a2", &Happening::CallGoes { origin: "3.0", done: 2, total: None, what: "walking" });
+        assert_eq!(now().as_deref(), Some("glob src  ·  explore › glob docs  ·  explore.a2 › glob tests: walking (2)"));
+        of("s.a1", &ended);
+        assert_eq!(now().as_deref(), Some("glob src  ·  explore.a2 › glob tests: walking (2)"));
+        screen.saw(&ended, "", "");
+        of("s.a2", &ended);
+        assert_eq!(now(), None);
+    }
+
+    #[test]
+    fn the_moving_line_says_what_all_agents_took_and_fits_a_narrow_terminal() {
+        let screen = Live::new(false).screen;
+        let usage = Usage { input: 1_200, output: 30, ..Usage::default() };
+        let spent = Happening::Spent { usage, cost: Some(5_000), total: usage, cost_micros: Some(5_000) };
+        screen.saw(&spent, "", "");
+        screen.saw(&Happening::Agent { name: "a", session: "s.a1", what: &spent }, "", "");
+        let arguments = json!({"command": "x".repeat(200)}).as_object().cloned().expect("an object");
+        screen.saw(&Happening::CallBegan { origin: "3.0", tool: "bash", arguments: &arguments }, "", "");
+        let line = screen.state().moving().expect("a call runs");
+        assert!(line.starts_with("bash xxx") && line.ends_with("2,400 in, 60 out · $0.0100"), "{line}");
+        assert!(line.chars().count() + 2 <= LINE_CHARS, "{line}");
     }
 
     #[test]

@@ -14,7 +14,8 @@ use crate::run::world::{Made, Order, Unmade};
 pub(super) async fn infer(hands: &Hands, order: &Order) -> Result<Made, Unmade> {
     let mut tally = Tally::default();
     let answered = ask(hands, order, &mut tally).await;
-    let spent = Spent { tokens: tally.usage.read() + tally.usage.output, cost_micros: tally.cost };
+    let took = tally.total();
+    let spent = Spent { tokens: took.usage.read() + took.usage.output, cost_micros: took.cost_micros };
     match answered {
         Ok(output) => Ok(Made { output, spent, call: None }),
         Err(error) => Err(Unmade::after(spent, error)),
