@@ -320,7 +320,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         Arc::clone(&jobs),
         command_env(world, &effective),
         state.spill_dir(),
-        false,
+        effective.landlock_only,
         effective.shell_undo,
     ));
     let skills: Arc<dyn Skills> =

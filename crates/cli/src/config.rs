@@ -122,6 +122,8 @@ pub struct Effective {
     pub undo_max_days: u32,
     /// Whether what commands change can be taken back.
     pub shell_undo: bool,
+    /// Whether Landlock and seccomp alone may hold commands.
+    pub landlock_only: bool,
     /// Commands that have a say in calls.
     pub hooks: Vec<Hook>,
     /// Texts that manifests put before the model, the nearest manifest's first.
@@ -180,6 +182,7 @@ impl Default for Effective {
             undo_max_bytes: UNDO_MAX_BYTES,
             undo_max_days: UNDO_MAX_DAYS,
             shell_undo: true,
+            landlock_only: false,
             hooks: Vec::new(),
             messages: Messages::default(),
             budgets: Budgets::default(),

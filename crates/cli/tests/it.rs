@@ -68,6 +68,8 @@ mod shell;
 mod shell_git;
 #[path = "it/shell_killed.rs"]
 mod shell_killed;
+#[path = "it/shell_rules.rs"]
+mod shell_rules;
 #[path = "it/shell_tracked.rs"]
 mod shell_tracked;
 #[path = "it/shell_undo.rs"]

@@ -124,6 +124,25 @@ impl PathPattern {
         self.matches(&probe)
     }
 
+    /// Whether something in the directory `dir` may match. Said of the words before the first wildcard alone, so that
+    /// a yes may be one too many and a no is certain.
+    pub fn may_match_in(&self, dir: &Place) -> bool {
+        let text = self.text.as_str();
+        let (from, spelled) = match &self.anchor {
+            // What lies in a root is below it, and so is what the pattern names.
+            Anchor::Root => return dir.below_root.is_some() || self.matches(dir) || !text.contains('/'),
+            Anchor::Home(home) => (home.as_str(), text.trim_start_matches('~')),
+            Anchor::FileSystem => ("/", text),
+        };
+        let literal = |part: &&str| !part.contains(['*', '?', '[', '{', '\\']);
+        let parts = spelled.split('/').filter(|part| !part.is_empty() && *part != ".").take_while(literal);
+        let start: Vec<String> =
+            from.split('/').filter(|part| !part.is_empty()).chain(parts).map(str::to_lowercase).collect();
+        let dir = dir.path.to_string_lossy().to_lowercase();
+        let mut dir = dir.split('/').filter(|part| !part.is_empty());
+        start.iter().all(|part| dir.next().is_none_or(|other| other == part))
+    }
+
     fn hit(&self, path: &Path) -> bool {
         self.matchers.iter().any(|matcher| matcher.is_match(path))
     }
@@ -180,6 +199,28 @@ mod tests {
             assert!(PathPattern::new(pattern, None).is_err(), "{pattern:?}");
         }
         assert!(PathPattern::new("~/x", None).is_err());
+    }
+
+    #[test]
+    fn what_may_match_in_a_directory_is_told_by_the_start_of_a_pattern() {
+        for (pattern, root, want) in [
+            ("docs/**", "/repo", true),
+            ("*.lock", "/repo", true),
+            ("//repo/docs/**", "/repo", true),
+            ("//Repo/docs", "/repo", true),
+            ("//**/x", "/repo", true),
+            ("//r*/x", "/repo", true),
+            ("//etc/**", "/repo", false),
+            ("//repository/x", "/repo", false),
+            ("~/.ssh/**", "/repo", false),
+            ("~/.ssh/**", "/home/dev/repo", false),
+            ("~/repo/docs", "/home/dev/repo", true),
+            ("~/**", "/home/dev/repo", true),
+            ("~/.ssh/**", "/home", true),
+        ] {
+            let compiled = PathPattern::new(pattern, Some("/home/dev")).expect("compiles");
+            assert_eq!(compiled.may_match_in(&Place::inside(root, "").tree()), want, "{pattern} in {root}");
+        }
     }
 
     #[test]

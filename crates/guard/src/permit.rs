@@ -12,6 +12,7 @@ use crate::effect::{Effect, Effects, ExecKind, Extent, Place};
 use crate::mode::Stance;
 use crate::path::is_secret;
 use crate::policy::Policy;
+use crate::rule::RuleKind;
 use crate::verdict::{Decision, Reason};
 
 /// A person's answer to a question.
@@ -98,24 +99,36 @@ impl Permit {
         all.iter().any(runs) && all.iter().any(changes)
     }
 
-    /// Whether a rule denies a change of `place` that a command made without having named it. A directory counts as
-    /// what lies in it.
+    /// Whether a rule keeps a change of `place` that a command made without having named it from counting: it denies
+    /// the change, or would have it asked about. A directory counts as what lies in it.
     pub fn forbids_change(&self, place: &Place, is_directory: bool) -> bool {
-        let forbids = |place: &Place| {
-            let reason = self.policy.judge_one(&self.stance, &Effect::Write(place.clone()), &self.effects.tool);
-            reason.decision == Decision::Deny && matches!(reason.source, crate::Source::Rule { .. })
-        };
-        forbids(place) && (!is_directory || forbids(&place.clone().tree()))
+        self.rule_on_change(place, is_directory).is_some()
+    }
+
+    /// Whether [`Permit::forbids_change`] only as a rule would have the change asked about.
+    pub fn would_ask_about_change(&self, place: &Place, is_directory: bool) -> bool {
+        self.rule_on_change(place, is_directory) == Some(RuleKind::Ask)
+    }
+
+    fn rule_on_change(&self, place: &Place, is_directory: bool) -> Option<RuleKind> {
+        let tool = &self.effects.tool;
+        let own = self.policy.rule_on_change(place, tool)?;
+        if !is_directory {
+            return Some(own);
+        }
+        let below = self.policy.rule_on_change(&place.clone().tree(), tool)?;
+        Some(if own == RuleKind::Ask { own } else { below })
     }
 
     /// What rules leave of the changes that a command may make below `root`.
     pub fn changes_left(&self, root: &Place) -> ChangesLeft {
         if self.policy.forbids_changes() {
-            ChangesLeft::None
-        } else if self.forbids_change(&root.clone().tree(), false) {
-            ChangesLeft::Some
-        } else {
-            ChangesLeft::All
+            return ChangesLeft::None;
+        }
+        match self.policy.rule_on_changes_in(root, &self.effects.tool) {
+            Some(RuleKind::Deny) => ChangesLeft::Some,
+            Some(_) => ChangesLeft::Asked,
+            None => ChangesLeft::All,
         }
     }
 
@@ -218,6 +231,8 @@ impl Permit {
 pub enum ChangesLeft {
     /// Whatever its mode lets it.
     All,
+    /// What no rule would have asked about: which they were is only known afterwards, too.
+    Asked,
     /// Some: which they were is only known afterwards, so it has to run over a layer.
     Some,
     /// None.
@@ -268,5 +283,75 @@ fn covers(place: &Place, path: &Path) -> bool {
     match place.extent {
         Extent::One => place.path == path,
         Extent::Tree => path.starts_with(&place.path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effect::Exec;
+    use crate::mode::Mode;
+    use crate::policy::{Layer, LayeredRule};
+    use crate::rule::Rule;
+
+    /// The permit of a command that may change what lies in `/r`, under these rules.
+    fn permit(rules: &[(RuleKind, &str)]) -> Permit {
+        let rules = rules.iter().map(|(kind, text)| LayeredRule {
+            kind: *kind,
+            rule: Rule::parse(text, Some("/home/dev")).expect("parses"),
+            layer: Layer::User,
+            at: "test:1".into(),
+        });
+        let exec =
+            Exec { commands: vec![vec!["sh".into(), "x.sh".into()]], kind: ExecKind::WritesInside, why: String::new() };
+        let verdict = Policy::new(rules.collect(), true)
+            .judge(&Stance::from(Mode::Workspace), &Effects::one(Effect::Exec(exec)).of("bash"));
+        verdict.permit(Some(Answer::Yes { who: "test".into() })).expect("a yes")
+    }
+
+    #[test]
+    fn a_rule_on_a_part_of_the_root_bounds_what_a_command_may_change() {
+        use RuleKind::{Allow, Ask, Deny};
+        let root = Place::inside("/r", "");
+        for (rules, want) in [
+            (&[][..], ChangesLeft::All),
+            (&[(Deny, "write(docs/**)")], ChangesLeft::Some),
+            (&[(Deny, "write(*.lock)")], ChangesLeft::Some),
+            (&[(Deny, "write(//r/docs/**)")], ChangesLeft::Some),
+            (&[(Deny, "write(**)")], ChangesLeft::Some),
+            (&[(Ask, "write(docs/**)")], ChangesLeft::Asked),
+            (&[(Ask, "write(docs/**)"), (Deny, "write(src/a)")], ChangesLeft::Some),
+            (&[(Deny, "write(//etc/**)")], ChangesLeft::All),
+            (&[(Deny, "write(~/.ssh/**)")], ChangesLeft::All),
+            (&[(Allow, "write(docs/**)"), (Deny, "read(docs/**)")], ChangesLeft::All),
+            (&[(Ask, "tool(bash)")], ChangesLeft::All),
+            (&[(Ask, "exec(sh *)")], ChangesLeft::All),
+        ] {
+            assert_eq!(permit(rules).changes_left(&root), want, "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_rule_denies_or_asks_about_does_not_count_unasked() {
+        let permit = permit(&[
+            (RuleKind::Deny, "write(docs/**)"),
+            (RuleKind::Ask, "write(src/gen/**)"),
+            (RuleKind::Ask, "write(docs/**)"),
+            (RuleKind::Ask, "tool(bash)"),
+        ]);
+        let place = |below: &str| Place::inside("/r", below);
+        for (below, is_directory, want) in [
+            ("docs/a", false, Some(false)),
+            ("docs/sub", true, Some(false)),
+            ("docs", true, None),
+            ("src/gen/a.rs", false, Some(true)),
+            ("src/gen", true, None),
+            ("src/gen/deep", true, Some(true)),
+            ("src/a.rs", false, None),
+        ] {
+            let place = place(below);
+            assert_eq!(permit.forbids_change(&place, is_directory), want.is_some(), "{below}");
+            assert_eq!(permit.would_ask_about_change(&place, is_directory), want == Some(true), "{below}");
+        }
     }
 }

@@ -122,6 +122,31 @@ impl Policy {
         })
     }
 
+    /// What rules on paths say of a change of `place` that a command made without having named it: denied, or to be
+    /// asked about. Rules on a tool or a command were answered when the call was.
+    pub(crate) fn rule_on_change(&self, place: &Place, tool: &str) -> Option<RuleKind> {
+        let effect = Effect::Write(place.clone());
+        let says = |kind| {
+            self.rules.iter().any(|rule| {
+                let counts = kind == RuleKind::Deny || rule.rule.speaks_of_changes();
+                rule.kind == kind && counts && rule.rule.touches(&effect, tool)
+            })
+        };
+        [RuleKind::Deny, RuleKind::Ask].into_iter().find(|kind| says(*kind))
+    }
+
+    /// What rules may say of some change in the directory `root`, the strictest of it.
+    pub(crate) fn rule_on_changes_in(&self, root: &Place, tool: &str) -> Option<RuleKind> {
+        let everything = Effect::Write(root.clone().tree());
+        let may_touch = |rule: &LayeredRule| match &rule.rule.subject {
+            Subject::Write(pattern) => pattern.may_match_in(root),
+            _ if rule.kind == RuleKind::Deny || rule.rule.speaks_of_changes() => rule.rule.touches(&everything, tool),
+            _ => false,
+        };
+        let says = |kind| self.rules.iter().any(|rule| rule.kind == kind && may_touch(rule));
+        [RuleKind::Deny, RuleKind::Ask].into_iter().find(|kind| says(*kind))
+    }
+
     pub(crate) fn restricts_reads(&self) -> bool {
         self.restricts_reads
     }

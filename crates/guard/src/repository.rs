@@ -36,4 +36,10 @@ pub trait Repositories: Debug + Send + Sync {
     /// The repository that `dir` lies in, with the settings of the person and the system; those alone where it lies
     /// in none.
     fn at(&self, dir: &Path) -> Arc<Repository>;
+
+    /// Whether Python would take something in `dir` for a module of one of these names. On paper nothing is known to be
+    /// there.
+    fn has_python_module(&self, _dir: &Path, _names: &[&str]) -> bool {
+        false
+    }
 }

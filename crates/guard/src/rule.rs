@@ -356,6 +356,11 @@ impl Rule {
         }
     }
 
+    /// Whether this rule speaks of changes of paths, whichever tool makes them.
+    pub(crate) fn speaks_of_changes(&self) -> bool {
+        matches!(self.subject, Subject::Write(_) | Subject::WriteElsewhere(_) | Subject::Elsewhere(_))
+    }
+
     /// Whether this rule speaks of a whole tool.
     pub fn names_tool(&self, tool: &str) -> bool {
         match &self.subject {

@@ -29,6 +29,7 @@ pub(super) enum Change {
     UndoMaxBytes(u64),
     UndoMaxDays(u32),
     ShellUndo(bool),
+    LandlockOnly(bool),
     Hook(Written),
     /// A manifest is there.
     Manifest(String),
@@ -78,6 +79,7 @@ impl Change {
             Change::UndoMaxBytes(bytes) => to.undo_max_bytes = *bytes,
             Change::UndoMaxDays(days) => to.undo_max_days = *days,
             Change::ShellUndo(on) => to.shell_undo = *on,
+            Change::LandlockOnly(on) => to.landlock_only = *on,
             Change::Agent(choice) => choice.apply(&mut to.models),
             Change::Web(choice) => choice.apply(&mut to.web),
         }
@@ -116,6 +118,7 @@ impl Change {
             Change::UndoMaxBytes(bytes) if *bytes != now.undo_max_bytes => Some("it bounds the person's undo".into()),
             Change::UndoMaxDays(days) if *days != now.undo_max_days => Some("it bounds the person's undo".into()),
             Change::ShellUndo(on) => (!on && now.shell_undo).then(|| "commands could not be taken back".into()),
+            Change::LandlockOnly(on) => (*on && !now.landlock_only).then(|| "less would hold commands".into()),
             Change::UndoMaxBytes(_) | Change::UndoMaxDays(_) => None,
             Change::Rule(RuleKind::Ask | RuleKind::Deny, _) | Change::Trusted(_) => None,
             Change::MaxChars(..) | Change::List(_) | Change::DeferAbove(_) | Change::Dialect(_) => None,
@@ -162,7 +165,7 @@ impl fmt::Display for Change {
             Change::List(name) | Change::Dialect(name) => name.fmt(f),
             Change::UndoMaxBytes(bytes) => f.write_str(&size(*bytes)),
             Change::UndoMaxDays(days) => days.fmt(f),
-            Change::ShellUndo(on) => f.write_str(if *on { "on" } else { "off" }),
+            Change::ShellUndo(on) | Change::LandlockOnly(on) => f.write_str(if *on { "on" } else { "off" }),
             Change::Hook(hook) => hook.fmt(f),
             Change::Agent(choice) => choice.fmt(f),
             Change::Web(choice) => choice.fmt(f),

@@ -157,6 +157,19 @@ pub(super) const KEYS: &[Row] = &[
         schema: || json!({ "enum": ["on", "off"] }),
     },
     Row {
+        name: "sandbox.landlock_only",
+        doc: "Whether Landlock and seccomp alone may hold commands where the system grants no user namespaces; each result names what is missing then.",
+        default: Some("off"),
+        read: |node, _| {
+            one(node, "on or off", |kind| match kind {
+                Kind::Text(text) if text == "on" => Some(Change::LandlockOnly(true)),
+                Kind::Text(text) if text == "off" => Some(Change::LandlockOnly(false)),
+                _ => None,
+            })
+        },
+        schema: || json!({ "enum": ["on", "off"] }),
+    },
+    Row {
         name: "undo.max_bytes",
         doc: "How much is kept of what was changed, so that it can be taken back.",
         default: Some("1GiB"),

@@ -11,7 +11,7 @@ use super::commands::spec::lists;
 use super::fact::{Category, Fact, Target, each_once};
 use super::finding::{FINDINGS, Finding, Outcome};
 use super::judge::{Arg, Site, Word};
-use super::walk::{Report, Walker};
+use super::walk::{Report, Walker, shapes};
 use super::{lexical, limits, parse, proof, second, seeds};
 
 /// One simple command, and what it does.
@@ -115,7 +115,12 @@ fn walked(text: &str, site: &Site) -> Analysis {
             let mut walker = Walker::new(site, Rc::clone(&program));
             walker.run(&program.script);
             findings.extend(limits::commands(walker.count, text.len()));
-            last_command = walker.last;
+            let names = |report: &Report| report.argv.first().and_then(Arg::exact).unwrap_or_default().to_owned();
+            let named: Vec<String> = walker.reports.iter().map(names).collect();
+            last_command = walker.last.map(|last| match shapes::ends_with_its_last(&program.script, &named) {
+                true => last,
+                false => "several commands".to_owned(),
+            });
             reports = walker.reports;
             findings.extend(lexical::check(text, &bodies));
             findings.extend(seeds::check(text, &reports, &bodies));
@@ -190,6 +195,10 @@ fn finish(
         // `git diff` answers with its exit code as diff does.
         Some(Command { argv, .. }) if name == "git" && argv.len() > 1 => {
             argv.iter().skip(1).find(|word| !word.starts_with('-')).map_or(name.clone(), |sub| format!("git-{sub}"))
+        }
+        // `command -v` looks for a program, `command` runs one.
+        Some(Command { argv, .. }) if name == "command" && argv.get(1).is_some_and(|word| word == "-v") => {
+            "command-v".to_owned()
         }
         _ => name,
     });
@@ -450,7 +459,7 @@ mod tests {
                     "x='a[$(touch y)]'; echo $((x))",
                     "[[ -v a[$(touch x)] ]]",
                     "[[ -v $x ]]",
-                    "let a=1",
+                    "let a=b",
                     "declare -i x=y",
                     "a[$(touch x)]=1",
                     "a[b]=1",
@@ -732,6 +741,19 @@ mod tests {
             ("cd src && /usr/bin/diff a b", "diff"),
             ("[[ -f a ]]", "[["),
             ("echo $(grep x a)", "echo"),
+            ("command -v x", "command-v"),
+            ("command pytest", "command"),
+            ("pytest || grep x a", "grep"),
+            ("pytest; grep x a", "grep"),
+            ("grep -q y a && grep x a", "grep"),
+            // The code may be that of a command before the last.
+            ("pytest && grep x a", "several commands"),
+            ("cd src && pytest && grep x a", "several commands"),
+            ("set -e; pytest; grep x a", "several commands"),
+            ("set -o pipefail; pytest | grep x", "several commands"),
+            ("pytest || exit 1; grep x a", "several commands"),
+            ("! grep x a", "several commands"),
+            ("set -e; cd src; grep x a", "grep"),
         ] {
             assert_eq!(tell(text).last_command.as_deref(), Some(want), "{text}");
         }

@@ -1,29 +1,41 @@
-//! What an exit code means for the command that gave it: `1` is no error for `grep` and `diff`.
+//! What an exit code means for the command that gave it: `1` is no error for `grep` and `diff`, and one for `pytest`,
+//! which says so with more than a number.
 
-/// Programs whose small codes are answers.
-const ANSWERS: &[(&str, i32, &str)] = &[
-    ("grep egrep fgrep zgrep rg ag ack git-grep", 1, "no match"),
-    ("grep egrep fgrep zgrep rg ag ack git-grep", 2, "an error, possibly besides matches"),
-    ("diff colordiff zdiff sdiff", 1, "the files differ"),
-    ("diff colordiff zdiff sdiff", 2, "an error: the files could not be compared"),
-    ("cmp", 1, "the files differ"),
-    ("cmp", 2, "an error: the files could not be compared"),
-    ("git-diff", 1, "there are differences"),
-    ("test [ [[", 1, "the test is false"),
-    ("test [ [[", 2, "an error in the expression"),
-    ("((", 1, "the result is zero"),
-    ("find", 1, "some places could not be searched"),
-    ("which type whereis command", 1, "not found"),
-    ("pgrep pidof", 1, "no process matches"),
-    ("expr", 1, "the result is empty or zero"),
-    ("jq", 1, "the last value was false or null"),
-    ("jq", 5, "an error in the filter or its input"),
-    ("pytest", 1, "tests failed"),
-    ("pytest", 5, "no tests were collected"),
-    ("ls", 1, "some entries could not be read"),
-    ("ls", 2, "a named file does not exist or cannot be read"),
-    ("curl", 6, "the host name could not be resolved"),
-    ("curl", 7, "the connection failed"),
+/// What a code is to whoever asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Is {
+    /// What was asked about: no match, a difference, a test that is false.
+    Answer,
+    /// A failure that has a name.
+    Failure,
+}
+
+use Is::{Answer, Failure};
+
+/// Programs whose small codes mean something.
+const CODES: &[(&str, i32, Is, &str)] = &[
+    ("grep egrep fgrep zgrep rg ag ack git-grep", 1, Answer, "no match"),
+    ("grep egrep fgrep zgrep rg ag ack git-grep", 2, Failure, "an error, possibly besides matches"),
+    ("diff colordiff zdiff sdiff", 1, Answer, "the files differ"),
+    ("diff colordiff zdiff sdiff", 2, Failure, "an error: the files could not be compared"),
+    ("cmp", 1, Answer, "the files differ"),
+    ("cmp", 2, Failure, "an error: the files could not be compared"),
+    ("git-diff", 1, Answer, "there are differences"),
+    ("test [ [[", 1, Answer, "the test is false"),
+    ("test [ [[", 2, Failure, "an error in the expression"),
+    ("((", 1, Answer, "the result is zero"),
+    ("find", 1, Failure, "some places could not be searched"),
+    ("which type whereis command-v", 1, Answer, "not found"),
+    ("pgrep pidof", 1, Answer, "no process matches"),
+    ("expr", 1, Answer, "the result is empty or zero"),
+    ("jq", 1, Answer, "the last value was false or null"),
+    ("jq", 5, Failure, "an error in the filter or its input"),
+    ("pytest", 1, Failure, "tests failed"),
+    ("pytest", 5, Failure, "no tests were collected"),
+    ("ls", 1, Failure, "some entries could not be read"),
+    ("ls", 2, Failure, "a named file does not exist or cannot be read"),
+    ("curl", 6, Failure, "the host name could not be resolved"),
+    ("curl", 7, Failure, "the connection failed"),
 ];
 
 /// Codes that the shell itself gives.
@@ -49,13 +61,20 @@ const SHELL: &[(i32, &str)] = &[
 /// `last_command` is the program of the last command of the last pipeline, as
 /// [`super::Analysis::last_command`] names it (`git diff` is `git-diff`).
 pub fn meaning(last_command: &str, code: i32) -> Option<&'static str> {
-    let name = last_command.rsplit('/').next().unwrap_or_default();
-    ANSWERS
-        .iter()
-        .find(|(names, answer, _)| *answer == code && names.split(' ').any(|listed| listed == name))
+    row(last_command, code)
         .map(|(.., what)| *what)
         .or_else(|| SHELL.iter().find(|(answer, _)| *answer == code).map(|(_, what)| *what))
         .or_else(|| (code > 128 && code <= 192).then_some("ended by a signal"))
+}
+
+/// Whether `code` of `last_command` only says what was asked, so that nothing failed.
+pub fn is_answer(last_command: &str, code: i32) -> bool {
+    row(last_command, code).is_some_and(|(_, _, is, _)| *is == Answer)
+}
+
+fn row(last_command: &str, code: i32) -> Option<&'static (&'static str, i32, Is, &'static str)> {
+    let name = last_command.rsplit('/').next().unwrap_or_default();
+    CODES.iter().find(|(names, listed, ..)| *listed == code && names.split(' ').any(|listed| listed == name))
 }
 
 #[cfg(test)]
@@ -81,5 +100,18 @@ mod tests {
         ] {
             assert_eq!(meaning(name, code), want, "{name} {code}");
         }
+    }
+    #[test]
+    fn only_an_answer_is_no_failure() {
+        for name in ["grep", "rg", "git-grep", "diff", "cmp", "git-diff", "test", "[", "[[", "which", "command-v"] {
+            assert!(is_answer(name, 1), "{name}");
+            assert!(!is_answer(name, 0) && !is_answer(name, 3), "{name}");
+        }
+        for (name, code) in
+            [("pytest", 1), ("find", 1), ("ls", 1), ("curl", 6), ("grep", 2), ("cat", 1), ("command", 1), ("make", 137)]
+        {
+            assert!(!is_answer(name, code), "{name} {code}");
+        }
+        assert_eq!(meaning("pytest", 1), Some("tests failed"));
     }
 }

@@ -1,7 +1,11 @@
 //! The environment of a command, rebuilt from what is known to be harmless.
 //!
 //! An allow-list: variables that make programs load code, and those that hold credentials, have too many names to be
-//! listed.
+//! listed. Of `PATH`, only what names a directory for certain is kept.
+
+use std::path::Path;
+
+use super::Access;
 
 /// Kept when they are set.
 const KEPT: &[&str] = &[
@@ -96,11 +100,40 @@ const SET: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
 ];
 
+/// Where programs are looked for when nothing else is left of `PATH`: an empty one means the working directory.
+const STANDARD_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// What of `vars` a command gets, and what it gets besides.
 pub fn environment(vars: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
     let kept = vars.into_iter().filter(|(name, _)| KEPT.contains(&name.as_str()) || name.starts_with("LC_"));
     let set = SET.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    kept.chain(set).collect()
+    let mut env: Vec<(String, String)> = kept.chain(set).collect();
+    if let Some((_, path)) = env.iter_mut().find(|(name, _)| name == "PATH") {
+        *path = path_without(path, &|_| false);
+    }
+    env
+}
+
+/// Narrows `env` to what `access` may use. What was judged by its name alone must be the program of that name, so where
+/// nothing is written, what lies `inside` the workspace is found by no bare name, nor by Python as a module. A builder
+/// keeps its virtual environment.
+pub fn narrow(env: &mut Vec<(String, String)>, access: Access, inside: &dyn Fn(&Path) -> bool) {
+    if access != Access::ReadOnly {
+        return;
+    }
+    match env.iter_mut().find(|(name, _)| name == "PATH") {
+        Some((_, path)) => *path = path_without(path, inside),
+        None => env.push(("PATH".to_owned(), STANDARD_PATH.to_owned())),
+    }
+    env.retain(|(name, _)| name != "PYTHONSAFEPATH");
+    env.push(("PYTHONSAFEPATH".to_owned(), "1".to_owned()));
+}
+
+/// A `PATH` without what is relative, and so another directory wherever a command stands, and without what is `left_out`.
+fn path_without(path: &str, left_out: &dyn Fn(&Path) -> bool) -> String {
+    let kept = |dir: &&str| dir.starts_with('/') && !left_out(Path::new(dir));
+    let kept: Vec<&str> = path.split(':').filter(kept).collect();
+    if kept.is_empty() { STANDARD_PATH.to_owned() } else { kept.join(":") }
 }
 
 #[cfg(test)]
@@ -132,5 +165,44 @@ mod tests {
             ["PATH", "LC_ALL", "PAGER", "GIT_PAGER", "MANPAGER", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS"]
         );
         assert!(got.contains(&("PAGER".to_owned(), "cat".to_owned())));
+    }
+
+    fn path_of(env: &[(String, String)]) -> &str {
+        env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, path)| path)
+    }
+
+    #[test]
+    fn programs_are_looked_for_in_certain_directories_alone() {
+        for (path, want) in [
+            ("/usr/bin:/bin", "/usr/bin:/bin"),
+            (".:/usr/bin", "/usr/bin"),
+            (":/usr/bin:", "/usr/bin"),
+            ("bin:/usr/bin:./tools:../x:~/bin", "/usr/bin"),
+            ("/w/.venv/bin:/usr/bin", "/w/.venv/bin:/usr/bin"),
+            (".", STANDARD_PATH),
+            ("", STANDARD_PATH),
+        ] {
+            let env = environment([("PATH".to_owned(), path.to_owned())]);
+            assert_eq!(path_of(&env), want, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_only_reads_finds_nothing_of_the_workspace_by_name() {
+        let inside = |dir: &Path| dir.starts_with("/w");
+        let env = || environment([("PATH".to_owned(), "/w/.venv/bin:/usr/bin:/w".to_owned())]);
+        let (mut reading, mut building) = (env(), env());
+        narrow(&mut reading, Access::ReadOnly, &inside);
+        narrow(&mut building, Access::Workspace, &inside);
+        assert_eq!(path_of(&reading), "/usr/bin");
+        assert!(reading.contains(&("PYTHONSAFEPATH".to_owned(), "1".to_owned())));
+        assert_eq!(path_of(&building), "/w/.venv/bin:/usr/bin:/w");
+        assert!(!building.iter().any(|(name, _)| name == "PYTHONSAFEPATH"));
+        let mut none = environment([]);
+        narrow(&mut none, Access::ReadOnly, &inside);
+        assert_eq!(path_of(&none), STANDARD_PATH);
+        let mut all = environment([("PATH".to_owned(), "/w/bin".to_owned())]);
+        narrow(&mut all, Access::ReadOnly, &inside);
+        assert_eq!(path_of(&all), STANDARD_PATH);
     }
 }

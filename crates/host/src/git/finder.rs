@@ -30,6 +30,8 @@ const INCLUDES: usize = 10;
 const INCLUDED: usize = 64;
 /// Repositories in one, itself counted. Default 64.
 const REPOSITORIES: usize = 64;
+/// Entries of one directory that are looked at for names. Default 10,000, some milliseconds.
+const ENTRIES: usize = 10_000;
 /// Directories that are looked at for the submodules of one repository.
 const MODULE_DIRECTORIES: usize = 1024;
 
@@ -68,6 +70,27 @@ impl Repositories for Finder {
             Arc::new(look.found)
         });
         Arc::clone(found)
+    }
+
+    fn has_python_module(&self, dir: &Path, names: &[&str]) -> bool {
+        let Ok(entries) = fs::read_dir(dir) else { return false };
+        let named = |name: &str| match name.split_once('.') {
+            Some((name, rest)) => {
+                let ending = rest.rsplit('.').next().unwrap_or_default();
+                names.contains(&name) && matches!(ending, "py" | "pyc" | "so" | "pyd")
+            }
+            // A directory without such a file yields to the module that is installed.
+            None => {
+                let inits = ["__init__.py", "__init__.pyc", "__init__.so"];
+                names.contains(&name) && inits.iter().any(|init| dir.join(name).join(init).exists())
+            }
+        };
+        // Where there is too much to look at, it is taken to be there.
+        let mut seen = 0;
+        entries.flatten().any(|entry| {
+            seen += 1;
+            seen > ENTRIES || entry.file_name().to_str().is_some_and(named)
+        })
     }
 }
 

@@ -137,8 +137,10 @@ impl Tool for Bash {
         let mut over = self.lay(&params, cx, &mut profile)?;
         let job = self.start(&params, cx, self.order(&params, cx, &command, profile), &mut over)?;
         if params.in_background() {
-            let text = format!("Started {} in the background. job_output reads and waits; its end is told.", job.id());
-            return Ok(Output::text(text).with_fact("job", job.id()).with_fact("sandbox", job.held().profile.as_str()));
+            let (id, held) = (job.id(), report::held(job.held()));
+            let text =
+                format!("Started {id} in the background. job_output reads and waits; its end is told.\n[{held}]");
+            return Ok(Output::text(text).with_fact("job", id).with_fact("sandbox", job.held().profile.as_str()));
         }
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
         if params.is_preview() {
@@ -257,11 +259,13 @@ impl Bash {
                 over.layers.clear();
                 let mut order = order;
                 order.profile.layers.clear();
-                let job = self.ground.start(cx, order)?;
+                let job = self.ground.start(cx, order).map_err(|second| without_layer(second, &error.message))?;
                 // It was the layers: there will not be any next time either.
                 over.bare = Some(self.ground.no_layers.get_or_init(|| error.message).clone());
                 Ok(job)
             }
+            // Over the bare roots rules do not hold; why there are no layers is why it is refused.
+            Err(error) => Err(over.bare.iter().fold(error, |error, why| without_layer(error, why))),
             started => started,
         }
     }
@@ -332,6 +336,14 @@ impl Bash {
     }
 }
 
+/// Why nothing was started over the bare roots, and why there was nothing else to start it over.
+fn without_layer(mut error: ToolError, why: &str) -> ToolError {
+    if error.code == code::NOT_CONFINED {
+        error.message = format!("{}; there is no layer: {why}", error.message);
+    }
+    error
+}
+
 /// An answer, and why git in it could not write the repository at `closed`, where that is what it says.
 fn with_reason(mut output: Output, closed: Option<&Path>) -> Output {
     let says = |text: &str, closed: &Path| {
@@ -375,7 +387,8 @@ fn foretold(job: &Job, exited: &Exited, command: &Command, settled: Result<Settl
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    text.push_str(&format!("[preview, without network: {}; nothing was changed]\n", report::ending(exited, last)));
+    let (ending, held) = (report::ending(exited, last), report::held(job.held()));
+    text.push_str(&format!("[preview, without network: {ending}; nothing was changed · {held}]\n"));
     let (settled, failed) = match settled {
         Ok(settled) => (settled, None),
         Err(error) => {

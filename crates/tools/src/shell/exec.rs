@@ -246,7 +246,7 @@ fn answer(job: &Job, exited: &Exited, settled: Settled) -> Result<Output, ToolEr
         _ => None,
     };
     let data = json!({"exit": exit, "stdout": text(&out), "stderr": text(&errors), "wall_ms": exited.wall_ms});
-    let mut said = format!("[{} · sandbox {}]", report::ending(exited, None), job.held().profile);
+    let mut said = format!("[{} · {}]", report::ending(exited, None), report::held(job.held()));
     settled.lines.iter().for_each(|line| said.extend(["\n", line]));
     for reached in job.hosts().iter().filter(|reached| reached.refused.is_some()) {
         let why = reached.refused.as_deref().unwrap_or_default();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nika_contract::{Cx, News, SessionState, ToolError, code, text};
 use nika_guard::bash::{ANY_HOST, Site};
-use nika_guard::profile::{Access, Profile, Repository};
+use nika_guard::profile::{Access, Profile, Repository, narrow};
 use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Permit};
 use nika_host::fs::Workspace;
 use nika_host::git::Finder;
@@ -148,6 +148,7 @@ impl Ground {
         if access == Access::Unconfined {
             return Ok(profile);
         }
+        narrow(&mut profile.env, access, &|dir| self.is_inside(dir));
         quiet_git(&mut profile.env, access == Access::ReadOnly);
         if permit.hides_by_rule() {
             // What a rule withholds is hidden from this call alone: found anew, as it is the rules' of this session.
@@ -192,6 +193,13 @@ impl Ground {
             configure_git(&mut profile.env, GIT_BESIDE_HIDDEN);
         }
         Ok(profile)
+    }
+
+    /// Whether a directory lies in a root, by its name or where its links lead.
+    fn is_inside(&self, dir: &Path) -> bool {
+        let real = std::fs::canonicalize(dir);
+        let in_a_root = |dir: &Path| self.files.roots().any(|root| dir.starts_with(root));
+        in_a_root(dir) || real.is_ok_and(|real| in_a_root(&real))
     }
 
     /// What git keeps elsewhere of roots that are linked worktrees. It belongs to them as the `.git` of others does, so
@@ -263,15 +271,36 @@ impl Ground {
     /// Whether rules leave a command only some of what it could change in the roots: then it runs over layers, which
     /// show what it changed before that counts.
     pub fn is_bounded(&self, permit: &Permit) -> bool {
-        self.files.roots().any(|root| permit.changes_left(&self.files.place(root.to_owned())) != ChangesLeft::All)
+        self.changes_left(permit).any(|left| left != ChangesLeft::All)
+    }
+
+    fn changes_left(&self, permit: &Permit) -> impl Iterator<Item = ChangesLeft> {
+        self.files.roots().map(|root| permit.changes_left(&self.files.place(root.to_owned())))
+    }
+
+    /// Whether what holds a command over the bare roots holds it to the rules, too. Whoever said yes to no sandbox said
+    /// it to all that rules would have asked about.
+    fn holds_to_rules(&self, permit: &Permit, access: Access) -> bool {
+        self.changes_left(permit).all(|left| match (left, access) {
+            (_, Access::ReadOnly) | (ChangesLeft::All, _) => true,
+            (ChangesLeft::Asked, Access::Unconfined) => permit.answered_by().is_some(),
+            _ => false,
+        })
     }
 
     /// Starts a job under its permit.
     pub fn start(&self, cx: &Cx<'_>, mut order: Order) -> Result<Arc<Job>, ToolError> {
-        if order.profile.access != Access::ReadOnly && order.profile.layers.is_empty() && self.is_bounded(cx.permit) {
+        if order.profile.layers.is_empty() && !self.holds_to_rules(cx.permit, order.profile.access) {
             let message = "rules leave only some of the paths here to be changed, and this command could change others";
-            return Err(ToolError::new(code::NOT_CONFINED, message)
-                .hint("run it in the foreground, where layers can be had; or where it changes nothing"));
+            let hint = if order.profile.access == Access::Unconfined {
+                "run it in the sandbox, over a layer that keeps to the rules"
+            } else if order.background {
+                "run it in the foreground, over a layer that keeps to the rules; `filesystem_mode: allow-list` lets it \
+                 change nothing, also in the background"
+            } else {
+                "it needs a layer, which keeps to the rules; `filesystem_mode: allow-list` lets it change nothing"
+            };
+            return Err(ToolError::new(code::NOT_CONFINED, message).hint(hint));
         }
         // What a person had to allow was allowed to this call; a file would hand it to every later one.
         order.output.spill =

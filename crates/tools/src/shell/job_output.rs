@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_guard::Effects;
-use nika_host::proc::{Chunk, Reading, State, Until};
+use nika_host::proc::{Chunk, Job, Reading, State, Until};
 use regex_automata::meta::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -107,11 +107,12 @@ impl Tool for JobOutput {
         let chunk = read.await.map_err(|error| ToolError::new(code::BUG, format!("reading failed: {error}")))?;
         cx.check_cancelled()?;
         known().insert(params.job_id.clone(), chunk.next);
-        Ok(answer(&params.job_id, &chunk, filter.as_ref(), job.summary().spilled.map(|(path, _)| path)))
+        Ok(answer(&job, &chunk, filter.as_ref()))
     }
 }
 
-fn answer(id: &str, chunk: &Chunk, filter: Option<&Regex>, spilled: Option<std::path::PathBuf>) -> Output {
+fn answer(job: &Job, chunk: &Chunk, filter: Option<&Regex>) -> Output {
+    let (id, spilled) = (job.id(), job.summary().spilled.map(|(path, _)| path));
     let text = String::from_utf8_lossy(&chunk.bytes);
     let mut shown = match filter {
         None => text.into_owned(),
@@ -127,6 +128,7 @@ fn answer(id: &str, chunk: &Chunk, filter: Option<&Regex>, spilled: Option<std::
         State::Waiting => format!("{id} waits for input: job_input writes to it"),
         State::Ended(exited) => format!("{id} ended: {}", report::ending(exited, None)),
     }];
+    parts.push(report::held(job.held()));
     if chunk.skipped > 0 {
         parts.push(format!("{} bytes before this were not kept", chunk.skipped));
     }
@@ -141,6 +143,7 @@ fn answer(id: &str, chunk: &Chunk, filter: Option<&Regex>, spilled: Option<std::
         .with_fact("job", id)
         .with_fact("next", chunk.next)
         .with_fact("ended", ended)
+        .with_fact("sandbox", job.held().profile.as_str())
 }
 
 const EXAMPLES: &[Example] = &[Example {

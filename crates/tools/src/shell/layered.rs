@@ -5,6 +5,7 @@
 //! | it ended, whatever its status, or its time was up | all that it changed |
 //! | it changed what may become code or policy | the rest; that is kept beside and named |
 //! | it changed what a rule denies | the rest; that is kept beside and named, and the command failed |
+//! | it changed what a rule asks about, and did not name it before | the same, as nobody was asked |
 //! | somebody else changed the same path meanwhile | the rest; the command's version is kept beside and named |
 //! | nobody wants the call any more | nothing |
 //!
@@ -14,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::{Code, Cx, Kind, ToolError, code};
 use nika_edit::{Limits, unified};
-use nika_guard::classify;
-use nika_guard::profile::Profile;
+use nika_guard::profile::{Access, Profile};
+use nika_guard::{Place, classify};
 use nika_host::fs::NotMade;
 use nika_host::overlay::{Applied, Bounds, Changes, Layer, LeftOut, NotApplied, What, mounts_below};
 
@@ -31,7 +32,7 @@ const SHOWN_BYTES: u64 = 1 << 20;
 /// Names of left-out paths in a result.
 const SHOWN_NAMES: usize = 10;
 /// How often what cannot be applied is set apart and the rest is tried again.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 6;
 
 /// What a command changed, for its result.
 #[derive(Debug, Default)]
@@ -58,8 +59,14 @@ impl Settled {
 /// Layers over all roots, and the profile that makes a command run over them; or why there are none.
 pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result<Vec<Layer>, String> {
     // Below an overlay, a change that others make is not always seen: a command that waits for a file would wait
-    // forever.
-    if ground.jobs.list(cx.permit, cx.session.id()).iter().any(|job| job.background || job.keep) {
+    // forever. A job that only reads makes none.
+    let session = cx.session.id();
+    let reads = |id: &str| {
+        let confined = ground.jobs.confinement(session, id);
+        confined.is_some_and(|(access, _)| access == Access::ReadOnly)
+    };
+    let mut jobs = ground.jobs.list(cx.permit, session).into_iter();
+    if jobs.any(|job| (job.background || job.keep) && !reads(&job.job)) {
         return Err("jobs run in the background, and may change files meanwhile".to_owned());
     }
     let mut layers = Vec::new();
@@ -126,6 +133,11 @@ pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, live
                         Err(NotApplied::Forbidden(places)) => (Why::Forbidden, places),
                         Err(NotApplied::Refused(error)) => return Err(NotMade::Refused(error)),
                     };
+                    // What is denied first, what nobody was asked about in the next round.
+                    let (why, places) = match why {
+                        Why::Forbidden => unasked(cx, &all, places),
+                        why => (why, places),
+                    };
                     let paths: Vec<PathBuf> = places.into_iter().map(|place| place.path).collect();
                     for (at, changes) in all.into_iter().enumerate() {
                         let root = changes.root(cx.permit).to_path_buf();
@@ -176,10 +188,10 @@ pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, live
         }
     };
     settled.left_out = left.len();
-    if left.iter().any(|left| left.why == Why::Forbidden) {
+    if left.iter().any(|left| matches!(left.why, Why::Forbidden | Why::Unasked)) {
         settled.failed = Some(code::PERMISSION_DENIED);
     }
-    for why in [Why::Guarded, Why::Forbidden, Why::Conflict] {
+    for why in [Why::Guarded, Why::Forbidden, Why::Unasked, Why::Conflict] {
         let of: Vec<&Left> = left.iter().filter(|left| left.why == why).collect();
         if of.is_empty() {
             continue;
@@ -213,6 +225,7 @@ fn places(words: &str, places: &[PathBuf]) -> String {
 enum Why {
     Guarded,
     Forbidden,
+    Unasked,
     Conflict,
 }
 
@@ -221,9 +234,22 @@ impl Why {
         match self {
             Why::Guarded => "as it may become code or policy",
             Why::Forbidden => "as a rule denies it",
+            Why::Unasked => "as a rule has it asked about, and the command line did not name it",
             Why::Conflict => "as others changed it meanwhile",
         }
     }
+}
+
+/// Of `places`, which rules keep from being changed, those that are denied; where there are none, those that a rule
+/// would have asked about.
+fn unasked(cx: &Cx<'_>, all: &[Changes<'_>], places: Vec<Place>) -> (Why, Vec<Place>) {
+    let is_directory = |place: &Place| {
+        let entries = || all.iter().flat_map(|changes| &changes.entries);
+        entries().any(|entry| entry.path == place.path && entry.kind == Kind::Directory)
+    };
+    let (asked, denied): (Vec<Place>, Vec<Place>) =
+        places.into_iter().partition(|place| cx.permit.would_ask_about_change(place, is_directory(place)));
+    if denied.is_empty() { (Why::Unasked, asked) } else { (Why::Forbidden, denied) }
 }
 
 fn line(settled: &Settled, applied: &Applied) -> Option<String> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_guard::profile::Access;
 use nika_guard::{Effect, Effects, Exec, ExecKind};
-use nika_host::proc::{Code, Evaluated, Language, Outcome as ReplOutcome, Repls};
+use nika_host::proc::{Code, Evaluated, Held, Language, Outcome as ReplOutcome, Repls};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -78,7 +78,11 @@ impl Tool for Repl {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let profile = self.ground.profile(cx.permit, cx.session, Access::Workspace)?;
+        // It lives from call to call, so no layer can show what one call changed.
+        let bounded = self.ground.is_bounded(cx.permit);
+        let most = if bounded { Access::ReadOnly } else { Access::Workspace };
+        let profile = self.ground.profile(cx.permit, cx.session, most)?;
+        let jobs = Arc::clone(&self.ground.jobs);
         let (repls, permit, cancel) = (Arc::clone(&self.repls), Arc::clone(cx.permit), cx.cancel.clone());
         let (session, timeout) = (cx.session.id().to_owned(), params.timeout_ms.unwrap_or(DEFAULT_MS));
         let language = params.language.language();
@@ -95,7 +99,12 @@ impl Tool for Repl {
         });
         let evaluated = evaluating.await.map_err(|error| ToolError::new(code::BUG, format!("it failed: {error}")))?;
         self.ground.look_again();
-        evaluated.map(|evaluated| answer(&evaluated, language)).map_err(|error| {
+        let held = |id: &str| jobs.job(cx.permit, cx.session.id(), id).map(|job| job.held().clone());
+        let answered = |evaluated: Evaluated| {
+            let held = held(&evaluated.job);
+            answer(&evaluated, language, held.as_ref(), most, bounded)
+        };
+        evaluated.map(answered).map_err(|error| {
             start_error(&error).hint(format!("the interpreter is `{}`; it must be installed", language.program()))
         })
     }
@@ -111,7 +120,7 @@ impl Interpreter {
     }
 }
 
-fn answer(evaluated: &Evaluated, language: Language) -> Output {
+fn answer(evaluated: &Evaluated, language: Language, held: Option<&Held>, most: Access, bounded: bool) -> Output {
     let mut text = report::ends(&evaluated.head, evaluated.omitted, &evaluated.tail);
     let line = |text: &mut String, more: &str| {
         if !text.is_empty() && !text.ends_with('\n') {
@@ -129,8 +138,16 @@ fn answer(evaluated: &Evaluated, language: Language) -> Output {
         ReplOutcome::Lost(why) => (format!("the interpreter is gone and its state with it: {why}"), true),
     };
     let fresh = if evaluated.fresh { " · a new interpreter" } else { "" };
-    line(&mut text, &format!("[{} {state}{fresh}]", language.program()));
-    let mut output = Output::text(text).with_fact("job", evaluated.job.as_str()).with_fact("fresh", evaluated.fresh);
+    // An interpreter that is gone was held by what it was started under.
+    let sandbox = held.map_or_else(|| format!("sandbox {}", most.name()), report::held);
+    line(&mut text, &format!("[{} {state}{fresh} · {sandbox}]", language.program()));
+    if bounded {
+        line(&mut text, "[rules leave only some of the paths here to be changed: code here changes none of them]");
+    }
+    let mut output = Output::text(text)
+        .with_fact("job", evaluated.job.as_str())
+        .with_fact("fresh", evaluated.fresh)
+        .with_fact("sandbox", held.map_or(most.name(), |held| held.profile.as_str()));
     output.failed = failed.then_some(code::COMMAND_FAILED);
     output
 }

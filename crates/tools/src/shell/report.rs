@@ -50,12 +50,15 @@ pub(super) fn ends(head: &[u8], omitted: u64, tail: &[u8]) -> String {
     output(&summary)
 }
 
+/// What held a command: `sandbox workspace`, and what of that could not be had.
+pub(super) fn held(held: &Held) -> String {
+    let missing = if held.missing.is_empty() { String::new() } else { format!(" without {}", held.missing.join(", ")) };
+    format!("sandbox {}{missing}", held.profile)
+}
+
 /// The line below the output: `[exit 1: no match · in src · sandbox read-only]`.
 pub(super) fn footer(exited: &Exited, last_command: Option<&str>, cwd: &str, held: &Held) -> String {
-    let mut parts = vec![ending(exited, last_command), format!("in {cwd}"), format!("sandbox {}", held.profile)];
-    if !held.missing.is_empty() {
-        parts.push(format!("without {}", held.missing.join(", ")));
-    }
+    let mut parts = vec![ending(exited, last_command), format!("in {cwd}"), self::held(held)];
     if exited.left > 0 {
         parts.push(format!("{} processes still run", exited.left));
     }
@@ -99,7 +102,7 @@ pub(super) fn ending(exited: &Exited, last_command: Option<&str>) -> String {
 pub(super) fn failed(exited: &Exited, last_command: Option<&str>) -> bool {
     match (exited.killed_by, exited.how) {
         (None, How::Status(0)) => false,
-        (None, How::Status(1)) => last_command.and_then(|command| exit::meaning(command, 1)).is_none(),
+        (None, How::Status(status)) => !last_command.is_some_and(|command| exit::is_answer(command, status)),
         _ => true,
     }
 }

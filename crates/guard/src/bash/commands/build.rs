@@ -327,11 +327,14 @@ const CARGO_LOOK: super::effects::Opts = &[
     (Does::Read, "manifest-path"),
 ];
 
-/// Without the network only when told so; with it, it may resolve and fetch.
+/// Whoever resolves dependencies asks the compiler for its targets first, through the wrapper that `.cargo/config.toml`
+/// names.
 fn cargo_look(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.read_cwd();
-    if !parsed.has("offline frozen no-deps") {
-        judge.code(format!("`{}` may resolve dependencies; `--offline` only looks", parsed.path.join(" ")));
+    let resolves = parsed.path.last().is_none_or(|sub| sub != "metadata") || !parsed.has("no-deps");
+    if resolves {
+        let shown = parsed.path.join(" ");
+        judge.code(format!("`{shown}` runs the compiler's wrapper; `cargo metadata --no-deps` only looks"));
     }
 }
 
@@ -611,15 +614,13 @@ const INSTALLED: &str = "tsc eslint prettier jest vitest mocha ava tap nyc c8 ka
 
 fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
     let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
+    // `yarnPath` of `.yarnrc.yml`.
+    judge.code("the settings of the project name the program that yarn runs in its place");
     match words.as_slice() {
         [Some("-v" | "--version" | "--help" | "-h")] => {}
         [Some("list" | "why"), ..] if words.iter().all(Option::is_some) => {
             judge.read_cwd();
             outside(&parsed.operands, judge);
-            let known = |text: &str| YARN_LOOKS.contains(&text.split('=').next().unwrap_or_default());
-            if words.iter().flatten().any(|text| text.starts_with('-') && !known(text)) {
-                judge.code("an option may name the program that yarn runs in its place");
-            }
         }
         [
             Some(
@@ -642,22 +643,6 @@ fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
         _ => judge.net(None),
     }
 }
-
-const YARN_LOOKS: &[&str] = &[
-    "--depth",
-    "--pattern",
-    "--json",
-    "--silent",
-    "-s",
-    "--prod",
-    "--production",
-    "--no-progress",
-    "--recursive",
-    "-R",
-    "--all",
-    "-A",
-    "--peers",
-];
 
 const YARN_NET: &str = "add install remove up upgrade upgrade-interactive global publish dlx create login logout \
     npm outdated audit info link unlink \
@@ -741,15 +726,22 @@ const POETRY_OPTS: super::effects::Opts = &[
 ];
 
 const POETRY: &[Spec] = &[
-    looks(
-        "show",
-        &[
-            (Does::Flag, "t tree all a top-level T no-dev only-main no-truncate"),
-            (Does::Value, "with without only"),
-            (Does::NetFlag, "l latest o outdated"),
-        ],
-    ),
-    looks("check", &[(Does::Flag, "lock strict")]),
+    Spec {
+        check: Some(|parsed, judge| {
+            judge.read_cwd();
+            judge.code("runs the Python that the project brings");
+            outside(&parsed.operands, judge);
+        }),
+        ..looks(
+            "show",
+            &[
+                (Does::Flag, "t tree all a top-level T no-dev only-main no-truncate"),
+                (Does::Value, "with without only"),
+                (Does::NetFlag, "l latest o outdated"),
+            ],
+        )
+    },
+    runs("check"),
     with("env", &[], &[looks("info list", &[(Does::Flag, "p path e executable full-path")]), reaches("use remove")]),
     Spec {
         names: "version",
@@ -810,14 +802,21 @@ const BUNDLE: &[Spec] = &[
 ];
 
 const COMPOSER: &[Spec] = &[
-    looks(
-        "show info",
-        &[
-            (Does::Flag, "t tree i installed D direct N name-only P path s self p platform all no-dev"),
-            (Does::Value, "f format"),
-            (Does::NetFlag, "l latest o outdated a available"),
-        ],
-    ),
+    Spec {
+        check: Some(|parsed, judge| {
+            judge.read_cwd();
+            judge.code("plugins of the project are loaded first");
+            outside(&parsed.operands, judge);
+        }),
+        ..looks(
+            "show info",
+            &[
+                (Does::Flag, "t tree i installed D direct N name-only P path s self p platform all no-dev"),
+                (Does::Value, "f format"),
+                (Does::NetFlag, "l latest o outdated a available"),
+            ],
+        )
+    },
     // Plugins of the project are loaded first.
     runs("validate licenses depends why prohibits why-not suggests fund status"),
     runs("test run run-script dump-autoload dumpautoload lint check cs analyse check-platform-reqs"),

@@ -85,13 +85,14 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
         return;
     }
     let mut words = parsed.operands.iter();
-    let (mut file, mut text) = (None, String::new());
+    let (mut file, mut text, mut readonly) = (None, String::new(), false);
     while let Some(arg) = words.next() {
         match arg.exact() {
             // Both `-csv` and `--csv` are read.
             Some(option) if option.starts_with('-') && file.is_none() => {
                 let name = option.strip_prefix('-').filter(|rest| rest.starts_with('-')).unwrap_or(option);
                 if SHOWN.split(' ').any(|shown| shown == name) {
+                    readonly |= name == "-readonly";
                     continue;
                 }
                 match (name, words.next().and_then(Arg::exact)) {
@@ -133,7 +134,7 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
     if !plain {
         return judge.opaque("the database is not a file that is named");
     }
-    settle(&sql::read(&text), file, judge);
+    settle(&sql::read(&text), file, readonly, judge);
 }
 
 fn duckdb(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -187,19 +188,19 @@ fn duckdb(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         Some(_) => {
             if let Some(file) = file {
-                settle(&read, file, judge);
+                settle(&read, file, parsed.has("readonly"), judge);
             }
         }
     }
 }
 
-/// What SQL does to a database in a file.
-fn settle(read: &sql::Sql, file: &Arg, judge: &mut Judge<'_>) {
+/// What SQL does to a database in a file. To look into one that is not there makes it, unless `-readonly` says no.
+fn settle(read: &sql::Sql, file: &Arg, readonly: bool, judge: &mut Judge<'_>) {
     judge.read(file);
     if let Some(why) = &read.opaque {
         return judge.opaque(why.clone());
     }
-    if !read.reads_only() {
+    if !readonly || !read.reads_only() {
         judge.write(file);
     }
     // Reading verbs are allow-listed; a statement that writes may still call anything.
@@ -236,15 +237,14 @@ mod tests {
     #[test]
     fn files_that_are_only_read() {
         all_harmless(&[
-            "sqlite3 app.db 'SELECT * FROM users LIMIT 5'",
-            "sqlite3 app.db .tables",
-            "sqlite3 app.db \
-                .schema",
-            "sqlite3 -header -csv app.db 'SELECT count(*) FROM t'",
+            "sqlite3 -readonly app.db 'SELECT * FROM users LIMIT 5'",
+            "sqlite3 -readonly app.db .tables",
+            "sqlite3 --readonly app.db .schema",
+            "sqlite3 -readonly -header -csv app.db 'SELECT count(*) FROM t'",
             "sqlite3 --readonly data/app.db \
                 '.schema users'",
-            "sqlite3 app.db 'PRAGMA table_info(users);'",
-            "sqlite3 -separator , app.db 'select 1'",
+            "sqlite3 -readonly app.db 'PRAGMA table_info(users);'",
+            "sqlite3 -separator , -readonly app.db 'select 1'",
             "sqlite3 \
                 --version",
             "psql --version",
@@ -270,6 +270,9 @@ mod tests {
                 'db.x.find()'",
             "pg_dump app",
             "createdb x",
+            "sqlite3 new.db .schema",
+            "sqlite3 app.db 'SELECT 1'",
+            "duckdb app.db 'SELECT 1'",
             "sqlite3 app.db",
             "sqlite3 app.db 'DROP TABLE \
                 t'",

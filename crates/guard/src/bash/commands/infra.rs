@@ -247,6 +247,9 @@ fn provider(parsed: &Parsed, judge: &mut Judge<'_>) {
         .path
         .first()
         .is_some_and(|name| matches!(name.as_str(), "istioctl" | "argocd" | "velero" | "linkerd" | "flux"));
+    if only(parsed, "version -v -V help --help --version") && parsed.path.first().is_some_and(|name| name == "packer") {
+        return judge.code("loads the plugins that lie beside it first");
+    }
     if only(parsed, "--version --help") || (!asks && only(parsed, "version -v -V help")) {
         return;
     }

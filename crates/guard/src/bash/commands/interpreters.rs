@@ -6,7 +6,7 @@
 use super::super::judge::{Arg, Judge, Word};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_option};
 use super::special::program_file;
-use super::{effects, places};
+use super::{effects, places, shadowed};
 
 /// What an option of an interpreter does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -598,6 +598,9 @@ impl<'a> Reader<'a, '_, '_> {
         let Some(name) = module.exact() else { return self.judge.opaque("the module is not known") };
         // `coverage.__main__` and `pytest` alike; anything else below a package is not known.
         let row = MODULES.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
+        if let Some((Does::Json | Does::Program, _)) = row {
+            shadowed::check(name, self.judge);
+        }
         match row.map(|(does, _)| *does) {
             // The standard library and what was installed beside it reach the network, and a package of the
             // workspace is its code; which of them a name means cannot be seen from here.

@@ -21,6 +21,7 @@ mod places;
 mod response;
 mod runners;
 mod search;
+mod shadowed;
 mod shell;
 mod special;
 mod system;
@@ -32,6 +33,7 @@ mod text;
 mod toys;
 mod versions;
 mod wrappers;
+mod xml;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -94,8 +96,9 @@ const HELP_RUNS: &[&str] = &[
     "sls",
 ];
 
-/// Even their version comes after the project's own options and plugins: `.rspec` is a template that runs.
-const VERSION_RUNS: &[&str] = &["rspec", "rubocop", "jekyll", "cucumber", "ng"];
+/// Even their version comes after the project's own options and plugins: `.rspec` is a template that runs, and
+/// `.yarnrc.yml` names the program that is run in yarn's place.
+const VERSION_RUNS: &[&str] = &["rspec", "rubocop", "jekyll", "cucumber", "ng", "yarn", "composer", "packer"];
 
 /// Findings of commands with handling of their own.
 pub(super) const FINDINGS: &[Row] = special::FINDINGS;

@@ -121,7 +121,21 @@ const UV_OPTS: Opts = &[
 ];
 
 const UV: &[Spec] = &[
-    with("pip", &[], &[looks("list show freeze check tree", PIP_LOOK), reaches("install uninstall sync compile")]),
+    // Asks the Python of the project's environment, and that is a program of the project.
+    with(
+        "pip",
+        &[],
+        &[
+            Spec {
+                check: Some(|_, judge| {
+                    judge.read_cwd();
+                    judge.code("runs the Python that the project brings");
+                }),
+                ..looks("list show freeze check tree", PIP_LOOK)
+            },
+            reaches("install uninstall sync compile"),
+        ],
+    ),
     // Without `--frozen` it brings the lock file up to date.
     Spec {
         check: Some(|parsed, judge| match parsed.has("frozen") {
@@ -436,7 +450,6 @@ mod tests {
             "pip config list",
             "pip -V",
             "uv --version",
-            "uv pip list",
             "uv tree --frozen",
             "uv python list",
             "conda list",

@@ -78,6 +78,7 @@ pub(super) const SPECS: &[Spec] = &[
     raw("source .", source),
     raw("trap", trap),
     raw("exec", exec),
+    // `let` is the walker's; here it stands behind another program.
     raw("let getopts", |_, judge| judge.opaque("it evaluates and assigns")),
     raw("enable complete compopt bind fc coproc pushd popd suspend", |_, judge| {
         judge.opaque("a builtin that changes the shell");

@@ -300,7 +300,13 @@ pub(super) const SPECS: &[Spec] = &[
             ),
             (Value, "w width syntax-theme paging true-color max-line-length wrap-max-lines tabs"),
         ],
-        operands: Operands::Read,
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            read_all(parsed, judge);
+            if parsed.value("paging").and_then(Arg::exact) != Some("never") {
+                judge.code("the configuration of the repository names its pager");
+            }
+        }),
         ..PLAIN
     },
     Spec {
@@ -489,7 +495,7 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(fetch_or_read),
         ..PLAIN
     },
-    Spec { names: "xmlstarlet", operands: Operands::Sub, subs: XMLSTARLET, ..PLAIN },
+    Spec { names: "xmlstarlet", operands: Operands::Sub, subs: super::xml::XMLSTARLET, ..PLAIN },
     reader(
         "csvlook",
         &[
@@ -716,55 +722,6 @@ const CSV_FLAGS: (Does, &str) = (
      I no-inference",
 );
 
-const XMLSTARLET: &[Spec] = &[
-    Spec {
-        names: "sel select",
-        opts: &[
-            (
-                Flag,
-                "t template n nl b break f inp-name C comp R root T text I indent Q quiet D xml-decl B noblanks else",
-            ),
-            (Value, "m match v value-of c copy-of o output i if elif e elem a attr s sort E encode N"),
-        ],
-        operands: Operands::Custom,
-        check: Some(fetch_or_read),
-        ..PLAIN
-    },
-    Spec {
-        names: "ed edit",
-        opts: &[
-            (Flag, "P pf S ps O omit-decl"),
-            (Value, "d delete u update v value i insert a append s subnode t type n name x expr r rename N"),
-            (Flag, "L inplace"),
-        ],
-        operands: Operands::Custom,
-        check: Some(|parsed, judge| match parsed.has("L inplace") {
-            true => parsed.operands.iter().for_each(|file| judge.write(file)),
-            false => fetch_or_read(parsed, judge),
-        }),
-        ..PLAIN
-    },
-    Spec {
-        names: "fo format",
-        opts: &[
-            (Flag, "n noindent t indent-tab o omit-decl D dropdtd R recover C nocdata N nsclean Q quiet H html"),
-            (Value, "s indent-spaces e encode"),
-        ],
-        operands: Operands::Custom,
-        check: Some(fetch_or_read),
-        ..PLAIN
-    },
-    Spec {
-        names: "val validate",
-        opts: &[(Flag, "w well-formed e err S stop q quiet b list-bad g list-good"), (Does::Read, "s xsd r relaxng")],
-        operands: Operands::Custom,
-        check: Some(fetch_or_read),
-        ..PLAIN
-    },
-    Spec { names: "el elements", opts: &[(Flag, "a u v"), (Maybe, "d")], operands: Operands::Read, ..PLAIN },
-    Spec { names: "esc escape unesc unescape", operands: Operands::Words, closed: true, ..PLAIN },
-];
-
 const XSV: &[Spec] = &[
     Spec {
         names: "count headers stats table frequency slice sample flatten",
@@ -853,7 +810,7 @@ fn tree_if_recursive(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 /// Operands with a scheme are fetched.
-fn fetch_or_read(parsed: &Parsed, judge: &mut Judge<'_>) {
+pub(super) fn fetch_or_read(parsed: &Parsed, judge: &mut Judge<'_>) {
     parsed.operands.iter().for_each(|file| spec::read(file, judge));
 }
 

@@ -266,17 +266,22 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
             continue;
         }
         let Some((name, _)) = known.split_once('=') else { break };
-        match names::meaning(name) {
-            Meaning::Harmless => {}
-            Meaning::Setting => judge.code(format!("it sets `{name}` for the programs that follow")),
-            Meaning::Rewires => judge.opaque(format!("it sets `{name}`, which decides what runs")),
-        }
+        sets(name, judge);
         words = rest;
     }
     if empties && words.iter().any(may_start_git) {
         judge.opaque("git in an empty environment runs what a repository names");
     }
     inside(words, judge);
+}
+
+/// It sets a variable for the programs behind it.
+fn sets(name: &str, judge: &mut Judge<'_>) {
+    match names::meaning(name) {
+        Meaning::Harmless => {}
+        Meaning::Setting => judge.code(format!("it sets `{name}` for the programs that follow")),
+        Meaning::Rewires => judge.opaque(format!("it sets `{name}`, which decides what runs")),
+    }
 }
 
 /// Whether a word behind `env -i` may have git started: its name, a script, a program that starts others.
@@ -411,6 +416,12 @@ fn applet(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// The command with words from standard input behind it, or in the place of `{}`.
 fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
     let mut words = parsed.operands.clone();
+    for (_, name) in parsed.opts.iter().filter(|(option, _)| option == "process-slot-var") {
+        match name.as_ref().and_then(Arg::exact) {
+            Some(name) => sets(name, judge),
+            None => judge.opaque("which variable is set is not known"),
+        }
+    }
     let replaces = parsed.value("I").and_then(Arg::exact).or_else(|| {
         let given = parsed.value("i replace").and_then(Arg::exact);
         parsed.has("i replace").then_some(given.unwrap_or("{}"))
@@ -420,8 +431,10 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.opaque("`-I` beside `-L` or `-n` of xargs");
     }
     let span = judge.span.clone();
+    let delimiter = parsed.has("d delimiter").then(|| parsed.value("d delimiter").and_then(Arg::exact).unwrap_or(""));
     let names = |splits: bool| match &judge.stdin {
-        Stdin::Pipe { from, .. } if !parsed.has("a arg-file d delimiter") => {
+        // Split at ends of lines, it gives the words that blanks give, or fewer.
+        Stdin::Pipe { from, .. } if !parsed.has("a arg-file") && delimiter.is_none_or(|end| end == "\\n") => {
             listed(from, splits, splits && !parsed.has("0 null"))
         }
         _ => unknown_names(splits),

@@ -46,6 +46,31 @@ pub(super) fn cut_pattern(pattern: &str, prefix: &str, edit: &str) -> Option<Val
         .then(|| Value::Pattern { pattern: left.to_owned(), prefix: prefix.to_owned() })
 }
 
+/// Whether the code that the script ends with is that of its last command, so far as a code of 1 goes. `named` are the
+/// programs of all its commands.
+pub(in super::super) fn ends_with_its_last(script: &Script, named: &[String]) -> bool {
+    const QUIET: &[&str] = &["cd", "echo", "printf", "true", ":", "pwd", "set", "export"];
+    let quiet = |stage: &Command| {
+        let name = name_of(stage);
+        QUIET.contains(&name.as_str()) || super::super::exit::is_answer(&name, 1)
+    };
+    let Some((item, before)) = script.items.split_last() else { return true };
+    let chain: Vec<&Pipeline> = std::iter::once(&item.first).chain(item.rest.iter().map(|(_, next)| next)).collect();
+    let Some((last, earlier)) = chain.split_last() else { return true };
+    let on_success = item.rest.last().is_some_and(|(and, _)| *and);
+    let named = |names: &[&str]| named.iter().any(|name| names.contains(&name.as_str()));
+    // What `set` may have turned on: the first failure ends the script, or any stage of a pipe counts.
+    let strict = named(&["set"]);
+    let all = |item: &Item| {
+        let rest = item.rest.iter().map(|(_, next)| next);
+        std::iter::once(&item.first).chain(rest).all(|next| next.stages.iter().all(quiet))
+    };
+    last.bangs % 2 == 0
+        && (!on_success || earlier.iter().all(|pipeline| pipeline.stages.last().is_none_or(quiet)))
+        && (!strict || before.iter().all(all) && last.stages.iter().rev().skip(1).all(quiet))
+        && !named(&["exit", "return", "exec"])
+}
+
 /// Whether the script is one command, which is not turned around.
 pub(super) fn is_one_command(script: &Script) -> bool {
     matches!(script.items.as_slice(), [item]

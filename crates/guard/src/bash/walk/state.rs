@@ -48,6 +48,21 @@ impl<'a> Walker<'a> {
                 }
                 true
             }
+            "let" => {
+                let texts: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();
+                match texts.filter(|texts| texts.iter().all(|text| text.chars().all(in_sums))) {
+                    Some(texts) => {
+                        for text in texts {
+                            self.arith(&[Part::Plain(text.to_owned())], state, span);
+                        }
+                    }
+                    None => {
+                        report.facts.push(Fact::Opaque("it evaluates a text that is not known".to_owned()));
+                        state.vars.clear();
+                    }
+                }
+                true
+            }
             name if is_declaration(name) => {
                 self.declare(name, args.get(1..).unwrap_or_default(), state, report);
                 true
@@ -153,7 +168,7 @@ impl<'a> Walker<'a> {
                 }
                 // Without a value, one that was assigned before.
                 Meaning::Setting if exports && args.first().and_then(Arg::exact) != Some("-n") => {
-                    report.facts.push(Fact::Code(format!("it sets `{variable}` for the programs that follow")));
+                    report.facts.push(Fact::Code(format!("it sets `{variable}{EXPORTED}")));
                 }
                 _ => {}
             }
@@ -174,6 +189,10 @@ impl<'a> Walker<'a> {
     pub(super) fn forget_by(&mut self, program: &str, args: &[Arg], stdin: &Stdin, state: &mut State) {
         if matches!(program, "set" | "shift" | "getopts") {
             state.positional = None;
+        }
+        // Without a text to run, traps are only shown or taken away.
+        if program == "trap" && matches!(args.get(1).and_then(Arg::exact), Some("-" | "" | "-p" | "-l")) {
+            return;
         }
         if matches!(program, "eval" | "source" | "." | "trap") {
             state.vars.clear();

@@ -10,6 +10,11 @@ pub(super) fn constant(parts: &[Part]) -> Option<i64> {
     rest.iter().all(u8::is_ascii_whitespace).then_some(value)
 }
 
+/// Characters of sums that hold nothing but names, numbers and operators.
+pub(super) fn in_sums(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_ =+-*/%()<>!&|^~?:,".contains(c)
+}
+
 /// Products that are added and taken off.
 pub(super) fn sum(rest: &mut &[u8], depth: usize) -> Option<i64> {
     let mut value = product(rest, depth)?;

@@ -117,6 +117,21 @@ fn a_file_of_the_workspace_that_the_person_includes_is_not_theirs() {
 }
 
 #[test]
+fn what_python_would_load_from_a_directory_is_seen() {
+    let scene = Scene::new();
+    let finder = Finder::new(&[], vec![scene.root()]);
+    let has = |name| finder.has_python_module(&scene.root(), &[name]);
+    scene.write("repo/json/data.txt", "x\n");
+    scene.write("repo/types.ts", "x\n");
+    assert!(!has("json") && !has("types") && !has("argparse"), "a plain directory yields to what is installed");
+    scene.write("repo/json/__init__.py", "");
+    scene.write("repo/argparse.py", "");
+    scene.write("repo/zlib.cpython-311-x86_64-linux-gnu.so", "");
+    assert!(has("json") && has("argparse") && has("zlib") && !has("types"));
+    assert!(!finder.has_python_module(&scene.root().join("none"), &["json"]));
+}
+
+#[test]
 fn the_repository_above_and_the_one_that_a_file_names_are_found() {
     let scene = Scene::new();
     scene.git("", &["config", "filter.x.clean", "x"]);

@@ -12,8 +12,6 @@ fn what_only_prints() {
         "cargo --list",
         "cargo metadata --no-deps \
             --format-version 1",
-        "cargo metadata --offline --format-version=1",
-        "cargo tree --offline",
         "cargo \
             locate-project",
         "cargo pkgid",
@@ -53,23 +51,15 @@ fn what_only_prints() {
         "npm \
             --help",
         "npm why x",
-        "yarn --version",
-        "yarn list",
-        "yarn why x",
         "pnpm --version",
         "pnpm \
             ls",
         "pnpm list --depth 0",
         "bun --version",
         "poetry --version",
-        "poetry show",
-        "poetry show --tree",
-        "poetry check",
         "poetry env info",
         "bundle \
             --version",
-        "composer --version",
-        "composer show",
         "dotnet --version",
         "dotnet \
             --info",
@@ -121,6 +111,28 @@ fn what_only_prints() {
             --version",
         "meson --version",
     ]);
+}
+
+#[test]
+fn what_prints_by_a_program_of_the_project_does_not_only_print() {
+    none_harmless(&[
+        "cargo metadata --offline --format-version=1",
+        "cargo tree --offline",
+        "yarn --version",
+        "yarn list",
+        "yarn why x",
+        "poetry show",
+        "poetry show --tree",
+        "poetry check",
+        "composer --version",
+        "composer show",
+        "yarn -v",
+        "yarn --help",
+        "uv pip freeze",
+        "packer version",
+        "delta a b",
+    ]);
+    all_harmless(&["cargo metadata --no-deps", "rustc -V", "cargo --version", "delta --paging never a b"]);
 }
 
 #[test]

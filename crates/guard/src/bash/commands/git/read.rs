@@ -166,8 +166,8 @@ pub(super) const SUBS: &[Spec] = &[
             (Flag, "b root show-stats s l t f show-name n show-number e show-email p porcelain line-porcelain"),
             (Flag, "incremental c w color-lines color-by-age no-progress progress minimal"),
             (Maybe, "M C abbrev score-debug"),
-            (Value, "L S since reverse date encoding ignore-rev diff-algorithm"),
-            (Read, "contents ignore-revs-file"),
+            (Value, "L since reverse date encoding ignore-rev diff-algorithm"),
+            (Read, "S contents ignore-revs-file"),
         ],
     ),
     Spec {
@@ -210,8 +210,7 @@ pub(super) const SUBS: &[Spec] = &[
             (Flag, "recurse-submodules debug sparse resolve-undo"),
             (Maybe, "abbrev"),
             (Value, "x exclude with-tree format"),
-            (Read, "X exclude-from"),
-            (Value, "exclude-per-directory"),
+            (Read, "X exclude-from exclude-per-directory"),
         ],
     ),
     reader(
@@ -378,7 +377,8 @@ pub(super) const SUBS: &[Spec] = &[
 /// Reads the repository. `REVISION:PATH` names a file, which may be a secret that was committed.
 fn revisions(parsed: &Parsed, judge: &mut Judge<'_>) {
     reads(parsed, judge);
-    if parsed.path.iter().any(|name| name == "ls-remote") {
+    // `--get-url` only says what the configuration makes of a name.
+    if parsed.path.iter().any(|name| name == "ls-remote") && own(parsed, "get-url").is_none() {
         super::reaches(parsed.operands.first(), judge);
     }
     for arg in &parsed.operands {
