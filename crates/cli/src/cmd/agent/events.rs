@@ -93,12 +93,15 @@ pub fn object(session: &str, ended: &Ended) -> Value {
     })
 }
 
-/// The same object for a run that could not be done; without a session where it did not come so far.
+/// The same object for a run that could not be done; without a session where it did not come so far. Why stands where
+/// every command's failure has it, too.
 pub fn fault(session: Option<&str>, error: &ToolError) -> Value {
     json!({
         "event": "ended",
         "ok": false,
         "code": error.code.to_string(),
+        "message": error.message,
+        "hint": error.hint,
         "session": session,
         "answer": null,
         "structured": null,
