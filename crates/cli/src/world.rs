@@ -114,9 +114,12 @@ fn programs(path: &str, roots: &[PathBuf]) -> String {
     let below = |dir: &Path| roots.iter().any(|root| dir.starts_with(root));
     let apart = |entry: &&str| {
         let dir = Path::new(*entry);
-        // One that is not there yet may be made, below what is.
-        let real = dir.ancestors().find_map(|dir| std::fs::canonicalize(dir).ok());
-        dir.is_absolute() && !below(dir) && !real.is_some_and(|dir| below(&dir))
+        // One that is not there yet may be made, below what is; where a link leads to nothing, nobody knows where.
+        let real = dir.ancestors().find_map(|dir| match std::fs::canonicalize(dir) {
+            Ok(real) => Some(Some(real)),
+            Err(_) => dir.is_symlink().then_some(None),
+        });
+        dir.is_absolute() && !below(dir) && real.flatten().is_some_and(|dir| !below(&dir))
     };
     let entries: Vec<&str> = path.split(':').filter(apart).collect();
     if entries.is_empty() { SYSTEM_PROGRAMS.to_owned() } else { entries.join(":") }
@@ -134,6 +137,7 @@ mod tests {
             std::fs::create_dir_all(base.join(dir)).expect("made");
         }
         std::os::unix::fs::symlink(base.join("work/.venv"), base.join("venv")).expect("a link");
+        std::os::unix::fs::symlink(base.join("work/target/bin"), base.join("unbuilt")).expect("a link");
         let at = |name: &str| base.join(name).to_str().expect("text").to_owned();
         let roots = [base.join("work"), PathBuf::from("/srv/other")];
         for (entry, stays) in [
@@ -146,6 +150,8 @@ mod tests {
             (at("work-tools/../work/.venv/bin"), false),
             (at("venv/bin"), false),
             (at("venv/not/there"), false),
+            (at("unbuilt"), false),
+            (at("unbuilt/bin"), false),
             ("/srv/other/bin".into(), false),
             (at("work-tools/bin"), true),
             (at("not/there"), true),

@@ -228,7 +228,7 @@ async fn rounds(
             cx.check_cancelled()?;
             tests.push(test(child, &checking, command, cx).await?);
         }
-        ledger.tested(&worked, ledger.changes(child, cx).await);
+        ledger.tested(worked.as_ref(), ledger.changes(child, cx).await);
         let done = ended.why.error();
         let passed = done.is_none() && tests.iter().all(|test| test.passed);
         let more = Worked { passed, tests, rounds: round, asked: Vec::new() };
@@ -354,15 +354,17 @@ impl Ledger {
         Ok(Ledger { git: Some(git), before: before.into_iter().collect(), by_tests: BTreeSet::new() })
     }
 
-    /// What is changed now, as far as that is looked at. What cannot be said now is asked again at the end.
-    async fn changes(&self, child: &Child, cx: &Cx<'_>) -> BTreeSet<PathBuf> {
-        let Some(git) = &self.git else { return BTreeSet::new() };
-        changes(git, &child.root(), cx).await.unwrap_or_default().into_iter().collect()
+    /// What is changed now, where that is looked at and can be said. At the end it is asked again.
+    async fn changes(&self, child: &Child, cx: &Cx<'_>) -> Option<BTreeSet<PathBuf>> {
+        Some(changes(self.git.as_ref()?, &child.root(), cx).await.ok()?.into_iter().collect())
     }
 
-    /// Notes what the tests have changed: what is changed now and was not when the agent had ended.
-    fn tested(&mut self, worked: &BTreeSet<PathBuf>, now: BTreeSet<PathBuf>) {
-        self.by_tests.extend(now.into_iter().filter(|path| !worked.contains(path)));
+    /// Notes what the tests have changed: what is changed now and was not when the agent had ended. Where one of the two
+    /// is unknown, all counts as the agent's.
+    fn tested(&mut self, worked: Option<&BTreeSet<PathBuf>>, now: Option<BTreeSet<PathBuf>>) {
+        if let (Some(worked), Some(now)) = (worked, now) {
+            self.by_tests.extend(now.into_iter().filter(|path| !worked.contains(path)));
+        }
     }
 
     /// Commits what the packet says.

@@ -84,11 +84,14 @@ fn a_get_goes_where_it_is_led_and_leaves_its_keys_behind() {
     let first = server("127.0.0.1:0", |_| {
         vec![("/", leads("301 Moved Permanently", "/next?a=1")), ("/next?a=1", leads("302 Found", &end))]
     });
-    let (_, ran) = fetch(&format!("{{url: '{}', headers: {SECRET}}}", first.url("/")), "", &[&first, &other]);
+    let (_, ran) =
+        fetch(&format!("{{url: '{}', headers: {SECRET}, body: token}}", first.url("/")), "", &[&first, &other]);
     ran.exits(0).says("got: the end");
+    assert!(first.heads().iter().all(|head| head.to_lowercase().contains("content-length: 5")), "{:?}", first.heads());
     assert!(first.heads().iter().all(|head| head.to_lowercase().contains("x-key: hunter2")), "{:?}", first.heads());
     let asked = other.heads().join("").to_lowercase();
     assert!(asked.contains("accept: text/plain") && !asked.contains("hunter2"), "{asked}");
+    assert!(!asked.contains("content-length"), "{asked}");
 }
 
 #[test]

@@ -531,11 +531,19 @@ fn changed(pool: &Weak<Pool>, name: &str) {
     let name = name.to_owned();
     tokio::spawn(async move {
         let Ok(slot) = pool.slot(&name) else { return };
-        // A failure is met by the next call, and told there.
-        while pool.connection(&name, &Line::nobody()).await.is_ok() && slot.is_stale() {
-            tokio::time::sleep(AGAIN).await;
+        loop {
+            // A failure is met by the next call, and told there.
+            let reached = pool.connection(&name, &Line::nobody()).await.is_ok();
+            if reached && slot.is_stale() {
+                tokio::time::sleep(AGAIN).await;
+                continue;
+            }
+            slot.asked();
+            // What the server said between the last look and this is asked for, too.
+            if !(reached && slot.is_stale() && slot.wants_asking()) {
+                return;
+            }
         }
-        slot.asked();
     });
 }
 

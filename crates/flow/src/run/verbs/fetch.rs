@@ -31,7 +31,7 @@ pub(super) async fn fetch(hands: &Hands, order: &Order) -> Result<Made, Unmade> 
         return Ok(Made { call: Some(call), ..Made::of(page(value(output), url)?) });
     }
     there(hands, REQUEST)?;
-    let mut headers = headers.clone();
+    let (mut headers, mut body) = (headers.clone(), body.as_ref());
     let mut asked = vec![url.clone()];
     // `answer` takes whatever comes, also a redirect.
     let follows = gets && *read != FetchRead::Answer;
@@ -39,7 +39,7 @@ pub(super) async fn fetch(hands: &Hands, order: &Order) -> Result<Made, Unmade> 
         let here = asked.last().expect("the first is there");
         // Only the last of several calls ends the task, so none of them bears the task's own name.
         let origin = if follows { format!("{}>{}", order.origin, asked.len()) } else { order.origin.clone() };
-        let request = request(here, method, &headers, body.as_ref());
+        let request = request(here, method, &headers, body);
         let (output, call) = hands.made(order, &origin, REQUEST, request).await?;
         let to = leads_to(&output);
         let answer = value(output);
@@ -49,6 +49,7 @@ pub(super) async fn fetch(hands: &Hands, order: &Order) -> Result<Made, Unmade> 
                 may_follow(&asked, &to)?;
                 if origin_of(here) != origin_of(&to) {
                     headers.retain(|(name, _)| GO_ALONG.contains(&name.to_ascii_lowercase().as_str()));
+                    body = None;
                 }
                 asked.push(to);
             }
