@@ -284,3 +284,10 @@ fn editors_get_a_schema_of_the_language() {
     assert_eq!(&printed.json(), schema);
     world().run(&["check", "--schema", "a.yaml"]).exits(2);
 }
+
+#[test]
+fn a_key_that_is_missing_is_named_in_what_would_help() {
+    let scene = world().file("w.yaml", "schema: nika/workflow@1\ntaskz: [{id: a, infer: hi}]\n");
+    let ran = scene.run(&["check", "w.yaml"]);
+    ran.exits(1).says("a workflow has no `tasks`").says("add `tasks:`").says("did you mean `tasks`?");
+}

@@ -100,7 +100,8 @@ impl Reader {
             if !there {
                 let at = fields.entry(key.name).map_or(node.at, |(name, _)| name.at);
                 let message = format!("{} has no `{}`", shape.what, key.name);
-                self.findings.push(Finding::error(code::FLOW_SHAPE, at, message).suggest(key.says));
+                let add = format!("add `{}:`. {}", key.name, key.says);
+                self.findings.push(Finding::error(code::FLOW_SHAPE, at, message).suggest(add));
             }
         }
         Some(fields)
