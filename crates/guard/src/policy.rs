@@ -315,13 +315,17 @@ fn acts(effect: &Effect, tool: &str) -> Vec<Act> {
     }
 }
 
+/// How what is asked each time gets its answer.
+const BY_A_PERSON: &str = "a person's yes, each time: a client that can ask its user, or a terminal";
+
 /// What would let an effect through that was not.
 fn remedy(decision: Decision, effect: &Effect, act: Act, source: &Source, stance: &Stance) -> Vec<String> {
     if decision == Decision::Allow {
         return Vec::new();
     }
     if let Source::Rule { text, at, .. } = source {
-        return vec![format!("changing the rule `{text}` at {at}")];
+        let changing = format!("changing the rule `{text}` at {at}");
+        return if decision == Decision::Deny { vec![changing] } else { vec![BY_A_PERSON.to_owned(), changing] };
     }
     let mut ways = Vec::new();
     if let Some(mode) = act.allowed_by().filter(|mode| *mode != stance.mode) {
@@ -334,7 +338,7 @@ fn remedy(decision: Decision, effect: &Effect, act: Act, source: &Source, stance
         ways.extend(effect.rule().map(|rule| format!("the allow rule `{rule}`")));
     }
     if decision == Decision::Floor {
-        ways.push("a person's yes, each time: a client that can ask its user, or a terminal".to_owned());
+        ways.push(BY_A_PERSON.to_owned());
     }
     ways
 }
@@ -360,6 +364,18 @@ mod tests {
             })
             .collect();
         Policy::new(rules, trusted)
+    }
+
+    #[test]
+    fn what_a_rule_asks_about_is_let_through_by_a_person_and_what_it_denies_only_by_another_rule() {
+        for (kind, ways) in [(RuleKind::Ask, 2), (RuleKind::Deny, 1)] {
+            let policy = policy(&[(kind, "write(docs/**)")]);
+            let verdict = policy.judge(&Stance::from(Mode::AcceptAll), &Effects::one(write("docs/a")).of("edit"));
+            let remedy = &verdict.decisive().expect("a rule decided").remedy;
+            assert_eq!(remedy.len(), ways, "{remedy:?}");
+            assert_eq!(remedy.last().map(String::as_str), Some("changing the rule `write(docs/**)` at test:1"));
+            assert_eq!(remedy.first().is_some_and(|way| way == BY_A_PERSON), kind == RuleKind::Ask);
+        }
     }
 
     fn decide(policy: &Policy, mode: Mode, effect: Effect) -> Decision {
