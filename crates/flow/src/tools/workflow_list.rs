@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, lenient, text};
 use nika_guard::{Effect, Effects};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Filed, Shelf};
 use crate::model::{Flow, Input};
@@ -44,6 +44,10 @@ impl Tool for WorkflowList {
         .terms(&["workflow", "pipeline", "recipe", "automation", "nika.yaml"])
         .examples(EXAMPLES);
 
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::output_schema::<Listed>())
+    }
+
     fn effects(&self, _: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         let places = self.shelf.directories()?;
         Ok(places.into_iter().fold(Effects::session(), |effects, place| effects.and(Effect::Read(place.tree()))))
@@ -72,76 +76,98 @@ impl Tool for WorkflowList {
             _ if more > 0 => lines.push(format!("… and {more} more: set limit, or narrow with query.")),
             _ => {}
         }
-        let rows: Vec<Value> = found.into_iter().map(|row| row.data).collect();
-        let count = rows.len();
-        let data = json!({"workflows": rows, "more": more});
+        let count = found.len();
+        let data = serde_json::to_value(&Listed { workflows: found, more }).unwrap_or_default();
         Ok(Output::data(data, lines.join("\n")).with_fact("workflows", count))
     }
 }
 
+/// The answer.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Listed {
+    workflows: Vec<Row>,
+    /// How many more there are.
+    more: usize,
+}
+
 /// One workflow of the list.
+#[derive(Debug, Default, Serialize, JsonSchema)]
 struct Row {
-    /// What is searched, in lower case.
-    said: String,
-    data: Value,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inputs: Vec<Taken>,
+    /// Why it cannot be read, where it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// One input of a workflow.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Taken {
+    name: String,
+    r#type: &'static str,
+    required: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
 }
 
 impl Row {
     fn of(filed: &Filed) -> Row {
-        let data = match read(&filed.text, &filed.path) {
-            Ok(flow) => described(&filed.path, &flow),
+        match read(&filed.text, &filed.path) {
+            Ok(flow) => Row::described(&filed.path, &flow),
             // One that cannot be read is there all the same: whoever looks for it hears so.
             Err(findings) => {
                 let first = findings.first().map_or_else(String::new, |finding| finding.message.clone());
-                json!({"path": filed.path, "problem": text::preview(&text::harmless(&first), LINE_CHARS)})
+                let problem = text::preview(&text::harmless(&first), LINE_CHARS);
+                Row { path: filed.path.clone(), problem: Some(problem), ..Row::default() }
             }
-        };
-        let texts = ["name", "path", "description"].map(|key| data[key].as_str().unwrap_or_default());
-        Row { said: texts.join("\n").to_lowercase(), data }
+        }
     }
 
+    fn described(path: &str, flow: &Flow) -> Row {
+        let shown = |text: &str| text::harmless(text).into_owned();
+        let taken = |input: &Input| Taken {
+            name: shown(&input.name.value),
+            r#type: input.kind.name(),
+            required: input.default.is_none(),
+            default: input.default.clone(),
+            description: input.description.as_deref().map(shown),
+        };
+        Row {
+            path: path.to_owned(),
+            name: Some(shown(&flow.name)),
+            description: flow.description.as_deref().map(shown),
+            inputs: flow.inputs.iter().map(taken).collect(),
+            problem: None,
+        }
+    }
+
+    /// Whether its path, name or description holds `word`, which is in lower case.
     fn says(&self, word: &str) -> bool {
-        self.said.contains(word)
+        let texts = [Some(&self.path), self.name.as_ref(), self.description.as_ref()];
+        texts.into_iter().flatten().any(|text| text.to_lowercase().contains(word))
     }
 
     fn line(&self) -> String {
-        let of = |key: &str| self.data[key].as_str().unwrap_or_default();
-        if let Some(problem) = self.data["problem"].as_str() {
-            return format!("{}: cannot be read: {problem}", of("path"));
+        if let Some(problem) = &self.problem {
+            return format!("{}: cannot be read: {problem}", self.path);
         }
-        let inputs = self.data["inputs"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let input = |input: &Value| {
-            let mark = if input["required"] == true { "!" } else { "" };
-            format!("{}{mark}", input["name"].as_str().unwrap_or_default())
-        };
-        let mut line = format!("{}: {}", of("path"), of("name"));
-        if !inputs.is_empty() {
-            line.push_str(&format!(" ({})", inputs.iter().map(input).collect::<Vec<_>>().join(" ")));
+        let mut line = format!("{}: {}", self.path, self.name.as_deref().unwrap_or_default());
+        if !self.inputs.is_empty() {
+            let input = |input: &Taken| format!("{}{}", input.name, if input.required { "!" } else { "" });
+            line.push_str(&format!(" ({})", self.inputs.iter().map(input).collect::<Vec<_>>().join(" ")));
         }
-        if !of("description").is_empty() {
-            line.push_str(&format!(". {}", text::preview(&of("description").replace('\n', " "), LINE_CHARS)));
+        if let Some(description) = self.description.as_deref().filter(|said| !said.is_empty()) {
+            line.push_str(&format!(". {}", text::preview(&description.replace('\n', " "), LINE_CHARS)));
         }
         line
     }
-}
-
-fn described(path: &str, flow: &Flow) -> Value {
-    let shown = |text: &str| text::harmless(text).into_owned();
-    let input = |input: &Input| {
-        json!({
-            "name": shown(&input.name.value),
-            "type": input.kind.name(),
-            "required": input.default.is_none(),
-            "default": input.default,
-            "description": input.description.as_deref().map(shown),
-        })
-    };
-    json!({
-        "name": shown(&flow.name),
-        "path": path,
-        "description": flow.description.as_deref().map(shown),
-        "inputs": flow.inputs.iter().map(input).collect::<Vec<_>>(),
-    })
 }
 
 const EXAMPLES: &[Example] = &[Example {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, text};
 use nika_guard::{Effect, Effects, Place};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{ENDING, Filed, Ran, Shelf};
 use crate::read::read;
@@ -36,6 +36,10 @@ impl Tool for WorkflowRun {
         .open_world()
         .terms(&["workflow", "pipeline", "recipe", "automation", "nika.yaml"])
         .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::output_schema::<Done>())
+    }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         let (place, shown) = self.shelf.place(&self.path(&params.workflow)?)?;
@@ -100,19 +104,29 @@ fn stem(path: &str) -> &str {
     file.strip_suffix(ENDING).unwrap_or(file)
 }
 
+/// The answer.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Done {
+    /// Its path.
+    workflow: String,
+    /// The run, by the name of its trace.
+    run: String,
+    outputs: Map<String, Value>,
+    /// What its models took.
+    tokens: u64,
+    /// In millionths of a US dollar, where prices are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_micros: Option<u64>,
+}
+
 fn answer(ran: Ran) -> Output {
     let Ran { run, path, outputs, spent } = ran;
     let mut lines = vec![format!("{path} is done. Its trace: {run}.")];
     let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     lines.extend(outputs.iter().map(|(name, value)| format!("{name}: {}", shown(value))));
-    let data = json!({
-        "workflow": path,
-        "run": run,
-        "outputs": outputs,
-        "tokens": spent.tokens,
-        "cost_micros": spent.cost_micros,
-    });
-    Output::data(data, lines.join("\n")).with_fact("run", run)
+    let fact = run.clone();
+    let done = Done { workflow: path, run, outputs, tokens: spent.tokens, cost_micros: spent.cost_micros };
+    Output::data(serde_json::to_value(&done).unwrap_or_default(), lines.join("\n")).with_fact("run", fact)
 }
 
 const EXAMPLES: &[Example] = &[Example {

@@ -10,8 +10,8 @@ use nika_contract::{
 use nika_guard::{Effect, Effects};
 use reqwest::Url;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::super::pool::Pool;
 use super::address::shown;
@@ -71,6 +71,10 @@ impl Tool for McpAuth {
         ])
         .examples(EXAMPLES);
 
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::output_schema::<Login>())
+    }
+
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         let server = self.pool.server(&params.server)?;
         self.logins.of(server)?;
@@ -115,18 +119,26 @@ impl Tool for McpAuth {
     }
 }
 
+/// The answer.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Login {
+    server: String,
+    state: String,
+    /// When it ends, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<u64>,
+    scopes: Vec<String>,
+}
+
 fn answer(server: &str, state: &State, already: &str) -> Output {
     let said = text::harmless(&state.to_string()).into_owned();
-    let scopes = match state {
-        State::Authorized { scopes, .. } => scopes.clone(),
-        _ => Vec::new(),
+    let (until, scopes) = match state {
+        State::Authorized { until_s, scopes, .. } => (*until_s, scopes.clone()),
+        _ => (None, Vec::new()),
     };
-    let until = match state {
-        State::Authorized { until_s, .. } => *until_s,
-        _ => None,
-    };
-    let data = json!({ "server": server, "state": said, "until": until, "scopes": scopes });
-    Output::data(data, format!("{server}: {already}{said}")).with_fact("server", server)
+    let text = format!("{server}: {already}{said}");
+    let login = Login { server: server.to_owned(), state: said, until, scopes };
+    Output::data(serde_json::to_value(&login).unwrap_or_default(), text).with_fact("server", server)
 }
 
 fn host_of(text: &str) -> Result<String, ToolError> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, text};
 use nika_guard::{Effect, Effects, LIST_RESOURCES};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::super::pool::Pool;
 
@@ -32,6 +32,19 @@ impl ListResources {
     }
 }
 
+/// The answer.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Listed {
+    resources: Vec<Resource>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Resource {
+    server: String,
+    uri: String,
+    name: String,
+}
+
 impl Tool for ListResources {
     type Params = Params;
     const SPEC: Spec = Spec::new("mcp_list_resources", "List MCP resources", Group::Mcp)
@@ -39,6 +52,10 @@ impl Tool for ListResources {
         .open_world()
         .terms(&["server", "connector", "external", "documents", "data", "available"])
         .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::output_schema::<Listed>())
+    }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         let asks = |server: &str| Effect::Foreign { server: server.to_owned(), tool: LIST_RESOURCES.to_owned() };
@@ -67,13 +84,13 @@ impl Tool for ListResources {
                 let about = text::preview(&part("description"), 160);
                 let gap = if about.is_empty() { "" } else { ": " };
                 said.push_str(&format!("{server} {uri} ({name}){gap}{about}\n"));
-                rows.push(json!({"server": server, "uri": uri, "name": name}));
+                rows.push(Resource { server: (*server).to_owned(), uri, name });
             }
         }
         if said.is_empty() {
             said = "No MCP server here has resources.".to_owned();
         }
-        Ok(Output::data(json!({ "resources": Value::Array(rows) }), said.trim_end()))
+        Ok(Output::data(serde_json::to_value(&Listed { resources: rows }).unwrap_or_default(), said.trim_end()))
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
 use nika_guard::{Effect, Effects};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::super::pool::{Line, Pool, State};
 
@@ -32,12 +32,33 @@ pub(crate) struct ListTools {
     pub pool: Arc<Pool>,
 }
 
+/// The answer.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Listed {
+    tools: Vec<Offered>,
+    /// How many more there are.
+    more: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Offered {
+    server: String,
+    /// Its name there.
+    tool: String,
+    /// Its name here.
+    name: String,
+}
+
 impl Tool for ListTools {
     type Params = Params;
     const SPEC: Spec = Spec::new("mcp_list_tools", "List MCP tools", Group::Mcp)
         .read_only()
         .terms(&["server", "connector", "external", "integration", "available", "status", "configured"])
         .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::output_schema::<Listed>())
+    }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         if let Some(server) = &params.server {
@@ -83,7 +104,7 @@ impl Tool for ListTools {
                 }
                 let about = nika_contract::text::preview(&tool.description, 160);
                 text.push_str(&format!("  {name}: {about}\n"));
-                rows.push(json!({"server": status.name, "tool": tool.shown(), "name": name}));
+                rows.push(Offered { server: status.name.clone(), tool: tool.shown(), name });
             }
             for held in &status.held_back {
                 let (tool, what) = (&held.tool, held.in_short());
@@ -96,7 +117,8 @@ impl Tool for ListTools {
         if left > 0 {
             text.push_str(&format!("{left} more; `query` or a larger `limit` shows them\n"));
         }
-        Ok(Output::data(json!({"tools": rows, "more": left}), text.trim_end()))
+        let data = serde_json::to_value(&Listed { tools: rows, more: left }).unwrap_or_default();
+        Ok(Output::data(data, text.trim_end()))
     }
 }
 
