@@ -1,4 +1,4 @@
-//! Links the program with packed relative relocations (`DT_RELR`) where its C library loads them: decision 0020.
+//! Links the program with packed relative relocations (`DT_RELR`) where its C library loads them: decision 0021.
 //!
 //! The tables of this program hold some 85,000 addresses. Unpacked, their relocations are 2 MiB that every start reads
 //! and holds; packed, 26 KB.
