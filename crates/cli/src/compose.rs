@@ -315,14 +315,15 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
     if shape.lasting {
         jobs.expect_more();
     }
-    let shell = Arc::new(Shell::new(
+    let shell = Shell::new(
         Arc::clone(&files),
         Arc::clone(&jobs),
         command_env(world, &effective),
         state.spill_dir(),
         effective.landlock_only,
         effective.shell_undo,
-    ));
+    );
+    let shell = Arc::new(shell.rehearsing(effective.shell_preview));
     let skills: Arc<dyn Skills> =
         Arc::new(Shelf::new(ground.root(), ground.trust_store(), &effective.trusted, skills::own(world)));
     let herald: Option<Arc<dyn Herald>> = match &shape.voice {

@@ -122,6 +122,8 @@ pub struct Effective {
     pub undo_max_days: u32,
     /// Whether what commands change can be taken back.
     pub shell_undo: bool,
+    /// Whether commands are tried before a person is asked about them.
+    pub shell_preview: bool,
     /// Whether Landlock and seccomp alone may hold commands.
     pub landlock_only: bool,
     /// Commands that have a say in calls.
@@ -182,6 +184,7 @@ impl Default for Effective {
             undo_max_bytes: UNDO_MAX_BYTES,
             undo_max_days: UNDO_MAX_DAYS,
             shell_undo: true,
+            shell_preview: true,
             landlock_only: false,
             hooks: Vec::new(),
             messages: Messages::default(),

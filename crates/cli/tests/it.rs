@@ -64,6 +64,8 @@ mod sessions;
 mod shelf;
 #[path = "it/shell.rs"]
 mod shell;
+#[path = "it/shell_asked.rs"]
+mod shell_asked;
 #[path = "it/shell_git.rs"]
 mod shell_git;
 #[path = "it/shell_killed.rs"]

@@ -118,7 +118,12 @@ pub const TABLE: &[Event] = &[
         fields: "call, tool, on (before, after), hook, at, outcome (decided, crashed, timed-out, not-found, malformed), \
                  detail, decision (allow, ask, deny, none), reason, arguments (those it puts in place, redacted), took_us",
     },
-    Event { name: PERMISSION_REQUEST, when: "a verdict is a question", fields: "call, tool, reasons" },
+    Event {
+        name: PERMISSION_REQUEST,
+        when: "a verdict is a question",
+        fields: "call, tool, reasons; rehearsal of a command that was tried over a layer first: held (whether a yes applies \
+                 what it did), exit_code, wall_ms, sandbox, would_change (paths)",
+    },
     Event {
         name: PERMISSION_SETTLED,
         when: "the question was answered, or nobody could be asked",

@@ -17,6 +17,7 @@ pub mod front;
 pub mod lenient;
 mod output;
 mod port;
+mod rehearsal;
 mod schema;
 mod session;
 mod spec;
@@ -32,6 +33,7 @@ pub use port::{
     Alone, Asked, Asker, Before, Beside, BoxFuture, Choice, Clock, Herald, Inquiry, Kind, More, News, Nobody, Offer,
     Pending, Preimage, Progress, Purse, Question, Reader, Reading, Replied, Reply, Silent, Spoken, Unbounded, Undo,
 };
+pub use rehearsal::{Held, Rehearsal};
 pub use schema::{inline_schema, input_schema, output_schema};
 pub use session::{PlanMode, SessionState, Wanted};
 pub use spec::{Example, Group, MAX_OUTPUT_CHARS, Spec};

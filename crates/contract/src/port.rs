@@ -11,6 +11,7 @@ use nika_guard::{Answer, Budget};
 use serde_json::{Map, Value};
 
 use crate::error::ToolError;
+use crate::rehearsal::Held;
 
 /// A future behind a pointer, for ports that are trait objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -119,6 +120,12 @@ pub trait Asker: Send + Sync {
     fn is_there(&self) -> bool {
         true
     }
+
+    /// How many answers came with this call that are to other questions than this one: those of earlier rounds, where
+    /// answers come with a second call.
+    fn answers_to_others(&self, _id: &str) -> usize {
+        0
+    }
 }
 
 /// Nobody is there.
@@ -142,6 +149,11 @@ pub trait Beside: Send + Sync {
 
     /// Writes a line of the call's to the journal.
     fn note(&self, event: &'static str, fields: Map<String, Value>);
+
+    /// What was held of the call's rehearsal when a person said yes to it.
+    fn held(&self) -> Option<&Held> {
+        None
+    }
 }
 
 /// Nobody is there and nothing is noted.

@@ -14,6 +14,7 @@ use crate::cx::{Cx, Scene};
 use crate::error::ToolError;
 use crate::output::Output;
 use crate::port::{BoxFuture, Inquiry};
+use crate::rehearsal::Rehearsal;
 use crate::schema::input_schema;
 use crate::spec::Spec;
 
@@ -38,6 +39,17 @@ pub trait Tool: Send + Sync + 'static {
     /// is asked for nothing. Runs under a permit to look, nothing more.
     fn preview(&self, _params: &Self::Params, _cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         Ok(None)
+    }
+
+    /// Tries the call where nothing of it counts, so that the question shows what it did and a yes is to just that:
+    /// [`Tool::run`] finds what was held at [`Beside::held`](crate::Beside::held). Runs under a permit that
+    /// lets nothing be put in force. `None` where there is nothing to try.
+    fn rehearse(
+        &self,
+        _params: &Self::Params,
+        _cx: &Cx<'_>,
+    ) -> impl Future<Output = Result<Option<Rehearsal>, ToolError>> + Send {
+        async { Ok(None) }
     }
 
     /// What a person has to be asked before it runs, once it may: no permission, but what only they know.
@@ -83,6 +95,10 @@ pub trait Prepared: Send + Sync {
     fn effects(&self, scene: &Scene<'_>) -> Result<Effects, ToolError>;
     /// See [`Tool::preview`].
     fn preview(&self, cx: &Cx<'_>) -> Result<Option<String>, ToolError>;
+    /// See [`Tool::rehearse`].
+    fn rehearse<'a>(&'a self, _cx: &'a Cx<'a>) -> BoxFuture<'a, Result<Option<Rehearsal>, ToolError>> {
+        Box::pin(async { Ok(None) })
+    }
     /// See [`Tool::inquires`].
     fn inquires(&self, scene: &Scene<'_>) -> Result<Option<Inquiry>, ToolError>;
     /// See [`Tool::run`].
@@ -175,6 +191,10 @@ impl<T: Tool> Prepared for Call<'_, T> {
 
     fn preview(&self, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         self.tool.preview(&self.params, cx)
+    }
+
+    fn rehearse<'a>(&'a self, cx: &'a Cx<'a>) -> BoxFuture<'a, Result<Option<Rehearsal>, ToolError>> {
+        Box::pin(self.tool.rehearse(&self.params, cx))
     }
 
     fn inquires(&self, scene: &Scene<'_>) -> Result<Option<Inquiry>, ToolError> {

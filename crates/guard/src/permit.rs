@@ -41,6 +41,8 @@ pub struct Permit {
     policy: Policy,
     stance: Stance,
     answered_by: Option<String>,
+    /// Whether what is done under it must not count: a command may run over a layer, and the layer is not applied.
+    rehearses: bool,
 }
 
 impl Permit {
@@ -50,7 +52,17 @@ impl Permit {
             _ => None,
         });
         let written = single.collect();
-        Permit { effects, written, policy, stance, answered_by }
+        Permit { effects, written, policy, stance, answered_by, rehearses: false }
+    }
+
+    /// The same, for trying what was declared where nothing of it counts.
+    pub(crate) fn for_rehearsal(self) -> Permit {
+        Permit { rehearses: true, ..self }
+    }
+
+    /// Whether nothing that is done under it may be put in force: it was made before anybody said yes.
+    pub fn rehearses(&self) -> bool {
+        self.rehearses
     }
 
     /// What was declared and allowed.
@@ -77,6 +89,12 @@ impl Permit {
 
     /// Whether the resolved absolute `path` may be written.
     pub fn covers_write(&self, path: &Path) -> bool {
+        !self.rehearses && self.declares_write(path)
+    }
+
+    /// Whether the call said that it writes the resolved absolute `path`. It may be written only where
+    /// [`Permit::covers_write`] says so, too.
+    pub fn declares_write(&self, path: &Path) -> bool {
         if self.written.contains(path.as_os_str()) {
             return true;
         }
@@ -151,7 +169,8 @@ impl Permit {
             return Err(Box::new(reason));
         }
         let effects = self.effects.clone().and(effect);
-        Ok((Permit::new(effects, self.policy.clone(), self.stance, self.answered_by.clone()), reason))
+        let permit = Permit::new(effects, self.policy.clone(), self.stance, self.answered_by.clone());
+        Ok((Permit { rehearses: self.rehearses, ..permit }, reason))
     }
 
     /// What a command that was allowed to reach any host must not reach all the same: hosts that a rule denies or

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::effect::{Effect, Effects};
+use crate::effect::{Effect, Effects, ExecKind};
 use crate::mode::Stance;
 use crate::permit::{Answer, Permit};
 use crate::policy::{Layer, Policy};
@@ -175,6 +175,36 @@ impl Verdict {
         free.then(|| Permit::new(effects, self.policy.clone(), self.stance, None))
     }
 
+    /// A permit to try a command over a layer that nobody applies, so that the question about it shows what it did.
+    ///
+    /// Only where the question is about writing inside the roots and about commands that write nowhere else. A layer
+    /// holds nothing of what happens elsewhere, and what cannot be judged, is hidden, guarded or privileged waits for
+    /// its yes. So does what a hook asks about, as it says of no effect that it is the one.
+    pub fn rehearsal(&self) -> Option<Permit> {
+        let runs = self.effects.all.iter().any(|effect| matches!(effect, Effect::Exec(_)));
+        let about_effects = self.reasons.len() == self.effects.all.len();
+        if self.decision != Decision::Ask || !runs || !about_effects {
+            return None;
+        }
+        let stays_inside = |(effect, reason): (&Effect, &Reason)| match effect {
+            Effect::Write(place) => place.below_root.is_some(),
+            Effect::Exec(exec) => match exec.kind {
+                ExecKind::ReadOnly | ExecKind::WritesInside => true,
+                // A rule of the person may have allowed it; then only what else it does is asked about.
+                ExecKind::Opaque => reason.decision == Decision::Allow,
+                ExecKind::Misparse | ExecKind::Destructive | ExecKind::Forbidden => false,
+            },
+            Effect::Read(_) | Effect::Session => reason.decision == Decision::Allow,
+            _ => false,
+        };
+        self.effects
+            .all
+            .iter()
+            .zip(&self.reasons)
+            .all(stays_inside)
+            .then(|| Permit::new(self.effects.clone(), self.policy.clone(), self.stance, None).for_rehearsal())
+    }
+
     /// This verdict, made at least as strict as `decision` for a reason of its own.
     pub fn raised(mut self, reason: Reason) -> Verdict {
         self.decision = self.decision.max(reason.decision);
@@ -226,5 +256,86 @@ impl Verdict {
         let hint =
             (!reason.remedy.is_empty()).then(|| format!("it would be allowed by {}", reason.remedy.join(", or ")));
         Refusal { decision, message, hint }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effect::{Exec, Place};
+    use crate::mode::Mode;
+    use crate::policy::LayeredRule;
+    use crate::rule::{Rule, RuleKind};
+
+    fn exec(kind: ExecKind) -> Effect {
+        Effect::Exec(Exec { commands: vec![vec!["make".into(), "all".into()]], kind, why: String::new() })
+    }
+
+    fn verdict(mode: Mode, rules: &[(RuleKind, &str)], effects: Vec<Effect>) -> Verdict {
+        let rules = rules.iter().map(|(kind, text)| LayeredRule {
+            kind: *kind,
+            rule: Rule::parse(text, None).expect("it parses"),
+            layer: Layer::User,
+            at: "test:1".into(),
+        });
+        let effects = Effects { tool: "bash".into(), all: effects };
+        Policy::new(rules.collect(), true).judge(&Stance::from(mode), &effects)
+    }
+
+    #[test]
+    fn only_a_question_about_what_stays_inside_is_rehearsed() {
+        use ExecKind::{Destructive, Forbidden, Misparse, Opaque, ReadOnly, WritesInside};
+        use RuleKind::{Allow, Ask, Deny};
+        let write = |below: &str| Effect::Write(Place::inside("/r", below));
+        let read = |below: &str| Effect::Read(Place::inside("/r", below));
+        let (there, net) = (Place::outside("/there"), Effect::Net("example.com".into()));
+        for (mode, rules, effects, want) in [
+            (Mode::Ask, &[][..], vec![exec(WritesInside)], true),
+            (Mode::AcceptEdits, &[], vec![exec(WritesInside)], true),
+            (Mode::Ask, &[], vec![read("a"), write("b"), exec(WritesInside)], true),
+            (Mode::Ask, &[], vec![write("b"), exec(ReadOnly)], true),
+            (Mode::Workspace, &[(Ask, "exec(make *)")], vec![exec(WritesInside)], true),
+            (Mode::Workspace, &[(Ask, "write(b)")], vec![write("b"), exec(WritesInside)], true),
+            (Mode::Workspace, &[(Allow, "exec(make *)"), (Ask, "write(b)")], vec![write("b"), exec(Opaque)], true),
+            // It may happen, or may not, or nobody is asked.
+            (Mode::Workspace, &[], vec![exec(WritesInside)], false),
+            (Mode::ReadOnly, &[], vec![exec(WritesInside)], false),
+            (Mode::Ask, &[(Deny, "exec(make *)")], vec![exec(WritesInside)], false),
+            (Mode::Ask, &[(Deny, "write(b)")], vec![write("b"), exec(WritesInside)], false),
+            (Mode::Ask, &[], vec![], false),
+            // It reaches beyond the roots, also where that alone is allowed.
+            (Mode::Ask, &[], vec![net.clone(), exec(WritesInside)], false),
+            (Mode::Ask, &[(Allow, "net(example.com)")], vec![net.clone(), exec(WritesInside)], false),
+            (Mode::Ask, &[], vec![Effect::Write(there.clone()), exec(WritesInside)], false),
+            (Mode::Ask, &[(Allow, "write(//there)")], vec![Effect::Write(there.clone()), exec(WritesInside)], false),
+            (Mode::Ask, &[], vec![Effect::Read(there.clone()), exec(WritesInside)], false),
+            // It is hidden, guarded, privileged, or nobody knows what it is.
+            (Mode::Ask, &[], vec![read(".env"), exec(WritesInside)], false),
+            (Mode::Ask, &[(Ask, "read(b)")], vec![read("b"), exec(WritesInside)], false),
+            (Mode::Ask, &[], vec![write(".git/config"), exec(WritesInside)], false),
+            (Mode::Ask, &[], vec![exec(WritesInside), exec(Destructive)], false),
+            (Mode::Ask, &[], vec![exec(Opaque)], false),
+            (Mode::Ask, &[], vec![exec(Misparse)], false),
+            (Mode::Ask, &[], vec![exec(Forbidden)], false),
+            (Mode::Ask, &[], vec![exec(WritesInside), Effect::Spawn("agent".into())], false),
+            // It runs nothing.
+            (Mode::Ask, &[], vec![write("b")], false),
+        ] {
+            let said = format!("{mode} {rules:?} {effects:?}");
+            assert_eq!(verdict(mode, rules, effects).rehearsal().is_some(), want, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_a_hook_asks_about_waits_and_a_permit_to_rehearse_covers_no_write() {
+        let plain =
+            verdict(Mode::Ask, &[], vec![Effect::Write(Place::inside("/r", "b")), exec(ExecKind::WritesInside)]);
+        let permit = plain.rehearsal().expect("it is rehearsed");
+        let path = std::path::Path::new("/r/b");
+        assert!(permit.rehearses() && !permit.covers_write(path) && permit.declares_write(path));
+        assert_eq!(permit.answered_by(), None);
+        let hook = Source::Hook { program: "check".into(), at: "hooks:1".into(), why: String::new() };
+        let reason = Reason { source: hook, ..plain.reasons[0].clone() };
+        assert!(plain.raised(reason).rehearsal().is_none());
     }
 }

@@ -22,17 +22,19 @@ mod cover;
 mod guarded;
 mod intent;
 mod layer;
+mod likeness;
 mod marks;
 mod moves;
 mod stage;
 mod sweep;
 mod walk;
 
-pub use apply::{Applied, Bounds, NotApplied};
+pub use apply::{Applied, Bounds, HeldBack, NotApplied};
 pub use aside::LeftOut;
 pub use cover::{Cover, mounts_below};
 pub(crate) use intent::{settle, wanted};
 pub use layer::Layer;
+pub use likeness::Likeness;
 pub(crate) use sweep::orphans;
 pub use walk::{Changes, Entry, What};
 

@@ -199,6 +199,13 @@ impl Asker for NextRound {
         let replied = self.answer(&inquiry.id).map_or(Replied::Later, |result| read_reply(inquiry, result));
         Box::pin(async { replied })
     }
+
+    fn answers_to_others(&self, id: &str) -> usize {
+        if self.answer(id).is_some() {
+            return 0;
+        }
+        self.earlier.len()
+    }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("proc/jobs.rs", &["new"], "no jobs yet; `start` takes the permit"),
     (
         "proc/jobs.rs",
-        &["take_notices", "running", "end_session", "confinement"],
+        &["take_notices", "running", "end_session", "confinement", "forget"],
         "ends what a session began, and says what of it ended",
     ),
     ("proc/jobs.rs", &["expect_more", "waiting"], "a supervisor without an order; `start` gives it one"),

@@ -29,6 +29,7 @@ pub(super) enum Change {
     UndoMaxBytes(u64),
     UndoMaxDays(u32),
     ShellUndo(bool),
+    ShellPreview(bool),
     LandlockOnly(bool),
     Hook(Written),
     /// A manifest is there.
@@ -79,6 +80,7 @@ impl Change {
             Change::UndoMaxBytes(bytes) => to.undo_max_bytes = *bytes,
             Change::UndoMaxDays(days) => to.undo_max_days = *days,
             Change::ShellUndo(on) => to.shell_undo = *on,
+            Change::ShellPreview(on) => to.shell_preview = *on,
             Change::LandlockOnly(on) => to.landlock_only = *on,
             Change::Agent(choice) => choice.apply(&mut to.models),
             Change::Web(choice) => choice.apply(&mut to.web),
@@ -118,6 +120,10 @@ impl Change {
             Change::UndoMaxBytes(bytes) if *bytes != now.undo_max_bytes => Some("it bounds the person's undo".into()),
             Change::UndoMaxDays(days) if *days != now.undo_max_days => Some("it bounds the person's undo".into()),
             Change::ShellUndo(on) => (!on && now.shell_undo).then(|| "commands could not be taken back".into()),
+            Change::ShellPreview(on) if *on != now.shell_preview => {
+                Some("it is the person's choice what is tried before they are asked".into())
+            }
+            Change::ShellPreview(_) => None,
             Change::LandlockOnly(on) => (*on && !now.landlock_only).then(|| "less would hold commands".into()),
             Change::UndoMaxBytes(_) | Change::UndoMaxDays(_) => None,
             Change::Rule(RuleKind::Ask | RuleKind::Deny, _) | Change::Trusted(_) => None,
@@ -165,7 +171,9 @@ impl fmt::Display for Change {
             Change::List(name) | Change::Dialect(name) => name.fmt(f),
             Change::UndoMaxBytes(bytes) => f.write_str(&size(*bytes)),
             Change::UndoMaxDays(days) => days.fmt(f),
-            Change::ShellUndo(on) | Change::LandlockOnly(on) => f.write_str(if *on { "on" } else { "off" }),
+            Change::ShellUndo(on) | Change::ShellPreview(on) | Change::LandlockOnly(on) => {
+                f.write_str(if *on { "on" } else { "off" })
+            }
             Change::Hook(hook) => hook.fmt(f),
             Change::Agent(choice) => choice.fmt(f),
             Change::Web(choice) => choice.fmt(f),

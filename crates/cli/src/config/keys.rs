@@ -157,6 +157,19 @@ pub(super) const KEYS: &[Row] = &[
         schema: || json!({ "enum": ["on", "off"] }),
     },
     Row {
+        name: "shell.preview",
+        doc: "Whether a command that is asked about and writes only inside is tried over a layer first, so that the question shows what it did and a yes applies just that.",
+        default: Some("on"),
+        read: |node, _| {
+            one(node, "on or off", |kind| match kind {
+                Kind::Text(text) if text == "on" => Some(Change::ShellPreview(true)),
+                Kind::Text(text) if text == "off" => Some(Change::ShellPreview(false)),
+                _ => None,
+            })
+        },
+        schema: || json!({ "enum": ["on", "off"] }),
+    },
+    Row {
         name: "sandbox.landlock_only",
         doc: "Whether Landlock and seccomp alone may hold commands where the system grants no user namespaces; each result names what is missing then.",
         default: Some("off"),

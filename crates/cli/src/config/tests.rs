@@ -266,7 +266,7 @@ fn what_is_compared_is_cells_not_columns() {
 
 #[test]
 fn an_untrusted_repository_may_not_take_safety_away() {
-    let brings = "files: {fsync: off}\njournal: {fsync: off}\nundo: {max_bytes: 1MiB, max_days: 1}\n\
+    let brings = "files: {fsync: off}\njournal: {fsync: off}\nundo: {max_bytes: 1MiB, max_days: 1}\nshell: {preview: off}\n\
                   output: {max_chars: 9000}\ntools: {list: all, dialect: claude}\ntrusted: true\n";
     let scene = world().user("journal: {fsync: each-call}").project(brings);
     let found = scene.load();
@@ -275,9 +275,11 @@ fn an_untrusted_repository_may_not_take_safety_away() {
     assert_eq!(found.max_output_chars, [("*".to_owned(), 9000)]);
     assert_eq!((found.list.as_deref(), found.dialect.as_deref()), (Some("all"), Some("claude")));
     let held: Vec<&str> = found.inactive.iter().map(|row| row.key.as_str()).collect();
-    assert_eq!(held, ["files.fsync", "journal.fsync", "undo.max_bytes", "undo.max_days", "trusted"]);
+    assert_eq!(held, ["files.fsync", "journal.fsync", "undo.max_bytes", "undo.max_days", "shell.preview", "trusted"]);
+    assert!(found.shell_preview);
     let found = scene.trusted().load();
     assert_eq!((found.fsync, found.journal_each_call, found.undo_max_days), (Fsync::Off, false, 1));
+    assert!(!found.shell_preview);
     assert_eq!(found.inactive.iter().map(|row| row.key.as_str()).collect::<Vec<_>>(), ["trusted"]);
     let found = world().project("files: {fsync: full}\njournal: {fsync: each-call}").load();
     assert_eq!((found.fsync, found.journal_each_call), (Fsync::Full, true));

@@ -25,9 +25,13 @@ impl Peer {
     }
 
     pub fn initialize(&mut self, revision: &str) -> Value {
+        self.initialize_with(revision, json!({}))
+    }
+
+    pub fn initialize_with(&mut self, revision: &str, capabilities: Value) -> Value {
         let client = json!({"name": "test", "version": "1"});
-        let answer =
-            self.request("initialize", json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": client}));
+        let params = json!({"protocolVersion": revision, "capabilities": capabilities, "clientInfo": client});
+        let answer = self.request("initialize", params);
         self.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         answer["result"].clone()
     }
@@ -56,6 +60,37 @@ impl Peer {
             let message = self.read();
             if message["id"] == id && message.get("method").is_none() {
                 return message;
+            }
+            self.heard.push(message);
+        }
+    }
+
+    /// The next request of the server's.
+    pub fn asked(&mut self) -> Value {
+        loop {
+            let message = self.read();
+            if message.get("method").is_some() && message.get("id").is_some() {
+                return message;
+            }
+            self.heard.push(message);
+        }
+    }
+
+    /// Answers it.
+    pub fn answers(&mut self, asked: &Value, result: Value) {
+        self.write(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}));
+    }
+
+    pub fn tells(&mut self, method: &str, params: Value) {
+        self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// The result of the request that was sent last.
+    pub fn next_result(&mut self) -> Value {
+        loop {
+            let message = self.read();
+            if message["id"] == self.next && message.get("method").is_none() {
+                return message["result"].clone();
             }
             self.heard.push(message);
         }

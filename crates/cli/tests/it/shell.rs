@@ -384,7 +384,7 @@ pub(crate) fn git(at: &std::path::Path, words: &[&str]) -> String {
 }
 
 /// A world whose root is a worktree of the repository `repo` beside it. All of it lies below `/tmp`.
-fn worktree() -> crate::world::World {
+pub fn worktree() -> crate::world::World {
     let world = world();
     let repo = world.path("repo");
     std::fs::create_dir(&repo).expect("a directory");

@@ -20,7 +20,7 @@ use super::moves::Act;
 use super::stage::Stage;
 use super::walk::{bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
-use crate::fs::{Fsync, Locked, NotMade, Stamp, temp_name};
+use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, temp_name};
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,12 +113,46 @@ fn listed(places: &[Place]) -> String {
     names.join(", ")
 }
 
+/// What [`Locked::apply`] leaves out of layers, whoever says yes to the rest.
+#[derive(Debug, Default)]
+pub struct HeldBack {
+    /// What becomes code or policy, and the call does not name.
+    pub guarded: Vec<Place>,
+    /// What a rule denies, or has asked about, and the call does not name.
+    pub forbidden: Vec<Place>,
+}
+
+impl HeldBack {
+    /// Looks at every change.
+    pub fn of(files: &Workspace, permit: &Permit, layers: &[Changes<'_>]) -> HeldBack {
+        let mut all = HeldBack::default();
+        for changes in layers.iter().filter(|changes| changes.layer.by_command) {
+            let told = changes.entries.iter().filter(|entry| entry.what != What::Touched);
+            for entry in told.filter(|entry| !permit.declares_write(&entry.path)) {
+                let place = files.place(entry.path.clone());
+                if permit.forbids_change(&place, entry.kind == Kind::Directory) {
+                    all.forbidden.push(place);
+                }
+            }
+        }
+        for changes in layers {
+            let held = changes.guarded(permit).into_iter().filter(|path| !names(permit, path));
+            all.guarded.extend(held.map(|path| files.place(path)));
+        }
+        all
+    }
+}
+
 /// So many files are synced one by one; more are synced with their file system.
 const SYNCED_ALONE: usize = 32;
 
 impl Locked<'_> {
     /// Applies layers, as one. Pre-images go to the call's undo before anything is changed.
     pub fn apply(&mut self, cx: &Cx<'_>, layers: &[Changes<'_>], bounds: &Bounds) -> Result<Applied, NotApplied> {
+        if cx.permit.rehearses() {
+            let message = "a command that nobody said yes to yet changes nothing";
+            return Err(ToolError::new(code::PERMISSION_DENIED, message).into());
+        }
         self.permitted(cx.permit, layers)?;
         self.undisturbed(layers)?;
         cx.check_cancelled()?;
@@ -132,23 +166,14 @@ impl Locked<'_> {
 
     /// Every path is one that the call may write, and none is guarded that it does not name.
     fn permitted(&self, permit: &Permit, layers: &[Changes<'_>]) -> Result<(), NotApplied> {
-        let (mut guarded, mut forbidden) = (Vec::new(), Vec::new());
         for changes in layers {
             for entry in &changes.entries {
                 let place = self.files().place(entry.path.clone());
                 self.files().covered(changes.layer.may_change(permit, &entry.path), &place)?;
                 self.files().writable(&place)?;
-                if changes.layer.by_command
-                    && entry.what != What::Touched
-                    && !permit.covers_write(&entry.path)
-                    && permit.forbids_change(&place, entry.kind == Kind::Directory)
-                {
-                    forbidden.push(place);
-                }
             }
-            let held = changes.guarded(permit).into_iter().filter(|path| !names(permit, path));
-            guarded.extend(held.map(|path| self.files().place(path)));
         }
+        let HeldBack { guarded, forbidden } = HeldBack::of(self.files(), permit, layers);
         match (forbidden.is_empty(), guarded.is_empty()) {
             (false, _) => Err(NotApplied::Forbidden(forbidden)),
             (true, false) => Err(NotApplied::Guarded(guarded)),
@@ -428,7 +453,7 @@ impl Changes<'_> {
 type LeftAs = (Option<[u8; 32]>, Option<[i64; 4]>);
 
 /// The sha256 of a file of the layer, whatever rights the command left.
-fn hash(path: &Path) -> std::io::Result<[u8; 32]> {
+pub(super) fn hash(path: &Path) -> std::io::Result<[u8; 32]> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = match rustix::fs::open(path, flags, Mode::empty()) {
         Err(Errno::ACCESS) => {

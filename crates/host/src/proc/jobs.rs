@@ -297,6 +297,15 @@ impl Jobs {
         listed.filter(|job| job.background).map(|job| (job.job, job.command)).collect()
     }
 
+    /// Forgets a job of which nothing is left, with all that it printed.
+    pub fn forget(&self, job: &Job) {
+        let number = job.id().strip_prefix('j').and_then(|number| number.parse::<u64>().ok());
+        let mut jobs = lock(&self.0.jobs);
+        if let Some(number) = number.filter(|number| jobs.get(number).is_some_and(|job| !job.is_live())) {
+            jobs.remove(&number);
+        }
+    }
+
     /// The background jobs of `session` that ended since this was last asked.
     pub fn take_notices(&self, session: &str) -> Vec<Notice> {
         let mut notices = lock(&self.0.notices);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nika_contract::{AnyTool, Clock, Preimage, Prepared, Replied, ToolError, Undo, event};
+use nika_contract::{AnyTool, Clock, Held, Preimage, Prepared, Replied, ToolError, Undo, event};
 use nika_guard::Permit;
 use nika_store::CheckpointMeta;
 use serde_json::json;
@@ -25,6 +25,7 @@ pub(crate) struct Armed<'r> {
     pub undo: CallUndo<'r>,
     pub wishes: Wishes,
     pub reply: Option<Replied>,
+    pub held: Option<Held>,
 }
 
 pub(crate) fn arm<'r>(runtime: &'r Runtime, session: &'r Session, begun: &Begun, informed: Informed<'r>) -> Armed<'r> {
@@ -35,7 +36,7 @@ pub(crate) fn arm<'r>(runtime: &'r Runtime, session: &'r Session, begun: &Begun,
         at: begun.at_ms,
     };
     let Informed { permitted, reply } = informed;
-    let Permitted { tool, prepared, permit, decided_by, wishes } = permitted;
+    let Permitted { tool, prepared, permit, decided_by, wishes, held } = permitted;
     Armed {
         tool,
         prepared,
@@ -44,6 +45,7 @@ pub(crate) fn arm<'r>(runtime: &'r Runtime, session: &'r Session, begun: &Begun,
         undo: CallUndo { runtime, session, meta, kept: AtomicBool::new(false) },
         wishes,
         reply,
+        held,
     }
 }
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 
-use nika_contract::{Asker, Beside, Cx, Output, Spec, ToolError, code};
+use nika_contract::{Asker, Beside, Cx, Held, Output, Spec, ToolError, code};
 use serde_json::{Map, Value};
 
 use crate::dispatch::Runtime;
@@ -26,7 +26,7 @@ pub(crate) struct Ran {
 }
 
 pub(crate) async fn run(runtime: &Runtime, session: &Session, begun: &Begun, armed: Armed<'_>) -> Result<Ran, Stopped> {
-    let Armed { tool, prepared, permit, decided_by, undo, wishes, reply } = armed;
+    let Armed { tool, prepared, permit, decided_by, undo, wishes, reply, held } = armed;
     if begun.incoming.cancel.is_cancelled() {
         return Err(ToolError::cancelled().into());
     }
@@ -40,7 +40,7 @@ pub(crate) async fn run(runtime: &Runtime, session: &Session, begun: &Begun, arm
         clock: undo.clock(),
         reply: reply.as_ref(),
         purse: session,
-        beside: &AtHand { runtime, session, begun },
+        beside: &AtHand { runtime, session, begun, held: held.as_ref() },
     };
     match caught(prepared.run(&cx)).await {
         Ok(output) => Ok(Ran { spec: tool.spec(), output, decided_by, asked: permit.answered_by().is_some(), wishes }),
@@ -57,6 +57,8 @@ pub(crate) struct AtHand<'a> {
     pub runtime: &'a Runtime,
     pub session: &'a Session,
     pub begun: &'a Begun,
+    /// What a person said yes to, where the call was tried before.
+    pub held: Option<&'a Held>,
 }
 
 impl Beside for AtHand<'_> {
@@ -70,6 +72,10 @@ impl Beside for AtHand<'_> {
         line.extend(fields);
         // A journal that is lost is met by the call's own last line.
         let _ = self.session.log(&self.runtime.log_to(), event, &line);
+    }
+
+    fn held(&self) -> Option<&Held> {
+        self.held
     }
 }
 

@@ -1,11 +1,15 @@
 //! *Settle*: a question is put to a person, with what would happen. Nobody there is a no.
+//!
+//! A command that can be tried where nothing of it counts is tried before ([`rehearse`]): then a yes is to what was
+//! shown and puts just that in force. Whatever else comes of the question leaves nothing of it.
 
 use std::sync::Arc;
 
 use nika_contract::{
-    AnyTool, Asked, Choice, Cx, Pending, Preimage, Prepared, Question, ToolError, Undo, code, event, text,
+    AnyTool, Asked, Choice, Cx, Held, Pending, Preimage, Prepared, Question, ToolError, Undo, code, event, text,
 };
 use nika_guard::{Answer, Decision, Permit, Source, Verdict};
+use nika_store::journal::redact;
 use serde_json::{Map, Value, json};
 
 use crate::dispatch::Runtime;
@@ -14,6 +18,7 @@ use crate::stage::before::Wishes;
 use crate::stage::begin::Begun;
 use crate::stage::decide::Judged;
 use crate::stage::end::Stopped;
+use crate::stage::rehearse::{if_again_alike, rehearse, stands_for_trial};
 use crate::stage::run::AtHand;
 
 /// A call that may happen, and what it may do.
@@ -24,6 +29,8 @@ pub(crate) struct Permitted<'r> {
     /// `mode workspace`, a rule, or who said yes: for the journal.
     pub decided_by: String,
     pub wishes: Wishes,
+    /// What was tried, where that is what was said yes to.
+    pub held: Option<Held>,
 }
 
 pub(crate) async fn settle<'r>(
@@ -34,19 +41,19 @@ pub(crate) async fn settle<'r>(
 ) -> Result<Permitted<'r>, Stopped> {
     let Judged { tool, prepared, verdict, wishes } = judged;
     let mut decided_by = verdict.decisive().map(|reason| reason.source.to_string()).unwrap_or_default();
-    let answer = match verdict.decision {
-        Decision::Allow | Decision::Deny => None,
+    let (answer, held) = match verdict.decision {
+        Decision::Allow | Decision::Deny => (None, None),
         Decision::Ask | Decision::Floor => {
-            let answer = ask(runtime, session, begun, prepared.as_ref(), &verdict, &wishes).await?;
+            let (answer, held) = ask(runtime, session, begun, prepared.as_ref(), &verdict, &wishes).await?;
             if let Some(Answer::Yes { who }) = &answer {
                 decided_by = who.clone();
             }
-            answer
+            (answer, held)
         }
     };
     let decision = verdict.decision;
     match verdict.permit(answer) {
-        Ok(permit) => Ok(Permitted { tool, prepared, permit: Arc::new(permit), decided_by, wishes }),
+        Ok(permit) => Ok(Permitted { tool, prepared, permit: Arc::new(permit), decided_by, wishes, held }),
         Err(refusal) => Err(Stopped::Refused {
             error: ToolError { code: code::PERMISSION_DENIED, message: refusal.message, hint: refusal.hint },
             decision,
@@ -62,7 +69,7 @@ async fn ask(
     prepared: &dyn Prepared,
     verdict: &Verdict,
     wishes: &Wishes,
-) -> Result<Option<Answer>, Stopped> {
+) -> Result<(Option<Answer>, Option<Held>), Stopped> {
     let asker = &begun.incoming.asker;
     let look = || match verdict.look().filter(|_| asker.is_there()) {
         Some(permit) => look_ahead(runtime, session, begun, prepared, permit),
@@ -70,20 +77,28 @@ async fn ask(
     };
     // Nobody is asked about a call that cannot work.
     let ahead = look()?;
-    // What a person reads before they say yes must not redraw their terminal.
-    let preview = ahead.as_deref().map(|preview| text::harmless(preview).into_owned());
+    let tried = match verdict.rehearsal().filter(|_| asker.is_there()) {
+        Some(permit) => rehearse(runtime, session, begun, prepared, permit).await?,
+        None => None,
+    };
     let mut text = verdict.question();
     for source in &wishes.rewrites {
         text.push_str(&format!("\nthe arguments were rewritten by {source}"));
     }
-    let text = text::harmless(&text).into_owned();
+    let text = harmless(&text);
     let rules = if session.state.is_lasting() { settling(verdict) } else { Vec::new() };
     let choices: Vec<Choice> = choice(&rules).into_iter().collect();
     // A yes is to what was shown: another diff is another question.
-    let shown = preview.as_deref().unwrap_or_default();
     let wanted = wishes.arguments.as_ref().unwrap_or(&begun.incoming.arguments);
+    let shown = ahead.as_deref().map_or_else(String::new, harmless);
     let seen = format!("{}\n{text}\n{shown}\n{}", begun.tool, Value::Object(wanted.clone()));
-    let id = stands_for(&seen);
+    let tried = tried.map(|tried| if_again_alike(tried, asker.as_ref(), &seen));
+    // What a person reads before they say yes must not redraw their terminal, nor show what is shown nowhere.
+    let parts: Vec<&str> =
+        [ahead.as_deref(), tried.as_ref().map(|tried| tried.shown.as_str())].into_iter().flatten().collect();
+    let mut preview = (!parts.is_empty()).then(|| harmless(&parts.join("\n\n")));
+    preview.iter_mut().for_each(|preview| session.hide(preview));
+    let id = stands_for_trial(&seen, tried.as_ref());
     let question = Question { id, tool: begun.tool.clone(), text, preview, choices };
 
     let reasons: Vec<Value> = verdict
@@ -92,8 +107,12 @@ async fn ask(
         .filter(|reason| reason.decision > Decision::Allow)
         .map(|reason| json!({"effect": reason.effect, "act": reason.act, "source": reason.source.to_string()}))
         .collect();
-    let asked = json!({"call": begun.call.0, "tool": begun.tool, "reasons": reasons});
-    session.log(&runtime.log_to(), event::PERMISSION_REQUEST, &object(asked))?;
+    let mut asked = object(json!({"call": begun.call.0, "tool": begun.tool, "reasons": reasons}));
+    if let Some(tried) = &tried {
+        let facts = tried.facts.iter().map(|(name, value)| ((*name).to_owned(), redact(value)));
+        asked.insert("rehearsal".to_owned(), Value::Object(facts.collect()));
+    }
+    session.log(&runtime.log_to(), event::PERMISSION_REQUEST, &asked)?;
 
     let asked = asker.ask(&question).await;
     let (word, answer, rule) = match asked {
@@ -131,7 +150,11 @@ async fn ask(
             .hint("repeat the call, to be asked again")
             .into());
     }
-    Ok(answer)
+    Ok((answer, tried.and_then(|tried| tried.held)))
+}
+
+fn harmless(shown: &str) -> String {
+    text::harmless(shown).into_owned()
 }
 
 /// What would change, found under a permit that only looks.
@@ -152,7 +175,7 @@ fn look_ahead(
         clock: runtime.parts.clock.as_ref(),
         reply: None,
         purse: session,
-        beside: &AtHand { runtime, session, begun },
+        beside: &AtHand { runtime, session, begun, held: None },
     };
     // A preview that panics is no preview; the question is asked without it.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| prepared.preview(&cx))).unwrap_or(Ok(None))
@@ -191,7 +214,7 @@ fn choice(rules: &[String]) -> Option<Choice> {
 }
 
 /// Looking ahead changes nothing.
-struct NoChanges;
+pub(crate) struct NoChanges;
 
 impl Undo for NoChanges {
     fn keep(&self, _: &Preimage<'_>) -> Result<(), ToolError> {

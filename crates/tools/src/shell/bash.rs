@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nika_contract::{Block, Cancel, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_contract::{Block, Cancel, Cx, Example, Group, Held, Output, Rehearsal, Scene, Spec, Tool, ToolError, code};
 use nika_guard::bash::{Outcome, Site};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind};
@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::command::{self, Command};
 use super::ground::{Cwd, Ground};
 use super::layered::{self, Settled};
+use super::rehearsed::{self, Tried};
 use super::report;
 use crate::lenient;
 
@@ -127,13 +128,19 @@ impl Tool for Bash {
         Ok((!lines.is_empty()).then(|| lines.join("\n")))
     }
 
+    async fn rehearse(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<Rehearsal>, ToolError> {
+        rehearsed::rehearse(self, params, cx).await
+    }
+
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let site = self.judged_site(&params, cx)?;
         let command = self.read(&params, &site);
+        if let Some(tried) = cx.beside.held().and_then(Held::take::<Tried>) {
+            return rehearsed::accept(self, cx, &command, tried).await;
+        }
         let mut profile = self.profile(&params, cx, site.cwd)?;
         let writes = profile.access != Access::ReadOnly;
-        let closed = profile.repositories.iter().find(|repository| !repository.is_open() && writes);
-        let closed = closed.map(|repository| repository.common.clone());
+        let closed = closed_repository(&profile);
         let mut over = self.lay(&params, cx, &mut profile)?;
         let job = self.start(&params, cx, self.order(&params, cx, &command, profile), &mut over)?;
         if params.in_background() {
@@ -146,25 +153,21 @@ impl Tool for Bash {
         if params.is_preview() {
             return Ok(foretold(&job, &exited, &command, layered::look(&self.ground, cx, &over.layers)));
         }
-        let layered = !over.layers.is_empty();
         let settled = if over.layers.is_empty() {
-            Settled::default()
+            None
         } else {
             // Nothing of it may still write: what watched over it says so, unless that was killed itself.
             let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
-            layered::apply(&self.ground, cx, over.layers, lives).await?
+            Some(layered::apply(&self.ground, cx, over.layers, lives).await?)
         };
         if writes {
             self.ground.look_again();
         }
-        let mut answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
-        if layered
-            && let Some(Block::Text(text)) = answer.content.first_mut()
-            && let Some(why) = report::about_renaming(text)
-        {
-            text.push_str(why);
-        }
-        Ok(with_changes(answer, settled, over.bare))
+        let answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
+        Ok(match settled {
+            Some(settled) => with_layers(answer, settled),
+            None => with_changes(answer, Settled::default(), over.bare),
+        })
     }
 }
 
@@ -177,15 +180,15 @@ struct Over {
 }
 
 impl Params {
-    fn unconfined(&self) -> bool {
+    pub(super) fn unconfined(&self) -> bool {
         self.dangerously_disable_sandbox.unwrap_or_default() || self.filesystem_mode == Some(FilesystemMode::Off)
     }
 
-    fn is_preview(&self) -> bool {
+    pub(super) fn is_preview(&self) -> bool {
         self.preview.unwrap_or_default()
     }
 
-    fn in_background(&self) -> bool {
+    pub(super) fn in_background(&self) -> bool {
         self.run_in_background.unwrap_or_default()
     }
 
@@ -201,7 +204,7 @@ impl Params {
 
 impl Bash {
     /// Where the command runs. The directory, or what a path leads to, may be another since it was judged.
-    fn judged_site(&self, params: &Params, cx: &Cx<'_>) -> Result<Site, ToolError> {
+    pub(super) fn judged_site(&self, params: &Params, cx: &Cx<'_>) -> Result<Site, ToolError> {
         let site = self.ground.site(cx.session);
         if self.effects_at(params, &site)?.of(Self::SPEC.name).all == cx.permit.effects().all {
             return Ok(site);
@@ -211,7 +214,7 @@ impl Bash {
             .hint("repeat the call; calls that change the directory go one after another"))
     }
 
-    fn profile(&self, params: &Params, cx: &Cx<'_>, cwd: PathBuf) -> Result<Profile, ToolError> {
+    pub(super) fn profile(&self, params: &Params, cx: &Cx<'_>, cwd: PathBuf) -> Result<Profile, ToolError> {
         let mut profile = self.ground.profile(cx.permit, cx.session, params.most())?;
         profile.cwd = cwd;
         if params.is_preview() {
@@ -243,7 +246,7 @@ impl Bash {
     }
 
     /// What runs is what was read: the text in one way of writing, not the one that came.
-    fn order(&self, params: &Params, cx: &Cx<'_>, command: &Command, profile: Profile) -> Order {
+    pub(super) fn order(&self, params: &Params, cx: &Cx<'_>, command: &Command, profile: Profile) -> Order {
         let text = command.analysis.canonical.clone().unwrap_or_else(|| params.command.clone());
         let mut order = Order::shell(text, profile, cx.session.id());
         order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));
@@ -288,11 +291,11 @@ impl Bash {
         Ok(effects)
     }
 
-    fn read(&self, params: &Params, site: &Site) -> Command {
+    pub(super) fn read(&self, params: &Params, site: &Site) -> Command {
         command::read(&params.command, site, &|target| command::place_in(&self.ground.files, target))
     }
 
-    fn answer(&self, cx: &Cx<'_>, job: &Job, exited: &Exited, command: &Command) -> Output {
+    pub(super) fn answer(&self, cx: &Cx<'_>, job: &Job, exited: &Exited, command: &Command) -> Output {
         let root = self.ground.files.root();
         // The next call begins where this one ended, if that is inside.
         let inside = exited.cwd.clone().filter(|dir| self.ground.files.roots().any(|root| dir.starts_with(root)));
@@ -344,8 +347,15 @@ fn without_layer(mut error: ToolError, why: &str) -> ToolError {
     error
 }
 
+/// A repository elsewhere that a command which may write can only see.
+pub(super) fn closed_repository(profile: &Profile) -> Option<PathBuf> {
+    let writes = profile.access != Access::ReadOnly;
+    let closed = profile.repositories.iter().find(|repository| !repository.is_open() && writes);
+    closed.map(|repository| repository.common.clone())
+}
+
 /// An answer, and why git in it could not write the repository at `closed`, where that is what it says.
-fn with_reason(mut output: Output, closed: Option<&Path>) -> Output {
+pub(super) fn with_reason(mut output: Output, closed: Option<&Path>) -> Output {
     let says = |text: &str, closed: &Path| {
         text.lines().any(|line| line.contains("Read-only file system") && line.contains(&*closed.to_string_lossy()))
     };
@@ -358,6 +368,16 @@ fn with_reason(mut output: Output, closed: Option<&Path>) -> Output {
         ));
     }
     output
+}
+
+/// The answer of a command over layers, and what became of its changes.
+pub(super) fn with_layers(mut answer: Output, settled: Settled) -> Output {
+    if let Some(Block::Text(text)) = answer.content.first_mut()
+        && let Some(why) = report::about_renaming(text)
+    {
+        text.push_str(why);
+    }
+    with_changes(answer, settled, None)
 }
 
 /// An answer, and what became of the changes.

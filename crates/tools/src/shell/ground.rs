@@ -30,6 +30,8 @@ pub struct Ground {
     pub landlock_only: bool,
     /// Whether what a command changes is held apart first, so that it can be taken back.
     pub undo: bool,
+    /// Whether a command that is asked about and writes only inside is tried first, so that the question shows what it did.
+    pub rehearses: bool,
     /// Why no layer can be had on this system, once that is known.
     pub(super) no_layers: OnceLock<String>,
     known: Mutex<Option<Looked>>,
@@ -104,7 +106,13 @@ impl Ground {
         landlock_only: bool,
         undo: bool,
     ) -> Ground {
-        Ground { files, jobs, env, spill, landlock_only, undo, no_layers: OnceLock::new(), known: Mutex::default() }
+        let (no_layers, known) = (OnceLock::new(), Mutex::default());
+        Ground { files, jobs, env, spill, landlock_only, undo, rehearses: true, no_layers, known }
+    }
+
+    /// The same, where commands are tried before a question about them, or are not.
+    pub fn rehearsing(self, rehearses: bool) -> Ground {
+        Ground { rehearses, ..self }
     }
 
     /// Where the session's next command runs.
@@ -302,9 +310,9 @@ impl Ground {
             };
             return Err(ToolError::new(code::NOT_CONFINED, message).hint(hint));
         }
-        // What a person had to allow was allowed to this call; a file would hand it to every later one.
-        order.output.spill =
-            cx.permit.answered_by().is_none().then(|| self.spill.join(format!("{}-{}.txt", cx.call, unguessable())));
+        // What a person has to allow is allowed to this call; a file would hand it to every later one.
+        let asked = cx.permit.answered_by().is_some() || cx.permit.rehearses();
+        order.output.spill = (!asked).then(|| self.spill.join(format!("{}-{}.txt", cx.call, unguessable())));
         self.jobs.start(cx.permit, order).map_err(|error| start_error(&error))
     }
 

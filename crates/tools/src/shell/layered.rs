@@ -7,6 +7,7 @@
 //! | it changed what a rule denies | the rest; that is kept beside and named, and the command failed |
 //! | it changed what a rule asks about, and did not name it before | the same, as nobody was asked |
 //! | somebody else changed the same path meanwhile | the rest; the command's version is kept beside and named |
+//! | the same, of what a person was shown and said yes to | nothing; all of it is kept beside |
 //! | nobody wants the call any more | nothing |
 //!
 //! Where no layer can be had, the command runs on the bare roots, and its result says why it cannot be taken back.
@@ -18,7 +19,7 @@ use nika_edit::{Limits, unified};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Place, classify};
 use nika_host::fs::NotMade;
-use nika_host::overlay::{Applied, Bounds, Changes, Layer, LeftOut, NotApplied, What, mounts_below};
+use nika_host::overlay::{Applied, Bounds, Changes, Entry, Layer, LeftOut, Likeness, NotApplied, What, mounts_below};
 
 use super::ground::{Ground, unguessable};
 use crate::file::seen::retried;
@@ -53,6 +54,15 @@ impl Settled {
     /// Paths in all.
     pub fn paths(&self) -> usize {
         self.created + self.changed + self.deleted
+    }
+
+    /// `2 paths: 1 created, 1 deleted`; nothing where there are none.
+    pub fn counts(&self) -> Option<String> {
+        let counts = [(self.created, "created"), (self.changed, "changed"), (self.deleted, "deleted")];
+        let counts: Vec<String> =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let noun = if self.paths() == 1 { "path" } else { "paths" };
+        (!counts.is_empty()).then(|| format!("{} {noun}: {}", self.paths(), counts.join(", ")))
     }
 }
 
@@ -110,6 +120,26 @@ pub(super) fn look(ground: &Ground, cx: &Cx<'_>, layers: &[Layer]) -> Result<Set
 /// Applies what the command changed. Nothing of it is lost: what cannot be applied is kept where it can be read.
 /// An error only when nobody wants the call any more.
 pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, lives: bool) -> Result<Settled, ToolError> {
+    settle(ground, cx, layers, lives, None).await
+}
+
+/// The same of what a person was shown before: that, or nothing where somebody else has changed any of it since.
+pub(super) async fn apply_as_shown(
+    ground: &Ground,
+    cx: &Cx<'_>,
+    layers: Vec<Layer>,
+    shown: Likeness,
+) -> Result<Settled, ToolError> {
+    settle(ground, cx, layers, false, Some(shown)).await
+}
+
+async fn settle(
+    ground: &Ground,
+    cx: &Cx<'_>,
+    layers: Vec<Layer>,
+    lives: bool,
+    shown: Option<Likeness>,
+) -> Result<Settled, ToolError> {
     let apart = ground.spill.join(format!("{}-{}", cx.call, unguessable()));
     let place = |at: usize| if at == 0 { apart.clone() } else { apart.with_extension(format!("root{at}")) };
     let mut left: Vec<Left> = Vec::new();
@@ -119,6 +149,10 @@ pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, live
             retried(&ground.files, cx, |locked| {
                 for round in 0..ROUNDS {
                     let all = layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
+                    // What was left out of it was said to be.
+                    if shown.is_some_and(|shown| left.is_empty() && Likeness::of_paths(cx.permit, &all) != shown) {
+                        return Err(NotMade::Refused(disturbed(ground, &[])));
+                    }
                     let settled = describe(ground, cx, &all);
                     if all.iter().all(|changes| changes.is_empty(cx.permit)) {
                         let special = all.iter().flat_map(|changes| changes.special.clone()).collect();
@@ -128,6 +162,9 @@ pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, live
                         Ok(applied) => return Ok((settled, applied)),
                         // A directory that somebody made a moment ago is none once it is seen.
                         Err(NotApplied::Conflict(_)) if round == 0 => continue,
+                        Err(NotApplied::Conflict(places)) if shown.is_some() => {
+                            return Err(NotMade::Refused(disturbed(ground, &places)));
+                        }
                         Err(NotApplied::Conflict(places)) => (Why::Conflict, places),
                         Err(NotApplied::Guarded(places)) => (Why::Guarded, places),
                         Err(NotApplied::Forbidden(places)) => (Why::Forbidden, places),
@@ -206,6 +243,14 @@ pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, live
     Ok(settled)
 }
 
+/// Others changed what a person said yes to.
+fn disturbed(ground: &Ground, places: &[Place]) -> ToolError {
+    let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
+    let what = if paths.is_empty() { "what the command changes".to_owned() } else { listed(ground, &paths) };
+    let message = format!("somebody else changed {what} while the question was open");
+    ToolError::new(code::CHANGED_SINCE_READ, message)
+}
+
 /// A path that was left out.
 struct Left {
     why: Why,
@@ -253,20 +298,16 @@ fn unasked(cx: &Cx<'_>, all: &[Changes<'_>], places: Vec<Place>) -> (Why, Vec<Pl
 }
 
 fn line(settled: &Settled, applied: &Applied) -> Option<String> {
-    let paths = settled.paths();
-    let counts = [(settled.created, "created"), (settled.changed, "changed"), (settled.deleted, "deleted")];
-    let counts: Vec<String> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let all = if applied.not_kept.is_empty() { "undo takes it back" } else { "undo cannot take it back" };
-    let noun = if paths == 1 { "path" } else { "paths" };
-    (paths > 0).then(|| format!("[{paths} {noun}: {} · {all}]", counts.join(", ")))
+    settled.counts().map(|counts| format!("[{counts} · {all}]"))
 }
 
 fn beside(ground: &Ground, what: &str, paths: &[PathBuf]) -> Option<String> {
     (!paths.is_empty()).then(|| format!("[{what}: {}]", listed(ground, paths)))
 }
 
-fn listed(ground: &Ground, paths: &[PathBuf]) -> String {
+/// Paths as results show them; of many, the first.
+pub(super) fn listed(ground: &Ground, paths: &[PathBuf]) -> String {
     let mut names: Vec<String> = paths.iter().take(SHOWN_NAMES).map(|path| ground.files.shown(path)).collect();
     if paths.len() > SHOWN_NAMES {
         names.push(format!("{} more", paths.len() - SHOWN_NAMES));
@@ -274,7 +315,13 @@ fn listed(ground: &Ground, paths: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Settled {
+/// The changes that are told of.
+pub(super) fn told<'a>(changes: &'a Changes<'_>) -> impl Iterator<Item = &'a Entry> {
+    changes.entries.iter().filter(|entry| entry.what != What::Touched)
+}
+
+/// What the layers change, in numbers and as a diff.
+pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Settled {
     let mut settled = Settled::default();
     let (mut shown, mut lines) = (0, SHOWN_LINES);
     for changes in all {
@@ -311,6 +358,6 @@ fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Settled {
 }
 
 /// What git keeps for itself says nothing to a reader.
-fn is_of_git(path: &Path) -> bool {
+pub(super) fn is_of_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".git")
 }

@@ -6,6 +6,7 @@ mod editing;
 mod examples;
 mod hooks;
 mod pipeline;
+mod rehearsing;
 mod searching;
 mod sets;
 mod surface;

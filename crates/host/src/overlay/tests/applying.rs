@@ -245,3 +245,50 @@ fn marks_of_the_second_form_are_read() {
     let names: Vec<_> = world.look().into_keys().collect();
     assert_eq!(names, ["d", "d/1", "d/e"].map(PathBuf::from));
 }
+
+#[test]
+fn equal_change_sets_are_alike_and_what_is_rehearsed_is_not_applied() {
+    let Some(way) = way() else { return };
+    let world = World::new();
+    fs::write(world.root.join("a"), "1\n").unwrap();
+    let likeness = |layer: &Layer| {
+        let all = [layer.changes(&world.permit()).unwrap()];
+        let permit = world.permit();
+        (Likeness::of_paths(&permit, &all), Likeness::of(&permit, &all).unwrap())
+    };
+    let after = |script: &str| {
+        let layer = world.layer();
+        world.run(&layer, way, script).unwrap();
+        (likeness(&layer), layer)
+    };
+    let (first, layer) = after("echo 2 > a; ln -s x l; mkdir d; echo y > d/f; chmod 600 d/f");
+    let (again, _) = after("mkdir d; echo y > d/f; chmod 600 d/f; touch -d yesterday d/f; ln -s x l; echo 2 > a");
+    assert_eq!(first, again);
+    for (script, same_paths) in [
+        ("echo 3 > a; ln -s x l; mkdir d; echo y > d/f; chmod 600 d/f", true),
+        ("echo 2 > a; ln -s y l; mkdir d; echo y > d/f; chmod 600 d/f", false),
+        ("echo 2 > a; ln -s x l; mkdir d; echo y > d/f; chmod 644 d/f", false),
+        ("rm a; ln -s x l; mkdir d; echo y > d/f; chmod 600 d/f", false),
+        ("ln -s x l; mkdir d; echo y > d/f; chmod 600 d/f", false),
+    ] {
+        let (other, _) = after(script);
+        assert_eq!((other.0 == first.0, other.1 == first.1), (same_paths, false), "{script}");
+    }
+    // Where the root is another, the same layer is another change set.
+    fs::remove_file(world.root.join("a")).unwrap();
+    assert_ne!(likeness(&layer).0, first.0);
+
+    let files = world.files();
+    let exec = nika_guard::Exec {
+        commands: vec![vec!["sh".into(), "x.sh".into()]],
+        kind: nika_guard::ExecKind::WritesInside,
+        why: String::new(),
+    };
+    let effects = Effects::one(Effect::Exec(exec)).and(Effect::Write(files.place(world.root.clone()).tree()));
+    let verdict = Policy::default().judge(&Stance::Ask.into(), &effects);
+    let permit = Arc::new(verdict.rehearsal().expect("it is asked about"));
+    let refused =
+        world.under(&permit, |locked, cx| locked.apply(cx, &[layer.changes(cx.permit).unwrap()], &Bounds::default()));
+    assert!(matches!(refused, Err(NotApplied::Refused(error)) if error.code == nika_contract::code::PERMISSION_DENIED));
+    assert!(world.undo.0.lock().unwrap().is_empty() && world.look().is_empty());
+}

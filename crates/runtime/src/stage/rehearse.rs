@@ -1,0 +1,71 @@
+//! *Rehearse*: a call that is asked about is tried where nothing of it counts, so that the question shows what it did.
+//!
+//! It runs under a permit that no host function takes for leave to change anything, with no place for pre-images. What
+//! goes wrong with it is no answer to the question: that is put all the same, and says so.
+
+use std::sync::Arc;
+
+use nika_contract::{Asker, Cx, Prepared, Rehearsal, ToolError, code};
+use nika_guard::Permit;
+
+use crate::dispatch::Runtime;
+use crate::session::Session;
+use crate::stage::begin::Begun;
+use crate::stage::run::{AtHand, caught};
+use crate::stage::settle::{NoChanges, stands_for};
+
+/// What came of it; an error only where nobody wants the call any more.
+pub(crate) async fn rehearse(
+    runtime: &Runtime,
+    session: &Session,
+    begun: &Begun,
+    prepared: &dyn Prepared,
+    permit: Permit,
+) -> Result<Option<Rehearsal>, ToolError> {
+    let cx = Cx {
+        permit: &Arc::new(permit),
+        call: &begun.call,
+        session: &session.state,
+        cancel: &begun.incoming.cancel,
+        progress: &begun.incoming.progress,
+        undo: &NoChanges,
+        clock: runtime.parts.clock.as_ref(),
+        reply: None,
+        purse: session,
+        beside: &AtHand { runtime, session, begun, held: None },
+    };
+    match caught(prepared.rehearse(&cx)).await {
+        Err(error) if error.code == code::CANCELLED => Err(error),
+        Err(error) => {
+            let shown = format!("What it would change cannot be shown: {}. A yes runs it.", error.message);
+            Ok(Some(Rehearsal::without(shown)))
+        }
+        tried => tried,
+    }
+}
+
+/// A name for the question about a call that was tried: of the trial counts what it would change, and neither what it
+/// printed nor how long it took.
+pub(crate) fn stands_for_trial(seen: &str, tried: Option<&Rehearsal>) -> String {
+    match tried.and_then(|tried| tried.held.as_ref()) {
+        Some(held) => stands_for(&format!("{seen}\n{}", held.mark())),
+        None => stands_for(seen),
+    }
+}
+
+/// So many answers to other trials of a call show that it does something else each time: then no yes can be to just
+/// what was shown. Two, as somebody may have changed a file between the first and the second.
+const TIMES_ANOTHER: usize = 2;
+
+/// The trial, held for a yes unless it comes with a second call and the next trial would not be the same.
+pub(crate) fn if_again_alike(mut tried: Rehearsal, asker: &dyn Asker, seen: &str) -> Rehearsal {
+    let others = asker.answers_to_others(&stands_for_trial(seen, Some(&tried)));
+    if others >= TIMES_ANOTHER && tried.held.take().is_some() {
+        let shown = "It was tried over a layer, and does something else each time: what it would change cannot be shown \
+                     beforehand. A yes runs it.";
+        shown.clone_into(&mut tried.shown);
+        tried.facts.retain(|(name, _)| *name != "held");
+        tried.facts.push(("held", false.into()));
+    }
+    tried
+}

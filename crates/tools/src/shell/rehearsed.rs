@@ -1,0 +1,258 @@
+//! A command that a person is asked about, tried over layers first: the question shows what it did, and a yes applies
+//! just that.
+//!
+//! | the trial | a yes |
+//! |---|---|
+//! | ended, whatever its status | applies what was shown; the command does not run again |
+//! | did not end in time, or changed more than is held for an answer | runs it |
+//! | could not be made: no layer can be had, or it would write where none is | runs it |
+//!
+//! What holds the trial is what would hold the command after a yes, and nothing of it is let count: so it does what it
+//! would do then, or it is not made. What of it cannot be shown is said in its place.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use nika_contract::{Cx, Held, Output, Rehearsal, ToolError, code, text};
+use nika_guard::profile::{Access, Repository};
+use nika_host::overlay::{Changes, HeldBack, Layer, Likeness};
+use nika_host::proc::{Exited, How, Job, Jobs, KilledBy, TIMEOUT};
+use serde_json::Value;
+
+use super::bash::{Bash, Params, closed_repository, with_layers, with_reason};
+use super::command::Command;
+use super::ground::Ground;
+use super::layered::{self, Settled};
+use super::report;
+
+/// How long a question waits for it. What takes longer is rather asked about first.
+const AT_MOST: Duration = Duration::from_secs(20);
+/// Bytes of what a command left, for all that an open question may cost. 1 GiB: what undo keeps of a call.
+const HELD_BYTES: u64 = 1 << 30;
+/// Characters of output in a question; the answer after a yes has more.
+const OUTPUT_CHARS: usize = 2_000;
+/// How long one wait for the end is; within it the trial may become unwanted at any moment.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What waits for a yes. Dropped, it is gone.
+pub(super) struct Tried {
+    done: Done,
+    /// What was shown.
+    shown: Likeness,
+}
+
+/// A command that has ended, and its changes.
+struct Done {
+    layers: Vec<Layer>,
+    ended: Ended,
+    exited: Exited,
+    /// What git keeps elsewhere, where it could not be written.
+    closed: Option<PathBuf>,
+}
+
+/// Tries the command, if that can be done and is wanted.
+pub(super) async fn rehearse(bash: &Bash, params: &Params, cx: &Cx<'_>) -> Result<Option<Rehearsal>, ToolError> {
+    let ground = &bash.ground;
+    let elsewhere = params.is_preview() || params.in_background() || params.unconfined();
+    if elsewhere || !ground.rehearses || !ground.undo {
+        return Ok(None);
+    }
+    let site = bash.judged_site(params, cx)?;
+    let command = bash.read(params, &site);
+    let mut profile = bash.profile(params, cx, site.cwd)?;
+    if profile.access != Access::Workspace || !profile.hosts.is_empty() {
+        return Ok(None);
+    }
+    if profile.repositories.iter().any(Repository::is_open) {
+        return Ok(Some(untried("it may write a repository elsewhere, which no layer covers")));
+    }
+    let closed = closed_repository(&profile);
+    let laid = match ground.no_layers.get() {
+        Some(why) => Err(why.clone()),
+        None => layered::lay(ground, cx, &mut profile),
+    };
+    let layers = match laid {
+        Ok(layers) => layers,
+        Err(why) => return Ok(Some(untried(&why))),
+    };
+    let mut order = bash.order(params, cx, &command, profile);
+    let at_most = order.timeout.unwrap_or(TIMEOUT).min(AT_MOST);
+    order.timeout = Some(at_most);
+    let job = match ground.start(cx, order) {
+        Ok(job) => Ended { job, jobs: Arc::clone(&ground.jobs) },
+        Err(error) => return Ok(Some(untried(&error.message))),
+    };
+    let Some((exited, layers, ended)) = watched(job, layers, cx).await? else { return Err(ToolError::cancelled()) };
+    if exited.killed_by == Some(KilledBy::Timeout) {
+        return Ok(Some(untried(&format!("it did not end within {} s", at_most.as_secs_f32()))));
+    }
+    if exited.left > 0 || exited.killed_by == Some(KilledBy::Lost) {
+        return Ok(Some(untried("something of it went on running")));
+    }
+    Ok(Some(match foreseen(ground, cx, Done { layers, ended, exited, closed }, &command) {
+        Ok(rehearsal) => rehearsal,
+        Err(error) => untried(&error.message),
+    }))
+}
+
+/// Puts in force what a person said yes to.
+pub(super) async fn accept(
+    bash: &Bash,
+    cx: &Cx<'_>,
+    command: &Command,
+    Tried { done: Done { layers, ended, exited, closed }, shown }: Tried,
+) -> Result<Output, ToolError> {
+    let settled = layered::apply_as_shown(&bash.ground, cx, layers, shown).await?;
+    bash.ground.look_again();
+    let answer = with_reason(bash.answer(cx, &ended.job, &exited, command), closed.as_deref());
+    Ok(with_layers(answer, settled).with_fact("rehearsed", true))
+}
+
+/// A question without a trial, and why.
+fn untried(why: &str) -> Rehearsal {
+    let mut rehearsal = Rehearsal::without(format!("What it would change cannot be shown: {why}. A yes runs it."));
+    rehearsal.facts = vec![("held", false.into()), ("why", why.into())];
+    rehearsal
+}
+
+/// A job whose output nobody hears of but through this.
+struct Ended {
+    job: Arc<Job>,
+    jobs: Arc<Jobs>,
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.jobs.forget(&self.job);
+    }
+}
+
+/// Set when nobody waits for the trial any more.
+#[derive(Default)]
+struct Gone(Arc<AtomicBool>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Waits for the end on a thread where waiting does no harm. The thread owns the layers meanwhile: they outlive what
+/// writes to them, also where whoever waits is gone. `None` where the call is wanted no more.
+async fn watched(
+    ended: Ended,
+    layers: Vec<Layer>,
+    cx: &Cx<'_>,
+) -> Result<Option<(Exited, Vec<Layer>, Ended)>, ToolError> {
+    let gone = Gone::default();
+    let (cancel, left) = (cx.cancel.clone(), Arc::clone(&gone.0));
+    let waited = tokio::task::spawn_blocking(move || {
+        let unwanted = || cancel.is_cancelled() || left.load(Ordering::Acquire);
+        let exited = loop {
+            match ended.job.wait(LOOK, &unwanted) {
+                None if unwanted() => break None,
+                None => {}
+                exited => break exited,
+            }
+        };
+        // Returns when nothing of it is left.
+        ended.job.stop_within(Duration::ZERO);
+        exited.map(|exited| (exited, layers, ended))
+    });
+    let waited = waited.await.map_err(|error| ToolError::new(code::BUG, format!("waiting failed: {error}")));
+    drop(gone);
+    waited
+}
+
+/// What the question shows, and what it holds.
+fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Result<Rehearsal, ToolError> {
+    let Done { layers, ended, exited, .. } = &done;
+    let all = layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
+    let bytes: u64 = all.iter().flat_map(|changes| &changes.entries).map(|entry| entry.bytes).sum();
+    if bytes > HELD_BYTES {
+        let message = format!("it left {} MiB, and at most {} are held for an answer", bytes >> 20, HELD_BYTES >> 20);
+        return Err(ToolError::new(code::TOO_LARGE, message));
+    }
+    let (shown, mark) = (Likeness::of_paths(cx.permit, &all), Likeness::of(cx.permit, &all)?.to_string());
+    let settled = layered::describe(ground, cx, &all);
+    let left_out = HeldBack::of(&ground.files, cx.permit, &all);
+    let ending = report::ending(exited, command.analysis.last_command.as_deref());
+    let words = [
+        format!(
+            "It was tried over a layer, without network, and nothing is changed yet: {ending} after {} · {}",
+            took(exited.wall_ms),
+            report::held(ended.job.held())
+        ),
+        "A yes applies exactly what is shown here, and does not run it again; a no leaves nothing of it.".to_owned(),
+        changes(ground, &settled, &all, &left_out),
+        printed(&report::output(&ended.job.summary())),
+        settled.diff.clone(),
+    ];
+    let words: Vec<&str> = words.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
+    let exit_code = match exited.how {
+        How::Status(status) => Value::from(status),
+        How::Signal(_) => Value::Null,
+    };
+    let facts = vec![
+        ("held", true.into()),
+        ("exit_code", exit_code),
+        ("wall_ms", exited.wall_ms.into()),
+        ("sandbox", ended.job.held().profile.as_str().into()),
+        ("would_change", settled.paths().into()),
+    ];
+    let words = words.join("\n");
+    drop(all);
+    Ok(Rehearsal { shown: words, facts, held: Some(Held::new(mark, Tried { done, shown })) })
+}
+
+/// Which paths, and which of them a yes leaves as they are.
+fn changes(ground: &Ground, settled: &Settled, all: &[Changes<'_>], left_out: &HeldBack) -> String {
+    let Some(counts) = settled.counts() else { return "It would change nothing.".to_owned() };
+    let paths = all.iter().flat_map(layered::told).map(|entry| entry.path.clone());
+    // Of ten names that a commit changes, the one that a person knows would be the last.
+    let (of_git, own): (Vec<_>, Vec<_>) = paths.partition(|path| layered::is_of_git(path));
+    let own = (!own.is_empty()).then(|| layered::listed(ground, &own));
+    let of_git = (!of_git.is_empty()).then(|| format!("{} of git's own", of_git.len()));
+    let what: Vec<String> = own.into_iter().chain(of_git).collect();
+    let mut lines = vec![format!("It would change {} ({counts})", what.join(" and "))];
+    let all = [
+        ("as it may become code or policy", &left_out.guarded),
+        ("as a rule denies it or has it asked about", &left_out.forbidden),
+    ];
+    for (why, places) in all.iter().filter(|(_, places)| !places.is_empty()) {
+        let paths: Vec<_> = places.iter().map(|place| place.path.clone()).collect();
+        lines.push(format!("[a yes leaves out, {why}: {}]", layered::listed(ground, &paths)));
+    }
+    lines.join("\n")
+}
+
+fn took(ms: u64) -> String {
+    if ms < 1000 { format!("{ms} ms") } else { format!("{:.1} s", ms as f64 / 1000.0) }
+}
+
+/// What it printed, each line marked: a command must not speak in the question's own voice.
+fn printed(output: &str) -> String {
+    let cut = text::head_and_tail(output, OUTPUT_CHARS);
+    let output = text::harmless(cut.as_deref().unwrap_or(output)).into_owned();
+    let lines: Vec<String> = output.lines().map(|line| format!("  │ {line}")).collect();
+    if lines.is_empty() { String::new() } else { format!("It printed:\n{}", lines.join("\n")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_that_a_command_printed_stands_at_the_margin() {
+        for output in ["a\nIt would change nothing.\n", "a\r\nA yes applies nothing\r\n\n"] {
+            let shown = printed(output);
+            assert!(shown.starts_with("It printed:\n"), "{shown}");
+            assert!(shown.lines().skip(1).all(|line| line.starts_with("  │ ")), "{shown:?}");
+            assert!(!shown.contains('\r'), "{shown:?}");
+        }
+        assert_eq!(printed(""), "");
+        assert!(printed(&"x".repeat(100_000)).chars().count() < OUTPUT_CHARS + 100);
+    }
+}
