@@ -1,4 +1,4 @@
-//! `cargo xtask kills [N]`: the tests that kill the program at random moments, again and again, with the numbers that a
+//! `cargo xtask kills [N] [--release]`: the tests that kill the program at random moments, again and again, with the numbers that a
 //! release is tried with; N is a number for all of them. With few kills they run among all tests. The moments are seeded,
 //! where they fall is the machine's; of fewer than fifty all may fall before what they should interrupt, and then the test says so.
 
@@ -57,7 +57,7 @@ const CAMPAIGNS: &[Campaign] = &[
 ];
 
 pub(crate) fn run(mut args: Args) -> anyhow::Result<()> {
-    let only = args.value("--only")?;
+    let (only, release) = (args.value("--only")?, args.flag("--release"));
     let rounds: Option<u64> = match args.word() {
         Some(text) => Some(text.replace('_', "").parse().with_context(|| format!("'{text}' is no number of kills"))?),
         None => None,
@@ -70,7 +70,7 @@ pub(crate) fn run(mut args: Args) -> anyhow::Result<()> {
     for campaign in &chosen {
         let rounds = rounds.unwrap_or(campaign.rounds);
         println!("== {}: {rounds} kills", campaign.kills);
-        if let Err(error) = one(campaign, rounds) {
+        if let Err(error) = one(campaign, rounds, release) {
             failed.push(format!("{}: {error}", campaign.test));
         }
     }
@@ -81,19 +81,12 @@ pub(crate) fn run(mut args: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn one(campaign: &Campaign, rounds: u64) -> anyhow::Result<()> {
+fn one(campaign: &Campaign, rounds: u64, release: bool) -> anyhow::Result<()> {
+    let built: &[&str] = if release { &["--release"] } else { &[] };
     let out = Command::new("cargo")
-        .args([
-            "test",
-            "-p",
-            campaign.package,
-            "--test",
-            campaign.target,
-            "--",
-            "--exact",
-            "--nocapture",
-            campaign.test,
-        ])
+        .args(["test", "-p", campaign.package])
+        .args(built)
+        .args(["--test", campaign.target, "--", "--exact", "--nocapture", campaign.test])
         .env("NIKA_TEST_ROUNDS", rounds.to_string())
         .current_dir(paths::workspace())
         .stdin(Stdio::null())

@@ -10,6 +10,7 @@ mod fuzz;
 mod kills;
 mod node;
 mod paths;
+mod probes;
 mod process;
 mod tidy;
 
@@ -42,7 +43,16 @@ const TASKS: &[Task] = &[
         help: "run the fuzz campaigns: fuzz [N] [--seed S] [--only NAME], or fuzz scripts [--dir DIR] [--show]",
         run: fuzz::run,
     },
-    Task { name: "kills", help: "run the tests that kill the program: kills [N] [--only NAME]", run: kills::run },
+    Task {
+        name: "kills",
+        help: "run the tests that kill the program: kills [N] [--only NAME] [--release]",
+        run: kills::run,
+    },
+    Task {
+        name: "probes",
+        help: "count web probes that reach a forbidden address: probes [--release]",
+        run: probes::run,
+    },
     Task { name: "tidy", help: "check the walls of ARCHITECTURE.md: tidy [--list] [--only NAME]", run: tidy::run },
 ];
 

@@ -4,6 +4,7 @@ mod around;
 mod consent;
 pub mod files;
 mod library;
+mod ourselves;
 mod shelf;
 
 use std::path::Path;
@@ -14,6 +15,7 @@ use nika_contract::{Asker, Cancel, ToolError, code};
 use nika_flow::model::{Called, Task, Verb};
 use nika_flow::run::events::Watch;
 use nika_flow::run::launch::{Launch, Launched, launch};
+use nika_flow::run::meter::Meter;
 use nika_flow::run::secrets::Secrets;
 use nika_flow::run::verbs::{Document, Hands, Library as _};
 use nika_guard::{Mode, PermitLine, Stance};
@@ -24,7 +26,7 @@ use serde_json::{Map, Value};
 
 pub use around::Around;
 pub use consent::Consent;
-pub use library::{By, Library, open_document, text_of};
+pub use library::{By, Library, open_document, text_below, text_of};
 pub use shelf::Shelf;
 
 use crate::briefing;
@@ -32,6 +34,20 @@ use crate::compose::Built;
 use crate::config::Effective;
 use crate::crew;
 use crate::failure::Failure;
+
+/// What runs are done with.
+pub struct Desk {
+    /// A pipeline that was built for workflows.
+    pub built: Arc<Built>,
+    /// What they need of files, models and the environment.
+    pub library: Arc<Library>,
+    /// Who is asked.
+    pub asker: Arc<dyn Asker>,
+    /// Who watches.
+    pub watch: Arc<dyn Watch>,
+    /// Set when a run is to stop.
+    pub cancel: Cancel,
+}
 
 /// A run that a command wants.
 pub struct Wanted {
@@ -55,66 +71,62 @@ pub fn stand(effective: &mut Effective) {
     }
 }
 
-/// Runs it, over a pipeline that was built for workflows.
-pub async fn run(
-    built: &Arc<Built>,
-    library: Arc<Library>,
-    asker: Arc<dyn Asker>,
-    watch: Arc<dyn Watch>,
-    cancel: Cancel,
-    wanted: Wanted,
-) -> Result<Launched, Failure> {
-    let permits = Arc::clone(&wanted.document.permits);
-    let policy = built.effective.policy.with(permits.bounds()).with(permits.grants(&wanted.granted));
-    let session =
-        |id: &str| Session::new(id, built.effective.stance, policy, true).bounded(built.effective.budgets.clone());
-    within(built, library, asker, watch, cancel, wanted, session).await
-}
+impl Desk {
+    /// Runs it, as a person's.
+    pub async fn run(self, wanted: Wanted) -> Result<Launched, Failure> {
+        let effective = &self.built.effective;
+        let permits = Arc::clone(&wanted.document.permits);
+        let policy = effective.policy.with(permits.bounds()).with(permits.grants(&wanted.granted));
+        let (stance, budgets) = (effective.stance, effective.budgets.clone());
+        self.within(wanted, |id| Session::new(id, stance, policy, true).bounded(budgets)).await
+    }
 
-/// The same in a session that `session` makes, of this name: the walls of `permits` are its own business.
-pub async fn within(
-    built: &Arc<Built>,
-    library: Arc<Library>,
-    asker: Arc<dyn Asker>,
-    watch: Arc<dyn Watch>,
-    cancel: Cancel,
-    wanted: Wanted,
-    session: impl FnOnce(&str) -> Session,
-) -> Result<Launched, Failure> {
-    let Wanted { document, inputs, granted: _, id, goes_on } = wanted;
-    let names: Vec<String> = document.flow.secrets.iter().map(|secret| secret.value.clone()).collect();
-    let secrets = Arc::new(Secrets::new(library.secrets(&names)?));
-    let session = session(&id).veiled(secrets.veil());
-    library.prepare(&session);
-    let session = Arc::new(session);
-    built.fleet.settle(&crew::crew(built));
-    built.fleet.enrol(
-        &session,
-        nika_agent::sub::Enrolment { asker: Arc::clone(&asker), watch: Arc::new(nika_agent::Unwatched), model: None },
-    );
-    let hands = Hands {
-        runtime: Arc::clone(&built.runtime),
-        session: Arc::clone(&session),
-        asker,
-        library,
-        secrets,
-        permits: Arc::clone(&document.permits),
-        state: built.state.clone(),
-        runs: traces(built)?,
-        durability: if built.effective.journal_each_call { Durability::EachCall } else { Durability::Os },
-        clock: Arc::clone(&built.clock),
-        since: Instant::now(),
-        bounds: crew::bounds(built),
-        notes: Some(Arc::new(briefing::Noted::of(built))),
-        news: Some(Arc::clone(&built.news)),
-        above: vec![document.path.clone()],
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    };
-    let launched = launch(Launch { hands, document, inputs, watch, cancel, id, goes_on: Some(goes_on) }).await;
-    // Nothing outlives its run: what it has at work in the background ends with it.
-    crew::end(built, session.id()).await;
-    built.jobs.end_session(session.id());
-    Ok(launched?)
+    /// Runs it in a session that `session` makes, of this name: the walls of `permits` are its own business.
+    pub async fn within(self, wanted: Wanted, session: impl FnOnce(&str) -> Session) -> Result<Launched, Failure> {
+        let Desk { built, library, asker, watch, cancel } = self;
+        let built = &built;
+        let Wanted { document, inputs, granted: _, id, goes_on } = wanted;
+        let names: Vec<String> = document.flow.secrets.iter().map(|secret| secret.value.clone()).collect();
+        let secrets = Arc::new(Secrets::new(library.secrets(&names)?));
+        let session = session(&id).veiled(secrets.veil());
+        library.prepare(&session);
+        let session = Arc::new(session);
+        built.fleet.settle(&crew::crew(built));
+        built.fleet.enrol(
+            &session,
+            nika_agent::sub::Enrolment {
+                asker: Arc::clone(&asker),
+                watch: Arc::new(nika_agent::Unwatched),
+                model: None,
+            },
+        );
+        let hands = Hands {
+            runtime: Arc::clone(&built.runtime),
+            session: Arc::clone(&session),
+            asker,
+            library,
+            secrets,
+            permits: Arc::clone(&document.permits),
+            state: built.state.clone(),
+            runs: traces(built)?,
+            durability: if built.effective.journal_each_call { Durability::EachCall } else { Durability::Os },
+            clock: Arc::clone(&built.clock),
+            since: Instant::now(),
+            bounds: crew::bounds(built),
+            notes: Some(Arc::new(briefing::Noted::of(built))),
+            news: Some(Arc::clone(&built.news)),
+            above: vec![document.path.clone()],
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let launched = {
+            let meter = Meter::default();
+            launch(Launch { hands, document, inputs, watch, cancel, meter, id, goes_on: Some(goes_on) }).await
+        };
+        // Nothing outlives its run: what it has at work in the background ends with it.
+        crew::end(built, session.id()).await;
+        built.jobs.end_session(session.id());
+        Ok(launched?)
+    }
 }
 
 /// Refuses before anything begins when a task names a server that is configured and may not be used: a model that

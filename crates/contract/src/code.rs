@@ -286,8 +286,8 @@ codes! {
         "Each finding stands with its place. `nika check FILE` shows them again.";
     889 FLOW_NOT_CARRIED "An older workflow uses something that is not carried over"
         "The message names it, and what to write instead. `docs/older-workflows.md` lists all of it.";
-    890 RUN_DATA "A task's template found other data than it needs"
-        "The message names the template, its place and what is not there. `??` gives a default.";
+    890 RUN_DATA "A task's template found or made other data than is needed"
+        "The message names the template or the parameter, and what it takes. `??` gives a default.";
     891 RUN_INPUT "An input of the workflow is missing, unknown or of another kind"
         "The message names it and what it takes: `nika run FILE NAME=VALUE`.";
     892 RUN_SECRET "A secret that the workflow names is not set"

@@ -35,6 +35,12 @@ pub trait Tool: Send + Sync + 'static {
     /// What the call would do. Resolves paths, opens nothing.
     fn effects(&self, params: &Self::Params, scene: &Scene<'_>) -> Result<Effects, ToolError>;
 
+    /// What is wrong with the arguments wherever the call is made, beyond what [`Tool::effects`] refuses: a pattern that
+    /// does not compile. A check of a workflow asks before anything runs; a call finds it out by itself.
+    fn flaw(&self, _params: &Self::Params) -> Option<ToolError> {
+        None
+    }
+
     /// What would change, for the person who is asked; an error where the call cannot work, so that nobody
     /// is asked for nothing. Runs under a permit to look, nothing more.
     fn preview(&self, _params: &Self::Params, _cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
@@ -93,6 +99,10 @@ pub trait Guests: Send + Sync + fmt::Debug {
 pub trait Prepared: Send + Sync {
     /// See [`Tool::effects`].
     fn effects(&self, scene: &Scene<'_>) -> Result<Effects, ToolError>;
+    /// See [`Tool::flaw`].
+    fn flaw(&self) -> Option<ToolError> {
+        None
+    }
     /// See [`Tool::preview`].
     fn preview(&self, cx: &Cx<'_>) -> Result<Option<String>, ToolError>;
     /// See [`Tool::rehearse`].
@@ -187,6 +197,10 @@ struct Call<'t, T: Tool> {
 impl<T: Tool> Prepared for Call<'_, T> {
     fn effects(&self, scene: &Scene<'_>) -> Result<Effects, ToolError> {
         Ok(self.tool.effects(&self.params, scene)?.of(T::SPEC.name))
+    }
+
+    fn flaw(&self) -> Option<ToolError> {
+        self.tool.flaw(&self.params)
     }
 
     fn preview(&self, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {

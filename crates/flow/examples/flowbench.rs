@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use nika_contract::{BoxFuture, Cancel, Clock};
 use nika_flow::Templates;
 use nika_flow::run::events::Unwatched;
+use nika_flow::run::meter::Meter;
 use nika_flow::run::secrets::Secrets;
 use nika_flow::run::trace::Trace;
 use nika_flow::run::world::{Made, Order, Unmade, World};
@@ -17,6 +18,8 @@ use nika_store::{Durability, State, runs};
 use serde_json::{Map, Value};
 
 const TASKS: usize = 10_000;
+/// What the scheduler may take for each.
+const GOAL_MS: f64 = 1.0;
 /// Each waits for the one so many before it.
 const WIDTH: usize = 100;
 
@@ -71,6 +74,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         trace: &trace,
         watch: Arc::new(Unwatched),
         cancel: Cancel::default(),
+        meter: Meter::default(),
         done: Done::default(),
     };
     let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build()?;
@@ -83,5 +87,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let each = took.as_secs_f64() * 1e3 / TASKS as f64;
     println!("{TASKS} tasks that do nothing: {:.0} ms, {each:.3} ms each", took.as_secs_f64() * 1e3);
+    println!("goal: {GOAL_MS} ms each, {}", if each <= GOAL_MS { "met" } else { "missed" });
     Ok(())
 }

@@ -24,6 +24,7 @@ mod types;
 
 use std::path::PathBuf;
 
+use nika_contract::{Code, ToolError, code};
 use nika_guard::Effects;
 use nika_guard::bash::Site;
 use serde_json::{Map, Value};
@@ -36,6 +37,17 @@ pub(crate) use types::Type;
 use crate::finding::{Finding, sorted};
 use crate::model::Flow;
 use crate::read::{self, Draft};
+
+/// Codes by which tools refuse arguments for what they are, and not for what is there. Of what a document writes the
+/// check finds them; of what a template makes the run says them as data: [`crate::run`].
+pub const OF_ARGUMENTS: &[Code] = &[
+    code::BAD_ARGUMENTS,
+    code::INVALID_GLOB,
+    code::INVALID_REGEX,
+    code::BAD_PATH,
+    code::UNKNOWN_FILE_TYPE,
+    code::BAD_URL,
+];
 
 /// What is known of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,8 +72,9 @@ pub trait Surroundings {
     /// What a call with these arguments would do, as the tool itself says. `None` where it cannot say before it runs.
     fn effects(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Effects>;
 
-    /// Why the tool itself does not take these arguments; a name in backticks at the beginning is the parameter's.
-    fn refusal(&self, _tool: &str, _arguments: &Map<String, Value>) -> Option<String> {
+    /// Why the tool itself does not take these arguments, by a code of [`OF_ARGUMENTS`]; a name in backticks at the
+    /// beginning of the message is the parameter's.
+    fn refusal(&self, _tool: &str, _arguments: &Map<String, Value>) -> Option<ToolError> {
         None
     }
 
@@ -169,18 +182,20 @@ fn within(text: &str, path: &str, nested: &Nested<'_>) -> Looked {
         let checked = Checked { flow: None, findings: sorted(findings), needs: Vec::new(), ceiling };
         return Looked { checked, outputs: Vec::new(), height: 1, circle: None };
     };
-    let Draft { flow, broken, whole, permits_at } = draft;
+    let Draft { flow, broken, whole, permits_at, permits_whole } = draft;
     let unbroken: Vec<usize> = (0..flow.tasks.len()).filter(|index| !broken[*index]).collect();
     nested.below(path, text, || {
         let bound = bindings::check(&flow, &unbroken, whole, text, nested);
         findings.extend(bound.findings);
         let needs = needs::gather(&flow, &unbroken, nested);
-        findings.extend(authority::check(&flow, &needs, permits_at, around));
+        // Of a statement that could not be read in full nobody knows what it lacks.
+        let judged = if permits_whole { needs.as_slice() } else { &[] };
+        findings.extend(authority::check(&flow, judged, permits_at, around));
         findings.extend(secrets::check(&flow, &unbroken));
         let called = params::check(&flow, &unbroken, &bound.params, nested);
         findings.extend(called.findings);
         findings.extend(models::check(&flow, &unbroken, around));
-        let (ceiling, found) = cost::check(&flow, around);
+        let (ceiling, found) = cost::check(&flow, nested);
         findings.extend(found);
         let checked = Checked { flow: Some(flow), findings: sorted(findings), needs, ceiling };
         Looked { checked, outputs: bound.outputs, height: called.height, circle: called.circle }

@@ -8,6 +8,10 @@ use std::time::Duration;
 use nika_guard::PermitKind;
 use serde_json::Value;
 
+/// How deep workflows may run one another, the first of them counted. The check refuses what is deeper, and so does the
+/// run; deeper than eight nobody finds their way, and each level holds a session.
+pub const DEEPEST: usize = 8;
+
 /// A place in the document: one-based line and column, and how many characters it takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
@@ -453,4 +457,16 @@ pub enum Dynamic {
     List(Vec<Dynamic>),
     /// Names and values, in the document's order.
     Object(Vec<(At<String>, Dynamic)>),
+}
+
+impl Dynamic {
+    /// Whether only the run knows all of it.
+    pub fn has_templates(&self) -> bool {
+        match self {
+            Dynamic::Plain(_) => false,
+            Dynamic::Text(template) => crate::template::is_template(&template.text),
+            Dynamic::List(items) => items.iter().any(Dynamic::has_templates),
+            Dynamic::Object(entries) => entries.iter().any(|(_, value)| value.has_templates()),
+        }
+    }
 }

@@ -55,6 +55,8 @@ pub(crate) struct Draft {
     pub whole: bool,
     /// Where `permits` stands, or would.
     pub permits_at: Span,
+    /// Whether all of it could be read.
+    pub permits_whole: bool,
 }
 
 /// Reads what can be read.
@@ -78,6 +80,9 @@ pub(crate) fn draft(text: &str, path: &str) -> (Option<Draft>, Vec<Finding>) {
         return (None, reader.findings);
     };
     let mut flow = header(&mut reader, &fields, path);
+    let before = reader.findings.len();
+    flow.permits = Some(fields.get("permits").map(|node| permits(&mut reader, node)).unwrap_or_default());
+    let permits_whole = reader.findings.len() == before;
     let mut broken = Vec::new();
     let mut waits = Vec::new();
     let tasks = fields.get("tasks").map(|node| list_of_tasks(&mut reader, node)).unwrap_or_default();
@@ -95,7 +100,7 @@ pub(crate) fn draft(text: &str, path: &str) -> (Option<Draft>, Vec<Finding>) {
     connect(&mut reader, &mut flow, &mut broken, &waits, fields.get("flows"));
     reader.findings.extend(graph::circles(&flow));
     let permits_at = fields.entry("permits").or(fields.entry("tasks")).map_or(root.at, |(key, _)| key.at);
-    (Some(Draft { flow, broken, whole, permits_at }), reader.findings)
+    (Some(Draft { flow, broken, whole, permits_at, permits_whole }), reader.findings)
 }
 
 /// `tasks`. Whoever writes them as names and values is told how a name is written.
@@ -122,7 +127,7 @@ fn older(
         Ok(flow) => {
             let circles = graph::circles(&flow);
             let broken = vec![false; flow.tasks.len()];
-            (Some(Draft { flow, broken, whole: true, permits_at: schema.at }), circles)
+            (Some(Draft { flow, broken, whole: true, permits_at: schema.at, permits_whole: true }), circles)
         }
         Err(findings) => (None, findings),
     }
@@ -151,20 +156,20 @@ fn version(entries: &[(At<String>, yaml::Node)], at: Span) -> Result<Option<(old
             Err(Finding::error(code::FLOW_SHAPE, key.at, "`schema` says nothing").suggest(format!("`{VERSION}`")))
         }
         _ => {
-            let known = OLDER.iter().copied().chain([VERSION]);
             let written = match &node.kind {
                 Kind::Text(text) => text.clone(),
                 _ => String::new(),
             };
             let message = format!("this version knows {VERSION}, and not {}", node.described());
             let range = || "of older ones, nika/workflow@0.1 to nika/workflow@0.5 are read".to_owned();
-            let meant = if written.starts_with("nika/workflow@0.") { Some(range()) } else { meant(&written, known) };
+            let meant =
+                if written.starts_with("nika/workflow@0.") { Some(range()) } else { meant(&written, [VERSION]) };
             Err(Finding::error(code::FLOW_SHAPE, node.at, message).suggest_some(meant))
         }
     }
 }
 
-/// All but the tasks.
+/// All but the permits and the tasks.
 fn header(reader: &mut Reader, fields: &Fields<'_>, path: &str) -> Flow {
     let stem = stem(path);
     let mut said = |key: &str| fields.get(key).and_then(|node| reader.text(node, &format!("`{key}`")));
@@ -176,7 +181,7 @@ fn header(reader: &mut Reader, fields: &Fields<'_>, path: &str) -> Flow {
         model: ModelChoice { provider, model },
         inputs: fields.get("inputs").map(|node| inputs(reader, node)).unwrap_or_default(),
         secrets: fields.get("secrets").map(|node| secrets(reader, node)).unwrap_or_default(),
-        permits: Some(fields.get("permits").map(|node| permits(reader, node)).unwrap_or_default()),
+        permits: None,
         limits: fields.get("limits").map(|node| limits(reader, node)).unwrap_or_default(),
         tasks: Vec::new(),
         outputs: fields.get("outputs").map(|node| outputs(reader, node)).unwrap_or_default(),
@@ -202,7 +207,11 @@ fn inputs(reader: &mut Reader, node: &yaml::Node) -> Vec<Input> {
         {
             let what = |key: &str| format!("`{key}` of the input `{}`", name.value);
             if let Some(node) = fields.get("type") {
-                input.kind = reader.choice(node, &what("type"), KINDS).unwrap_or_default();
+                // One that cannot be read is what its default is: what follows from it is no fault of its own.
+                let of_default =
+                    || fields.get("default").and_then(|node| KINDS.iter().find(|(_, k)| k.takes(&node.value())));
+                let kind = reader.choice(node, &what("type"), KINDS);
+                input.kind = kind.or_else(|| Some(of_default()?.1)).unwrap_or_default();
             }
             input.description = fields
                 .get("description")
@@ -214,7 +223,8 @@ fn inputs(reader: &mut Reader, node: &yaml::Node) -> Vec<Input> {
                     let kind = KINDS.iter().find(|(_, kind)| *kind == input.kind).map_or("", |(name, _)| name);
                     let message =
                         format!("the input `{}` is a {kind}, and its default is {}", name.value, node.described());
-                    reader.error(code::FLOW_TYPE, node.at, message);
+                    let meant = input.kind.meant(&value);
+                    reader.findings.push(Finding::error(code::FLOW_TYPE, node.at, message).suggest_some(meant));
                 }
                 input.default = Some(value);
             }
@@ -233,6 +243,22 @@ impl InputKind {
             InputKind::Boolean => value.is_boolean(),
             InputKind::List => value.is_array(),
             InputKind::Object => value.is_object(),
+        }
+    }
+
+    /// What was meant by a value of another kind.
+    fn meant(self, value: &Value) -> Option<String> {
+        let text = value.as_str();
+        match self {
+            InputKind::String if value.is_number() || value.is_boolean() => Some(format!("in quotes: \"{value}\"")),
+            InputKind::Number => {
+                text?.trim().parse::<f64>().ok().map(|_| format!("without quotes: {}", text.unwrap_or_default().trim()))
+            }
+            InputKind::Boolean => truth(text?).map(|value| format!("without quotes: {value}")),
+            InputKind::List if !value.is_object() && !value.is_null() => {
+                Some(format!("[{}]", text.map_or_else(|| value.to_string(), str::to_owned)))
+            }
+            _ => None,
         }
     }
 }
@@ -387,6 +413,7 @@ mod tests {
     }
 
     const HEAD: &str = "schema: nika/workflow@1\n";
+    const ONE: &str = "tasks:\n  - {id: a, exec: [ls]}\n";
 
     #[test]
     fn a_document_becomes_a_flow() {
@@ -439,6 +466,18 @@ mod tests {
             (task("infer: x, for_each: [1], concurrency: 65"), "`concurrency` takes a whole number, 1 to 64", "`64`?"),
             (task("infer: x, retry: 0"), "the tries of `retry`", "`1`?"),
             (task("infer: x, retry: \"3\""), "the tries of `retry`", "`3`?"),
+            (task("infer: x, timeout: 5 minutes"), "`timeout` takes a time", "`5m`"),
+            (task("infer: x, on_error: ignore"), "`on_error` takes fail, skip", "`skip` leaves the task out"),
+            (format!("{HEAD}inputs: {{n: {{type: array, default: [1]}}}}\n{ONE}"), "`type` of the input `n`", "`list`"),
+            (format!("{HEAD}inputs: {{n: {{type: list, default: x}}}}\n{ONE}"), "the input `n` is a list", "[x]"),
+            (format!("{HEAD}inputs: {{n: {{type: number, default: '5'}}}}\n{ONE}"), "is a number", "without quotes: 5"),
+            (format!("{HEAD}tasks:\n  - id: a\n    description: what\n\texec: [ls]\n"), "a tab indents", "with spaces"),
+            (
+                format!("{HEAD}tasks:\n  - id: a\n    invoke:\n      tool read\n      params: {{}}\n"),
+                "neither",
+                "`tool: read`",
+            ),
+            ("schema: nika/workflow@2\n".to_owned(), "this version knows", "did you mean `nika/workflow@1`?"),
             (task("infer: x, timeout: 5 parsecs"), "`timeout` takes a time", "units are ms, s, m, h, d: `5s`"),
             (
                 task("infer: x, for_each: [1], fail_fast: \"no\""),

@@ -11,6 +11,7 @@ pub mod action;
 pub mod events;
 pub mod inputs;
 pub mod launch;
+pub mod meter;
 pub mod plan;
 pub mod render;
 pub mod resume;
@@ -20,6 +21,7 @@ pub mod secrets;
 pub(crate) mod testing;
 pub mod trace;
 mod tries;
+mod unfit;
 pub mod verbs;
 pub mod world;
 
@@ -36,6 +38,7 @@ use tokio::task::JoinSet;
 use crate::model::{Flow, Index, OnError};
 use action::{Render, Scope};
 use events::{Named, RunEvent, Spent, Watch};
+use meter::Meter;
 use plan::{Fate, Next, Opened, Plan, Unit};
 use secrets::Secrets;
 use trace::Trace;
@@ -67,6 +70,8 @@ pub struct Run<'r> {
     pub watch: Arc<dyn Watch>,
     /// Set when it is to stop.
     pub cancel: Cancel,
+    /// Where it says what it has taken so far in this process, for whoever runs it within something else.
+    pub meter: Meter,
     /// What ended in earlier processes.
     pub done: Done,
 }
@@ -120,7 +125,7 @@ impl Run<'_> {
             began,
         };
         let ended = self.go(&mut at_work).await?;
-        Ok(Launched { ended, spent: at_work.spent })
+        Ok(Launched { ended, spent: at_work.taken() })
     }
 
     async fn go(&self, at_work: &mut AtWork<'_>) -> Result<Ended, Fault> {
@@ -271,11 +276,11 @@ impl Run<'_> {
             self.scope(at_work, unit).and_then(|scope| action::action(it, &self.flow.model, &scope, self.render));
         self.tell(RunEvent::TaskStarted { unit: name.clone(), attempt, verb: it.verb.name(), origin: origin.clone() })?;
         let now = self.world.now_ms();
-        let cancel = Cancel::default();
-        at_work.afloat.insert(unit, Afloat { cancel: cancel.clone(), began: now, attempt });
+        let (cancel, meter) = (Cancel::default(), Meter::default());
+        at_work.afloat.insert(unit, Afloat { cancel: cancel.clone(), began: now, attempt, meter: meter.clone() });
         let timeout_ms = millis(it.timeout);
         let order = match read {
-            Ok(action) => Order { unit: name, origin, action, timeout_ms, cancel },
+            Ok(action) => Order { unit: name, origin, action, timeout_ms, cancel, meter },
             Err(error) => {
                 at_work.tries.spawn(async move { (unit, Err(Unmade::from(error))) });
                 return Ok(());
@@ -322,9 +327,9 @@ impl Run<'_> {
                 })?;
                 Fate::Done(output)
             }
-            Err(Unmade { error, spent, rest_ms }) => {
+            Err(Unmade { error, spent, rest_ms, so_far: _ }) => {
                 at_work.spent = at_work.spent.plus(spent);
-                let error = self.hidden(error);
+                let error = self.hidden(unfit::said(&self.flow.tasks[unit.task], error));
                 let now = self.world.now_ms();
                 let again = if may_pass(error.code) { at_work.plan.again(unit, now, rest_ms) } else { None };
                 if let Some(due) = again {
@@ -427,6 +432,7 @@ impl Run<'_> {
     /// The bound that the run has reached.
     fn over(&self, at_work: &AtWork<'_>, deadline: Option<u64>) -> Option<ToolError> {
         let limits = &self.flow.limits;
+        self.meter.stands_at(at_work.taken());
         let reached = |message: String, hint: &str| Some(ToolError::new(code::RUN_LIMIT, message).hint(hint));
         if deadline.is_some_and(|deadline| self.world.now_ms() >= deadline) {
             let most = limits.timeout.as_ref().map(|most| most.value).unwrap_or_default();
@@ -452,7 +458,7 @@ impl Run<'_> {
 
     /// What models took, of all processes.
     fn all_spent(&self, at_work: &AtWork<'_>) -> Spent {
-        self.done.spent.plus(at_work.spent)
+        self.done.spent.plus(at_work.taken())
     }
 
     /// Ends what runs, and the run.
@@ -555,6 +561,13 @@ struct AtWork<'f> {
     /// The bound that was reached.
     bound: Option<ToolError>,
     began: u64,
+}
+
+impl AtWork<'_> {
+    /// What models took in this process, with what has not ended yet.
+    fn taken(&self) -> Spent {
+        self.afloat.values().fold(self.spent, |spent, afloat| spent.plus(afloat.meter.now()))
+    }
 }
 
 /// A loop at work.

@@ -103,6 +103,15 @@ impl Asked {
         Asked { method: "GET", address, accept: "*/*", headers: Vec::new(), body: None }
     }
 
+    /// Whether its headers are such as may be sent; an error names the one that is not.
+    pub fn headers_fit(&self) -> Result<(), ToolError> {
+        if let Some((name, _)) = self.headers.iter().find(|(name, _)| is_own(name)) {
+            let why = format!("`{name}` is set by the connection itself");
+            return Err(ToolError::argument("headers", why).hint("leave it out"));
+        }
+        exchange::headers_of(self).map(drop)
+    }
+
     /// Whether it sends nothing but an ordinary address.
     fn is_plain(&self) -> bool {
         self.method == "GET" && self.headers.is_empty() && self.body.is_none() && self.address.is_ordinary()
@@ -174,10 +183,7 @@ impl Net {
         if !(permit.covers_net(host) || (asked.is_plain() && permit.covers_fetch(host))) {
             return Err(ToolError::new(code::PERMISSION_DENIED, format!("this call was not allowed to reach {host}")));
         }
-        if let Some((name, _)) = asked.headers.iter().find(|(name, _)| is_own(name)) {
-            let why = format!("`{name}` is set by the connection itself");
-            return Err(ToolError::argument("headers", why).hint("leave it out"));
-        }
+        asked.headers_fit()?;
         let work = async {
             let addresses = self.addresses(&asked.address, caps).await?;
             exchange::run(&self.agent, asked, &addresses, caps).await

@@ -38,6 +38,17 @@ impl GlobQuery {
     }
 }
 
+impl GlobQuery {
+    /// Whether a search for it can begin, as far as its pattern says.
+    pub fn compiles(&self) -> Result<(), SearchError> {
+        self.select().map(drop)
+    }
+
+    fn select(&self) -> Result<Select, SearchError> {
+        Select::new(std::slice::from_ref(&self.pattern), &self.types, !self.overrides_ignore)
+    }
+}
+
 /// A file found by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobFile {
@@ -90,7 +101,7 @@ impl Visit for Collect {
 
 /// Finds files by name. The base must be a directory.
 pub fn glob(scope: &Scope<'_>, query: &GlobQuery) -> Result<GlobFound, SearchError> {
-    let select = Select::new(std::slice::from_ref(&query.pattern), &query.types, !query.overrides_ignore)?;
+    let select = query.select()?;
     let Base::Dir(base) = walk::open_base(scope)? else {
         return Err(SearchError::BaseKind { path: scope.base.to_path_buf(), found: "a file", wanted: "a directory" });
     };

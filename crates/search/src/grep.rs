@@ -96,6 +96,18 @@ impl GrepQuery {
     }
 }
 
+impl GrepQuery {
+    /// Whether a search for it can begin, as far as its patterns say.
+    pub fn compiles(&self) -> Result<(), SearchError> {
+        matcher::compile(&self.pattern, self.reading())?;
+        Select::new(&self.globs, &self.types, !self.overrides_ignore).map(drop)
+    }
+
+    fn reading(&self) -> Reading {
+        Reading { literal: self.literal, ignore_case: self.ignore_case, multiline: self.multiline }
+    }
+}
+
 /// What was found in one file.
 #[derive(Clone, Debug, Default)]
 pub struct FileHits {
@@ -155,8 +167,7 @@ pub struct GrepFound {
 
 /// Searches the files of a directory, or one file.
 pub fn grep(scope: &Scope<'_>, query: &GrepQuery) -> Result<GrepFound, SearchError> {
-    let reading = Reading { literal: query.literal, ignore_case: query.ignore_case, multiline: query.multiline };
-    let matcher = matcher::compile(&query.pattern, reading)?;
+    let matcher = matcher::compile(&query.pattern, query.reading())?;
     let select = Select::new(&query.globs, &query.types, !query.overrides_ignore)?;
     let base = walk::open_base(scope)?;
     let stop = Stop::new(scope.cancel, scope.timeout);

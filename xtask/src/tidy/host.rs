@@ -49,7 +49,11 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("proc/supervise.rs", &["supervise"], "runs what an owner ordered; the permit was asked there"),
     ("proc/hook.rs", &["finish"], "collects what `start` began"),
     ("proc/limits.rs", &["*"], "only lessens what this process may do"),
-    ("net.rs", &["new", "get"], "describes a way out and a request; `exchange` goes it, and takes the permit"),
+    (
+        "net.rs",
+        &["new", "get", "headers_fit"],
+        "describes a way out and a request; `exchange` goes it, and takes the permit",
+    ),
     ("net.rs", &["header", "leads_to"], "reads an answer that a permit let come"),
     ("net/address.rs", &["*"], "an address as text; nothing is resolved"),
     ("net/allowed.rs", &["*"], "compares numbers"),

@@ -145,13 +145,20 @@ pub fn one_thread() -> Result<tokio::runtime::Runtime, Failure> {
 
 /// The first Ctrl-C cancels, so that nothing is left half done; the second ends the program.
 pub fn cancelled_by_ctrl_c(cancel: Cancel) {
+    interrupted(cancel, || (), || ());
+}
+
+/// The same, with what is done at the first, and before the program ends.
+pub fn interrupted(cancel: Cancel, first: impl FnOnce() + Send + 'static, last: impl FnOnce() + Send + 'static) {
     // A thread of its own: the call's thread may be deep in a search when the signal comes.
     std::thread::spawn(move || {
         let Ok(runtime) = one_thread() else { return };
         runtime.block_on(async {
             if tokio::signal::ctrl_c().await.is_ok() {
                 cancel.cancel();
+                first();
                 let _ = tokio::signal::ctrl_c().await;
+                last();
                 std::process::exit(failure::INTERRUPTED.into());
             }
         });

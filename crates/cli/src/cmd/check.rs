@@ -35,8 +35,8 @@ pub fn run(args: &args::Check) -> Result<ExitCode, Failure> {
     let around = Around::new(world, ground, effective, args.strict);
     let mut all = All { clean: true, unread: None, shown: Vec::new() };
     for file in &args.files {
-        match read(file) {
-            Ok((name, text)) => look(file, &name, &text, args, &around, &mut all)?,
+        match flows::text_below(around.root(), file) {
+            Ok(text) => look(file, &named(file), &text, args, &around, &mut all)?,
             Err(Failure::Error(error)) => all.unread(file, error, args.json),
             Err(nobody) => return Err(nobody),
         }
@@ -129,10 +129,14 @@ fn lacks_a_line(finding: &Finding) -> bool {
     finding.code == code::FLOW_PERMIT && finding.suggestion.is_some()
 }
 
+/// A file's name as findings show it.
+fn named(file: &Path) -> String {
+    if file.as_os_str() == "-" { "stdin".to_owned() } else { file.display().to_string() }
+}
+
 /// A file's name as findings show it, and its text.
 pub(super) fn read(file: &Path) -> Result<(String, String), Failure> {
-    let name = if file.as_os_str() == "-" { "stdin".to_owned() } else { file.display().to_string() };
-    Ok((name, flows::text_of(file)?))
+    Ok((named(file), flows::text_of(file)?))
 }
 
 /// Findings and a line that sums up.

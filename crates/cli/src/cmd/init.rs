@@ -47,9 +47,9 @@ fn next(template: Template) -> &'static str {
                nika run workflows/hello.nika.yaml --provider scripted"
         }
         Template::Agent => {
-            // Nothing here starts what `.mcp.json` names before a person has said so, a check no more than a run.
-            "  nika trust\n  \
-               nika check --strict workflows/*.yaml\n  \
+            // Nothing here starts what `.mcp.json` names before a person has said so; a check has no need to.
+            "  nika check --strict workflows/*.yaml\n  \
+               nika trust\n  \
                nika run workflows/hello.nika.yaml\n\
              Without a key:\n  \
                nika run workflows/hello.nika.yaml --provider scripted"

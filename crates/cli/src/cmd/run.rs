@@ -20,10 +20,10 @@ use serde_json::{Map, Value};
 
 use crate::args::{self, Report};
 use crate::ask::Terminal;
-use crate::cmd::call::cancelled_by_ctrl_c;
+use crate::cmd::call::interrupted;
 use crate::compose::{self, Built, Ground, Shape, Voice};
 use crate::failure::{self, Failure};
-use crate::flows::{self, Around, By, Consent, Library, Wanted};
+use crate::flows::{self, Around, By, Consent, Desk, Library, Wanted};
 use crate::out;
 use crate::render;
 use crate::time;
@@ -70,10 +70,13 @@ fn work(args: args::Run) -> Result<ExitCode, Failure> {
         None => (format!("run-{}-{}", time::compact(built.clock.unix_ms()), world.pid), false),
     };
     view.begin(&document.flow);
-    cancelled_by_ctrl_c(cancel.clone());
+    let stopping = view.clone();
+    let at_once = format!("\nended at once\n  go on with: nika run --resume {id}");
+    interrupted(cancel.clone(), move || stopping.stopping(), move || out::complain(&at_once));
     let wanted = Wanted { document, inputs, granted, id: id.clone(), goes_on };
     let launched = threads()?.block_on(async {
-        let launched = flows::run(&built, library, asker, view.watch(), cancel, wanted).await;
+        let launched =
+            Desk { built: Arc::clone(&built), library, asker, watch: view.watch(), cancel }.run(wanted).await;
         built.servers.close().await;
         launched
     });

@@ -12,13 +12,14 @@ use nika_agent::provider::choose::{Configured, PROVIDERS, SCRIPTED};
 use nika_contract::text::near_names;
 use nika_contract::{AnyTool, Scene, SessionState, ToolError, code};
 use nika_flow::MAX_BYTES;
-use nika_flow::check::{Prices, Surroundings, ToolFacts};
+use nika_flow::check::{OF_ARGUMENTS, Prices, Surroundings, ToolFacts};
 use nika_guard::Effects;
 use nika_guard::bash::Site;
 use nika_mcp::client::Pool;
 use nika_runtime::{Dialect, Runtime};
 use serde_json::{Map, Value};
 
+use super::ourselves::Ourselves;
 use crate::compose::{self, Built, Ground, Shape};
 use crate::config::Effective;
 use crate::world::World;
@@ -33,6 +34,8 @@ pub struct Around {
     unbuilt: Option<(Ground, Effective)>,
     strict: bool,
     reach: OnceCell<Option<Reach>>,
+    /// Servers that are this program.
+    ourselves: OnceCell<Ourselves>,
     /// Servers that were asked, and what came of it.
     asked: RefCell<BTreeMap<String, Result<(), ToolError>>>,
 }
@@ -58,7 +61,16 @@ impl Around {
     pub fn new(world: World, ground: Ground, effective: Effective, strict: bool) -> Around {
         let (roots, models) = (ground.roots().to_vec(), effective.models.clone());
         let unbuilt = Some((ground, effective));
-        Around { world, roots, models, unbuilt, strict, reach: OnceCell::new(), asked: RefCell::default() }
+        Around {
+            world,
+            roots,
+            models,
+            unbuilt,
+            strict,
+            reach: OnceCell::new(),
+            ourselves: OnceCell::new(),
+            asked: RefCell::default(),
+        }
     }
 
     /// Over a pipeline that is there.
@@ -70,6 +82,7 @@ impl Around {
             unbuilt: None,
             strict: false,
             reach: OnceCell::from(Some(Reach::of(built))),
+            ourselves: OnceCell::from(Ourselves::default()),
             asked: RefCell::default(),
         }
     }
@@ -94,6 +107,12 @@ impl Around {
         self.reach.get_or_init(build).as_ref()
     }
 
+    /// What is known of servers that are this program. A run asks them like any other.
+    fn ourselves(&self) -> &Ourselves {
+        let look = |(ground, effective): &(Ground, Effective)| Ourselves::of(&self.world, ground, effective);
+        self.ourselves.get_or_init(|| self.unbuilt.as_ref().map(look).unwrap_or_default())
+    }
+
     /// What came of asking the server of this tool for its tools, once a check. A run asks it when it calls it.
     fn ask_server_of(&self, tool: &str) -> Option<Result<(), ToolError>> {
         self.unbuilt.as_ref()?;
@@ -112,6 +131,11 @@ impl Around {
             })
         };
         Some(self.asked.borrow_mut().entry(server.to_owned()).or_insert_with(ask).clone())
+    }
+
+    /// The first root.
+    pub fn root(&self) -> &Path {
+        &self.roots[0]
     }
 
     /// What `~/` means.
@@ -135,6 +159,9 @@ impl Surroundings for Around {
     }
 
     fn tool(&self, name: &str) -> Option<ToolFacts> {
+        if name.starts_with("mcp__") && self.ourselves().knows(name) {
+            return self.ourselves().tool(name).cloned();
+        }
         let tool = self.found(name).or_else(|| {
             self.strict.then(|| self.ask_server_of(name))??.ok()?;
             self.found(name)
@@ -145,7 +172,7 @@ impl Surroundings for Around {
     fn tools(&self) -> Vec<String> {
         let surface = self.reach().map(|reach| reach.runtime.surface()).unwrap_or_default();
         let named = surface.into_iter().map(|tool| tool.canonical).filter(|name| !OF_VERBS.contains(name));
-        named.map(str::to_owned).collect()
+        named.map(str::to_owned).chain(self.ourselves().tools()).collect()
     }
 
     fn effects(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Effects> {
@@ -154,18 +181,19 @@ impl Surroundings for Around {
         call.effects(&Scene { session: &SessionState::new("check", false) }).ok()
     }
 
-    fn refusal(&self, tool: &str, arguments: &Map<String, Value>) -> Option<String> {
+    fn refusal(&self, tool: &str, arguments: &Map<String, Value>) -> Option<ToolError> {
         let tool = self.found(tool)?;
         let error = match tool.parse(Value::Object(arguments.clone())) {
             Err(error) => error,
             Ok(call) => {
                 let session = SessionState::new("check", false);
                 let scene = Scene { session: &session };
-                call.effects(&scene).err().or_else(|| call.inquires(&scene).err())?
+                let said = call.effects(&scene).err().or_else(|| call.inquires(&scene).err());
+                said.or_else(|| call.flaw())?
             }
         };
         // What it says of the world may be another when the call is made; what it says of its arguments stays.
-        (error.code == code::BAD_ARGUMENTS).then_some(error.message)
+        OF_ARGUMENTS.contains(&error.code).then_some(error)
     }
 
     fn provider(&self, name: &str) -> Option<String> {
@@ -216,6 +244,9 @@ impl Surroundings for Around {
     }
 
     fn missing(&self, tool: &str) -> Option<String> {
+        if self.ourselves().knows(tool) {
+            return None;
+        }
         let why = self.ask_server_of(tool)?.err()?;
         Some(format!("{} {}", why.code, why.message))
     }

@@ -7,6 +7,8 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use nika_contract::text::{harmless, near_names};
+use nika_flow::tools::{DIRECTORIES, ENDING};
 use nika_search::{GlobQuery, Scope, glob};
 
 /// Which files, and how far they are looked for.
@@ -41,6 +43,31 @@ pub fn below(dir: &Path, wanted: Wanted<'_>) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = found.files.into_iter().map(|file| dir.join(file.path)).collect();
     paths.sort();
     paths
+}
+
+/// Directories below one another in which a workflow is looked for that somebody misspelt.
+const MOST_DEEP: usize = 3;
+/// Workflows that are named where none is near.
+const MOST_NAMED: usize = 5;
+
+/// What was meant by a file that is no workflow: one of a near name, those that there are, or the files of a directory.
+pub fn instead(root: &Path, wanted: &Path) -> Option<String> {
+    if wanted.is_dir() {
+        return Some(format!("the workflows in it: {}/*{ENDING}", wanted.display()));
+    }
+    let all = Wanted { ending: ENDING, depth: Some(MOST_DEEP), all: true, without: &[] };
+    let found: Vec<PathBuf> = DIRECTORIES.iter().flat_map(|dir| below(&root.join(dir), all)).collect();
+    let stem = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        [ENDING, ".yaml", ".yml"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name).to_owned()
+    };
+    let near = near_names(&stem(wanted), found.iter().map(|path| stem(path)), 1);
+    let shown = |path: &PathBuf| harmless(&path.strip_prefix(root).unwrap_or(path).display().to_string()).into_owned();
+    match near.first().and_then(|near| found.iter().find(|path| stem(path) == *near)) {
+        Some(meant) => Some(format!("did you mean {}?", shown(meant))),
+        None if found.is_empty() || found.len() > MOST_NAMED => None,
+        None => Some(format!("there is {}", found.iter().map(shown).collect::<Vec<_>>().join(", "))),
+    }
 }
 
 #[cfg(test)]
@@ -83,6 +110,18 @@ mod tests {
         let shallow = names(dir.path(), Wanted { depth: Some(2), ..ALL });
         assert!(!shallow.contains(&open[0].to_owned()) && shallow.contains(&open[1].to_owned()), "{shallow:?}");
         assert!(names(&dir.path().join("nowhere"), ALL).is_empty());
+    }
+
+    #[test]
+    fn what_was_meant_is_near_or_what_there_is() {
+        let dir = scene(&["workflows/hello.nika.yaml", "examples/report.nika.yaml"]);
+        let said = |wanted: &str| instead(dir.path(), &dir.path().join(wanted));
+        for near in ["hello", "hello.nika.yaml", "workflows/helo.nika.yaml", "hello.yaml"] {
+            assert_eq!(said(near).as_deref(), Some("did you mean workflows/hello.nika.yaml?"), "{near}");
+        }
+        assert_eq!(said("zebra").as_deref(), Some("there is workflows/hello.nika.yaml, examples/report.nika.yaml"));
+        assert!(said("workflows").is_some_and(|said| said.ends_with("workflows/*.nika.yaml")));
+        assert_eq!(instead(&dir.path().join("workflows"), Path::new("zebra")), None);
     }
 
     #[test]

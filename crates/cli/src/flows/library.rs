@@ -23,8 +23,8 @@ use nika_tools::file::ByPlan;
 use nika_tools::talk::structured_output;
 use serde_json::Value;
 
-use super::Around;
 use super::around::may_choose;
+use super::{Around, files};
 use crate::briefing::{self, For};
 use crate::compose::{self, Built};
 use crate::failure::Failure;
@@ -84,6 +84,16 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, ToolError> {
     Ok(bytes)
 }
 
+/// [`text_of`] a file, with what was meant where there is no such one below the root.
+pub fn text_below(root: &Path, file: &Path) -> Result<String, Failure> {
+    text_of(file).map_err(|failure| match failure {
+        Failure::Error(error) if error.hint.is_none() && file.as_os_str() != "-" && !file.is_file() => {
+            Failure::Error(ToolError { hint: files::instead(root, file), ..error })
+        }
+        other => other,
+    })
+}
+
 /// The text of a workflow that a person names; `-` is what comes from stdin. One that is too large is handed on as far
 /// as says so: the check has words for it.
 pub fn text_of(file: &Path) -> Result<String, Failure> {
@@ -110,7 +120,7 @@ pub fn text_of(file: &Path) -> Result<String, Failure> {
 
 /// The workflow at `path`, called `shown`, where a check finds no fault with it.
 pub fn open_document(path: &Path, shown: &str, around: &Around) -> Result<Document, Failure> {
-    Ok(document(text_of(path)?.as_bytes(), shown, around)?)
+    Ok(document(text_below(around.root(), path)?.as_bytes(), shown, around)?)
 }
 
 fn document(bytes: &[u8], shown: &str, around: &Around) -> Result<Document, ToolError> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use nika_agent::sub::Fleet;
 use nika_contract::{BoxFuture, Cx, ToolError, code};
+use nika_flow::model::DEEPEST;
 use nika_flow::run::action::Model;
 use nika_flow::run::events::Unwatched;
 use nika_flow::run::verbs::Library as _;
@@ -21,14 +22,12 @@ use nika_runtime::{Dialect, Session};
 use serde_json::{Map, Value};
 
 use super::library::read;
-use super::{By, Library, Wanted, files, within};
+use super::{By, Desk, Library, Wanted, files};
 use crate::compose::{self, Ground, Shape, Voice};
 use crate::config::Effective;
 use crate::failure::Failure;
 use crate::world::World;
 
-/// How deep sessions may stand below one another where one of them runs a workflow: workflows may run one another.
-const DEEPEST: usize = 8;
 /// Workflows that a list holds, of all directories together; more are not looked at.
 const MOST: usize = 500;
 /// Directories below one another.
@@ -69,6 +68,7 @@ impl Shelf {
 
     async fn begin(&self, path: &str, given: Map<String, Value>, cx: &Cx<'_>) -> Result<Ran, Failure> {
         let (parent, enrolment) = self.fleet.member(cx.session.id())?;
+        // Sessions count, agents' among them: workflows may run one another through calls, too.
         if std::iter::successors(Some(&parent), |session| session.parent()).count() > DEEPEST {
             let message = format!("workflows and agents stand {DEEPEST} deep below one another, which is all they may");
             return Err(ToolError::new(code::RUN_LIMIT, message).hint("run it from further above").into());
@@ -96,7 +96,8 @@ impl Shelf {
         let bounds = wanted.document.permits.bounds();
         let child = |id: &str| -> Session { parent.child(id, nika_agent::sub::OPEN, bounds) };
         let cancel = cx.cancel.clone();
-        let launched = within(&built, library, enrolment.asker, Arc::new(Unwatched), cancel, wanted, child).await?;
+        let desk = Desk { built, library, asker: enrolment.asker, watch: Arc::new(Unwatched), cancel };
+        let launched = desk.within(wanted, child).await?;
         let why = |error: ToolError| ToolError {
             message: format!("{path}: {}", error.message),
             hint: error.hint.or_else(|| Some(format!("`nika trace show {id}` shows what happened"))),

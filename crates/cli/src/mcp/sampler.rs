@@ -2,10 +2,12 @@
 //! more than a bounded number of times.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use nika_agent::provider::choose::{Configured, Said};
 use nika_agent::provider::{Asking, Message, Part, Role, Stop};
 use nika_contract::{BoxFuture, ToolError};
+use nika_guard::Budget;
 use nika_mcp::client::{Sample, Sampled, Sampler};
 
 use crate::models;
@@ -13,6 +15,8 @@ use crate::world::World;
 
 /// Questions that the servers of one process may ask: what they cost is the person's money.
 const MOST: u32 = 50;
+/// For one answer.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks the model that a person chose. It is made when it is first asked.
 #[derive(Debug)]
@@ -43,7 +47,9 @@ impl Asks {
         let system = sample.system.as_ref().map_or_else(|| about.clone(), |system| format!("{about}\n\n{system}"));
         let asking =
             Asking { system: &system, tools: &[], messages: &messages, cache_key: &sample.server, must_call: None };
-        let answered = model.answer(&asking, &mut |_| {}).await.map_err(|error| error.message)?;
+        let answered = tokio::time::timeout(PATIENCE, model.answer(&asking, &mut |_| {})).await;
+        let answered = answered.map_err(|_| format!("the model took longer than {} s", PATIENCE.as_secs()))?;
+        let answered = answered.map_err(|error| error.message)?;
         let texts = answered.parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),
             _ => None,
@@ -53,7 +59,14 @@ impl Asks {
         let most = usize::try_from(sample.max_tokens).unwrap_or(usize::MAX).saturating_mul(4);
         let short: String = text.chars().take(most).collect();
         let cut = answered.stop == Stop::Length || short.len() < text.len();
-        Ok(Sampled { model: model.model().id.clone(), text: short, cut })
+        let usage = answered.usage;
+        let took = vec![
+            (Budget::InputTokens, usage.read()),
+            (Budget::OutputTokens, usage.output),
+            (Budget::ReasoningTokens, usage.reasoning),
+            (Budget::TotalCost, model.model().prices.map_or(0, |prices| usage.cost_micros(&prices))),
+        ];
+        Ok(Sampled { model: model.model().id.clone(), text: short, cut, took })
     }
 }
 

@@ -57,7 +57,12 @@ fn exit_codes_tell_fine_from_faulty_from_unreadable() {
     scene.run(&["check", "fine.yaml"]).exits(0).says("fine.yaml: fine, 1 task");
     scene.run(&["validate", "fine.yaml", "faulty.yaml"]).exits(1).says("faulty.yaml:2:17: NIKA-871").says("`exec`?");
     scene.run(&["check", "none.yaml"]).exits(2).complains("none.yaml cannot be read");
-    scene.run(&["check", "directory"]).exits(2).complains("no regular file");
+    scene.run(&["check", "directory"]).exits(2).complains("no regular file").complains("directory/*.nika.yaml");
+    let scene = scene.file("workflows/hello.nika.yaml", "schema: nika/workflow@1\ntasks: [{id: a, infer: hi}]\n");
+    for command in ["check", "run"] {
+        let ran = scene.run(&[command, "helo"]);
+        ran.exits(2).complains("cannot be read").complains("did you mean workflows/hello.nika.yaml?");
+    }
     scene.run(&["check"]).exits(2);
     scene.run(&["check", "fine.yaml", "--graph", "png"]).exits(2);
     let ran = scene.run_with(&["check", "-"], "schema: nika/workflow@1\ntasks: []\n");
@@ -93,6 +98,42 @@ fn permits_that_were_inferred_are_enough() {
     permits.exits(0).says("write: [out/a.md]").says("exec: [\"git log -1\"]").says("net: [a.org]");
     let scene = scene.file("a.yaml", &format!("schema: nika/workflow@1\n{}{tasks}", permits.out));
     scene.run(&["check", "--strict", "a.yaml"]).exits(0);
+}
+
+/// What no run of a call could mend is found where it is written; what a template makes is left to the run.
+#[test]
+fn patterns_addresses_and_headers_are_held_against_the_tools_that_take_them() {
+    let head = "schema: nika/workflow@1\ninputs: {s: {}}\npermits: {fs: {read: [\"**\"]}, net: [a.org], tools: [grep, glob, remote_trigger, web_fetch]}\ntasks:\n";
+    for (task, place, words) in [
+        ("invoke: {tool: grep, params: {pattern: \"(\"}}", "`grep` does not take this: `pattern`", "literal: true"),
+        ("invoke: {tool: grep, params: {pattern: x, glob: \"[a\"}}", "`glob`: the glob \"[a\" is not valid", ""),
+        ("invoke: {tool: grep, params: {pattern: x, type: rsut}}", "`type`: no file type is called \"rsut\"", "rust"),
+        ("invoke: {tool: glob, params: {pattern: \"{a\"}}", "`pattern`: the glob", ""),
+        ("invoke: {tool: grep, params: {pattern: x, path: \"\"}}", "`grep` does not take this: the path is empty", ""),
+        ("invoke: {tool: grep, params: {pattern: \"{{ inputs.s }}\", path: \"\"}}", "the path is empty", ""),
+        (
+            "fetch: {url: \"https://a.org/\", headers: {a b: x}}",
+            "`fetch` does not take this: `headers`",
+            "no name of a header",
+        ),
+        ("fetch: {url: \"https://a.org/{{ inputs.s }}\", headers: {a b: \"{{ inputs.s }}\"}}", "`headers`: `a b`", ""),
+        ("fetch: {url: \"https://a.org/\", headers: {Host: b.org}}", "set by the connection itself", "leave it out"),
+        ("fetch: \"https://u:p@a.org/\"", "`fetch` does not take this: ", "an address looks like"),
+        ("fetch: \"docs.rs\"", "`docs.rs` is no address", "write it whole"),
+    ] {
+        let scene = world().file("a.yaml", &format!("{head}  - {{id: a, {task}}}\n"));
+        let ran = scene.run(&["check", "a.yaml"]);
+        ran.exits(1).says(place).says(words).says("a.yaml: 1 error\n");
+    }
+    for open in [
+        "invoke: {tool: grep, params: {pattern: \"{{ inputs.s }}\", glob: \"*.rs\"}}",
+        "invoke: {tool: glob, params: {pattern: \"{{ inputs.s }}[\"}}",
+        "fetch: \"https://a.org/{{ inputs.s }}\"",
+        "fetch: {url: \"https://a.org/\", headers: {a: \"{{ inputs.s }}\"}}",
+    ] {
+        let scene = world().file("a.yaml", &format!("{head}  - {{id: a, {open}}}\n"));
+        scene.run(&["check", "a.yaml"]).exits(0);
+    }
 }
 
 #[test]

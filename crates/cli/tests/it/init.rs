@@ -45,8 +45,8 @@ fn each_template_is_the_tree_that_it_promises_and_nothing_else() {
 #[test]
 fn the_configuration_that_it_writes_is_in_force_and_its_workflow_is_fine() {
     let world = world();
-    // That of `agent` wants to know what its server says; it is among the first things that a new user runs.
-    for (template, script) in [("basic", true), ("pipeline", false)] {
+    // The server of `agent` is this program: what its tools take is known before anybody trusts anything.
+    for (template, script) in [("basic", true), ("agent", true), ("pipeline", false)] {
         world.run(&["init", template, "--template", template]).exits(0);
         let root = world.root().join(template).display().to_string();
         world.run(&["config", "--root", &root]).exits(0).says("permissions.deny").says("write(.env)");
@@ -58,6 +58,49 @@ fn the_configuration_that_it_writes_is_in_force_and_its_workflow_is_fine() {
             both.exits(0).says("hello.script.yaml: fine, a script\n");
         }
     }
+}
+
+#[test]
+fn in_a_directory_that_is_there_it_passes_the_strict_check_too() {
+    for template in ["basic", "agent", "pipeline"] {
+        let world = world();
+        world.run(&["init", "--template", template]).exits(0);
+        world.run(&["check", "--strict", "workflows/hello.nika.yaml"]).exits(0).says("fine");
+    }
+}
+
+/// A server that is this program is looked at and not started; what it does not have is found, and trust is for a run.
+#[test]
+fn tools_of_a_server_that_is_this_program_are_known_without_starting_it() {
+    let world = world();
+    world.run(&["init", "--template", "agent"]).exits(0);
+    let workflow = world.text("workflows/hello.nika.yaml");
+    let checked = |world: &crate::world::World, from: &str, to: &str| {
+        fs::write(world.root().join("workflows/other.nika.yaml"), workflow.replace(from, to)).expect("a file");
+        world.run(&["check", "--strict", "workflows/other.nika.yaml"])
+    };
+    let slip = checked(&world, "mcp__files__nika_read]", "mcp__files__nika_raed]");
+    slip.exits(1).says("no configured server has the tool `mcp__files__nika_raed`").says("`mcp__files__nika_read`");
+    // Of a tool that it does not list, it says nothing.
+    checked(&world, "mcp__files__nika_read]", "mcp__files__nika_write]").exits(1).says("has the tool");
+    let agent = "    agent:\n      system: You answer in at most three sentences.\n";
+    let call = workflow.find("    agent:").map(|at| &workflow[at..]).expect("it has one");
+    let params = "    invoke: {tool: mcp__files__nika_read, params: {path: README.md}}\n\noutputs: {}\n";
+    assert!(call.starts_with(agent));
+    checked(&world, call, params).exits(1).says("NIKA-880").says("needs the parameter `file_path`");
+    // Another program under that name, or one that is told more than words, is none that we know.
+    let named = world.text(".mcp.json");
+    for (from, to) in [("\"nika\"", "\"./nika\""), ("\"args\"", "\"env\": {\"A\": \"b\"}, \"args\"")] {
+        let world = world_with(&named.replace(from, to));
+        fs::create_dir_all(world.root().join("workflows")).expect("a directory");
+        checked(&world, "one", "one").exits(1).says("cannot be looked at").says("nika trust");
+    }
+    let refused = world.run(&["run", "workflows/hello.nika.yaml", "--provider", "scripted", "--yes"]);
+    refused.exits(3).complains("NIKA-701").complains("nika trust");
+}
+
+fn world_with(servers: &str) -> crate::world::World {
+    world().file(".mcp.json", servers)
 }
 
 #[test]

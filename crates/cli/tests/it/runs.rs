@@ -431,6 +431,28 @@ fn a_command_that_is_killed_says_what_it_had_printed() {
 }
 
 #[test]
+fn a_command_whose_time_is_up_says_what_it_had_printed() {
+    let world = world().file(
+        "w.nika.yaml",
+        "schema: nika/workflow@1\npermits: {exec: ['python3 *']}\ntasks:\n  - id: a\n    timeout: 1s\n    exec: [python3, -c, \"import sys, time; print('half of it', flush=True); print('and why', file=sys.stderr, flush=True); time.sleep(60)\"]\n",
+    );
+    let ran = world.run(&["run", "w.nika.yaml", "--yes"]);
+    ran.exits(1).complains("NIKA-896").complains("longer than 1s").complains("half of it").complains("and why");
+}
+
+/// What a template makes is data: a tool that does not take it is no error of the check's.
+#[test]
+fn a_pattern_that_is_given_and_does_not_compile_is_data() {
+    let text = "schema: nika/workflow@1\ninputs: {words: {type: string}}\npermits: {fs: {read: ['**']}, tools: [grep, read]}\ntasks:\n  - {id: find, invoke: {tool: grep, params: {pattern: '{{ inputs.words }}'}}, retry: 3}\n  - {id: end, invoke: {tool: read, params: {file_path: a.txt, offset: 99}}}\n";
+    let world = world().file("a.txt", "one\n").file("w.nika.yaml", text);
+    world.run(&["check", "w.nika.yaml"]).exits(0);
+    let ran = world.run(&["run", "w.nika.yaml", "words=(", "--yes"]);
+    ran.exits(1).complains("NIKA-890 `find`: what its templates made does not fit `grep`").complains("literal: true");
+    ran.complains("NIKA-890 `end`: `read` does not take this, as things are here").complains("beyond the end");
+    assert!(!ran.err.contains("again in"), "no try mends it: {ran:?}");
+}
+
+#[test]
 fn a_value_that_does_not_fit_is_told_once() {
     let text = "schema: nika/workflow@1\ninputs: {n: {type: number}}\npermits: {exec: ['printf *']}\ntasks: [{id: a, exec: [printf, '{{ inputs.n }}']}]\n";
     let world = world().file("w.nika.yaml", text);

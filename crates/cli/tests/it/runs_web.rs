@@ -128,22 +128,26 @@ fn a_redirect_of_anything_else_is_an_error_that_names_the_address() {
     ran.exits(0).says("303").says("/there");
 }
 
+/// A second later, by the clock of the server.
+const DATES: &str = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nRetry-After: Sun, 06 Nov 1994 08:49:38 GMT\r\n";
+
 #[test]
 fn a_busy_server_is_asked_again_and_left_alone_as_long_as_it_says() {
     let busy = server("127.0.0.1:0", |_| {
         vec![
             ("/", says("503 Service Unavailable", "Retry-After: 2\r\n", "later")),
             ("/", says("429 Too Many Requests", "", "slower")),
+            ("/", says("429 Too Many Requests", DATES, "by a date")),
             ("/", says("200 OK", "", "at last")),
         ]
     });
-    let again = "    retry: {attempts: 3, backoff: 10ms}\n";
+    let again = "    retry: {attempts: 4, backoff: 10ms}\n";
     let (world, ran) = fetch(&format!("'{}'", busy.url("/")), again, &[&busy]);
     ran.exits(0).says("got: at last");
     let lines = world.run(&["trace", "export", "last", "--format", "json"]).json();
     let failed = lines.as_array().into_iter().flatten().filter(|line| line["event"] == "TaskFailed");
     let waits: Vec<u64> = failed.filter_map(|line| line["again_ms"].as_u64()).collect();
-    assert_eq!(waits, [2_000, 20]);
+    assert_eq!(waits, [2_000, 20, 1_000]);
     let none = format!("'{}'", busy.url("/none"));
     fetch(&none, "", &[&busy]).1.exits(1).complains("NIKA-506").complains("404");
 }

@@ -87,6 +87,39 @@ fn what_ended_within_a_changed_one_is_not_done_again_either() {
     world.run(&["trace", "verify"]).exits(0);
 }
 
+/// As deep as they may, each by the same task: every one has a name of its own, and is found again.
+#[test]
+fn workflows_run_one_another_eight_deep() {
+    let run = |number: usize| match number {
+        8 => "exec: {command: [tee, -a, n], stdin: x}".to_owned(),
+        _ => format!("invoke: {{workflow: w{}.nika.yaml}}", number + 1),
+    };
+    let world = (1..=8).fold(world(), |world, number| {
+        let tools = if number < 8 { format!(", tools: [workflow(w{}.nika.yaml)]", number + 1) } else { String::new() };
+        let text = format!(
+            "schema: nika/workflow@1\npermits: {{fs: {{read: ['**'], write: ['**']}}, exec: ['tee *']{tools}}}\ntasks:\n  - {{id: a, {}}}\n",
+            run(number)
+        );
+        world.file(&format!("w{number}.nika.yaml"), &text)
+    });
+    world.run(&["check", "w1.nika.yaml"]).exits(0);
+    world.run(&["run", "w1.nika.yaml", "--yes"]).exits(0);
+    world.run(&["run", "--resume", "last", "--yes"]).exits(0);
+    assert_eq!(world.text("n"), "x");
+}
+
+/// The outer limits hold while the inner workflow spends, and not only when it has ended.
+#[test]
+fn a_limit_holds_for_what_runs_within() {
+    let inner = "schema: nika/workflow@1\ninputs: {word: {type: string}}\npermits: {exec: ['sleep *']}\ntasks:\n  - {id: one, infer: '{{ inputs.word }}'}\n  - {id: wait, depends_on: one, exec: [sleep, '30']}\n  - {id: two, depends_on: wait, infer: again}\noutputs: {said: '{{ tasks.two }}'}\n";
+    let script = "turns: [{say: a, usage: {input: 20, output: 5}}, {say: b, usage: {input: 20, output: 5}}]\n";
+    let world = scene(&outer("limits: {tokens: 20}\n", "exec: ['sleep *']"), inner).file("outer.script.yaml", script);
+    let ran = world.run(&["run", "outer.nika.yaml", "--yes", "--provider", "scripted", "--output", "json"]);
+    ran.exits(3);
+    let object = ran.json();
+    assert_eq!((&object["error"]["code"], &object["tokens"]), (&json!("NIKA-897"), &json!(25)), "{object}");
+}
+
 /// A shelf on which a name means another file each time that it is looked up.
 #[derive(Debug, Default)]
 struct Turning(AtomicUsize);

@@ -32,7 +32,7 @@ pub(super) fn check(flow: &Flow, needs: &[Need], permits_at: Span, around: &dyn 
         }
     }
     let Ok(permits) = Permits::parse(&flow.name, &lines, home) else { return findings };
-    let court = Court { flow, permits: &permits, lines: &lines, permits_at };
+    let court = Court { around, flow, permits: &permits, lines: &lines, permits_at };
     // What is never allowed is not helped by a line for the rest of it.
     let hopeless: Vec<(usize, Span)> = needs.iter().filter(|need| is_never(&need.want)).map(place_of).collect();
     let judged = needs.iter().filter(|need| is_never(&need.want) || !hopeless.contains(&place_of(need)));
@@ -66,6 +66,7 @@ fn unknown_tool(name: &At<String>, around: &dyn Surroundings) -> Option<Finding>
 }
 
 struct Court<'a> {
+    around: &'a dyn Surroundings,
     flow: &'a Flow,
     permits: &'a Permits,
     lines: &'a [PermitLine],
@@ -96,6 +97,8 @@ impl Court<'_> {
                     Finding::note(code::FLOW_PERMIT, need.at, message)
                 }),
             },
+            // Of a name that no tool has, it is said once, and elsewhere, that there is none.
+            Want::Tool(name) if self.is_no_tool(name) => None,
             Want::Tool(name) => {
                 let canonical = nika_guard::names::canonical(name);
                 let equal = self.lines.iter().any(|line| line.kind == PermitKind::Tool && line.text == *name);
@@ -169,6 +172,12 @@ impl Court<'_> {
             }
             Want::Unsaid(what) => open(what.clone()),
         }
+    }
+
+    fn is_no_tool(&self, name: &str) -> bool {
+        let plain = !name.starts_with("mcp__") && !name.contains(['*', '?', '[']);
+        let unknown = || self.around.tool(nika_guard::names::canonical(name)).is_none();
+        plain && unknown() && !self.around.tools().is_empty()
     }
 
     /// Why an effect of a call is not stated. That the tool is not named is a need of its own, and said once.

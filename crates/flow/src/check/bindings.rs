@@ -189,7 +189,7 @@ impl Look<'_> {
         let mut kind = self.outputs[binding.task].clone();
         let mut said = of.id.value.clone();
         for step in &binding.path {
-            let (next, fault) = stepped(&kind, step, &said, || as_json(flow, of));
+            let (next, fault) = stepped(&kind, step, &said, |key| as_more(flow, of, key));
             match step {
                 Step::Key(key) => said.push_str(&format!(".{key}")),
                 Step::Index(place) => said.push_str(&format!("[{place}]")),
@@ -240,8 +240,12 @@ impl Look<'_> {
         }
         let walked = walk(&source(&template.text), names);
         let broken = self.faults(template, &walked);
+        // Of what cannot be made nothing is known, and one fault is enough.
+        if broken {
+            return (Type::Unknown, None);
+        }
         let known = |root: &String| self.element.as_ref().is_some_and(|(name, _)| name == root);
-        if broken || !walked.roots.iter().all(known) {
+        if !walked.roots.iter().all(known) {
             return (walked.kind, None);
         }
         let mut context = Context::new();
@@ -321,7 +325,8 @@ impl Look<'_> {
             if fault.kind == FaultKind::Type && suggestion.as_deref().is_some_and(|said| said.contains("capture: json"))
             {
                 let said = fault.message.split('`').nth(1).unwrap_or_default();
-                suggestion = self.used_task(said).and_then(|of| as_json(self.flow, of));
+                let key = fault.message.rsplit('`').nth(1).unwrap_or_default();
+                suggestion = self.used_task(said).and_then(|of| as_more(self.flow, of, key));
             }
             self.findings.push(Finding::error(code, at, fault.message.clone()).suggest_some(suggestion));
         }
@@ -492,7 +497,7 @@ fn stepped(
     kind: &Type,
     step: &Step,
     said: &str,
-    as_json: impl FnOnce() -> Option<String>,
+    as_more: impl FnOnce(&str) -> Option<String>,
 ) -> (Type, Option<(String, Option<String>)>) {
     match (kind, step) {
         (Type::Unknown, _) => (Type::Unknown, None),
@@ -507,7 +512,7 @@ fn stepped(
         (Type::List(of), Step::Index(_)) => ((**of).clone(), None),
         (other, Step::Key(key)) => {
             let hint = match other {
-                Type::Text => as_json(),
+                Type::Text => as_more(key),
                 Type::List(_) => Some("an element is `[0]`".to_owned()),
                 _ => None,
             };
@@ -519,9 +524,13 @@ fn stepped(
     }
 }
 
-/// How the output of a task is read as JSON, in the language of its document.
-fn as_json(flow: &Flow, of: &Task) -> Option<String> {
+/// How the output of a task, which is a text, is made one that has `key`, in the language of its document.
+fn as_more(flow: &Flow, of: &Task, key: &str) -> Option<String> {
     let today = flow.version == crate::read::VERSION;
+    if let (Verb::Exec(_), true, "exit" | "stdout" | "stderr") = (&of.verb, today, key) {
+        let id = &of.id.value;
+        return Some(format!("`capture: all` in `exec` of `{id}` makes it `exit`, `stdout` and `stderr`"));
+    }
     let key = match (&of.verb, today) {
         (Verb::Infer(_) | Verb::Agent(_), _) | (Verb::Exec(_) | Verb::Fetch(_), false) => "output: {format: json}",
         (Verb::Exec(_), true) => "capture: json",

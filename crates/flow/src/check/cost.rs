@@ -3,9 +3,9 @@
 
 use nika_contract::code;
 
-use super::Surroundings;
+use super::nested::{Inner, Nested};
 use crate::finding::Finding;
-use crate::model::{Dynamic, Flow, ModelChoice, Verb};
+use crate::model::{Called, Dynamic, Flow, ModelChoice, Task, Verb};
 
 /// Prices in US dollars for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Prices {
     pub output: f64,
 }
 
-/// The most that a run's models can cost.
+/// The most that a run's models can cost, with those of the workflows that it runs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ceiling {
     /// Tasks that ask models.
@@ -25,54 +25,76 @@ pub struct Ceiling {
     pub cost_micros: Option<u64>,
     /// Why it cannot be said, once a reason.
     pub unknown: Vec<String>,
+    /// The models of which nobody said what they cost.
+    unpriced: Vec<String>,
+    /// The tasks that nothing bounds.
+    unbounded: Vec<String>,
+    /// The highest price of a token, in millionths of a US dollar.
+    dearest: Option<f64>,
+}
+
+impl Ceiling {
+    fn costs(&mut self, price: f64) {
+        self.dearest = Some(self.dearest.unwrap_or(0.0).max(price));
+    }
+
+    fn has_no_price(&mut self, name: String) {
+        if !self.unpriced.contains(&name) {
+            self.unpriced.push(name);
+        }
+    }
 }
 
 /// The ceiling, and what is wrong with it.
-pub(super) fn check(flow: &Flow, around: &dyn Surroundings) -> (Ceiling, Vec<Finding>) {
+pub(super) fn check(flow: &Flow, nested: &Nested<'_>) -> (Ceiling, Vec<Finding>) {
+    let around = nested.around;
     let mut ceiling = Ceiling::default();
     let mut dollars = 0.0;
-    let mut dearest: Option<f64> = None;
-    let mut unpriced = Vec::new();
-    let mut unbounded = Vec::new();
     for task in &flow.tasks {
         let (choice, tokens) = match &task.verb {
             Verb::Infer(infer) => (&infer.model, None),
             Verb::Agent(agent) => (&agent.model, agent.tokens),
-            _ => continue,
+            Verb::Invoke(invoke) => {
+                if let Called::Workflow(path) = &invoke.what
+                    && let Inner::Fine(inner) = &*nested.look(&path.value)
+                {
+                    dollars += within(&mut ceiling, &inner.ceiling, task, &path.value);
+                }
+                continue;
+            }
+            Verb::Exec(_) | Verb::Fetch(_) => continue,
         };
         ceiling.tasks += 1;
         let (provider, model) = chosen(choice, &flow.model);
         let Some(prices) = around.prices(provider, model) else {
             let name = [provider, model].into_iter().flatten().collect::<Vec<_>>().join("/");
-            let name = if name.is_empty() { "the configured model".to_owned() } else { name };
-            if !unpriced.contains(&name) {
-                unpriced.push(name);
-            }
+            ceiling.has_no_price(if name.is_empty() { "the configured model".to_owned() } else { name });
             continue;
         };
         // Every token might be of the dearer kind.
         let price = prices.input.max(prices.output);
-        dearest = Some(dearest.unwrap_or(0.0).max(price));
+        ceiling.costs(price);
         match tokens.zip(times(task)) {
             // Dollars for a million tokens are millionths of a dollar for one.
             Some((tokens, times)) => dollars += tokens as f64 * times * price,
-            None => unbounded.push(task.id.value.clone()),
+            None => ceiling.unbounded.push(task.id.value.clone()),
         }
     }
     if ceiling.tasks == 0 {
         ceiling.cost_micros = Some(0);
         return (ceiling, Vec::new());
     }
-    for name in &unpriced {
+    for name in &ceiling.unpriced {
         ceiling.unknown.push(format!("nobody said what {name} costs (`providers.NAME.prices` in the configuration)"));
     }
-    let total = match (unpriced.is_empty(), unbounded.is_empty(), flow.limits.tokens.as_ref(), dearest) {
-        (true, true, limit, Some(price)) => {
+    let bounded = (ceiling.unpriced.is_empty(), ceiling.unbounded.is_empty());
+    let total = match (bounded, flow.limits.tokens.as_ref(), ceiling.dearest) {
+        ((true, true), limit, Some(price)) => {
             Some(limit.map_or(dollars, |limit| dollars.min(limit.value as f64 * price)))
         }
-        (true, false, Some(limit), Some(price)) => Some(limit.value as f64 * price),
-        (true, false, None, _) => {
-            let names = unbounded.join(", ");
+        ((true, false), Some(limit), Some(price)) => Some(limit.value as f64 * price),
+        ((true, false), None, _) => {
+            let names = ceiling.unbounded.join(", ");
             ceiling
                 .unknown
                 .push(format!("nothing bounds the tokens of {names} (`limits.tokens`, or `token_budget` of an agent)"));
@@ -112,6 +134,26 @@ pub(super) fn check(flow: &Flow, around: &dyn Surroundings) -> (Ceiling, Vec<Fin
     (ceiling, findings)
 }
 
+/// What a task can cost that runs another workflow; what of that is not known is not known of the outer one, either.
+fn within(ceiling: &mut Ceiling, inner: &Ceiling, task: &Task, path: &str) -> f64 {
+    if inner.tasks == 0 {
+        return 0.0;
+    }
+    ceiling.tasks += inner.tasks;
+    inner.unpriced.iter().for_each(|name| ceiling.has_no_price(name.clone()));
+    inner.dearest.into_iter().for_each(|price| ceiling.costs(price));
+    match (inner.cost_micros, times(task)) {
+        (Some(micros), Some(times)) => micros as f64 * times,
+        _ => {
+            // One that has no price is named, and need not be bounded, too.
+            if inner.unpriced.is_empty() {
+                ceiling.unbounded.push(format!("{} ({path})", task.id.value));
+            }
+            0.0
+        }
+    }
+}
+
 /// The task's own choice; a provider that is named brings no model of another one along.
 fn chosen<'a>(own: &'a ModelChoice, default: &'a ModelChoice) -> (Option<&'a str>, Option<&'a str>) {
     let text = |of: &'a Option<crate::model::At<String>>| of.as_ref().map(|of| of.value.as_str());
@@ -122,7 +164,7 @@ fn chosen<'a>(own: &'a ModelChoice, default: &'a ModelChoice) -> (Option<&'a str
 }
 
 /// How often a task asks at most, where that is known.
-fn times(task: &crate::model::Task) -> Option<f64> {
+fn times(task: &Task) -> Option<f64> {
     let elements = match &task.for_each {
         None => 1,
         Some(each) => match &each.items {

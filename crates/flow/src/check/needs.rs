@@ -259,9 +259,9 @@ impl Gather<'_> {
     fn touched(&mut self, tool: &str, params: &Dynamic, at: Span) {
         let Dynamic::Object(entries) = params else { return };
         let touches: Vec<_> = TOUCHES.iter().filter(|(name, ..)| *name == tool).collect();
-        let open = |name: &str| entries.iter().any(|(key, value)| key.value == name && !is_plain(value));
+        let open = |name: &str| entries.iter().any(|(key, value)| key.value == name && value.has_templates());
         let paths_known = match touches.is_empty() {
-            true => entries.iter().all(|(_, value)| is_plain(value)),
+            true => !params.has_templates(),
             // What else a template makes changes nothing of what is touched.
             false => touches.iter().all(|(_, name, ..)| !open(name)),
         };
@@ -342,17 +342,8 @@ pub(super) fn literal(dynamic: &Dynamic) -> Option<Value> {
     })
 }
 
-fn is_plain(dynamic: &Dynamic) -> bool {
-    match dynamic {
-        Dynamic::Plain(_) => true,
-        Dynamic::Text(template) => !is_template(&template.text),
-        Dynamic::List(items) => items.iter().all(is_plain),
-        Dynamic::Object(entries) => entries.iter().all(|(_, value)| is_plain(value)),
-    }
-}
-
 /// The host of a URL whose host is written: a template may stand behind it.
-fn host(url: &str) -> Option<String> {
+pub(super) fn host(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     if !matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https") {
         return None;

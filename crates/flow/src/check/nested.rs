@@ -4,11 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::{Checked, Need, Surroundings, Type, within};
+use super::{Ceiling, Checked, Need, Surroundings, Type, within};
 use crate::model::Flow;
-
-/// How deep workflows may run one another: the run refuses what is deeper.
-pub(super) const DEEPEST: usize = 8;
 
 /// The workflows below the one that is checked.
 pub(super) struct Nested<'a> {
@@ -37,6 +34,8 @@ pub(super) struct Fine {
     pub outputs: Vec<(String, Type)>,
     /// How many workflows stand below one another, itself the first.
     pub height: usize,
+    /// What its models can cost.
+    pub ceiling: Ceiling,
 }
 
 impl<'a> Nested<'a> {
@@ -74,13 +73,16 @@ impl<'a> Nested<'a> {
             return Inner::Circle(circle);
         }
         let looked = within(&text, path, self);
-        let Checked { flow, needs, .. } = match (looked.circle, looked.checked.is_clean()) {
+        let Checked { flow, needs, ceiling, .. } = match (looked.circle, looked.checked.is_clean()) {
             (Some(circle), _) => return Inner::Circle(circle),
             (None, false) => return Inner::Faulty,
             (None, true) => looked.checked,
         };
         match flow {
-            Some(flow) => Inner::Fine(Box::new(Fine { flow, needs, outputs: looked.outputs, height: looked.height })),
+            Some(flow) => {
+                let (outputs, height) = (looked.outputs, looked.height);
+                Inner::Fine(Box::new(Fine { flow, needs, outputs, height, ceiling }))
+            }
             None => Inner::Faulty,
         }
     }

@@ -3,15 +3,16 @@
 
 use std::collections::HashMap;
 
-use nika_contract::code;
 use nika_contract::fit::{self, Part, Problem, Step, Wrong};
+use nika_contract::{ToolError, code};
 use serde_json::{Map, Value, json};
 
 use super::Surroundings;
-use super::nested::{DEEPEST, Inner, Nested};
+use super::needs::host;
+use super::nested::{Inner, Nested};
 use super::standin::{filled, is_known};
 use crate::finding::Finding;
-use crate::model::{At, Called, Dynamic, Flow, Index, Kind, Span, Verb};
+use crate::model::{At, Called, DEEPEST, Dynamic, Fetch, Flow, Index, Kind, Span, Template, Verb};
 use crate::read::meant;
 use crate::template::{is_template, source};
 
@@ -37,6 +38,9 @@ pub(super) fn check(
         let task = &flow.tasks[*index];
         if let Verb::Agent(agent) = &task.verb {
             agent.tools.iter().flatten().for_each(|name| look.unknown(name));
+        }
+        if let Verb::Fetch(fetch) = &task.verb {
+            look.request(fetch, task.id.at);
         }
         let Verb::Invoke(invoke) = &task.verb else { continue };
         if let Called::Resource { server, .. } = &invoke.what {
@@ -93,10 +97,7 @@ impl Look<'_> {
 
     /// The tools that call others: what they call is looked at as itself.
     fn through(&mut self, tool: &str, at: Span, told: &Told<'_>) {
-        let text = |key: &str| match told.entry(key) {
-            Some((_, Part::Known(value))) => value.as_str().map(str::to_owned),
-            _ => None,
-        };
+        let text = |key: &str| told.text(key);
         let named = match tool {
             "call" => text("tool"),
             "mcp_call_tool" => text("server").zip(text("tool")).map(|(server, tool)| format!("mcp__{server}__{tool}")),
@@ -219,21 +220,75 @@ impl Look<'_> {
         }
     }
 
-    /// Arguments against the tool itself: bounds that its schema does not say, parameters that exclude each other.
-    fn asked(&mut self, tool: &str, schema: &Value, name: &At<String>, told: &Told<'_>) {
-        let Value::Object(arguments) = filled(told.part, schema) else { return };
-        let Some(why) = self.around.refusal(tool, &arguments) else { return };
+    /// Arguments against the tool itself: bounds that its schema does not say, parameters that exclude each other,
+    /// patterns that do not compile. `shown` is what the document calls.
+    fn asked(&mut self, tool: &str, schema: &Value, shown: &At<String>, told: &Told<'_>) {
+        let Some(error) = self.refused(tool, schema, told.part) else { return };
         // It names the parameter first; one that was stood in for is none of the document's.
-        let named = why.strip_prefix('`').and_then(|rest| rest.split(['`', '.', '[']).next());
-        let entry = named.and_then(|named| told.entry(named).map(|(_, part)| (named, part)));
+        let named = error.message.strip_prefix('`').and_then(|rest| rest.split(['`', '.', '[']).next());
+        // What is no address is so in every tool that takes one, and they call it alike.
+        let named = if error.code == code::BAD_URL { Some("url") } else { named };
+        let entry = named.and_then(|named| told.entry(named).map(|(_, part)| (named.to_owned(), part)));
         let at = match entry {
-            Some((key, part)) if is_known(part) => told.place(&[Step::Key(key.to_owned())], name.at),
-            None if is_known(told.part) => name.at,
-            _ => return,
+            Some((_, part)) if !is_known(part) => return,
+            Some((key, _)) => Some(key),
+            None => self.cause(tool, schema, told.part, &error),
         };
-        self.found(Finding::error(code::FLOW_PARAMS, at, format!("`{}` does not take this: {why}", name.value)));
+        let at = match at {
+            // Whoever looks at addresses has said it.
+            Some(key) if error.code == code::BAD_URL && told.text(&key).is_some_and(|url| host(&url).is_none()) => {
+                return;
+            }
+            Some(key) => told.place(&[Step::Key(key)], shown.at),
+            None if is_known(told.part) => shown.at,
+            None => return,
+        };
+        let message = format!("`{}` does not take this: {}", shown.value, error.message);
+        self.found(Finding::error(code::FLOW_PARAMS, at, message).suggest_some(error.hint));
+    }
+
+    /// Why the tool does not take them, with what is not known stood in for.
+    fn refused(&self, tool: &str, schema: &Value, part: &Part<'static>) -> Option<ToolError> {
+        let Value::Object(arguments) = filled(part, schema) else { return None };
+        self.around.refusal(tool, &arguments)
+    }
+
+    /// The parameter that a refusal is about which names none: one that is written, and without which there is none.
+    fn cause(&self, tool: &str, schema: &Value, part: &Part<'static>, error: &ToolError) -> Option<String> {
+        let Part::Object(entries) = part else { return None };
+        let mut written = entries.iter().filter(|(_, part)| is_known(part)).map(|(name, _)| name);
+        let mends = |name: &&String| {
+            let other = |(own, part): &(String, Part<'static>)| {
+                (own.clone(), if own == *name { Part::Open(&[]) } else { part.clone() })
+            };
+            let without = Part::Object(entries.iter().map(other).collect());
+            self.refused(tool, schema, &without).is_none_or(|left| left.code != error.code)
+        };
+        written.find(mends).cloned()
+    }
+
+    /// A request, as the tool that makes it would look at it: what a template makes is stood in for by what is fine.
+    fn request(&mut self, fetch: &Fetch, at: Span) {
+        let Some(facts) = self.around.tool(REQUEST) else { return };
+        let key = |name: &str, at: Span| At { value: name.to_owned(), at };
+        let known = |template: &Template, instead: &str| {
+            let text = if is_template(&template.text) { instead } else { template.text.as_str() };
+            Part::known_as(text.into())
+        };
+        let mut params = vec![(key("url", fetch.url.at), Dynamic::Text(fetch.url.clone()))];
+        let mut parts = vec![("url".to_owned(), known(&fetch.url, "https://host/"))];
+        if let Some((first, _)) = fetch.headers.first() {
+            params.push((key("headers", first.at), Dynamic::Object(Vec::new())));
+            let header = |(name, value): &(At<String>, Template)| (name.value.clone(), known(value, "x"));
+            parts.push(("headers".to_owned(), Part::Object(fetch.headers.iter().map(header).collect())));
+        }
+        let told = Told { params: &Dynamic::Object(params), part: &Part::Object(parts) };
+        self.asked(REQUEST, &facts.input, &key("fetch", at), &told);
     }
 }
+
+/// The tool that makes the requests of `fetch`.
+const REQUEST: &str = "remote_trigger";
 
 /// The schema of what a workflow takes.
 fn taken(flow: &Flow) -> Value {
@@ -286,6 +341,11 @@ impl Told<'_> {
         let (_, dynamic) = written.iter().find(|(name, _)| name.value == key)?;
         let (_, part) = known.iter().find(|(name, _)| name == key)?;
         Some((dynamic, part))
+    }
+
+    /// A parameter that is a text, where it is known.
+    fn text(&self, key: &str) -> Option<String> {
+        self.entry(key)?.1.known()?.as_str().map(str::to_owned)
     }
 
     /// What is written at the end of a path, and where: of what a template makes, where that begins.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use nika_contract::{ToolError, code};
 use nika_guard::bash::Site;
 use nika_guard::{Effect, Effects, PermitKind, Place};
 use serde_json::{Map, Value, json};
@@ -73,10 +74,14 @@ impl Surroundings for Scene {
         ["read", "write", "grep", "sleep", "change_set", "mcp_call_tool"].map(str::to_owned).into()
     }
 
-    fn refusal(&self, tool: &str, arguments: &Map<String, Value>) -> Option<String> {
+    fn refusal(&self, tool: &str, arguments: &Map<String, Value>) -> Option<ToolError> {
+        // As a tool that says which parameter it is, and as one that does not.
+        if tool == "write" && arguments.get("file_path").is_some_and(|path| path == "") {
+            return Some(ToolError::new(code::BAD_PATH, "the path is empty").hint("`.` is the root"));
+        }
         let ms = arguments.get("duration_ms").and_then(Value::as_i64)?;
         (tool == "sleep" && !(0..=300_000).contains(&ms))
-            .then(|| format!("`duration_ms`: takes at most 300000, not {ms}"))
+            .then(|| ToolError::argument("duration_ms", format!("takes at most 300000, not {ms}")))
     }
 
     fn provider(&self, name: &str) -> Option<String> {
@@ -118,6 +123,10 @@ impl Surroundings for Scene {
             "self.nika.yaml" => Some(document(SELF, RUNS_SELF)),
             "one.nika.yaml" => Some(document(SELF, "  - {id: a, invoke: {workflow: two.nika.yaml}}\n")),
             "two.nika.yaml" => Some(document(SELF, "  - {id: b, invoke: {workflow: one.nika.yaml}}\n")),
+            "dear.nika.yaml" => Some(
+                "schema: nika/workflow@1\nprovider: local\ntasks: [{id: a, agent: {prompt: x, token_budget: 1000}}]\n".to_owned(),
+            ),
+            "loose.nika.yaml" => Some(document("provider: local\n", "  - {id: a, infer: x}\n")),
             "faulty.nika.yaml" => Some(document(SELF, "  - {id: a, infer: \"{{ use.x }}\"}\n")),
             deep if deep.starts_with("deep") => {
                 let number: usize = deep["deep".len()..].strip_suffix(".nika.yaml")?.parse().ok()?;
@@ -654,6 +663,72 @@ fn what_models_can_cost_is_bounded_or_said_to_be_unknown() {
     assert_eq!(cost(ALL, "  - {id: a, exec: [ls]}\n").0, Some(0));
     let text = document("provider: other\nlimits: {cost_usd: 1}\n", agent);
     assert!(!check(&text, "a", &Scene { strict: true }).is_clean(), "whoever is strict wants it to be known");
+}
+
+#[test]
+fn what_a_workflow_within_can_cost_counts() {
+    let cost = |above: &str, path: &str, more: &str| {
+        let above = format!("{above}permits: {{tools: [workflow({path})]}}\n");
+        let task = format!("  - {{id: a, invoke: {{workflow: {path}}}{more}}}\n");
+        let checked = check(&document(&above, &task), "a", &Scene { strict: true });
+        let Ceiling { tasks, cost_micros, unknown, .. } = checked.ceiling;
+        (tasks, cost_micros, unknown.join("; "), checked.findings)
+    };
+    // A thousand tokens at four dollars a million, twice for each of three.
+    let (tasks, micros, ..) = cost("", "dear.nika.yaml", ", retry: 2, for_each: [1, 2, 3]");
+    assert_eq!((tasks, micros), (1, Some(24_000)));
+    let (.., findings) = cost("limits: {cost_usd: 0.003}\n", "dear.nika.yaml", "");
+    assert!(findings.iter().any(|found| found.code == code::FLOW_COST && found.is_error()), "{findings:?}");
+    assert_eq!(cost("limits: {tokens: 100}\n", "dear.nika.yaml", "").1, Some(400), "the outer bound holds for both");
+    // What the inner one leaves open is open, until the outer one bounds it.
+    let (_, micros, why, _) = cost("", "loose.nika.yaml", "");
+    assert!(micros.is_none() && why.contains("nothing bounds the tokens of a (loose.nika.yaml)"), "{why}");
+    assert_eq!(cost("limits: {tokens: 100}\n", "loose.nika.yaml", "").1, Some(400));
+    let (_, micros, why, _) = cost("", "sub.nika.yaml", "");
+    assert!(micros.is_none() && why.contains("nobody said what the configured model costs"), "{why}");
+}
+
+#[test]
+fn a_refusal_that_names_no_parameter_is_shown_at_the_one_that_it_is_about() {
+    let task = |path: &str| {
+        format!(
+            "  - {{id: a, invoke: {{tool: write, params: {{content: \"{{{{ inputs.s }}}}\", file_path: {path}}}}}}}\n"
+        )
+    };
+    let above = format!("inputs: {{s: {{}}}}\n{ALL}");
+    let seen = found(&document(&above, &task("''")));
+    let of_params: Vec<&String> = seen.iter().filter(|line| line.contains("NIKA-880")).collect();
+    let want = "`write` does not take this: the path is empty = `.` is the root";
+    assert!(of_params.len() == 1 && of_params[0].contains(want), "{seen:#?}");
+    let column =
+        document(&above, &task("''")).lines().last().and_then(|line| line.find("''")).expect("it is there") + 1;
+    assert!(of_params[0].contains(&format!(":{column} ")), "{of_params:?}, not at column {column}");
+    // What a template makes is left to the run.
+    let open = found(&document(&above, &task("'{{ inputs.s }}'")));
+    assert!(!open.iter().any(|line| line.contains("NIKA-880")), "{open:#?}");
+}
+
+#[test]
+fn one_slip_is_one_finding() {
+    for (above, task, want) in [
+        (ALL, "{id: a, for_each: \"{{ inputs.words\", infer: x}", "the template cannot be read"),
+        (ALL, "{id: a, invoke: {tool: gerp, params: {pattern: x}}}", "there is no tool `gerp`"),
+        (ALL, "{id: a, infer: \"x {% for w in [1] %} y\"}", "`{% for … %}` has no end = `{% endfor %}` stands behind"),
+        (
+            "permits: {tool: [read], fs: {read: [\"**\"]}}\n",
+            "{id: a, invoke: {tool: read, params: {file_path: a}}}",
+            "did you mean `tools`?",
+        ),
+    ] {
+        let seen = found(&document(
+            &format!("inputs: {{words: {{type: list, default: []}}}}\n{above}"),
+            &format!("  - {task}\n"),
+        ));
+        assert!(seen.len() == 1 && seen[0].contains(want), "{task}: {seen:#?}");
+    }
+    let tasks = "  - {id: h, exec: [ls]}\n  - {id: a, use: {x: h.stdout}, infer: \"{{ use.x }}\"}\n";
+    let seen = found(&document(ALL, tasks));
+    assert!(seen.len() == 1 && seen[0].contains("`capture: all` in `exec` of `h`"), "{seen:#?}");
 }
 
 #[test]

@@ -276,7 +276,7 @@ impl Reader {
                 let number: String = text.trim().chars().take_while(char::is_ascii_digit).take(6).collect();
                 let number = if number.is_empty() { "5" } else { &number };
                 let units: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
-                Some(format!("units are {}: `{number}s`", units.join(", ")))
+                Some(format!("units are {}: `{number}{}`", units.join(", "), unit_meant(text)))
             }
             _ => None,
         };
@@ -295,7 +295,9 @@ impl Reader {
             let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
             let message = format!("{what} takes {}, and this is {}", names.join(", "), node.described());
             let near = near_names(written, names.iter().map(|name| (*name).to_owned()), 1);
-            let meant = near.first().map(|name| format!("did you mean `{name}`?"));
+            let other = OTHER_WORDS.iter().find(|(word, name)| *word == written && names.contains(name));
+            let meant = other.map(|(_, name)| *name).or(near.first().map(String::as_str));
+            let meant = meant.map(|name| format!("did you mean `{name}`?"));
             // The first is what is usual.
             let meant = meant.or_else(|| Some(format!("`{}` is what stands there when nothing is said", names[0])));
             self.findings.push(Finding::error(code::FLOW_SHAPE, node.at, message).suggest_some(meant));
@@ -350,8 +352,30 @@ pub(crate) fn truth(text: &str) -> Option<bool> {
     WORDS.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
 }
 
+/// What other languages call what is chosen among here.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("array", "list"),
+    ("bool", "boolean"),
+    ("dict", "object"),
+    ("float", "number"),
+    ("int", "number"),
+    ("integer", "number"),
+    ("map", "object"),
+    ("mapping", "object"),
+    ("str", "string"),
+    ("text", "string"),
+];
+
 /// What times are written in, and how many seconds each is.
 const UNITS: &[(&str, f64)] = &[("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
+
+/// The unit that somebody wrote out: `5 minutes`.
+fn unit_meant(text: &str) -> &'static str {
+    const WORDS: &[(&str, &str)] =
+        &[("milli", "ms"), ("sec", "s"), ("min", "m"), ("hour", "h"), ("hr", "h"), ("day", "d")];
+    let word = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
+    WORDS.iter().find(|(begin, _)| word.starts_with(begin)).map_or("s", |(_, unit)| unit)
+}
 
 fn duration(text: &str) -> Option<Duration> {
     /// Thirty days: no try and no run is longer, and every clock can add it.

@@ -1,6 +1,8 @@
 //! The usual slips behind a file that is no YAML: a quote without an end, and a line that is indented otherwise than those
 //! around it. A scanner stops where it can go no further, which is often far behind the slip.
 
+use crate::model::Span;
+
 /// What is most likely wrong at or before a line, in words.
 pub(super) fn slip(text: &str, line: usize) -> Option<String> {
     open_quote(text)
@@ -13,6 +15,30 @@ pub(super) fn slip(text: &str, line: usize) -> Option<String> {
             let near: Vec<String> = near.iter().map(usize::to_string).collect();
             Some(format!("line {of} is indented by {indent} spaces; what stands beside it is by {}", near.join(" or ")))
         })
+}
+
+/// Where a key stands without its `:` before a line that a scanner cannot take, and how it is written; or a text that
+/// holds one and needs quotes.
+pub(super) fn no_colon(text: &str, line: usize) -> Option<(Span, String)> {
+    let lines: Vec<&str> = text.lines().take(line).collect();
+    let here = lines.last()?;
+    let spot = |number: usize, line: &str| {
+        let said = line.trim();
+        let column = line.chars().take_while(|c| c.is_whitespace()).count() + 1;
+        Span { line: number + 1, column, length: said.chars().count().max(1) }
+    };
+    if here.matches(": ").count() > 1 && !here.contains(['"', '\'', '{']) {
+        let (key, value) = here.trim().split_once(": ")?;
+        return Some((
+            spot(lines.len() - 1, here),
+            format!("a text that holds `: ` stands in quotes: {key}: \"{value}\""),
+        ));
+    }
+    let (number, above) = lines.iter().enumerate().rev().skip(1).find(|(_, line)| !line.trim().is_empty())?;
+    let said = above.trim().trim_start_matches("- ");
+    let (key, value) = said.split_once(' ')?;
+    let is_key = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') && !said.contains(':');
+    is_key.then(|| (spot(number, above), format!("with a colon: `{key}: {}`", value.trim())))
 }
 
 /// The first line in which a quoted value begins that does not end as one.
@@ -130,6 +156,21 @@ mod tests {
             ("# don't: 'x\na: 1\n", None),
         ] {
             assert_eq!(open_quote(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_without_its_colon_is_found() {
+        for (text, line, want) in [
+            ("a:\n  tool write\n  params: 1\n", 3, Some((2, 3, "with a colon: `tool: write`"))),
+            ("a:\n  - id x\n\n    exec: [ls]\n", 4, Some((2, 3, "with a colon: `id: x`"))),
+            ("a: b: c\n", 1, Some((1, 1, "a text that holds `: ` stands in quotes: a: \"b: c\""))),
+            ("a:\n  said: one\n  b: 1\n", 3, None),
+            ("a: 1\n", 1, None),
+        ] {
+            let found = no_colon(text, line);
+            let found = found.as_ref().map(|(at, said)| (at.line, at.column, said.as_str()));
+            assert_eq!(found, want, "{text}");
         }
     }
 

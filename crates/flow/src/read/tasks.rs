@@ -293,7 +293,8 @@ fn on_error(reader: &mut Reader, node: &Node) -> OnError {
                 _ => "",
             };
             let near = meant(written, ["fail", "skip"]).filter(|meant| meant.starts_with("did"));
-            let meant = near.or_else(|| (!written.is_empty()).then(|| format!("{{value: {written}}}?")));
+            let value = || format!("`skip` leaves the task out; {{value: {written}}} puts that in its place");
+            let meant = near.or_else(|| (!written.is_empty()).then(value));
             reader.findings.push(Finding::error(code::FLOW_SHAPE, node.at, message).suggest_some(meant));
             OnError::Value(Dynamic::Plain(serde_json::Value::Null))
         }

@@ -13,7 +13,7 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 use serde_saphyr::{Location, Spanned};
 
-use super::slips::slip;
+use super::slips::{no_colon, slip};
 use crate::finding::Finding;
 use crate::model::{At, Span};
 
@@ -138,8 +138,9 @@ fn broken(text: &str, error: &serde_saphyr::Error) -> Finding {
         }
     };
     let (mut what, mut instead) = (what, instead.to_owned());
-    // A scanner stops some words after the tab; it is what a reader has to see.
-    let tab = text.lines().take(at.line).enumerate().find_map(|(number, line)| {
+    // A scanner stops some words after the tab, or where a text began that the tab ends; it is what a reader has to see.
+    let to = at.line + usize::from(what.contains("a tab"));
+    let tab = text.lines().take(to).enumerate().find_map(|(number, line)| {
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
         let column = line[..indent].find('\t')?;
         (!line.trim().is_empty()).then_some(Span { line: number + 1, column: column + 1, length: 1 })
@@ -150,6 +151,11 @@ fn broken(text: &str, error: &serde_saphyr::Error) -> Finding {
         let line = text.lines().nth(at.line.saturating_sub(1)).unwrap_or_default();
         if [": {{", "- {{", "[{{", ", {{"].iter().any(|begin| line.contains(begin)) {
             instead = "a value that begins with `{{` has to be quoted: \"{{ … }}\"".into();
+        } else if what.contains("mapping values are not allowed")
+            && let Some((of, said)) = no_colon(text, at.line)
+        {
+            (at, what) = (of, "this line is neither a key with its value nor a text that goes on".into());
+            instead = said;
         } else if let Some(slip) = slip(text, at.line) {
             instead = slip;
         }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 pub use super::Launched;
 use super::events::{Began, Earlier, Named, RunEvent, Spent, Watch};
+use super::meter::Meter;
 use super::plan::Fate;
 use super::resume::{Before, Kept};
 use super::same::{inputs_hash, same};
@@ -30,6 +31,8 @@ pub struct Launch {
     pub watch: Arc<dyn Watch>,
     /// Set when it is to stop.
     pub cancel: Cancel,
+    /// Where it says what it has taken so far.
+    pub meter: Meter,
     /// Its name.
     pub id: String,
     /// `Some(true)`: there is one of this name that is gone on with; `Some(false)`: there is none yet; `None`: either,
@@ -78,6 +81,7 @@ pub async fn launch(of: Launch) -> Result<Launched, ToolError> {
         trace: &trace,
         watch: of.watch,
         cancel: of.cancel,
+        meter: of.meter,
         done,
     };
     Ok(run.run().await?)

@@ -103,10 +103,11 @@ impl World for Scripted {
             let arguments = Value::Object(arguments.clone());
             self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(order.origin.clone(), arguments);
             if self.endless.iter().any(|endless| order.unit.task == *endless) {
+                order.meter.stands_at(SPENT_IN_VAIN);
                 while !order.cancel.is_cancelled() {
                     tokio::task::yield_now().await;
                 }
-                return Err(Unmade::after(SPENT_IN_VAIN, ToolError::cancelled()));
+                return Err(Unmade::stopped(SPENT_IN_VAIN, "half of it".to_owned()));
             }
             Ok(Made { call: Some(format!("c-{}", order.origin)), ..(self.script)(&order)? })
         })

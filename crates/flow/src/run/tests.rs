@@ -9,6 +9,7 @@ use nika_store::{Durability, Objects, State, journal, runs};
 use serde_json::{Map, Value, json};
 
 use super::events::{Named, RunEvent, Spent};
+use super::meter::Meter;
 use super::plan::Fate;
 use super::resume::{Before, Kept};
 use super::secrets::Secrets;
@@ -46,6 +47,7 @@ impl Scene {
             trace: &trace,
             watch: Arc::clone(&seen) as Arc<dyn super::events::Watch>,
             cancel: self.cancel.clone(),
+            meter: Meter::default(),
             done,
         };
         let ended = run.run().await.expect("no fault").ended;
@@ -191,7 +193,7 @@ async fn a_task_has_its_time_and_a_run_its_own() {
     world.endless = vec!["b"];
     let (ended, _) = scene.run(&flow, Arc::new(world), Done::default()).await;
     let Ended::Failed(error) = ended else { panic!("{ended:?}") };
-    assert!(error.message.contains("NIKA-896 `b` took longer than 2s"), "{error}");
+    assert!(error.message.contains("NIKA-896 `b` took longer than 2s; by then it had said:\nhalf of it"), "{error}");
 
     let scene = self::scene();
     flow.limits.timeout = Some(at(Duration::from_secs(1)));
@@ -238,6 +240,33 @@ async fn what_was_cancelled_is_paid_for_too() {
     let (_, seen) = scene.run(&flow, Arc::new(world), Done::default()).await;
     assert!(matches!(seen.last(), Some(RunEvent::Aborted { spent, .. }) if *spent == SPENT_IN_VAIN), "{seen:?}");
     assert_eq!(scene.before().spent, SPENT_IN_VAIN);
+}
+
+/// A workflow within another one, or an agent, spends long before it ends.
+#[tokio::test]
+async fn a_bound_holds_for_what_has_not_ended_yet() {
+    let scene = scene();
+    let mut flow = chain();
+    flow.limits = Limits { tokens: Some(at(SPENT_IN_VAIN.tokens - 1)), ..Limits::default() };
+    let mut world = Scripted::new(grow);
+    world.endless = vec!["b"];
+    let (ended, seen) = scene.run(&flow, Arc::new(world), Done::default()).await;
+    assert!(matches!(&ended, Ended::Aborted(error) if error.message.contains("`limits.tokens`")), "{ended:?}");
+    assert!(matches!(seen.last(), Some(RunEvent::Aborted { spent, .. }) if *spent == SPENT_IN_VAIN), "counted once");
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_data_in_a_run() {
+    let scene = scene();
+    let mut flow = chain();
+    flow.tasks[1].verb = calling("b", param("{{ 'x' }}"));
+    let fails = |order: &Order| match order.unit.task.as_str() {
+        "b" => Err(ToolError::argument("in", "takes a number")),
+        _ => grow(order),
+    };
+    let (ended, _) = scene.run(&flow, Arc::new(Scripted::new(fails)), Done::default()).await;
+    let Ended::Failed(error) = ended else { panic!("{ended:?}") };
+    assert!(error.message.contains("NIKA-890 `b`: what its templates made does not fit `b`: `in`"), "{error}");
 }
 
 #[tokio::test]

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use nika_contract::{Cancel, Code, ToolError, code};
+use nika_contract::{Cancel, Code, ToolError, code, text};
+use serde_json::Value;
 
 use super::GRACE_MS;
-use super::events::Spent;
+use super::action::Action;
+use super::events::{Named, Spent};
+use super::meter::Meter;
 use super::plan::Unit;
 use super::world::{Made, Order, Unmade, World};
 
@@ -25,7 +28,12 @@ pub(super) struct Afloat {
     pub cancel: Cancel,
     pub began: u64,
     pub attempt: u32,
+    /// What it has taken so far.
+    pub meter: Meter,
 }
+
+/// A command is ended by what runs it when its time is up, and what it printed is kept: so long that is waited for.
+const BY_ITSELF_MS: u64 = 2_000;
 
 /// Failures that another try cannot mend: what was refused stays refused, what was cancelled is not wanted, and what
 /// is not there, or cannot be read, is no better a second later.
@@ -36,6 +44,10 @@ const FOR_GOOD: &[Code] = &[
     code::TOOL_REMOVED,
     code::UNKNOWN_TOOL,
     code::BAD_ARGUMENTS,
+    code::INVALID_GLOB,
+    code::INVALID_REGEX,
+    code::UNKNOWN_FILE_TYPE,
+    code::BAD_PATH,
     code::BUDGET_SPENT,
     code::HOOK_REFUSED,
     code::BAD_URL,
@@ -60,10 +72,16 @@ pub(super) fn may_pass(code: Code) -> bool {
     !FOR_GOOD.contains(&code)
 }
 
+/// Characters of what a try had made that the error of one that took too long shows.
+const SHOWN_CHARS: usize = 1_000;
+
 /// A try within its time. One whose time is up is cancelled, and given a moment to end by itself.
 pub(super) async fn within(world: &dyn World, order: Order) -> Result<Made, Unmade> {
-    let (name, timeout_ms, cancel) = (order.unit.clone(), order.timeout_ms, order.cancel.clone());
-    let until = world.now_ms().saturating_add(timeout_ms);
+    let (name, timeout_ms) = (order.unit.clone(), order.timeout_ms);
+    let (cancel, meter) = (order.cancel.clone(), order.meter.clone());
+    // What ends by itself at that time says how far it came.
+    let more_ms = if matches!(order.action, Action::Exec { .. }) { BY_ITSELF_MS } else { 0 };
+    let until = world.now_ms().saturating_add(timeout_ms).saturating_add(more_ms);
     let mut trying = world.perform(order);
     tokio::select! {
         biased;
@@ -72,14 +90,34 @@ pub(super) async fn within(world: &dyn World, order: Order) -> Result<Made, Unma
     }
     cancel.cancel();
     // What it made in that moment came too late: its task has failed. What it spent is spent.
-    let spent = tokio::select! {
+    let (spent, so_far) = tokio::select! {
         biased;
-        late = &mut trying => late.map_or_else(|unmade| unmade.spent, |made| made.spent),
-        () = world.until(until.saturating_add(GRACE_MS)) => Spent::default(),
+        late = &mut trying => late.map_or_else(|unmade| (unmade.spent, unmade.so_far), |made| (made.spent, came_late(made.output))),
+        () = world.until(until.saturating_add(GRACE_MS)) => (meter.now(), None),
     };
-    let message = format!("`{name}` took longer than {:?}", Duration::from_millis(timeout_ms));
-    let error = ToolError::new(code::TASK_TIMEOUT, message).hint("raise `timeout` of the task, or give it `retry`");
-    Err(Unmade::after(spent, error))
+    Err(Unmade::after(spent, too_long(&name, timeout_ms, so_far.as_deref())))
+}
+
+/// The error of a try that took too long, with what it had made by then.
+pub(super) fn too_long(name: &Named, timeout_ms: u64, so_far: Option<&str>) -> ToolError {
+    let took = format!("`{name}` took longer than {:?}", Duration::from_millis(timeout_ms));
+    let message = match so_far.map(str::trim_end).filter(|said| !said.is_empty()) {
+        None => took,
+        Some(said) => {
+            let cut = text::head_and_tail(said, SHOWN_CHARS);
+            format!("{took}; by then it had said:\n{}", cut.as_deref().unwrap_or(said))
+        }
+    };
+    ToolError::new(code::TASK_TIMEOUT, message).hint("raise `timeout` of the task, or give it `retry`")
+}
+
+/// An output that nobody waited for any more, as text.
+fn came_late(output: Value) -> Option<String> {
+    match output {
+        Value::Null => None,
+        Value::String(said) => Some(said),
+        other => Some(other.to_string()),
+    }
 }
 
 pub(super) fn joined(tried: Result<Tried, tokio::task::JoinError>) -> Tried {

@@ -9,6 +9,7 @@ mod fetch;
 mod form;
 mod infer;
 mod invoke;
+mod later;
 mod workflow;
 
 use std::fmt;
@@ -136,12 +137,25 @@ impl Hands {
         Ok((outcome.result?, outcome.call.0))
     }
 
-    /// A name for what belongs to one task of this run: within what a session's name may be.
+    /// A name for what belongs to one task of this run.
     fn name_for(&self, what: &str) -> String {
-        let hash = nika_store::Hash::of(what.as_bytes()).to_string();
-        let run: String = self.session.id().chars().take(48).collect();
-        format!("{run}.{}", &hash[..10])
+        below(self.session.id(), what)
     }
+}
+
+/// Letters of a name, within the 64 that a session's may have: [`super::launch::name`] puts seven more behind some.
+const MOST_NAME: usize = 57;
+
+/// A name for something below the session of this name, the same each time and no other's. One far below begins with
+/// the first of them, and follows from the whole way: cut, it would be that of something above.
+fn below(session: &str, what: &str) -> String {
+    let hash = |text: &str| nika_store::Hash::of(text.as_bytes()).to_string()[..10].to_owned();
+    let whole = format!("{session}.{}", hash(what));
+    if whole.len() <= MOST_NAME {
+        return whole;
+    }
+    let first: String = session.split('.').next().unwrap_or_default().chars().take(MOST_NAME - 11).collect();
+    format!("{first}.{}", hash(&format!("{session}\0{what}")))
 }
 
 impl World for Hands {
@@ -170,5 +184,26 @@ impl World for Hands {
 impl fmt::Debug for Hands {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hands").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_far_below_are_short_and_differ() {
+        let mut names = vec!["run-20261122T153751Z-1560200".to_owned()];
+        for _ in 0..8 {
+            let above = names.last().expect("the first is there");
+            names.push(below(above, "the same task"));
+        }
+        let mut once = names.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!(once.len(), names.len(), "{names:#?}");
+        assert!(names.iter().all(|name| name.len() <= MOST_NAME && name.starts_with("run-2026")), "{names:#?}");
+        assert_eq!(names[2], below(&names[1], "the same task"), "the same each time");
+        assert_ne!(below(&names[7], "one"), below(&names[7], "two"));
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::action::Action;
 use super::events::{Named, Spent};
+use super::meter::Meter;
 
 /// Where tasks are done.
 pub trait World: Send + Sync {
@@ -31,6 +32,8 @@ pub struct Order {
     pub timeout_ms: u64,
     /// Set when nobody wants it any more.
     pub cancel: Cancel,
+    /// Where what it takes is said while it runs, where it takes anything.
+    pub meter: Meter,
 }
 
 /// What a task made.
@@ -53,9 +56,19 @@ pub struct Unmade {
     pub spent: Spent,
     /// Milliseconds for which whoever failed wants to be left alone: another try begins no sooner.
     pub rest_ms: u64,
+    /// What there was of an output when it was stopped.
+    pub so_far: Option<String>,
 }
 
 impl Unmade {
+    /// It was stopped, and had said this by then.
+    pub fn stopped(spent: Spent, so_far: String) -> Unmade {
+        Unmade {
+            so_far: Some(so_far).filter(|said| !said.trim().is_empty()),
+            ..Unmade::after(spent, ToolError::cancelled())
+        }
+    }
+
     /// It failed after so much was spent.
     pub fn after(spent: Spent, error: ToolError) -> Unmade {
         Unmade { spent, ..Unmade::from(error) }
@@ -64,7 +77,7 @@ impl Unmade {
 
 impl From<ToolError> for Unmade {
     fn from(error: ToolError) -> Unmade {
-        Unmade { error, spent: Spent::default(), rest_ms: 0 }
+        Unmade { error, spent: Spent::default(), rest_ms: 0, so_far: None }
     }
 }
 

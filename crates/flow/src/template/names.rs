@@ -238,6 +238,24 @@ fn children(expr: &Expr<'_>, each: &mut dyn FnMut(&Expr<'_>)) {
     }
 }
 
+/// The innermost block that is begun and not ended: where it begins, and its word.
+fn open_block(text: &str) -> Option<(Range<usize>, &'static str)> {
+    let mut open: Vec<(Range<usize>, &'static str)> = Vec::new();
+    for (at, _) in text.match_indices("{%") {
+        let end = text[at..].find("%}").map_or(text.len(), |end| at + end + 2);
+        let word = text[at + 2..end].trim_start_matches(['-', '+']).split_whitespace().next().unwrap_or_default();
+        match word {
+            "for" => open.push((at..end, "for")),
+            "if" => open.push((at..end, "if")),
+            // What is between these is no template.
+            "raw" => return None,
+            "endfor" | "endif" => _ = open.pop().filter(|(_, begun)| word.ends_with(begun))?,
+            _ => {}
+        }
+    }
+    open.pop()
+}
+
 struct Walk<'s> {
     source: &'s Source,
     /// What is named, the innermost last.
@@ -260,7 +278,14 @@ impl Walk<'_> {
     }
 
     fn syntax(&mut self, error: &minijinja::Error) -> Type {
-        let range = error.range().unwrap_or(0..self.source.text.len());
+        let text = &self.source.text;
+        if let Some((at, word)) = open_block(text) {
+            let message = format!("the template cannot be read: `{{% {word} … %}}` has no end");
+            let suggestion = format!("`{{% end{word} %}}` stands behind what it is about");
+            self.fault(FaultKind::Syntax, at, message, Some(suggestion));
+            return Type::Unknown;
+        }
+        let range = error.range().unwrap_or(0..text.len());
         let detail = error.detail().map_or_else(|| error.to_string(), str::to_owned);
         let unclosed = self.source.text.contains("{{") && !self.source.text.contains("}}");
         let suggestion = unclosed.then(|| "`{{` begins a template, and `}}` ends it".to_owned());

@@ -23,6 +23,9 @@ pub struct Params {
     pub arguments: Option<Map<String, Value>>,
 }
 
+/// What it is called.
+pub const NAME: &str = <WorkflowRun as Tool>::SPEC.name;
+
 /// The tool.
 #[derive(Debug)]
 pub struct WorkflowRun {

@@ -7,6 +7,7 @@ use nika_contract::{BoxFuture, Cancel, Clock, Code, ToolError};
 use nika_flow::model::{Answer, Capture, FetchRead, Flow, Kind};
 use nika_flow::run::action::Action;
 use nika_flow::run::events::{RunEvent, Watch};
+use nika_flow::run::meter::Meter;
 use nika_flow::run::secrets::Secrets;
 use nika_flow::run::trace::Trace;
 use nika_flow::run::world::{Made, Order, Unmade, World};
@@ -116,6 +117,7 @@ async fn ran(flow: &Flow, runs: &State, id: &str) -> Vec<ToolError> {
         trace: &trace,
         watch: Arc::clone(&failures) as Arc<dyn Watch>,
         cancel: Cancel::default(),
+        meter: Meter::default(),
         done: Done::default(),
     };
     let ended = run.run().await.expect("the trace is written").ended;

@@ -18,11 +18,8 @@ pub(super) async fn run(agent: &str, asked: &Asked, addresses: &[SocketAddr], ca
         .request(method, asked.address.url().clone())
         .header(ACCEPT, asked.accept)
         .header(ACCEPT_ENCODING, "gzip");
-    for (name, value) in &asked.headers {
-        let odd = |what: &str| ToolError::argument("headers", format!("`{}` {what}", name.escape_debug()));
-        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| odd("is no name of a header"))?;
-        let value = HeaderValue::from_str(value).map_err(|_| odd("has a value that no header can have"))?;
-        request = request.header(header, value);
+    for (name, value) in headers_of(asked)? {
+        request = request.header(name, value);
     }
     if let Some(body) = &asked.body {
         request = request.body(body.clone());
@@ -45,6 +42,17 @@ pub(super) async fn run(agent: &str, asked: &Asked, addresses: &[SocketAddr], ca
         got.body = take(response, host, &got, caps).await?;
     }
     Ok(got)
+}
+
+/// What is sent along, as HTTP has it.
+pub(super) fn headers_of(asked: &Asked) -> Result<Vec<(HeaderName, HeaderValue)>, ToolError> {
+    let header = |(name, value): &(String, String)| {
+        let odd = |what: &str| ToolError::argument("headers", format!("`{}` {what}", name.escape_debug()));
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| odd("is no name of a header"))?;
+        let value = HeaderValue::from_str(value).map_err(|_| odd("has a value that no header can have"))?;
+        Ok((header, value))
+    };
+    asked.headers.iter().map(header).collect()
 }
 
 /// A client for this exchange alone, pinned to the addresses.

@@ -9,6 +9,7 @@ use rmcp::model::ProgressToken;
 use serde_json::{Map, Value, json};
 
 use super::form;
+use super::till::{Amounts, Till};
 
 /// Who waits for an answer of a server.
 pub(crate) struct Caller {
@@ -22,7 +23,14 @@ pub(crate) struct Caller {
     /// Signs of life.
     stirs: AtomicU64,
     token: Mutex<Option<ProgressToken>>,
+    /// Forms that were put before the person.
+    forms: AtomicUsize,
+    /// Who pays for what the server asks our model.
+    pub(crate) till: Till,
 }
+
+/// Forms that a server may put before a person in one call: one that asks and asks is no help to anybody.
+const MOST_FORMS: usize = 20;
 
 impl std::fmt::Debug for Caller {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -45,6 +53,8 @@ impl Caller {
             asking: AtomicUsize::new(0),
             stirs: AtomicU64::new(0),
             token: Mutex::default(),
+            forms: AtomicUsize::new(0),
+            till: Till::default(),
         })
     }
 
@@ -54,6 +64,12 @@ impl Caller {
 
     pub(crate) fn stirs(&self) -> u64 {
         self.stirs.load(Ordering::Acquire)
+    }
+
+    /// From now on, until the guard is dropped, somebody on our side is waited for.
+    pub(crate) fn is_waited_for(&self) -> impl Drop + '_ {
+        self.asking.fetch_add(1, Ordering::AcqRel);
+        Over(&self.asking)
     }
 
     pub(crate) fn waits_for(&self, token: ProgressToken) {
@@ -78,7 +94,7 @@ impl Callers {
 
     /// The call that a question must come from. Where several sessions wait, nobody knows which, and a question to the
     /// wrong one would tell it about another.
-    fn asked(&self) -> Option<Arc<Caller>> {
+    pub(crate) fn asked(&self) -> Option<Arc<Caller>> {
         self.with(|all| {
             let last = all.last()?;
             all.iter().all(|caller| caller.session == last.session).then(|| Arc::clone(last))
@@ -117,6 +133,7 @@ pub(crate) struct AtWork {
 
 impl Drop for AtWork {
     fn drop(&mut self) {
+        self.caller.till.close();
         self.callers.with(|all| {
             if let Some(at) = all.iter().position(|caller| Arc::ptr_eq(caller, &self.caller)) {
                 all.remove(at);
@@ -135,8 +152,10 @@ pub(crate) async fn elicit(caller: &Caller, server: &str, params: &Value) -> Val
         return declined();
     }
     let Ok(fields) = form::fields(server, &caller.tool, params) else { return declined() };
-    caller.asking.fetch_add(1, Ordering::AcqRel);
-    let _over = Over(&caller.asking);
+    if caller.forms.fetch_add(1, Ordering::AcqRel) >= MOST_FORMS {
+        return declined();
+    }
+    let _over = caller.is_waited_for();
     let mut content = Map::new();
     for field in fields {
         match caller.asker.inquire(&field.inquiry).await {
@@ -194,6 +213,8 @@ pub struct Sampled {
     pub text: String,
     /// Whether the answer was cut at the most tokens.
     pub cut: bool,
+    /// What it took beside the question itself.
+    pub took: Amounts,
 }
 
 /// Asks our model for a server. Only for servers whose configuration lets them.

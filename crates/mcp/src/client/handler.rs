@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nika_contract::text;
+use nika_guard::Budget;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientConfig, CreateMessageRequestMethod, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
@@ -60,14 +61,25 @@ impl Handler {
         json!({ "roots": roots })
     }
 
-    async fn sample(&self, params: &Value) -> Result<Value, ErrorData> {
+    /// Asks our model for the server, on the account of the call that is at work.
+    async fn sample(&self, caller: Option<&Caller>, params: &Value) -> Result<Value, ErrorData> {
         let refused = |why: String| ErrorData::invalid_request(why, None);
         let sampler = match &self.sampler {
             Some(sampler) if self.server.sampling => sampler,
             _ => return Err(ErrorData::method_not_found::<CreateMessageRequestMethod>()),
         };
         let sample = ask::sample(&self.server.name, params).map_err(refused)?;
-        let sampled = sampler.sample(&sample).await.map_err(refused)?;
+        let Some(caller) = caller else {
+            return Err(refused("no call is at work that this could be asked for".to_owned()));
+        };
+        let _waits = caller.is_waited_for();
+        caller.till.pay(vec![(Budget::ModelCalls, 1)]).await.map_err(|error| refused(error.message))?;
+        let sampled = tokio::select! {
+            sampled = sampler.sample(&sample) => sampled.map_err(refused)?,
+            () = caller.till.closed() => return Err(refused("the call that this was asked for is over".to_owned())),
+        };
+        // What was paid for is handed over; where it was too much, the next question is refused.
+        let _ = caller.till.pay(sampled.took).await;
         Ok(json!({
             "role": "assistant",
             "content": { "type": "text", "text": sampled.text },
@@ -83,7 +95,9 @@ impl Handler {
             InputRequest::Elicitation(request) => {
                 Ok(ask::elicit(caller, &self.server.name, &value(serde_json::to_value(&request.params))).await)
             }
-            InputRequest::CreateMessage(request) => self.sample(&value(serde_json::to_value(&request.params))).await,
+            InputRequest::CreateMessage(request) => {
+                self.sample(Some(caller), &value(serde_json::to_value(&request.params))).await
+            }
             InputRequest::ListRoots(_) => Ok(self.roots()),
             _ => Err(ErrorData::invalid_request("this input is not known here", None)),
         }
@@ -121,7 +135,8 @@ impl ClientHandler for Handler {
         params: CreateMessageRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        typed(self.sample(&serde_json::to_value(&params).unwrap_or_default()).await?)
+        let caller = self.callers.asked();
+        typed(self.sample(caller.as_deref(), &serde_json::to_value(&params).unwrap_or_default()).await?)
     }
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {

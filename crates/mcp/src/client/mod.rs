@@ -29,6 +29,7 @@ mod pipes;
 mod pool;
 mod server;
 mod sse;
+mod till;
 mod tools;
 
 pub use ask::{Sample, Sampled, Sampler};
@@ -45,4 +46,5 @@ pub use pool::{Entry, Pool, State, Status};
 pub use server::{
     Address, CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, Filter, KEYS, Program, Reach, Server, Written, name_problem,
 };
+pub use till::Amounts;
 pub use tools::tools;

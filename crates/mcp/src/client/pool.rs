@@ -7,6 +7,7 @@ mod listing;
 mod slot;
 
 use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -359,7 +360,8 @@ impl Pool {
         let own = self.allowed(name, tool, &line).await?;
         let asked = json!({"server": name, "method": "tools/call", "what": own});
         let caller = line.caller(tool);
-        let result = self.asked(name, asked, &line, connection.call(&own, arguments, &caller, cx.cancel)).await?;
+        let result =
+            self.asked(name, asked, (&line, &caller), connection.call(&own, arguments, &caller, cx.cancel)).await?;
         let output = answer::result(name, &serde_json::to_value(&result).unwrap_or_default());
         Ok(output.with_fact("server", name).with_fact("untrusted", true))
     }
@@ -370,7 +372,7 @@ impl Pool {
         let connection = self.connection(name, &line).await?;
         let asked = json!({"server": name, "method": "resources/list", "what": ""});
         let caller = line.caller("resources/list");
-        let found = self.asked(name, asked, &line, connection.resources(&caller, cx.cancel)).await?;
+        let found = self.asked(name, asked, (&line, &caller), connection.resources(&caller, cx.cancel)).await?;
         Ok(found.iter().filter_map(|resource| serde_json::to_value(resource).ok()).collect())
     }
 
@@ -380,7 +382,7 @@ impl Pool {
         let connection = self.connection(name, &line).await?;
         let asked = json!({"server": name, "method": "resources/read", "what": uri});
         let caller = line.caller("resources/read");
-        let found = self.asked(name, asked, &line, connection.read(uri, &caller, cx.cancel)).await?;
+        let found = self.asked(name, asked, (&line, &caller), connection.read(uri, &caller, cx.cancel)).await?;
         let output = answer::resource(name, &serde_json::to_value(&found).unwrap_or_default());
         Ok(output.with_fact("server", name).with_fact("untrusted", true))
     }
@@ -390,12 +392,17 @@ impl Pool {
         &self,
         name: &str,
         asked: Value,
-        line: &Line<'_>,
+        (line, caller): (&Line<'_>, &Caller),
         work: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
         line.note(event::MCP_INVOKE, asked);
         let began = Instant::now();
-        match work.await {
+        let done = tokio::select! {
+            biased;
+            done = work => done,
+            never = line.pays(caller) => match never {},
+        };
+        match done {
             Ok(done) => {
                 line.note(event::MCP_RESPONSE, json!({"server": name, "took_ms": millis(began)}));
                 Ok(done)
@@ -566,6 +573,14 @@ impl<'a> Line<'a> {
         match self.cx {
             Some(cx) => Caller::new(Arc::clone(cx.beside.asker()), Arc::clone(cx.progress), cx.session.id(), tool),
             None => Caller::new(Arc::new(Nobody), Arc::new(Silent) as Arc<dyn Progress>, "", tool),
+        }
+    }
+
+    /// Pays what the server of a call asks our model, for as long as it is polled.
+    async fn pays(&self, caller: &Caller) -> Infallible {
+        match self.cx {
+            Some(cx) => caller.till.settle(cx.purse).await,
+            None => std::future::pending().await,
         }
     }
 

@@ -256,6 +256,17 @@ impl Written {
         })
     }
 
+    /// Its program and words, where it is switched on and nothing but these says how it is started.
+    pub fn bare_command(&self) -> Option<&[String]> {
+        let bare = self.transport == "stdio" && !self.disabled && self.env.is_empty() && self.cwd.is_none();
+        bare.then_some(self.command.as_slice())
+    }
+
+    /// Whether its tool of this name is seen.
+    pub fn shows(&self, tool: &str) -> bool {
+        self.filter.shows(tool)
+    }
+
     /// Where it is, in one line, with nothing filled in: for lists.
     pub fn place(&self) -> String {
         if self.transport == "stdio" { self.command.join(" ") } else { self.url.clone() }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::record::{Completeness, GLOB};
-use super::scope::{Search, apart};
+use super::scope::{Search, apart, flaw};
 use crate::lenient;
 
 /// Finds files by name, newest first: `**/*.rs`, `src/**/*_test.{ts,tsx}`. Shows at most 100 unless `limit`
@@ -90,17 +90,16 @@ impl Tool for Glob {
         Ok(Effects::read(self.files.locate(params.path.as_deref().unwrap_or("."))?.tree()))
     }
 
+    fn flaw(&self, params: &Params) -> Option<ToolError> {
+        query(params).compiles().err().map(|error| flaw(error, "pattern"))
+    }
+
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let place = self.files.locate(params.path.as_deref().unwrap_or("."))?;
         let mut search = Search::new(&self.files, cx, place.tree(), Looking::AtNames);
         search.hidden = params.hidden.unwrap_or_default();
         search.no_ignore = params.no_ignore.unwrap_or_default();
-        let query = GlobQuery {
-            limit: Some(params.limit.unwrap_or(DEFAULT_LIMIT) as usize),
-            offset: params.offset.unwrap_or_default() as usize,
-            overrides_ignore: false,
-            ..GlobQuery::new(params.pattern.clone())
-        };
+        let query = query(&params);
         let (searched, search) = apart(cx, move || {
             let searched = search.run(|scope| nika_search::glob(scope, &query))?;
             Ok((searched, search))
@@ -130,6 +129,15 @@ impl Tool for Glob {
             .with_fact("pattern", params.pattern)
             .with_fact("total", found.total)
             .with_fact("complete", result.completeness.complete))
+    }
+}
+
+fn query(params: &Params) -> GlobQuery {
+    GlobQuery {
+        limit: Some(params.limit.unwrap_or(DEFAULT_LIMIT) as usize),
+        offset: params.offset.unwrap_or_default() as usize,
+        overrides_ignore: false,
+        ..GlobQuery::new(params.pattern.clone())
     }
 }
 

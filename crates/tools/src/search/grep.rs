@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::record::{Completeness, GREP};
-use super::scope::{DEFAULT_TIMEOUT, Search, Searched, apart};
+use super::scope::{DEFAULT_TIMEOUT, Search, Searched, apart, flaw};
 use crate::lenient;
 
 /// Searches file contents with a regular expression (ripgrep's). Leaves out ignored, hidden and binary
@@ -143,6 +143,10 @@ impl Tool for Grep {
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         query(params)?;
         Ok(Effects::read(self.files.locate(params.path.as_deref().unwrap_or("."))?.tree()))
+    }
+
+    fn flaw(&self, params: &Params) -> Option<ToolError> {
+        query(params).ok()?.compiles().err().map(|error| flaw(error, "glob"))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {

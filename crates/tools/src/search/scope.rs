@@ -126,6 +126,17 @@ impl<T> Searched<T> {
     }
 }
 
+/// What is wrong with a search whatever is searched; `glob` is the parameter that a glob stands in.
+pub(super) fn flaw(error: SearchError, glob: &str) -> ToolError {
+    let parameter = match &error {
+        SearchError::InvalidGlob { .. } => glob,
+        SearchError::UnknownType { .. } => "type",
+        _ => "pattern",
+    };
+    let error = refusal(error);
+    ToolError { message: format!("`{parameter}`: {}", error.message), ..error }
+}
+
 fn refusal(error: SearchError) -> ToolError {
     let code = match &error {
         SearchError::InvalidRegex { .. } => code::INVALID_REGEX,

@@ -120,6 +120,10 @@ impl Tool for RemoteTrigger {
         Ok(Effects::one(Effect::Net(asked.address.host().to_owned())))
     }
 
+    fn flaw(&self, p: &Params) -> Option<ToolError> {
+        asked(p).ok()?.headers_fit().err()
+    }
+
     fn preview(&self, p: &Params, _: &Cx<'_>) -> Result<Option<String>, ToolError> {
         Ok(Some(question(&asked(p)?)))
     }

@@ -23,6 +23,9 @@ const ROW_CHARS: usize = 78;
 /// Characters of an id's column.
 const ID_CHARS: usize = 24;
 
+/// What is said between the wish to stop and the end.
+const STOPPING: &str = "stopping what runs; Ctrl-C again ends at once";
+
 /// How a task stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Mark {
@@ -58,6 +61,8 @@ struct Row {
     elements: Option<(usize, usize)>,
     /// Elements that ended in an earlier process.
     earlier: usize,
+    /// When it is tried again.
+    due: Option<Instant>,
     said: String,
 }
 
@@ -67,6 +72,8 @@ struct State {
     at: BTreeMap<String, usize>,
     drawn: usize,
     frame: usize,
+    /// A person has asked it to stop, and what runs is on the way to its end.
+    stopping: bool,
     over: bool,
 }
 
@@ -109,9 +116,16 @@ impl Live {
         clear(&mut state);
     }
 
+    /// It was asked to stop: what runs may take a moment to end.
+    pub fn stopping(&self) {
+        self.state().stopping = true;
+        self.line(STOPPING);
+    }
+
     /// The last picture stays.
     pub fn end(&self) {
         let mut state = self.state();
+        state.stopping = false;
         if self.terminal && !state.over {
             draw(&mut state);
         }
@@ -160,7 +174,10 @@ fn clear(state: &mut State) {
 }
 
 fn draw(state: &mut State) {
-    let picture = picture(&state.rows, FRAMES[state.frame]);
+    let mut picture = picture(&state.rows, FRAMES[state.frame]);
+    if state.stopping {
+        picture.push(format!("\x1b[2m{STOPPING}\x1b[0m"));
+    }
     let mut text = String::new();
     if state.drawn > 0 {
         let _ = write!(text, "\x1b[{}A\r\x1b[J", state.drawn);
@@ -222,8 +239,15 @@ fn coloured(row: &Row, waits_for: &str, frame: &str) -> String {
         Mark::Skipped => ("33", "-"),
         Mark::Stopped => ("33", "■"),
     };
-    let rest: String = about(row, waits_for).chars().take(ROW_CHARS - 2).collect();
-    format!("\x1b[{colour}m{mark}\x1b[0m {rest}")
+    format!("\x1b[{colour}m{mark}\x1b[0m {}", cut(about(row, waits_for), ROW_CHARS - 2))
+}
+
+/// So many characters at most, with its columns as they are; one that is cut says so.
+fn cut(row: String, most: usize) -> String {
+    if row.chars().count() <= most {
+        return row;
+    }
+    row.chars().take(most - 1).chain(['…']).collect()
 }
 
 /// `build   exec    3/7  1.2 s  $0.0012  why`, or `pack   exec  waits for build`.
@@ -247,14 +271,20 @@ fn about(row: &Row, waits_for: &str) -> String {
     }
     said.push_str(&money(row.spent));
     if !row.said.is_empty() {
+        let left = row.due.filter(|_| row.mark == Mark::Runs).map(|due| due.saturating_duration_since(Instant::now()));
+        let again = left.filter(|left| !left.is_zero()).map(|left| format!("again in {}: ", took(millis(left))));
         let first = row.said.lines().next().unwrap_or_default();
-        let _ = write!(said, "  {}", text::harmless(first));
+        let _ = write!(said, "  {}{}", again.unwrap_or_default(), text::harmless(first));
     }
     said.trim_end().to_owned()
 }
 
 fn elapsed(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+    millis(since.elapsed())
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn money(spent: Spent) -> String {
@@ -284,8 +314,11 @@ impl Watch for Live {
                 let unit = Named { task: task.clone(), element: None };
                 self.change(&unit, |row| row.elements = Some((row.earlier, *count)));
             }
-            RunEvent::TaskStarted { unit, .. } => self.change(unit, |row| {
+            RunEvent::TaskStarted { unit, attempt, .. } => self.change(unit, |row| {
                 row.mark = Mark::Runs;
+                if *attempt > 1 {
+                    (row.due, row.said) = (None, format!("try {attempt}"));
+                }
                 row.since.get_or_insert_with(Instant::now);
             }),
             RunEvent::TaskCompleted { unit, took_ms, spent, instead_of, .. } => {
@@ -308,7 +341,8 @@ impl Watch for Live {
                 let again = again_ms.map(|ms| format!("again in {}: ", took(ms))).unwrap_or_default();
                 self.change(unit, |row| {
                     row.spent = row.spent.plus(*spent);
-                    row.said = format!("{again}{said}");
+                    row.said.clone_from(&said);
+                    row.due = again_ms.map(|ms| Instant::now() + Duration::from_millis(ms));
                     if again_ms.is_none() {
                         row.settle(unit, Mark::Failed, Some(*took_ms));
                     }
@@ -434,6 +468,26 @@ mod tests {
         assert!(picture.contains("1 done · 1 running · 1 waiting  8 tokens"), "{picture}");
         live.saw(&failed(None, 2_100));
         assert!(drawn(&live).contains("  4/5  2.1 s"), "how long all of it took: {}", drawn(&live));
+    }
+
+    #[test]
+    fn a_row_counts_down_to_its_next_try() {
+        let live = chain();
+        let started =
+            |attempt| RunEvent::TaskStarted { unit: unit("first", None), attempt, verb: "exec", origin: String::new() };
+        live.saw(&started(1));
+        let error = nika_contract::ToolError::new(nika_contract::code::COMMAND_FAILED, "no ".repeat(60));
+        let (unit, spent) = (unit("first", None), Spent::default());
+        live.saw(&RunEvent::TaskFailed { unit, attempt: 1, error, took_ms: 3, spent, again_ms: Some(3_600_000) });
+        let picture = drawn(&live);
+        assert!(picture.contains("again in 59 m") || picture.contains("again in 60 m"), "{picture}");
+        let row = picture.lines().next().unwrap_or_default();
+        assert!(
+            row.ends_with('…') && row.contains("first                 exec"),
+            "a row that is cut says so: {picture}"
+        );
+        live.saw(&started(2));
+        assert!(drawn(&live).contains("try 2") && !drawn(&live).contains("again in"), "{}", drawn(&live));
     }
 
     #[test]

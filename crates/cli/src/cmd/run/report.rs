@@ -76,6 +76,13 @@ impl View {
         }
     }
 
+    /// It was asked to stop.
+    pub fn stopping(&self) {
+        if let View::Live(live) = self {
+            live.stopping();
+        }
+    }
+
     /// Says how it ended.
     pub fn close(&self, id: &str, launched: &Launched) -> Result<(), Failure> {
         match self {

@@ -14,7 +14,7 @@ use super::place::Place;
 use super::{Came, Outcome};
 use crate::compose::Ground;
 use crate::failure::Failure;
-use crate::flows::{self, Around, By, Consent, Library, Wanted, files};
+use crate::flows::{self, Around, By, Consent, Desk, Library, Wanted, files};
 use crate::world::World;
 
 /// Files of a run that a first test takes in; more make no test that anybody reads.
@@ -97,8 +97,8 @@ fn tried(
     let library = Arc::new(Library { world: world.clone(), built: Arc::clone(&built), said, by: By::Person });
     let given = inputs::gather(&document.flow, case.inputs.clone(), &[])?;
     let wanted = Wanted { document, inputs: given, granted, id: "run-test".to_owned(), goes_on: false };
-    let run = flows::run(&built, library, Arc::new(Nobody), Arc::new(Unwatched), Cancel::default(), wanted);
-    Ok(Outcome::Ended(crate::cmd::run::threads()?.block_on(run)?.ended))
+    let desk = Desk { built, library, asker: Arc::new(Nobody), watch: Arc::new(Unwatched), cancel: Cancel::default() };
+    Ok(Outcome::Ended(crate::cmd::run::threads()?.block_on(desk.run(wanted))?.ended))
 }
 
 /// The texts below `root` but for the workflow, by their paths.

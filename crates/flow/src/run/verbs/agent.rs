@@ -15,6 +15,7 @@ use super::form::{self, REPAIRS};
 use crate::model::Answer;
 use crate::run::action::Action;
 use crate::run::events::Spent;
+use crate::run::meter::OfAgent;
 use crate::run::world::{Made, Order, Unmade};
 
 /// Stands nowhere in the way: joined with any other it is the other.
@@ -30,12 +31,16 @@ pub(super) async fn agent(hands: &Hands, order: &Order) -> Result<Made, Unmade> 
     let mut task = hands.secrets.hide(prompt).into_owned();
     let mut repairs = 0;
     loop {
+        agent.watch = Arc::new(OfAgent { meter: order.meter.clone(), before: spent });
         let ended = match agent.run(&task).await {
             Ok(ended) => ended,
             Err(fault) => return Err(Unmade::after(spent, ToolError::new(fault.code, fault.message))),
         };
         let tokens = ended.usage.read() + ended.usage.output;
         spent = spent.plus(Spent { tokens, cost_micros: ended.cost_micros });
+        if ended.why == Why::Cancelled {
+            return Err(Unmade::stopped(spent, ended.answer));
+        }
         match output(hands, answer, ended) {
             Ok(output) => return Ok(Made { output, spent, call: None }),
             Err(why) if why.code == code::OUTPUT_UNFIT && repairs < REPAIRS => task = form::again(&why),
@@ -135,9 +140,6 @@ fn servers<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
 
 /// What the agent's end is as the task's output.
 fn output(hands: &Hands, answer: &Answer, ended: Ended) -> Result<Value, ToolError> {
-    if ended.why == Why::Cancelled {
-        return Err(ToolError::cancelled());
-    }
     if let Some(error) = ended.why.error() {
         return Err(error);
     }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::Hands;
 use crate::model::Capture;
 use crate::run::action::{Action, within};
+use crate::run::tries::too_long;
 use crate::run::world::{Made, Order, Unmade};
 
 /// The longest that a command may take that somebody waits for.
@@ -33,7 +34,8 @@ pub(super) async fn exec(hands: &Hands, order: &Order) -> Result<Made, Unmade> {
     }
     // As names and values: the journal leaves out what stands under the name of a secret.
     put("env", Value::Object(variables.into_iter().map(|(name, value)| (name, value.into())).collect()));
-    put("timeout", within(std::time::Duration::from_millis(order.timeout_ms), MOST_MS).into());
+    let timeout_ms = within(std::time::Duration::from_millis(order.timeout_ms), MOST_MS);
+    put("timeout", timeout_ms.into());
     put("combined", (*capture == Capture::Combined).into());
     for (name, value) in [("cwd", cwd), ("stdin", stdin)] {
         if let Some(value) = value {
@@ -45,6 +47,10 @@ pub(super) async fn exec(hands: &Hands, order: &Order) -> Result<Made, Unmade> {
     if let Some(code) = output.failed {
         // It was stopped, or changed what it may not: what the tool says of that comes first.
         let how = text::preview(&output.joined_text(), REPORT_CHARS);
+        if code == code::COMMAND_FAILED && data["wall_ms"].as_u64().is_some_and(|wall_ms| wall_ms >= timeout_ms) {
+            let error = too_long(&order.unit, order.timeout_ms, Some(&printed(&data)));
+            return Err(ToolError { message: format!("{}\n{how}", error.message), ..error }.into());
+        }
         return Err(ToolError::new(code, format!("{how}{}", said(&data))).into());
     }
     let output = captured(&data, *capture, ok_exit)?;
@@ -71,6 +77,12 @@ fn captured(data: &Value, capture: Capture, ok_exit: &[i32]) -> Result<Value, To
         })?,
         Capture::All => json!({"exit": exit, "stdout": field("stdout"), "stderr": field("stderr")}),
     })
+}
+
+/// All that a command printed.
+fn printed(data: &Value) -> String {
+    let of = |name: &str| data[name].as_str().unwrap_or_default().trim_end();
+    [of("stdout"), of("stderr")].into_iter().filter(|said| !said.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// What a failed command printed, below the sentence that says how it ended: its errors, else its output.

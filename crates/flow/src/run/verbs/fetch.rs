@@ -6,8 +6,8 @@
 use nika_contract::{Output, ToolError, code, text};
 use serde_json::{Map, Value, json};
 
-use super::Hands;
 use super::invoke::value;
+use super::{Hands, later};
 use crate::model::FetchRead;
 use crate::run::action::Action;
 use crate::run::world::{Made, Order, Unmade};
@@ -44,7 +44,12 @@ pub(super) async fn fetch(hands: &Hands, order: &Order) -> Result<Made, Unmade> 
         let to = leads_to(&output);
         let answer = value(output);
         match to.filter(|_| follows) {
-            None => return Ok(Made { call: Some(call), ..Made::of(wanted(answer, *read, method, here)?) }),
+            None => {
+                return Ok(Made {
+                    call: Some(call),
+                    ..Made::of(wanted(answer, *read, method, here, hands.clock.unix_ms())?)
+                });
+            }
             Some(to) => {
                 may_follow(&asked, &to)?;
                 if origin_of(here) != origin_of(&to) {
@@ -128,13 +133,13 @@ fn there(hands: &Hands, tool: &str) -> Result<(), ToolError> {
 }
 
 /// What of an answer is the output.
-fn wanted(answer: Value, read: FetchRead, method: &str, url: &str) -> Result<Value, Unmade> {
+fn wanted(answer: Value, read: FetchRead, method: &str, url: &str, now_ms: u64) -> Result<Value, Unmade> {
     if read == FetchRead::Answer {
         return Ok(answer);
     }
     let status = answer["status"].as_u64().unwrap_or(200);
     if !(200..300).contains(&status) {
-        return Err(failed(status, &answer, method, url));
+        return Err(failed(status, &answer, method, url, now_ms));
     }
     let body = match answer {
         Value::Object(mut answer) => answer.remove("body").unwrap_or_default(),
@@ -152,7 +157,7 @@ fn wanted(answer: Value, read: FetchRead, method: &str, url: &str) -> Result<Val
 }
 
 /// An answer that is no success, with how long its server wants to be left alone.
-fn failed(status: u64, answer: &Value, method: &str, url: &str) -> Unmade {
+fn failed(status: u64, answer: &Value, method: &str, url: &str, now_ms: u64) -> Unmade {
     let header = |name: &str| answer["headers"][name].as_str();
     if (300..400).contains(&status) {
         let to = header("location").map_or_else(|| "nowhere".to_owned(), shown);
@@ -165,9 +170,8 @@ fn failed(status: u64, answer: &Value, method: &str, url: &str) -> Unmade {
     let said = answer["body"].as_str().unwrap_or_default();
     let message = format!("{url} answered with status {status}: {}", text::preview(said, 200));
     let error = ToolError::new(code::HTTP_STATUS, message).hint("`read: answer` takes any status for an answer");
-    // A date there is left to the task's own wait.
-    let seconds = header("retry-after").and_then(|after| after.trim().parse::<u64>().ok());
-    Unmade { rest_ms: seconds.unwrap_or(0).saturating_mul(1_000), ..Unmade::from(error) }
+    let rest_ms = later::rest_ms(header("retry-after"), header("date"), now_ms);
+    Unmade { rest_ms, ..Unmade::from(error) }
 }
 
 #[cfg(test)]
@@ -175,7 +179,7 @@ mod tests {
     use super::*;
 
     fn got(answer: Value, read: FetchRead) -> Result<Value, Unmade> {
-        wanted(answer, read, "post", "https://a.org/x")
+        wanted(answer, read, "post", "https://a.org/x", 784_111_777_000)
     }
 
     #[test]
@@ -197,6 +201,8 @@ mod tests {
         assert_eq!((failed.error.code, failed.rest_ms), (code::HTTP_STATUS, 7_000));
         assert!(failed.error.message.contains("503: later"), "{}", failed.error);
         assert_eq!(got(busy(), FetchRead::Answer), Ok(busy()));
+        let until = json!({"status": 429, "headers": {"retry-after": "Sun, 06 Nov 1994 08:49:50 GMT"}, "body": ""});
+        assert_eq!(got(until, FetchRead::Text).expect_err("a failure").rest_ms, 13_000);
         let moved = json!({"status": 302, "headers": {"location": "/there"}, "body": ""});
         let failed = got(moved, FetchRead::Text).expect_err("a redirect");
         assert_eq!(failed.error.code, code::BAD_REDIRECT);

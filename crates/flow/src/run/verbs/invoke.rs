@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::Hands;
 use crate::run::action::Action;
+use crate::run::events::Spent;
 use crate::run::world::{Made, Order, Unmade};
+use crate::tools::workflow_run;
 
 pub(super) async fn invoke(hands: &Hands, order: &Order) -> Result<Made, Unmade> {
     let (tool, arguments) = match &order.action {
@@ -19,7 +21,14 @@ pub(super) async fn invoke(hands: &Hands, order: &Order) -> Result<Made, Unmade>
     };
     // A server that was not asked yet is started by the call.
     let (output, call) = hands.call(order, tool, arguments).await.map_err(|error| unknown(tool, error))?;
-    Ok(Made { call: Some(call), ..Made::of(value(output)) })
+    let output = value(output);
+    let spent = if tool == workflow_run::NAME { took(&output) } else { Spent::default() };
+    Ok(Made { output, spent, call: Some(call) })
+}
+
+/// What the models of a workflow took that a call ran.
+fn took(output: &Value) -> Spent {
+    Spent { tokens: output["tokens"].as_u64().unwrap_or_default(), cost_micros: output["cost_micros"].as_u64() }
 }
 
 /// What nobody knows the name of, and a server would bring.

@@ -9,15 +9,13 @@ use nika_contract::{ToolError, code};
 use nika_guard::{Mode, Stance};
 
 use super::Hands;
+use crate::model::DEEPEST;
 use crate::run::Ended;
 use crate::run::action::Action;
 use crate::run::events::Unwatched;
 use crate::run::launch::{self, Launch, Launched};
 use crate::run::world::{Made, Order, Unmade};
 use crate::run::{inputs, secrets::Secrets};
-
-/// How deep workflows may run one another.
-const DEEPEST: usize = 8;
 
 pub(super) async fn workflow(hands: &Hands, order: &Order) -> Result<Made, Unmade> {
     let Action::Workflow { path, inputs: given } = &order.action else { unreachable!("the caller looked") };
@@ -60,6 +58,7 @@ pub(super) async fn workflow(hands: &Hands, order: &Order) -> Result<Made, Unmad
         inputs,
         watch: Arc::new(Unwatched),
         cancel: order.cancel.clone(),
+        meter: order.meter.clone(),
         id,
         goes_on: None,
     });

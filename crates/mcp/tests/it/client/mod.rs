@@ -3,6 +3,7 @@
 mod addresses;
 mod lists;
 mod scripted;
+mod spends;
 mod yes;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use nika_contract::{
     Asked, Asker, Beside, BoxFuture, CallId, Cancel, Clock, Cx, Guests, Inquiry, Nobody, Output, Preimage, Progress,
-    Question, Replied, Scene, SessionState, Silent, ToolError, Undo, code, event,
+    Purse, Question, Replied, Scene, SessionState, Silent, ToolError, Undo, code, event,
 };
-use nika_guard::{Answer, Layer, Mode, Policy, Stance};
+use nika_guard::{Answer, Budget, Layer, Mode, Policy, Stance};
 use nika_mcp::client::{
     Authorizers, ByHeaders, Entry, Http, Keep, Launch, Pool, Sample, Sampled, Sampler, State, Ways, Written, tools,
 };
@@ -53,7 +54,9 @@ struct Echoes;
 impl Sampler for Echoes {
     fn sample<'a>(&'a self, sample: &'a Sample) -> BoxFuture<'a, Result<Sampled, String>> {
         let text = format!("{} said {}", sample.messages[0].0, sample.messages[0].1);
-        Box::pin(async move { Ok(Sampled { model: "m".into(), text, cut: false }) })
+        Box::pin(
+            async move { Ok(Sampled { model: "m".into(), text, cut: false, took: vec![(Budget::InputTokens, 7)] }) },
+        )
     }
 }
 
@@ -185,6 +188,16 @@ impl Served {
 }
 
 async fn run(tool: &dyn nika_contract::AnyTool, arguments: Value, asker: Arc<dyn Asker>, cancel: &Cancel) -> Done {
+    paid_by(&nika_contract::Unbounded, tool, arguments, asker, cancel).await
+}
+
+async fn paid_by(
+    purse: &dyn Purse,
+    tool: &dyn nika_contract::AnyTool,
+    arguments: Value,
+    asker: Arc<dyn Asker>,
+    cancel: &Cancel,
+) -> Done {
     let session = SessionState::new("test", true);
     let prepared = match tool.parse(arguments) {
         Ok(prepared) => prepared,
@@ -207,7 +220,7 @@ async fn run(tool: &dyn nika_contract::AnyTool, arguments: Value, asker: Arc<dyn
         undo: &Still,
         clock: &Still,
         reply: None,
-        purse: &nika_contract::Unbounded,
+        purse,
         beside: &around,
     };
     let result = prepared.run(&cx).await;

@@ -92,8 +92,14 @@ impl Launch for Scripted {
         let (stdin, their_in) = tokio::io::duplex(1 << 20);
         let (stdout, their_out) = tokio::io::duplex(1 << 20);
         let (stderr, their_err) = tokio::io::duplex(1 << 16);
-        let session =
-            Session { peer: Arc::clone(&self.0), out: their_out, err: their_err, greeted: false, asked: None };
+        let session = Session {
+            peer: Arc::clone(&self.0),
+            out: their_out,
+            err: their_err,
+            greeted: false,
+            asked: None,
+            insists: false,
+        };
         let task = tokio::spawn(session.run(their_in));
         Box::pin(async move {
             Ok(Launched {
@@ -113,6 +119,8 @@ struct Session {
     greeted: bool,
     /// The call that waits for an answer of ours.
     asked: Option<Value>,
+    /// Whether it asks again.
+    insists: bool,
 }
 
 impl Session {
@@ -129,6 +137,10 @@ impl Session {
 
     async fn say(&mut self, message: Value) {
         let _ = self.out.write_all(format!("{message}\n").as_bytes()).await;
+    }
+
+    async fn ask(&mut self) {
+        self.say(json!({"jsonrpc": "2.0", "id": "ask", "method": "elicitation/create", "params": form()})).await;
     }
 
     async fn result(&mut self, id: &Value, result: Value) {
@@ -149,8 +161,10 @@ impl Session {
         let capabilities = json!({"tools": {"listChanged": true}, "resources": {}});
         match method {
             "" => {
-                // The answer to what it asked.
-                if let Some(call) = self.asked.take() {
+                // The answer to what it asked. One that insists takes nothing but a no.
+                if self.insists && message["result"]["action"] == "accept" {
+                    self.ask().await;
+                } else if let Some(call) = self.asked.take() {
                     let said = if message["error"].is_null() { &message["result"] } else { &message["error"] };
                     self.result(&call, json!({"content": [{"type": "text", "text": said.to_string()}]})).await;
                 }
@@ -261,10 +275,10 @@ impl Session {
                     self.result(id, result).await;
                 }
             }
-            "elicit" => {
+            "elicit" | "insist" => {
                 self.asked = Some(id.clone());
-                self.say(json!({"jsonrpc": "2.0", "id": "ask", "method": "elicitation/create", "params": form()}))
-                    .await;
+                self.insists = params["name"] == "insist";
+                self.ask().await;
             }
             "sample" => {
                 self.asked = Some(id.clone());
