@@ -52,6 +52,13 @@ impl World {
         }
     }
 
+    /// As it was found, but with a home and a state of a test's own, and no configuration.
+    #[cfg(test)]
+    pub fn of_test(dir: &Path) -> World {
+        let state_base = Some(dir.join("state"));
+        World { home: Some(dir.join("home")), config_dir: None, state_base, ..World::look() }
+    }
+
     /// Where durable state lies.
     pub fn state_base(&self) -> Result<PathBuf, Failure> {
         let base = self.state_base.clone().ok_or_else(|| {

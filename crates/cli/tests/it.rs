@@ -40,6 +40,8 @@ mod pages;
 mod peer;
 #[path = "it/policy.rs"]
 mod policy;
+#[path = "it/powershell.rs"]
+mod powershell;
 #[path = "it/pty.rs"]
 mod pty;
 #[path = "it/runs.rs"]

@@ -64,6 +64,11 @@ pub trait Tool: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// What this machine lacks for it: then nobody is shown the tool, and [`Tool::effects`] answers with the same.
+    fn lacks(&self) -> Option<ToolError> {
+        None
+    }
+
     /// Does it.
     fn run(&self, params: Self::Params, cx: &Cx<'_>) -> impl Future<Output = Result<Output, ToolError>> + Send;
 }
@@ -80,6 +85,10 @@ pub trait AnyTool: Send + Sync + fmt::Debug {
     fn output_schema(&self) -> Option<&Value>;
     /// Types the arguments; an error names the field and what it takes.
     fn parse(&self, arguments: Value) -> Result<Box<dyn Prepared + '_>, ToolError>;
+    /// See [`Tool::lacks`].
+    fn lacks(&self) -> Option<ToolError> {
+        None
+    }
 }
 
 /// Tools of other servers: they come and go while we run.
@@ -186,6 +195,10 @@ impl<T: Tool> AnyTool for Erased<T> {
             ))
         })?;
         Ok(Box::new(Call { tool: &self.tool, params }))
+    }
+
+    fn lacks(&self) -> Option<ToolError> {
+        self.tool.lacks()
     }
 }
 

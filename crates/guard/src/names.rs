@@ -14,6 +14,7 @@ pub const NAMES: &[(&str, [&str; 3])] = &[
     ("job_output", ["BashOutput", "", ""]),
     ("job_stop", ["KillShell", "", ""]),
     ("repl", ["REPL", "REPL", ""]),
+    ("powershell", ["PowerShell", "PowerShell", ""]),
     ("sleep", ["Sleep", "Sleep", "sleep"]),
     ("ask_user_question", ["AskUserQuestion", "AskUserQuestion", "ask_user_question"]),
     ("send_user_message", ["SendUserMessage", "SendUserMessage", ""]),

@@ -1,6 +1,7 @@
 //! Breadth: what people and agents ordinarily type should not be asked about, and what destroys should
 //! be said. The rows are data: none of them is run.
 
+mod functions;
 mod judging;
 
 use judging::{allowed_in_workspace, allowed_read_only, field, site};

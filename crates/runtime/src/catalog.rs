@@ -97,8 +97,13 @@ impl Tools {
         self.version
     }
 
-    /// The tools that `policy` leaves in the pool.
+    /// The tools that `policy` leaves in the pool, and that work on this machine.
     pub fn pool<'a>(&'a self, policy: &'a Policy) -> impl Iterator<Item = &'a dyn AnyTool> {
+        self.left(policy).filter(|tool| tool.lacks().is_none())
+    }
+
+    /// The tools that `policy` leaves, also those for which this machine lacks something: for documents.
+    pub fn left<'a>(&'a self, policy: &'a Policy) -> impl Iterator<Item = &'a dyn AnyTool> {
         self.all().filter(|tool| policy.removes_tool(tool.spec().name).is_none())
     }
 

@@ -207,6 +207,12 @@ impl Runtime {
         tools.pool(&self.parts.policy).map(|tool| Listed::new(tool, self.parts.dialect, self.parts.prefixed)).collect()
     }
 
+    /// The same with the tools for which this machine lacks something: for documents, which are read elsewhere, too.
+    pub fn described(&self) -> Vec<Listed> {
+        let tools = self.catalog.now();
+        tools.left(&self.parts.policy).map(|tool| Listed::new(tool, self.parts.dialect, self.parts.prefixed)).collect()
+    }
+
     /// The tool that `name` means.
     pub fn find(&self, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
         self.catalog.now().find(name, &self.parts.policy, self.parts.dialect).cloned()
@@ -232,7 +238,7 @@ impl Runtime {
         let deferring = listing::defers(&self.parts.listing, tools, &policy, self.parts.defer_above)
             || tools.is_foreign(tool.spec().name);
         // Who may not see it is told so by the tool itself; its schema would be another promise.
-        if listing::FOR_CALLERS.contains(&tool.spec().name) {
+        if listing::FOR_CALLERS.contains(&tool.spec().name) || tool.lacks().is_some() {
             return false;
         }
         deferring && session.state.is_lasting() && !listing::shows(&self.parts.listing, tool, Some(session), deferring)

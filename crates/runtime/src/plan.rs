@@ -1,11 +1,12 @@
 //! Which calls of one turn may run at once: those whose effects do not meet.
 
 use nika_contract::{Scene, Spec, ToolError};
-use nika_guard::{Effect, Effects};
+use nika_guard::{Effect, Effects, Verdict};
 use serde_json::Value;
 
 use crate::dispatch::{Incoming, Runtime};
 use crate::session::Session;
+use crate::stage::decide::verdict;
 use crate::stage::lookup::arguments_of;
 
 /// A call that was looked at and not made.
@@ -18,6 +19,16 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// What it would do, as far as no hook puts other arguments in place.
+    pub fn effects(&self) -> &Effects {
+        &self.effects
+    }
+
+    /// What the session would say to it, as far as no hook wants it asked.
+    pub fn verdict(&self, session: &Session) -> Verdict {
+        verdict(session, &self.effects)
+    }
+
     /// Whether both may run at once.
     pub fn beside(&self, other: &Planned) -> bool {
         // A tool that only looks at the session changes nothing that another call sees.

@@ -66,6 +66,7 @@ pub fn all(needs: &Needs) -> Vec<Box<dyn AnyTool>> {
         tools.push(Erased::boxed(shell::job_list::JobList { ground: ground() }));
         let repls = Arc::new(Repls::new(Arc::clone(&shell.jobs)));
         tools.push(Erased::boxed(shell::repl::Repl { ground: ground(), repls }));
+        tools.push(Erased::boxed(shell::powershell::Powershell::new(ground())));
     }
     if let Some(work) = &needs.work {
         let ground = || Arc::clone(work);

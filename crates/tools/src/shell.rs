@@ -12,6 +12,7 @@ pub mod job_list;
 pub mod job_output;
 pub mod job_stop;
 mod layered;
+pub mod powershell;
 mod rehearsed;
 pub mod repl;
 mod report;

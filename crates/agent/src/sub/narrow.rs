@@ -59,7 +59,7 @@ const STARTERS: &[&str] = &["agent", "delegate_agent", "run_task_packet"];
 /// Tools that stay whatever a type names: they only find and call the others.
 const ALWAYS: &[&str] = &["call", "tool_search"];
 /// Tools that run commands.
-const SHELLS: &[&str] = &["bash", "repl", "job_input"];
+const SHELLS: &[&str] = &["bash", "repl", "powershell", "job_input"];
 
 /// What `kind` and `order` leave of `pool`, the canonical names of all tools. Without `may_start` nothing that starts
 /// agents is left.

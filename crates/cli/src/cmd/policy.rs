@@ -4,6 +4,8 @@ mod check;
 mod explain;
 mod replay;
 mod rules;
+#[cfg(test)]
+mod same;
 
 pub use check::kind;
 
@@ -12,14 +14,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use nika_guard::bash::Site;
-use nika_guard::profile::environment;
 use nika_guard::{Policy, Stance};
 use nika_host::fs::Workspace;
 use nika_host::git::Finder;
 use nika_tools::shell::command::{self, Command};
 
 use crate::args::{self, PolicyCommand, Standing, Where};
-use crate::compose::{Ground, open_files};
+use crate::compose::{Ground, command_env, open_files};
 use crate::config::Effective;
 use crate::failure::Failure;
 use crate::world::World;
@@ -48,18 +49,23 @@ impl Court {
         if let Some(home) = home {
             world.home = Some(home.to_owned());
         }
-        let found = Ground::find(&world, place);
+        Court::in_world(&world, place, standing)
+    }
+
+    fn in_world(world: &World, place: &Where, standing: &Standing) -> Result<Court, Failure> {
+        let found = Ground::find(world, place);
         let ground = match found {
             Ok(ground) => ground,
-            Err(_) if place.roots.iter().any(|root| !root.exists()) => Ground::on_paper(&world, place)?,
+            Err(_) if place.roots.iter().any(|root| !root.exists()) => Ground::on_paper(world, place)?,
             Err(failure) => return Err(failure),
         };
-        let effective = ground.configure(&world, standing)?;
-        let files = if ground.root().exists() { Some(open_files(&world, &ground, &effective)?) } else { None };
+        let effective = ground.configure(world, standing)?;
+        let files = if ground.root().exists() { Some(open_files(world, &ground, &effective)?) } else { None };
         let home = world.home.clone().unwrap_or_else(|| PathBuf::from("/nonexistent"));
         let mut site = Site::on_paper(ground.roots.clone(), ground.root().to_owned(), home.clone());
         if files.is_some() {
-            let mut env = environment(world.variables());
+            let mut env = command_env(world, &effective);
+            site = site.seeing(env.iter().map(|(name, _)| name));
             env.retain(|(name, _)| name != "HOME");
             env.push(("HOME".to_owned(), home.display().to_string()));
             site.repositories = Some(Arc::new(Finder::new(&env, ground.roots.clone())));

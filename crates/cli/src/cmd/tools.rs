@@ -17,7 +17,7 @@ pub fn run(args: args::Tools) -> Result<(), Failure> {
     if let Some(ToolsShow::Show { name, json }) = args.show {
         return show(&name, json);
     }
-    let tools = runtime(args.dialect)?.surface();
+    let tools = runtime(args.dialect)?.described();
     if args.json {
         return Ok(out::pretty(&tools.iter().map(object).collect())?);
     }
@@ -37,7 +37,7 @@ pub fn run(args: args::Tools) -> Result<(), Failure> {
 
 /// Every tool, under canonical names.
 pub fn whole_surface() -> Result<Vec<Listed>, Failure> {
-    Ok(runtime(None)?.surface())
+    Ok(runtime(None)?.described())
 }
 
 /// Prints one tool.

@@ -283,6 +283,17 @@ const PARAPHRASES: &[(&str, [&str; 6])] = &[
         ],
     ),
     (
+        "powershell",
+        [
+            "run a powershell command",
+            "pwsh script",
+            "execute a ps1 file",
+            "a shell script for windows",
+            "use a cmdlet",
+            "run Pester tests",
+        ],
+    ),
+    (
         "read",
         [
             "show me a file",
@@ -615,7 +626,9 @@ fn paraphrases_find_their_tool_in_the_top_three() {
     for tool in shipped.iter().filter(|tool| !FOR_AGENTS.contains(tool)) {
         assert!(PARAPHRASES.iter().any(|(known, _)| known == tool), "{tool} has no paraphrases: add six");
     }
-    let mut peer = Peer::start(world.nika(&["serve"]));
+    let mut server = world.nika(&["serve"]);
+    server.env("PATH", crate::powershell::installed(&world));
+    let mut peer = Peer::start(server);
     peer.initialize("2025-11-25");
     let mut missed = Vec::new();
     for (tool, queries) in PARAPHRASES {

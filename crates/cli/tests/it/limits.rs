@@ -39,7 +39,9 @@ fn grep_finds_the_same_with_few_open_files() {
 fn the_first_list_is_short_and_everything_else_is_found_from_it() {
     const MOST_BYTES: usize = 2_500 * 42 / 10;
     let world = world();
-    let mut peer = Peer::start(world.nika(&["serve"]));
+    let mut server = world.nika(&["serve"]);
+    server.env("PATH", crate::powershell::installed(&world));
+    let mut peer = Peer::start(server);
     peer.initialize("2025-11-25");
     let listed = peer.request("tools/list", json!({}))["result"]["tools"].clone();
     let bytes = listed.to_string().len();

@@ -112,7 +112,9 @@ fn lists_as_asked_for() {
         (&["serve", "--list", "read,grep"], 4),
         (&["serve", "--deny", "tool(write)"], EAGER.len() - 1),
     ] {
-        let mut peer = Peer::start(world.nika(words));
+        let mut server = world.nika(words);
+        server.env("PATH", crate::powershell::installed(&world));
+        let mut peer = Peer::start(server);
         peer.initialize("2025-06-18");
         assert_eq!(peer.names().len(), want, "{words:?}");
     }

@@ -165,7 +165,8 @@ fn a_job_is_read_written_listed_stopped_and_told_of() {
         text(&peer.call("nika_bash", json!({"command": command, "run_in_background": true})))
     };
     assert!(start(&mut peer, "read -r name; echo \"hello $name\"").contains("j1"));
-    assert!(text(&peer.call("nika_job_list", json!({}))).contains("j1"));
+    let listed = text(&peer.call("nika_job_list", json!({})));
+    assert!(listed.contains("j1") && listed.contains("read -r name; echo"), "{listed}");
     assert!(text(&peer.call("nika_job_input", json!({"job_id": "j1", "text": "Ada\n"}))).contains("4 bytes"));
     let output = peer.call("nika_job_output", json!({"job_id": "j1", "wait_ms": 10_000, "filter": "hello"}));
     assert!(text(&output).contains("hello Ada"), "{output}");
@@ -247,8 +248,10 @@ fn the_examples_of_the_shell_tools_hold() {
             for file in example["files"].as_array().expect("files") {
                 scene = scene.file(file[0].as_str().expect("a name"), file[1].as_str().expect("a text"));
             }
-            let words = ["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"];
-            let mut peer = Peer::start(scene.nika(&words));
+            let allowed = ["--allow", "exec(repl *)", "--allow", "exec(pwsh *)"];
+            let mut server = scene.nika(&[&["serve", "--mode", "workspace", "--list", "all"][..], &allowed].concat());
+            server.env("PATH", crate::powershell::installed(&scene));
+            let mut peer = Peer::start(server);
             peer.initialize("2025-11-25");
             for before in example["before"].as_array().expect("calls") {
                 peer.call(&format!("nika_{}", before[0].as_str().expect("a tool")), before[1].clone());

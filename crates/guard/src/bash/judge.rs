@@ -21,12 +21,22 @@ pub struct Site {
     pub home: PathBuf,
     /// Who says what git finds in a directory. Without anybody no repository is configured to run anything.
     pub repositories: Option<Arc<dyn Repositories>>,
+    /// Variables that are set before, to values that are not known, beside those that every command sees. Those are
+    /// written in capitals.
+    pub given: Vec<String>,
 }
 
 impl Site {
     /// A place of which nothing is known but its paths.
     pub fn on_paper(roots: Vec<PathBuf>, cwd: PathBuf, home: PathBuf) -> Site {
-        Site { roots, cwd, home, repositories: None }
+        Site { roots, cwd, home, repositories: None, given: Vec::new() }
+    }
+
+    /// The same, where programs see these variables.
+    pub fn seeing<'e>(self, names: impl IntoIterator<Item = &'e String>) -> Site {
+        let small = |name: &&String| name.bytes().any(|byte| byte.is_ascii_lowercase());
+        let given = names.into_iter().filter(small).cloned().collect();
+        Site { given, ..self }
     }
 
     /// The same, seen from another directory.

@@ -241,7 +241,8 @@ impl Printer<'_> {
             Kind::Function { name, body } => {
                 self.push("function ");
                 self.push(name);
-                self.push(" ");
+                // Without them, the parenthesis of the body would be theirs.
+                self.push(if matches!(body.kind, Kind::Subshell(_)) { " () " } else { " " });
                 self.command(body);
             }
             Kind::Coproc { body } => {

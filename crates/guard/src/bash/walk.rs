@@ -2,6 +2,8 @@
 //! has every simple command judged by the tables.
 
 mod around;
+mod calls;
+mod found;
 mod merge;
 pub(super) mod shapes;
 mod state;
@@ -30,6 +32,8 @@ use super::script::{
 use super::words::{self, Output, Piece, Value};
 use super::{lexical, second};
 
+use calls::{Functions, any_of};
+use found::{READERS, found_below, is_found};
 use merge::*;
 use shapes::*;
 use sums::*;
@@ -91,27 +95,37 @@ struct State {
 
 /// Variables; copies share them until one is changed, because every branch has its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Vars(Rc<BTreeMap<String, Value>>);
+struct Vars {
+    known: Rc<BTreeMap<String, Value>>,
+    /// Others may have been set, too.
+    lost: bool,
+}
 
 impl Vars {
     fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
+        self.known.get(name)
     }
 
     fn insert(&mut self, name: String, value: Value) {
-        Rc::make_mut(&mut self.0).insert(name, value);
+        Rc::make_mut(&mut self.known).insert(name, value);
     }
 
     fn clear(&mut self) {
-        self.0 = Rc::default();
+        *self = Vars { known: Rc::default(), lost: true };
+    }
+
+    /// Whether nothing has set it: neither the script, nor the environment, where names are written large.
+    fn is_unset(&self, name: &str) -> bool {
+        let own = name.bytes().any(|byte| byte.is_ascii_lowercase()) && meaning(name) == Meaning::Setting;
+        own && !self.lost && self.get(name).is_none()
     }
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.known.len()
     }
 
     fn keys(&self) -> impl Iterator<Item = &String> {
-        self.0.keys()
+        self.known.keys()
     }
 }
 
@@ -151,8 +165,9 @@ pub(super) struct Walker<'a> {
     pub count: usize,
     /// The script has too much in it: what follows is not looked at.
     full: bool,
-    /// How much more text of scripts in arguments is read.
+    /// How much more text of scripts in arguments, and of functions that are called, is read.
     text_left: usize,
+    functions: Functions,
 }
 
 impl<'a> Walker<'a> {
@@ -171,6 +186,7 @@ impl<'a> Walker<'a> {
             count: 0,
             full: false,
             text_left: NESTED,
+            functions: Functions::default(),
         }
     }
 
@@ -185,7 +201,18 @@ impl<'a> Walker<'a> {
             frozen: BTreeSet::new(),
             background: false,
         };
-        self.script(script, &mut state);
+        for name in &self.site.given {
+            state.vars.insert(name.clone(), Value::Opaque(format!("the value of `{name}`, which the environment has")));
+        }
+        for item in &script.items {
+            if self.is_full() {
+                break;
+            }
+            if !self.defines(item) {
+                self.item(item, &mut state);
+            }
+        }
+        self.uncalled(&state);
         self.forgive_exports();
         if self.secret_held
             && self.reports.iter().any(|report| report.facts.iter().any(|fact| matches!(fact, Fact::Net(_))))
@@ -422,6 +449,7 @@ impl<'a> Walker<'a> {
                     let mut own = state.clone();
                     if falls {
                         forget(&[&arm.body], &mut own);
+                        self.functions.forgotten(&mut own);
                     }
                     for pattern in &arm.patterns {
                         self.value(pattern, &mut own);
@@ -461,6 +489,7 @@ impl<'a> Walker<'a> {
     /// A body that may run any number of times: what it changes is not known inside it.
     fn repeat(&mut self, scripts: &[&Script], state: &mut State, run: impl Fn(&mut Self, &mut State)) {
         forget(scripts, state);
+        self.functions.forgotten(state);
         let before = state.clone();
         let reports = self.reports.len();
         run(self, state);
@@ -479,7 +508,7 @@ impl<'a> Walker<'a> {
         let args: Vec<Arg> = match list {
             Some(list) => list.iter().flat_map(|word| self.words(word, state)).collect(),
             None => match &state.positional {
-                Some(args) => args.to_vec(),
+                Some(args) => args.get(1..).unwrap_or_default().to_vec(),
                 None => return Value::Opaque("the arguments of the script".to_owned()),
             },
         };
@@ -533,6 +562,10 @@ impl<'a> Walker<'a> {
             return;
         }
         let own = self.reports.len();
+        if !self.functions.are_none() {
+            // A function sees them as its own.
+            assigns.iter().for_each(|one| state.set(&one.name, Value::Opaque(format!("the value of `{}`", one.name))));
+        }
         self.argv(args.into(), &command.span, state, &stdin, facts, false);
         // Inside backticks every command has the same place, so the place does not say which report is its own.
         self.own = own;
@@ -576,8 +609,17 @@ impl<'a> Walker<'a> {
             state.cwd.clear();
             return;
         };
+        if !nested && self.calls(&report.argv.clone(), &report, state, stdin) {
+            return;
+        }
         if !nested && self.builtin(&name, args, span, state, stdin, &mut report) {
             self.reports.push(report);
+            return;
+        }
+        if state.cwd.iter().any(|place| is_found(place)) && !READERS.contains(&name.as_str()) {
+            report.facts.push(Fact::Opaque(format!("`{name}` in a directory that a pattern finds")));
+            self.reports.push(report);
+            state.vars.clear();
             return;
         }
         let program = match self.program(&name, state) {
@@ -616,8 +658,7 @@ impl<'a> Walker<'a> {
             let mut judge = Judge::new(&site, stdin.clone(), span.clone());
             commands::judge(&argv, &mut judge);
             let Judge { facts, findings, nested, .. } = judge;
-            for fact in facts {
-                let fact = self.placed(fact, place);
+            for fact in facts.into_iter().flat_map(|fact| self.placed(fact, place)) {
                 if matches!(&fact, Fact::Write(target) if is_sink(&target.path)) {
                     continue;
                 }
@@ -633,6 +674,7 @@ impl<'a> Walker<'a> {
                 nested_all.push((inner, place.clone()));
             }
         }
+        report.facts.extend(self.taken_away(&program, args));
         self.feed(&program, args, stdin, &mut report);
         self.reports.push(report);
         self.forget_by(&program, args, stdin, state);
@@ -665,15 +707,19 @@ impl<'a> Walker<'a> {
     }
 
     /// What follows from where a command runs.
-    fn placed(&self, fact: Fact, place: &Path) -> Fact {
+    fn placed(&self, fact: Fact, place: &Path) -> Vec<Fact> {
         let lost = |target: &Place| target.path.starts_with("/\u{1}");
         let unknown = "relative paths behind a `cd` to a directory that is not known";
         match fact {
             Fact::Read(target) | Fact::Write(target) | Fact::Delete(target) if lost(&target) => {
-                Fact::Opaque(unknown.to_owned())
+                vec![Fact::Opaque(unknown.to_owned())]
             }
-            Fact::Code(why) if !self.inside(place) => Fact::Opaque(format!("{why}, outside the workspace")),
-            other => other,
+            Fact::Read(target) if is_found(&target.path) => found_below(&target),
+            Fact::Write(target) | Fact::Delete(target) if is_found(&target.path) => {
+                vec![Fact::Opaque("a change in a directory that a pattern finds".to_owned())]
+            }
+            Fact::Code(why) if !self.inside(place) => vec![Fact::Opaque(format!("{why}, outside the workspace"))],
+            other => vec![other],
         }
     }
 
@@ -720,9 +766,12 @@ impl<'a> Walker<'a> {
         own.positional = Some(Rc::new(args.to_vec()));
         let program = Rc::new(outcome.program);
         let outer = std::mem::replace(&mut self.program, Rc::clone(&program));
+        // Another shell knows none of them, and what `eval` reads has here-documents of its own.
+        let functions = std::mem::take(&mut self.functions);
         let last = self.last.clone();
         self.script(&program.script, &mut own);
         self.last = last;
+        self.functions = functions;
         self.program = outer;
     }
 

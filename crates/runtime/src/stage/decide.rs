@@ -1,7 +1,7 @@
 //! *Decide*: effects, judged under the session's stance and rules.
 
 use nika_contract::{AnyTool, Prepared, Scene};
-use nika_guard::{Decision, Reason, Source, Verdict};
+use nika_guard::{Decision, Effects, Reason, Source, Verdict};
 
 use crate::session::Session;
 use crate::stage::before::{Heard, Wishes};
@@ -18,15 +18,21 @@ pub(crate) struct Judged<'r> {
 pub(crate) fn decide<'r>(session: &Session, heard: Heard<'r>) -> Result<Judged<'r>, Stopped> {
     let Heard { tool, prepared, wishes } = heard;
     let effects = prepared.effects(&Scene { session: &session.state })?;
-    let policy = session.policy();
-    let mut verdict = policy.judge(&session.stance(), &effects);
-    if session.plans() {
-        verdict = verdict.while_planning(&policy.judge(&session.stance_set(), &effects));
-    }
+    let mut verdict = verdict(session, &effects);
     for source in &wishes.asks {
         verdict = verdict.raised(asked(tool, source));
     }
     Ok(Judged { tool, prepared, verdict, wishes })
+}
+
+/// What the session's rules and stance say to these effects.
+pub(crate) fn verdict(session: &Session, effects: &Effects) -> Verdict {
+    let policy = session.policy();
+    let verdict = policy.judge(&session.stance(), effects);
+    if session.plans() {
+        return verdict.while_planning(&policy.judge(&session.stance_set(), effects));
+    }
+    verdict
 }
 
 /// A hook that wants a person to decide.

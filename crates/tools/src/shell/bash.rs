@@ -291,7 +291,8 @@ impl Bash {
         Ok(effects)
     }
 
-    pub(super) fn read(&self, params: &Params, site: &Site) -> Command {
+    /// What a call is found to do at a place: what judges it, what shows it and what runs ask this.
+    pub fn read(&self, params: &Params, site: &Site) -> Command {
         command::read(&params.command, site, &|target| command::place_in(&self.ground.files, target))
     }
 
@@ -381,7 +382,7 @@ pub(super) fn with_layers(mut answer: Output, settled: Settled) -> Output {
 }
 
 /// An answer, and what became of the changes.
-fn with_changes(mut output: Output, settled: Settled, bare: Option<String>) -> Output {
+pub(super) fn with_changes(mut output: Output, settled: Settled, bare: Option<String>) -> Output {
     if let Some(Block::Text(text)) = output.content.first_mut() {
         settled.lines.iter().for_each(|line| text.extend(["\n", line]));
         if let Some(why) = &bare {

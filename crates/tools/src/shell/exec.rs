@@ -150,6 +150,7 @@ impl ExecTool {
             Some(dir) => self.dir(dir)?,
             None => self.ground.files.root().to_owned(),
         };
+        site.given.extend(params.env.keys().cloned());
         Ok(site)
     }
 
@@ -276,6 +277,11 @@ const EXAMPLES: &[Example] = &[Example {
 
 #[cfg(test)]
 mod tests {
+    use nika_contract::SessionState;
+    use nika_guard::{Effect, ExecKind};
+    use nika_host::fs::{Fsync, Settings, Workspace};
+    use nika_host::proc::Jobs;
+
     use super::*;
 
     #[test]
@@ -292,6 +298,42 @@ mod tests {
             let analysis = nika_guard::bash::analyse(&quoted(&words), &site);
             assert_eq!(analysis.commands.first().map(|first| &first.argv), Some(&words), "{}", quoted(&words));
         }
+    }
+
+    #[test]
+    fn what_a_task_sets_is_no_number_that_counts() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir(at("work")).expect("a directory");
+        let files = Workspace::open(Settings {
+            roots: vec![at("work").canonicalize().expect("it is there")],
+            readable: Vec::new(),
+            home: None,
+            state: at("state"),
+            own: at("state"),
+            fsync: Fsync::Off,
+        });
+        let jobs = Arc::new(Jobs::new(PathBuf::from("/proc/self/exe"), None));
+        let files = Arc::new(files.expect("the root opens"));
+        let tool = ExecTool { ground: Arc::new(Ground::new(files, jobs, Vec::new(), at("spill"), false, true)) };
+        let kinds = |env: &[(&str, &str)]| {
+            let params = Params {
+                words: Vec::new(),
+                shell: Some("((x++)); echo done".into()),
+                cwd: None,
+                env: env.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
+                stdin: None,
+                timeout: None,
+                combined: false,
+            };
+            let effects = tool.effects(&params, &Scene { session: &SessionState::new("test", false) });
+            let all = effects.expect("it is judged").all.into_iter();
+            all.filter_map(|effect| if let Effect::Exec(exec) = effect { Some(exec.kind) } else { None }).max()
+        };
+        assert_eq!(kinds(&[]), Some(ExecKind::ReadOnly));
+        assert_eq!(kinds(&[("y", "1")]), Some(ExecKind::ReadOnly));
+        // Arithmetic would evaluate what it holds.
+        assert_eq!(kinds(&[("x", "a[$(touch made)]")]), Some(ExecKind::Opaque));
     }
 
     #[test]

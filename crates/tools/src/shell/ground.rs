@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use nika_contract::{Cx, News, SessionState, ToolError, code, text};
+use nika_contract::{Cx, News, SessionState, ToolError, code};
 use nika_guard::bash::{ANY_HOST, Site};
 use nika_guard::profile::{Access, Profile, Repository, narrow};
 use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Permit};
@@ -124,7 +124,8 @@ impl Ground {
     pub fn site(&self, session: &SessionState) -> Site {
         let roots: Vec<PathBuf> = self.files.roots().map(Path::to_owned).collect();
         let repositories = Arc::new(Finder::new(&self.env, roots.clone()));
-        Site { repositories: Some(repositories), ..Site::on_paper(roots, self.cwd(session), self.home()) }
+        let site = Site { repositories: Some(repositories), ..Site::on_paper(roots, self.cwd(session), self.home()) };
+        site.seeing(self.env.iter().map(|(name, _)| name))
     }
 
     fn home(&self) -> PathBuf {
@@ -208,6 +209,18 @@ impl Ground {
         let real = std::fs::canonicalize(dir);
         let in_a_root = |dir: &Path| self.files.roots().any(|root| dir.starts_with(root));
         in_a_root(dir) || real.is_ok_and(|real| in_a_root(&real))
+    }
+
+    /// Where the program of this name lies that commands find, if nothing in the roots can take its place.
+    pub(super) fn program(&self, name: &str) -> Option<PathBuf> {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str()).unwrap_or_default();
+        // What is relative is another directory wherever a command stands.
+        let places = path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| Path::new(dir).join(name));
+        let runs = |path: &Path| {
+            std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        };
+        places.into_iter().find(|path| runs(path) && !self.is_inside(path))
     }
 
     /// What git keeps elsewhere of roots that are linked worktrees. It belongs to them as the `.git` of others does, so
@@ -399,6 +412,6 @@ impl News for EndedJobs {
 
 /// That a background job ended, in one line.
 pub fn told(notice: &Notice) -> String {
-    let command = text::preview(&text::harmless(&notice.command), 80);
+    let command = report::in_one_line(&notice.command, 80);
     format!("{} ended: {} · {command}", notice.job, report::ending(&notice.exited, None))
 }

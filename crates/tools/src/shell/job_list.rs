@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ground::Ground;
+use super::report;
 
 /// Lists every process that this session's commands started and that still lives, by job.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -104,7 +105,7 @@ fn one(listed: nika_host::proc::Listed) -> One {
     };
     One {
         job: listed.job,
-        command: text::preview(&listed.command, COMMAND_CHARS),
+        command: report::in_one_line(&listed.command, COMMAND_CHARS),
         state,
         age_ms: listed.age_ms,
         processes: listed.processes.into_iter().map(process).collect(),

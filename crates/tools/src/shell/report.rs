@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use nika_contract::text;
 use nika_guard::bash::exit;
 use nika_host::proc::{Exited, Held, How, KilledBy, Summary};
 
@@ -54,6 +55,11 @@ pub(super) fn ends(head: &[u8], omitted: u64, tail: &[u8]) -> String {
 pub(super) fn held(held: &Held) -> String {
     let missing = if held.missing.is_empty() { String::new() } else { format!(" without {}", held.missing.join(", ")) };
     format!("sandbox {}{missing}", held.profile)
+}
+
+/// A command in one line. What runs is printed with an end of line behind each command, which a blank would hide.
+pub(super) fn in_one_line(command: &str, most_chars: usize) -> String {
+    text::preview(&text::harmless(&command.trim().replace('\n', "; ")), most_chars)
 }
 
 /// The line below the output: `[exit 1: no match · in src · sandbox read-only]`.

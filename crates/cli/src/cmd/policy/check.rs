@@ -4,7 +4,8 @@ use std::io::{self, BufRead};
 use std::process::ExitCode;
 
 use nika_guard::bash::Finding;
-use nika_guard::{Effect, Effects, ExecKind};
+use nika_guard::{Effect, Effects, ExecKind, Verdict};
+use nika_tools::shell::command::Command;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -44,9 +45,14 @@ pub fn run(args: &args::PolicyCheck) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn judged(court: &Court, id: Value, text: &str) -> Value {
+pub(super) fn judged(court: &Court, id: Value, text: &str) -> Value {
     let command = court.read(text);
     let verdict = court.policy().judge(court.stance(), &command.effects);
+    told(id, &command, &verdict)
+}
+
+/// A judgement as a line says it.
+pub(super) fn told(id: Value, command: &Command, verdict: &Verdict) -> Value {
     let analysis = &command.analysis;
     let findings: Vec<Value> = analysis.findings.iter().map(finding).collect();
     json!({

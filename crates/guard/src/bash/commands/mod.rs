@@ -161,7 +161,7 @@ fn find(name: &str) -> Option<&'static Spec> {
 }
 
 /// Whether a table has a program of this name.
-fn is_known(name: &str) -> bool {
+pub(super) fn is_known(name: &str) -> bool {
     find(name).is_some()
 }
 

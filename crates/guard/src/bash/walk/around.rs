@@ -115,8 +115,7 @@ impl<'a> Walker<'a> {
             if writes {
                 judge.write(arg);
             }
-            for fact in judge.facts {
-                let fact = self.placed(fact, place);
+            for fact in judge.facts.into_iter().flat_map(|fact| self.placed(fact, place)) {
                 if !facts.contains(&fact) {
                     facts.push(fact);
                 }

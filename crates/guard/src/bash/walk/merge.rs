@@ -23,7 +23,8 @@ pub(super) fn merge(states: Vec<State>) -> Option<State> {
         if out.positional != state.positional {
             out.positional = None;
         }
-        if out.vars == state.vars {
+        out.vars.lost |= state.vars.lost;
+        if out.vars.known == state.vars.known {
             continue;
         }
         let names: BTreeSet<String> = out.vars.keys().chain(state.vars.keys()).cloned().collect();
@@ -32,12 +33,24 @@ pub(super) fn merge(states: Vec<State>) -> Option<State> {
             let joined = match (out.vars.get(&name), state.vars.get(&name)) {
                 (Some(left), Some(right)) if left == right => continue,
                 (Some(left), Some(right)) if integer(left) && integer(right) => Value::Number,
+                (left, right) if counts(left, &out.vars, &name) && counts(right, &state.vars, &name) => COUNTED,
                 _ => unknown(),
             };
             out.vars.insert(name, joined);
         }
     }
     Some(out)
+}
+
+/// Digits, or nothing: what counts from nothing on.
+const COUNTED: Value = Value::Output(Output { prefix: "0", number: true });
+
+/// Whether a variable with this value is a number wherever one is wanted: what nothing has set is zero there.
+fn counts(value: Option<&Value>, vars: &Vars, name: &str) -> bool {
+    match value {
+        None => vars.is_unset(name),
+        Some(value) => integer(value) || matches!(value, Value::Output(output) if output.number),
+    }
 }
 
 /// Variables that `scripts` may set are not known while they run again and again.
@@ -50,9 +63,15 @@ pub(super) fn forget(scripts: &[&Script], state: &mut State) {
     if anything {
         state.vars.clear();
     }
+    // The next round has other arguments.
+    if scripts.iter().any(|script| any_of(script, &["shift", "set", "eval", "source", ".", "builtin", "command", "?"]))
+    {
+        state.positional = None;
+    }
     for (name, number) in set {
         let value = match state.vars.get(&name) {
             Some(before) if number && integer(before) => Value::Number,
+            before if number && counts(before, &state.vars, &name) => COUNTED,
             _ => Value::Opaque(format!("the value of `{name}` changes in the loop")),
         };
         state.vars.insert(name, value);
@@ -113,6 +132,9 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
             }
             for word in words {
                 for part in &word.parts {
+                    if let Part::Arith { parts, .. } = part {
+                        counted(parts, out);
+                    }
                     if let Part::Param { param: Param { name, op: Op::Default { kind: '=', .. }, .. }, .. } = part {
                         out.insert(name.clone(), false);
                     }
@@ -137,9 +159,38 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
             out.insert(name.clone(), false);
             assigned(body, out, anything);
         }
-        Kind::ArithFor { body, .. } => assigned(body, out, anything),
+        Kind::ArithFor { parts, body } => {
+            parts.iter().for_each(|parts| counted(parts, out));
+            assigned(body, out, anything);
+        }
         Kind::Case { arms, .. } => arms.iter().for_each(|arm| assigned(&arm.body, out, anything)),
         Kind::Function { body, .. } | Kind::Coproc { body } => assigned_by(body, out, anything),
-        Kind::Arith(_) | Kind::Test(_) => {}
+        Kind::Arith(parts) => counted(parts, out),
+        Kind::Test(_) => {}
+    }
+}
+
+/// Names that arithmetic sets, to a number.
+fn counted(parts: &[Part], out: &mut BTreeMap<String, bool>) {
+    for part in parts {
+        match part {
+            Part::Plain(text) | Part::Quoted(text) => {
+                let within = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                let mut rest = text.as_str();
+                while let Some(at) = rest.find(within) {
+                    let (before, from) = rest.split_at(at);
+                    let (name, behind) = from.split_at(from.find(|c| !within(c)).unwrap_or(from.len()));
+                    let before = before.trim_end();
+                    if is_name(name)
+                        && (changes(behind.trim_start()) || before.ends_with("++") || before.ends_with("--"))
+                    {
+                        out.entry(name.to_owned()).or_insert(true);
+                    }
+                    rest = behind;
+                }
+            }
+            Part::Arith { parts, .. } => counted(parts, out),
+            _ => {}
+        }
     }
 }

@@ -90,6 +90,10 @@ impl<'a> Walker<'a> {
         }
         let target = match operands.as_slice() {
             [] if name == "cd" => self.site.home.to_string_lossy().into_owned(),
+            [Arg { word: Became::Glob { pattern, prefix }, .. }] if name == "cd" => {
+                state.cwd = found::below(&state.cwd, pattern, prefix);
+                return;
+            }
             [arg] => match arg.exact() {
                 Some(text) if name == "cd" || !text.starts_with('+') => text.to_owned(),
                 _ => return state.cwd.clear(),
@@ -138,9 +142,7 @@ impl<'a> Walker<'a> {
                 // `-l` and `-u` change the letters of every later value.
                 let harmless = match name {
                     "export" => matches!(flags, "p" | "n"),
-                    _ => {
-                        !flags.is_empty() && flags.bytes().all(|flag| matches!(flag, b'p' | b'r' | b'g' | b'x' | b't'))
-                    }
+                    _ => !flags.is_empty() && flags.bytes().all(|flag| b"prgxtaA".contains(&flag)),
                 };
                 if !harmless {
                     report.facts.push(Fact::Opaque(format!("`{name} {text}` changes how the shell reads values")));
@@ -159,7 +161,7 @@ impl<'a> Walker<'a> {
                 args.iter().any(|arg| arg.exact().is_some_and(|t| t.starts_with('-') && t.contains(letter)))
             };
             // `local` fails outside of a function, and with `-p` nothing is assigned.
-            let fails = name == "local" || flagged('p');
+            let fails = name == "local" && !self.functions.run() || flagged('p');
             let known = matches!(&arg.word, Became::Exact(_)).then_some(()).filter(|()| !fails).and(value);
             match meaning(variable) {
                 _ if known.is_some_and(|text| calms(variable, &Value::Exact(text.to_owned()))) => {}
@@ -178,6 +180,9 @@ impl<'a> Walker<'a> {
                     _ => Value::Opaque(format!("the value of `{variable}`")),
                 };
                 state.set(variable, value);
+            } else if self.functions.run() && !matches!(name, "export" | "readonly") {
+                // One of its own, which holds nothing, in the place of the one outside.
+                state.set(variable, Value::Opaque(format!("the function's own `{variable}`")));
             }
             if name == "readonly" || flagged('r') {
                 state.frozen.insert(variable.to_owned());
@@ -252,7 +257,7 @@ impl<'a> Walker<'a> {
             }
         };
         if let Some(index) = &assign.index
-            && (index.is_empty() || !index.bytes().all(|byte| byte.is_ascii_digit()))
+            && !is_plain_subscript(index, state)
         {
             facts.push(Fact::Opaque(format!("the subscript of `{name}` is evaluated as arithmetic")));
         }

@@ -66,6 +66,21 @@ pub(super) fn literal(rest: &mut &[u8], depth: usize) -> Option<i64> {
     if octal || odd { None } else { text.parse().ok() }
 }
 
+/// Whether a subscript is a number, or the name or value of a variable that holds one: evaluated, it runs nothing.
+pub(super) fn is_plain_subscript(index: &str, state: &State) -> bool {
+    let index = index.strip_prefix('"').and_then(|index| index.strip_suffix('"')).unwrap_or(index);
+    let name = index.strip_prefix('$').unwrap_or(index);
+    let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+    is_integer(index) || is_name(name) && state.vars.get(name).is_some_and(integer)
+}
+
+/// Whether a name with this behind it gets another value.
+pub(super) fn changes(rest: &str) -> bool {
+    let operator = rest.trim_start_matches(['+', '-', '*', '/', '%', '<', '>', '&', '^', '|']);
+    let compared = rest.starts_with("==") || matches!(rest.get(..2), Some("<=" | ">="));
+    operator.starts_with('=') && !compared || rest.starts_with("++") || rest.starts_with("--")
+}
+
 /// Reads one arithmetic expression: only numbers and names of numbers are let through, because the text
 /// of any other name is evaluated again.
 #[derive(Debug, Default)]
@@ -136,7 +151,8 @@ impl Sum {
             // Digits or nothing, which is zero here; it may still be nothing where it is a word.
         } else if known {
             state.set(name, Value::Number);
-        } else if !rest.starts_with('=') || rest.starts_with("==") {
+        } else if !(rest.starts_with('=') && !rest.starts_with("==") || state.vars.is_unset(name) && changes(rest)) {
+            // What nothing has set counts from zero on. Only to read such a name is left a question.
             return false;
         } else if self.begun || self.depth > 0 {
             self.doubtful.push(name.to_owned());

@@ -2,6 +2,22 @@
 
 use super::*;
 
+/// The argument at a place, where it is certain which one stands there: each before it is one word.
+fn argument(state: &State, index: usize) -> Option<&Arg> {
+    let args = state.positional.as_ref()?;
+    let one = |arg: &Arg| !matches!(arg.word, Became::Glob { .. } | Became::Opaque { splits: true, .. });
+    args.iter().take(index).all(one).then(|| args.get(index)).flatten()
+}
+
+/// The one expansion that a word is, in double quotes.
+fn quoted_alone(word: &Word) -> Option<&Param> {
+    let mut meant = word.parts.iter().filter(|part| !matches!(part, Part::Quoted(text) if text.is_empty()));
+    match (meant.next(), meant.next()) {
+        (Some(Part::Param { param, quoted: true }), None) => Some(param),
+        _ => None,
+    }
+}
+
 impl<'a> Walker<'a> {
     pub(super) fn words(&mut self, word: &Word, state: &mut State) -> Vec<Arg> {
         if let [Part::Plain(text)] | [Part::Quoted(text)] = word.parts.as_slice()
@@ -9,18 +25,17 @@ impl<'a> Walker<'a> {
         {
             return vec![Arg { word: Became::Exact(text.clone()), span: word.span.clone() }];
         }
-        if let [Part::Param { param, quoted: true }] = word.parts.as_slice()
+        if let Some(param) = quoted_alone(word)
             && param.name == "@"
             && param.op == Op::Plain
             && let Some(args) = state.positional.clone()
         {
             return args.get(1..).unwrap_or_default().to_vec();
         }
-        if let [Part::Param { param, quoted: true }] = word.parts.as_slice()
+        if let Some(param) = quoted_alone(word)
             && param.op == Op::Plain
             && let Ok(index) = param.name.parse::<usize>()
-            && let Some(args) = state.positional.clone()
-            && let Some(arg) = args.get(index)
+            && let Some(arg) = argument(state, index)
         {
             let word = match &arg.word {
                 Became::Opaque { prefix, why, .. } => {
@@ -77,7 +92,10 @@ impl<'a> Walker<'a> {
                 }
                 Part::Array(list) => {
                     for word in list {
-                        self.words(word, state);
+                        let args = self.words(word, state);
+                        if args.iter().any(|arg| arg.exact().is_none_or(|text| text.starts_with('['))) {
+                            self.opaque(span, "the elements of an array are not known");
+                        }
                     }
                     out.push(Piece::Value { value: Value::Opaque("an array".to_owned()), quoted: true });
                 }
@@ -100,7 +118,7 @@ impl<'a> Walker<'a> {
             && assigns.is_empty()
             && let [word] = words.as_slice()
             && text_of(word).as_deref() == Some("pwd")
-            && let Some(path) = cwd.to_str()
+            && let Some(path) = cwd.to_str().filter(|_| !is_found(cwd))
         {
             return Value::Exact(path.to_owned());
         }
@@ -140,9 +158,7 @@ impl<'a> Walker<'a> {
 
     pub(super) fn param(&mut self, param: &Param, state: &mut State, span: &Range<usize>) -> Value {
         let subscript = param.index.as_deref();
-        if subscript
-            .is_some_and(|index| !matches!(index, "@" | "*") && !index.bytes().all(|byte| byte.is_ascii_digit()))
-        {
+        if subscript.is_some_and(|index| !matches!(index, "@" | "*") && !is_plain_subscript(index, state)) {
             self.opaque(span, format!("the subscript of `{}` is evaluated as arithmetic", param.name));
         }
         let known = if subscript.is_some() {
@@ -221,7 +237,7 @@ impl<'a> Walker<'a> {
             _ => {}
         }
         if let Ok(index) = name.parse::<usize>() {
-            let arg = state.positional.as_ref().and_then(|args| args.get(index));
+            let arg = argument(state, index);
             // Names that a command lists: where it lists none, there is no argument.
             let perhaps_none =
                 |arg: &&Arg| matches!(&arg.word, Became::Glob { pattern, .. } if pattern.ends_with("**"));
@@ -237,7 +253,7 @@ impl<'a> Walker<'a> {
         match name {
             "HOME" => Value::Exact(self.site.home.to_string_lossy().into_owned()),
             "PWD" => match state.cwd.as_slice() {
-                [cwd] => Value::Exact(cwd.to_string_lossy().into_owned()),
+                [cwd] if !is_found(cwd) => Value::Exact(cwd.to_string_lossy().into_owned()),
                 _ => Value::Opaque("the directory is not known".to_owned()),
             },
             "BASHPID" => Value::Job,

@@ -1,0 +1,77 @@
+//! A directory that a pattern finds: `for d in */; do (cd "$d" && wc -l README.md); done`.
+//!
+//! Its name is not known, but above it everything is. So what is read there is read somewhere below that, which is what
+//! `cat */README.md` does, too. Nothing else is followed into it: what a build or git finds there, nobody has looked at.
+
+use super::*;
+
+/// Stands for each part of the way that is not known. There are [`PARTS`] of it: `..` takes one away, and is then seen.
+const PART: &str = "\u{2}";
+const PARTS: usize = 16;
+
+/// Programs that only read the files they are given, whatever lies around them.
+pub(super) const READERS: &[&str] = &[
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "ls",
+    "grep",
+    "echo",
+    "printf",
+    "pwd",
+    "true",
+    ":",
+    "test",
+    "[",
+    "stat",
+    "file",
+    "du",
+    "sort",
+    "uniq",
+    "cut",
+    "nl",
+    "basename",
+    "dirname",
+    "tac",
+    "cksum",
+    "md5sum",
+    "sha256sum",
+];
+
+/// Where `cd` to a pattern leads; nowhere that is known, unless it is certain to be a directory below a known one. A
+/// name with a slash at its end is neither an option nor `-`, and a pattern finds no hidden directory that it does not
+/// spell.
+pub(super) fn below(from: &[PathBuf], pattern: &str, prefix: &str) -> Vec<PathBuf> {
+    let hidden = pattern.split('/').any(|part| part.starts_with('.') && part != ".");
+    let plain = pattern.chars().all(|c| c.is_ascii_alphanumeric() || "_-./*".contains(c));
+    if !pattern.ends_with('/')
+        || pattern.starts_with(['-', '/'])
+        || hidden
+        || !plain
+        || from.iter().any(|at| is_found(at))
+    {
+        return Vec::new();
+    }
+    let above = prefix.rsplit_once('/').map_or("", |(above, _)| above);
+    let unknown: PathBuf = std::iter::repeat_n(PART, PARTS).collect();
+    from.iter().map(|at| normal(&at.join(above)).join(&unknown)).collect()
+}
+
+/// Whether a path leads through such a directory.
+pub(super) fn is_found(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == PART)
+}
+
+/// What a read there is: of something below what is known, and by the rest of its name, which may be a secret's.
+pub(super) fn found_below(target: &Place) -> Vec<Fact> {
+    let parts: Vec<Component<'_>> = target.path.components().collect();
+    let unknown = |part: &Component<'_>| part.as_os_str() == PART;
+    if parts.iter().filter(|part| unknown(part)).count() != PARTS {
+        return vec![Fact::Opaque("`..` out of a directory that a pattern finds".to_owned())];
+    }
+    let above: PathBuf = parts.iter().take_while(|part| !unknown(part)).collect();
+    let rest: PathBuf = parts.iter().skip_while(|part| !unknown(part)).filter(|part| !unknown(part)).collect();
+    let named = Place { path: above.join(rest), tree: target.tree };
+    vec![Fact::Read(Place { path: above, tree: true }), Fact::Read(named)]
+}

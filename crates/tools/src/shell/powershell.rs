@@ -1,0 +1,209 @@
+//! `powershell`: runs a text with PowerShell 7, where that is installed.
+//!
+//! Nobody reads its language beforehand, so a call is judged as `repl` is: code that may do anything, held by the
+//! sandbox. The text reaches `pwsh` as one word of its own; no other shell sees it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use nika_contract::{Block, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_guard::profile::{Access, Profile};
+use nika_guard::{Effect, Effects, Exec, ExecKind};
+use nika_host::overlay::Layer;
+use nika_host::proc::{Exited, How, Job, KilledBy, Order, Program, Stdin};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::bash::{wait, with_changes};
+use super::ground::Ground;
+use super::layered::{self, Settled};
+use super::report;
+use crate::lenient;
+
+/// Runs a text with PowerShell 7 (`pwsh`) in the sandbox, and answers as bash does. It begins in the directory of bash,
+/// without profile, network or input; nothing is kept between calls. The exit code is 1 when the last command failed:
+/// `exit $LASTEXITCODE` hands on that of a program. For everything else use bash.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The text, in PowerShell's language.
+    pub command: String,
+    /// Milliseconds it may take. Default 120000, at most 600000.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub timeout: Option<u32>,
+    /// What it does, in a few words, for people.
+    pub description: Option<String>,
+    /// Return at once; read its output with job_output. You are told when it ends. Default false.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub run_in_background: Option<bool>,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct Powershell {
+    ground: Arc<Ground>,
+    /// Where `pwsh` lies, once that was looked for.
+    found: OnceLock<Option<PathBuf>>,
+}
+
+/// The program.
+const PWSH: &str = "pwsh";
+/// No banner, no start-up file, no question. The text is the last word: what stands behind `-Command` is taken as it
+/// is, but for `-` alone.
+const WORDS: &[&str] = &["-NoLogo", "-NoProfile", "-NonInteractive", "-Command"];
+/// No colours, and nothing told to its makers; the runtime opens no door for debuggers.
+const SET: &[(&str, &str)] = &[
+    ("NO_COLOR", "1"),
+    ("POWERSHELL_TELEMETRY_OPTOUT", "1"),
+    ("POWERSHELL_UPDATECHECK", "Off"),
+    ("DOTNET_EnableDiagnostics", "0"),
+];
+/// The longest that a call waits, in milliseconds.
+const MOST_MS: u32 = 600_000;
+/// The longest text, in bytes: the kernel takes 128 KiB for one word of a command line.
+const MOST_BYTES: usize = 120 << 10;
+
+impl Tool for Powershell {
+    type Params = Params;
+    const SPEC: Spec = Spec::new("powershell", "Run PowerShell", Group::Shell)
+        .destructive()
+        .event(nika_contract::event::TOOL_BASH)
+        .terms(&["pwsh", "ps1", "cmdlet", "Pester", "Windows"])
+        .examples(EXAMPLES);
+
+    fn lacks(&self) -> Option<ToolError> {
+        self.pwsh().err()
+    }
+
+    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        self.pwsh()?;
+        if let Some(ms) = params.timeout.filter(|ms| *ms == 0 || *ms > MOST_MS) {
+            return Err(ToolError::argument("timeout", format!("takes 1 to {MOST_MS} milliseconds, not {ms}"))
+                .hint("what takes longer belongs in the background: run_in_background"));
+        }
+        let text = &params.command;
+        if matches!(text.trim(), "" | "-") || text.contains('\0') {
+            return Err(ToolError::argument("command", "takes a text in PowerShell's language, without NUL"));
+        }
+        if text.len() > MOST_BYTES {
+            let why = format!("takes {MOST_BYTES} bytes, not {}", text.len());
+            return Err(ToolError::argument("command", why).hint("write it to a file and run that: `& ./file.ps1`"));
+        }
+        let why = "a text for pwsh, which nobody reads beforehand".to_owned();
+        let argv = vec![PWSH.to_owned(), "-Command".to_owned(), text.clone()];
+        Ok(Effects::one(Effect::Exec(Exec { commands: vec![argv], kind: ExecKind::Opaque, why })))
+    }
+
+    fn preview(&self, params: &Params, _: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        Ok(Some(params.command.clone()))
+    }
+
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let pwsh = self.pwsh()?;
+        let background = params.run_in_background.unwrap_or_default();
+        let mut profile = self.ground.profile(cx.permit, cx.session, Access::Workspace)?;
+        for (name, value) in SET {
+            profile.env.retain(|(known, _)| known != name);
+            profile.env.push(((*name).to_owned(), (*value).to_owned()));
+        }
+        let writes = profile.access != Access::ReadOnly;
+        let wants_layers = writes && !background && (self.ground.undo || self.ground.is_bounded(cx.permit));
+        let (mut layers, mut bare) = match self.lay(wants_layers, cx, &mut profile) {
+            Ok(layers) => (layers, None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
+        let words = WORDS.iter().copied().chain([params.command.as_str()]).map(str::to_owned);
+        let argv = std::iter::once(pwsh.display().to_string()).chain(words).collect();
+        let mut order = Order::new(Program::Argv(argv), profile, cx.session.id());
+        order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));
+        order.background = background;
+        order.stdin = if background { Stdin::Pipe } else { Stdin::Closed };
+        let job = match self.ground.start(cx, order.clone()) {
+            // It was the layers: over the bare roots it runs where rules leave all of them to it.
+            Err(error) if error.code == code::NOT_CONFINED && !layers.is_empty() => {
+                layers.clear();
+                order.profile.layers.clear();
+                let job = self.ground.start(cx, order)?;
+                bare = Some(self.ground.no_layers.get_or_init(|| error.message).clone());
+                job
+            }
+            started => started?,
+        };
+        if background {
+            let (id, held) = (job.id(), report::held(job.held()));
+            let text =
+                format!("Started {id} in the background. job_output reads and waits; its end is told.\n[{held}]");
+            return Ok(Output::text(text).with_fact("job", id).with_fact("sandbox", job.held().profile.as_str()));
+        }
+        let exited = wait(Arc::clone(&job), cx.cancel).await?;
+        let settled = if layers.is_empty() {
+            Settled::default()
+        } else {
+            let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
+            layered::apply(&self.ground, cx, layers, lives).await?
+        };
+        if writes {
+            self.ground.look_again();
+        }
+        let cwd = report::shown_dir(self.ground.files.root(), &self.ground.cwd(cx.session));
+        Ok(with_changes(answer(&job, &exited, &cwd), settled, bare))
+    }
+}
+
+impl Powershell {
+    /// Over the ground; where `pwsh` lies is looked for when it is wanted.
+    pub fn new(ground: Arc<Ground>) -> Powershell {
+        Powershell { ground, found: OnceLock::new() }
+    }
+
+    fn pwsh(&self) -> Result<&PathBuf, ToolError> {
+        self.found.get_or_init(|| self.ground.program(PWSH)).as_ref().ok_or_else(|| {
+            let message = "there is no PowerShell here: no `pwsh` on the PATH, outside the workspace";
+            ToolError::new(code::NOT_STARTED, message)
+                .hint("install PowerShell 7 and start Nika anew; `bash` runs everything else")
+        })
+    }
+
+    /// Layers over the roots, where they are wanted; or why there are none.
+    fn lay(&self, wanted: bool, cx: &Cx<'_>, profile: &mut Profile) -> Result<Vec<Layer>, String> {
+        match self.ground.no_layers.get() {
+            _ if !wanted => Ok(Vec::new()),
+            Some(why) => Err(why.clone()),
+            None => layered::lay(&self.ground, cx, profile),
+        }
+    }
+}
+
+fn answer(job: &Job, exited: &Exited, cwd: &str) -> Output {
+    let summary = job.summary();
+    let mut text = report::output(&summary);
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&report::footer(exited, None, cwd, job.held()));
+    let exit_code = match exited.how {
+        How::Status(status) => Value::from(status),
+        How::Signal(_) => Value::Null,
+    };
+    let mut output = Output::text(text)
+        .with_fact("exit_code", exit_code)
+        .with_fact("wall_ms", exited.wall_ms)
+        .with_fact("sandbox", job.held().profile.as_str())
+        .with_fact("cwd", cwd);
+    if let Some((path, bytes)) = summary.spilled {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        output.content.push(Block::Link { uri: format!("file://{}", path.display()), name, bytes });
+    }
+    output.failed = report::failed(exited, None).then_some(code::COMMAND_FAILED);
+    output
+}
+
+const EXAMPLES: &[Example] = &[Example {
+    title: "Look at a file's end",
+    files: &[("log.txt", "one\ntwo\nthree\n")],
+    before: &[],
+    arguments: r#"{"command": "Get-Content log.txt -Tail 1"}"#,
+    answer: "three",
+}];
