@@ -45,6 +45,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     for name in ["work", "home"] {
         std::fs::create_dir_all(scratch.join(name))?;
     }
+    // Pages name the examples as they lie in this repository.
+    std::os::unix::fs::symlink(root.join("examples"), scratch.join("work/examples"))?;
     let whole = page == README;
     if whole {
         main_job(&root, &nika, &scratch)?;
@@ -126,19 +128,25 @@ fn report(
 ) -> Result<()> {
     println!("$ nika run {WORKFLOW} {}", inputs.join(" "));
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let kept = TOOLCHAIN.iter().chain(&["TERM"]).filter_map(|name| Some((*name, std::env::var_os(name)?)));
     let mut command = Command::new(nika);
     command.arg("run").arg(workflow).args(inputs).current_dir(dir).env_clear();
-    command.env("PATH", path).env("HOME", scratch.join("home")).envs(kept).envs(keys.iter().cloned());
-    if let Some(home) = std::env::var_os("HOME").filter(|_| std::env::var_os("RUSTUP_HOME").is_none()) {
-        command.env("RUSTUP_HOME", Path::new(&home).join(".rustup"));
-    }
+    command.env("PATH", path).env("HOME", scratch.join("home")).envs(toolchain()).envs(keys.iter().cloned());
     let ran = command.status().context("cannot start nika")?;
     if !ran.success() || !dir.join(REPORT).is_file() {
         bail!("{WORKFLOW} wrote no report: {ran}");
     }
     println!();
     Ok(())
+}
+
+/// What a toolchain is found by from another home.
+fn toolchain() -> Vec<(&'static str, OsString)> {
+    let set = |name: &'static str| Some((name, std::env::var_os(name)?));
+    let mut kept: Vec<_> = TOOLCHAIN.iter().chain(&["TERM"]).filter_map(|name| set(name)).collect();
+    if let Some(home) = std::env::var_os("HOME").filter(|_| std::env::var_os("RUSTUP_HOME").is_none()) {
+        kept.push(("RUSTUP_HOME", Path::new(&home).join(".rustup").into_os_string()));
+    }
+    kept
 }
 
 /// The variables that a file of settings names: `NAME=`, also where they are commented out.
@@ -158,6 +166,7 @@ fn take(step: &Step, page: &str, nika: &Path, scratch: &Path) -> Result<()> {
         .env_clear()
         .env("PATH", path)
         .env("HOME", scratch.join("home"))
+        .envs(toolchain())
         .stdin(Stdio::null())
         .output()
         .context("cannot start sh")?;

@@ -45,7 +45,7 @@ const CAMPAIGNS: &[Campaign] = &[
         target: "it",
         test: "kills::a_session_that_is_killed_loses_and_doubles_no_call",
         kills: "sessions of agents",
-        rounds: 200,
+        rounds: 1_000,
     },
     Campaign {
         package: "nika-cli",

@@ -26,7 +26,11 @@ pub(crate) struct Task {
 }
 
 const TASKS: &[Task] = &[
-    Task { name: "bench", help: "measure against peers: bench peers | tree | mcp | grep | glob", run: bench::run },
+    Task {
+        name: "bench",
+        help: "measure, most of it against peers: bench peers | tree | mcp | start | grep | glob | …",
+        run: bench::run,
+    },
     Task { name: "codegen", help: "write docs/reference and schemas: codegen [--check]", run: codegen::run },
     Task {
         name: "conformance",

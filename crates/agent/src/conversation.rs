@@ -74,6 +74,8 @@ pub struct Conversation {
 pub(crate) struct Spent {
     pub usage: Usage,
     pub cost_micros: u64,
+    /// Tokens of answers that nobody knew a price for.
+    pub unpriced: u64,
     pub answers: u64,
     /// Answers that are no part of the conversation.
     pub summaries: u64,
@@ -94,7 +96,10 @@ impl Spent {
             _ => return,
         };
         self.usage = self.usage.plus(*usage);
-        self.cost_micros += cost_micros.unwrap_or(0);
+        match cost_micros {
+            Some(cost) => self.cost_micros += cost,
+            None => self.unpriced += usage.read() + usage.output,
+        }
     }
 
     /// Both together.
@@ -102,6 +107,7 @@ impl Spent {
         Spent {
             usage: self.usage.plus(other.usage),
             cost_micros: self.cost_micros + other.cost_micros,
+            unpriced: self.unpriced + other.unpriced,
             answers: self.answers + other.answers,
             summaries: self.summaries + other.summaries,
         }
@@ -251,6 +257,11 @@ impl Conversation {
     /// What this session's answers took so far, in every process.
     pub(crate) fn spent(&self) -> Spent {
         self.spent
+    }
+
+    /// Tokens of this session's answers that no price was known for: no bound on its cost has counted them.
+    pub fn unpriced_tokens(&self) -> u64 {
+        self.spent.unpriced
     }
 
     /// What was asked for so far, in order.

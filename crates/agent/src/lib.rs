@@ -32,5 +32,6 @@ pub use ask::{Answer, Caller, Purpose, Tally};
 pub use conversation::{Conversation, Conversed};
 pub use ended::{Ended, Why};
 pub use happening::{Happening, Unwatched, Watch};
+pub use run::remember_spent;
 pub use took::Took;
 pub use wanted::takes_an_object;

@@ -5,6 +5,7 @@
 
 pub mod choose;
 mod endpoint;
+mod prices;
 mod retry;
 mod scripted;
 mod wire;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use endpoint::{Adapter, Effort, Endpoint, Key, Patience, Proxies};
+pub use prices::{ANY, PriceList, Prices};
 pub use retry::{Pause, Retrying, Sleeping};
 pub use scripted::Scripted;
 pub use wire::Wire;
@@ -69,19 +71,6 @@ pub struct Model {
     pub max_output: Option<u32>,
     /// What a million tokens cost; `None` where nobody said, and then no cost is shown.
     pub prices: Option<Prices>,
-}
-
-/// Prices in US dollars for a million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Prices {
-    /// Read anew.
-    pub input: f64,
-    /// Read from the provider's cache.
-    pub cache_read: f64,
-    /// Written to the provider's cache.
-    pub cache_write: f64,
-    /// Written by the model, reasoning included.
-    pub output: f64,
 }
 
 /// One request to a model.

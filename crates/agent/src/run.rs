@@ -7,7 +7,8 @@ use std::sync::Arc;
 use nika_contract::{Fault, Wanted, code, event, text};
 use nika_guard::Budget;
 use nika_guard::manifest::Moment;
-use nika_store::{StoreError, journal};
+use nika_runtime::Session;
+use nika_store::{State, StoreError, journal, transcript};
 use serde_json::{Map, Value, json};
 use tokio::task::{JoinError, JoinHandle};
 
@@ -107,23 +108,7 @@ impl Agent {
     /// Budgets hold over processes: what the conversation took before this one counts. What the session knows already
     /// is left as it is. A turn is an answer here. What the agents below it took is in their own transcripts.
     fn remember_spending(&self) -> Result<(), Fault> {
-        let (below, agents) = sub::spent_below(self.talk.state(), self.session.id())?;
-        let Spent { usage, cost_micros, answers, summaries } = self.talk.spent().plus(below);
-        for (budget, amount) in [
-            (Budget::InputTokens, usage.read()),
-            (Budget::OutputTokens, usage.output),
-            (Budget::TotalTokens, usage.read() + usage.output),
-            (Budget::ReasoningTokens, usage.reasoning),
-            (Budget::TotalCost, cost_micros),
-            (Budget::ModelCalls, answers + summaries),
-            (Budget::SessionTurns, answers),
-            (Budget::DelegatedTasks, agents),
-        ] {
-            if self.session.spent(budget) < amount {
-                self.session.resume_spent(budget, amount);
-            }
-        }
-        Ok(())
+        remember(&self.session, self.talk.state(), self.talk.spent())
     }
 
     /// Answers what an interrupted process left open: what it had not begun is made now, what it had is not.
@@ -265,6 +250,38 @@ impl Agent {
         self.watch.saw(&Happening::Ended(&ended));
         Ok(ended)
     }
+}
+
+/// Puts into a session's budgets what its conversation and the agents below it took in earlier processes: for whoever
+/// makes calls in a session without holding a conversation in it.
+pub fn remember_spent(session: &Session, state: &State) -> Result<(), Fault> {
+    let own = match transcript::lines(state, session.id()) {
+        Ok(lines) => Spent::of(session.id(), lines),
+        Err(StoreError::NoTranscript(_)) => Spent::default(),
+        Err(error) => return Err(Fault { code: code::TRANSCRIPT_LOST, message: error.to_string() }),
+    };
+    remember(session, state, own)
+}
+
+/// The same with what its own answers took. What the session knows already is left as it is.
+fn remember(session: &Session, state: &State, own: Spent) -> Result<(), Fault> {
+    let (below, agents) = sub::spent_below(state, session.id())?;
+    let Spent { usage, cost_micros, answers, summaries, .. } = own.plus(below);
+    for (budget, amount) in [
+        (Budget::InputTokens, usage.read()),
+        (Budget::OutputTokens, usage.output),
+        (Budget::TotalTokens, usage.read() + usage.output),
+        (Budget::ReasoningTokens, usage.reasoning),
+        (Budget::TotalCost, cost_micros),
+        (Budget::ModelCalls, answers + summaries),
+        (Budget::SessionTurns, answers),
+        (Budget::DelegatedTasks, agents),
+    ] {
+        if session.spent(budget) < amount {
+            session.resume_spent(budget, amount);
+        }
+    }
+    Ok(())
 }
 
 /// Gives calls of one answer names that are not alike, as results are told apart by them; how many there are.

@@ -10,6 +10,7 @@
 
 mod background;
 mod child;
+mod earlier;
 mod fleet;
 pub mod graph;
 mod lens;

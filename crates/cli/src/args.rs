@@ -228,7 +228,7 @@ pub struct Call {
     #[arg(long, value_name = "DIALECT")]
     pub dialect: Option<Dialect>,
     /// Answer what the tool asks a person (repeatable, each used once, in their order): a text, or an object
-    /// `{"question": PIECE, "match": "exact" | "contains", "answer": TEXT, "consume": true | false}`. Permissions
+    /// `{"question": PIECE, "question_id": NAME, "match": "exact" | "contains", "answer": TEXT, "consume": true | false}`. Permissions
     /// are not answered so.
     #[arg(long = "answer", value_name = "TEXT")]
     pub answers: Vec<Ready>,

@@ -250,6 +250,7 @@ mod tests {
         Inquiry {
             id: "q".into(),
             tool: "ask_user_question".into(),
+            name: None,
             header: Some("Port".into()),
             text: "Which \u{1b}[2Jport?".into(),
             options: labels.iter().map(|label| Offer { label: (*label).into(), description: None }).collect(),

@@ -11,7 +11,7 @@ use nika_agent::provider::choose::{SCRIPTED, Said};
 use nika_agent::sub::types::{Found, Types};
 use nika_agent::sub::{Crew, Enrolment, Fleet, Grounds, Models};
 use nika_contract::{AnyTool, BoxFuture, Cx, Group, News, ToolError, code, text};
-use nika_guard::{LayeredRule, Policy, Rule, RuleKind};
+use nika_guard::{Budget, LayeredRule, Policy, Rule, RuleKind};
 use nika_mcp::client::Pool;
 use nika_runtime::{Incoming, Session};
 use nika_store::tasks::{NewTask, Task};
@@ -79,7 +79,9 @@ impl Models for Known {
     fn model(&self, name: Option<&str>) -> Result<Arc<dyn Provider>, ToolError> {
         let configured = &self.effective.models.configured;
         let Some(name) = name else {
-            return Ok(models::model(&self.world, Said::default(), configured)?);
+            let model = models::model(&self.world, Said::default(), configured)?;
+            models::counted(&*model, &self.effective.budgets)?;
+            return Ok(model);
         };
         // A name comes from a model, or from a file of the repository: it chooses among the models of the provider
         // that a person chose, and opens no file and no address.
@@ -89,7 +91,12 @@ impl Models for Known {
             return Err(ToolError::new(code::NO_MODEL, message).hint("leave `model` out"));
         }
         let said = Said { provider: Some(&provider), model: Some(name) };
-        Ok(models::model(&self.world, said, configured)?)
+        let model = models::model(&self.world, said, configured)?;
+        // One that somebody chooses within a bound has to be one that the bound counts.
+        match self.effective.budgets.get(Budget::TotalCost).filter(|_| model.model().prices.is_none()) {
+            Some(limit) => Err(models::unpriced(&*model, &limit.at)),
+            None => Ok(model),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use nika_agent::provider::choose::{Chosen, Configured, SCRIPTED, Said, choose};
 use nika_agent::provider::{Key, Patience, Provider, Proxies, Retrying, Scripted, Sleeping, Wire};
 use nika_contract::{ToolError, code};
+use nika_guard::{Budget, Budgets, Layer};
 
 use crate::failure::Failure;
 use crate::time::SystemClock;
@@ -46,6 +47,38 @@ pub fn provider(world: &World, configured: &Configured) -> Result<String, Failur
     Ok(match choose(Said::default(), configured, &is_set)? {
         Chosen::Wire(choice) => choice.provider,
         Chosen::Scripted { .. } => SCRIPTED.to_owned(),
+    })
+}
+
+/// Whether what this model costs can be counted, where something bounds it. A bound that nobody can count must not look
+/// as if it held: what the person at the command line wants is refused, what stands elsewhere is told of.
+pub fn counted(model: &dyn Provider, budgets: &Budgets) -> Result<Option<String>, ToolError> {
+    let Some(limit) = budgets.get(Budget::TotalCost).filter(|_| model.model().prices.is_none()) else {
+        return Ok(None);
+    };
+    let error = unpriced(model, &limit.at);
+    if limit.layer == Layer::CommandLine {
+        return Err(error);
+    }
+    let hint = error.hint.unwrap_or_default();
+    Ok(Some(format!("{}: it does not bound this run; {hint}", error.message)))
+}
+
+/// A model that has no price, where `bound` wants one.
+pub fn unpriced(model: &dyn Provider, bound: &str) -> ToolError {
+    let (provider, id) = (model.name(), model.model().id.as_str());
+    let message = format!("{bound} needs prices, and none are known for the model {id} of {provider}");
+    let prices = format!("{{{id}: {{input: …, output: …}}}}");
+    ToolError::new(code::BAD_ARGUMENTS, message).hint(match provider {
+        SCRIPTED => "say them in the script: `prices: {input: …, output: …}`".to_owned(),
+        "openai-compatible" => format!(
+            "give the address a name in the configuration, with what its models cost: \
+             `providers.NAME: {{address: …, prices: {prices}}}`, then `--provider NAME`"
+        ),
+        _ => format!(
+            "say in the configuration what a million tokens cost, in US dollars (0 where they cost nothing): \
+             `providers.{provider}.prices: {prices}`"
+        ),
     })
 }
 

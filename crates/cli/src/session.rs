@@ -115,6 +115,9 @@ fn open_named(built: &Built, world: &World, name: &str, needs: &dyn Fn(&Path) ->
         ledger.take_changed();
         session.state.set(Arc::new(ledger));
     }
+    if built.effective.budgets.iter().next().is_some() {
+        nika_agent::remember_spent(&session, &built.state)?;
+    }
     named.grants = session.grants();
     named.loaded = session.loaded();
     Ok(Opened { session: Arc::new(session), named: Some(Mutex::new(named)) })

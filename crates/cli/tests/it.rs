@@ -2,6 +2,10 @@
 
 #[path = "it/agent.rs"]
 mod agent;
+#[path = "it/agent_below.rs"]
+mod agent_below;
+#[path = "it/agent_mends.rs"]
+mod agent_mends;
 #[path = "it/call.rs"]
 mod call;
 #[path = "it/check.rs"]

@@ -60,6 +60,8 @@ pub struct Inquiry {
     pub id: String,
     /// The tool that asks. The pipeline gives it.
     pub tool: String,
+    /// What its asker calls it, for answers that were given beforehand.
+    pub name: Option<String>,
     /// A few words that stand above it.
     pub header: Option<String>,
     /// The question.

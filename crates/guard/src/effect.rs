@@ -111,6 +111,18 @@ pub struct Exec {
     pub why: String,
 }
 
+/// Builtins that move the working directory, which the next command begins in.
+const MOVES: [&str; 3] = ["cd", "pushd", "popd"];
+
+impl Exec {
+    /// Whether it changes nothing, the working directory included. A word anywhere among its words counts as the
+    /// builtin (`command cd`): that order is kept for nothing costs less than an order that is lost.
+    fn only_looks(&self) -> bool {
+        let moves = |argv: &Vec<String>| argv.iter().any(|word| MOVES.contains(&word.as_str()));
+        self.kind == ExecKind::ReadOnly && !self.commands.is_empty() && !self.commands.iter().any(moves)
+    }
+}
+
 /// What reading a server's resources is called where a rule names a tool of the server: `mcp__SERVER__resources/read`.
 /// The method's own name, which no tool can have: those are shown with letters, digits, `-` and `_`.
 pub const READ_RESOURCE: &str = "resources/read";
@@ -251,8 +263,9 @@ impl Effect {
     fn conflicts_with(&self, other: &Effect) -> bool {
         match (self, other) {
             (Effect::Write(one), Effect::Read(two) | Effect::Write(two)) => overlap(one, two),
-            // A command moves the working directory and runs in one; what only reads may stand beside it.
-            (Effect::Exec(_), Effect::Exec(_) | Effect::Write(_)) => true,
+            // A command moves the working directory and runs in one; what only reads and stays may stand beside it.
+            (Effect::Exec(one), Effect::Exec(two)) => !(one.only_looks() && two.only_looks()),
+            (Effect::Exec(_), Effect::Write(_)) => true,
             (Effect::Exec(exec), Effect::Read(_)) => exec.kind != ExecKind::ReadOnly,
             (Effect::Note(one), Effect::Note(two)) => one == two,
             // One question at a time is enough for a person.
@@ -334,7 +347,11 @@ mod tests {
     #[test]
     fn calls_whose_order_matters_are_told_from_those_that_may_run_at_once() {
         let file = |name: &str| Place::inside("/repo", name);
-        let exec = |kind| Effect::Exec(Exec { commands: Vec::new(), kind, why: String::new() });
+        let command = |kind, text: &str| {
+            let commands = vec![text.split(' ').map(str::to_owned).collect()];
+            Effect::Exec(Exec { commands, kind, why: String::new() })
+        };
+        let exec = |kind| command(kind, "git log");
         let foreign = |server: &str| Effect::Foreign { server: server.into(), tool: "t".into() };
         for (one, two, conflict) in [
             (Effect::Read(file("a")), Effect::Read(file("a")), false),
@@ -345,7 +362,11 @@ mod tests {
             (Effect::Write(file("src").tree()), Effect::Read(file("src/a")), true),
             (exec(ExecKind::ReadOnly), Effect::Read(file("a")), false),
             (exec(ExecKind::WritesInside), Effect::Read(file("a")), true),
-            (exec(ExecKind::ReadOnly), exec(ExecKind::ReadOnly), true),
+            (exec(ExecKind::ReadOnly), exec(ExecKind::ReadOnly), false),
+            (exec(ExecKind::ReadOnly), exec(ExecKind::WritesInside), true),
+            (exec(ExecKind::ReadOnly), command(ExecKind::ReadOnly, "cd src"), true),
+            (exec(ExecKind::ReadOnly), command(ExecKind::ReadOnly, "command cd src"), true),
+            (command(ExecKind::ReadOnly, "popd"), command(ExecKind::ReadOnly, "popd"), true),
             (exec(ExecKind::ReadOnly), Effect::Write(file("a")), true),
             (Effect::Note("todo".into()), Effect::Note("todo".into()), true),
             (Effect::Note("todo".into()), Effect::Note("plan".into()), false),

@@ -254,6 +254,7 @@ mod tests {
         let inquiry = Inquiry {
             id: "q".into(),
             tool: "ask_user_question".into(),
+            name: None,
             header: None,
             text: "Which one?".into(),
             options: vec![offer("left"), offer("right")],

@@ -34,10 +34,12 @@ enum Form {
     LastLine { first: &'static str, last: &'static str },
     /// A switch that stands for one value.
     Switch { name: &'static str, on: &'static str },
+    /// A parameter of the same name as a field of the list's items: where the list is missing, it is its only item.
+    Alone { name: &'static str },
 }
 
 use Dialect::{Claude, Claw, ClawAgent};
-use Form::{LastLine, Name, Switch, Times};
+use Form::{Alone, LastLine, Name, Switch, Times};
 
 /// Dialect, tool, canonical parameter, how the dialect writes it.
 const PARAMETERS: &[(Dialect, &str, &str, Form)] = &[
@@ -71,11 +73,13 @@ const PARAMETERS: &[(Dialect, &str, &str, Form)] = &[
     (Claude, "task_update", "add_blocks", Name("addBlocks")),
     (Claude, "task_update", "add_blocked_by", Name("addBlockedBy")),
     (Claude, "task_output", "timeout_ms", Name("timeout")),
+    (ClawAgent, "delegate_agent", "subtasks", Alone { name: "prompt" }),
     (ClawAgent, "web_search", "allowed_domains", Name("domains")),
     (ClawAgent, "mcp_list_tools", "limit", Name("max_tools")),
     (ClawAgent, "mcp_call_tool", "tool", Name("tool_name")),
     (ClawAgent, "task_list", "limit", Name("max_tasks")),
     (ClawAgent, "task_next", "limit", Name("max_tasks")),
+    (ClawAgent, "workflow_list", "limit", Name("max_workflows")),
     (ClawAgent, "workflow_run", "workflow", Name("workflow_name")),
 ];
 
@@ -135,6 +139,8 @@ impl Dialect {
                             json!({"type": "integer", "description": "Last line, counted from 1."}),
                         );
                     }
+                    // The list and what may stand for it are both the tool's own.
+                    Some(Alone { .. }) => drop(renamed.insert(name, field)),
                     Some(Switch { name: own, .. }) => {
                         renamed.insert(name, field);
                         renamed.insert(own.into(), json!({"type": "boolean", "description": "Make a new cell."}));
@@ -181,6 +187,13 @@ impl Dialect {
                         // What is no number, or ends before it begins, goes on as it is and is refused.
                         let count = last.as_i64().map(|last| last.saturating_sub(first).saturating_add(1));
                         arguments.insert((*canonical).into(), count.map_or(last, Value::from));
+                    }
+                }
+                Alone { name } => {
+                    if let Some(value) = arguments.shift_remove(*name) {
+                        let mut item = Map::new();
+                        item.insert((*name).into(), value);
+                        arguments.insert((*canonical).into(), json!([item]));
                     }
                 }
                 Switch { name, on } => {
@@ -288,6 +301,20 @@ mod tests {
                 json!({"query": "q", "domains": ["a.org"]}),
                 "web_search",
                 json!({"query": "q", "allowed_domains": ["a.org"]}),
+            ),
+            (
+                ClawAgent,
+                "delegate_agent",
+                json!({"prompt": "p", "max_turns": 3}),
+                "delegate_agent",
+                json!({"subtasks": [{"prompt": "p"}], "max_turns": 3}),
+            ),
+            (
+                ClawAgent,
+                "delegate_agent",
+                json!({"prompt": "p", "subtasks": ["a"]}),
+                "delegate_agent",
+                json!({"prompt": "p", "subtasks": ["a"]}),
             ),
             (Claude, "McpAuth", json!({"server": "s"}), "mcp_auth", json!({"server": "s"})),
             (Claw, "Brief", json!({"message": "m"}), "send_user_message", json!({"message": "m"})),

@@ -133,6 +133,8 @@ pub struct Run {
 /// A row to be made.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NewTask {
+    /// The name that it is to have; the next when nothing is said.
+    pub id: Option<TaskId>,
     /// In a few words.
     pub title: String,
     /// In more words.
@@ -257,6 +259,14 @@ pub enum TaskError {
         /// What would work.
         hint: String,
     },
+    /// A name that a row has had, or that is too far away.
+    #[error("`task_id`: {id} cannot be given: {why}")]
+    Name {
+        /// The one asked for.
+        id: TaskId,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Rows would wait for each other.
     #[error("{} would wait for each other", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(" → "))]
     Circle(Vec<TaskId>),
@@ -290,7 +300,7 @@ impl From<TaskError> for ToolError {
             TaskError::Circle(_) => {
                 ToolError::new(code::TASK_CIRCLE, message).hint("leave one of these out: nothing was changed")
             }
-            TaskError::Text { .. } => ToolError::new(code::BAD_ARGUMENTS, message),
+            TaskError::Name { .. } | TaskError::Text { .. } => ToolError::new(code::BAD_ARGUMENTS, message),
             TaskError::Store(error) => error.into(),
         }
     }

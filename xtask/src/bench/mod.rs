@@ -15,6 +15,7 @@ mod peers;
 mod rivals;
 mod scene;
 mod search;
+mod start;
 mod stats;
 mod table;
 mod tokens;
@@ -40,6 +41,20 @@ const BENCHES: &[Task] = &[
         name: "mcp",
         help: "servers over stdio [--quick] [--server \"CMD ARGS\"] [--skip NAME,NAME]",
         run: |args| measured("mcp", args, mcp::run),
+    },
+    Task {
+        name: "start",
+        help: "tokens of the tools that a session begins with, beside servers' [--nika PROGRAM]",
+        run: start::run,
+    },
+    Task {
+        name: "turns",
+        help: "what a turn of an agent costs beside the model and the tools [--dir DIR]",
+        run: |mut args| {
+            let dir = args.value("--dir")?.map_or_else(|| paths::made("bench/turns"), |dir| Ok(dir.into()))?;
+            args.finish()?;
+            example("nika-agent", "turnbench", &[&dir.to_string_lossy()])
+        },
     },
     Task {
         name: "grep",

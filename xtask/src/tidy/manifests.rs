@@ -46,8 +46,9 @@ fn floor(name: &str) -> Option<u8> {
     FLOORS.iter().find(|(krate, _)| *krate == name).map(|(_, floor)| *floor)
 }
 
+/// The packages of the workspace. A crate among the examples is what somebody works on, and none of ours.
 fn packages(tree: &Tree) -> impl Iterator<Item = &Manifest> {
-    tree.manifests.iter().filter(|manifest| manifest.path != "Cargo.toml")
+    tree.manifests.iter().filter(|manifest| manifest.path != "Cargo.toml" && !manifest.path.starts_with("examples/"))
 }
 
 fn is_dependency(section: &str) -> bool {

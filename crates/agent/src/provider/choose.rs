@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use nika_contract::text::near_names;
 use nika_contract::{ToolError, code};
 
-use super::{Adapter, Effort, Endpoint, Key, Model, Prices};
+use super::{Adapter, Effort, Endpoint, Key, Model, PriceList, Prices};
 
 /// A provider that is known by name.
 #[derive(Debug, Clone, Copy)]
@@ -143,8 +143,8 @@ pub struct Provided {
     pub context_tokens: Option<u64>,
     /// Tokens that one answer may have.
     pub max_output: Option<u32>,
-    /// What a million tokens cost.
-    pub prices: Option<Prices>,
+    /// What a million tokens of its models cost.
+    pub prices: PriceList,
     /// How hard it thinks.
     pub effort: Option<Effort>,
 }
@@ -160,7 +160,7 @@ impl Provided {
         self.model = model.or(self.model.take());
         self.context_tokens = context_tokens.or(self.context_tokens);
         self.max_output = max_output.or(self.max_output);
-        self.prices = prices.or(self.prices);
+        self.prices.lay(prices);
         self.effort = effort.or(self.effort);
     }
 }
@@ -207,20 +207,16 @@ impl Choice {
 /// Chooses. `is_set` says whether a variable holds a key.
 pub fn choose(said: Said<'_>, configured: &Configured, is_set: &dyn Fn(&str) -> bool) -> Result<Chosen, ToolError> {
     let (provider, model, because) = named(said, configured, is_set)?;
-    let said_model = model.map(str::to_owned);
-    // A model of configuration belongs to the provider of configuration.
-    let general =
-        || (configured.provider.as_deref() == Some(provider.as_str())).then(|| configured.model.clone()).flatten();
+    let model = model_of(configured, &provider, model);
     if provider == SCRIPTED {
-        let file = said_model.or_else(general);
-        return file.map(|file| Chosen::Scripted { file }).ok_or_else(|| {
+        return model.map(|file| Chosen::Scripted { file }).ok_or_else(|| {
             ToolError::new(code::NO_MODEL, "the scripted provider needs a script")
                 .hint("name one: `--provider scripted --model FILE.yaml`; docs/models.md shows the form")
         });
     }
     if provider.starts_with("http://") || provider.starts_with("https://") {
         let row = Provided { address: Some(provider.clone()), ..Provided::default() };
-        return wire("openai-compatible", None, &row, said_model, because, is_set);
+        return wire("openai-compatible", None, &row, model, because, is_set);
     }
     let row = PROVIDERS.iter().find(|row| row.name == provider);
     let own = configured.providers.get(&provider);
@@ -228,7 +224,24 @@ pub fn choose(said: Said<'_>, configured: &Configured, is_set: &dyn Fn(&str) -> 
         return Err(unknown(&provider, configured));
     }
     let own = own.cloned().unwrap_or_default();
-    wire(&provider, row, &own, said_model.or_else(general), because, is_set)
+    wire(&provider, row, &own, model, because, is_set)
+}
+
+/// What a million tokens cost of the model that [`choose`] would take. It wants no key: what a plan may cost is
+/// reckoned before anything is asked.
+pub fn prices(said: Said<'_>, configured: &Configured, is_set: &dyn Fn(&str) -> bool) -> Option<Prices> {
+    let (provider, model, _) = named(said, configured, is_set).ok()?;
+    let own = configured.providers.get(&provider)?;
+    own.prices.of(&model_of(configured, &provider, model)?)
+}
+
+/// The model that a provider is asked for: the one that was said, that of the configuration (which belongs to the
+/// provider of the configuration), the provider's own, the table's.
+fn model_of(configured: &Configured, provider: &str, said: Option<&str>) -> Option<String> {
+    let general = || configured.model.clone().filter(|_| configured.provider.as_deref() == Some(provider));
+    let own = || configured.providers.get(provider)?.model.clone();
+    let known = || PROVIDERS.iter().find(|row| row.name == provider)?.model.map(str::to_owned);
+    said.map(str::to_owned).or_else(general).or_else(own).or_else(known)
 }
 
 /// The provider, the model that was said with it, and why.
@@ -276,7 +289,6 @@ fn wire(
         return Err(ToolError::new(code::NO_MODEL, format!("the provider `{name}` has no address"))
             .hint(format!("give it one: `providers.{name}.address: http://localhost:8000/v1` in the configuration")));
     };
-    let model = model.or_else(|| own.model.clone()).or_else(|| row.and_then(|row| row.model).map(str::to_owned));
     let Some(id) = model else {
         let list = if name == "ollama" { "; `ollama list` shows yours" } else { "" };
         return Err(ToolError::new(code::NO_MODEL, format!("no model of `{name}` is chosen"))
@@ -295,7 +307,7 @@ fn wire(
         adapter: own.adapter.or(row.map(|row| row.adapter)).unwrap_or(Adapter::OpenAi),
         address,
         key_env,
-        model: Model { id, context_tokens, max_output: own.max_output, prices: own.prices },
+        model: Model { prices: own.prices.of(&id), id, context_tokens, max_output: own.max_output },
         effort: own.effort,
         because,
     })))
@@ -428,7 +440,11 @@ mod tests {
         let mut configured = Configured::default();
         configured.providers.insert(
             "anthropic".into(),
-            Provided { address: Some("http://proxy:9".into()), prices: Some(prices), ..Provided::default() },
+            Provided {
+                address: Some("http://proxy:9".into()),
+                prices: PriceList::of_all(prices),
+                ..Provided::default()
+            },
         );
         configured.providers.insert(
             "work".into(),
@@ -450,6 +466,27 @@ mod tests {
         assert_eq!(choice.key_env.as_deref(), Some("WORK_KEY"));
         let error = pick(said(Some("work"), None), &configured, &[]).unwrap_err();
         assert!(error.to_string().contains("WORK_KEY"), "{error}");
+    }
+
+    #[test]
+    fn each_model_of_a_provider_has_its_own_price_and_some_have_none() {
+        let at = |input| Prices { input, cache_read: 0.0, cache_write: 0.0, output: 0.0 };
+        let list = PriceList::default().with("claude-sonnet-4-6", at(3.0)).with("claude-haiku-*", at(1.0));
+        let row = Provided { prices: list, ..Provided::default() };
+        let mut configured = Configured::default();
+        configured.providers.insert("anthropic".into(), row);
+        let keys = ["ANTHROPIC_API_KEY"];
+        for (model, price) in
+            [(None, Some(3.0)), (Some("claude-haiku-4-5"), Some(1.0)), (Some("claude-opus-4-6"), None)]
+        {
+            let choice = wired(pick(said(None, model), &configured, &keys));
+            assert_eq!(choice.model.prices.map(|prices| prices.input), price, "{model:?}");
+            let named = said(Some("anthropic"), model);
+            assert_eq!(prices(named, &configured, &|_| false).map(|prices| prices.input), price, "{model:?}, no key");
+        }
+        let slashed = said(None, Some("anthropic/claude-haiku-4-5"));
+        assert_eq!(prices(slashed, &configured, &|_| false).map(|prices| prices.input), Some(1.0));
+        assert_eq!(prices(Said::default(), &configured, &|_| false), None, "nobody knows who would be asked");
     }
 
     #[test]

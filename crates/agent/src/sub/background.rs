@@ -50,7 +50,8 @@ impl Fleet {
         }
         // Nobody waits, so nobody is asked.
         let order = Order { alone: true, ..order };
-        let session = self.name_for(parent.id(), &crew.state)?;
+        order.check_conversations(parent.id(), &crew.state)?;
+        let session = self.name_after(parent.id(), &crew.state, order.resume.as_deref())?;
         let stance = parent.stance().mode.name().to_owned();
         task.run = Some(NewRun { prompt: order.prompt.clone(), session: session.clone(), stance });
         let now = cx.clock.unix_ms();

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use nika_contract::{Cancel, Fault, Nobody, Output, Progress, ToolError, code, event, text};
 use nika_guard::{Budget, Permit};
@@ -11,14 +12,19 @@ use nika_runtime::{Runtime, Session};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::earlier;
 use super::fleet::{Crew, Enrolment, Fleet, Seat, git_failed, lock};
 use super::lens::{Below, OnBehalf};
 use super::narrow::{Narrowed, OPEN, Order, narrow};
 use crate::agent::Agent;
+use crate::ask;
 use crate::conversation::Conversation;
 use crate::ended::{Ended, Why};
 use crate::provider::{Provider, Usage};
 use crate::took::Took;
+
+/// How long is waited for agents of an agent that are asked to end: more than each is given to end by itself.
+const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
 /// The type of an agent of which nothing is said.
 pub(crate) const USUAL: &str = "general";
@@ -80,8 +86,10 @@ pub struct Finished {
     pub ended: Ended,
     /// What it did, the first steps of very many.
     pub steps: Vec<Step>,
-    /// Where its transcript lies.
+    /// Where its transcript lies, which no tool reads.
     pub transcript: PathBuf,
+    /// The same as a text that its starter can read, kept as long as what was too long for an answer.
+    pub readable: Option<PathBuf>,
     /// Its worktree, when that holds work; one that does not is gone.
     pub left: Option<Left>,
     /// What its starter should know.
@@ -100,6 +108,8 @@ pub(crate) struct Child {
     kind: String,
     steps: Arc<Mutex<Vec<Step>>>,
     worktree: Option<(Worktree, Git, Arc<Permit>)>,
+    /// What stands before its first task.
+    preface: Option<String>,
     notes: Vec<String>,
     ended: Option<Ended>,
     dismissed: bool,
@@ -120,6 +130,7 @@ impl Child {
             );
         }
         fleet.check_wanted(order, &home)?;
+        order.check_conversations(parent.id(), &home.state)?;
         let seat = seat.map_or_else(|| fleet.seat(), Ok)?;
         let kind = settings.types.get(order.kind.as_deref().unwrap_or(USUAL))?;
         let mut notes = Vec::new();
@@ -132,7 +143,8 @@ impl Child {
         }
         parent.spend(Budget::DelegatedTasks, 1)?;
 
-        let id = id.map_or_else(|| fleet.name_for(parent.id(), &home.state), Ok)?;
+        let preface = order.with_context.then(|| earlier::context(&home.state, parent.id())).transpose()?;
+        let id = id.map_or_else(|| fleet.name_after(parent.id(), &home.state, order.resume.as_deref()), Ok)?;
         let (crew, worktree) = match &order.worktree {
             None => (home.clone(), None),
             Some(slug) => {
@@ -197,6 +209,7 @@ impl Child {
             kind: kind.name.clone(),
             steps,
             worktree,
+            preface,
             notes,
             ended: None,
             dismissed: false,
@@ -243,7 +256,8 @@ impl Child {
 
     /// Works on a task until it ends, one way or another. May be told more afterwards.
     pub(crate) async fn work(&mut self, task: &str) -> Result<Ended, ToolError> {
-        let ended = self.agent.run(task).await?;
+        let told = self.preface.take().map(|preface| format!("{preface}\n\n{task}"));
+        let ended = self.agent.run(told.as_deref().unwrap_or(task)).await?;
         self.ended = Some(match self.ended.take() {
             None => ended.clone(),
             Some(before) => together(before, ended.clone()),
@@ -251,14 +265,24 @@ impl Child {
         Ok(ended)
     }
 
-    /// Ends what it left running, looks at its worktree, and says what became of it.
-    pub(crate) async fn dismiss(mut self) -> Result<Finished, ToolError> {
+    /// Ends what it left running: what is changed from then on, it has not changed.
+    pub(crate) async fn end_what_runs(&self) {
         let id = self.agent.session.id().to_owned();
         self.fleet.end_session(&id);
         if let Some(jobs) = self.crew.jobs.clone() {
             let session = id.clone();
             let _ = tokio::task::spawn_blocking(move || jobs.end_session(&session)).await;
         }
+        let since = tokio::time::Instant::now();
+        while !self.fleet.afloat(&id).is_empty() && since.elapsed() < ENDS_WITHIN {
+            tokio::time::sleep(ask::LOOK).await;
+        }
+    }
+
+    /// Ends what it left running, looks at its worktree, and says what became of it.
+    pub(crate) async fn dismiss(mut self) -> Result<Finished, ToolError> {
+        let id = self.agent.session.id().to_owned();
+        self.end_what_runs().await;
         let mut notes = std::mem::take(&mut self.notes);
         let left = match self.worktree.take() {
             None => None,
@@ -270,8 +294,13 @@ impl Child {
         let ended = self.ended.clone().unwrap_or_else(unbegun);
         self.say_end(&ended)?;
         self.dismissed = true;
+        let readable = {
+            let (state, id) = (self.crew.state.clone(), id.clone());
+            apart(move || earlier::readable(&state, &id)).await?
+        };
         Ok(Finished {
             transcript: self.crew.state.dir().join("transcripts").join(format!("{id}.jsonl")),
+            readable,
             session: id,
             name: self.name.clone(),
             kind: self.kind.clone(),
@@ -486,6 +515,7 @@ impl Finished {
             "structured": self.ended.structured,
             "steps": self.steps,
             "transcript": self.transcript.display().to_string(),
+            "transcript_text": self.readable.as_ref().map(|path| path.display().to_string()),
             "shown_by": self.shown_by(),
             "worktree": self.left,
             "notes": self.notes,
@@ -523,7 +553,9 @@ impl Finished {
         if let Some(micros) = self.ended.cost_micros {
             end.push_str(&format!(", ${:.4}", dollars(micros)));
         }
-        // No tool reads transcripts, as they lie outside every root.
+        if let Some(path) = &self.readable {
+            end.push_str(&format!("; its transcript, for `read`: {}", path.display()));
+        }
         end.push_str(&format!("; a person sees what it did with `{}`]", self.shown_by()));
         said.push(end);
         if let Some(left) = &self.left {

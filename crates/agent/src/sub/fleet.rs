@@ -209,6 +209,11 @@ impl Fleet {
         }
     }
 
+    /// Whether the conversations that an order names are there, for the same reason.
+    pub(crate) fn check_conversations(&self, session: &str, order: &Order) -> Result<(), ToolError> {
+        order.check_conversations(session, &self.crew()?.state)
+    }
+
     /// A session that may start agents, and what they have of it; an error that says what to do where it may not.
     pub fn member(&self, session: &str) -> Result<(Arc<Session>, Enrolment), ToolError> {
         let found = lock(&self.enrolled).get(session).cloned();
@@ -277,6 +282,11 @@ impl Fleet {
 
     /// The name of a new agent of `parent`, claimed: nothing on disk has it, and no other process gets it.
     pub fn name_for(&self, parent: &str, state: &State) -> Result<String, ToolError> {
+        self.name_after(parent, state, None)
+    }
+
+    /// The same; with `from` its transcript begins with that one's lines.
+    pub(super) fn name_after(&self, parent: &str, state: &State, from: Option<&str>) -> Result<String, ToolError> {
         let mut counted = lock(&self.counted);
         let count = counted.entry(parent.to_owned()).or_default();
         loop {
@@ -284,7 +294,18 @@ impl Fleet {
             let id = child_id(parent, *count);
             // A session that is gone on with in another process has agents of before; one whose transcript was
             // cleared away has a journal still.
-            if nika_store::journal::lines(state, &id).is_err() && Transcript::claim(state, &id)? {
+            if nika_store::journal::lines(state, &id).is_ok() {
+                continue;
+            }
+            let taken = match from {
+                None => Transcript::claim(state, &id)?,
+                Some(from) => match transcript::fork(state, from, &id, None) {
+                    Ok(_) => true,
+                    Err(StoreError::TranscriptExists(_)) => false,
+                    Err(error) => return Err(error.into()),
+                },
+            };
+            if taken {
                 return Ok(id);
             }
         }
@@ -322,7 +343,7 @@ pub(crate) fn spent_below(state: &State, session: &str) -> Result<(Spent, u64), 
 }
 
 /// `parent.a3`; names are at most 64 characters, so a long parent's is cut, its end standing for it.
-fn child_id(parent: &str, count: u32) -> String {
+pub(super) fn child_id(parent: &str, count: u32) -> String {
     const MOST: usize = 64;
     let end = format!(".a{count}");
     let room = MOST - end.len();

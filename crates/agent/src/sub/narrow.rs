@@ -2,9 +2,11 @@
 
 use nika_contract::ToolError;
 use nika_guard::{Layer, LayeredRule, Mode, Rule, RuleKind, Stance, names};
+use nika_store::State;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::earlier;
 use super::types::AgentType;
 
 /// What an agent is started with.
@@ -36,6 +38,10 @@ pub struct Order {
     pub worktree: Option<String>,
     /// The JSON schema of the object it answers with.
     pub wanted: Option<Value>,
+    /// The session of an earlier agent, with a copy of whose conversation it goes on.
+    pub resume: Option<String>,
+    /// It is told what its starter's conversation was.
+    pub with_context: bool,
 }
 
 /// What is taken away.
@@ -111,6 +117,14 @@ pub(crate) fn narrow(kind: &AgentType, order: &Order, pool: &[&str], may_start: 
 }
 
 impl Order {
+    /// Refuses conversations that it cannot go on with, or be told of, before anything is begun.
+    pub(crate) fn check_conversations(&self, parent: &str, state: &State) -> Result<(), ToolError> {
+        if let Some(session) = &self.resume {
+            earlier::check(state, parent, session)?;
+        }
+        if self.with_context { earlier::context(state, parent).map(drop) } else { Ok(()) }
+    }
+
     fn mode(&self) -> Result<Option<Mode>, ToolError> {
         let read = |name: &str| match name {
             "plan" => Ok(Mode::ReadOnly),

@@ -7,8 +7,10 @@ use nika_guard::{Effect, Effects};
 use nika_store::tasks::NewTask;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::Deserializer;
 use serde_json::{Map, Value, json};
 
+use super::delegate_agent::{self, DelegateAgent, Subtask};
 use super::slug;
 use crate::sub::{Child, Fleet, Order};
 
@@ -46,6 +48,75 @@ pub struct Params {
     pub allow_shell: Option<bool>,
     /// The JSON schema of the object that it is to answer with.
     pub schema: Option<Map<String, Value>>,
+    /// true: it is told what was said and done in this conversation.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub include_parent_context: Option<bool>,
+    /// The session of an agent that you have started: this one knows all that that one did.
+    #[serde(alias = "session_id")]
+    pub resume_session_id: Option<String>,
+    /// Parts for an agent each, as in `delegate_agent`; prompt is told to all.
+    #[serde(default, deserialize_with = "some_subtasks")]
+    #[schemars(with = "Option<Vec<Subtask>>")]
+    pub subtasks: Option<Vec<Subtask>>,
+    /// Of subtasks: as in `delegate_agent`.
+    pub strategy: Option<String>,
+    /// Of subtasks: as in `delegate_agent`.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub continue_on_error: Option<bool>,
+    /// Of subtasks: as in `delegate_agent`.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub max_failures: Option<u32>,
+}
+
+fn some_subtasks<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<Subtask>>, D::Error> {
+    delegate_agent::subtasks(input).map(|tasks| Some(tasks).filter(|tasks| !tasks.is_empty()))
+}
+
+impl Params {
+    /// The same as several agents' work; `None` where it is one's.
+    fn delegated(&self) -> Result<Option<delegate_agent::Params>, ToolError> {
+        let Some(subtasks) = self.subtasks.clone() else {
+            let alone = [
+                ("strategy", self.strategy.is_some()),
+                ("continue_on_error", self.continue_on_error.is_some()),
+                ("max_failures", self.max_failures.is_some()),
+            ];
+            return match alone.iter().find(|(_, said)| *said) {
+                Some((field, _)) => Err(ToolError::argument(field, "goes with `subtasks`, which are not there")),
+                None => Ok(None),
+            };
+        };
+        let of_one = [
+            ("isolation", !matches!(self.isolation.as_deref().map(str::trim), None | Some("" | "none"))),
+            ("run_in_background", self.run_in_background == Some(true)),
+            ("schema", self.schema.is_some()),
+            ("mode", self.mode.is_some()),
+            ("name", self.name.is_some()),
+        ];
+        if let Some((field, _)) = of_one.iter().find(|(_, said)| *said) {
+            let why = "is one agent's and goes not with `subtasks`: start several agents, or leave it out";
+            return Err(ToolError::argument(field, why));
+        }
+        // What is said of all holds where a part says nothing itself.
+        let subtask = |task: Subtask| Subtask {
+            subagent_type: task.subagent_type.or_else(|| self.subagent_type.clone()),
+            model: task.model.or_else(|| self.model.clone()),
+            ..task
+        };
+        Ok(Some(delegate_agent::Params {
+            subtasks: subtasks.into_iter().map(subtask).collect(),
+            strategy: self.strategy.clone(),
+            continue_on_error: self.continue_on_error,
+            max_failures: self.max_failures,
+            description: Some(self.description.clone()),
+            prompt: Some(self.prompt.clone()),
+            max_turns: self.max_turns,
+            allow_write: self.allow_write,
+            allow_shell: self.allow_shell,
+            include_parent_context: self.include_parent_context,
+            resume_session_id: self.resume_session_id.clone(),
+        }))
+    }
 }
 
 /// The tool.
@@ -78,6 +149,9 @@ impl Tool for AgentTool {
 
     fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
         let order = order(params, scene.session.id())?;
+        if let Some(several) = params.delegated()? {
+            return self.several().effects(&several, scene);
+        }
         let spawn = Effects::one(Effect::Spawn("agent".to_owned()));
         Ok(match &order.worktree {
             Some(slug) => spawn.and(Effect::Write(self.fleet.worktree_place(slug))),
@@ -86,11 +160,18 @@ impl Tool for AgentTool {
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
+        if let Some(several) = params.delegated()? {
+            return self.several().preview(&several, cx);
+        }
         self.fleet.check(cx.session.id(), params.subagent_type.as_deref(), params.model.as_deref())?;
+        self.fleet.check_conversations(cx.session.id(), &order(params, cx.session.id())?)?;
         Ok(Some(params.prompt.clone()))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        if let Some(several) = params.delegated()? {
+            return self.several().run(several, cx).await;
+        }
         let order = order(&params, cx.session.id())?;
         if params.run_in_background == Some(true) {
             let new = NewTask { title: order.description.clone(), owner: order.name.clone(), ..NewTask::default() };
@@ -110,6 +191,12 @@ impl Tool for AgentTool {
         worked?;
         cx.check_cancelled()?;
         Ok(finished.output())
+    }
+}
+
+impl AgentTool {
+    fn several(&self) -> DelegateAgent {
+        DelegateAgent { fleet: Arc::clone(&self.fleet) }
     }
 }
 
@@ -139,6 +226,8 @@ fn order(params: &Params, session: &str) -> Result<Order, ToolError> {
         no_shell: params.allow_shell == Some(false),
         worktree,
         wanted: params.schema.clone().map(Value::Object),
+        resume: params.resume_session_id.clone(),
+        with_context: params.include_parent_context == Some(true),
         ..Order::default()
     })
 }

@@ -7,6 +7,7 @@ use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, co
 use nika_guard::{Effect, Effects};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -19,6 +20,8 @@ use crate::sub::{Child, Finished, Fleet, Order, Starter};
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// The sub-tasks.
+    #[serde(deserialize_with = "subtasks")]
+    #[schemars(with = "Vec<Subtask>")]
     pub subtasks: Vec<Subtask>,
     /// topological (default), sequential, or parallel: then nothing may wait.
     pub strategy: Option<String>,
@@ -28,6 +31,25 @@ pub struct Params {
     /// With so many failures nothing more is begun.
     #[serde(default, deserialize_with = "lenient::number")]
     pub max_failures: Option<u32>,
+    /// All of it in a few words, for people.
+    pub description: Option<String>,
+    /// What each is told before its own prompt.
+    pub prompt: Option<String>,
+    /// The most turns of each.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub max_turns: Option<u32>,
+    /// false: none changes anything.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub allow_write: Option<bool>,
+    /// false: none runs commands.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub allow_shell: Option<bool>,
+    /// true: each is told what was said and done in this conversation.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub include_parent_context: Option<bool>,
+    /// As in `agent`, for each.
+    #[serde(alias = "session_id")]
+    pub resume_session_id: Option<String>,
 }
 
 /// A part of the work.
@@ -35,6 +57,7 @@ pub struct Params {
 #[serde(deny_unknown_fields)]
 pub struct Subtask {
     /// Its name, for depends_on. Default: its number, from 1.
+    #[serde(alias = "label")]
     pub id: Option<String>,
     /// The whole task.
     pub prompt: String,
@@ -47,6 +70,30 @@ pub struct Subtask {
     pub subagent_type: Option<String>,
     /// As in `agent`.
     pub model: Option<String>,
+    /// As in `agent`.
+    #[serde(default, deserialize_with = "lenient::number")]
+    pub max_turns: Option<u32>,
+    /// As in `agent`.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub allow_write: Option<bool>,
+    /// As in `agent`.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub allow_shell: Option<bool>,
+    /// As in `agent`.
+    #[serde(alias = "session_id")]
+    pub resume_session_id: Option<String>,
+}
+
+/// A list of sub-tasks; a text stands for one with that prompt.
+pub(super) fn subtasks<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Subtask>, D::Error> {
+    let item = |(at, value): (usize, Value)| {
+        let value = match value {
+            Value::String(prompt) => json!({ "prompt": prompt }),
+            value => value,
+        };
+        serde_json::from_value(value).map_err(|error| D::Error::custom(format!("number {}: {error}", at + 1)))
+    };
+    Vec::<Value>::deserialize(input)?.into_iter().enumerate().map(item).collect()
 }
 
 /// The tool.
@@ -132,20 +179,16 @@ impl Tool for DelegateAgent {
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         let plan = Plan::of(params)?;
-        for task in &params.subtasks {
-            self.fleet.check(cx.session.id(), task.subagent_type.as_deref(), task.model.as_deref())?;
-        }
+        self.check(params, cx)?;
         let line = |at: &usize| format!("{}: {}", plan.names[*at], text::preview(&params.subtasks[*at].prompt, 300));
-        let shown: Vec<String> = plan.batches.iter().flatten().map(line).collect();
+        let above = [&params.description, &params.prompt].into_iter().flatten().cloned();
+        let shown: Vec<String> = above.chain(plan.batches.iter().flatten().map(line)).collect();
         Ok(Some(shown.join("\n")))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let plan = Plan::of(&params)?;
-        // Asked of every one before the first begins.
-        for task in &params.subtasks {
-            self.fleet.check(cx.session.id(), task.subagent_type.as_deref(), task.model.as_deref())?;
-        }
+        self.check(&params, cx)?;
         let mut became: Vec<Option<Became>> = plan.names.iter().map(|_| None).collect();
         for batch in &plan.batches {
             self.batch(batch, &plan, &params, &mut became, cx).await?;
@@ -157,6 +200,15 @@ impl Tool for DelegateAgent {
 }
 
 impl DelegateAgent {
+    /// Asked of every one before the first begins.
+    fn check(&self, params: &Params, cx: &Cx<'_>) -> Result<(), ToolError> {
+        for task in &params.subtasks {
+            self.fleet.check(cx.session.id(), task.subagent_type.as_deref(), task.model.as_deref())?;
+            self.fleet.check_conversations(cx.session.id(), &order(params, task, &[], &Default::default(), &[]))?;
+        }
+        Ok(())
+    }
+
     /// Does one batch, as many at once as there are seats.
     async fn batch(
         &self,
@@ -181,7 +233,7 @@ impl DelegateAgent {
                     became[at] = Some(Became::Skipped("the call was cancelled"));
                     continue;
                 }
-                let order = order(&params.subtasks[at], &plan.names, &plan.before[at], became);
+                let order = order(params, &params.subtasks[at], &plan.names, &plan.before[at], became);
                 let (fleet, starter) = (Arc::clone(&self.fleet), self.fleet.starter(cx)?);
                 at_work.spawn(async move { (at, one(&fleet, starter, &order).await) });
             }
@@ -220,12 +272,14 @@ fn fates(became: &[Option<Became>]) -> Vec<Fate> {
 
 /// The sub-task as an order, with what those before it answered.
 fn order(
+    params: &Params,
     task: &Subtask,
     names: &[String],
     before: &std::collections::BTreeSet<usize>,
     became: &[Option<Became>],
 ) -> Order {
-    let mut prompt = task.prompt.clone();
+    let common = params.prompt.as_deref().filter(|prompt| !prompt.trim().is_empty());
+    let mut prompt = common.map_or_else(|| task.prompt.clone(), |common| format!("{common}\n\n{}", task.prompt));
     for at in before {
         if let Some(Became::Finished(finished)) = &became[*at] {
             let said = &finished.ended.answer;
@@ -240,6 +294,12 @@ fn order(
         kind: task.subagent_type.clone(),
         name: task.id.clone(),
         model: task.model.clone(),
+        max_turns: [params.max_turns, task.max_turns].into_iter().flatten().min(),
+        // What all may not, none may.
+        no_writes: [params.allow_write, task.allow_write].contains(&Some(false)),
+        no_shell: [params.allow_shell, task.allow_shell].contains(&Some(false)),
+        resume: task.resume_session_id.clone().or_else(|| params.resume_session_id.clone()),
+        with_context: params.include_parent_context == Some(true),
         ..Order::default()
     }
 }

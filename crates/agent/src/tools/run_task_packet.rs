@@ -175,7 +175,7 @@ fn told(params: &Params, packet: &Packet) -> String {
     said.push(format!("You may write {} and nothing else; other writes are refused.", packet.scope));
     if !params.acceptance_tests.is_empty() {
         said.push(format!(
-            "Done means that each of these ends with 0; they are run when you end:\n{}",
+            "Done means that each of these ends with 0; they are run when you and all that you started have ended:\n{}",
             list(&params.acceptance_tests)
         ));
     }
@@ -222,6 +222,8 @@ async fn rounds(
     for round in 1.. {
         let ended = child.work(&task).await?;
         cx.check_cancelled()?;
+        // What it left running would change things while the tests run, and they would be blamed for it.
+        child.end_what_runs().await;
         let worked = ledger.changes(child, cx).await;
         let mut tests = Vec::new();
         for command in &params.acceptance_tests {
@@ -270,6 +272,7 @@ fn inquiry(params: &Params, tests: &[Tested], trouble: &str, cx: &Cx<'_>) -> Inq
     Inquiry {
         id: cx.call.to_string(),
         tool: "run_task_packet".to_owned(),
+        name: None,
         header: Some("Task packet".to_owned()),
         text,
         options: vec![

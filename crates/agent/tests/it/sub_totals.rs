@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use nika_agent::provider::Scripted;
 use nika_agent::{Happening, Watch, Why};
 use nika_contract::Cancel;
 use nika_guard::Budget;
@@ -36,6 +37,17 @@ fn what_agents_take_is_part_of_the_run() {
     assert_eq!((ended.below.usage.input, ended.below.cost_micros), (30, Some(30_000_000)));
     let journal = made.events("test", "AgentEnded");
     assert_eq!((&journal[0]["input"], &journal[0]["cost_micros"]), (&33.into(), &33_000_000.into()));
+}
+
+#[test]
+fn an_agent_with_another_model_is_priced_by_that_one() {
+    let dear = "prices: {input: 5000000, output: 0}\nturns: [{say: forty-two, usage: {input: 30}}]\n";
+    let mut set = world(HAS_HELP);
+    let model = Scripted::parse("dear.yaml", dear).unwrap_or_else(|error| panic!("{error}"));
+    set.models.0.insert(Some("dear".into()), Arc::new(model));
+    let ended = run(&set.make(), &HAS_HELP.replace("prompt: p}", "prompt: p, model: dear}"), "ask somebody");
+    assert_eq!((&ended.why, ended.cost_micros), (&Why::Done, Some(153_000_000)));
+    assert_eq!((ended.below.usage.input, ended.below.cost_micros), (30, Some(150_000_000)));
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub struct Agent {
     #[arg(long, value_name = "SESSION", help_heading = "Session")]
     pub fork: Option<String>,
     /// Answer what is asked of a person (repeatable, each used once, in their order): a text, or an object
-    /// `{"question": PIECE, "match": "exact" | "contains", "answer": TEXT, "consume": true | false}`. Permissions
+    /// `{"question": PIECE, "question_id": NAME, "match": "exact" | "contains", "answer": TEXT, "consume": true | false}`. Permissions
     /// are not answered so.
     #[arg(long = "answer", value_name = "TEXT", help_heading = "Questions")]
     pub answers: Vec<Ready>,

@@ -16,6 +16,9 @@ pub struct Ready {
     /// What the question says; without it any question is meant.
     #[serde(default)]
     question: Option<String>,
+    /// What its asker calls the question (`question_id`); without it any name, or none.
+    #[serde(default)]
+    question_id: Option<String>,
     /// How it is compared, without case.
     #[serde(default, rename = "match")]
     how: How,
@@ -45,12 +48,15 @@ impl FromStr for Ready {
         if written.trim_start().starts_with('{') {
             return serde_json::from_str(written).map_err(|error| error.to_string());
         }
-        Ok(Ready { question: None, how: How::Contains, answer: written.to_owned(), consume: true })
+        Ok(Ready { question: None, question_id: None, how: How::Contains, answer: written.to_owned(), consume: true })
     }
 }
 
 impl Ready {
     fn is_for(&self, inquiry: &Inquiry) -> bool {
+        if self.question_id.is_some() && self.question_id != inquiry.name {
+            return false;
+        }
         let said = inquiry.text.trim().to_lowercase();
         match (&self.question, self.how) {
             (None, _) => true,
@@ -129,6 +135,17 @@ mod tests {
         assert_eq!(queued.take(&name), Some(Replied::Wrote("Nika".into())));
         assert_eq!(queued.take(&name), Some(Replied::Wrote("anything".into())));
         assert_eq!(queued.take(&name), None);
+    }
+
+    #[test]
+    fn an_answer_may_be_for_a_question_by_its_name() {
+        let ready = [r#"{"question_id": "port", "answer": "9090"}"#, "anything"];
+        let ready = ready.iter().map(|text| text.parse().expect("an answer")).collect();
+        let queued = Queued::new(ready, Arc::new(Nobody));
+        let named = |name: Option<&str>| Inquiry { name: name.map(str::to_owned), ..inquiry(&[], true) };
+        assert_eq!(queued.take(&named(Some("host"))), Some(Replied::Wrote("anything".into())));
+        assert_eq!(queued.take(&named(None)), None, "the one that is left is for another");
+        assert_eq!(queued.take(&named(Some("port"))), Some(Replied::Wrote("9090".into())));
     }
 
     #[test]

@@ -56,10 +56,8 @@ fn work(args: args::Agent, session: &OnceCell<String>) -> Result<ExitCode, Failu
     let wanted = args.schema.as_deref().map(schema).transpose()?;
     let said = Said { provider: args.provider.as_deref(), model: args.model.as_deref() };
     let model = models::model(&world, said, &effective.models.configured)?;
-    if args.max_cost.is_some() && model.model().prices.is_none() {
-        let message = format!("--max-cost needs prices, and none are known for {}", model.model().id);
-        let hint = "say them in the configuration: `providers.NAME.prices: {input: …, output: …}`";
-        return Err(ToolError::new(code::BAD_ARGUMENTS, message).hint(hint).into());
+    if let Some(notice) = models::counted(&*model, &effective.budgets)? {
+        out::complain(&format!("notice: {notice}"));
     }
 
     let view = View::new(&world, args.output, wanted.is_some());
@@ -67,6 +65,10 @@ fn work(args: args::Agent, session: &OnceCell<String>) -> Result<ExitCode, Failu
     let built = Arc::new(compose::build(&world, &ground, effective, shape)?);
     let (talk, opened, _held) = open(&built, &world, &args)?;
     let _ = session.set(opened.session.id().to_owned());
+    if let (Some(limit), tokens @ 1..) = (built.effective.budgets.get(Budget::TotalCost), talk.unpriced_tokens()) {
+        let at = &limit.at;
+        out::complain(&format!("notice: {tokens} tokens of this session had no price, and do not count for {at}"));
+    }
     let opened = Arc::new(opened);
     let simple = args.simple || world.variable("NIKA_SIMPLE").is_some_and(|value| value != "0");
     let who = if simple { For::SimpleRun } else { For::Run };

@@ -313,7 +313,7 @@ pub(super) const KEYS: &[Row] = &[
     },
     Row {
         name: "providers",
-        doc: "What is said of single providers, known ones and one's own: `address` (the URL that requests are put below), `adapter` (how it speaks; openai-chat where nothing is said), `key_env` (the variable that holds the key), `model`, `context_tokens`, `max_output`, `prices` (US dollars for a million tokens), `effort`.",
+        doc: "What is said of single providers, known ones and one's own: `address` (the URL that requests are put below), `adapter` (how it speaks; openai-chat where nothing is said), `key_env` (the variable that holds the key), `model`, `context_tokens`, `max_output`, `prices` (US dollars for a million tokens, by the names of models: `input`, `output`, `cache_read`, `cache_write`), `effort`.",
         default: None,
         read: models::read,
         schema: models::schema,

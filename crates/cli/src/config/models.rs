@@ -8,7 +8,7 @@
 use std::fmt;
 
 use nika_agent::provider::choose::{Configured, Provided};
-use nika_agent::provider::{Adapter, Effort, Prices};
+use nika_agent::provider::{ANY, Adapter, Effort, PriceList, Prices};
 use serde_json::{Value, json};
 
 use super::change::Change;
@@ -131,10 +131,23 @@ fn said_of(name: &str, node: &Node) -> Reads {
     if fields.is_empty() {
         return Ok(vec![(node.spot, Some(name.to_owned()), change(row, "known by name".to_owned()))]);
     }
-    let one = |(key, value): &(Key, Node)| {
-        (value.spot, Some(format!("{name}.{}", key.name)), change(only(&row, &key.name), written(&value.kind)))
+    let one = |(key, value): &(Key, Node)| match &value.kind {
+        // The price of each model is a value of its own.
+        Kind::Map(models) if key.name == "prices" && !is_one_price(models) => {
+            let priced = |(model, value): &(Key, Node)| {
+                let prices = row.prices.of(&model.name).map(|of_it| PriceList::default().with(&model.name, of_it));
+                let said = Provided { prices: prices.unwrap_or_default(), ..Provided::default() };
+                (value.spot, Some(format!("{name}.prices.{}", model.name)), change(said, written(&value.kind)))
+            };
+            models.iter().map(priced).collect()
+        }
+        _ => vec![(
+            value.spot,
+            Some(format!("{name}.{}", key.name)),
+            change(only(&row, &key.name), written(&value.kind)),
+        )],
     };
-    Ok(fields.iter().map(one).collect())
+    Ok(fields.iter().flat_map(one).collect())
 }
 
 /// Of a row, one field.
@@ -192,7 +205,7 @@ fn provided(node: &Node) -> Result<Provided, Wrong> {
         max_output: some(field("max_output"), "a whole number of tokens from 1 to 10000000", |kind| {
             bound(kind, MAX_OUTPUT)
         })?,
-        prices: field("prices").map(prices).transpose()?,
+        prices: field("prices").map(price_list).transpose()?.unwrap_or_default(),
         effort: some(field("effort"), &format!("one of {efforts}"), |kind| Effort::named(&name(kind)?))?,
     })
 }
@@ -206,11 +219,36 @@ fn some<T>(node: Option<&Node>, wanted: &str, read: impl Fn(&Kind) -> Option<T>)
     read(&node.kind).map_or_else(|| expected(node, wanted), |value| Ok(Some(value)))
 }
 
-/// Prices by name; what a cache costs is the input's price where nothing is said.
+/// Prices by the names of models, or one for all of them.
+fn price_list(node: &Node) -> Result<PriceList, Wrong> {
+    let Kind::Map(entries) = &node.kind else { return expected(node, PRICE_LIST) };
+    if is_one_price(entries) {
+        return Ok(PriceList::of_all(prices(node)?));
+    }
+    let mut list = PriceList::default();
+    for (key, value) in entries {
+        let name = key.name.as_str();
+        let stem = name.strip_suffix(ANY).unwrap_or(name);
+        if name.is_empty() || stem.contains(ANY) || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            let spot = Node { kind: Kind::Text(name.to_owned()), spot: key.spot };
+            return expected(&spot, "a model's name, which may end with one `*`");
+        }
+        list = list.with(name, prices(value)?);
+    }
+    Ok(list)
+}
+
+const PRICE_LIST: &str = "prices of a million tokens in US dollars: {input: 3, output: 15}, or those by the names of \
+                          models";
+
+/// Whether a mapping is the prices themselves. A model may be called `input`: its price is a mapping again.
+fn is_one_price(entries: &[(Key, Node)]) -> bool {
+    entries.is_empty() || entries.iter().any(|(_, value)| !matches!(value.kind, Kind::Map(_)))
+}
+
+/// Prices; what a cache costs is what the input costs where nothing is said.
 fn prices(node: &Node) -> Result<Prices, Wrong> {
-    let Kind::Map(entries) = &node.kind else {
-        return expected(node, "prices of a million tokens in US dollars, such as {input: 3, output: 15}");
-    };
+    let Kind::Map(entries) = &node.kind else { return expected(node, PRICE_LIST) };
     if let Some((key, _)) = entries.iter().find(|(key, _)| !PRICES.contains(&key.name.as_str())) {
         return Err(Wrong::unknown(key, PRICES));
     }
@@ -233,6 +271,12 @@ fn prices(node: &Node) -> Result<Prices, Wrong> {
 
 pub(super) fn schema() -> Value {
     let price = json!({ "type": "number", "minimum": 0 });
+    let prices = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["input", "output"],
+        "properties": { "input": price, "output": price, "cache_read": price, "cache_write": price },
+    });
     json!({
         "type": "object",
         "additionalProperties": {
@@ -247,10 +291,10 @@ pub(super) fn schema() -> Value {
                 "max_output": { "type": "integer", "minimum": 1, "maximum": MAX_OUTPUT },
                 "effort": { "enum": Effort::names().collect::<Vec<_>>() },
                 "prices": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "required": ["input", "output"],
-                    "properties": { "input": price, "output": price, "cache_read": price, "cache_write": price },
+                    "anyOf": [
+                        prices,
+                        { "type": "object", "propertyNames": { "pattern": "^[^*\\s]*[*]?$" }, "additionalProperties": prices },
+                    ],
                 },
             },
         },

@@ -353,7 +353,7 @@ fn a_model_of_ones_own_is_configured() {
     assert_eq!((models.max_turns, models.max_depth, models.max_agents), (Some(9), 1, 8));
     let mine = &said.providers["mine"];
     assert_eq!(mine.address.as_deref(), Some("http://127.0.0.1:9/v1/"));
-    let prices = mine.prices.expect("prices");
+    let prices = mine.prices.of("any").expect("prices");
     assert_eq!(
         (prices.input, prices.output, prices.cache_read),
         (0.5, 2.0, 0.5),
@@ -367,12 +367,28 @@ fn what_a_nearer_layer_says_of_a_provider_leaves_the_rest_as_it_is() {
     let now = world().user(user).line(|line| line.set.push("providers.anthropic.effort=high".into())).load();
     let row = &now.models.configured.providers["anthropic"];
     assert_eq!(row.address.as_deref(), Some("http://proxy:9/"), "requests go where they went");
-    assert_eq!(row.prices.map(|prices| prices.output), Some(15.0));
+    assert_eq!(row.prices.of("claude-sonnet-4-6").map(|prices| prices.output), Some(15.0));
     assert_eq!(row.effort, nika_agent::provider::Effort::named("high"));
     let shown = |key: &str| now.shown.iter().find(|row| row.key == key).map(|row| row.value.clone());
     assert_eq!(shown("providers.anthropic.address").as_deref(), Some("http://proxy:9/"));
     assert_eq!(shown("providers.anthropic.effort").as_deref(), Some("high"));
     assert_eq!(shown("providers.anthropic.prices").as_deref(), Some("{input: 3, output: 15}"));
+}
+
+#[test]
+fn each_model_has_a_price_of_its_own_and_a_nearer_layer_leaves_the_others() {
+    let user = "providers:\n  openai:\n    prices:\n      gpt-5: {input: 1.25, output: 10, cache_read: 0.125}\n      \
+                gpt-5-*: {input: 2, output: 20}\n      \"*\": {input: 99, output: 99}\n";
+    let nearer = "providers.openai.prices={gpt-5-*: {input: 3, output: 30}, input: {input: 7, output: 7}}";
+    let now = world().user(user).line(|line| line.set.push(nearer.into())).load();
+    let list = &now.models.configured.providers["openai"].prices;
+    let of = |model: &str| list.of(model).map(|prices| (prices.input, prices.cache_read, prices.output));
+    assert_eq!(of("gpt-5"), Some((1.25, 0.125, 10.0)));
+    assert_eq!(of("gpt-5-mini"), Some((3.0, 3.0, 30.0)));
+    assert_eq!(of("input"), Some((7.0, 7.0, 7.0)), "a model may be called so");
+    assert_eq!(of("o9"), Some((99.0, 99.0, 99.0)));
+    let shown = |key: &str| now.shown.iter().find(|row| row.key == key).map(|row| row.value.clone());
+    assert_eq!(shown("providers.openai.prices.gpt-5-*").as_deref(), Some("{input: 3, output: 30}"));
 }
 
 #[test]
@@ -398,6 +414,11 @@ fn a_provider_that_cannot_be_read_is_named_with_its_place() {
         ("providers: {mine: {address: \"ftp://x/\"}}\n", "begins with http://"),
         ("providers: {mine: {address: \"http://x/\", keys: a}}\n", "unknown key `keys`"),
         ("providers: {mine: {address: \"http://x/\", prices: {input: 1}}}\n", "prices with input and output"),
+        ("providers: {mine: {prices: {big: {input: 1}}}}\n", "prices with input and output"),
+        ("providers: {mine: {prices: {input: 1, ouput: 1}}}\n", "did you mean output"),
+        ("providers: {mine: {prices: {input: 1, output: -1}}}\n", "US dollars for a million tokens"),
+        ("providers: {mine: {prices: {b*g: {input: 1, output: 1}}}}\n", "end with one `*`"),
+        ("providers: {mine: {prices: dear}}\n", "by the names of models"),
         ("agent: {max_turns: 0}\n", "a whole number from 1 to 10000"),
         ("agent: {model: \"two words\"}\n", "a model's name"),
     ] {

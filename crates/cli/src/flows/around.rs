@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nika_agent::provider::choose::{Configured, PROVIDERS, SCRIPTED};
+use nika_agent::provider::choose::{self, Configured, PROVIDERS, SCRIPTED, Said};
 use nika_contract::text::near_names;
 use nika_contract::{AnyTool, Scene, SessionState, ToolError, code};
 use nika_flow::MAX_BYTES;
@@ -219,12 +219,8 @@ impl Surroundings for Around {
     }
 
     fn prices(&self, provider: Option<&str>, model: Option<&str>) -> Option<Prices> {
-        let configured = &self.models.configured;
-        let provider = provider.or(configured.provider.as_deref())?;
-        let row = configured.providers.get(provider)?;
-        // A price is of the provider's configured model; another one may cost anything.
-        let of_this_model = model.is_none_or(|model| row.model.as_deref().is_none_or(|known| known == model));
-        let prices = row.prices.filter(|_| of_this_model)?;
+        let is_set = |name: &str| self.world.variable(name).is_some();
+        let prices = choose::prices(Said { provider, model }, &self.models.configured, &is_set)?;
         Some(Prices { input: prices.input.max(prices.cache_write), output: prices.output })
     }
 

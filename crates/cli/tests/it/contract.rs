@@ -14,9 +14,29 @@ const DIALECTS: &[(&str, &str)] = &[("nika", ""), ("claude", "claude"), ("claw",
 const MORE: &[(&str, &[&str], &str)] = &[
     (
         "agent",
-        &["mode", "max_turns", "allow_write", "allow_shell", "schema"],
-        "what bounds an agent, and the object that it answers with",
+        &["mode", "max_turns", "allow_write", "allow_shell", "schema", "include_parent_context", "resume_session_id"],
+        "what bounds an agent, what it knows, and the object that it answers with",
     ),
+    (
+        "agent",
+        &["subtasks", "strategy", "continue_on_error", "max_failures"],
+        "Claw Agent's form for several agents, beside `delegate_agent`",
+    ),
+    (
+        "delegate_agent",
+        &[
+            "description",
+            "prompt",
+            "max_turns",
+            "allow_write",
+            "allow_shell",
+            "include_parent_context",
+            "resume_session_id",
+        ],
+        "what is said of all sub-tasks at once",
+    ),
+    ("ask_user_question", &["question_id"], "the question's name, for answers given beforehand"),
+    ("task_create", &["task_id"], "the number that the row is to have"),
     ("mcp_auth", &["via", "again"], "further hosts of a login, and a login anew"),
     (
         "run_task_packet",
@@ -33,6 +53,7 @@ const OWN: &[(&str, &str, &str, &str)] = &[
     ("claw-agent", "mcp_list_tools", "limit", "max_tools"),
     ("claw-agent", "task_list", "limit", "max_tasks"),
     ("claw-agent", "task_next", "limit", "max_tasks"),
+    ("claw-agent", "workflow_list", "limit", "max_workflows"),
 ];
 
 #[test]
@@ -66,7 +87,8 @@ fn names_and_parameters_are_the_contracts_in_every_dialect() {
                 .collect();
             let schema = &tool["input_schema"];
             let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
-            let more = MORE.iter().find(|(tool, ..)| *tool == canonical).map_or(&[][..], |row| row.1);
+            let more: Vec<&str> =
+                MORE.iter().filter(|(tool, ..)| *tool == canonical).flat_map(|row| row.1).copied().collect();
             let has: BTreeSet<(String, bool)> = schema["properties"]
                 .as_object()
                 .into_iter()

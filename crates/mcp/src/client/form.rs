@@ -94,6 +94,7 @@ pub(crate) fn fields(server: &str, tool: &str, params: &Value) -> Result<Vec<Fie
     let inquiry = |text: String, options: Vec<String>, free_text: bool| Inquiry {
         id: format!("{server}/{tool}/{text}"),
         tool: tool.to_owned(),
+        name: None,
         header: Some(format!("The MCP server '{server}' asks")),
         text,
         options: options.into_iter().map(|label| Offer { label, description: None }).collect(),

@@ -118,6 +118,7 @@ impl Backend for Scene {
                         let inquiry = Inquiry {
                             id: format!("i-{text}"),
                             tool: "inquire".into(),
+                            name: None,
                             header: Some("Port".into()),
                             text: format!("Which {text}?"),
                             options: vec![offer("left"), offer("right")],

@@ -63,14 +63,35 @@ impl Db {
     }
 }
 
+/// The farthest that a name may be from those that were given: counting goes on behind it, and it ends somewhere.
+const FARTHEST: i64 = 10_000;
+
+/// Refuses a name that was given before, also to a row that is gone, and one that is far from all others.
+fn free_name(tx: &Transaction<'_>, id: TaskId) -> Result<(), TaskError> {
+    let last: Option<i64> =
+        tx.query_row("SELECT seq FROM sqlite_sequence WHERE name = 'task'", [], |row| row.get(0)).optional()?;
+    let last = last.unwrap_or(0);
+    let why = match id.0 {
+        given if given <= last => format!("names are given once, and t{last} was the last; leave it out"),
+        far if far > last + FARTHEST => {
+            format!("the next is t{}, and at most t{} may be asked for", last + 1, last + FARTHEST)
+        }
+        _ => return Ok(()),
+    };
+    Err(TaskError::Name { id, why })
+}
+
 /// Makes a row within a transaction.
 pub(crate) fn add(tx: &Transaction<'_>, new: &NewTask, now_ms: u64) -> Result<Changed, TaskError> {
     let title = title_of(&new.title)?;
     let priority = new.priority.unwrap_or(Priority::Normal);
+    if let Some(id) = new.id {
+        free_name(tx, id)?;
+    }
     tx.execute(
-        "INSERT INTO task (title, status, priority, metadata, notes, plan, created_ms, updated_ms, version)
-         VALUES (?1, 'pending', ?2, '{}', '[]', ?3, ?4, ?4, 1)",
-        params![title, priority as i64, new.plan, stamp(now_ms)],
+        "INSERT INTO task (id, title, status, priority, metadata, notes, plan, created_ms, updated_ms, version)
+         VALUES (?5, ?1, 'pending', ?2, '{}', '[]', ?3, ?4, ?4, 1)",
+        params![title, priority as i64, new.plan, stamp(now_ms), new.id.map(|id| id.0)],
     )?;
     let id = TaskId(tx.last_insert_rowid());
     let change = Change {

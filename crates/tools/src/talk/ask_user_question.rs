@@ -18,6 +18,8 @@ pub struct Params {
     pub options: Option<Vec<Choice>>,
     /// A few words above the question.
     pub header: Option<String>,
+    /// What to call it: an answer that was given beforehand may be for it by this name.
+    pub question_id: Option<String>,
     /// Whether an answer in their own words will do. Default true.
     #[serde(default, deserialize_with = "lenient::switch")]
     pub allow_free_text: Option<bool>,
@@ -62,8 +64,9 @@ impl Tool for AskUserQuestion {
         inquiry(params).map(Some)
     }
 
-    async fn run(&self, _: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        Ok(Output::text(answer(cx.reply)))
+    async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
+        let output = Output::text(answer(cx.reply));
+        Ok(params.question_id.into_iter().fold(output, |output, name| output.with_fact("question", name)))
     }
 }
 
@@ -99,7 +102,9 @@ fn inquiry(params: &Params) -> Result<Inquiry, ToolError> {
         }
     }
     let header = params.header.clone().filter(|text| !text.trim().is_empty());
-    Ok(Inquiry { id: String::new(), tool: String::new(), header, text: params.question.clone(), options, free_text })
+    let name = params.question_id.clone().filter(|name| !name.trim().is_empty());
+    let text = params.question.clone();
+    Ok(Inquiry { id: String::new(), tool: String::new(), name, header, text, options, free_text })
 }
 
 fn answer(reply: Option<&Replied>) -> String {

@@ -58,6 +58,7 @@ impl Tool for ExitPlanMode {
         Ok(Some(Inquiry {
             id: String::new(),
             tool: String::new(),
+            name: None,
             header: Some("Plan".to_owned()),
             text: format!("{}\n\nCarry out this plan?", plan.unwrap_or("The plan stands in the conversation.")),
             options: vec![

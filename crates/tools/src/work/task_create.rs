@@ -38,6 +38,10 @@ pub struct Params {
     #[serde(default, deserialize_with = "words::ids")]
     #[schemars(with = "Vec<String>")]
     pub blocked_by: Vec<TaskId>,
+    /// The id that it is to have, one that no task has had: `t40`. Default: the next.
+    #[serde(default, deserialize_with = "words::some_id")]
+    #[schemars(with = "Option<String>")]
+    pub task_id: Option<TaskId>,
     /// Anything to keep with it.
     pub metadata: Option<Map<String, Value>>,
 }
@@ -103,6 +107,7 @@ impl Tool for TaskCreate {
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let new = NewTask {
+            id: params.task_id,
             title: title(&params).unwrap_or_default(),
             description: params.description.clone(),
             status: params.status.map(Into::into),

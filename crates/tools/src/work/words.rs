@@ -95,6 +95,22 @@ pub(super) fn id<'de, D: Deserializer<'de>>(input: D) -> Result<TaskId, D::Error
     }
 }
 
+/// The id of a task to be made. Numbers alone: rows are counted, and what people call one is its title.
+pub(super) fn some_id<'de, D: Deserializer<'de>>(input: D) -> Result<Option<TaskId>, D::Error> {
+    let text = match Value::deserialize(input)? {
+        Value::Null => return Ok(None),
+        Value::String(text) => text,
+        Value::Number(number) => number.to_string(),
+        _ => return Err(D::Error::custom("takes a task id such as t40")),
+    };
+    let plain = text.trim();
+    // `task_7`, as programs count them that write the whole word.
+    let digits = plain.strip_prefix("task").map_or(plain, |rest| rest.trim_start_matches(['_', '-']));
+    digits.parse().map(Some).map_err(|_| {
+        D::Error::custom(format!("'{text}' is no task id; one looks like t40, and a name belongs into `title`"))
+    })
+}
+
 /// Several task ids: a list, one alone, or a text with commas.
 pub(super) fn ids<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<TaskId>, D::Error> {
     let texts = texts(input)?;

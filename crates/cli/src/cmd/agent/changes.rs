@@ -1,5 +1,5 @@
 //! What a call changed, in the few lines that a person reads in passing: the change itself where it is small, the
-//! files with their counts where a build has left a hundred of them.
+//! files with their counts where there are several, one line for a folder in which a build has left a hundred of them.
 
 /// Lines of a change that are shown whole.
 const LINES: usize = 24;
@@ -13,6 +13,26 @@ struct File<'a> {
     lines: Vec<&'a str>,
     added: usize,
     removed: usize,
+    /// What no line can show.
+    binary: bool,
+}
+
+impl File<'_> {
+    /// The folder below the root that it lies in, or its own name.
+    fn top(&self) -> &str {
+        self.name.split('/').next().unwrap_or(self.name)
+    }
+
+    fn line(&self) -> String {
+        match self.binary {
+            true => format!("{}  binary\n", self.name),
+            false => format!("{}  {}\n", self.name, counts(self.added, self.removed)),
+        }
+    }
+}
+
+fn counts(added: usize, removed: usize) -> String {
+    format!("+{added} −{removed}")
 }
 
 /// A diff, short.
@@ -29,13 +49,56 @@ pub fn shown(diff: &str) -> String {
         }
         return out;
     }
-    for file in files.iter().take(FILES) {
-        out.push_str(&format!("{}  +{} −{}\n", file.name, file.added, file.removed));
+    let folded = folded(&files);
+    let mut said: Vec<String> = Vec::new();
+    let mut unsaid = 0;
+    let mut told: Vec<&str> = Vec::new();
+    for file in &files {
+        let top = file.top();
+        let is_folded = folded.contains(&top);
+        if is_folded && told.contains(&top) {
+            continue;
+        }
+        let of_it = || files.iter().filter(|other| other.top() == top);
+        if said.len() >= FILES {
+            unsaid += if is_folded { of_it().count() } else { 1 };
+        } else if is_folded {
+            let sum = |count: fn(&File<'_>) -> usize| of_it().map(count).sum::<usize>();
+            let (added, removed) = (sum(|file| file.added), sum(|file| file.removed));
+            let counts = if added + removed == 0 { String::new() } else { format!("  {}", counts(added, removed)) };
+            said.push(format!("{top}/  {} files{counts}\n", of_it().count()));
+        } else {
+            said.push(file.line());
+        }
+        told.push(top);
     }
-    if files.len() > FILES {
-        out.push_str(&format!("… {} files more\n", files.len() - FILES));
+    out.extend(said);
+    if unsaid > 0 {
+        out.push_str(&format!("… {unsaid} files more\n"));
     }
     out
+}
+
+/// The folders that get one line: the fullest first, and no more than it takes for all to be said.
+fn folded<'a>(files: &'a [File<'a>]) -> Vec<&'a str> {
+    let mut sizes: Vec<(&str, usize)> = Vec::new();
+    for file in files {
+        match sizes.iter_mut().find(|(top, _)| *top == file.top()) {
+            Some((_, size)) => *size += 1,
+            None => sizes.push((file.top(), 1)),
+        }
+    }
+    sizes.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
+    let mut lines = files.len();
+    let mut folded = Vec::new();
+    for (top, size) in sizes.into_iter().filter(|(_, size)| *size > 1) {
+        if lines <= FILES {
+            break;
+        }
+        lines -= size - 1;
+        folded.push(top);
+    }
+    folded
 }
 
 /// The files of a unified diff, in its order.
@@ -53,7 +116,8 @@ fn files(diff: &str) -> Vec<File<'_>> {
         } else if let Some(binary) = line.strip_prefix("Binary files ") {
             let name =
                 binary.split_once(" and ").map_or(binary, |(_, rest)| rest.split(" differ").next().unwrap_or(rest));
-            files.push(File { name: name.split_once('/').map_or(name, |(_, name)| name), ..File::default() });
+            let name = name.split_once('/').map_or(name, |(_, name)| name);
+            files.push(File { name, binary: true, ..File::default() });
         } else if let (Some(file), Some((added, removed, _))) = (files.last_mut(), counts) {
             file.added = added + usize::from(line.starts_with('+'));
             file.removed = removed + usize::from(line.starts_with('-'));
@@ -82,8 +146,17 @@ mod tests {
         diff.push_str("Binary files /dev/null and b/bin differ (0 → 30 bytes)\n");
         diff.push_str(&(0..10).map(one).collect::<String>());
         let shown = shown(&diff);
-        assert!(shown.starts_with("gone  +0 −1\nbin  +0 −0\ntarget/0  +2 −0\n"), "{shown}");
-        assert!(shown.ends_with("… 6 files more\n"), "{shown}");
+        assert_eq!(shown, "gone  +0 −1\nbin  binary\ntarget/  10 files  +20 −0\n");
         assert_eq!(super::shown(""), "");
+    }
+
+    #[test]
+    fn the_fullest_folders_are_told_in_a_line_and_the_others_file_by_file() {
+        let one = |name: &str| format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+one\n");
+        let names = ["src/a.rs", "target/a", "target/b", "src/b.rs", "target/c", "target/d", "target/e"];
+        let shown = shown(&names.map(one).concat());
+        assert_eq!(shown, "src/a.rs  +1 −0\ntarget/  5 files  +5 −0\nsrc/b.rs  +1 −0\n");
+        let apart: String = (0..9).map(|n| one(&format!("{n}"))).collect();
+        assert!(super::shown(&apart).ends_with("5  +1 −0\n… 3 files more\n"), "{}", super::shown(&apart));
     }
 }

@@ -50,6 +50,9 @@ const TELLING: [&str; 12] = [
     "message",
 ];
 
+/// Tools that start agents and wait for them.
+const STARTERS: [&str; 3] = ["agent", "delegate_agent", "run_task_packet"];
+
 /// The view.
 #[derive(Debug)]
 pub struct Live {
@@ -93,6 +96,8 @@ struct Running {
     whose: String,
     origin: String,
     about: String,
+    /// Whether it starts agents, and waits for them.
+    starts: bool,
     /// How far it says that it is.
     goes: String,
     since: Instant,
@@ -114,9 +119,12 @@ impl State {
 
     /// What goes on at this moment, with when it began: the calls that run, else what the model does.
     fn now(&self) -> Option<(String, Instant)> {
-        let Some(oldest) = self.running.first() else { return self.doing.clone() };
-        let one = |call: &Running| format!("{}{}", call.about, call.goes);
-        let all: Vec<String> = self.running.iter().map(one).collect();
+        // While an agent's own calls run, the call that started it says nothing more.
+        let below = self.running.iter().any(|call| !call.whose.is_empty());
+        let running: Vec<&Running> = self.running.iter().filter(|call| !(below && call.starts)).collect();
+        let Some(oldest) = running.first() else { return self.doing.clone() };
+        let one = |call: &&Running| format!("{}{}", call.about, call.goes);
+        let all: Vec<String> = running.iter().map(one).collect();
         Some((all.join("  ·  "), oldest.since))
     }
 
@@ -238,15 +246,20 @@ impl Screen {
                     whose: whose.to_owned(),
                     origin: (*origin).to_owned(),
                     about: format!("{who}{}", about(tool, arguments)),
+                    starts: STARTERS.contains(tool),
                     goes: String::new(),
                     since: Instant::now(),
                 });
             }
             Happening::CallGoes { origin, done, total, what } => {
-                let of = total.map(|total| format!(" of {total}")).unwrap_or_default();
                 let is_it = |call: &&mut Running| call.whose == whose && call.origin == *origin;
                 if let Some(call) = state.running.iter_mut().find(is_it) {
-                    call.goes = format!(": {what} ({done}{of})");
+                    call.goes = match total {
+                        Some(total) => format!(": {what} ({done} of {total})"),
+                        // *turn 3* says how far it is.
+                        None if what.ends_with(&format!(" {done}")) => format!(": {what}"),
+                        None => format!(": {what} ({done})"),
+                    };
                 }
             }
             Happening::CallEnded { origin, tool, result, took_ms, .. } => {
@@ -288,7 +301,7 @@ impl Screen {
     fn ended(&self, about: &str, result: &Result<Output, ToolError>, took_ms: u64) -> String {
         let (mark, why) = match result {
             Ok(output) if output.failed.is_none() => (self.painted("32", "●"), String::new()),
-            Ok(_) => (self.painted("33", "●"), String::new()),
+            Ok(output) => (self.painted("33", "●"), self.painted("33", &failing(output))),
             Err(error) => {
                 let said = text::preview(&format!("{} {}", error.code, error.message), 160);
                 (self.painted("31", "●"), format!("\n  {}", self.painted("31", &said)))
@@ -369,6 +382,15 @@ impl Screen {
     }
 }
 
+/// Why what was answered is no success, in a word: a command's exit code, else the code.
+fn failing(output: &Output) -> String {
+    let exit = output.facts.iter().find(|(name, _)| *name == "exit_code").and_then(|(_, value)| value.as_i64());
+    match (exit, output.failed) {
+        (Some(exit), _) => format!(" · exit {exit}"),
+        (None, code) => code.map(|code| format!(" · {code}")).unwrap_or_default(),
+    }
+}
+
 /// A call in a line: the tool, and the argument that says most.
 fn about(tool: &str, arguments: &Map<String, Value>) -> String {
     let telling = TELLING.iter().find_map(|name| arguments.get(*name).and_then(Value::as_str));
@@ -446,6 +468,10 @@ mod tests {
             took_ms: 1,
         };
         let now = || screen.state().now().map(|(now, _)| now);
+        let starts = Happening::CallBegan { origin: "2.0", tool: "agent", arguments: &docs };
+        screen.saw(&starts, "", "");
+        screen.saw(&Happening::CallGoes { origin: "2.0", done: 3, total: None, what: "explore: turn 3" }, "", "");
+        assert_eq!(now().as_deref(), Some("agent docs: explore: turn 3"));
         screen.saw(&began(&src), "", "");
         of("s.a1", &began(&docs));
         of("s.a2", &began(&tests));
@@ -455,7 +481,7 @@ mod tests {
         assert_eq!(now().as_deref(), Some("glob src  ·  explore.a2 › glob tests: walking (2)"));
         screen.saw(&ended, "", "");
         of("s.a2", &ended);
-        assert_eq!(now(), None);
+        assert_eq!(now().as_deref(), Some("agent docs: explore: turn 3"), "it waits while they think");
     }
 
     #[test]
@@ -478,6 +504,10 @@ mod tests {
         let diff = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n".to_owned();
         let line = screen.ended("edit a", &Ok(Output { diff: Some(diff), ..Output::default() }), 3);
         assert_eq!(line, "● edit a  3 ms\n│ @@ -1 +1 @@\n│ -x\n│ +y");
+        let failed = Output { failed: Some(nika_contract::code::COMMAND_FAILED), ..Output::default() };
+        let line = screen.ended("bash cargo test", &Ok(failed.clone().with_fact("exit_code", 101)), 40);
+        assert_eq!(line, "● bash cargo test  40 ms · exit 101");
+        assert!(screen.ended("bash x", &Ok(failed), 40).ends_with(" · NIKA-400"), "one that no exit code tells of");
         let refused = ToolError::new(nika_contract::code::PERMISSION_DENIED, "not in this mode");
         assert!(screen.ended("edit a", &Err(refused), 0).contains("NIKA-205 not in this mode"));
     }

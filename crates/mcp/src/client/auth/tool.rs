@@ -167,6 +167,7 @@ impl Visit for Page {
             let inquiry = Inquiry {
                 id: format!("mcp_auth/{}", invitation.server),
                 tool: "mcp_auth".into(),
+                name: None,
                 header: Some(format!("The MCP server '{}' wants a login", invitation.server)),
                 text: format!(
                     "Open this page of {} in a browser on this machine and log in:\n\n{}\n\nIf the browser is on another \
