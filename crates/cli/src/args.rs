@@ -53,7 +53,8 @@ See and take back what was done:
   nika undo
 
 Exit codes: 0 done; 1 the tool failed; 2 wrong usage, arguments or configuration; 3 refused by
-mode, rule, hook, budget or boundary (NIKA-102, -106, -107, -204, -205); 130 interrupted.
+mode, rule, hook, budget or boundary (NIKA-102, -106, -107, -204, -205), or a bound of a run;
+127 a confined program could not be started (NIKA-911); 130 interrupted.
 `nika explain CODE` says more.
 
 Environment: NIKA_STATE_DIR moves the journal and undo store (default $XDG_STATE_HOME/nika or
@@ -204,7 +205,8 @@ pub enum Format {
 /// The exit codes, for pages that are about calls.
 const EXITS: &str = "\
 Exit codes: 0 done; 1 the tool failed; 2 wrong usage, arguments or configuration; 3 refused by
-mode, rule, hook, budget or boundary (NIKA-102, -106, -107, -204, -205); 130 interrupted.";
+mode, rule, hook, budget or boundary (NIKA-102, -106, -107, -204, -205), or a bound of a run;
+127 a confined program could not be started (NIKA-911); 130 interrupted.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXITS)]

@@ -218,6 +218,9 @@ trait FirstMax: Iterator + Sized {
 }
 impl<I: Iterator> FirstMax for I {}
 
+/// Texts of fewer bytes are compared by pairs of bytes.
+const SHORT: usize = 24;
+
 /// Starts of up to three stretches, as long as the sought text, that share most four-byte
 /// sequences with it.
 fn windows(hay: &[u8], sought: &[u8]) -> Vec<usize> {
@@ -226,7 +229,8 @@ fn windows(hay: &[u8], sought: &[u8]) -> Vec<usize> {
         let word = gram.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte));
         (word.wrapping_mul(0x9e37_79b1) >> (32 - BITS)) as usize
     };
-    let width = sought.len().min(4);
+    // In a short text four would leave none where one character differs.
+    let width = sought.len().min(if sought.len() < SHORT { 2 } else { 4 });
     let mut known = vec![false; 1 << BITS];
     for gram in sought.windows(width) {
         known[slot(gram)] = true;

@@ -259,7 +259,8 @@ impl Permits {
                         crate::ExecKind::WritesInside => Act::ExecInside,
                         _ => Act::ExecOpaque,
                     },
-                    (Subject::Tool(_), _) => Act::Spawn,
+                    (Subject::Tool(_), _) if STARTERS.iter().any(|tool| rule.names_tool(tool)) => Act::Spawn,
+                    // What any other tool does is stated by lines of its own.
                     _ => return false,
                 },
                 _ => return false,
@@ -269,6 +270,19 @@ impl Permits {
         self.lines.iter().filter(asks).map(|stated| stated.line.clone()).collect()
     }
 }
+
+/// Tools that start or end what outlives their call, of which no other line speaks: [`Act::Spawn`] and
+/// [`Act::Control`], which stand alike in every mode.
+const STARTERS: &[&str] = &[
+    "agent",
+    "delegate_agent",
+    "run_task_packet",
+    "task_cancel",
+    "task_create",
+    "task_stop",
+    "task_update",
+    "workflow_run",
+];
 
 /// Whether a foreign rule names the tool by its name in the pool. `mcp__SERVER` is all that the server has.
 fn foreign_name(rule: &Rule, tool: &str) -> bool {
@@ -463,6 +477,21 @@ mod tests {
             Exec { commands: vec![vec!["rm".into(), "x".into()]], kind: ExecKind::Destructive, why: String::new() };
         assert_eq!(judge("exec", Effect::Exec(rm)), Decision::Floor, "destructive commands are asked each time");
         assert!(some.grants(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_tool_is_asked_about_only_where_it_starts_or_ends_what_outlives_it() {
+        let some = permits(&[(T, "grep"), (T, "write"), (T, "agent"), (T, "task_stop"), (W, "out/**")]);
+        let beyond = |mode: Mode| {
+            let lines = some.beyond(&mode.into(), &|_| ExecKind::ReadOnly);
+            lines.into_iter().map(|line| line.text).collect::<Vec<_>>()
+        };
+        assert_eq!(beyond(Mode::Ask), ["agent", "task_stop", "out/**"]);
+        assert_eq!(beyond(Mode::AcceptEdits), ["agent", "task_stop"]);
+        assert!(beyond(Mode::Workspace).is_empty());
+        for mode in Mode::ALL {
+            assert_eq!(Act::Spawn.under(&mode.into()), Act::Control.under(&mode.into()), "one stands for both");
+        }
     }
 
     #[test]

@@ -253,9 +253,31 @@ impl Verdict {
             _ => "needs a person's yes and nobody can be asked here",
         };
         let message = format!("{} ({}) {verb}, by {}", reason.effect, reason.act, reason.source);
-        let hint =
-            (!reason.remedy.is_empty()).then(|| format!("it would be allowed by {}", reason.remedy.join(", or ")));
-        Refusal { decision, message, hint }
+        Refusal { decision, message, hint: self.remedy().map(|ways| format!("it would be allowed {ways}")) }
+    }
+
+    /// What would let the call through, as it follows *it would be allowed*: for each effect that is in the way, where
+    /// they need other things.
+    pub fn remedy(&self) -> Option<String> {
+        let ways = |reason: &Reason| reason.remedy.join(", or ");
+        let mut each: Vec<(&str, String)> = Vec::new();
+        for reason in self.reasons.iter().filter(|reason| reason.decision > Decision::Allow) {
+            if reason.remedy.is_empty() {
+                // Nothing lets that through.
+                return None;
+            }
+            if each.iter().all(|(_, known)| *known != ways(reason)) {
+                each.push((&reason.effect, ways(reason)));
+            }
+        }
+        match each.as_slice() {
+            [] => None,
+            [(_, one)] => Some(format!("by {one}")),
+            several => {
+                let each: Vec<String> = several.iter().map(|(effect, ways)| format!("{effect} by {ways}")).collect();
+                Some(format!("with all of these: {}", each.join("; ")))
+            }
+        }
     }
 }
 

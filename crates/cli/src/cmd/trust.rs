@@ -7,7 +7,7 @@ use crate::ask::{Confirmed, confirmed};
 use crate::compose::Ground;
 use crate::failure::Failure;
 use crate::out;
-use crate::trust;
+use crate::trust::{self, Trust};
 use crate::world::World;
 
 pub fn run(args: &args::Trust) -> Result<(), Failure> {
@@ -22,6 +22,10 @@ pub fn run(args: &args::Trust) -> Result<(), Failure> {
         // Through the configuration: a `trusted: false` there has a say as well.
         let effective = ground.configure(&world, &Standing::default())?;
         return Ok(out::line(&effective.trusted.describe())?);
+    }
+    if let Trust::Refused { at } = ground.configure(&world, &Standing::default())?.trusted {
+        let message = format!("{at} says `trusted: false`, which wins over any trust; nothing was trusted");
+        return Err(ToolError::new(code::PERMISSION_DENIED, message).hint("take that line out first").into());
     }
     let brought = trust::brought(root)?;
     if brought.is_empty() {

@@ -170,7 +170,7 @@ fn a_call_lists_workflows_and_what_they_take() {
     assert_eq!(
         rows[0]["inputs"][0],
         json!({
-            "name": "word", "type": "string", "required": true, "default": null, "description": "What to look for",
+            "name": "word", "type": "string", "required": true, "description": "What to look for",
         })
     );
     world.run(&["call", "workflow_list", "query=LINES count"]).exits(0).says("count-words (word!). Counts the lines");

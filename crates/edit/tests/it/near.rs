@@ -54,6 +54,17 @@ fn the_message_shows_blanks_and_the_first_difference() {
 }
 
 #[test]
+fn one_wrong_letter_of_a_short_text_is_found() {
+    for (file, old, text) in [
+        ("    let b = 7;\n    let a = 1;\n", "    let c = 1;", "    let a = 1;"),
+        ("x = 10\ny = 20\n", "y = 30", "y = 20"),
+    ] {
+        let near = miss(file, old).nearest.unwrap_or_else(|| panic!("{old:?}"));
+        assert_eq!((near.kind, near.text.as_str()), (Kind::Text, text), "{old:?}");
+    }
+}
+
+#[test]
 fn nothing_near_says_so() {
     let far = miss(FILE, "SELECT * FROM accounts WHERE balance > 10000");
     assert_eq!(far.nearest, None);

@@ -51,7 +51,7 @@ pub fn gather(
     match wrong.as_slice() {
         [] => Ok(inputs),
         wrong => Err(ToolError::new(code::RUN_INPUT, format!("inputs of `{}`: {}", flow.name, wrong.join("; ")))
-            .hint("nika run FILE NAME=VALUE, or --input-file with a JSON object")),
+            .hint("nika run FILE NAME=VALUE, or --input-file with a JSON object; `arguments` of workflow_run")),
     }
 }
 

@@ -383,7 +383,8 @@ fn may_handle(permit: &Permit) -> bool {
 fn first_report(link: &OwnedFd, lines: &mut Lines) -> io::Result<Report> {
     let until = Instant::now() + START_WITHIN;
     loop {
-        if let Some(report) = lines.next() {
+        // The proxy tells of a host as soon as the program reaches for it, which may be before its start is told.
+        if let Some(report) = lines.first(|report| !matches!(report, Report::Reached(_))) {
             return Ok(report);
         }
         let left = until.saturating_duration_since(Instant::now());

@@ -230,6 +230,22 @@ impl Lines {
         }
     }
 
+    /// The first whole line that is wanted; those before it stay, to be read after it.
+    pub(crate) fn first<T: DeserializeOwned>(&mut self, wanted: impl Fn(&T) -> bool) -> Option<T> {
+        let mut at = 0;
+        while let Some(length) = self.0.get(at..)?.iter().position(|byte| *byte == b'\n') {
+            let end = at + length;
+            match serde_json::from_slice(self.0.get(at..end)?) {
+                Ok(meant) if wanted(&meant) => {
+                    self.0.drain(at..=end);
+                    return Some(meant);
+                }
+                _ => at = end + 1,
+            }
+        }
+        None
+    }
+
     /// The next whole line that means something.
     pub(crate) fn next<T: DeserializeOwned>(&mut self) -> Option<T> {
         loop {
@@ -257,5 +273,19 @@ impl Write for Stream<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_wanted_is_found_behind_others_and_leaves_them_to_be_read() {
+        let mut lines = Lines(b"1\nnothing\n2\n3\n4".to_vec());
+        assert_eq!(lines.first(|number: &u32| *number == 9), None);
+        assert_eq!(lines.first(|number: &u32| *number > 1), Some(2));
+        assert_eq!(lines.first(|number: &u32| *number == 4), None, "it is no whole line yet");
+        assert_eq!((lines.next::<u32>(), lines.next::<u32>(), lines.next::<u32>()), (Some(1), Some(3), None));
     }
 }

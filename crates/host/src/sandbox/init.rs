@@ -356,8 +356,16 @@ fn command(profile: &Profile, target: &Prepared, kind: Kind) -> Result<Infallibl
             last = error;
         }
     }
-    let name = target.programs.last().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Err(own(&name, last))
+    match target.programs.as_slice() {
+        [one] => Err(own(&one.to_string_lossy(), last)),
+        // Looked for in several places, no single one of them is what is missing.
+        _ => {
+            let name = target.argv.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let missing = last.raw_os_error() == Some(libc::ENOENT);
+            let what = if missing { format!("{name}, on the PATH that the sandbox has") } else { name };
+            Err(own(&what, last))
+        }
+    }
 }
 
 /// Listens in here, and gives the listener to the proxy out there: it accepts what this network alone can reach.

@@ -80,6 +80,8 @@ pub fn object(session: &str, ended: &Ended) -> Value {
         "event": "ended",
         "ok": error.is_none(),
         "code": error.as_ref().map(|error| error.code.to_string()),
+        "message": error.as_ref().map(|error| error.message.as_str()),
+        "hint": error.as_ref().and_then(|error| error.hint.as_deref()),
         "session": session,
         "answer": ended.answer,
         "structured": ended.structured,

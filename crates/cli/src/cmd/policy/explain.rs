@@ -81,7 +81,6 @@ fn verdict_line(verdict: &nika_guard::Verdict) -> String {
         Decision::Floor => "Asked, each time",
         Decision::Deny => "Denied",
     };
-    let ways: Vec<String> = reason.remedy.iter().map(|way| harmless(way).into_owned()).collect();
-    let ways = if ways.is_empty() { String::new() } else { format!(" It would be allowed by {}.", ways.join(", or ")) };
+    let ways = verdict.remedy().map(|ways| format!(" It would be allowed {}.", harmless(&ways))).unwrap_or_default();
     format!("{word}: {} ({}), by {}.{ways}", harmless(&reason.effect), harmless(&reason.act), reason.source)
 }

@@ -112,11 +112,11 @@ impl View {
                         "completed"
                     }
                     Ended::Failed(error) => {
-                        object["error"] = wrong(error);
+                        blame(&mut object, error);
                         "failed"
                     }
                     Ended::Aborted(error) => {
-                        object["error"] = wrong(error);
+                        blame(&mut object, error);
                         "aborted"
                     }
                     Ended::Paused => "paused",
@@ -133,6 +133,15 @@ impl View {
         }
         Ok(())
     }
+}
+
+/// Why a run failed, where every command's failure has it.
+fn blame(object: &mut Value, error: &nika_contract::ToolError) {
+    let said = wrong(error);
+    for part in ["code", "message", "hint"] {
+        object[part] = said[part].clone();
+    }
+    object["error"] = said;
 }
 
 fn wrong(error: &nika_contract::ToolError) -> Value {
