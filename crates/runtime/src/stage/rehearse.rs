@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use nika_contract::{Asker, Cx, Prepared, Rehearsal, ToolError, code};
+use nika_contract::{Asker, Prepared, Rehearsal, ToolError, code};
 use nika_guard::Permit;
 
 use crate::dispatch::Runtime;
 use crate::session::Session;
 use crate::stage::begin::Begun;
 use crate::stage::run::{AtHand, caught};
-use crate::stage::settle::{NoChanges, stands_for};
+use crate::stage::settle::stands_for;
 
 /// What came of it; an error only where nobody wants the call any more.
 pub(crate) async fn rehearse(
@@ -22,18 +22,8 @@ pub(crate) async fn rehearse(
     prepared: &dyn Prepared,
     permit: Permit,
 ) -> Result<Option<Rehearsal>, ToolError> {
-    let cx = Cx {
-        permit: &Arc::new(permit),
-        call: &begun.call,
-        session: &session.state,
-        cancel: &begun.incoming.cancel,
-        progress: &begun.incoming.progress,
-        undo: &NoChanges,
-        clock: runtime.parts.clock.as_ref(),
-        reply: None,
-        purse: session,
-        beside: &AtHand { runtime, session, begun, held: None },
-    };
+    let (permit, beside) = (Arc::new(permit), AtHand { runtime, session, begun, held: None });
+    let cx = beside.only_looking(&permit);
     match caught(prepared.rehearse(&cx)).await {
         Err(error) if error.code == code::CANCELLED => Err(error),
         Err(error) => {

@@ -165,18 +165,8 @@ fn look_ahead(
     prepared: &dyn Prepared,
     permit: Permit,
 ) -> Result<Option<String>, ToolError> {
-    let cx = Cx {
-        permit: &Arc::new(permit),
-        call: &begun.call,
-        session: &session.state,
-        cancel: &begun.incoming.cancel,
-        progress: &begun.incoming.progress,
-        undo: &NoChanges,
-        clock: runtime.parts.clock.as_ref(),
-        reply: None,
-        purse: session,
-        beside: &AtHand { runtime, session, begun, held: None },
-    };
+    let (permit, beside) = (Arc::new(permit), AtHand { runtime, session, begun, held: None });
+    let cx = beside.only_looking(&permit);
     // A preview that panics is no preview; the question is asked without it.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| prepared.preview(&cx))).unwrap_or(Ok(None))
 }
@@ -213,8 +203,27 @@ fn choice(rules: &[String]) -> Option<Choice> {
     (!rules.is_empty()).then(|| Choice { rule: rules.join(" and "), beyond: beyond.join("; and ") })
 }
 
+impl AtHand<'_> {
+    /// What a call has that looks ahead: no answer yet, and no place for pre-images, so that it can change nothing.
+    pub(crate) fn only_looking<'a>(&'a self, permit: &'a Arc<Permit>) -> Cx<'a> {
+        let AtHand { runtime, session, begun, .. } = self;
+        Cx {
+            permit,
+            call: &begun.call,
+            session: &session.state,
+            cancel: &begun.incoming.cancel,
+            progress: &begun.incoming.progress,
+            undo: &NoChanges,
+            clock: runtime.parts.clock.as_ref(),
+            reply: None,
+            purse: *session,
+            beside: self,
+        }
+    }
+}
+
 /// Looking ahead changes nothing.
-pub(crate) struct NoChanges;
+struct NoChanges;
 
 impl Undo for NoChanges {
     fn keep(&self, _: &Preimage<'_>) -> Result<(), ToolError> {

@@ -8,8 +8,7 @@ use nika_contract::{Block, Cancel, Cx, Example, Group, Held, Output, Rehearsal, 
 use nika_guard::bash::{Outcome, Site};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind};
-use nika_host::overlay::Layer;
-use nika_host::proc::{Exited, Job, KilledBy, Order, Stdin};
+use nika_host::proc::{Exited, Job, Order, Stdin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,6 +16,7 @@ use serde_json::Value;
 use super::command::{self, Command};
 use super::ground::{Cwd, Ground};
 use super::layered::{self, Settled};
+use super::over::Over;
 use super::rehearsed::{self, Tried};
 use super::report;
 use crate::lenient;
@@ -142,41 +142,28 @@ impl Tool for Bash {
         let writes = profile.access != Access::ReadOnly;
         let closed = closed_repository(&profile);
         let mut over = self.lay(&params, cx, &mut profile)?;
-        let job = self.start(&params, cx, self.order(&params, cx, &command, profile), &mut over)?;
+        let order = self.order(&params, cx, &command, profile);
+        // What is only to be looked at runs over layers or not at all.
+        let job =
+            if params.is_preview() { self.ground.start(cx, order)? } else { over.start(&self.ground, cx, order)? };
         if params.in_background() {
-            let (id, held) = (job.id(), report::held(job.held()));
-            let text =
-                format!("Started {id} in the background. job_output reads and waits; its end is told.\n[{held}]");
-            return Ok(Output::text(text).with_fact("job", id).with_fact("sandbox", job.held().profile.as_str()));
+            return Ok(in_background(&job));
         }
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
         if params.is_preview() {
             return Ok(foretold(&job, &exited, &command, layered::look(&self.ground, cx, &over.layers)));
         }
-        let settled = if over.layers.is_empty() {
-            None
-        } else {
-            // Nothing of it may still write: what watched over it says so, unless that was killed itself.
-            let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
-            Some(layered::apply(&self.ground, cx, over.layers, lives).await?)
-        };
+        let bare = over.bare.take();
+        let settled = over.settle(&self.ground, cx, &exited).await?;
         if writes {
             self.ground.look_again();
         }
         let answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
         Ok(match settled {
             Some(settled) => with_layers(answer, settled),
-            None => with_changes(answer, Settled::default(), over.bare),
+            None => with_changes(answer, Settled::default(), bare),
         })
     }
-}
-
-/// What a command runs over.
-#[derive(Debug, Default)]
-struct Over {
-    layers: Vec<Layer>,
-    /// Why there are none, where some were wanted.
-    bare: Option<String>,
 }
 
 impl Params {
@@ -229,19 +216,13 @@ impl Bash {
     /// Layers for what is to be taken back or only to be looked at.
     fn lay(&self, params: &Params, cx: &Cx<'_>, profile: &mut Profile) -> Result<Over, ToolError> {
         let kept = params.is_preview() || self.ground.undo || self.ground.is_bounded(cx.permit);
-        if profile.access != Access::Workspace || params.in_background() || !kept {
-            return Ok(Over::default());
-        }
-        let laid = match self.ground.no_layers.get() {
-            Some(why) => Err(why.clone()),
-            None => layered::lay(&self.ground, cx, profile),
-        };
-        match laid {
-            Ok(layers) => Ok(Over { layers, bare: None }),
-            Err(why) if params.is_preview() => {
+        let wanted = profile.access == Access::Workspace && !params.in_background() && kept;
+        let over = Over::lay(&self.ground, cx, profile, wanted);
+        match over.bare {
+            Some(why) if params.is_preview() => {
                 Err(ToolError::new(code::NOT_CONFINED, format!("there is no preview: {why}")))
             }
-            Err(why) => Ok(Over { layers: Vec::new(), bare: Some(why) }),
+            _ => Ok(over),
         }
     }
 
@@ -253,24 +234,6 @@ impl Bash {
         order.background = params.in_background();
         order.stdin = if order.background { Stdin::Pipe } else { Stdin::Closed };
         order
-    }
-
-    /// Starts it; over the bare roots where the system turns out to grant no layers.
-    fn start(&self, params: &Params, cx: &Cx<'_>, order: Order, over: &mut Over) -> Result<Arc<Job>, ToolError> {
-        match self.ground.start(cx, order.clone()) {
-            Err(error) if error.code == code::NOT_CONFINED && !over.layers.is_empty() && !params.is_preview() => {
-                over.layers.clear();
-                let mut order = order;
-                order.profile.layers.clear();
-                let job = self.ground.start(cx, order).map_err(|second| without_layer(second, &error.message))?;
-                // It was the layers: there will not be any next time either.
-                over.bare = Some(self.ground.no_layers.get_or_init(|| error.message).clone());
-                Ok(job)
-            }
-            // Over the bare roots rules do not hold; why there are no layers is why it is refused.
-            Err(error) => Err(over.bare.iter().fold(error, |error, why| without_layer(error, why))),
-            started => started,
-        }
     }
 
     fn effects_at(&self, params: &Params, site: &Site) -> Result<Effects, ToolError> {
@@ -340,12 +303,11 @@ impl Bash {
     }
 }
 
-/// Why nothing was started over the bare roots, and why there was nothing else to start it over.
-fn without_layer(mut error: ToolError, why: &str) -> ToolError {
-    if error.code == code::NOT_CONFINED {
-        error.message = format!("{}; there is no layer: {why}", error.message);
-    }
-    error
+/// The answer of a job that goes on by itself.
+pub(super) fn in_background(job: &Job) -> Output {
+    let (id, held) = (job.id(), report::held(job.held()));
+    let text = format!("Started {id} in the background. job_output reads and waits; its end is told.\n[{held}]");
+    Output::text(text).with_fact("job", id).with_fact("sandbox", job.held().profile.as_str())
 }
 
 /// A repository elsewhere that a command which may write can only see.

@@ -13,7 +13,7 @@ use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, co
 use nika_guard::Effects;
 use nika_guard::bash::{Site, may_be_set};
 use nika_guard::profile::Access;
-use nika_host::proc::{Exited, How, Job, KilledBy, Order, Program, Stdin};
+use nika_host::proc::{Exited, How, Job, Order, Program, Stdin};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,7 +21,8 @@ use serde_json::{Value, json};
 use super::bash::wait;
 use super::command::{self, Command};
 use super::ground::Ground;
-use super::layered::{self, Settled};
+use super::layered::Settled;
+use super::over::Over;
 use super::report;
 
 /// Runs a program with its words as they are, or a text with bash, and returns its exit code, standard output and
@@ -109,12 +110,8 @@ impl Tool for ExecTool {
         }
         let writes = profile.access != Access::ReadOnly;
         let layered = writes && (self.ground.undo || self.ground.is_bounded(cx.permit));
-        let laid = match self.ground.no_layers.get() {
-            None if layered => layered::lay(&self.ground, cx, &mut profile),
-            _ => Ok(Vec::new()),
-        };
         // Without layers it runs on the bare roots only where all of them may be changed: `start` looks.
-        let layers = laid.unwrap_or_default();
+        let mut over = Over::lay(&self.ground, cx, &mut profile, layered);
         let program = match &params.shell {
             Some(text) => Program::Shell { text: command.analysis.canonical.clone().unwrap_or_else(|| text.clone()) },
             None => Program::Argv(params.words.clone()),
@@ -124,17 +121,12 @@ impl Tool for ExecTool {
         order.stdin = if params.stdin.is_some() { Stdin::Pipe } else { Stdin::Closed };
         order.apart = !params.combined;
         (order.output.head_bytes, order.output.tail_bytes) = (MOST_BYTES, 1);
-        let job = self.ground.start(cx, order)?;
+        let job = over.start(&self.ground, cx, order)?;
         if let Some(text) = params.stdin.clone() {
             feed(Arc::clone(&job), text);
         }
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
-        let settled = if layers.is_empty() {
-            Settled::default()
-        } else {
-            let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
-            layered::apply(&self.ground, cx, layers, lives).await?
-        };
+        let settled = over.settle(&self.ground, cx, &exited).await?.unwrap_or_default();
         if writes {
             self.ground.look_again();
         }

@@ -8,17 +8,16 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nika_contract::{Block, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
-use nika_guard::profile::{Access, Profile};
+use nika_guard::profile::Access;
 use nika_guard::{Effect, Effects, Exec, ExecKind};
-use nika_host::overlay::Layer;
-use nika_host::proc::{Exited, How, Job, KilledBy, Order, Program, Stdin};
+use nika_host::proc::{Exited, How, Job, Order, Program, Stdin};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::bash::{wait, with_changes};
+use super::bash::{in_background, wait, with_changes};
 use super::ground::Ground;
-use super::layered::{self, Settled};
+use super::over::Over;
 use super::report;
 use crate::lenient;
 
@@ -110,40 +109,20 @@ impl Tool for Powershell {
         }
         let writes = profile.access != Access::ReadOnly;
         let wants_layers = writes && !background && (self.ground.undo || self.ground.is_bounded(cx.permit));
-        let (mut layers, mut bare) = match self.lay(wants_layers, cx, &mut profile) {
-            Ok(layers) => (layers, None),
-            Err(why) => (Vec::new(), Some(why)),
-        };
+        let mut over = Over::lay(&self.ground, cx, &mut profile, wants_layers);
         let words = WORDS.iter().copied().chain([params.command.as_str()]).map(str::to_owned);
         let argv = std::iter::once(pwsh.display().to_string()).chain(words).collect();
         let mut order = Order::new(Program::Argv(argv), profile, cx.session.id());
         order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));
         order.background = background;
         order.stdin = if background { Stdin::Pipe } else { Stdin::Closed };
-        let job = match self.ground.start(cx, order.clone()) {
-            // It was the layers: over the bare roots it runs where rules leave all of them to it.
-            Err(error) if error.code == code::NOT_CONFINED && !layers.is_empty() => {
-                layers.clear();
-                order.profile.layers.clear();
-                let job = self.ground.start(cx, order)?;
-                bare = Some(self.ground.no_layers.get_or_init(|| error.message).clone());
-                job
-            }
-            started => started?,
-        };
+        let job = over.start(&self.ground, cx, order)?;
         if background {
-            let (id, held) = (job.id(), report::held(job.held()));
-            let text =
-                format!("Started {id} in the background. job_output reads and waits; its end is told.\n[{held}]");
-            return Ok(Output::text(text).with_fact("job", id).with_fact("sandbox", job.held().profile.as_str()));
+            return Ok(in_background(&job));
         }
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
-        let settled = if layers.is_empty() {
-            Settled::default()
-        } else {
-            let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
-            layered::apply(&self.ground, cx, layers, lives).await?
-        };
+        let bare = over.bare.take();
+        let settled = over.settle(&self.ground, cx, &exited).await?.unwrap_or_default();
         if writes {
             self.ground.look_again();
         }
@@ -164,15 +143,6 @@ impl Powershell {
             ToolError::new(code::NOT_STARTED, message)
                 .hint("install PowerShell 7 and start Nika anew; `bash` runs everything else")
         })
-    }
-
-    /// Layers over the roots, where they are wanted; or why there are none.
-    fn lay(&self, wanted: bool, cx: &Cx<'_>, profile: &mut Profile) -> Result<Vec<Layer>, String> {
-        match self.ground.no_layers.get() {
-            _ if !wanted => Ok(Vec::new()),
-            Some(why) => Err(why.clone()),
-            None => layered::lay(&self.ground, cx, profile),
-        }
     }
 }
 
