@@ -2,9 +2,12 @@
 //! has every simple command judged by the tables.
 
 mod around;
+mod arrays;
 mod calls;
+mod expansions;
 mod found;
 mod merge;
+mod redirected;
 pub(super) mod shapes;
 mod state;
 mod sums;
@@ -26,15 +29,18 @@ use super::names::{Meaning, meaning};
 use super::parse::{self, is_name};
 use super::print::text_of;
 use super::script::{
-    Assign, AssignValue, Command, Fd, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp, Script,
-    Target, Test, Word,
+    Arm, Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
+    Script, Target, Test, Word,
 };
 use super::words::{self, Output, Piece, Value};
 use super::{lexical, second};
 
+use arrays::{Arrays, WRITTEN_OUT, expands_again, reads_arrays};
 use calls::{Functions, any_of};
+use expansions::*;
 use found::{READERS, found_below, is_found};
 use merge::*;
+use redirected::{may_be_refused, may_fail, perhaps_run};
 use shapes::*;
 use sums::*;
 
@@ -168,12 +174,15 @@ pub(super) struct Walker<'a> {
     /// How much more text of scripts in arguments, and of functions that are called, is read.
     text_left: usize,
     functions: Functions,
+    /// What declarations would take for lists.
+    arrays: Arrays,
 }
 
 impl<'a> Walker<'a> {
     pub fn new(site: &'a Site, program: Rc<Program>) -> Walker<'a> {
         Walker {
             site,
+            functions: Functions::beside(&program.heres),
             program,
             reports: Vec::new(),
             nesting: 0,
@@ -186,7 +195,7 @@ impl<'a> Walker<'a> {
             count: 0,
             full: false,
             text_left: NESTED,
-            functions: Functions::default(),
+            arrays: Arrays::default(),
         }
     }
 
@@ -373,8 +382,12 @@ impl<'a> Walker<'a> {
     // Commands.
 
     fn command(&mut self, command: &Command, state: &mut State) {
+        // Where it may not be run at all, what was known before it holds as well.
+        let before = (may_fail(&command.redirects) || may_be_refused(command, state)).then(|| state.clone());
+        self.keeps_descriptors(command);
         if let Kind::Simple { assigns, words } = &command.kind {
-            return self.simple(command, assigns, words, state);
+            self.simple(command, assigns, words, state);
+            return before.into_iter().for_each(|before| perhaps_run(before, state));
         }
         let outer = state.stdin.clone();
         let (facts, stdin) = self.redirects(&command.redirects, state);
@@ -386,6 +399,7 @@ impl<'a> Walker<'a> {
         }
         self.compound(command, state);
         state.stdin = outer;
+        before.into_iter().for_each(|before| perhaps_run(before, state));
     }
 
     fn compound(&mut self, command: &Command, state: &mut State) {
@@ -442,18 +456,20 @@ impl<'a> Walker<'a> {
                 self.value(word, state);
                 let mut ends = vec![state.clone()];
                 let falls = arms.iter().any(|arm| arm.end != ";;");
-                for arm in arms {
+                for (index, arm) in arms.iter().enumerate() {
                     if self.is_full() {
                         break;
                     }
                     let mut own = state.clone();
                     if falls {
-                        forget(&[&arm.body], &mut own);
+                        fallen_into(arms, index, &mut own);
                         self.functions.forgotten(&mut own);
                     }
                     for pattern in &arm.patterns {
                         self.value(pattern, &mut own);
                     }
+                    // The arms behind this one see what its patterns set.
+                    perhaps_expanded(&arm.patterns, state);
                     self.script(&arm.body, &mut own);
                     ends.push(own);
                 }
@@ -691,7 +707,8 @@ impl<'a> Walker<'a> {
                     self.count += 1;
                     let inner_name = args.first().and_then(Arg::exact).unwrap_or_default().to_owned();
                     let shell = matches!(program.as_str(), "command" | "builtin" | "exec");
-                    if shell && (STATEFUL.contains(&inner_name.as_str()) || is_declaration(&inner_name)) {
+                    let again = matches!(inner_name.as_str(), "command" | "builtin");
+                    if shell && (again || STATEFUL.contains(&inner_name.as_str()) || is_declaration(&inner_name)) {
                         self.argv(args.into(), span, &mut own, stdin, Vec::new(), false);
                         state.cwd.clear();
                         state.vars.clear();
@@ -767,7 +784,7 @@ impl<'a> Walker<'a> {
         let program = Rc::new(outcome.program);
         let outer = std::mem::replace(&mut self.program, Rc::clone(&program));
         // Another shell knows none of them, and what `eval` reads has here-documents of its own.
-        let functions = std::mem::take(&mut self.functions);
+        let functions = std::mem::replace(&mut self.functions, Functions::beside(&program.heres));
         let last = self.last.clone();
         self.script(&program.script, &mut own);
         self.last = last;
@@ -796,14 +813,6 @@ impl<'a> Walker<'a> {
             _ => Found::Unknown(format!("`{name}` is a program outside the workspace and the system's directories")),
         }
     }
-
-    // Assignments.
-
-    // Redirections.
-
-    // `[[ … ]]` and arithmetic.
-
-    // Words.
 }
 
 /// What a name leads to.

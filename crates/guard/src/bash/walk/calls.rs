@@ -54,6 +54,15 @@ impl Functions {
         }
     }
 
+    /// None yet. What here-documents set may be set again whenever they are read.
+    pub(super) fn beside(heres: &[Here]) -> Functions {
+        let mut own = Functions::default();
+        for here in heres.iter().filter(|here| !here.quoted) {
+            expansions(&here.parts, &mut own.sets, &mut own.sets_any);
+        }
+        own
+    }
+
     fn add(&mut self, name: &str, body: &Command) {
         assigned_by(body, &mut self.sets, &mut self.sets_any);
         self.sets_any |= self.sets.len() > VARIABLES;
@@ -78,7 +87,7 @@ fn definition(item: &Item) -> Option<(&str, &Command)> {
 fn mentions(command: &Command, names: &[&str]) -> bool {
     let script = |script: &Script| any_of(script, names);
     match &command.kind {
-        Kind::Simple { words, .. } => !words.is_empty() && names.contains(&name_of(command).as_str()),
+        Kind::Simple { words, .. } => !words.is_empty() && names.contains(&called(command).as_str()),
         Kind::Subshell(_) | Kind::Arith(_) | Kind::Test(_) => false,
         Kind::Group(body) | Kind::For { body, .. } | Kind::ArithFor { body, .. } => script(body),
         Kind::If { arms, otherwise } => {

@@ -78,6 +78,16 @@ pub(super) fn forget(scripts: &[&Script], state: &mut State) {
     }
 }
 
+/// An arm of a `case` that others may go on with: what any of them changes is not known in it.
+pub(super) fn fallen_into(arms: &[Arm], index: usize, state: &mut State) {
+    let bodies: Vec<&Script> = arms.iter().map(|arm| &arm.body).collect();
+    forget(&bodies, state);
+    if arms.iter().take(index).any(|arm| arm.end != ";;") {
+        state.cwd.clear();
+        state.stdin = Stdin::Unknown;
+    }
+}
+
 /// Names that a script may set, and whether they only ever get numbers.
 pub(super) fn assigned(script: &Script, out: &mut BTreeMap<String, bool>, anything: &mut bool) {
     for item in &script.items {
@@ -94,6 +104,9 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
         if let Fd::Named(name) = &redirect.fd {
             out.insert(name.clone(), false);
         }
+        if let Target::Word(word) = &redirect.target {
+            expansions(&word.parts, out, anything);
+        }
     }
     match &command.kind {
         Kind::Simple { assigns, words } => {
@@ -107,14 +120,35 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
                 } && !assign.append;
                 let all = out.entry(assign.name.clone()).or_insert(true);
                 *all &= number;
+                match &assign.value {
+                    AssignValue::Word(word) => expansions(&word.parts, out, anything),
+                    AssignValue::Array(list) => list.iter().for_each(|word| expansions(&word.parts, out, anything)),
+                }
             }
-            let name = name_of(command);
+            let name = called(command);
+            // What is run under another name, or read as a script, sets what it likes.
+            let again = |word: &Word| {
+                text_of(word).is_some_and(|text| {
+                    STATEFUL.contains(&text.as_str())
+                        || is_declaration(&text)
+                        || matches!(text.as_str(), "command" | "builtin")
+                })
+            };
+            *anything |= match name.as_str() {
+                "?" | "eval" | "source" | "." | "trap" => true,
+                "command" | "builtin" => words.iter().skip(1).any(again),
+                _ => false,
+            };
             // `printf -v` is never followed, and `cd` sets no variable of the script.
             let sets =
                 STATEFUL.contains(&name.as_str()) && !matches!(name.as_str(), "printf" | "cd" | "pushd" | "popd");
             if sets || is_declaration(&name) || matches!(name.as_str(), "command" | "builtin") {
                 for word in words.iter().skip(1) {
+                    *anything |= names_others(word);
                     if let Some(text) = text_of(word) {
+                        if name == "let" {
+                            counted(&word.parts, out);
+                        }
                         set_by(&text, |name| {
                             out.insert(name.to_owned(), false);
                         });
@@ -131,14 +165,7 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
                 }
             }
             for word in words {
-                for part in &word.parts {
-                    if let Part::Arith { parts, .. } = part {
-                        counted(parts, out);
-                    }
-                    if let Part::Param { param: Param { name, op: Op::Default { kind: '=', .. }, .. }, .. } = part {
-                        out.insert(name.clone(), false);
-                    }
-                }
+                expansions(&word.parts, out, anything);
             }
         }
         Kind::Subshell(script) | Kind::Group(script) => assigned(script, out, anything),
@@ -155,23 +182,28 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
             assigned(condition, out, anything);
             assigned(body, out, anything);
         }
-        Kind::For { name, body, .. } => {
+        Kind::For { name, words, body, .. } => {
+            words.iter().flatten().for_each(|word| expansions(&word.parts, out, anything));
             out.insert(name.clone(), false);
             assigned(body, out, anything);
         }
         Kind::ArithFor { parts, body } => {
-            parts.iter().for_each(|parts| counted(parts, out));
+            parts.iter().for_each(|parts| arithmetic(parts, out, anything));
             assigned(body, out, anything);
         }
-        Kind::Case { arms, .. } => arms.iter().for_each(|arm| assigned(&arm.body, out, anything)),
+        Kind::Case { word, arms } => {
+            let patterns = arms.iter().flat_map(|arm| &arm.patterns);
+            std::iter::once(word).chain(patterns).for_each(|word| expansions(&word.parts, out, anything));
+            arms.iter().for_each(|arm| assigned(&arm.body, out, anything));
+        }
         Kind::Function { body, .. } | Kind::Coproc { body } => assigned_by(body, out, anything),
-        Kind::Arith(parts) => counted(parts, out),
-        Kind::Test(_) => {}
+        Kind::Arith(parts) => arithmetic(parts, out, anything),
+        Kind::Test(test) => tested(test, out, anything),
     }
 }
 
 /// Names that arithmetic sets, to a number.
-fn counted(parts: &[Part], out: &mut BTreeMap<String, bool>) {
+pub(super) fn counted(parts: &[Part], out: &mut BTreeMap<String, bool>) {
     for part in parts {
         match part {
             Part::Plain(text) | Part::Quoted(text) => {

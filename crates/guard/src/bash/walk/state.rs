@@ -29,7 +29,8 @@ impl<'a> Walker<'a> {
                 if !plain {
                     report.facts.push(Fact::Opaque("an exit code that is not a number".to_owned()));
                 }
-                state.gone = true;
+                // Outside of a function `return` fails, and the script goes on.
+                state.gone |= name == "exit" || self.functions.run();
                 true
             }
             "exec" => {
@@ -174,13 +175,24 @@ impl<'a> Walker<'a> {
                 }
                 _ => {}
             }
+            let written_out = matches!(&arg.word, Became::Opaque { why, .. } if why == WRITTEN_OUT);
+            let array = written_out || flagged('a') || flagged('A');
+            let plain = matches!(&arg.word, Became::Exact(_)) && value.is_some_and(|text| !text.starts_with('('));
+            let list = value.is_some() && !written_out && !plain;
+            let given = list && (self.arrays.given(variable) || array);
+            if array && self.arrays.becomes(variable) || given {
+                report.facts.push(Fact::Opaque(expands_again(variable)));
+            }
+            // `-g` sets the one outside of functions, and their own one stays. An array of one kind does not become
+            // one of the other, and keeps what it holds.
+            let stays = array || flagged('g');
             if value.is_some() {
-                let value = match known {
+                let value = match known.filter(|_| !stays) {
                     Some(text) if !text_appends(arg) => Value::Exact(text.to_owned()),
                     _ => Value::Opaque(format!("the value of `{variable}`")),
                 };
                 state.set(variable, value);
-            } else if self.functions.run() && !matches!(name, "export" | "readonly") {
+            } else if (self.functions.run() || self.nesting > 0) && !matches!(name, "export" | "readonly") {
                 // One of its own, which holds nothing, in the place of the one outside.
                 state.set(variable, Value::Opaque(format!("the function's own `{variable}`")));
             }
@@ -226,6 +238,17 @@ impl<'a> Walker<'a> {
             let pattern = format!("{prefix}**/*");
             return state.set(&name, Value::Pattern { pattern, prefix: prefix.to_owned() });
         }
+        if reads_arrays(program, args) {
+            let mut given = Vec::new();
+            for arg in args.iter().skip(1) {
+                set_by(arg.exact().unwrap_or_default(), |name| {
+                    if self.arrays.becomes(name) {
+                        given.push((arg.span.clone(), expands_again(name)));
+                    }
+                });
+            }
+            given.into_iter().for_each(|(span, why)| self.opaque(&span, why));
+        }
         for arg in args.get(1..).unwrap_or_default() {
             match arg.exact() {
                 Some(text) => set_by(text, |name| state.set(name, Value::Opaque(format!("the value of `{name}`")))),
@@ -260,6 +283,9 @@ impl<'a> Walker<'a> {
             && !is_plain_subscript(index, state)
         {
             facts.push(Fact::Opaque(format!("the subscript of `{name}` is evaluated as arithmetic")));
+        }
+        if (assign.index.is_some() || matches!(assign.value, AssignValue::Array(_))) && self.arrays.becomes(name) {
+            facts.push(Fact::Opaque(expands_again(name)));
         }
         match meaning(name) {
             _ if calms(name, &value) => {}

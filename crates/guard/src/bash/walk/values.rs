@@ -97,7 +97,7 @@ impl<'a> Walker<'a> {
                             self.opaque(span, "the elements of an array are not known");
                         }
                     }
-                    out.push(Piece::Value { value: Value::Opaque("an array".to_owned()), quoted: true });
+                    out.push(Piece::Value { value: Value::Opaque(WRITTEN_OUT.to_owned()), quoted: true });
                 }
             }
         }

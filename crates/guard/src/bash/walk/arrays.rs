@@ -1,0 +1,40 @@
+//! Texts that a declaration takes for a list: where `name` is an array, `declare "name=$text"` expands a text in
+//! parentheses once more, and what it holds of commands runs.
+
+use super::*;
+
+/// Why the words of a list that is written out are not known as one text.
+pub(super) const WRITTEN_OUT: &str = "an array";
+
+/// Names of arrays, and names that were given what may be the text of a list. In which order does not matter: a loop or
+/// a function may turn it around.
+#[derive(Debug, Default)]
+pub(super) struct Arrays {
+    names: BTreeSet<String>,
+    lists: BTreeSet<String>,
+}
+
+impl Arrays {
+    /// `name` becomes an array. Whether it is given what may be the text of a list.
+    pub(super) fn becomes(&mut self, name: &str) -> bool {
+        self.names.insert(name.to_owned());
+        self.lists.contains(name)
+    }
+
+    /// A declaration gives `name` what may be the text of a list. Whether it is an array.
+    pub(super) fn given(&mut self, name: &str) -> bool {
+        self.lists.insert(name.to_owned());
+        self.names.contains(name)
+    }
+}
+
+/// What is said of it.
+pub(super) fn expands_again(name: &str) -> String {
+    format!("a text that may be a list is given to the array `{name}`, and expanded again")
+}
+
+/// Whether a builtin reads into arrays.
+pub(super) fn reads_arrays(program: &str, args: &[Arg]) -> bool {
+    let option = |arg: &Arg| arg.exact().is_none_or(|text| text.starts_with('-') && text.contains('a'));
+    matches!(program, "mapfile" | "readarray") || program == "read" && args.iter().skip(1).any(option)
+}

@@ -1,0 +1,82 @@
+//! Redirections that may fail: then the command they stand at is not run, neither a builtin nor a group, and the script
+//! goes on behind it. So nothing that such a command sets, and not even its `exit`, is certain.
+
+use super::*;
+
+/// The three descriptors that every script begins with.
+const STANDARD: [&str; 3] = ["0", "1", "2"];
+
+/// Whether one of them may fail. Only `/dev/null` is always there to be opened, and the standard descriptors to be
+/// copied; a here-document may want a file of its own.
+pub(super) fn may_fail(redirects: &[Redirect]) -> bool {
+    redirects.iter().any(|redirect| {
+        let placed = match &redirect.fd {
+            Fd::Default => true,
+            // A higher one may be above the limit.
+            Fd::Number(number) => number.len() == 1,
+            Fd::Named(_) => false,
+        };
+        let target = match &redirect.target {
+            Target::Word(word) => text_of(word).unwrap_or_default(),
+            Target::Here(_) => return true,
+        };
+        let certain = match redirect.op {
+            RedirectOp::DupIn | RedirectOp::DupOut => {
+                let from = target.strip_suffix('-').unwrap_or(&target);
+                target == "-" || STANDARD.contains(&from)
+            }
+            RedirectOp::HereString | RedirectOp::Here | RedirectOp::HereStrip => false,
+            _ => target == "/dev/null",
+        };
+        !placed || !certain
+    })
+}
+
+/// Whether a command may not be run because a name that it is given for itself is readonly.
+pub(super) fn may_be_refused(command: &Command, state: &State) -> bool {
+    matches!(&command.kind, Kind::Simple { assigns, words }
+        if !words.is_empty() && assigns.iter().any(|assign| state.frozen.contains(&assign.name)))
+}
+
+/// Whether one of them takes a standard descriptor away, so that a copy of it fails from there on.
+fn takes_away(redirects: &[Redirect]) -> bool {
+    redirects.iter().any(|redirect| {
+        if !matches!(redirect.op, RedirectOp::DupIn | RedirectOp::DupOut) {
+            return false;
+        }
+        let Target::Word(word) = &redirect.target else { return false };
+        let Some(target) = text_of(word) else { return true };
+        let Some(from) = target.strip_suffix('-') else { return false };
+        let closed = match &redirect.fd {
+            Fd::Number(number) => number.len() > 1 || STANDARD.contains(&number.as_str()),
+            Fd::Default => true,
+            Fd::Named(_) => false,
+        };
+        from.is_empty() && closed || STANDARD.contains(&from)
+    })
+}
+
+impl<'a> Walker<'a> {
+    /// Says where a standard descriptor is missing for more than one program.
+    pub(super) fn keeps_descriptors(&mut self, command: &Command) {
+        if !takes_away(&command.redirects) {
+            return;
+        }
+        const KEEPS: &[&str] = &["exec", "command", "builtin", "eval", "source", ".", "?"];
+        let lasting = match &command.kind {
+            Kind::Simple { .. } => !self.functions.are_none() || KEEPS.contains(&called(command).as_str()),
+            _ => true,
+        };
+        if lasting {
+            self.opaque(&command.span, "a standard descriptor is closed for the commands that follow");
+        }
+    }
+}
+
+/// What is known behind a command that ran, or did not because a redirection failed.
+pub(super) fn perhaps_run(before: State, after: &mut State) {
+    let stdin = if before.stdin == after.stdin { before.stdin.clone() } else { Stdin::Unknown };
+    if let Some(merged) = merge(vec![before, after.clone()]) {
+        *after = State { stdin, ..merged };
+    }
+}
