@@ -3,6 +3,7 @@
 
 mod functions;
 mod judging;
+mod values;
 
 use judging::{allowed_in_workspace, allowed_read_only, field, site};
 use nika_guard::bash::{Analysis, Outcome, analyse};

@@ -1,9 +1,12 @@
 //! Walks a script in the order in which it would run, keeps what is known of the shell's state, and
 //! has every simple command judged by the tables.
 
+mod arms;
 mod around;
 mod arrays;
 mod calls;
+mod declared;
+mod dropped;
 mod expansions;
 mod found;
 mod merge;
@@ -37,6 +40,7 @@ use super::{lexical, second};
 
 use arrays::{Arrays, WRITTEN_OUT, expands_again, reads_arrays};
 use calls::{Functions, any_of};
+use dropped::{ANY_NAME, READONLY};
 use expansions::*;
 use found::{READERS, found_below, is_found};
 use merge::*;
@@ -138,7 +142,7 @@ impl Vars {
 impl State {
     /// Notes the value of a variable. The shell itself changes `_` with every command.
     fn set(&mut self, name: &str, value: Value) {
-        let known = name != "_" && !self.frozen.contains(name);
+        let known = name != "_" && !self.is_frozen(name);
         let short = !matches!(&value, Value::Exact(text) if text.len() > VALUE);
         let value = if known && short { value } else { Value::Opaque(format!("the value of `{name}`")) };
         if self.vars.len() >= VARIABLES {
@@ -176,6 +180,8 @@ pub(super) struct Walker<'a> {
     functions: Functions,
     /// What declarations would take for lists.
     arrays: Arrays,
+    /// Where the current item may have ended with an error, behind which the next one runs.
+    dropped: Vec<State>,
 }
 
 impl<'a> Walker<'a> {
@@ -196,6 +202,7 @@ impl<'a> Walker<'a> {
             full: false,
             text_left: NESTED,
             arrays: Arrays::default(),
+            dropped: Vec::new(),
         }
     }
 
@@ -207,7 +214,7 @@ impl<'a> Walker<'a> {
             positional: None,
             stdin: Stdin::None,
             gone: false,
-            frozen: BTreeSet::new(),
+            frozen: READONLY.iter().map(|name| (*name).to_owned()).collect(),
             background: false,
         };
         for name in &self.site.given {
@@ -218,7 +225,9 @@ impl<'a> Walker<'a> {
                 break;
             }
             if !self.defines(item) {
+                let before = (state.positional.clone(), state.stdin.clone());
                 self.item(item, &mut state);
+                self.rejoin(&before, &mut state, false);
             }
         }
         self.uncalled(&state);
@@ -275,7 +284,7 @@ impl<'a> Walker<'a> {
         if item.background {
             let mut own = state.clone();
             own.stdin = Stdin::None;
-            self.and_or(item, &mut own);
+            self.apart(|walker| walker.and_or(item, &mut own));
             state.background = true;
         } else {
             self.and_or(item, state);
@@ -356,7 +365,7 @@ impl<'a> Walker<'a> {
                         _ => Stdin::Pipe { from: commands::feeder(&argvs), remote },
                     };
                 }
-                self.command(stage, &mut own);
+                self.apart(|walker| walker.command(stage, &mut own));
             }
             let simple = matches!(stage.kind, Kind::Simple { .. });
             let own = self.reports.get(self.own.max(before)..).unwrap_or_default().iter();
@@ -407,7 +416,7 @@ impl<'a> Walker<'a> {
             Kind::Simple { .. } => {}
             Kind::Subshell(script) => {
                 let mut own = state.clone();
-                self.script(script, &mut own);
+                self.apart(|walker| walker.script(script, &mut own));
             }
             Kind::Group(script) => self.script(script, state),
             Kind::If { arms, otherwise } => {
@@ -452,29 +461,7 @@ impl<'a> Walker<'a> {
                     walker.arith(step, state, &command.span);
                 });
             }
-            Kind::Case { word, arms } => {
-                self.value(word, state);
-                let mut ends = vec![state.clone()];
-                let falls = arms.iter().any(|arm| arm.end != ";;");
-                for (index, arm) in arms.iter().enumerate() {
-                    if self.is_full() {
-                        break;
-                    }
-                    let mut own = state.clone();
-                    if falls {
-                        fallen_into(arms, index, &mut own);
-                        self.functions.forgotten(&mut own);
-                    }
-                    for pattern in &arm.patterns {
-                        self.value(pattern, &mut own);
-                    }
-                    // The arms behind this one see what its patterns set.
-                    perhaps_expanded(&arm.patterns, state);
-                    self.script(&arm.body, &mut own);
-                    ends.push(own);
-                }
-                *state = merge(ends).unwrap_or_else(|| state.clone());
-            }
+            Kind::Case { word, arms } => self.case(word, arms, state),
             Kind::Function { name, body } => {
                 if is_bomb(name, body) {
                     self.say(
@@ -506,9 +493,16 @@ impl<'a> Walker<'a> {
     fn repeat(&mut self, scripts: &[&Script], state: &mut State, run: impl Fn(&mut Self, &mut State)) {
         forget(scripts, state);
         self.functions.forgotten(state);
-        let before = state.clone();
+        let mut before = state.clone();
         let reports = self.reports.len();
         run(self, state);
+        if state.frozen != before.frozen {
+            // A second round starts with what the first made readonly.
+            self.reports.truncate(reports);
+            before.frozen = std::mem::take(&mut state.frozen);
+            *state = before.clone();
+            run(self, state);
+        }
         if state.cwd != before.cwd {
             // A second round starts somewhere else: judge it from nowhere instead.
             self.reports.truncate(reports);
@@ -546,7 +540,12 @@ impl<'a> Walker<'a> {
         let mut args: Vec<Arg> = Vec::new();
         for word in list {
             let before = self.reports.len();
-            let mut became = self.words(word, state);
+            let mut became = if args.first().and_then(Arg::exact).is_some_and(is_declaration) {
+                let bare = list.first().is_some_and(|first| matches!(first.parts.as_slice(), [Part::Plain(_)]));
+                self.declared(word, bare, state)
+            } else {
+                self.words(word, state)
+            };
             if self.since(before).any(|fact| matches!(fact, Fact::Net(_))) {
                 self.remote.extend(became.iter().map(|arg| (arg.span.start, arg.span.end)));
             }
@@ -578,11 +577,13 @@ impl<'a> Walker<'a> {
             return;
         }
         let own = self.reports.len();
-        if !self.functions.are_none() {
-            // A function sees them as its own.
+        // A function sees them as its own, and `readonly` and `export` keep them.
+        let forget = |state: &mut State| {
             assigns.iter().for_each(|one| state.set(&one.name, Value::Opaque(format!("the value of `{}`", one.name))));
-        }
+        };
+        forget(state);
         self.argv(args.into(), &command.span, state, &stdin, facts, false);
+        forget(state);
         // Inside backticks every command has the same place, so the place does not say which report is its own.
         self.own = own;
     }
@@ -713,6 +714,7 @@ impl<'a> Walker<'a> {
                         state.cwd.clear();
                         state.vars.clear();
                         state.positional = None;
+                        state.frozen.extend(own.frozen);
                     } else {
                         self.argv(args.into(), span, &mut own, stdin, Vec::new(), true);
                     }
@@ -786,7 +788,7 @@ impl<'a> Walker<'a> {
         // Another shell knows none of them, and what `eval` reads has here-documents of its own.
         let functions = std::mem::replace(&mut self.functions, Functions::beside(&program.heres));
         let last = self.last.clone();
-        self.script(&program.script, &mut own);
+        self.apart(|walker| walker.lines(&program.script, &mut own));
         self.last = last;
         self.functions = functions;
         self.program = outer;

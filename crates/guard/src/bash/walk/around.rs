@@ -193,7 +193,9 @@ impl<'a> Walker<'a> {
                     }
                 }
                 Part::Arith { parts, .. } => {
+                    self.may_drop(state);
                     safe &= self.arith(parts, state, span);
+                    self.may_drop(state);
                     safe &= sum.value(false);
                 }
                 Part::Command { script, .. } => {

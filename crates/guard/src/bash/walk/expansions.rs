@@ -91,15 +91,3 @@ pub(super) fn tested(test: &Test, out: &mut BTreeMap<String, bool>, anything: &m
         }
     }
 }
-
-/// What `words` set is not known behind them, whether they were expanded or not.
-pub(super) fn perhaps_expanded(words: &[Word], state: &mut State) {
-    let (mut names, mut anything) = (BTreeMap::new(), false);
-    words.iter().for_each(|word| expansions(&word.parts, &mut names, &mut anything));
-    if anything {
-        state.vars.clear();
-    }
-    for name in names.keys() {
-        state.set(name, Value::Opaque(format!("the value of `{name}`")));
-    }
-}

@@ -13,12 +13,14 @@ pub(super) fn join_cwd(left: &[PathBuf], right: &[PathBuf]) -> Vec<PathBuf> {
 
 /// What holds in all of `states` that are still running.
 pub(super) fn merge(states: Vec<State>) -> Option<State> {
+    // `return` may end a function behind a `readonly`, which lasts.
+    let frozen: BTreeSet<String> = states.iter().flat_map(|state| state.frozen.iter().cloned()).collect();
     let all_gone = states.iter().all(|state| state.gone);
     let mut running = states.into_iter().filter(|state| all_gone || !state.gone);
     let mut out = running.next()?;
+    out.frozen = frozen;
     for state in running {
         out.cwd = join_cwd(&out.cwd, &state.cwd);
-        out.frozen.extend(state.frozen.iter().cloned());
         out.background &= state.background;
         if out.positional != state.positional {
             out.positional = None;
@@ -75,16 +77,6 @@ pub(super) fn forget(scripts: &[&Script], state: &mut State) {
             _ => Value::Opaque(format!("the value of `{name}` changes in the loop")),
         };
         state.vars.insert(name, value);
-    }
-}
-
-/// An arm of a `case` that others may go on with: what any of them changes is not known in it.
-pub(super) fn fallen_into(arms: &[Arm], index: usize, state: &mut State) {
-    let bodies: Vec<&Script> = arms.iter().map(|arm| &arm.body).collect();
-    forget(&bodies, state);
-    if arms.iter().take(index).any(|arm| arm.end != ";;") {
-        state.cwd.clear();
-        state.stdin = Stdin::Unknown;
     }
 }
 

@@ -26,12 +26,29 @@ impl<'a> Walker<'a> {
                 let plain = args.get(1..).unwrap_or_default().iter().all(
                     |arg| !matches!(&arg.word, Became::Exact(text) if !text.bytes().all(|byte| byte.is_ascii_digit())),
                 );
+                let splits = |arg: &Arg| {
+                    matches!(arg.word, Became::Glob { .. } | Became::OneOf(_) | Became::Opaque { splits: true, .. })
+                };
+                if args.len() > 2 {
+                    report.facts.push(Fact::Opaque(format!("`{name}` with several words does not end anything")));
+                }
+                if args.iter().skip(1).any(splits) {
+                    self.may_drop(state);
+                }
                 if !plain {
                     report.facts.push(Fact::Opaque("an exit code that is not a number".to_owned()));
                 }
                 // Outside of a function `return` fails, and the script goes on.
                 state.gone |= name == "exit" || self.functions.run();
                 true
+            }
+            // More than one number, or none, and the rest of the line is dropped.
+            "break" | "continue" | "shift" => {
+                let number = |arg: &Arg| arg.exact().is_some_and(is_integer);
+                if args.len() > 2 || !args.iter().skip(1).all(number) {
+                    self.may_drop(state);
+                }
+                false
             }
             "exec" => {
                 let rest = args.get(1..).unwrap_or_default();
@@ -123,6 +140,10 @@ impl<'a> Walker<'a> {
         let exports = name == "export" || args.iter().any(exporting);
         let shows = matches!(args.first().and_then(Arg::exact), Some("-p" | "-F")) && name != "export";
         if shows && args.iter().skip(1).all(|arg| arg.exact().is_some_and(is_name)) {
+            if name == "readonly" {
+                // With names behind it, `-p` shows nothing: they become readonly.
+                state.frozen.extend(args.iter().skip(1).filter_map(Arg::exact).map(str::to_owned));
+            }
             return;
         }
         for arg in args {
@@ -213,6 +234,9 @@ impl<'a> Walker<'a> {
         }
         if matches!(program, "eval" | "source" | "." | "trap") {
             state.vars.clear();
+            if program == "eval" {
+                state.frozen.insert(ANY_NAME.to_owned());
+            }
             // The script that a virtual environment comes with sets variables and stays where it is.
             let stays = match args.get(1).and_then(Arg::exact) {
                 Some(file) if matches!(program, "source" | ".") => {
@@ -266,6 +290,10 @@ impl<'a> Walker<'a> {
         facts: &mut Vec<Fact>,
     ) {
         let name = &assign.name;
+        let counted = |index: &String| !index.bytes().all(|byte| byte.is_ascii_digit());
+        if state.is_frozen(name) || assign.index.as_ref().is_some_and(counted) {
+            self.may_drop(state);
+        }
         let value = match &assign.value {
             AssignValue::Word(word) => self.value(word, state),
             AssignValue::Array(list) => {

@@ -5,8 +5,21 @@ use super::*;
 /// The argument at a place, where it is certain which one stands there: each before it is one word.
 fn argument(state: &State, index: usize) -> Option<&Arg> {
     let args = state.positional.as_ref()?;
-    let one = |arg: &Arg| !matches!(arg.word, Became::Glob { .. } | Became::Opaque { splits: true, .. });
-    args.iter().take(index).all(one).then(|| args.get(index)).flatten()
+    let one = |arg: &Arg| match &arg.word {
+        Became::Exact(_) => true,
+        // A pattern among them is a name that may fall apart.
+        Became::OneOf(words) => words.iter().all(|word| matches!(word, Became::Exact(_))),
+        Became::Glob { .. } => false,
+        Became::Opaque { splits, .. } => !splits,
+    };
+    // Where it is no word, the next one stands in its place.
+    let stands = |arg: &&Arg| index + 1 == args.len() || !perhaps_none(arg);
+    args.iter().take(index).all(one).then(|| args.get(index)).flatten().filter(stands)
+}
+
+/// Names that a command lists: where it lists none, there is no word.
+fn perhaps_none(arg: &Arg) -> bool {
+    matches!(&arg.word, Became::Glob { pattern, .. } if pattern.ends_with("**"))
 }
 
 /// The one expansion that a word is, in double quotes.
@@ -73,10 +86,16 @@ impl<'a> Walker<'a> {
                 Part::Arith { parts, quoted } => {
                     let value = if let Some(sum) = constant(parts) {
                         Value::Exact(sum.to_string())
-                    } else if self.arith(parts, state, span) {
-                        Value::Number
                     } else {
-                        Value::Opaque("the result of arithmetic".to_owned())
+                        let certain = self.always_sums(parts, state);
+                        if !certain {
+                            self.may_drop(state);
+                        }
+                        let safe = self.arith(parts, state, span);
+                        if !certain {
+                            self.may_drop(state);
+                        }
+                        if safe { Value::Number } else { Value::Opaque("the result of arithmetic".to_owned()) }
                     };
                     out.push(Piece::Value { value, quoted: *quoted });
                 }
@@ -84,7 +103,7 @@ impl<'a> Walker<'a> {
                     let before = self.reports.len();
                     let mut own = state.clone();
                     own.stdin = Stdin::Unknown;
-                    self.script(script, &mut own);
+                    self.apart(|walker| walker.script(script, &mut own));
                     if self.since(before).any(|fact| matches!(fact, Fact::Net(_))) {
                         self.remote.insert((span.start, span.end));
                     }
@@ -108,7 +127,7 @@ impl<'a> Walker<'a> {
     pub(super) fn output(&mut self, script: &Script, state: &State) -> Value {
         let mut own = state.clone();
         let last = self.last.clone();
-        self.script(script, &mut own);
+        self.apart(|walker| walker.script(script, &mut own));
         self.last = last;
         if let ([item], [cwd]) = (script.items.as_slice(), state.cwd.as_slice())
             && item.rest.is_empty()
@@ -172,7 +191,13 @@ impl<'a> Walker<'a> {
             Op::Default { kind, word } => {
                 let pieces = self.pieces(word, state, span);
                 let other = words::single(&pieces, &self.site.home);
+                if *kind == '?' {
+                    self.may_drop(state);
+                }
                 if *kind == '=' {
+                    if state.is_frozen(&param.name) {
+                        self.may_drop(state);
+                    }
                     state.vars.insert(param.name.clone(), Value::Opaque(format!("the value of `{}`", param.name)));
                     self.assign_name(&param.name, span);
                 }
@@ -203,7 +228,13 @@ impl<'a> Walker<'a> {
                 Value::Opaque(format!("a changed value of `{}`", param.name))
             }
             Op::Substring(word) => {
+                if !dropped::is_plain_cut(word) {
+                    self.may_drop(state);
+                }
                 self.arith_offsets(word, state, span);
+                if !dropped::is_plain_cut(word) {
+                    self.may_drop(state);
+                }
                 Value::Opaque(format!("a part of `{}`", param.name))
             }
             Op::Evaluate => {
@@ -238,9 +269,6 @@ impl<'a> Walker<'a> {
         }
         if let Ok(index) = name.parse::<usize>() {
             let arg = argument(state, index);
-            // Names that a command lists: where it lists none, there is no argument.
-            let perhaps_none =
-                |arg: &&Arg| matches!(&arg.word, Became::Glob { pattern, .. } if pattern.ends_with("**"));
             let arg = arg.filter(|arg| !perhaps_none(arg));
             return arg.map_or_else(
                 || Value::Opaque(format!("the argument `${name}`")),

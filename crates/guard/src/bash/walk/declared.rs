@@ -1,0 +1,58 @@
+//! The words behind `declare` and its kind, where bash takes `name=$value` for an assignment and splits nothing.
+//!
+//! It does so only where both the builtin and the name are written out and bare. Elsewhere the same word falls apart at
+//! its blanks: where the two readings differ, the word is not known.
+
+use super::*;
+
+impl<'a> Walker<'a> {
+    /// What a word behind a declaration becomes. `bare`: the name of the builtin is written out, without quotes.
+    pub(super) fn declared(&mut self, word: &Word, bare: bool, state: &mut State) -> Vec<Arg> {
+        let Some((name, spelled)) = assigned_name(word) else { return self.words(word, state) };
+        let pieces = self.pieces(&word.parts, state, &word.span);
+        let split = words::expand(&pieces, &self.site.home, &word.span);
+        let whole = words::single(&pieces, &self.site.home);
+        let plain = |wanted: &str| word.parts.iter().any(|part| matches!(part, Part::Plain(t) if t.contains(wanted)));
+        let written = word.parts.iter().all(|part| matches!(part, Part::Plain(_) | Part::Quoted(_)));
+        let braces = plain("{");
+        let unsplit = bare && spelled && !braces;
+        let known = match (&whole, split.as_slice()) {
+            (Value::Exact(text), [Arg { word: Became::Exact(one), .. }]) if text == one => return split,
+            // Braces are expanded in both readings.
+            _ if braces && written => return split,
+            (Value::Exact(text), _) if unsplit => Became::Exact(text.clone()),
+            (Value::Exact(_), _) => unknown_word(String::new(), true),
+            // `name=~/x`; behind a colon a `~` is expanded in an assignment only.
+            (_, [Arg { word: Became::Exact(_), .. }]) if !plain(":~") => return split,
+            (_, [Arg { word: Became::Glob { .. } | Became::OneOf(_) | Became::Opaque { .. }, .. }]) => return split,
+            _ if unsplit => unknown_word(format!("{name}="), false),
+            _ => unknown_word(String::new(), true),
+        };
+        vec![Arg { word: known, span: word.span.clone() }]
+    }
+}
+
+/// The name, with the `+` of `+=`, that a word assigns to, and whether that is written without quotes.
+fn assigned_name(word: &Word) -> Option<(String, bool)> {
+    let mut text = String::new();
+    let mut spelled = true;
+    for part in &word.parts {
+        match part {
+            Part::Plain(more) => text.push_str(more),
+            Part::Quoted(more) => {
+                spelled = false;
+                text.push_str(more);
+            }
+            _ => break,
+        }
+        if text.contains('=') {
+            break;
+        }
+    }
+    let (name, _) = text.split_once('=')?;
+    is_name(name.strip_suffix('+').unwrap_or(name)).then(|| (name.to_owned(), spelled))
+}
+
+fn unknown_word(prefix: String, splits: bool) -> Became {
+    Became::Opaque { prefix, splits, why: "a value that bash may split".to_owned() }
+}
