@@ -288,12 +288,26 @@ impl<'a> Judge<'a> {
         for part in self.site.cwd.join(Path::new(text)).components() {
             match part {
                 std::path::Component::Normal(name) => out.push(name),
-                std::path::Component::ParentDir => {
-                    out.pop();
-                }
+                std::path::Component::ParentDir => step_up(&mut out),
                 _ => {}
             }
         }
         out
+    }
+}
+
+/// One step up. Out of a directory whose name is not known none leads to a place that is: the walker writes such a
+/// part as a control character, and `..` stays behind it to be seen.
+pub(super) fn step_up(path: &mut PathBuf) {
+    use std::path::Component;
+    let stays = match path.components().next_back() {
+        Some(Component::ParentDir) => true,
+        Some(Component::Normal(part)) => part == "\u{2}" || part == "\u{1}" && path.starts_with("/\u{1}"),
+        _ => false,
+    };
+    if stays {
+        path.push("..");
+    } else {
+        path.pop();
     }
 }

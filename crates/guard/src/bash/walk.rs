@@ -9,8 +9,10 @@ mod declared;
 mod dropped;
 mod expansions;
 mod found;
+mod input;
 mod merge;
 mod redirected;
+mod repeat;
 pub(super) mod shapes;
 mod state;
 mod sums;
@@ -165,6 +167,10 @@ pub(super) struct Walker<'a> {
     secret_held: bool,
     /// The next command is all of the condition of a `while`: behind it, it worked.
     condition: bool,
+    /// This round of a loop has moved to another directory; it may have ended before its end.
+    round: (bool, bool),
+    /// What else has read from standard input.
+    taken: input::Taken,
     /// The words of each stage of the last pipeline, where they are known.
     outlet: Vec<Rc<[Arg]>>,
     /// The program of the last command of the last pipeline.
@@ -195,6 +201,8 @@ impl<'a> Walker<'a> {
             remote: BTreeSet::new(),
             secret_held: false,
             condition: false,
+            round: (false, false),
+            taken: input::Taken::default(),
             outlet: Vec::new(),
             last: None,
             own: 0,
@@ -314,9 +322,14 @@ impl<'a> Walker<'a> {
             state.cwd = if is_cd(pipeline) { before.cwd.clone() } else { join_cwd(&before.cwd, &after.cwd) };
             state
         };
+        // Behind an odd number of `!` the chain goes on where the command failed.
+        let ends = |before: &State, state: &mut State, pipeline: &Pipeline| {
+            let other = fail(before, state, pipeline);
+            if pipeline.bangs.is_multiple_of(2) { other } else { std::mem::replace(state, other) }
+        };
         let before = state.clone();
         self.pipeline(&item.first, state);
-        failed.push(fail(&before, state, &item.first));
+        failed.push(ends(&before, state, &item.first));
         for (and, pipeline) in &item.rest {
             if self.is_full() {
                 break;
@@ -324,13 +337,13 @@ impl<'a> Walker<'a> {
             if *and {
                 let before = state.clone();
                 self.pipeline(pipeline, state);
-                failed.push(fail(&before, state, pipeline));
+                failed.push(ends(&before, state, pipeline));
             } else {
                 let worked = state.clone();
                 *state = merge(std::mem::take(&mut failed)).unwrap_or_else(|| worked.clone());
                 let before = state.clone();
                 self.pipeline(pipeline, state);
-                failed.push(fail(&before, state, pipeline));
+                failed.push(ends(&before, state, pipeline));
                 failed.push(worked);
             }
         }
@@ -365,7 +378,15 @@ impl<'a> Walker<'a> {
                         _ => Stdin::Pipe { from: commands::feeder(&argvs), remote },
                     };
                 }
+                let (outer, round) = (self.taken, self.round);
+                if index > 0 {
+                    self.taken = input::Taken::default();
+                }
                 self.apart(|walker| walker.command(stage, &mut own));
+                self.round = round;
+                if index > 0 {
+                    self.taken = outer;
+                }
             }
             let simple = matches!(stage.kind, Kind::Simple { .. });
             let own = self.reports.get(self.own.max(before)..).unwrap_or_default().iter();
@@ -400,6 +421,7 @@ impl<'a> Walker<'a> {
         }
         let outer = state.stdin.clone();
         let (facts, stdin) = self.redirects(&command.redirects, state);
+        let taken = stdin.is_some().then(|| std::mem::take(&mut self.taken));
         if !facts.is_empty() {
             self.reports.push(Report { span: command.span.clone(), facts, ..Report::default() });
         }
@@ -407,7 +429,15 @@ impl<'a> Walker<'a> {
             state.stdin = stdin;
         }
         self.compound(command, state);
-        state.stdin = outer;
+        match taken {
+            Some(taken) => {
+                state.stdin = outer;
+                self.taken = taken;
+            }
+            // `exec` may have put something else in its place.
+            None if state.stdin != outer => state.stdin = Stdin::Unknown,
+            None => {}
+        }
         before.into_iter().for_each(|before| perhaps_run(before, state));
     }
 
@@ -416,7 +446,9 @@ impl<'a> Walker<'a> {
             Kind::Simple { .. } => {}
             Kind::Subshell(script) => {
                 let mut own = state.clone();
+                let round = self.round;
                 self.apart(|walker| walker.script(script, &mut own));
+                self.round = round;
             }
             Kind::Group(script) => self.script(script, state),
             Kind::If { arms, otherwise } => {
@@ -489,31 +521,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A body that may run any number of times: what it changes is not known inside it.
-    fn repeat(&mut self, scripts: &[&Script], state: &mut State, run: impl Fn(&mut Self, &mut State)) {
-        forget(scripts, state);
-        self.functions.forgotten(state);
-        let mut before = state.clone();
-        let reports = self.reports.len();
-        run(self, state);
-        if state.frozen != before.frozen {
-            // A second round starts with what the first made readonly.
-            self.reports.truncate(reports);
-            before.frozen = std::mem::take(&mut state.frozen);
-            *state = before.clone();
-            run(self, state);
-        }
-        if state.cwd != before.cwd {
-            // A second round starts somewhere else: judge it from nowhere instead.
-            self.reports.truncate(reports);
-            *state = before.clone();
-            state.cwd.clear();
-            run(self, state);
-            state.cwd.clear();
-        }
-        *state = merge(vec![before, state.clone()]).unwrap_or_else(|| state.clone());
-    }
-
     fn loop_values(&mut self, list: Option<&[Word]>, state: &mut State) -> Value {
         let args: Vec<Arg> = match list {
             Some(list) => list.iter().flat_map(|word| self.words(word, state)).collect(),
@@ -565,11 +572,21 @@ impl<'a> Walker<'a> {
         }
         let (mut redirect_facts, redirected) = self.redirects(&command.redirects, state);
         facts.append(&mut redirect_facts);
-        let stdin = redirected.unwrap_or_else(|| state.stdin.clone());
+        let outer = redirected.is_some().then(|| std::mem::take(&mut self.taken));
+        let stdin = redirected.unwrap_or_else(|| match &state.stdin {
+            // The rest of a text is another text.
+            Stdin::Text(_) if self.taken != input::Taken::default() => Stdin::Unknown,
+            whole => whole.clone(),
+        });
+        if outer.is_none() && !args.is_empty() {
+            let follows = args.first().and_then(Arg::exact).is_some_and(|name| self.functions.has(name));
+            self.taken.by(&args, follows);
+        }
         if alone && self.since(start).any(reads_secret) && !assigns.is_empty() {
             self.secret_held = true;
         }
         if args.is_empty() {
+            self.taken = outer.unwrap_or(self.taken);
             if !facts.is_empty() || !list.is_empty() || !command.redirects.is_empty() {
                 self.reports.push(Report { span: command.span.clone(), facts, ..Report::default() });
             }
@@ -581,9 +598,14 @@ impl<'a> Walker<'a> {
         let forget = |state: &mut State| {
             assigns.iter().for_each(|one| state.set(&one.name, Value::Opaque(format!("the value of `{}`", one.name))));
         };
+        let before = state.cwd.clone();
         forget(state);
         self.argv(args.into(), &command.span, state, &stdin, facts, false);
         forget(state);
+        self.round.0 |= state.cwd != before;
+        if let Some(outer) = outer {
+            self.taken = outer;
+        }
         // Inside backticks every command has the same place, so the place does not say which report is its own.
         self.own = own;
     }
@@ -626,6 +648,7 @@ impl<'a> Walker<'a> {
             state.cwd.clear();
             return;
         };
+        self.round.1 |= matches!(name.as_str(), "break" | "continue");
         if !nested && self.calls(&report.argv.clone(), &report, state, stdin) {
             return;
         }
@@ -743,7 +766,8 @@ impl<'a> Walker<'a> {
     }
 
     fn inside(&self, path: &Path) -> bool {
-        self.site.roots.iter().any(|root| path.starts_with(root))
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        !climbs && self.site.roots.iter().any(|root| path.starts_with(root))
     }
 
     /// A shell that takes its script from elsewhere.
@@ -850,39 +874,3 @@ const STATEFUL: &[&str] = &[
     "hash",
     "shopt",
 ];
-
-/// Programs that run text they are given.
-const RUNS_TEXT: &[&str] = &[
-    "sh",
-    "bash",
-    "dash",
-    "zsh",
-    "ksh",
-    "ash",
-    "fish",
-    "busybox",
-    "python",
-    "pypy",
-    "perl",
-    "ruby",
-    "node",
-    "nodejs",
-    "php",
-    "lua",
-    "deno",
-    "bun",
-    "Rscript",
-    "osascript",
-    "pwsh",
-    "tclsh",
-    "eval",
-    "source",
-    ".",
-    "env",
-    "sudo",
-    "xargs",
-];
-
-/// Programs whose standard input is commands for a database: what is echoed to them is looked at.
-const SQL_READERS: &[&str] =
-    &["psql", "mysql", "mariadb", "sqlite3", "redis-cli", "mongosh", "mongo", "cqlsh", "clickhouse-client", "sqlplus"];

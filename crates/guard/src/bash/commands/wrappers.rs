@@ -435,7 +435,8 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
     let names = |splits: bool| match &judge.stdin {
         // Split at ends of lines, it gives the words that blanks give, or fewer.
         Stdin::Pipe { from, .. } if !parsed.has("a arg-file") && delimiter.is_none_or(|end| end == "\\n") => {
-            listed(from, splits, splits && !parsed.has("0 null"))
+            // A name with the end of a line in it is two lines, and the second may start in any way.
+            listed(from, splits, !parsed.has("0 null"))
         }
         _ => unknown_names(splits),
     };

@@ -53,6 +53,12 @@ impl<'a> Walker<'a> {
             return Stdin::Pipe { from: commands::feeder(&argvs), remote };
         }
         let dup = matches!(redirect.op, RedirectOp::DupIn | RedirectOp::DupOut);
+        // Standard input under another number or name: whoever reads there reads here.
+        self.taken.part |= match arg.exact() {
+            Some(text) if dup => text.trim_end_matches('-').parse() == Ok(0),
+            Some(text) => input::is_device(text) && !is_sink(Path::new(text)),
+            None => false,
+        };
         if dup {
             match arg.exact() {
                 Some(text) if text == "-" || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()) => {

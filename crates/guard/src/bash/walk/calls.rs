@@ -44,6 +44,11 @@ impl Functions {
         self.bodies.is_empty()
     }
 
+    /// Whether a name is that of one.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.bodies.contains_key(name)
+    }
+
     /// What they set is not known while they are called again and again.
     pub(super) fn forgotten(&self, state: &mut State) {
         if self.sets_any {

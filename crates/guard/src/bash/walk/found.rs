@@ -5,7 +5,8 @@
 
 use super::*;
 
-/// Stands for each part of the way that is not known. There are [`PARTS`] of it: `..` takes one away, and is then seen.
+/// Stands for each part of the way that is not known. There are [`PARTS`] of it. `..` takes none away: it stays behind
+/// them, and is then seen.
 const PART: &str = "\u{2}";
 const PARTS: usize = 16;
 
@@ -67,7 +68,7 @@ pub(super) fn is_found(path: &Path) -> bool {
 pub(super) fn found_below(target: &Place) -> Vec<Fact> {
     let parts: Vec<Component<'_>> = target.path.components().collect();
     let unknown = |part: &Component<'_>| part.as_os_str() == PART;
-    if parts.iter().filter(|part| unknown(part)).count() != PARTS {
+    if parts.contains(&Component::ParentDir) || parts.iter().filter(|part| unknown(part)).count() != PARTS {
         return vec![Fact::Opaque("`..` out of a directory that a pattern finds".to_owned())];
     }
     let above: PathBuf = parts.iter().take_while(|part| !unknown(part)).collect();

@@ -25,6 +25,9 @@ pub(super) fn merge(states: Vec<State>) -> Option<State> {
         if out.positional != state.positional {
             out.positional = None;
         }
+        if out.stdin != state.stdin {
+            out.stdin = Stdin::Unknown;
+        }
         out.vars.lost |= state.vars.lost;
         if out.vars.known == state.vars.known {
             continue;

@@ -89,7 +89,8 @@ pub(super) fn echoed(argv: &[Arg]) -> Option<String> {
 pub(super) fn line_reader(args: &[Arg]) -> Option<String> {
     let words: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();
     match words?.as_slice() {
-        [name] | ["-r", name] | ["-r", "-d", "", name] | ["-d", "", "-r", name] | ["-rd", "", name]
+        // Without `-r`, a directory `.\\.` becomes `..`.
+        ["-r", name] | ["-r", "-d", "", name] | ["-d", "", "-r", name] | ["-rd", "", name]
             if is_name(name) && meaning(name) != Meaning::Rewires =>
         {
             Some((*name).to_owned())
@@ -190,9 +191,7 @@ pub(super) fn normal(path: &Path) -> PathBuf {
     for part in path.components() {
         match part {
             Component::Normal(name) => out.push(name),
-            Component::ParentDir => {
-                out.pop();
-            }
+            Component::ParentDir => super::super::judge::step_up(&mut out),
             _ => {}
         }
     }
@@ -283,9 +282,27 @@ pub(super) fn values_of(args: &[Arg]) -> Value {
                 return Value::Opaque("one of several patterns".to_owned());
             }
             let folder = shared.rfind('/').map_or("", |slash| shared.get(..=slash).unwrap_or_default());
+            if !texts.iter().chain(patterns.iter().map(|(pattern, _)| pattern)).all(|text| is_plain_below(text, folder))
+            {
+                return Value::Opaque("one of several patterns, and not all of them are plain names".to_owned());
+            }
             Value::Pattern { pattern: format!("{folder}*"), prefix: folder.to_owned() }
         }
     }
+}
+
+/// Whether `folder*` may stand for a name or pattern that begins with `folder`: it hides what is below no other name,
+/// so nothing hidden, no step up, and nothing that is a secret by its own name.
+fn is_plain_below(text: &str, folder: &str) -> bool {
+    let rest = text.get(folder.len()..).unwrap_or(text);
+    let shown = |part: &str| part == "." || !part.starts_with('.');
+    // A set of letters may hold the dot that a name begins with, before bash looks for it or behind.
+    rest.split('/').all(shown)
+        && !rest.contains('[')
+        && super::super::globs::pointed_at(text)
+            .iter()
+            .chain([&text.to_owned()])
+            .all(|path| crate::classify(Path::new(path)) == crate::PathClass::default())
 }
 
 /// Whether a function calls itself in a pipe or in the background.
@@ -313,3 +330,39 @@ pub(super) fn is_bomb(name: &str, body: &Command) -> bool {
     }
     inner(name, body)
 }
+
+/// Programs that run text they are given.
+pub(super) const RUNS_TEXT: &[&str] = &[
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "ash",
+    "fish",
+    "busybox",
+    "python",
+    "pypy",
+    "perl",
+    "ruby",
+    "node",
+    "nodejs",
+    "php",
+    "lua",
+    "deno",
+    "bun",
+    "Rscript",
+    "osascript",
+    "pwsh",
+    "tclsh",
+    "eval",
+    "source",
+    ".",
+    "env",
+    "sudo",
+    "xargs",
+];
+
+/// Programs whose standard input is commands for a database: what is echoed to them is looked at.
+pub(super) const SQL_READERS: &[&str] =
+    &["psql", "mysql", "mariadb", "sqlite3", "redis-cli", "mongosh", "mongo", "cqlsh", "clickhouse-client", "sqlplus"];

@@ -100,6 +100,8 @@ impl<'a> Walker<'a> {
                     // `cd -`, `pushd -n`: the stack of directories is not followed.
                     return state.cwd.clear();
                 }
+                // Behind `--`, too, `-` is the directory before.
+                Some(text) if text == "-" || name == "pushd" && text.starts_with('-') => return state.cwd.clear(),
                 _ => {
                     options = false;
                     operands.push(arg);
@@ -125,6 +127,10 @@ impl<'a> Walker<'a> {
         let from = if target.starts_with('/') { vec![PathBuf::from("/")] } else { std::mem::take(&mut state.cwd) };
         for place in from {
             let path = normal(&place.join(&target));
+            if path.components().any(|part| part == Component::ParentDir) {
+                // Out of a directory that a pattern finds.
+                return state.cwd.clear();
+            }
             if !self.inside(&path) {
                 report.facts.push(Fact::Read(Place { path: path.clone(), tree: false }));
             }
@@ -257,9 +263,13 @@ impl<'a> Walker<'a> {
         }
         if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, line_reader(args))
             && std::mem::take(&mut self.condition)
+            && !self.taken.part
             && let Some(Output { prefix, number: false }) = commands::listed(from)
         {
+            // A name with the end of a line in it is two lines, and the second may start in any way.
             let pattern = format!("{prefix}**/*");
+            let whole = args.iter().any(|arg| arg.exact() == Some(""));
+            let prefix = if whole { prefix } else { "" };
             return state.set(&name, Value::Pattern { pattern, prefix: prefix.to_owned() });
         }
         if reads_arrays(program, args) {

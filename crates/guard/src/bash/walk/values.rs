@@ -42,6 +42,8 @@ impl<'a> Walker<'a> {
             && param.name == "@"
             && param.op == Op::Plain
             && let Some(args) = state.positional.clone()
+            // Without arguments, `"$@"""` may still be one empty word.
+            && (args.len() > 1 || word.parts.len() == 1)
         {
             return args.get(1..).unwrap_or_default().to_vec();
         }
@@ -126,9 +128,9 @@ impl<'a> Walker<'a> {
     /// What a command substitution gives.
     pub(super) fn output(&mut self, script: &Script, state: &State) -> Value {
         let mut own = state.clone();
-        let last = self.last.clone();
+        let (last, round) = (self.last.clone(), self.round);
         self.apart(|walker| walker.script(script, &mut own));
-        self.last = last;
+        (self.last, self.round) = (last, round);
         if let ([item], [cwd]) = (script.items.as_slice(), state.cwd.as_slice())
             && item.rest.is_empty()
             && let [stage] = item.first.stages.as_slice()

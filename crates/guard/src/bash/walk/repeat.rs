@@ -1,0 +1,40 @@
+//! Loops: a body is judged as if any round of it were the one that runs.
+
+use super::*;
+
+impl<'a> Walker<'a> {
+    /// A body that may run any number of times: what it changes is not known inside it.
+    pub(super) fn repeat(&mut self, scripts: &[&Script], state: &mut State, run: impl Fn(&mut Self, &mut State)) {
+        forget(scripts, state);
+        self.functions.forgotten(state);
+        let mut before = state.clone();
+        let reports = self.reports.len();
+        let taken = self.taken;
+        let round = std::mem::take(&mut self.round);
+        run(self, state);
+        if state.frozen != before.frozen {
+            // A second round starts with what the first made readonly.
+            self.reports.truncate(reports);
+            before.frozen = std::mem::take(&mut state.frozen);
+            *state = before.clone();
+            run(self, state);
+        }
+        if self.taken.tells_more_than(taken, &before.stdin) {
+            // The second round finds less on standard input than the first one was judged by.
+            self.reports.truncate(reports);
+            *state = before.clone();
+            run(self, state);
+        }
+        // Where it stands at its end is not where `break` or `continue` leave it.
+        if state.cwd != before.cwd || self.round == (true, true) {
+            // A second round starts somewhere else: judge it from nowhere instead.
+            self.reports.truncate(reports);
+            *state = before.clone();
+            state.cwd.clear();
+            run(self, state);
+            state.cwd.clear();
+        }
+        self.round = (self.round.0 || round.0, self.round.1 || round.1);
+        *state = merge(vec![before, state.clone()]).unwrap_or_else(|| state.clone());
+    }
+}
