@@ -137,8 +137,8 @@ fn is_odd(c: char) -> bool {
         || matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}')
 }
 
-/// UTF-16 or UTF-32 without a mark: the NULs stand in one place of each unit, and every
-/// character is an ordinary one.
+/// UTF-16 or UTF-32 without a mark: the NULs stand where high bytes do, every character is an ordinary one,
+/// and it is no plain text that NULs separate.
 fn unmarked_wide(bytes: &[u8]) -> Option<Encoding> {
     let sample = bytes.get(..SAMPLE_BYTES).unwrap_or(bytes);
     if bytes.len().is_multiple_of(4) && bytes.len() >= 8 {
@@ -151,13 +151,41 @@ fn unmarked_wide(bytes: &[u8]) -> Option<Encoding> {
     if !bytes.len().is_multiple_of(2) || bytes.len() < 4 {
         return None;
     }
-    let nuls_at = |odd: usize| sample.iter().skip(odd).step_by(2).filter(|b| **b == 0).count();
-    let encoding = match (nuls_at(0), nuls_at(1)) {
-        (0, high) if high > 0 => Encoding::Utf16Le,
-        (high, 0) if high > 0 => Encoding::Utf16Be,
+    let encoding = match (high_nuls(sample, 0), high_nuls(sample, 1)) {
+        (big, little) if little > big => Encoding::Utf16Le,
+        (big, little) if big > little => Encoding::Utf16Be,
         _ => return None,
     };
-    reads_as(encoding, bytes, Strict::Guess).then_some(encoding)
+    (!separated_by_nuls(sample) && reads_as(encoding, bytes, Strict::Guess)).then_some(encoding)
+}
+
+/// How many units of two bytes have a NUL as their high byte, which stands at `high`; 0 where another has one as its
+/// low byte and is none of 一, 가 and the like.
+fn high_nuls(sample: &[u8], high: usize) -> usize {
+    let mut count = 0;
+    for unit in sample.as_chunks::<2>().0 {
+        match (unit[high], unit[1 - high]) {
+            (0, _) => count += 1,
+            (0x30..=0xd7, _) | (_, 1..) => {}
+            (_, 0) => return 0,
+        }
+    }
+    count
+}
+
+/// Names or variables with a NUL behind each: but for these it is UTF-8 without controls, and most units that hold no
+/// NUL are two visible ASCII characters. In UTF-16 these would be Han and symbols at random, and what is written so
+/// has other bytes, too.
+fn separated_by_nuls(sample: &[u8]) -> bool {
+    let plain = match std::str::from_utf8(sample) {
+        Ok(_) => true,
+        Err(broken) => broken.error_len().is_none(),
+    };
+    let visible = |unit: &&[u8]| unit.iter().all(u8::is_ascii_graphic);
+    let full = || sample.chunks_exact(2).filter(|unit| !unit.contains(&0));
+    plain
+        && sample.iter().all(|b| *b == 0 || is_odd_byte(*b) == 0)
+        && full().filter(visible).count() * 2 > full().count()
 }
 
 /// Escapes for Japanese, and nothing in them that the standard does not know.

@@ -145,6 +145,34 @@ fn binary_is_refused_with_a_guess() {
 }
 
 #[test]
+fn ascii_with_nuls_is_no_wide_text() {
+    // Each NUL stands at an odd offset, as in UTF-16: names as `find -print0` and `/proc/PID/environ` give them.
+    for bytes in [
+        &b"abc\0def\n"[..],
+        b"abc\0def\0",
+        b"abc\0d\0",
+        b"a.c\0src/b.c\0lib/x.h\0",
+        b"HOME=/home/me\0PATH=/usr/bin:/bin\0",
+        "größer\0abc\0Ärmel\0".as_bytes(),
+        b"\0abc\0def",
+    ] {
+        assert!(matches!(decode(bytes).map_err(|no| no.reason), Err(NotTextReason::Nul { .. })), "{bytes:?}");
+    }
+    for (text, big) in [
+        ("hello\nworld\n", false),
+        ("x\n", true),
+        ("Привет, мир\n", false),
+        ("こんにちは、世界。かいもの\n", false),
+        ("中文文本，第一行\n第二行\n", true),
+        ("안녕하세요 여러분\n", false),
+        ("“Wait…” – 5 €\n", false),
+    ] {
+        let bytes = utf16(text, big);
+        assert_eq!(&*decode(&bytes).unwrap().body, text);
+    }
+}
+
+#[test]
 fn utf8_is_borrowed_and_described() {
     let text = decode("a\r\nb\nc".as_bytes()).unwrap();
     assert!(matches!(text.body, std::borrow::Cow::Borrowed(_)));
