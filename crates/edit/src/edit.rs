@@ -107,7 +107,7 @@ pub fn plan(bytes: &[u8], replace: &Replace<'_>) -> Result<Plan, EditError> {
     }
     let Found { level, hits } = hay.find(&old, replace.old);
     if hits.is_empty() {
-        return Err(EditError::NoMatch(Box::new(nearest(&hay.view().text, &old, replace.old))));
+        return Err(EditError::NoMatch(Box::new(nearest(&hay.view().text, &old, &new, replace.old))));
     }
     // A loose match must be the only one, even when all were asked for.
     if hits.len() > 1 && !(replace.all && level == Level::Exact) {
@@ -132,7 +132,7 @@ fn plan_by_lines(mut hay: Haystack<'_>, old: &str, new: &str, replace: &Replace<
     let view = hay.take_view();
     let hits: Vec<_> = view.text.match_indices(old).map(|(at, m)| at..at + m.len()).collect();
     if hits.is_empty() {
-        return Err(EditError::NoMatch(Box::new(nearest(&view.text, old, replace.old))));
+        return Err(EditError::NoMatch(Box::new(nearest(&view.text, old, new, replace.old))));
     }
     if hits.len() > 1 && !replace.all {
         let line = |at: usize| view.text.get(..at).unwrap_or_default().matches('\n').count() + 1;

@@ -79,14 +79,19 @@ pub enum Hint {
     LineNumbers,
     /// `\n` or `\"` is written as two characters.
     Escapes,
+    /// The new text stands in the file already, first at this line: the edit may have been made before.
+    Made { line: usize },
 }
 
 impl Hint {
-    fn sentence(self) -> &'static str {
+    fn sentence(self) -> String {
         match self {
-            Hint::LineNumbers => "old_string seems to contain line numbers; they are not part of the file",
+            Hint::LineNumbers => "old_string seems to contain line numbers; they are not part of the file".into(),
             Hint::Escapes => {
-                "old_string contains a backslash and a letter where the file may have a line break or a quote"
+                "old_string contains a backslash and a letter where the file may have a line break or a quote".into()
+            }
+            Hint::Made { line } => {
+                format!("new_string stands in the file already, at line {line}: this edit may have been made before")
             }
         }
     }
@@ -154,12 +159,12 @@ const ALIGNED_END: usize = 160;
 /// How far from where it shares most sequences a text is looked for.
 const MAX_SLACK: usize = 1_500;
 
-/// `old` is normalised, `sent` as it came; `text` does not contain `old`.
-pub(crate) fn nearest(text: &str, old: &str, sent: &str) -> NearMiss {
+/// `old` and `new` are normalised, `sent` is the old text as it came; `text` does not contain `old`.
+pub(crate) fn nearest(text: &str, old: &str, new: &str, sent: &str) -> NearMiss {
     let hay = text.get(..floor(text, MAX_HAY)).unwrap_or_default();
     let needle = old.get(..floor(old, MAX_NEEDLE)).unwrap_or_default();
     let nearest = place(hay, needle).map(|range| describe(text, old, with_blank_ends(hay, needle, range)));
-    NearMiss { nearest, hint: hint(sent, text) }
+    NearMiss { nearest, hint: hint(sent, text).or_else(|| made(new, text)) }
 }
 
 fn floor(text: &str, at: usize) -> usize {
@@ -429,6 +434,14 @@ fn kind(found: &str, old: &str) -> Kind {
         return Kind::Punctuation;
     }
     if Folded::of(found).bytes == Folded::of(old).bytes { Kind::Case } else { Kind::Text }
+}
+
+/// A new text of less than this stands in many files by chance.
+const TELLING_BYTES: usize = 8;
+
+fn made(new: &str, text: &str) -> Option<Hint> {
+    let at = (new.trim().len() >= TELLING_BYTES).then(|| memchr::memmem::find(text.as_bytes(), new.as_bytes()))??;
+    Some(Hint::Made { line: text.as_bytes().get(..at)?.iter().filter(|byte| **byte == b'\n').count() + 1 })
 }
 
 fn hint(sent: &str, text: &str) -> Option<Hint> {

@@ -72,6 +72,19 @@ fn nothing_near_says_so() {
 }
 
 #[test]
+fn an_edit_that_was_made_before_is_named() {
+    let twice = |file: &str, old, new| match plan(file.as_bytes(), &Replace { old, new, all: false }) {
+        Err(EditError::NoMatch(miss)) => *miss,
+        other => panic!("{other:?}"),
+    };
+    let done = twice("fn a() {\r\n    go(now);\r\n}\r\n", "    run(later);\n}", "    go(now);\n}");
+    assert_eq!(done.hint, Some(Hint::Made { line: 2 }));
+    assert!(done.to_string().contains("new_string stands in the file already, at line 2"), "{done}");
+    assert_eq!(twice("fn a() {\n}\n", "run(later)", "}").hint, None, "too short to tell");
+    assert_eq!(twice("fn a() {\n}\n", "run(later)", "go(elsewhere)").hint, None);
+}
+
+#[test]
 fn common_slips_are_named() {
     assert_eq!(miss("fn a() {\n    b();\n}\n", "     1→fn a() {\n     2→    b();").hint, Some(Hint::LineNumbers));
     assert_eq!(miss("fn a() {\n    b();\n}\n", "fn a() {\\n    b();").hint, Some(Hint::Escapes));
