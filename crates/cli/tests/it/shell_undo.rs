@@ -262,7 +262,7 @@ fn a_preview_says_what_would_change_and_changes_nothing() {
     let before = tree(&world.root());
     let ran = scripted(&world, "sed -i s/one/two/ a.txt; rm b; echo n > n; echo said", &["preview=true"]);
     let said = text(&ran);
-    assert!(said.starts_with("said\n") && said.contains("It would change 3 path(s)"), "{said}");
+    assert!(said.starts_with("said\n") && said.contains("It would change 3 paths"), "{said}");
     assert!(said.contains("-one\n+two"), "{said}");
     assert_eq!(tree(&world.root()), before);
     // What only prints, and what writes by redirection alone.

@@ -66,9 +66,39 @@ impl Slot {
     }
 }
 
-/// All that would change, as one diff of at most `max_lines` a path.
+/// All that would change, as one diff of at most `max_lines` a path. What only moves is told in git's words for a
+/// rename, not line by line, twice.
 pub(super) fn diff<'a>(slots: impl IntoIterator<Item = &'a Slot>, max_lines: usize) -> String {
     let limits = Limits { max_lines, ..Limits::default() };
-    let one = |slot: &Slot| unified(slot.before(), slot.now.as_deref(), &slot.place.shown(), &limits);
-    slots.into_iter().map(one).collect::<Vec<_>>().concat()
+    let slots: Vec<&Slot> = slots.into_iter().collect();
+    let moves = moves(&slots);
+    let one = |(at, slot): (usize, &&Slot)| match moves.iter().find(|(from, to)| *from == at || *to == at) {
+        Some((from, _)) if *from == at => String::new(),
+        Some((from, _)) => renamed(slots[*from], slot),
+        None => unified(slot.before(), slot.now.as_deref(), &slot.place.shown(), &limits),
+    };
+    slots.iter().enumerate().map(one).collect()
+}
+
+/// Which slots lose what another gains, byte for byte. An empty file is like any other and says nothing.
+fn moves(slots: &[&Slot]) -> Vec<(usize, usize)> {
+    let mut moves: Vec<(usize, usize)> = Vec::new();
+    let gains = slots.iter().enumerate().filter(|(_, slot)| slot.before().is_none() && slot.kind == Kind::File);
+    for (to, gain) in gains {
+        let Some(new) = gain.now.as_deref().filter(|bytes| !bytes.is_empty()) else { continue };
+        let from = (0..slots.len()).find(|at| {
+            let slot = slots[*at];
+            slot.now.is_none()
+                && slot.kind == Kind::File
+                && slot.before() == Some(new)
+                && moves.iter().all(|(taken, _)| taken != at)
+        });
+        moves.extend(from.map(|from| (from, to)));
+    }
+    moves
+}
+
+fn renamed(from: &Slot, to: &Slot) -> String {
+    let (from, to) = (from.place.shown(), to.place.shown());
+    format!("diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n")
 }

@@ -248,7 +248,8 @@ fn told(calls: &[CallChanges], paths: Vec<String>, diff: String, dry_run: bool) 
     let result = TakenBack { dry_run, calls: calls.iter().map(|call| call.call.clone()).collect(), paths };
     let verb = if dry_run { "Would take back" } else { "Took back" };
     let what: Vec<String> = calls.iter().map(|call| format!("{} ({})", call.call, call.tool)).collect();
-    let mut output = Output::text(format!("{verb} {}: {} path(s).\n{diff}", what.join(", "), result.paths.len()))
+    let paths = if result.paths.len() == 1 { "path" } else { "paths" };
+    let mut output = Output::text(format!("{verb} {}: {} {paths}.\n{diff}", what.join(", "), result.paths.len()))
         .with_fact("dry_run", dry_run)
         .with_fact("undone", result.calls.clone())
         .with_fact("paths", result.paths.clone())

@@ -382,7 +382,8 @@ fn foretold(job: &Job, exited: &Exited, command: &Command, settled: Result<Settl
     match settled.paths() {
         _ if failed.is_some() => {}
         0 => text.push_str("It would change nothing."),
-        paths => text.push_str(&format!("It would change {paths} path(s):\n{}", settled.diff)),
+        1 => text.push_str(&format!("It would change 1 path:\n{}", settled.diff)),
+        paths => text.push_str(&format!("It would change {paths} paths:\n{}", settled.diff)),
     }
     let mut output = Output::text(text)
         .with_fact("preview", true)

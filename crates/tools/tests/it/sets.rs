@@ -47,6 +47,25 @@ fn changes_see_what_earlier_ones_did() {
 }
 
 #[test]
+fn a_move_is_told_without_its_lines() {
+    let world = world().file("a.txt", "one\n").file("b.txt", "one\n").file("c.txt", "gone\n");
+    let set = json!({"changes": [
+        {"op": "move", "file_path": "a.txt", "to": "x.txt"},
+        {"op": "move", "file_path": "b.txt", "to": "y.txt"},
+        {"op": "delete", "file_path": "c.txt"},
+    ]});
+    let moved = |from: &str, to: &str| {
+        format!("diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n")
+    };
+    let there = world.call("change_set", set).ok().diff.clone();
+    let wanted =
+        [&moved("a.txt", "x.txt"), &moved("b.txt", "y.txt"), "--- a/c.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-gone\n"];
+    assert_eq!(there, Some(wanted.concat()));
+    let back = world.call("undo", json!({})).ok().diff.clone().expect("a diff");
+    assert!(back.contains(&moved("x.txt", "a.txt")) && back.contains(&moved("y.txt", "b.txt")), "{back}");
+}
+
+#[test]
 fn fields_by_other_names_and_without_op_are_understood() {
     let world = world().file("a", "x\n");
     world.call("read", json!({"file_path": "a"})).ok();
