@@ -7,9 +7,9 @@ use serde::Serialize;
 /// How a tool speaks of what it looks at.
 #[derive(Debug)]
 pub struct Manner {
-    /// What it counts, and what was done to them.
-    pub looked: &'static str,
-    /// The same, where something cut it.
+    /// What it counts, and what was done to one and to many.
+    pub looked: [&'static str; 2],
+    /// What is added where something cut it.
     pub so_far: &'static str,
     /// What keeps some of them back, and what would not.
     pub withheld: &'static str,
@@ -17,8 +17,7 @@ pub struct Manner {
     pub widening: Widening,
 }
 
-const FILES: &str = "files searched";
-const SO_FAR: &str = "files searched so far";
+const FILES: [&str; 2] = ["file searched", "files searched"];
 const WITHHELD: &str = "withheld (secrets or rules; read one by its path to be asked)";
 /// Where only names are shown: those of secrets are among them.
 const NAMES_WITHHELD: &str = "withheld (by rules, or Nika's own state)";
@@ -26,7 +25,7 @@ const NAMES_WITHHELD: &str = "withheld (by rules, or Nika's own state)";
 /// `grep`'s.
 pub const GREP: Manner = Manner {
     looked: FILES,
-    so_far: SO_FAR,
+    so_far: " so far",
     withheld: WITHHELD,
     widening: Widening {
         limit: "head_limit",
@@ -40,7 +39,7 @@ pub const GREP: Manner = Manner {
 /// `glob`'s, which has no parameter for its time.
 pub const GLOB: Manner = Manner {
     looked: FILES,
-    so_far: SO_FAR,
+    so_far: " so far",
     withheld: NAMES_WITHHELD,
     widening: Widening {
         limit: "limit",
@@ -53,8 +52,8 @@ pub const GLOB: Manner = Manner {
 
 /// `list_dir`'s, which leaves out only what rules keep back.
 pub const LIST: Manner = Manner {
-    looked: "entries",
-    so_far: "entries",
+    looked: ["entry", "entries"],
+    so_far: "",
     withheld: NAMES_WITHHELD,
     widening: Widening { limit: "limit", timeout: None, depth: None, no_ignore: None, hidden: None },
 };
@@ -130,13 +129,15 @@ impl Completeness {
 
     /// One line: what was looked at, what was not, and what would widen it.
     pub fn line(&self, record: &Record, manner: &Manner) -> String {
-        let looked = if self.cut_by.is_empty() { manner.looked } else { manner.so_far };
-        let mut parts = vec![format!("{} {looked}", self.scanned)];
+        let looked = manner.looked[usize::from(self.scanned != 1)];
+        let so_far = if self.cut_by.is_empty() { "" } else { manner.so_far };
+        let mut parts = vec![format!("{} {looked}{so_far}", self.scanned)];
+        let ignored = ["entry ignored (no_ignore: true looks there)", "entries ignored (no_ignore: true looks there)"];
         let counts = [
             (self.binary, "stopped at a NUL byte (binary)"),
             (record.unreadable.total, "unreadable"),
             (self.withheld, manner.withheld),
-            (self.ignored, "entries ignored (no_ignore: true looks there)"),
+            (self.ignored, ignored[usize::from(self.ignored != 1)]),
             (self.hidden, "hidden (hidden: true looks there)"),
         ];
         parts.extend(counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));

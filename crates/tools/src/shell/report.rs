@@ -87,6 +87,7 @@ pub(super) fn about_renaming(output: &str) -> Option<&'static str> {
 pub(super) fn ending(exited: &Exited, last_command: Option<&str>) -> String {
     let seconds = exited.wall_ms as f64 / 1000.0;
     match (exited.killed_by, exited.how) {
+        (Some(KilledBy::Timeout), _) if seconds < 10.0 => format!("stopped after {seconds:.1} s, its time was up"),
         (Some(KilledBy::Timeout), _) => format!("stopped after {seconds:.0} s, its time was up"),
         (Some(KilledBy::Output), _) => "stopped, it wrote more than is kept".to_owned(),
         (Some(KilledBy::Memory), _) => "stopped, it used more memory than it may".to_owned(),
