@@ -476,6 +476,41 @@ fn a_kill_while_the_question_is_open_leaves_no_layer_after_the_next_start() {
 }
 
 #[test]
+fn a_task_of_a_workflow_is_tried_too_with_its_input() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let flow = r#"
+schema: nika/workflow@1
+permits: {exec: ["sh *"], fs: {read: ["**"], write: ["**"]}}
+tasks:
+  - {id: a, exec: {command: [sh, x.sh], stdin: "given\n"}}
+outputs: {out: "{{ tasks.a }}"}
+"#;
+    let world = world().file("x.sh", "date +%s%N | tee f; cat; echo wrong >&2").file("w.nika.yaml", flow);
+    let dir = world.path("home/.config/nika");
+    fs::create_dir_all(&dir).expect("a directory");
+    fs::write(dir.join("config.yaml"), "permissions:\n  ask: ['exec(sh *)']\n").expect("written");
+    for (answer, code) in [("no", 1), ("y", 0)] {
+        let mut screen = Screen::start(&world, &["run", "w.nika.yaml", "--mode", "workspace", "--yes"]);
+        assert!(screen.shows(PROMPT), "no question: {}", screen.shown);
+        let shown = screen.shown.clone();
+        assert!(shown.contains(TRIED) && shown.contains("It would change f (1 path: 1 created)"), "{shown}");
+        assert!(shown.contains("  │ given") && shown.contains("  │ wrong"), "{shown}");
+        assert!(!exists(world.root().join("f")), "nothing is changed before the yes");
+        let number = printed(&shown);
+        screen.types(answer);
+        let (ended, shown, out) = screen.end();
+        assert_eq!(ended, code, "{shown}");
+        assert_eq!(exists(world.root().join("f")), code == 0, "{shown}");
+        if code == 0 {
+            assert_eq!(world.text("f"), format!("{number}\n"), "another run would have written another number");
+            assert!(out.contains(&number.to_string()) && out.contains("given"), "{out}");
+        }
+    }
+}
+
+#[test]
 fn an_agents_question_shows_it_at_the_terminal() {
     if !crate::shell::is_confined_here() {
         return;

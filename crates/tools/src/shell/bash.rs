@@ -8,7 +8,7 @@ use nika_contract::{Block, Cancel, Cx, Example, Group, Held, Output, Rehearsal, 
 use nika_guard::bash::{Outcome, Site};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind};
-use nika_host::proc::{Exited, Job, Order, Stdin};
+use nika_host::proc::{Exited, Job, Order, Stdin, TIMEOUT};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use super::command::{self, Command};
 use super::ground::{Cwd, Ground};
 use super::layered::{self, Settled};
 use super::over::Over;
-use super::rehearsed::{self, Tried};
+use super::rehearsed::{self, Accepted, Tried};
 use super::report;
 use crate::lenient;
 
@@ -129,14 +129,27 @@ impl Tool for Bash {
     }
 
     async fn rehearse(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<Rehearsal>, ToolError> {
-        rehearsed::rehearse(self, params, cx).await
+        if params.is_preview() || params.in_background() || params.unconfined() {
+            return Ok(None);
+        }
+        let site = self.judged_site(params, cx)?;
+        let command = self.read(params, &site);
+        let profile = self.profile(params, cx, site.cwd)?;
+        let timeout = params.timeout.map_or(TIMEOUT, |ms| Duration::from_millis(ms.into()));
+        let start = |profile, at_most| {
+            let order = self.order(params, cx, &command, profile);
+            self.ground.start(cx, Order { timeout: Some(at_most), ..order })
+        };
+        rehearsed::rehearse(&self.ground, cx, &command, profile, timeout, start).await
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let site = self.judged_site(&params, cx)?;
         let command = self.read(&params, &site);
         if let Some(tried) = cx.beside.held().and_then(Held::take::<Tried>) {
-            return rehearsed::accept(self, cx, &command, tried).await;
+            let Accepted { ended, exited, settled, closed } = rehearsed::accept(&self.ground, cx, tried).await?;
+            let answer = with_reason(self.answer(cx, &ended.job, &exited, &command), closed.as_deref());
+            return Ok(with_layers(answer, settled).with_fact("rehearsed", true));
         }
         let mut profile = self.profile(&params, cx, site.cwd)?;
         let writes = profile.access != Access::ReadOnly;

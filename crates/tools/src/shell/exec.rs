@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_contract::{Cx, Example, Group, Held, Output, Rehearsal, Scene, Spec, Tool, ToolError, code};
 use nika_guard::Effects;
 use nika_guard::bash::{Site, may_be_set};
-use nika_guard::profile::Access;
+use nika_guard::profile::{Access, Profile};
 use nika_host::proc::{Exited, How, Job, Order, Program, Stdin};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -23,6 +23,7 @@ use super::command::{self, Command};
 use super::ground::Ground;
 use super::layered::Settled;
 use super::over::Over;
+use super::rehearsed::{self, Accepted, Tried};
 use super::report;
 
 /// Runs a program with its words as they are, or a text with bash, and returns its exit code, standard output and
@@ -95,36 +96,29 @@ impl Tool for ExecTool {
         Ok(command.analysis.canonical.map(|canonical| format!("What runs:\n{canonical}")))
     }
 
+    async fn rehearse(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<Rehearsal>, ToolError> {
+        let (command, profile) = self.judged(params, cx)?;
+        let start = |profile, at_most| {
+            let job =
+                self.ground.start(cx, Order { timeout: Some(at_most), ..order(params, cx, &command, profile) })?;
+            feed(&job, params.stdin.clone());
+            Ok(job)
+        };
+        rehearsed::rehearse(&self.ground, cx, &command, profile, timeout(params), start).await
+    }
+
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let site = self.site(&params, cx.session)?;
-        let command = self.read(&params, &site)?;
-        if command.effects.of(Self::SPEC.name).all != cx.permit.effects().all {
-            let message = "what the command would touch changed since it was judged";
-            return Err(ToolError::new(code::CHANGED_SINCE_READ, message).hint("run it again"));
+        if let Some(tried) = cx.beside.held().and_then(Held::take::<Tried>) {
+            let Accepted { ended, exited, settled, .. } = rehearsed::accept(&self.ground, cx, tried).await?;
+            return Ok(answer(&ended.job, &exited, settled)?.with_fact("rehearsed", true));
         }
-        let mut profile = self.ground.profile(cx.permit, cx.session, Access::Workspace)?;
-        profile.cwd = site.cwd;
-        for (name, value) in &params.env {
-            profile.env.retain(|(known, _)| known != name);
-            profile.env.push((name.clone(), value.clone()));
-        }
+        let (command, mut profile) = self.judged(&params, cx)?;
         let writes = profile.access != Access::ReadOnly;
         let layered = writes && (self.ground.undo || self.ground.is_bounded(cx.permit));
         // Without layers it runs on the bare roots only where all of them may be changed: `start` looks.
         let mut over = Over::lay(&self.ground, cx, &mut profile, layered);
-        let program = match &params.shell {
-            Some(text) => Program::Shell { text: command.analysis.canonical.clone().unwrap_or_else(|| text.clone()) },
-            None => Program::Argv(params.words.clone()),
-        };
-        let mut order = Order::new(program, profile, cx.session.id());
-        order.timeout = Some(Duration::from_millis(params.timeout.unwrap_or(DEFAULT_MS).into()));
-        order.stdin = if params.stdin.is_some() { Stdin::Pipe } else { Stdin::Closed };
-        order.apart = !params.combined;
-        (order.output.head_bytes, order.output.tail_bytes) = (MOST_BYTES, 1);
-        let job = over.start(&self.ground, cx, order)?;
-        if let Some(text) = params.stdin.clone() {
-            feed(Arc::clone(&job), text);
-        }
+        let job = over.start(&self.ground, cx, order(&params, cx, &command, profile))?;
+        feed(&job, params.stdin);
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
         let settled = over.settle(&self.ground, cx, &exited).await?.unwrap_or_default();
         if writes {
@@ -144,6 +138,23 @@ impl ExecTool {
         };
         site.given.extend(params.env.keys().cloned());
         Ok(site)
+    }
+
+    /// The command as it was judged, and what holds it.
+    fn judged(&self, params: &Params, cx: &Cx<'_>) -> Result<(Command, Profile), ToolError> {
+        let site = self.site(params, cx.session)?;
+        let command = self.read(params, &site)?;
+        if command.effects.clone().of(Self::SPEC.name).all != cx.permit.effects().all {
+            let message = "what the command would touch changed since it was judged";
+            return Err(ToolError::new(code::CHANGED_SINCE_READ, message).hint("run it again"));
+        }
+        let mut profile = self.ground.profile(cx.permit, cx.session, Access::Workspace)?;
+        profile.cwd = site.cwd;
+        for (name, value) in &params.env {
+            profile.env.retain(|(known, _)| known != name);
+            profile.env.push((name.clone(), value.clone()));
+        }
+        Ok((command, profile))
     }
 
     /// A directory below a root, its links followed.
@@ -215,8 +226,27 @@ pub fn quoted(words: &[String]) -> String {
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// Writes its input on a thread of its own: the command may read late, or never.
-fn feed(job: Arc<Job>, text: String) {
+fn timeout(params: &Params) -> Duration {
+    Duration::from_millis(params.timeout.unwrap_or(DEFAULT_MS).into())
+}
+
+fn order(params: &Params, cx: &Cx<'_>, command: &Command, profile: Profile) -> Order {
+    let program = match &params.shell {
+        Some(text) => Program::Shell { text: command.analysis.canonical.clone().unwrap_or_else(|| text.clone()) },
+        None => Program::Argv(params.words.clone()),
+    };
+    let mut order = Order::new(program, profile, cx.session.id());
+    order.timeout = Some(timeout(params));
+    order.stdin = if params.stdin.is_some() { Stdin::Pipe } else { Stdin::Closed };
+    order.apart = !params.combined;
+    (order.output.head_bytes, order.output.tail_bytes) = (MOST_BYTES, 1);
+    order
+}
+
+/// Writes its input, where it has one, on a thread of its own: the command may read late, or never.
+fn feed(job: &Arc<Job>, text: Option<String>) {
+    let Some(text) = text else { return };
+    let job = Arc::clone(job);
     tokio::task::spawn_blocking(move || {
         // A command that reads no more ends the pipe; that is its own business.
         let _ = job.write(text.as_bytes(), Duration::from_secs(u64::from(MOST_MS) / 1000));

@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use nika_contract::{Cx, Held, Output, Rehearsal, ToolError, code, text};
-use nika_guard::profile::{Access, Repository};
+use nika_contract::{Cx, Held, Rehearsal, ToolError, code, text};
+use nika_guard::profile::{Access, Profile, Repository};
 use nika_host::overlay::{Changes, HeldBack, Layer, Likeness};
-use nika_host::proc::{Exited, How, Job, Jobs, KilledBy, TIMEOUT};
+use nika_host::proc::{Exited, How, Job, Jobs, KilledBy};
 use serde_json::Value;
 
-use super::bash::{Bash, Params, closed_repository, with_layers, with_reason};
+use super::bash::closed_repository;
 use super::command::Command;
 use super::ground::Ground;
 use super::layered::{self, Settled};
@@ -52,17 +52,25 @@ struct Done {
     closed: Option<PathBuf>,
 }
 
-/// Tries the command, if that can be done and is wanted.
-pub(super) async fn rehearse(bash: &Bash, params: &Params, cx: &Cx<'_>) -> Result<Option<Rehearsal>, ToolError> {
-    let ground = &bash.ground;
-    let elsewhere = params.is_preview() || params.in_background() || params.unconfined();
-    if elsewhere || !ground.rehearses || !ground.undo {
-        return Ok(None);
-    }
-    let site = bash.judged_site(params, cx)?;
-    let command = bash.read(params, &site);
-    let mut profile = bash.profile(params, cx, site.cwd)?;
-    if profile.access != Access::Workspace || !profile.hosts.is_empty() {
+/// What was tried, once a yes has put it in force.
+pub(super) struct Accepted {
+    pub ended: Ended,
+    pub exited: Exited,
+    pub settled: Settled,
+    pub closed: Option<PathBuf>,
+}
+
+/// Tries a command that `profile` holds, if that can be done and is wanted. `start` starts it under the profile that
+/// it is given, for at most the time that it is given.
+pub(super) async fn rehearse(
+    ground: &Ground,
+    cx: &Cx<'_>,
+    command: &Command,
+    mut profile: Profile,
+    timeout: Duration,
+    start: impl FnOnce(Profile, Duration) -> Result<Arc<Job>, ToolError>,
+) -> Result<Option<Rehearsal>, ToolError> {
+    if !ground.rehearses || !ground.undo || profile.access != Access::Workspace || !profile.hosts.is_empty() {
         return Ok(None);
     }
     if profile.repositories.iter().any(Repository::is_open) {
@@ -77,10 +85,8 @@ pub(super) async fn rehearse(bash: &Bash, params: &Params, cx: &Cx<'_>) -> Resul
         Ok(layers) => layers,
         Err(why) => return Ok(Some(untried(&why))),
     };
-    let mut order = bash.order(params, cx, &command, profile);
-    let at_most = order.timeout.unwrap_or(TIMEOUT).min(AT_MOST);
-    order.timeout = Some(at_most);
-    let job = match ground.start(cx, order) {
+    let at_most = timeout.min(AT_MOST);
+    let job = match start(profile, at_most) {
         Ok(job) => Ended { job, jobs: Arc::clone(&ground.jobs) },
         Err(error) => return Ok(Some(untried(&error.message))),
     };
@@ -91,7 +97,7 @@ pub(super) async fn rehearse(bash: &Bash, params: &Params, cx: &Cx<'_>) -> Resul
     if exited.left > 0 || exited.killed_by == Some(KilledBy::Lost) {
         return Ok(Some(untried("something of it went on running")));
     }
-    Ok(Some(match foreseen(ground, cx, Done { layers, ended, exited, closed }, &command) {
+    Ok(Some(match foreseen(ground, cx, Done { layers, ended, exited, closed }, command) {
         Ok(rehearsal) => rehearsal,
         Err(error) => untried(&error.message),
     }))
@@ -99,15 +105,13 @@ pub(super) async fn rehearse(bash: &Bash, params: &Params, cx: &Cx<'_>) -> Resul
 
 /// Puts in force what a person said yes to.
 pub(super) async fn accept(
-    bash: &Bash,
+    ground: &Arc<Ground>,
     cx: &Cx<'_>,
-    command: &Command,
     Tried { done: Done { layers, ended, exited, closed }, shown }: Tried,
-) -> Result<Output, ToolError> {
-    let settled = layered::apply_as_shown(&bash.ground, cx, layers, shown).await?;
-    bash.ground.look_again();
-    let answer = with_reason(bash.answer(cx, &ended.job, &exited, command), closed.as_deref());
-    Ok(with_layers(answer, settled).with_fact("rehearsed", true))
+) -> Result<Accepted, ToolError> {
+    let settled = layered::apply_as_shown(ground, cx, layers, shown).await?;
+    ground.look_again();
+    Ok(Accepted { ended, exited, settled, closed })
 }
 
 /// A question without a trial, and why.
@@ -118,8 +122,8 @@ fn untried(why: &str) -> Rehearsal {
 }
 
 /// A job whose output nobody hears of but through this.
-struct Ended {
-    job: Arc<Job>,
+pub(super) struct Ended {
+    pub job: Arc<Job>,
     jobs: Arc<Jobs>,
 }
 
@@ -187,7 +191,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
         ),
         "A yes applies exactly what is shown here, and does not run it again; a no leaves nothing of it.".to_owned(),
         changes(ground, &settled, &all, &left_out),
-        printed(&report::output(&ended.job.summary())),
+        printed(&format!("{}{}", report::output(&ended.job.summary()), String::from_utf8_lossy(&ended.job.errors()))),
         settled.diff.clone(),
     ];
     let words: Vec<&str> = words.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
