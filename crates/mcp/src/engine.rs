@@ -2,6 +2,7 @@
 //! to the backend's extras. Knows no transport; a [`Link`] is the way back.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nika_contract::{Cancel, Pending};
 use rmcp::model::{
@@ -21,6 +22,9 @@ use crate::seal::{Binding, Seal, State};
 
 /// List changes that may wait for one slow listener; more are as good as one.
 const CHANGES_KEPT: usize = 16;
+
+/// Levels of messages, as in RFC 5424, from the least on. Ends of jobs are told at `info`.
+const LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// Requests that 2026-07-28 no longer has.
 const GONE_WITH_HANDSHAKE: &[&str] = &["logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
@@ -44,11 +48,19 @@ pub(crate) struct Engine {
     backend: Arc<dyn Backend>,
     seal: Seal,
     changes: Changes,
+    /// Whether the client wants no message of the level at which ends of jobs are told.
+    quiet: AtomicBool,
 }
 
 impl Engine {
     pub(crate) fn new(backend: Arc<dyn Backend>) -> Engine {
-        Engine { backend, seal: Seal::new(), changes: broadcast::Sender::new(CHANGES_KEPT) }
+        let changes = broadcast::Sender::new(CHANGES_KEPT);
+        Engine { backend, seal: Seal::new(), changes, quiet: AtomicBool::new(false) }
+    }
+
+    /// Whether messages at level `info` are to be left out.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet.load(Ordering::Relaxed)
     }
 
     /// Every list that changes from now on.
@@ -193,7 +205,11 @@ impl Engine {
     ) -> Result<Extra, ErrorData> {
         let revision = link.revision();
         if method == "logging/setLevel" && self.backend.speaks() && !revision.is_stateless() {
-            // All that is said are ends of jobs: there is nothing to leave out.
+            let level = params.get("level").and_then(Value::as_str).unwrap_or_default();
+            let Some(at) = LEVELS.iter().position(|known| *known == level) else {
+                return Err(ErrorData::invalid_params(format!("`level` is one of {}", LEVELS.join(", ")), None));
+            };
+            self.quiet.store(!LEVELS[at..].contains(&"info"), Ordering::Relaxed);
             return Ok(Extra::Result(Object::new()));
         }
         let extras = match self.backend.extras() {

@@ -194,6 +194,20 @@ fn a_job_is_read_written_listed_stopped_and_told_of() {
     assert!(text(&peer.call("nika_job_stop", json!({"job_id": "j2"}))).contains("stopped"));
     assert!(!text(&peer.call("nika_job_list", json!({}))).contains("sleep"));
     assert!(text(&peer.call("nika_job_output", json!({"job_id": "j9"}))).contains("NIKA-402"));
+    // A client that wants no such messages hears of an end with its next answer alone.
+    assert_eq!(peer.request("logging/setLevel", json!({"level": "loud"}))["error"]["code"], -32602);
+    assert_eq!(peer.request("logging/setLevel", json!({"level": "warning"}))["result"], json!({}));
+    peer.heard.clear();
+    let started = start(&mut peer, "true");
+    assert!(started.contains("j3"), "{started}");
+    let mut told = false;
+    for _ in 0..200 {
+        told = told || text(&peer.call("nika_sleep", json!({"duration_ms": 20}))).contains("[j3 ended: exit 0");
+        if told {
+            break;
+        }
+    }
+    assert!(told && !peer.heard.iter().any(|message| message["method"] == "notifications/message"));
     assert_eq!(peer.end(), 0);
 }
 

@@ -76,17 +76,19 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 }
 
 impl Conn {
-    /// Says a line to the client, once it has shaken hands: the newest revision has no messages of the server's own.
+    /// Says a line to the client, once it has shaken hands and unless it set a level above such lines: the newest
+    /// revision has no messages of the server's own.
     /// Whether it was said is the answer.
     pub(crate) fn say(&self, text: &str) -> bool {
         let shaken = self.handshake.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        if shaken {
+        let wanted = shaken && !self.engine.is_quiet();
+        if wanted {
             let params = json!({ "level": "info", "logger": "nika", "data": text });
             if let Value::Object(params) = params {
                 self.out.notification("notifications/message", params);
             }
         }
-        shaken
+        wanted
     }
 
     pub(crate) fn new(engine: Arc<Engine>, out: Arc<Out>) -> Conn {
