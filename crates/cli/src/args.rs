@@ -395,6 +395,9 @@ pub struct PolicyExplain {
     /// What `~` and `$HOME` mean in it. Default: your home.
     #[arg(long, value_name = "DIR")]
     pub home: Option<PathBuf>,
+    /// Print text, or one JSON object.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output: Format,
     #[command(flatten)]
     pub place: Where,
     #[command(flatten)]

@@ -78,6 +78,8 @@ mod shell_git;
 mod shell_killed;
 #[path = "it/shell_rules.rs"]
 mod shell_rules;
+#[path = "it/shell_terminal.rs"]
+mod shell_terminal;
 #[path = "it/shell_tracked.rs"]
 mod shell_tracked;
 #[path = "it/shell_undo.rs"]

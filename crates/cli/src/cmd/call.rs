@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nika_contract::{Asker, Cancel, Nobody, Silent};
+use nika_contract::{Asker, Cancel, Nobody, Progress, Silent, text};
 use nika_runtime::{Incoming, Outcome, Session};
 
 use crate::args::{self, Format};
@@ -84,7 +84,7 @@ pub fn perform(
         name: wanted.tool.to_owned(),
         arguments,
         cancel: cancel.clone(),
-        progress: Arc::new(Silent),
+        progress: if can_ask { Arc::new(Begins) as Arc<dyn Progress> } else { Arc::new(Silent) },
         asker,
         // A person who names a tool knows it, or reads the error; a schema first would be in the way.
         deferral: false,
@@ -110,6 +110,17 @@ pub fn perform(
         Ok(output) => output.failed.map_or(ExitCode::SUCCESS, |code| ExitCode::from(failure::exit(code))),
         Err(error) => ExitCode::from(failure::exit(error.code)),
     })
+}
+
+/// A person waits at the terminal: they are told what begins that takes its time.
+struct Begins;
+
+impl Progress for Begins {
+    fn step(&self, done: u64, _: Option<u64>, what: &str) {
+        if done == 0 && !what.is_empty() {
+            out::complain(&format!("nika: {} …", text::harmless(what)));
+        }
+    }
 }
 
 /// An agent that the call has set to work in the background ends with this program, so the program stays.

@@ -43,6 +43,7 @@ const MORE: &[(&str, &[&str], &str)] = &[
         &["scope_path", "acceptance_criteria", "resources", "model"],
         "optional fields of packets as they are written",
     ),
+    ("bash", &["tty"], "a terminal for a job, which Codex's `exec_command` has under this name"),
     ("notebook_edit", &["create_cell"], "Claw Agent's switch for `insert`, beside `edit_mode`"),
 ];
 

@@ -36,6 +36,7 @@ const CANNOT: &[(&str, &[&str])] = &[
     ("nika mcp logout", &["mcp", "logout", "nobody", "--json"]),
     ("nika search login", &["search", "login", "nobody", "--json"]),
     ("nika search logout", &["search", "logout", "--json"]),
+    ("nika policy explain", &["policy", "explain", "ls", "--mode", "wild", "--output", "json"]),
     ("nika policy test", &["policy", "test", "--mode", "wild", "--output", "json"]),
     ("nika policy replay", &["policy", "replay", "--against", "nowhere.yaml", "--output", "json"]),
     ("nika doctor", &["doctor", "--nothing", "--output", "json"]),

@@ -99,6 +99,35 @@ fn a_yes_applies_exactly_what_was_shown_and_the_command_ran_once() {
 }
 
 #[test]
+fn whoever_waits_for_the_question_is_told_why() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    const WHY: &str = "nika: trying it first, over a layer …";
+    let world = world().file("slow.sh", "sleep 1.3; echo x > f").file("fast.sh", "echo x > f");
+    let (_, shown, _) = answered(&world, "sh slow.sh", &[], "n");
+    let (told, asked) = (shown.find(WHY), shown.find("may `bash` do this?"));
+    assert!(told.is_some() && told < asked, "{shown}");
+    let (_, shown, _) = answered(&world, "sh fast.sh", &[], "n");
+    assert!(!shown.contains(WHY), "{shown}");
+    // Nobody is told where nobody is asked.
+    let ran = world.run(&["call", "bash", "command=sh slow.sh"]);
+    assert!(ran.code == 3 && !ran.err.contains(WHY), "{ran:?}");
+}
+
+#[test]
+fn what_always_would_allow_is_said_once_for_all_commands_of_a_line() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a.txt", "one\n").file("b.txt", "two\n");
+    let (_, shown, _) = answered(&world, "rm a.txt; rm b.txt", &[], "n");
+    let said = "  always would allow this command, in exactly these words; and every change of this path, by any tool";
+    assert!(shown.replace('\r', "").lines().any(|line| line == said), "{shown}");
+    assert!(shown.contains("`exec(rm a.txt) and exec(rm b.txt) and write(/a.txt) and write(/b.txt)`"), "{shown}");
+}
+
+#[test]
 fn a_no_leaves_nothing_behind() {
     if !crate::shell::is_confined_here() {
         return;

@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
+use crate::peer::Peer;
 use crate::shell::is_confined_here;
 use crate::world::{World, exists, world};
 
@@ -46,6 +49,34 @@ fn repository() -> World {
 fn ran(world: &World) -> bool {
     let left = [world.path("ran"), world.root().join("ran")];
     left.iter().filter(|path| exists(path) && std::fs::remove_file(path).is_ok()).count() > 0
+}
+
+#[test]
+fn on_a_terminal_git_runs_no_pager_and_no_filter_of_the_repository() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository();
+    for key in ["pager.log", "pager.diff", "core.pager", "interactive.diffFilter"] {
+        git(&world, &["config", key, "./evil"]);
+    }
+    for (mode, command, shows) in [
+        ("workspace", "git log", "begin"),
+        ("workspace", "git diff", "two"),
+        ("accept-all", "git add -p", "Stage this hunk"),
+    ] {
+        let mut peer = Peer::start(world.nika(&["serve", "--mode", mode, "--list", "all"]));
+        peer.initialize("2025-11-25");
+        let order = json!({"command": command, "run_in_background": true, "tty": true});
+        let started = peer.call("nika_bash", order);
+        assert!(started.to_string().contains("on a terminal"), "{command}: {started}");
+        let look = json!({"job_id": "j1", "wait_ms": 20_000, "filter": "^never$"});
+        peer.call("nika_job_output", look);
+        let shown = peer.call("nika_job_output", json!({"job_id": "j1", "offset": 0})).to_string();
+        assert!(shown.contains(shows) && !shown.contains("EVIL RAN"), "{command}: {shown}");
+        assert_eq!(peer.end(), 0);
+        assert!(!ran(&world), "{command}");
+    }
 }
 
 /// What is configured, and what reads and runs it.

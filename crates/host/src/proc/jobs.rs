@@ -14,6 +14,7 @@ mod order;
 mod output;
 mod peer;
 mod pump;
+mod screen;
 mod terminal;
 
 use std::collections::BTreeMap;
@@ -28,17 +29,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use nika_guard::profile::Access;
-use nika_guard::{Effect, Permit};
+use nika_guard::{Effect, ExecKind, Permit};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
 
-pub use self::job::{Chunk, Job, Listed, Reading, State, Summary, Until};
+pub use self::job::{Chunk, Confinement, Job, Listed, Reading, State, Summary, Until, View};
 pub use self::order::{Order, Program, Stdin, TIMEOUT, TIMEOUT_MOST};
 pub use self::output::Bounds;
 pub use self::peer::{Peer, PeerPipes};
 use self::pump::Pump;
+pub use self::screen::Picture;
 use super::wire::{self, Exited, Lines, Report};
 
 /// Jobs that may live at once. A session that has so many has lost count of them.
@@ -220,9 +221,7 @@ impl Jobs {
 
     /// Starts a command that `permit` holds an [`Effect::Exec`] for; returns when it runs.
     pub fn start(&self, permit: &Permit, order: Order) -> Result<Arc<Job>, StartError> {
-        if !permit.effects().all.iter().any(|effect| matches!(effect, Effect::Exec(_))) {
-            return Err(StartError::NotPermitted);
-        }
+        let Some(kind) = strictest(permit) else { return Err(StartError::NotPermitted) };
         if self.live().len() >= MOST_LIVE {
             return Err(StartError::TooMany(MOST_LIVE));
         }
@@ -263,7 +262,7 @@ impl Jobs {
             }
         };
         let errors = ends.errors.map(|errors| read_apart(errors, order.output.head_bytes)).transpose()?;
-        let job = Arc::new(Job::new(id, order, pid, held, &child, link, ends.stdin, ends.input, errors));
+        let job = Arc::new(Job::new(id, order, kind, pid, held, &child, link, ends.stdin, ends.input, errors));
         let pump = Pump::new(job.clone(), Arc::downgrade(&self.0), child, lines, ends.output, mark);
         self.remember(number, job.clone());
         std::thread::Builder::new().name(format!("job {}", job.id())).stack_size(256 << 10).spawn(|| pump.run())?;
@@ -276,8 +275,8 @@ impl Jobs {
         lock(&self.0.jobs).get(&number).filter(|job| job.session() == session && may_handle(permit)).cloned()
     }
 
-    /// What holds a job, and whether it may reach hosts: for judging what is done with it.
-    pub fn confinement(&self, session: &str, id: &str) -> Option<(Access, bool)> {
+    /// What holds a job, for judging what is done with it.
+    pub fn confinement(&self, session: &str, id: &str) -> Option<Confinement> {
         let number: u64 = id.strip_prefix('j')?.parse().ok()?;
         let job = lock(&self.0.jobs).get(&number).filter(|job| job.session() == session).cloned()?;
         Some(job.confinement())
@@ -371,6 +370,15 @@ fn read_apart(stream: OwnedFd, most: usize) -> io::Result<JoinHandle<Vec<u8>>> {
         let _ = io::copy(&mut stream, &mut io::sink());
         kept
     })
+}
+
+/// The strictest kind of command that a call may run; none where it may run nothing.
+fn strictest(permit: &Permit) -> Option<ExecKind> {
+    let kind = |effect: &Effect| match effect {
+        Effect::Exec(exec) => Some(exec.kind),
+        _ => None,
+    };
+    permit.effects().all.iter().filter_map(kind).max()
 }
 
 /// Whether a call may see and steer what other calls of its session started.

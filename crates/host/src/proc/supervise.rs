@@ -362,6 +362,10 @@ impl Supervisor {
         let at = Instant::now() + grace;
         self.kill_at = Some(self.kill_at.map_or(at, |earlier| earlier.min(at)));
         if !grace.is_zero() {
+            if self.order.terminal {
+                // Its terminal is taken away. An interactive shell ends by nothing less.
+                signal_all(libc::SIGHUP);
+            }
             signal_all(libc::SIGTERM);
             // One that is stopped hears nothing until it goes on.
             signal_all(libc::SIGCONT);

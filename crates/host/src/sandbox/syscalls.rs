@@ -121,9 +121,10 @@ const TABLE: &[Row] = &[
     (libc::SYS_socketpair, NoneOf(0, &[libc::AF_UNIX as u64]), NoSuchFamily),
     // One end of a datagram pair could be connected anew, to a name.
     (libc::SYS_socketpair, Masked(1, KIND_OF_SOCKET, libc::SOCK_DGRAM as u64), NotPermitted),
-    // Typing into somebody's terminal.
+    // Typing into somebody's terminal, and having the kernel load another discipline for one's own.
     (libc::SYS_ioctl, Is(1, libc::TIOCSTI), NotPermitted),
     (libc::SYS_ioctl, Is(1, 0x541c), NotPermitted),
+    (libc::SYS_ioctl, Is(1, libc::TIOCSETD), NotPermitted),
     // Files that would run as their owner, and devices.
     (libc::SYS_fchmod, Bits(1, SET_ID), NotPermitted),
     (libc::SYS_fchmodat, Bits(2, SET_ID), NotPermitted),

@@ -14,6 +14,8 @@ mod input;
 mod output;
 #[path = "jobs/place.rs"]
 mod place;
+#[path = "jobs/screen.rs"]
+mod screen;
 
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,9 @@
 //! It runs under a permit that no host function takes for leave to change anything, with no place for pre-images. What
 //! goes wrong with it is no answer to the question: that is put all the same, and says so.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nika_contract::{Asker, Prepared, Rehearsal, ToolError, code};
 use nika_guard::Permit;
@@ -13,6 +15,9 @@ use crate::session::Session;
 use crate::stage::begin::Begun;
 use crate::stage::run::{AtHand, caught};
 use crate::stage::settle::stands_for;
+
+/// How long a trial takes before whoever waits for the question is told why there is none yet.
+const TOLD_AFTER: Duration = Duration::from_secs(1);
 
 /// What came of it; an error only where nobody wants the call any more.
 pub(crate) async fn rehearse(
@@ -24,7 +29,18 @@ pub(crate) async fn rehearse(
 ) -> Result<Option<Rehearsal>, ToolError> {
     let (permit, beside) = (Arc::new(permit), AtHand { runtime, session, begun, held: None });
     let cx = beside.only_looking(&permit);
-    match caught(prepared.rehearse(&cx)).await {
+    let mut trial = pin!(caught(prepared.rehearse(&cx)));
+    let tried = match tokio::time::timeout(TOLD_AFTER, &mut trial).await {
+        Ok(tried) => tried,
+        Err(_) => {
+            begun.incoming.progress.step(0, None, "trying it first, over a layer");
+            let tried = trial.await;
+            // It stands beside the call while that goes on.
+            begun.incoming.progress.step(1, None, "tried it first");
+            tried
+        }
+    };
+    match tried {
         Err(error) if error.code == code::CANCELLED => Err(error),
         Err(error) => {
             let shown = format!("What it would change cannot be shown: {}. A yes runs it.", error.message);

@@ -199,7 +199,13 @@ fn settling(verdict: &Verdict) -> Vec<String> {
 /// Rules to keep, with what else they would let through.
 fn choice(rules: &[String]) -> Option<Choice> {
     let reach = |rule: &String| nika_guard::Rule::parse(rule, None).map(|rule| rule.reach()).unwrap_or_default();
-    let beyond: Vec<String> = rules.iter().map(reach).filter(|beyond| !beyond.is_empty()).collect();
+    let mut beyond: Vec<String> = Vec::new();
+    for said in rules.iter().map(reach).filter(|said| !said.is_empty()) {
+        // Of two commands it is the same, and is said once.
+        if !beyond.contains(&said) {
+            beyond.push(said);
+        }
+    }
     (!rules.is_empty()).then(|| Choice { rule: rules.join(" and "), beyond: beyond.join("; and ") })
 }
 

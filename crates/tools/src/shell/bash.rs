@@ -38,6 +38,9 @@ pub struct Params {
     /// Return at once; read its output with job_output. You are told when it ends. Default false.
     #[serde(default, deserialize_with = "lenient::switch")]
     pub run_in_background: Option<bool>,
+    /// With run_in_background: on a terminal, for programs that ask or draw. job_input types. Default false.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    pub tty: Option<bool>,
     /// Run without the sandbox; a person is asked each time. Default false.
     #[serde(default, deserialize_with = "lenient::switch")]
     pub dangerously_disable_sandbox: Option<bool>,
@@ -71,6 +74,14 @@ pub struct Bash {
 
 /// The longest that a call waits, in milliseconds.
 const MOST_MS: u32 = 600_000;
+/// Lines and columns of a terminal: wide enough for a table or a diff, and as a screen some 900 tokens at most.
+const TERMINAL: Stdin = Stdin::Terminal { rows: 30, cols: 120 };
+/// What programs on it are told of it. Those that draw frames do it in characters that need no second set.
+const TERMINAL_ENV: &[(&str, &str)] = &[("TERM", "xterm-256color"), ("NCURSES_NO_UTF8_ACS", "1")];
+/// A pager that only reads: it starts nothing, opens no other file and writes none, whatever is typed.
+const READER_ENV: (&str, &str) = ("LESSSECURE", "1");
+/// What a person's environment says of another terminal, and would be believed.
+const OTHER_TERMINAL: &[&str] = &["TERM", "NCURSES_NO_UTF8_ACS", "COLUMNS", "LINES"];
 /// Between two looks at whether the call is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -109,6 +120,10 @@ impl Tool for Bash {
         if let Some(ms) = params.timeout.filter(|ms| *ms == 0 || *ms > MOST_MS) {
             return Err(ToolError::argument("timeout", format!("takes 1 to {MOST_MS} milliseconds, not {ms}"))
                 .hint("what takes longer belongs in the background: run_in_background"));
+        }
+        if params.on_terminal() && !params.in_background() {
+            return Err(ToolError::argument("tty", "goes only with run_in_background")
+                .hint("with it, job_input types and job_output shows what stands on the terminal"));
         }
         if params.is_preview() && (params.unconfined() || params.run_in_background.unwrap_or_default()) {
             return Err(ToolError::argument("preview", "goes neither with the background nor without the sandbox"));
@@ -192,6 +207,10 @@ impl Params {
         self.run_in_background.unwrap_or_default()
     }
 
+    fn on_terminal(&self) -> bool {
+        self.tty.unwrap_or_default()
+    }
+
     /// The most that it may be let do.
     fn most(&self) -> Access {
         match self.filesystem_mode {
@@ -245,7 +264,18 @@ impl Bash {
         let mut order = Order::shell(text, profile, cx.session.id());
         order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));
         order.background = params.in_background();
-        order.stdin = if order.background { Stdin::Pipe } else { Stdin::Closed };
+        order.stdin = match (params.on_terminal(), order.background) {
+            (true, _) => TERMINAL,
+            (false, true) => Stdin::Pipe,
+            (false, false) => Stdin::Closed,
+        };
+        if params.on_terminal() {
+            let env = &mut order.profile.env;
+            env.retain(|(name, _)| !OTHER_TERMINAL.contains(&name.as_str()));
+            let reader = (order.profile.access == Access::ReadOnly).then_some(&READER_ENV);
+            let all = TERMINAL_ENV.iter().chain(reader);
+            env.extend(all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        }
         order
     }
 
@@ -319,8 +349,16 @@ impl Bash {
 /// The answer of a job that goes on by itself.
 pub(super) fn in_background(job: &Job) -> Output {
     let (id, held) = (job.id(), report::held(job.held()));
-    let text = format!("Started {id} in the background. job_output reads and waits; its end is told.\n[{held}]");
-    Output::text(text).with_fact("job", id).with_fact("sandbox", job.held().profile.as_str())
+    let (place, use_it) = if job.is_on_terminal() {
+        ("on a terminal in the background", "job_output shows what stands there and waits, job_input types")
+    } else {
+        ("in the background", "job_output reads and waits")
+    };
+    let text = format!("Started {id} {place}. {use_it}; its end is told.\n[{held}]");
+    Output::text(text)
+        .with_fact("job", id)
+        .with_fact("sandbox", job.held().profile.as_str())
+        .with_fact("tty", job.is_on_terminal())
 }
 
 /// A repository elsewhere that a command which may write can only see.

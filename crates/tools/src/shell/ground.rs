@@ -73,7 +73,8 @@ const QUIET_GIT: &[(&str, &str)] = &[
     ("core.fsmonitor", "false"),
     ("core.alternateRefsCommand", ""),
     ("core.pager", "cat"),
-    ("interactive.diffFilter", ""),
+    // On a terminal git would run an empty one.
+    ("interactive.diffFilter", "cat"),
     ("protocol.ext.allow", "never"),
 ];
 

@@ -1,18 +1,21 @@
 //! `job_input`: writes to the input of a background command.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_guard::profile::Access;
 use nika_guard::{Effect, Effects, Exec, ExecKind};
+use nika_host::proc::Confinement;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::ground::Ground;
 
 /// Writes text to the standard input of a background command; end a line with \n. The job goes on under the
-/// sandbox that it was started with.
+/// sandbox that it was started with. One with `tty` gets it as typed: \n is Enter, \u0003 Ctrl-C, \u0004 Ctrl-D,
+/// \u001b Escape, \u001b[A, B, C and D the arrows up, down, right and left.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
@@ -29,6 +32,8 @@ pub struct JobInput {
     pub ground: Arc<Ground>,
 }
 
+/// What the key Enter sends.
+const ENTER: &str = "\r";
 /// How long a job may take to take it.
 const AT_MOST: Duration = Duration::from_secs(5);
 
@@ -49,6 +54,7 @@ impl Tool for JobInput {
             "program",
             "feed",
             "keyboard",
+            "terminal",
         ])
         .examples(EXAMPLES);
 
@@ -56,8 +62,15 @@ impl Tool for JobInput {
         // What a running program makes of its input, nobody can say. What holds it says how much that matters.
         let id = &params.job_id;
         let (kind, why) = match self.ground.jobs.confinement(scene.session.id(), id) {
-            Some((Access::Unconfined, _)) => (ExecKind::Destructive, format!("{id} runs without the sandbox")),
-            Some((_, true)) => (ExecKind::Opaque, format!("{id} may reach the network")),
+            Some(Confinement { access: Access::Unconfined, .. }) => {
+                (ExecKind::Destructive, format!("{id} runs without the sandbox"))
+            }
+            Some(Confinement { reaches: true, .. }) => (ExecKind::Opaque, format!("{id} may reach the network")),
+            // At a terminal a pager starts whatever it is told to, and of a proof that the command only reads nothing is
+            // left. What was let run as more than that may start others by itself.
+            Some(Confinement { terminal: true, kind: ExecKind::ReadOnly, .. }) => {
+                (ExecKind::Opaque, format!("{id} only reads, but at a terminal it may be told to start others"))
+            }
             None => {
                 return Err(ToolError::new(code::NO_SUCH_JOB, format!("there is no job {id} in this session"))
                     .hint("`job_list` shows those that live"));
@@ -77,13 +90,17 @@ impl Tool for JobInput {
             return Err(ToolError::new(code::CHANGED_SINCE_READ, format!("{} is another job now", params.job_id)));
         }
         let job = self.ground.job(cx, &params.job_id)?;
-        let bytes = params.text.into_bytes();
+        let bytes = if job.is_on_terminal() { keys(&params.text) } else { params.text.into_bytes() };
         let total = bytes.len();
         let write = tokio::task::spawn_blocking(move || job.write(&bytes, AT_MOST));
         let taken = write.await.map_err(|error| ToolError::new(code::BUG, format!("writing failed: {error}")))?;
         let taken = taken.map_err(|error| {
-            ToolError::new(code::JOB_TAKES_NO_INPUT, format!("{} takes no input: {error}", params.job_id))
-                .hint("only a command that was started in the background, and still runs, takes input")
+            let hint = match error.kind() {
+                ErrorKind::InvalidInput => "break the line, or let the program read it from a file",
+                _ => "only a command that was started in the background, and still runs, takes input",
+            };
+            ToolError::new(code::JOB_TAKES_NO_INPUT, format!("{} does not take this: {error}", params.job_id))
+                .hint(hint)
         })?;
         let rest = if taken < total {
             format!("; the other {} it did not take in time", total - taken)
@@ -101,3 +118,17 @@ const EXAMPLES: &[Example] = &[Example {
     arguments: r#"{"job_id": "j1", "text": "Ada\n"}"#,
     answer: "took 4 bytes",
 }];
+
+/// What typing `text` sends: the end of a line is the key Enter, all else is itself. Programs that read single keys know
+/// Enter by nothing else; for those that read lines the terminal makes an end of line of it.
+fn keys(text: &str) -> Vec<u8> {
+    text.replace("\r\n", ENTER).replace('\n', ENTER).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_end_of_line_is_enter() {
+        assert_eq!(super::keys("a\nb\r\nc\r\u{3}\u{1b}[A"), b"a\rb\rc\r\x03\x1b[A");
+    }
+}

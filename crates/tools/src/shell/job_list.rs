@@ -39,6 +39,8 @@ pub struct One {
     pub job: String,
     /// Its command.
     pub command: String,
+    /// Whether it runs on a terminal.
+    pub tty: bool,
     /// `runs`, `waits for input` or `ended`.
     pub state: &'static str,
     /// Milliseconds since it was started.
@@ -80,7 +82,8 @@ impl Tool for JobList {
         let jobs: Vec<One> = self.ground.jobs.list(cx.permit, cx.session.id()).into_iter().map(one).collect();
         let mut text = String::new();
         for job in &jobs {
-            let _ = writeln!(text, "{} {}, {} s: {}", job.job, job.state, job.age_ms / 1000, job.command);
+            let place = if job.tty { " on a terminal" } else { "" };
+            let _ = writeln!(text, "{} {}{place}, {} s: {}", job.job, job.state, job.age_ms / 1000, job.command);
             for process in &job.processes {
                 let _ = writeln!(text, "  {} {}", process.pid, process.name);
             }
@@ -106,6 +109,7 @@ fn one(listed: nika_host::proc::Listed) -> One {
     One {
         job: listed.job,
         command: report::in_one_line(&listed.command, COMMAND_CHARS),
+        tty: listed.terminal,
         state,
         age_ms: listed.age_ms,
         processes: listed.processes.into_iter().map(process).collect(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_guard::Effects;
-use nika_host::proc::{Chunk, Job, Reading, State, Until};
+use nika_host::proc::{Job, Picture, Reading, State, Until, View};
 use regex_automata::meta::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use super::report;
 use crate::lenient;
 
 /// Reads the output of a background command from where the last read ended. With wait_ms it waits for new
-/// output, or with filter for a line that matches.
+/// output, or with filter for a line that matches. Of one with tty that draws, it shows the present screen.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
@@ -67,6 +67,9 @@ impl Tool for JobOutput {
             "tail",
             "check on",
             "stdout",
+            "new output",
+            "running process",
+            "screen",
         ])
         .examples(EXAMPLES);
 
@@ -102,26 +105,24 @@ impl Tool for JobOutput {
                 None => Until::Output,
             };
             let reading = Reading { max_bytes: READ_BYTES, stopped: &stopped, ..Reading::from(cursor) };
-            reader.read(&reading.waiting(if wait.is_zero() { Until::Now } else { until }, wait))
+            reader.view(&reading.waiting(if wait.is_zero() { Until::Now } else { until }, wait))
         });
-        let chunk = read.await.map_err(|error| ToolError::new(code::BUG, format!("reading failed: {error}")))?;
+        let view = read.await.map_err(|error| ToolError::new(code::BUG, format!("reading failed: {error}")))?;
         cx.check_cancelled()?;
-        known().insert(params.job_id.clone(), chunk.next);
-        Ok(answer(&job, &chunk, filter.as_ref()))
+        known().insert(params.job_id.clone(), view.chunk.next);
+        Ok(answer(&job, &view, filter.as_ref()))
     }
 }
 
-fn answer(job: &Job, chunk: &Chunk, filter: Option<&Regex>) -> Output {
+fn answer(job: &Job, view: &View, filter: Option<&Regex>) -> Output {
     let (id, spilled) = (job.id(), job.summary().spilled.map(|(path, _)| path));
-    let text = String::from_utf8_lossy(&chunk.bytes);
-    let mut shown = match filter {
-        None => text.into_owned(),
-        Some(filter) => {
-            text.split_inclusive('\n').filter(|line| filter.is_match(line.trim_end_matches('\n'))).collect()
+    let chunk = &view.chunk;
+    let mut shown = lines(&view.text, filter);
+    if let Some(Picture { text, cursor: (line, column) }) = &view.screen {
+        let drawn = lines(text, filter);
+        if filter.is_none() || !drawn.is_empty() {
+            shown.push_str(&format!("[the screen, its cursor in line {line}, column {column}]\n{drawn}"));
         }
-    };
-    if !shown.is_empty() && !shown.ends_with('\n') {
-        shown.push('\n');
     }
     let mut parts = vec![match &chunk.state {
         State::Running => format!("{id} runs"),
@@ -144,6 +145,12 @@ fn answer(job: &Job, chunk: &Chunk, filter: Option<&Regex>) -> Output {
         .with_fact("next", chunk.next)
         .with_fact("ended", ended)
         .with_fact("sandbox", job.held().profile.as_str())
+}
+
+/// All lines, or those that match; each ended.
+fn lines(text: &str, filter: Option<&Regex>) -> String {
+    let wanted = |line: &&str| filter.is_none_or(|filter| filter.is_match(*line));
+    text.split_terminator('\n').filter(wanted).flat_map(|line| [line, "\n"]).collect()
 }
 
 const EXAMPLES: &[Example] = &[Example {

@@ -73,7 +73,7 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
     let session = cx.session.id();
     let reads = |id: &str| {
         let confined = ground.jobs.confinement(session, id);
-        confined.is_some_and(|(access, _)| access == Access::ReadOnly)
+        confined.is_some_and(|confined| confined.access == Access::ReadOnly)
     };
     let mut jobs = ground.jobs.list(cx.permit, session).into_iter();
     if jobs.any(|job| (job.background || job.keep) && !reads(&job.job)) {

@@ -256,8 +256,8 @@ impl Screen {
                 if let Some(call) = state.running.iter_mut().find(is_it) {
                     call.goes = match total {
                         Some(total) => format!(": {what} ({done} of {total})"),
-                        // *turn 3* says how far it is.
-                        None if what.ends_with(&format!(" {done}")) => format!(": {what}"),
+                        // *turn 3* says how far it is, and a first step is no count.
+                        None if *done < 2 || what.ends_with(&format!(" {done}")) => format!(": {what}"),
                         None => format!(": {what} ({done})"),
                     };
                 }

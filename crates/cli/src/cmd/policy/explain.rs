@@ -1,14 +1,16 @@
-//! `nika policy explain`: the same judgement, drawn for a person.
+//! `nika policy explain`: the same judgement, drawn for a person, or its facts as one object.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use nika_contract::text::harmless;
-use nika_guard::bash::Outcome;
-use nika_guard::{Decision, Effect, Reason};
+use nika_guard::bash::{Finding, Outcome};
+use nika_guard::{Decision, Effect, Reason, Verdict};
+use nika_tools::shell::command::Command;
+use serde_json::{Value, json};
 
-use super::Court;
-use crate::args;
+use super::{Court, check};
+use crate::args::{self, Format};
 use crate::failure::Failure;
 use crate::out;
 
@@ -16,9 +18,24 @@ pub fn run(args: &args::PolicyExplain) -> Result<ExitCode, Failure> {
     let court = Court::new(&args.place, args.home.as_deref(), &args.standing)?;
     let command = court.read(&args.command);
     let verdict = court.policy().judge(court.stance(), &command.effects);
-    let mut text = format!("{}\n\n", harmless(&args.command));
-    let mut rows = Vec::new();
-    for (effect, reason) in command.effects.all.iter().zip(&verdict.reasons) {
+    match args.output {
+        Format::Text => out::print(&picture(&args.command, &command, &verdict))?,
+        Format::Json => out::json(&object(&args.command, &command, &verdict))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One effect of the command, and what is said to it.
+struct Part<'a> {
+    /// `exec`, `read`, …
+    effect: &'static str,
+    /// The words of a command, and of what is no command the effect itself.
+    what: String,
+    reason: &'a Reason,
+}
+
+fn parts<'a>(command: &Command, verdict: &'a Verdict) -> Vec<Part<'a>> {
+    let part = |(effect, reason): (&Effect, &'a Reason)| {
         let what = match effect {
             Effect::Exec(one) => match one.commands.first() {
                 Some(argv) => argv.join(" "),
@@ -26,25 +43,40 @@ pub fn run(args: &args::PolicyExplain) -> Result<ExitCode, Failure> {
             },
             other => other.to_string(),
         };
+        Part { effect: effect.verb(), what, reason }
+    };
+    command.effects.all.iter().zip(&verdict.reasons).map(part).collect()
+}
+
+/// What was found that is more than a remark.
+fn notable(command: &Command) -> impl Iterator<Item = &Finding> {
+    command.analysis.findings.iter().filter(|found| found.outcome > Outcome::Allow)
+}
+
+fn picture(written: &str, command: &Command, verdict: &Verdict) -> String {
+    let mut text = format!("{}\n\n", harmless(written));
+    let mut rows = Vec::new();
+    for Part { what, reason, .. } in parts(command, verdict) {
         rows.push(vec![
             format!("  {}", mark(reason.decision)),
             harmless(&what).into_owned(),
             harmless(&reason.act).into_owned(),
             reason.source.to_string(),
         ]);
-        if let Some(rule) = would_allow(reason) {
-            rows.push(vec![String::new(), String::new(), format!("allow it with {rule}")]);
+        if let Some((rule, is_wide)) = would_allow(reason) {
+            let wide = if is_wide { ", whatever follows those words" } else { "" };
+            rows.push(vec![String::new(), String::new(), format!("allow it with `{}`{wide}", harmless(rule))]);
         }
     }
     text.push_str(&out::table(&rows));
-    let notable: Vec<_> = command.analysis.findings.iter().filter(|found| found.outcome > Outcome::Allow).collect();
-    if !notable.is_empty() {
+    let row = |found: &Finding| {
+        let at = format!("{}–{}", found.span.start, found.span.end);
+        vec![format!("  {}", found.code), at, harmless(&found.why).into_owned()]
+    };
+    let findings: Vec<_> = notable(command).map(row).collect();
+    if !findings.is_empty() {
         text.push_str("\nFindings\n");
-        let row = |found: &&nika_guard::bash::Finding| {
-            let at = format!("{}–{}", found.span.start, found.span.end);
-            vec![format!("  {}", found.code), at, harmless(&found.why).into_owned()]
-        };
-        text.push_str(&out::table(&notable.iter().map(row).collect::<Vec<_>>()));
+        text.push_str(&out::table(&findings));
     }
     if let Some(why) = &command.analysis.destructive {
         let _ = writeln!(text, "\nWarning: {}.", harmless(why));
@@ -52,9 +84,33 @@ pub fn run(args: &args::PolicyExplain) -> Result<ExitCode, Failure> {
     if let Some(canonical) = &command.analysis.canonical {
         let _ = writeln!(text, "\nWhat runs\n  {}", harmless(canonical).trim_end().replace('\n', "\n  "));
     }
-    let _ = writeln!(text, "\n{}", verdict_line(&verdict));
-    out::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    let _ = writeln!(text, "\n{}", verdict_line(verdict));
+    text
+}
+
+/// All that the picture says.
+fn object(written: &str, command: &Command, verdict: &Verdict) -> Value {
+    let part = |Part { effect, what, reason }: Part<'_>| {
+        json!({
+            "effect": effect,
+            "what": what,
+            "decision": word(reason.decision),
+            "why": reason.act,
+            "by": reason.source.to_string(),
+            "allow_rule": would_allow(reason).map(|(rule, _)| rule),
+        })
+    };
+    let decisive = verdict.decisive();
+    json!({
+        "command": written,
+        "decision": word(verdict.decision),
+        "by": decisive.map(|reason| reason.source.to_string()),
+        "would_be_allowed": verdict.remedy(),
+        "parts": parts(command, verdict).into_iter().map(part).collect::<Vec<_>>(),
+        "findings": notable(command).map(check::finding).collect::<Vec<_>>(),
+        "warning": command.analysis.destructive,
+        "runs": command.analysis.canonical,
+    })
 }
 
 fn mark(decision: Decision) -> &'static str {
@@ -66,14 +122,21 @@ fn mark(decision: Decision) -> &'static str {
     }
 }
 
-/// The smallest rule that would answer a question; none where no rule can.
-fn would_allow(reason: &Reason) -> Option<String> {
-    let rule = reason.rule.as_ref().filter(|_| reason.decision == Decision::Ask)?;
-    let wide = if rule.ends_with(" *)") { ", whatever follows those words" } else { "" };
-    Some(format!("`{}`{wide}", harmless(rule)))
+/// The marks in words. What is asked each time is told apart from what a rule could answer.
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Floor => "ask-each-time",
+        other => other.name(),
+    }
 }
 
-fn verdict_line(verdict: &nika_guard::Verdict) -> String {
+/// The smallest rule that would answer a question, and whether it would answer others, too; none where no rule can.
+fn would_allow(reason: &Reason) -> Option<(&str, bool)> {
+    let rule = reason.rule.as_deref().filter(|_| reason.decision == Decision::Ask)?;
+    Some((rule, rule.ends_with(" *)")))
+}
+
+fn verdict_line(verdict: &Verdict) -> String {
     let Some(reason) = verdict.decisive() else { return "Refused: it does nothing that could be judged.".to_owned() };
     let word = match verdict.decision {
         Decision::Allow => return "Allowed.".to_owned(),

@@ -9,12 +9,14 @@ use std::sync::{Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use nika_guard::ExecKind;
 use nika_guard::profile::Access;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 
 use super::order::{Order, Stdin};
 use super::output::{Kept, from_spill};
+use super::screen::{self, Picture, Screen};
 use super::{END_WITHIN, GRACE, lock, terminal};
 use crate::proc::tree::{self, Input, Process};
 use crate::proc::wire::{self, Exited, Held, KilledBy, Reached, Request};
@@ -25,6 +27,11 @@ const LOOK: Duration = Duration::from_millis(20);
 const MOST_REACHED: usize = 1000;
 /// The end of a terminal's input: what the key Ctrl-D sends.
 const END_OF_INPUT: u8 = 4;
+/// How long a terminal is quiet before what is new is read: a program writes its screen in pieces, and what was typed
+/// comes back before the answer.
+const SETTLED: Duration = Duration::from_millis(200);
+/// How long is waited for that: some never are quiet.
+const SETTLED_MOST: Duration = Duration::from_secs(1);
 
 /// How a job stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +60,8 @@ pub enum Until<'a> {
 pub struct Reading<'a> {
     /// How much of the output was read before: [`Chunk::next`] of the last read.
     pub cursor: u64,
-    /// When it is over. A job that ends or waits for input ends every read.
+    /// When it is over. A job that ends, or waits for input where no reader was told yet, ends every read: a server that
+    /// would take keys can be waited for all the same.
     pub until: Until<'a>,
     /// How long it waits at most.
     pub at_most: Duration,
@@ -109,6 +117,30 @@ pub struct Chunk {
     pub state: State,
 }
 
+/// A piece of output as a person would have read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// The piece; of a terminal's, without the beginning of what is not whole yet.
+    pub chunk: Chunk,
+    /// Its lines.
+    pub text: String,
+    /// What stands on the terminal's screen, where that says more.
+    pub screen: Option<Picture>,
+}
+
+/// What holds a job, for judging what is done with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Confinement {
+    /// How much of the sandbox.
+    pub access: Access,
+    /// Whether it may reach hosts.
+    pub reaches: bool,
+    /// Whether it runs on a terminal.
+    pub terminal: bool,
+    /// The strictest kind that its start was judged as.
+    pub kind: ExecKind,
+}
+
 /// All of an output that is at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
@@ -137,6 +169,8 @@ pub struct Listed {
     pub background: bool,
     /// Whether it outlives the session.
     pub keep: bool,
+    /// Whether it runs on a terminal.
+    pub terminal: bool,
     /// How it stands. A job that ended is still live when it left processes that linger.
     pub state: State,
     /// Milliseconds since it was started.
@@ -149,6 +183,7 @@ pub struct Listed {
 pub struct Job {
     id: String,
     order: Order,
+    kind: ExecKind,
     pid: i32,
     held: Held,
     supervisor: Option<Pid>,
@@ -165,7 +200,11 @@ pub struct Job {
 #[derive(Debug)]
 pub(super) struct Inside {
     pub(super) kept: Kept,
+    /// What its terminal shows, where it has one.
+    pub(super) screen: Option<Screen>,
     pub(super) waiting: bool,
+    /// Whether a reader was told so.
+    pub(super) told: bool,
     /// When it last said something or was told something.
     pub(super) stirred: Instant,
     pub(super) exited: Option<Exited>,
@@ -185,6 +224,7 @@ impl Job {
     pub(super) fn new(
         id: String,
         order: Order,
+        kind: ExecKind,
         pid: i32,
         held: Held,
         supervisor: &Child,
@@ -194,10 +234,15 @@ impl Job {
         errors: Option<JoinHandle<Vec<u8>>>,
     ) -> Job {
         let kept = Kept::new(&order.output);
+        let screen = match order.stdin {
+            Stdin::Terminal { rows, cols } => Some(Screen::new(rows, cols)),
+            Stdin::Closed | Stdin::Pipe => None,
+        };
         let now = Instant::now();
         Job {
             id,
             order,
+            kind,
             pid,
             held,
             supervisor: i32::try_from(supervisor.id()).ok().and_then(Pid::from_raw),
@@ -207,7 +252,9 @@ impl Job {
             input,
             inside: Mutex::new(Inside {
                 kept,
+                screen,
                 waiting: false,
+                told: false,
                 stirred: now,
                 exited: None,
                 reached: Vec::new(),
@@ -238,9 +285,19 @@ impl Job {
         self.pid
     }
 
-    /// What holds it, and whether it may reach hosts.
-    pub fn confinement(&self) -> (Access, bool) {
-        (self.order.profile.access, !self.order.profile.hosts.is_empty())
+    /// What holds it.
+    pub fn confinement(&self) -> Confinement {
+        Confinement {
+            access: self.order.profile.access,
+            reaches: !self.order.profile.hosts.is_empty(),
+            terminal: self.is_on_terminal(),
+            kind: self.kind,
+        }
+    }
+
+    /// Whether it runs on a terminal.
+    pub fn is_on_terminal(&self) -> bool {
+        matches!(self.order.stdin, Stdin::Terminal { .. })
     }
 
     /// The profile that holds it.
@@ -283,18 +340,18 @@ impl Job {
     /// Output from a cursor on.
     pub fn read(&self, reading: &Reading<'_>) -> Chunk {
         let until = Instant::now().checked_add(reading.at_most);
-        let mut seen = reading.cursor;
+        let (mut seen, mut stirs) = (reading.cursor, None);
         let mut inside = lock(&self.inside);
         loop {
             let total = inside.kept.total();
-            let over = inside.exited.is_some() || inside.waiting;
+            let over = inside.exited.is_some() || (inside.waiting && !inside.told);
             let matched = match reading.until {
-                Until::Line(pleases) => find_line(&inside.kept, &mut seen, pleases),
+                Until::Line(pleases) => shows_line(&inside, reading.cursor, &mut seen, pleases),
                 _ => false,
             };
             let done = match reading.until {
                 Until::Now => true,
-                Until::Output => over || total > reading.cursor,
+                Until::Output => over || (total > reading.cursor && is_settled(&inside, &mut stirs)),
                 Until::Line(_) => over || matched,
                 Until::End => over,
             };
@@ -317,7 +374,8 @@ impl Job {
         }
     }
 
-    fn chunk(&self, inside: std::sync::MutexGuard<'_, Inside>, reading: &Reading<'_>, matched: bool) -> Chunk {
+    fn chunk(&self, mut inside: std::sync::MutexGuard<'_, Inside>, reading: &Reading<'_>, matched: bool) -> Chunk {
+        inside.told |= inside.waiting;
         let (total, tail_start) = (inside.kept.total(), inside.kept.tail_start());
         let cursor = reading.cursor.min(total);
         let end = total.min(cursor + reading.max_bytes as u64);
@@ -340,6 +398,26 @@ impl Job {
         }
         let next = cursor + skipped + bytes.len() as u64;
         Chunk { more: next < total, bytes, skipped, next, matched, state }
+    }
+
+    /// The same, as it reads: of a terminal the lines that stood there, and its screen where a program draws on it.
+    pub fn view(&self, reading: &Reading<'_>) -> View {
+        let mut chunk = self.read(reading);
+        let cursor = chunk.next - chunk.bytes.len() as u64;
+        let inside = lock(&self.inside);
+        let Some(screen) = &inside.screen else {
+            let text = String::from_utf8_lossy(&chunk.bytes).into_owned();
+            return View { chunk, text, screen: None };
+        };
+        if !matches!(chunk.state, State::Ended(_)) || chunk.more {
+            chunk.bytes.truncate(screen::whole(&chunk.bytes));
+            chunk.next = cursor + chunk.bytes.len() as u64;
+        }
+        let mut text = screen.lines(&chunk.bytes, cursor);
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        View { text, screen: screen.since(cursor), chunk }
     }
 
     /// Waits until the command has ended, at most `at_most`, or until `stopped` says that nobody cares.
@@ -414,6 +492,9 @@ impl Job {
         let guard = lock(&self.stdin);
         let closed = || io::Error::new(io::ErrorKind::BrokenPipe, "this job takes no input");
         let stdin = guard.as_ref().ok_or_else(closed)?;
+        if self.is_on_terminal() && terminal::would_cut(stdin, bytes) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "its terminal takes lines of at most 4095 bytes"));
+        }
         self.stir();
         let mut done = 0;
         while done < bytes.len() {
@@ -437,9 +518,19 @@ impl Job {
         Ok(done)
     }
 
+    /// Gives it what its terminal answers, if there is room: nobody waits for that.
+    pub(super) fn reply(&self, bytes: &[u8]) {
+        // Whoever types waits for this thread to take output, so this thread waits for nobody.
+        if let Ok(guard) = self.stdin.try_lock()
+            && let Some(stdin) = guard.as_ref()
+        {
+            let _ = rustix::io::write(stdin, bytes);
+        }
+    }
+
     /// Ends its input: a pipe is closed, a terminal gets what the key Ctrl-D sends.
     pub fn close_input(&self) -> io::Result<()> {
-        if matches!(self.order.stdin, Stdin::Terminal { .. }) {
+        if self.is_on_terminal() {
             return self.write(&[END_OF_INPUT], LOOK).map(drop);
         }
         lock(&self.stdin).take();
@@ -496,6 +587,7 @@ impl Job {
             command: self.command(),
             background: self.order.background,
             keep: self.order.keep,
+            terminal: self.is_on_terminal(),
             state: self.state(),
             age_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
             processes: processes.into_iter().map(|process| (process.clone(), tree::age_ms(&process))).collect(),
@@ -509,6 +601,30 @@ fn state(inside: &Inside) -> State {
         None if inside.waiting => State::Waiting,
         None => State::Running,
     }
+}
+
+/// Whether what is new can be read: at once, and on a terminal when it is quiet. `since` is when something new was first
+/// there.
+fn is_settled(inside: &Inside, since: &mut Option<Instant>) -> bool {
+    let since = since.get_or_insert_with(Instant::now);
+    inside.screen.is_none() || inside.stirred.elapsed() >= SETTLED || since.elapsed() >= SETTLED_MOST
+}
+
+/// Whether a line pleases that was written since `cursor`, or stands on a screen that was drawn since.
+fn shows_line(inside: &Inside, cursor: u64, seen: &mut u64, pleases: &dyn Fn(&[u8]) -> bool) -> bool {
+    let Some(screen) = &inside.screen else { return find_line(&inside.kept, seen, pleases) };
+    let picture = screen.since(cursor);
+    if picture.is_some_and(|picture| picture.text.lines().any(|line| pleases(line.as_bytes()))) {
+        return true;
+    }
+    find_line(&inside.kept, seen, &|line| {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        // Most lines are what they show.
+        if line.iter().all(|byte| *byte >= b' ') {
+            return pleases(line);
+        }
+        screen.lines(line, cursor).lines().any(|line| pleases(line.as_bytes()))
+    })
 }
 
 /// Whether a line from `seen` on pleases; moves `seen` to the beginning of the last line.

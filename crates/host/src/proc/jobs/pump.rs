@@ -173,10 +173,14 @@ impl Pump {
             note(&mut inside.kept, &mut self.spill, written);
         }
         inside.kept.push(piece);
+        let replies = inside.screen.as_mut().map(|screen| screen.take(piece)).unwrap_or_default();
         inside.stirred = Instant::now();
         inside.waiting = false;
         let total = inside.kept.total();
         drop(inside);
+        if !replies.is_empty() {
+            self.job.reply(&replies);
+        }
         self.job.changed.notify_all();
         if total > self.job.order().output.most_bytes && !self.stopped_for_output {
             self.stopped_for_output = true;
@@ -202,7 +206,7 @@ impl Pump {
         let mut inside = lock(&self.job.inside);
         let quiet_since = self.idle.1.max(inside.stirred);
         if now.duration_since(quiet_since) >= QUIET {
-            inside.waiting = true;
+            (inside.waiting, inside.told) = (true, false);
             drop(inside);
             self.job.changed.notify_all();
         }

@@ -113,3 +113,20 @@ fn a_held_job_has_its_terminal_and_waits_at_it() {
     let said = text(&job);
     assert!(said.starts_with("20 70\r\n") && said.ends_with("hello you\r\n"), "{said:?}");
 }
+
+#[test]
+fn a_held_job_cannot_type_into_its_terminal_nor_change_what_drives_it() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    let tries = "import fcntl, termios\n\
+                 for request, argument in (termios.TIOCSTI, b'x'), (termios.TIOCSETD, bytes(4)), (0x541c, bytes(1)):\n    \
+                     try: fcntl.ioctl(0, request, argument); print('done')\n    \
+                     except OSError as error: print(error.errno)\n\
+                 print(fcntl.ioctl(0, termios.FIONREAD, bytes(4)) == bytes(4))\n";
+    let mut typed = order(Access::Workspace, dir.path(), &format!("python3 -c \"{tries}\""));
+    typed.stdin = Stdin::Terminal { rows: 20, cols: 70 };
+    let job = start!(jobs, typed);
+    end(&job);
+    // Not permitted, each of them, and nothing waits to be read.
+    assert_eq!(text(&job), "1\r\n1\r\n1\r\nTrue\r\n");
+}

@@ -134,6 +134,18 @@ fn who_waits_for_input_is_known() {
 }
 
 #[test]
+fn a_reader_that_was_told_of_the_wait_can_wait_for_more() {
+    let jobs = jobs();
+    // Like a server that would take keys, too.
+    let job = start(&jobs, shell("(sleep 2.5; echo late) & read x"), TERMINAL);
+    let chunk = job.read(&Reading::from(0).waiting(Until::Output, LONG));
+    assert_eq!((chunk.state, chunk.bytes), (State::Waiting, Vec::new()));
+    let chunk = job.read(&Reading::from(0).waiting(Until::Output, LONG));
+    assert_eq!(chunk.bytes, b"late\r\n");
+    job.stop();
+}
+
+#[test]
 fn who_sleeps_works_or_talks_does_not_wait() {
     let jobs = jobs();
     let all = [

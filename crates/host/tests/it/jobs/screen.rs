@@ -1,0 +1,131 @@
+//! What a job's terminal shows, and how it ends.
+
+use std::sync::Arc;
+
+use nika_guard::ExecKind;
+use nika_host::proc::{How, Job, Jobs, KilledBy, Order, Reading, State, Stdin, Until};
+
+use crate::scene::{LONG, argv, end, jobs, lives, permit, shell};
+
+const SIZE: Stdin = Stdin::Terminal { rows: 10, cols: 40 };
+
+fn start(jobs: &Jobs, mut order: Order) -> Arc<Job> {
+    order.stdin = SIZE;
+    order.profile.env.push(("TERM".to_owned(), "xterm-256color".to_owned()));
+    jobs.start(&permit(), order).expect("it starts")
+}
+
+/// What is typed.
+fn keys(text: &str) -> Vec<u8> {
+    text.replace('\n', "\r").into_bytes()
+}
+
+/// What stands there once a line pleases.
+fn shows(job: &Job, cursor: u64, text: &str) -> (String, u64) {
+    let there = |line: &[u8]| String::from_utf8_lossy(line).contains(text);
+    let view = job.view(&Reading::from(cursor).waiting(Until::Line(&there), LONG));
+    let screen = view.screen.map(|picture| picture.text).unwrap_or_default();
+    let shown = format!("{}{screen}", view.text);
+    assert!(shown.contains(text), "no {text:?} in {shown:?}");
+    (shown, view.chunk.next)
+}
+
+#[test]
+fn progress_is_one_line_and_colours_are_none() {
+    let jobs = jobs();
+    let script = r"for n in 1 2 3; do printf '\r%s of 3' $n; done; printf '\n\033[32mgreen\033[m\n'; printf 'a\tb\n'";
+    let job = start(&jobs, shell(script));
+    end(&job);
+    let view = job.view(&Reading::from(0));
+    assert_eq!((view.text.as_str(), view.screen), ("3 of 3\ngreen\na       b\n", None));
+}
+
+#[test]
+fn a_program_that_draws_is_seen_as_it_stands() {
+    let jobs = jobs();
+    let script = r"printf 'before\n\033[?1049h\033[2J\033[3;5Hmenu'; read x; printf '\033[4;5H%s' $x; read y; printf '\033[?1049lafter\n'";
+    let job = start(&jobs, shell(script));
+    let (shown, next) = shows(&job, 0, "menu");
+    assert_eq!(shown, "before\n\n\n    menu");
+    job.write(&keys("one\n"), LONG).expect("taken");
+    let (_, next) = shows(&job, next, "    one");
+    job.write(&keys("two\n"), LONG).expect("taken");
+    end(&job);
+    let view = job.view(&Reading::from(next));
+    assert_eq!((view.text.as_str(), view.screen), ("after\n", None));
+}
+
+#[test]
+fn what_is_asked_of_the_terminal_is_answered() {
+    let jobs = jobs();
+    // Where the cursor is, as prompts ask it: the reply is typed.
+    let script = r"stty raw -echo; printf 'ab\033[6n'; IFS= read -r -n 6 -t 20 x; stty sane; printf '\nheard %q\n' $x";
+    let job = start(&jobs, shell(script));
+    shows(&job, 0, r"heard $'\E[1;3R'");
+    end(&job);
+}
+
+#[test]
+fn what_is_new_is_read_when_it_is_quiet() {
+    let jobs = jobs();
+    let job = start(&jobs, shell(r"for n in 1 2 3 4; do printf '%s ' $n; sleep 0.01; done; read y"));
+    let view = job.view(&Reading::from(0).waiting(Until::Output, LONG));
+    assert_eq!(view.text, "1 2 3 4\n");
+    job.stop();
+}
+
+#[test]
+fn a_line_that_the_terminal_would_cut_is_refused_whole() {
+    let jobs = jobs();
+    let job = start(&jobs, argv(&["wc", "-c"]));
+    let long = vec![b'x'; 5000];
+    let refused = job.write(&long, LONG).expect_err("it would be cut");
+    assert!(refused.to_string().contains("4095"), "{refused}");
+    let lines = [&long[..4000], b"\r", &long[..4000], b"\r"].concat();
+    assert_eq!(job.write(&lines, LONG).expect("taken"), lines.len());
+    job.close_input().expect("its end");
+    shows(&job, 0, "8002");
+}
+
+#[test]
+fn an_interactive_shell_controls_its_jobs_and_ends_with_its_terminal() {
+    let jobs = jobs();
+    let job = start(&jobs, argv(&["bash", "--norc", "--noprofile", "-i"]));
+    // What is in front says so when it is.
+    job.write(&keys("bash -c 'echo fro\"\"nt; read x'\n"), LONG).expect("taken");
+    let (shown, next) = shows(&job, 0, "front");
+    assert!(!shown.contains("no job control") && !shown.contains("terminal process group"), "{shown}");
+    // Ctrl-Z goes to it, and the shell goes on.
+    job.write(&keys("\u{1a}"), LONG).expect("taken");
+    let (_, next) = shows(&job, next, "Stopped");
+    job.write(&keys("echo go\"\"es\n"), LONG).expect("taken");
+    shows(&job, next, "goes");
+    let pids: Vec<String> = jobs.list(&permit(), "s")[0].processes.iter().map(|(one, _)| one.pid.to_string()).collect();
+    let exited = job.stop().expect("it ended");
+    // It ends by the loss of its terminal, not by the kill that follows what stays.
+    assert_eq!((exited.how, exited.killed_by), (How::Signal(1), Some(KilledBy::Stop)));
+    assert!(pids.iter().all(|pid| !lives(pid)));
+}
+
+#[test]
+fn what_left_its_session_ends_with_the_job() {
+    let jobs = jobs();
+    let script = "trap '' HUP; (setsid setsid sh -c 'trap \"\" HUP TERM; echo far $$; sleep 96.5' &); read x";
+    let job = start(&jobs, shell(script));
+    let (shown, _) = shows(&job, 0, "far ");
+    let pid = shown.lines().find_map(|line| line.strip_prefix("far ")).expect("its id").trim().to_owned();
+    assert!(lives(&pid));
+    job.stop();
+    assert!(!lives(&pid));
+}
+
+#[test]
+fn a_job_knows_how_it_was_judged_and_that_it_is_on_a_terminal() {
+    let jobs = jobs();
+    let job = start(&jobs, argv(&["sleep", "97.5"]));
+    let confined = jobs.confinement("s", job.id()).expect("it is there");
+    assert!(confined.terminal && !confined.reaches && confined.kind == ExecKind::Opaque, "{confined:?}");
+    assert!(jobs.list(&permit(), "s")[0].terminal);
+    assert_eq!(job.state(), State::Running);
+    jobs.end_session("s");
+}
