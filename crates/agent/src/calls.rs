@@ -216,7 +216,8 @@ impl Agent {
             Arguments::Object(fields) => serde_json::to_string(fields).unwrap_or_default(),
             Arguments::Malformed(raw) => raw.clone(),
         };
-        match run.circles.note(tool, &arguments, &answer.text, changes) {
+        let waited = looping::has_waited(tool, took);
+        match run.circles.note((tool, &arguments, &answer.text), changes, waited) {
             Circling::No => {}
             Circling::Told(times) => answer.text.push_str(&looping::told(times)),
             Circling::Stop(times) => {

@@ -232,6 +232,14 @@ mod tests {
         }
     }
 
+    /// A script's conversation for summaries is found by these words.
+    #[test]
+    fn the_page_shows_how_a_script_knows_the_request_for_a_summary() {
+        let page = include_str!("../../../docs/models.md");
+        let words = "keep the memory of an agent";
+        assert!(page.contains(&format!("system_contains: {words}")) && SUM_UP.contains(words));
+    }
+
     #[test]
     fn a_digest_names_each_call_and_what_failed() {
         let told = digest(&talk(&[(2, 10)]));

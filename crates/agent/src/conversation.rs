@@ -55,7 +55,7 @@ pub struct Conversation {
     state: State,
     lines: u64,
     messages: Vec<Message>,
-    /// The line that each message comes from.
+    /// The line that each message comes from, rising; of a summary, the last that it stands for.
     from: Vec<u64>,
     open: Option<Open>,
     loaded: Vec<String>,
@@ -289,7 +289,7 @@ impl Conversation {
         counted + compact::about_tokens(&self.messages[messages.min(self.messages.len())..])
     }
 
-    /// The line that each message comes from.
+    /// The line that each message comes from, rising; of a summary, the last that it stands for.
     pub(crate) fn lines_of_messages(&self) -> &[u64] {
         &self.from
     }
@@ -348,7 +348,8 @@ impl Conversation {
                 let gone = self.from.iter().take_while(|line| **line < from).count();
                 self.from.drain(..gone);
                 self.messages.drain(..gone);
-                self.from.insert(0, number);
+                // It stands for what was before `from`: by its own, later line the next one would not find it gone.
+                self.from.insert(0, from.saturating_sub(1));
                 self.messages.insert(0, Message { role: Role::User, parts: vec![Part::Text(text)] });
                 self.size = None;
             }

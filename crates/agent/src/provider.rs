@@ -13,6 +13,7 @@ mod wire;
 use std::fmt;
 
 use nika_contract::{BoxFuture, Code, code};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -239,7 +240,7 @@ pub enum Stop {
 }
 
 /// Tokens as the provider counted them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Read anew: neither read from nor written to a cache.
     pub input: u64,

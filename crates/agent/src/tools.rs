@@ -1,6 +1,7 @@
 //! The tools that start agents. What they start is [`crate::sub`]'s.
 
 pub mod agent;
+mod begun;
 pub mod delegate_agent;
 pub mod run_task_packet;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nika_agent::Bounds;
 use nika_agent::provider::Provider;
-use nika_agent::provider::choose::{SCRIPTED, Said};
+use nika_agent::provider::choose::{SCRIPTED, Said, unpriced};
 use nika_agent::sub::types::{Found, Types};
 use nika_agent::sub::{Crew, Enrolment, Fleet, Grounds, Models};
 use nika_contract::{AnyTool, BoxFuture, Cx, Group, News, ToolError, code, text};
@@ -94,7 +94,7 @@ impl Models for Known {
         let model = models::model(&self.world, said, configured)?;
         // One that somebody chooses within a bound has to be one that the bound counts.
         match self.effective.budgets.get(Budget::TotalCost).filter(|_| model.model().prices.is_none()) {
-            Some(limit) => Err(models::unpriced(&*model, &limit.at)),
+            Some(limit) => Err(unpriced(&*model, &limit.at)),
             None => Ok(model),
         }
     }

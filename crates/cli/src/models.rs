@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use nika_agent::provider::choose::{Chosen, Configured, SCRIPTED, Said, choose};
+use nika_agent::provider::choose::{Chosen, Configured, SCRIPTED, Said, choose, unpriced};
 use nika_agent::provider::{Key, Patience, Provider, Proxies, Retrying, Scripted, Sleeping, Wire};
 use nika_contract::{ToolError, code};
 use nika_guard::{Budget, Budgets, Layer};
@@ -62,24 +62,6 @@ pub fn counted(model: &dyn Provider, budgets: &Budgets) -> Result<Option<String>
     }
     let hint = error.hint.unwrap_or_default();
     Ok(Some(format!("{}: it does not bound this run; {hint}", error.message)))
-}
-
-/// A model that has no price, where `bound` wants one.
-pub fn unpriced(model: &dyn Provider, bound: &str) -> ToolError {
-    let (provider, id) = (model.name(), model.model().id.as_str());
-    let message = format!("{bound} needs prices, and none are known for the model {id} of {provider}");
-    let prices = format!("{{{id}: {{input: …, output: …}}}}");
-    ToolError::new(code::BAD_ARGUMENTS, message).hint(match provider {
-        SCRIPTED => "say them in the script: `prices: {input: …, output: …}`".to_owned(),
-        "openai-compatible" => format!(
-            "give the address a name in the configuration, with what its models cost: \
-             `providers.NAME: {{address: …, prices: {prices}}}`, then `--provider NAME`"
-        ),
-        _ => format!(
-            "say in the configuration what a million tokens cost, in US dollars (0 where they cost nothing): \
-             `providers.{provider}.prices: {prices}`"
-        ),
-    })
 }
 
 /// The script, which is a plain file and no book.

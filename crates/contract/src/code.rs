@@ -86,8 +86,8 @@ codes! {
         "Use `offset` and `limit`, or `grep`, to see the part that matters.";
     216 CANNOT_ENCODE "The new text cannot be written in the file's encoding"
         "The message names the first character that does not fit and the encoding.";
-    217 UNDO_CONFLICT "What should be taken back was changed again since"
-        "The message shows the difference. Settle it by hand or undo the later change first.";
+    217 UNDO_CONFLICT "To take the call back would lose what was changed after it"
+        "The message shows the difference. If a later call made it, undo that one first; else settle it by hand.";
     218 CHANGE_SET_REFUSED "A change of the set cannot be made, so none was"
         "The message names the change by its number and why.";
     219 CELL_NOT_FOUND "The notebook has no such cell"

@@ -48,7 +48,8 @@ pub enum Block {
 pub struct Output {
     /// In the order the model reads it.
     pub content: Vec<Block>,
-    /// Where the result is data: the data itself. Never a second copy of a text.
+    /// Where the result is data: the data itself, with all that the text says. Where the answer is its text
+    /// ([`crate::Spec::text`]): what programs have of it as data; clients over MCP have the text alone.
     pub structured: Option<Value>,
     /// The answer as data, for a workflow that made the call: what the text says to a model, unmarked and uncut. No
     /// model is shown it.

@@ -2,7 +2,7 @@
 //! `$ref`, no `null` beside every optional type, no formats that only a compiler needs.
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value};
 
 /// The description and schema of `P`. Arguments that are not named are refused unless `open`.
@@ -25,7 +25,7 @@ pub fn input_schema<P: JsonSchema>(open: bool) -> (String, Value) {
 /// The schema of a structured result: shapes without words, as it is sent with every list and a model
 /// reads the result itself. The words are in the reference pages.
 pub fn output_schema<P: JsonSchema>() -> Value {
-    let mut schema = inline_schema::<P>();
+    let mut schema = inlined::<P>(Contract::Serialize);
     drop_words(&mut schema, false);
     schema
 }
@@ -45,9 +45,15 @@ fn drop_words(value: &mut Value, names: bool) {
 
 /// The schema of `P` with everything written in place, shortened.
 pub fn inline_schema<P: JsonSchema>() -> Value {
+    inlined::<P>(Contract::Deserialize)
+}
+
+/// Of what is read, or of what is written: there a field that is left out when it is empty is not required.
+fn inlined<P: JsonSchema>(contract: Contract) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
+        settings.contract = contract;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<P>().to_value();
     shorten(&mut schema, false);

@@ -79,6 +79,8 @@ pub struct Spec {
     pub open_world: bool,
     /// Whether its schema has `additionalProperties: true`.
     pub open_arguments: bool,
+    /// Whether its answer is the text: data beside it is for programs, and no MCP client is sent it.
+    pub text: bool,
     /// The journal's event for it.
     pub event: Option<&'static str>,
     /// The most characters of text in an answer; the rest is spilled to a file.
@@ -105,6 +107,7 @@ impl Spec {
             idempotent: false,
             open_world: false,
             open_arguments: false,
+            text: false,
             event: None,
             max_output_chars: MAX_OUTPUT_CHARS,
             terms: &[],
@@ -128,6 +131,13 @@ impl Spec {
     /// May remove what was there.
     pub const fn destructive(mut self) -> Spec {
         self.destructive = true;
+        self
+    }
+
+    /// Its answer is the text, and data beside it only count or repeat: workflows, hooks and `nika call` have them.
+    /// Most MCP clients show a model either data or text and never both, so over MCP there is the text alone.
+    pub const fn text(mut self) -> Spec {
+        self.text = true;
         self
     }
 

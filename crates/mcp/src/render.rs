@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nika_contract::{Block, Output};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceContents, Tool, ToolAnnotations};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::port::{Listed, Object, Reply};
 use crate::revision::Revision;
@@ -69,6 +69,10 @@ pub(crate) fn result(reply: Reply, revision: Revision) -> CallToolResult {
     if let Some(handle) = reply.session {
         let line = format!("[session: pass {SESSION_ARGUMENT}={handle:?} in your next calls]");
         result.content.push(ContentBlock::text(line));
+        // Whoever shows a model the data shows it no line beside them.
+        if let Some(Value::Object(data)) = &mut result.structured_content {
+            data.insert(SESSION_ARGUMENT.to_owned(), handle.as_str().into());
+        }
         meta.insert(META_SESSION.to_owned(), handle.into());
     }
     if !revision.is_stateless() {
@@ -136,6 +140,14 @@ mod tests {
             json_of(reply(), Revision::V2026_07_28),
             r#"{"resultType":"complete","content":[{"type":"text","text":"hello"}],"_meta":{"nika/call":"c1"}}"#
         );
+    }
+
+    #[test]
+    fn a_new_session_is_told_with_the_data_too() {
+        let output = Ok(Output::data(json!({"n": 1}), "one"));
+        let reply = Reply { output, call_id: "c1".into(), session: Some("s".into()), tools_changed: false };
+        let sent = result(reply, Revision::V2025_11_25);
+        assert_eq!(sent.structured_content, Some(json!({"n": 1, "nika_session": "s"})));
     }
 
     #[test]

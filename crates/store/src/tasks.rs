@@ -111,12 +111,13 @@ pub struct Task {
     pub version: u64,
 }
 
-/// The agent behind a row. Only its runner changes it, and whoever asks it to stop.
+/// The agent behind a row, or several. Only its runner changes it, and whoever asks it to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     /// What it was told.
     pub prompt: String,
-    /// Its session: journal and transcript have this name.
+    /// Its session: journal and transcript have this name. Of several the one that started them, whose journal names
+    /// each.
     pub session: String,
     /// What it may do, as its runner wrote it down.
     pub stance: String,
@@ -164,7 +165,7 @@ pub struct NewTask {
 pub struct NewRun {
     /// What it is told.
     pub prompt: String,
-    /// The name of its session.
+    /// The name of its session, see [`Run::session`].
     pub session: String,
     /// What it may do.
     pub stance: String,

@@ -83,7 +83,10 @@ pub(super) fn processes(tree: &Tree, findings: &mut Findings) {
         tree,
         &Wall {
             words: &["process::Command", "Command::new", "tokio::process", "fork()", "execve"],
-            inside: &[("crates/host/src/", "every effect on the world is there")],
+            inside: &[
+                ("crates/host/src/", "every effect on the world is there"),
+                ("crates/testkit/src/katan.rs", "starts somebody else's server for tests; never ships"),
+            ],
             what: "processes are started in host only",
             instead: "call host with the permit",
         },
@@ -164,6 +167,10 @@ pub(super) fn sockets(tree: &Tree, findings: &mut Findings) {
                     "a login reaches addresses that were judged, and a browser comes back to a port of this machine",
                 ),
                 ("crates/testkit/src/login.rs", "an authorization server for tests; never ships"),
+                (
+                    "crates/testkit/src/katan.rs",
+                    "finds a free port for somebody else's server, and waits for it; never ships",
+                ),
                 ("crates/testkit/src/bin/", "a program for tests"),
                 ("crates/agent/src/provider/", "a model is reached at the address that a person configured"),
             ],
@@ -194,6 +201,7 @@ pub(super) fn printing(tree: &Tree, findings: &mut Findings) {
             words: &["println!", "print!", "eprintln!", "eprint!", "dbg!", "stdin()", "stdout()", "stderr()"],
             inside: &[
                 ("crates/cli/src/", "the program speaks to people"),
+                ("crates/testkit/src/katan.rs", "says that its tests are left out"),
                 ("crates/testkit/src/bin/", "a program for tests"),
                 ("crates/mcp/src/stdio/mod.rs", "serves MCP over the process's own stdin and stdout"),
                 (
@@ -227,6 +235,7 @@ pub(super) fn environment(tree: &Tree, findings: &mut Findings) {
             ],
             inside: &[
                 ("crates/cli/src/", "the only crate that looks at its surroundings"),
+                ("crates/testkit/src/katan.rs", "whoever tests names the program"),
                 ("crates/testkit/src/bin/", "a program for tests"),
             ],
             what: "libraries read no environment and no current directory",

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use nika_contract::text::near_names;
 use nika_contract::{ToolError, code};
 
-use super::{Adapter, Effort, Endpoint, Key, Model, PriceList, Prices};
+use super::{Adapter, Effort, Endpoint, Key, Model, PriceList, Prices, Provider};
 
 /// A provider that is known by name.
 #[derive(Debug, Clone, Copy)]
@@ -96,7 +96,7 @@ pub const PROVIDERS: &[Row] = &[
         context_tokens: 32_000,
     },
     Row {
-        name: "openai-compatible",
+        name: COMPATIBLE,
         adapter: Adapter::OpenAi,
         address: None,
         key_env: None,
@@ -104,6 +104,9 @@ pub const PROVIDERS: &[Row] = &[
         context_tokens: 32_000,
     },
 ];
+
+/// The provider of an address that is named outright.
+const COMPATIBLE: &str = "openai-compatible";
 
 /// The provider whose model is a file.
 pub const SCRIPTED: &str = "scripted";
@@ -214,9 +217,12 @@ pub fn choose(said: Said<'_>, configured: &Configured, is_set: &dyn Fn(&str) -> 
                 .hint("name one: `--provider scripted --model FILE.yaml`; docs/models.md shows the form")
         });
     }
-    if provider.starts_with("http://") || provider.starts_with("https://") {
-        let row = Provided { address: Some(provider.clone()), ..Provided::default() };
-        return wire("openai-compatible", None, &row, model, because, is_set);
+    if is_address(&provider) {
+        // What configuration says of models holds for this address. Its adapter, and its key above all, belong to the
+        // address that it names itself.
+        let said = configured.providers.get(COMPATIBLE).cloned().unwrap_or_default();
+        let own = Provided { adapter: None, address: Some(provider), key_env: None, ..said };
+        return wire(COMPATIBLE, None, &own, model, because, is_set);
     }
     let row = PROVIDERS.iter().find(|row| row.name == provider);
     let own = configured.providers.get(&provider);
@@ -231,15 +237,37 @@ pub fn choose(said: Said<'_>, configured: &Configured, is_set: &dyn Fn(&str) -> 
 /// reckoned before anything is asked.
 pub fn prices(said: Said<'_>, configured: &Configured, is_set: &dyn Fn(&str) -> bool) -> Option<Prices> {
     let (provider, model, _) = named(said, configured, is_set).ok()?;
-    let own = configured.providers.get(&provider)?;
+    let own = said_of(configured, &provider)?;
     own.prices.of(&model_of(configured, &provider, model)?)
+}
+
+/// What configuration says of a provider, or of any address that is named outright.
+fn said_of<'c>(configured: &'c Configured, provider: &str) -> Option<&'c Provided> {
+    configured.providers.get(if is_address(provider) { COMPATIBLE } else { provider })
+}
+
+fn is_address(provider: &str) -> bool {
+    provider.starts_with("http://") || provider.starts_with("https://")
+}
+
+/// A model that has no price, where `bound` wants one.
+pub fn unpriced(model: &dyn Provider, bound: &str) -> ToolError {
+    let (provider, id) = (model.name(), model.model().id.as_str());
+    let message = format!("{bound} needs prices, and none are known for the model {id} of {provider}");
+    ToolError::new(code::BAD_ARGUMENTS, message).hint(match provider {
+        SCRIPTED => "say them in the script: `prices: {input: …, output: …}`".to_owned(),
+        _ => format!(
+            "say in the configuration what a million tokens cost, in US dollars (0 where they cost nothing): \
+             `providers.{provider}.prices: {{{id}: {{input: …, output: …}}}}`"
+        ),
+    })
 }
 
 /// The model that a provider is asked for: the one that was said, that of the configuration (which belongs to the
 /// provider of the configuration), the provider's own, the table's.
 fn model_of(configured: &Configured, provider: &str, said: Option<&str>) -> Option<String> {
     let general = || configured.model.clone().filter(|_| configured.provider.as_deref() == Some(provider));
-    let own = || configured.providers.get(provider)?.model.clone();
+    let own = || said_of(configured, provider)?.model.clone();
     let known = || PROVIDERS.iter().find(|row| row.name == provider)?.model.map(str::to_owned);
     said.map(str::to_owned).or_else(general).or_else(own).or_else(known)
 }
@@ -487,6 +515,29 @@ mod tests {
         let slashed = said(None, Some("anthropic/claude-haiku-4-5"));
         assert_eq!(prices(slashed, &configured, &|_| false).map(|prices| prices.input), Some(1.0));
         assert_eq!(prices(Said::default(), &configured, &|_| false), None, "nobody knows who would be asked");
+    }
+
+    #[test]
+    fn an_address_that_is_named_outright_has_what_is_said_of_compatible_ones_but_no_key() {
+        let one = Prices { input: 1.0, cache_read: 1.0, cache_write: 1.0, output: 2.0 };
+        let mut configured = Configured::default();
+        let row = Provided {
+            address: Some("https://llm.example.com/v1".into()),
+            key_env: Some("WORK_KEY".into()),
+            model: Some("qwen".into()),
+            context_tokens: Some(128_000),
+            prices: PriceList::default().with("qwen", one),
+            ..Provided::default()
+        };
+        configured.providers.insert("openai-compatible".into(), row);
+        let address = said(Some("http://localhost:8000/v1"), None);
+        let choice = wired(pick(address, &configured, &["WORK_KEY"]));
+        assert_eq!((choice.address.as_str(), choice.key_env), ("http://localhost:8000/v1", None));
+        assert_eq!((choice.model.id.as_str(), choice.model.context_tokens), ("qwen", 128_000));
+        assert_eq!(choice.model.prices, Some(one));
+        assert_eq!(prices(address, &configured, &|_| false), Some(one), "also before anything runs");
+        let other = said(Some("http://localhost:8000/v1"), Some("other"));
+        assert_eq!(wired(pick(other, &configured, &[])).model.prices, None);
     }
 
     #[test]

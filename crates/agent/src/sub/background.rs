@@ -1,4 +1,4 @@
-//! Agents that nobody waits for: a row in the workspace's tasks, a heartbeat, and news for who started them.
+//! Agents that nobody waits for, one or several: a row in the workspace's tasks, a heartbeat, and news for who started them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,16 +7,17 @@ use nika_contract::{Cancel, Clock, Cx, Silent, ToolError, code, text};
 use nika_store::Db;
 use nika_store::tasks::{NewRun, NewTask, RunEnd, Status, Task, TaskError, TaskId};
 
-use super::child::{Child, Finished, Starter, apart};
+use super::child::{Child, Starter, apart};
 use super::fleet::{Fleet, Seat, lock};
 use super::narrow::Order;
+use super::several::Several;
 
 /// Between two beats of a run, and two looks at whether it is to stop. Half a second: who asks waits at most five.
-const BEAT: Duration = Duration::from_millis(500);
+pub(super) const BEAT: Duration = Duration::from_millis(500);
 /// How long an agent has to end by itself once it was asked to.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Characters of an agent's answer that its row keeps.
+/// Characters of each agent's answer that a row keeps.
 const MAX_RESULT_CHARS: usize = 30_000;
 
 impl Fleet {
@@ -36,24 +37,48 @@ impl Fleet {
     }
 
     /// Makes the row of `task`, whose agent does `order`, and begins it. The row as it is then.
-    pub async fn start_task(self: &Arc<Self>, mut task: NewTask, order: Order, cx: &Cx<'_>) -> Result<Task, ToolError> {
+    pub async fn start_task(self: &Arc<Self>, task: NewTask, order: Order, cx: &Cx<'_>) -> Result<Task, ToolError> {
+        let crew = self.crew()?;
+        self.check(cx.session.id(), order.kind.as_deref(), order.model.as_deref())?;
+        self.check_wanted(&order, &crew)?;
+        order.check_conversations(cx.session.id(), &crew.state)?;
+        self.start(task, Job::One(Box::new(Order { alone: true, ..order })), cx).await
+    }
+
+    /// Makes one row for all of `several`, and begins them. `prompt` is what the row shows of them.
+    pub(crate) async fn start_several(
+        self: &Arc<Self>,
+        title: String,
+        prompt: String,
+        several: Several,
+        cx: &Cx<'_>,
+    ) -> Result<Task, ToolError> {
+        let names = several.names().into_iter().map(serde_json::Value::from).collect();
+        let mut task = NewTask { title, ..NewTask::default() };
+        task.metadata.insert("subtasks".to_owned(), serde_json::Value::Array(names));
+        self.start(task, Job::Several { orders: several.alone(), prompt }, cx).await
+    }
+
+    /// Nobody waits, so nobody is asked: every order of a job is `alone`.
+    async fn start(self: &Arc<Self>, mut task: NewTask, job: Job, cx: &Cx<'_>) -> Result<Task, ToolError> {
         let (parent, enrolment) = self.member(cx.session.id())?;
         let crew = self.crew()?;
         let db = self.db()?;
-        self.check(cx.session.id(), order.kind.as_deref(), order.model.as_deref())?;
-        self.check_wanted(&order, &crew)?;
         let depth = Fleet::depth(&parent);
         if depth >= self.settings.depth {
             let message = format!("agents stand at most {} deep below one another", self.settings.depth);
             return Err(ToolError::new(code::TOO_MANY_AGENTS, message)
-                .hint("leave `prompt` out to keep the task for somebody else, or do it yourself"));
+                .hint("do it yourself, or `task_create` without `prompt` keeps it for somebody else"));
         }
-        // Nobody waits, so nobody is asked.
-        let order = Order { alone: true, ..order };
-        order.check_conversations(parent.id(), &crew.state)?;
-        let session = self.name_after(parent.id(), &crew.state, order.resume.as_deref())?;
-        let stance = parent.stance().mode.name().to_owned();
-        task.run = Some(NewRun { prompt: order.prompt.clone(), session: session.clone(), stance });
+        let (id, prompt) = match &job {
+            Job::One(order) => {
+                let id = self.name_after(parent.id(), &crew.state, order.resume.as_deref())?;
+                (Some(id), order.prompt.clone())
+            }
+            Job::Several { prompt, .. } => (None, prompt.clone()),
+        };
+        let session = id.clone().unwrap_or_else(|| parent.id().to_owned());
+        task.run = Some(NewRun { prompt, session, stance: parent.stance().mode.name().to_owned() });
         let now = cx.clock.unix_ms();
         let row = {
             let db = Arc::clone(&db);
@@ -67,11 +92,11 @@ impl Fleet {
             permit: Arc::clone(cx.permit),
             cancel,
             progress: Arc::new(Silent),
-            id: Some(session),
+            id,
             seat: None,
         };
         let row_of = Row { db, id: row.id, clock: crew.clock, fleet: Arc::clone(self), open: true };
-        tokio::spawn(row_of.run(order, starter));
+        tokio::spawn(row_of.run(job, starter));
         Ok(row)
     }
 
@@ -83,7 +108,19 @@ impl Fleet {
     }
 }
 
-/// A row whose agent this process runs.
+/// What a row is about.
+enum Job {
+    /// One agent's work.
+    One(Box<Order>),
+    /// That of several.
+    Several {
+        orders: Several,
+        /// What the row shows of them.
+        prompt: String,
+    },
+}
+
+/// A row whose agents this process runs.
 struct Row {
     db: Arc<Db>,
     id: TaskId,
@@ -94,16 +131,16 @@ struct Row {
 }
 
 impl Row {
-    async fn run(mut self, order: Order, starter: Starter) {
+    async fn run(mut self, job: Job, starter: Starter) {
         let (parent, cancel) = (starter.parent.id().to_owned(), starter.cancel.clone());
         match self.queue(&cancel).await {
             Ok(Some(seat)) => {
                 lock(&self.fleet.seated).insert(self.id);
-                let end = self.work(order, Starter { seat: Some(seat), ..starter }, &cancel).await;
+                let end = self.work(job, Starter { seat: Some(seat), ..starter }, &cancel).await;
                 self.end(end).await;
             }
-            Ok(None) => self.end(RunEnd::Stopped).await,
-            Err(error) => self.end(RunEnd::Failed(error.to_string())).await,
+            Ok(None) => self.end(STOPPED).await,
+            Err(error) => self.end(failed(&error)).await,
         }
         let row = {
             let (db, id) = (Arc::clone(&self.db), self.id);
@@ -148,43 +185,72 @@ impl Row {
         Ok(beat.stop_asked || !beat.yours)
     }
 
-    async fn work(&mut self, order: Order, starter: Starter, cancel: &Cancel) -> RunEnd {
-        let mut child = match Child::hire(&self.fleet, starter, &order).await {
+    async fn work(&mut self, job: Job, starter: Starter, cancel: &Cancel) -> RunEnd {
+        match job {
+            Job::One(order) => self.work_one(&order, starter, cancel).await,
+            Job::Several { orders, .. } => self.work_several(&orders, starter, cancel).await,
+        }
+    }
+
+    async fn work_one(&mut self, order: &Order, starter: Starter, cancel: &Cancel) -> RunEnd {
+        let mut child = match Child::hire(&self.fleet, starter, order).await {
             Ok(child) => child,
-            Err(error) => return RunEnd::Failed(error.to_string()),
+            Err(error) => return failed(&error),
         };
-        let worked = {
-            let work = child.work(&order.prompt);
-            tokio::pin!(work);
-            let mut asked = None;
-            loop {
-                tokio::select! {
-                    worked = &mut work => break Some(worked),
-                    () = tokio::time::sleep(BEAT) => {
-                        // A database that cannot be asked for a moment is asked again.
-                        if self.beat().await.unwrap_or(false) {
-                            cancel.cancel();
-                        }
-                        if cancel.is_cancelled() {
-                            let since = *asked.get_or_insert_with(tokio::time::Instant::now);
-                            if since.elapsed() > GRACE {
-                                break None;
-                            }
+        let worked = self.until_stopped(child.work(&order.prompt), cancel).await;
+        if cancel.is_cancelled() {
+            // Said before what it left is cleared away, which takes its time.
+            self.end(STOPPED).await;
+        }
+        let finished = child.dismiss().await;
+        match (worked, finished) {
+            (Some(Ok(_)), Ok(finished)) if finished.is_done() => RunEnd::Completed(kept(finished.text())),
+            (Some(Ok(_)), Ok(finished)) => {
+                let why = finished.ended.why.error().map_or_else(String::new, |error| error.to_string());
+                RunEnd::Failed { why, answer: Some(kept(finished.text())) }
+            }
+            (Some(Err(error)), _) | (_, Err(error)) => failed(&error),
+            (None, _) => STOPPED,
+        }
+    }
+
+    async fn work_several(&self, orders: &Several, starter: Starter, cancel: &Cancel) -> RunEnd {
+        let brought = self.until_stopped(orders.run(&self.fleet, starter, Some(self.id)), cancel).await;
+        match brought {
+            None => STOPPED,
+            Some(Err(_)) if cancel.is_cancelled() => STOPPED,
+            Some(Err(error)) => failed(&error),
+            Some(Ok(brought)) => {
+                let answer = brought.text(MAX_RESULT_CHARS);
+                match brought.is_done() {
+                    _ if cancel.is_cancelled() => RunEnd::Stopped { answer: Some(answer) },
+                    true => RunEnd::Completed(answer),
+                    false => RunEnd::Failed { why: brought.counts(), answer: Some(answer) },
+                }
+            }
+        }
+    }
+
+    /// What `work` comes to; None where it was asked to stop and did not. Says meanwhile that it lives.
+    async fn until_stopped<T>(&self, work: impl Future<Output = T>, cancel: &Cancel) -> Option<T> {
+        tokio::pin!(work);
+        let mut asked = None;
+        loop {
+            tokio::select! {
+                worked = &mut work => return Some(worked),
+                () = tokio::time::sleep(BEAT) => {
+                    // A database that cannot be asked for a moment is asked again.
+                    if self.beat().await.unwrap_or(false) {
+                        cancel.cancel();
+                    }
+                    if cancel.is_cancelled() {
+                        let since = *asked.get_or_insert_with(tokio::time::Instant::now);
+                        if since.elapsed() > GRACE {
+                            return None;
                         }
                     }
                 }
             }
-        };
-        if cancel.is_cancelled() {
-            // Said before what it left is cleared away, which takes its time.
-            self.end(RunEnd::Stopped).await;
-        }
-        let finished = child.dismiss().await;
-        match (worked, finished) {
-            (Some(Ok(_)), Ok(finished)) if finished.is_done() => RunEnd::Completed(result(&finished)),
-            (Some(Ok(_)), Ok(finished)) => RunEnd::Failed(result(&finished)),
-            (Some(Err(error)), _) | (_, Err(error)) => RunEnd::Failed(error.to_string()),
-            (None, _) => RunEnd::Stopped,
         }
     }
 
@@ -201,7 +267,8 @@ impl Drop for Row {
     /// The process ends, or nobody polls any more.
     fn drop(&mut self) {
         if self.open {
-            let end = RunEnd::Failed("the process that ran its agent ended before it was done".to_owned());
+            let why = "the process that ran its agent ended before it was done".to_owned();
+            let end = RunEnd::Failed { why, answer: None };
             let _ = self.db.end_run(self.id, &end, self.clock.unix_ms());
             lock(&self.fleet.afloat).remove(&self.id);
             lock(&self.fleet.seated).remove(&self.id);
@@ -214,7 +281,13 @@ async fn end_run(db: &Arc<Db>, id: TaskId, end: RunEnd, now: u64) -> Result<(), 
     apart(move || db.end_run(id, &end, now)).await?.map(drop).map_err(ToolError::from)
 }
 
-fn result(finished: &Finished) -> String {
-    let text = finished.text();
+/// It was asked to stop, and has answered nothing.
+const STOPPED: RunEnd = RunEnd::Stopped { answer: None };
+
+fn failed(error: &ToolError) -> RunEnd {
+    RunEnd::Failed { why: error.to_string(), answer: None }
+}
+
+fn kept(text: String) -> String {
     text::head_and_tail(&text, MAX_RESULT_CHARS).unwrap_or(text)
 }

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use nika_contract::{Cancel, Fault, Nobody, Output, Progress, ToolError, code, event, text};
+use nika_contract::{Cancel, Fault, Nobody, Progress, ToolError, code, event, text};
 use nika_guard::{Budget, Permit};
 use nika_host::git::{Git, Worktree};
 use nika_runtime::{Runtime, Session};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::bound::counts;
 use super::earlier;
 use super::fleet::{Crew, Enrolment, Fleet, Seat, git_failed, lock};
 use super::lens::{Below, OnBehalf};
@@ -48,7 +50,7 @@ pub(crate) struct Starter {
 }
 
 /// A call that an agent made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Step {
     /// The tool.
     pub tool: String,
@@ -61,7 +63,7 @@ pub struct Step {
 }
 
 /// A worktree that holds work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Left {
     /// Where it lies.
     pub dir: PathBuf,
@@ -134,7 +136,8 @@ impl Child {
         let seat = seat.map_or_else(|| fleet.seat(), Ok)?;
         let kind = settings.types.get(order.kind.as_deref().unwrap_or(USUAL))?;
         let mut notes = Vec::new();
-        let model = choose_model(fleet, &enrolment, order, kind.model.as_deref(), &mut notes)?;
+        let model = choose_model(fleet, &parent, &enrolment, order, kind.model.as_deref(), &mut notes)?;
+        counts(&parent, &*model)?;
         let may_start = depth < settings.depth;
         let narrowed = narrow(kind, order, fleet.pool(&home), may_start)?;
         let Narrowed { stance, without, tools, unknown } = narrowed;
@@ -347,6 +350,22 @@ impl Drop for Child {
     }
 }
 
+impl Starter {
+    /// The same call as the starter of one more agent.
+    pub(super) fn another(&self) -> Starter {
+        let Starter { parent, enrolment, permit, cancel, progress, .. } = self;
+        Starter {
+            parent: Arc::clone(parent),
+            enrolment: enrolment.clone(),
+            permit: Arc::clone(permit),
+            cancel: cancel.clone(),
+            progress: Arc::clone(progress),
+            id: None,
+            seat: None,
+        }
+    }
+}
+
 impl fmt::Debug for Child {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Child").field("session", &self.agent.session).finish_non_exhaustive()
@@ -356,6 +375,7 @@ impl fmt::Debug for Child {
 /// The order's word counts, then the type's wish, then the starter's own.
 fn choose_model(
     fleet: &Fleet,
+    parent: &Session,
     enrolment: &Enrolment,
     order: &Order,
     wish: Option<&str>,
@@ -368,7 +388,8 @@ fn choose_model(
     let own = || enrolment.model.clone().map_or_else(|| models.model(None), Ok);
     let Some(wish) = wish else { return own() };
     // A file of another system wishes for that system's models: the task is done all the same.
-    models.model(Some(wish)).or_else(|error| {
+    let wished = models.model(Some(wish)).and_then(|model| counts(parent, &*model).map(|()| model));
+    wished.or_else(|error| {
         let own = own()?;
         notes.push(format!("its type wishes for the model `{wish}`, which is not to be had ({})", error.message));
         Ok(own)
@@ -487,95 +508,6 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a cost of nine billion dollars is not met")]
-fn dollars(micros: u64) -> f64 {
+pub(super) fn dollars(micros: u64) -> f64 {
     micros as f64 / 1e6
-}
-
-impl Finished {
-    /// Whether it did its task.
-    pub fn is_done(&self) -> bool {
-        self.ended.why == Why::Done
-    }
-
-    /// As data.
-    pub fn data(&self) -> Value {
-        let Ended { usage, .. } = &self.ended;
-        let error = self.ended.why.error();
-        json!({
-            "session": self.session,
-            "name": self.name,
-            "type": self.kind,
-            "ended": self.ended.why.word(),
-            "error": error.map(|error| error.to_string()),
-            "turns": self.ended.turns,
-            "calls": self.ended.calls,
-            "usage": usage,
-            "cost_usd": self.ended.cost_micros.map(dollars),
-            "result": self.ended.answer,
-            "structured": self.ended.structured,
-            "steps": self.steps,
-            "transcript": self.transcript.display().to_string(),
-            "transcript_text": self.readable.as_ref().map(|path| path.display().to_string()),
-            "shown_by": self.shown_by(),
-            "worktree": self.left,
-            "notes": self.notes,
-        })
-    }
-
-    /// What shows its calls, whoever asks.
-    fn shown_by(&self) -> String {
-        format!("nika log show {}", self.session)
-    }
-
-    /// For the model that started it.
-    pub fn text(&self) -> String {
-        let mut said = Vec::new();
-        if let Some(error) = self.ended.why.error() {
-            said.push(format!("The agent {} ended before it was done: {error}", self.name));
-            if !self.ended.answer.is_empty() {
-                said.push(format!("It said last:\n{}", self.ended.answer));
-            }
-        } else if let Some(object) = &self.ended.structured {
-            said.push(object.to_string());
-        } else {
-            said.push(self.ended.answer.clone());
-        }
-        let Usage { input, cache_read, cache_write, output, .. } = self.ended.usage;
-        let mut end = format!(
-            "[agent {} ({}), session {}: {} turns, {} calls, {} tokens",
-            self.name,
-            self.kind,
-            self.session,
-            self.ended.turns,
-            self.ended.calls,
-            input + cache_read + cache_write + output
-        );
-        if let Some(micros) = self.ended.cost_micros {
-            end.push_str(&format!(", ${:.4}", dollars(micros)));
-        }
-        if let Some(path) = &self.readable {
-            end.push_str(&format!("; its transcript, for `read`: {}", path.display()));
-        }
-        end.push_str(&format!("; a person sees what it did with `{}`]", self.shown_by()));
-        said.push(end);
-        if let Some(left) = &self.left {
-            said.push(format!(
-                "[its work is in {} on branch {}: {} paths not committed, {} commits]",
-                left.dir.display(),
-                left.branch,
-                left.changed.len(),
-                left.commits
-            ));
-        }
-        said.extend(self.notes.iter().map(|note| format!("[{note}]")));
-        said.join("\n\n")
-    }
-
-    /// As a tool's answer.
-    pub fn output(&self) -> Output {
-        let failed = (!self.is_done()).then_some(code::AGENT_FAILED);
-        Output { failed, ..Output::data(self.data(), self.text()) }
-            .with_fact("agent", self.session.as_str())
-            .with_fact("turns", self.ended.turns)
-    }
 }

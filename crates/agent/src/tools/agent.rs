@@ -6,13 +6,14 @@ use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, le
 use nika_guard::{Effect, Effects};
 use nika_store::tasks::NewTask;
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde::de::Deserializer;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use super::begun::{Begun, begun};
 use super::delegate_agent::{self, DelegateAgent, Subtask};
 use super::slug;
-use crate::sub::{Child, Fleet, Order};
+use crate::sub::{Child, Delegated, Fleet, Order, Report};
 
 /// Starts another agent for a task and answers with its last message. It sees nothing of this conversation: prompt
 /// says everything it needs. Several calls in one answer run at once. Use it for searches through much and for work
@@ -88,7 +89,6 @@ impl Params {
         };
         let of_one = [
             ("isolation", !matches!(self.isolation.as_deref().map(str::trim), None | Some("" | "none"))),
-            ("run_in_background", self.run_in_background == Some(true)),
             ("schema", self.schema.is_some()),
             ("mode", self.mode.is_some()),
             ("name", self.name.is_some()),
@@ -106,6 +106,7 @@ impl Params {
         Ok(Some(delegate_agent::Params {
             subtasks: subtasks.into_iter().map(subtask).collect(),
             strategy: self.strategy.clone(),
+            run_in_background: self.run_in_background,
             continue_on_error: self.continue_on_error,
             max_failures: self.max_failures,
             description: Some(self.description.clone()),
@@ -130,6 +131,7 @@ impl Tool for AgentTool {
     type Params = Params;
     const SPEC: Spec = Spec::new("agent", "Start agent", Group::Agent)
         .open_world()
+        .text()
         .terms(&[
             "subagent",
             "sub-agent",
@@ -146,6 +148,10 @@ impl Tool for AgentTool {
             "spawn",
         ])
         .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::output_schema::<Answer>())
+    }
 
     fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
         let order = order(params, scene.session.id())?;
@@ -176,14 +182,7 @@ impl Tool for AgentTool {
         if params.run_in_background == Some(true) {
             let new = NewTask { title: order.description.clone(), owner: order.name.clone(), ..NewTask::default() };
             let row = self.fleet.start_task(new, order, cx).await?;
-            let session = row.run.as_ref().map(|run| run.session.clone());
-            let text = format!(
-                "It works in the background as task {}. You are told when it has ended; `task_output` waits for it and \
-                 `task_stop` ends it.",
-                row.id
-            );
-            let data = json!({"task_id": row.id.to_string(), "session": session, "status": row.status.name()});
-            return Ok(Output::data(data, text).with_fact("task", row.id.to_string()));
+            return Ok(begun(&row));
         }
         let mut child = Child::hire(&self.fleet, self.fleet.starter(cx)?, &order).await?;
         let worked = child.work(&order.prompt).await;
@@ -192,6 +191,16 @@ impl Tool for AgentTool {
         cx.check_cancelled()?;
         Ok(finished.output())
     }
+}
+
+/// The answer, as data.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+enum Answer {
+    Ended(Box<Report>),
+    Begun(Begun),
+    Delegated(Delegated),
 }
 
 impl AgentTool {

@@ -11,10 +11,10 @@ use nika_host::git::Git;
 use nika_runtime::{Incoming, Session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, json};
+use serde_json::{Map, Value};
 
 use super::slug;
-use crate::sub::{Child, Commit, Finished, Fleet, Order, Packet, Written, apart, git_failed};
+use crate::sub::{Child, Commit, Finished, Fleet, Order, Packet, Report, Written, apart, git_failed};
 
 /// Has an agent do a packet of work under its terms: it writes within scope only, each acceptance test is run and
 /// reported with its exit code, and nothing is committed unless all pass.
@@ -63,12 +63,31 @@ const TEST_MS: u32 = 600_000;
 /// Characters of a failed test's output that the agent is sent back with.
 const FAILURE_CHARS: usize = 6_000;
 
+/// The answer, as data.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Answer {
+    passed: bool,
+    acceptance_tests: Vec<Tested>,
+    /// How often the agent went to work.
+    rounds: u32,
+    /// What a person was asked, and said.
+    asked: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_committed: Option<String>,
+    outside_scope: Vec<PathBuf>,
+    outside_scope_by_tests: Vec<PathBuf>,
+    agent: Report,
+}
+
 /// One acceptance test.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 struct Tested {
     command: String,
     passed: bool,
     /// None where it could not be run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
@@ -80,8 +99,13 @@ impl Tool for RunTaskPacket {
     type Params = Params;
     const SPEC: Spec = Spec::new("run_task_packet", "Run task packet", Group::Agent)
         .open_world()
+        .text()
         .terms(&["packet", "contract", "acceptance", "scope", "delegate", "commit", "agent", "worktree"])
         .examples(EXAMPLES);
+
+    fn output_schema() -> Option<Value> {
+        Some(nika_contract::output_schema::<Answer>())
+    }
 
     fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
         let packet = self.packet(params)?;
@@ -442,17 +466,18 @@ fn answer(packet: &Packet, worked: &Worked, kept: &Kept, finished: &Finished) ->
     }
     said.extend(worked.asked.iter().map(|line| format!("Asked, {line}")));
     said.push(format!("Its report:\n{}", finished.text()));
-    let data = json!({
-        "passed": passed,
-        "acceptance_tests": worked.tests,
-        "rounds": worked.rounds,
-        "asked": worked.asked,
-        "commit": kept.commit,
-        "not_committed": kept.why_not,
-        "outside_scope": kept.outside,
-        "outside_scope_by_tests": kept.left_by_tests,
-        "agent": finished.data(),
-    });
+    let data = Answer {
+        passed,
+        acceptance_tests: worked.tests.clone(),
+        rounds: worked.rounds,
+        asked: worked.asked.clone(),
+        commit: kept.commit.clone(),
+        not_committed: kept.why_not.clone(),
+        outside_scope: kept.outside.clone(),
+        outside_scope_by_tests: kept.left_by_tests.clone(),
+        agent: finished.report(),
+    };
+    let data = serde_json::to_value(data).unwrap_or_default();
     let failed = (!passed).then_some(code::ACCEPTANCE_FAILED);
     Output { failed, ..Output::data(data, said.join("\n")) }
         .with_fact("agent", finished.session.as_str())

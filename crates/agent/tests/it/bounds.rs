@@ -91,6 +91,22 @@ fn a_model_that_goes_in_circles_is_told_once_and_then_stopped() {
 }
 
 #[test]
+fn a_model_that_waits_for_somebody_goes_in_no_circle() {
+    let world = world();
+    let model = Thinker::new(|nth, _| {
+        Some(Ok(match nth {
+            0 => calls(&[("task_create", json!({"title": "Build", "status": "in_progress", "owner": "ada"}))]),
+            1..8 => calls(&[("task_output", json!({"task_id": "t1", "timeout_ms": 500}))]),
+            _ => words("It is not done yet."),
+        }))
+    });
+    let mut scene = agent_in(&world, "a", model.clone());
+    done(&world.wait(scene.agent.run("wait for the build")), "It is not done yet.");
+    let told = |text: &str| text.contains("t1 [in_progress] Build (ada)") && !text.contains("was made");
+    assert!(model.asked()[2..].iter().all(|asked| asked.results().iter().all(|one| told(&one.text))));
+}
+
+#[test]
 fn a_model_that_makes_progress_may_repeat_itself() {
     let world = world().file("a.txt", "0\n").file("same.txt", "same\n");
     let model = Thinker::new(|nth, _| {

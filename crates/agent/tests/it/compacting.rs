@@ -91,6 +91,33 @@ fn the_older_part_becomes_a_summary_and_the_work_goes_on() {
 }
 
 #[test]
+fn a_second_summary_takes_the_place_of_the_first_one_and_of_what_that_left() {
+    let world = files();
+    // The provider counts many more tokens than we guess: there is a summary again before the first one's turns went.
+    let model = Thinker::with(60_000, |nth, asked| {
+        if is_summary(asked) {
+            return Some(Ok(words("Some files.")));
+        }
+        let answered = match nth {
+            0..24 => calls(&[("read", json!({"file_path": format!("f{}.txt", nth % 12)}))]),
+            _ => words("done"),
+        };
+        let input = if nth > 8 { 59_000 } else { 1_000 };
+        Some(Ok(Answered { usage: Usage { input, ..Usage::default() }, ..answered }))
+    });
+    let mut scene = agent_in(&world, "a", model.clone());
+    done(&world.wait(scene.agent.run("read")), "done");
+    let compacted: Vec<_> = world.journal_of("a").into_iter().filter(|line| line["by"] == "model").collect();
+    assert!(compacted.len() > 2, "{compacted:?}");
+    for line in &compacted {
+        assert!(line["after"].as_u64() < line["before"].as_u64(), "{line}");
+    }
+    paired(scene.agent.talk.messages());
+    let retold = |message: &&nika_agent::provider::Message| said(message).contains("This stands for its older part");
+    assert_eq!(scene.agent.talk.messages().iter().filter(retold).count(), 1);
+}
+
+#[test]
 fn a_model_that_says_too_long_is_asked_again_with_less() {
     let world = files();
     // The context is said to be large; the provider knows better.

@@ -14,6 +14,7 @@ mod scene;
 mod scripted;
 mod sub;
 mod sub_background;
+mod sub_background_several;
 mod sub_delegate;
 mod sub_git;
 mod sub_matrix;

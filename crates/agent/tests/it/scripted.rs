@@ -198,7 +198,7 @@ async fn the_example_of_the_documentation_plays() {
     let example = example
         .replace("[read, edit]", "[read]")
         .replace("system_contains: [Nika]", "system_contains: [Be brief]")
-        .replace("{system_contains: Summarise}", "{last_user_contains: Summarise}");
+        .replace("{system_contains: keep the memory of an agent}", "{last_user_contains: Summarise}");
     let model = script(&example);
     let mut messages = vec![user("Fix the test")];
     let answered = ask(&model, &messages).await.0.unwrap();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use nika_agent::sub::types::{Found, Types};
 use nika_guard::{Budget, Mode, RuleKind};
+use nika_tools::talk::structured_output;
 use serde_json::json;
 
 use crate::sub_world::{Person, world};
@@ -23,7 +24,7 @@ fn an_agent_answers_with_its_last_message_and_what_it_took() {
     let output = made.call("agent", json!({"description": "Look", "prompt": "Read a.txt.", "name": "reader"}));
     let text = output.joined_text();
     assert!(
-        text.starts_with("All done.\n\n[agent reader (general), session test.a1: 2 turns, 1 calls, 330 tokens"),
+        text.starts_with("All done.\n[agent reader (general), session test.a1: 2 turns, 1 calls, 330 tokens"),
         "{text}"
     );
     let data = output.structured.expect("data");
@@ -250,7 +251,11 @@ fn every_example_of_every_tool_that_starts_agents_runs() {
                 made.file(path, text);
             }
             let arguments = serde_json::from_str(example.arguments).expect("the example is JSON");
-            let said = made.call(tool.spec().name, arguments).joined_text();
+            let output = made.call(tool.spec().name, arguments);
+            let schema = tool.output_schema().expect("data have a schema");
+            let data = output.structured.as_ref().expect("data");
+            structured_output::fits(schema, data).unwrap_or_else(|error| panic!("{}: {error}", example.title));
+            let said = output.joined_text();
             assert!(said.contains(example.answer), "{}: {}: {said}", tool.spec().name, example.title);
             ran += 1;
         }

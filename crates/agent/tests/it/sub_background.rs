@@ -13,10 +13,10 @@ use crate::sub_world::{Made, Person, world};
 
 /// A model that never answers.
 #[derive(Debug)]
-struct Mute(Model);
+pub struct Mute(Model);
 
 impl Mute {
-    fn new() -> Arc<Mute> {
+    pub fn new() -> Arc<Mute> {
         Arc::new(Mute(Model { id: "mute".into(), context_tokens: 1_000_000, max_output: None, prices: None }))
     }
 }
@@ -36,12 +36,12 @@ impl Provider for Mute {
 }
 
 /// Begins one in the background; its row.
-async fn begin(made: &Made, arguments: serde_json::Value) -> TaskId {
+pub async fn begin(made: &Made, arguments: serde_json::Value) -> TaskId {
     let output = made.dispatch("agent", arguments).await.result.expect("it begins");
     output.structured.expect("data")["task_id"].as_str().expect("text").parse().expect("an id")
 }
 
-async fn until(made: &Made, id: TaskId, wanted: impl Fn(&Task) -> bool) -> Task {
+pub async fn until(made: &Made, id: TaskId, wanted: impl Fn(&Task) -> bool) -> Task {
     let begun = Instant::now();
     loop {
         let task = made.db.task(id).expect("the row is there");
@@ -213,7 +213,7 @@ fn one_that_finds_no_seat_waits_for_one() {
 }
 
 /// Waits until the agent of that session is at work.
-async fn at_work(made: &Made, session: &str) {
+pub async fn at_work(made: &Made, session: &str) {
     let begun = Instant::now();
     while made.fleet.session(session).is_none() {
         assert!(begun.elapsed() < Duration::from_secs(30), "{session} never began");

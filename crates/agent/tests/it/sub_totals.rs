@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use nika_agent::provider::Scripted;
+use nika_agent::sub::CostBound;
 use nika_agent::{Happening, Watch, Why};
 use nika_contract::Cancel;
 use nika_guard::Budget;
@@ -48,6 +49,25 @@ fn an_agent_with_another_model_is_priced_by_that_one() {
     let ended = run(&set.make(), &HAS_HELP.replace("prompt: p}", "prompt: p, model: dear}"), "ask somebody");
     assert_eq!((&ended.why, ended.cost_micros), (&Why::Done, Some(153_000_000)));
     assert_eq!((ended.below.usage.input, ended.below.cost_micros), (30, Some(150_000_000)));
+}
+
+#[test]
+fn below_a_bound_on_money_no_agent_has_a_model_without_a_price() {
+    let mut set = world(HAS_HELP);
+    set.models.0.insert(Some("unpriced".into()), crate::sub_background::Mute::new());
+    let made = set.make();
+    made.session.state.slot::<CostBound>().set("`limits.cost_usd` of a.nika.yaml");
+    let order = |model: Option<&str>| serde_json::json!({"description": "d", "prompt": "p", "model": model});
+    let error = made.refused("agent", order(Some("unpriced")), 100);
+    assert!(error.message.starts_with("`limits.cost_usd` of a.nika.yaml needs prices"), "{error}");
+    // Nor has one further down.
+    let script = HAS_HELP
+        .replace("turns: [{say: forty-two, usage: {input: 30, output: 3}}]", "turns: [{calls: [{tool: agent, arguments: {description: d, prompt: p, model: unpriced}}]}, {expect: {results: [{code: NIKA-100}]}, say: alone}]");
+    let mut set = world(&script);
+    set.models.0.insert(Some("unpriced".into()), crate::sub_background::Mute::new());
+    let made = set.make();
+    made.session.state.slot::<CostBound>().set("`limits.cost_usd` of a.nika.yaml");
+    assert!(made.call("agent", order(None)).joined_text().starts_with("alone"));
 }
 
 #[test]

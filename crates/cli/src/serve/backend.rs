@@ -133,7 +133,8 @@ impl nika_mcp::Backend for Backend {
             let outcome = self.built.runtime.dispatch(&session, incoming).await?;
             // Kept only now: an answer that says "ask and call again" does not tell the handle.
             let mint = || caller.map(|caller| self.handles.mint(caller, Arc::clone(&session)));
-            Ok(answer(&request.name, outcome, mint))
+            let text = self.built.runtime.find(&outcome.tool).is_ok_and(|tool| tool.spec().text);
+            Ok(answer(&request.name, outcome, text, mint))
         })
     }
 }
@@ -142,8 +143,14 @@ fn refused(error: ToolError) -> Answer {
     Answer::Done(Reply { output: Err(error), call_id: String::new(), session: None, tools_changed: false })
 }
 
-fn answer(asked_for: &str, outcome: Outcome, mint: impl FnOnce() -> Option<String>) -> Answer {
-    let Outcome { call, tool, result, question, tools_changed } = outcome;
+/// Of a tool whose answer is its `text`, data stay here.
+fn answer(asked_for: &str, outcome: Outcome, text: bool, mint: impl FnOnce() -> Option<String>) -> Answer {
+    let Outcome { call, tool, mut result, question, tools_changed } = outcome;
+    if let Ok(output) = &mut result
+        && text
+    {
+        output.structured = None;
+    }
     if let Some(question) = question {
         return Answer::NeedsInput(question);
     }
@@ -166,7 +173,7 @@ fn listed(tool: nika_runtime::Listed) -> Listed {
         title: tool.title.to_owned(),
         description: tool.description,
         input_schema: Arc::new(object(tool.input_schema)),
-        output_schema: tool.output_schema.map(|schema| Arc::new(object(schema))),
+        output_schema: tool.output_schema.filter(|_| !tool.spec.text).map(|schema| Arc::new(object(schema))),
         read_only: tool.spec.read_only,
         destructive: tool.spec.destructive,
         idempotent: tool.spec.idempotent,

@@ -437,7 +437,8 @@ fn who_is_not_nika_agent_may_want_an_object_of_an_agent_too() {
     let schema: Value = serde_json::from_str(schema.trim_start_matches("schema:=")).expect("JSON");
     let said =
         peer.call("nika_agent", serde_json::json!({"description": "count", "prompt": "count", "schema": schema}));
-    assert!(said.to_string().contains(r#"{\"files\":2}"#), "{said}");
+    assert_eq!(said["content"][0]["text"], r#"{"files":2}"#, "the object alone, for programs: {said}");
+    assert_eq!((said["content"].as_array().map(Vec::len), &said["structuredContent"]), (Some(2), &Value::Null));
 }
 
 #[test]

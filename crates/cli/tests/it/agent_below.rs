@@ -32,8 +32,8 @@ fn a_bound_on_money_that_nobody_can_count_is_refused_and_one_of_a_file_is_said()
         "providers.work={address: \"http://127.0.0.1:9\", model: big, prices: {small-*: {input: 1, output: 2}}}";
     let ran = world.run(&["agent", "x", "--provider", "work", "--set", provider, "--max-cost", "1"]);
     ran.exits(2).complains("none are known for the model big of work").complains("`providers.work.prices: {big: {");
-    let ran = world.run(&["agent", "x", "--provider", "http://127.0.0.1:9", "--model", "m", "--max-cost", "1"]);
-    ran.exits(2).complains("give the address a name");
+    let at_address = ["agent", "x", "--provider", "http://127.0.0.1:9", "--model", "m", "--max-cost", "1"];
+    world.run(&at_address).exits(2).complains("`providers.openai-compatible.prices: {m: {input: …");
 
     let world = scene(unpriced).file(".claw-policy.json", r#"{"budget": {"max_total_cost_usd": 2}}"#);
     let ran = agent(&world, &["x"]);

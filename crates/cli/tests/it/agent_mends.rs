@@ -2,11 +2,10 @@
 //! server that somebody else wrote.
 
 use std::collections::BTreeMap;
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
+use nika_testkit::Katan;
 use serde_json::Value;
 
 use crate::world::{Ran, World, world};
@@ -98,59 +97,15 @@ fn the_example_of_the_page_mends_a_failing_test_and_is_taken_back_byte_for_byte(
     assert!(last == copied, "byte for byte");
 }
 
-/// llm-katan, ended with the test. It echoes what it was asked; where it is offered tools it calls the first one, with
-/// arguments that it makes up.
-struct Katan {
-    child: Child,
-    port: u16,
-    _stats: tempfile::TempDir,
-}
-
-impl Drop for Katan {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
-}
-
-impl Katan {
-    /// `None` where no such program is named, which is said.
-    fn started(more: &[&str]) -> Option<Katan> {
-        let Ok(program) = std::env::var("NIKA_TEST_KATAN") else {
-            println!("skipped: NIKA_TEST_KATAN names no llm-katan");
-            return None;
-        };
-        let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
-        let stats = tempfile::tempdir().expect("a directory");
-        let child = Command::new(program)
-            .args(["--model", "echo-model", "--backend", "echo", "--host", "127.0.0.1", "--disable-dashboard"])
-            .args(["--providers", "openai,anthropic", "--port", &port.to_string(), "--stats-file"])
-            .arg(stats.path().join("stats.json"))
-            .args(more)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("llm-katan starts");
-        let mut katan = Katan { child, port, _stats: stats };
-        let begun = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            std::thread::sleep(Duration::from_millis(50));
-            assert!(begun.elapsed() < Duration::from_secs(60), "llm-katan does not listen");
-            assert!(katan.child.try_wait().expect("it can be asked").is_none(), "llm-katan ended at once");
-        }
-        Some(katan)
-    }
-
-    /// A run over one of its wires. A token costs a cent.
-    fn run(&self, world: &World, adapter: &str, words: &[&str]) -> Ran {
-        let provider = format!(
-            "providers.katan={{address: \"http://127.0.0.1:{}\", adapter: {adapter}, key_env: KATAN_KEY, \
-             prices: {{echo-*: {{input: 10000, output: 10000}}}}}}",
-            self.port
-        );
-        let all = [&["agent"], words, &["--provider", "katan", "--model", "echo-model", "--set", &provider]].concat();
-        Ran::of(world.nika(&all).env("KATAN_KEY", "any").output().expect("it starts"))
-    }
+/// A run over one of its wires. A token costs a cent.
+fn over(katan: &Katan, world: &World, adapter: &str, words: &[&str]) -> Ran {
+    let provider = format!(
+        "providers.katan={{address: \"http://127.0.0.1:{}\", adapter: {adapter}, key_env: KATAN_KEY, \
+         prices: {{echo-*: {{input: 10000, output: 10000}}}}}}",
+        katan.port
+    );
+    let all = [&["agent"], words, &["--provider", "katan", "--model", "echo-model", "--set", &provider]].concat();
+    Ran::of(world.nika(&all).env("KATAN_KEY", "any").output().expect("it starts"))
 }
 
 const WIRES: [&str; 2] = ["openai-chat", "anthropic"];
@@ -160,7 +115,7 @@ fn a_run_over_the_wires_of_another_server_is_answered_and_paid_for() {
     let Some(katan) = Katan::started(&["--no-auto-tool-providers", "openai,anthropic"]) else { return };
     for adapter in WIRES {
         let world = world();
-        let object = katan.run(&world, adapter, &["Say hello to Ada", "--output", "json"]).json();
+        let object = over(&katan, &world, adapter, &["Say hello to Ada", "--output", "json"]).json();
         let answer = object["answer"].as_str().unwrap_or_default();
         assert!(object["ok"] == true && answer.contains("Say hello to Ada"), "{adapter}: {object}");
         let tokens = ["input", "cache_read", "cache_write", "output"].map(|kind| object["usage"][kind].as_u64());
@@ -168,7 +123,7 @@ fn a_run_over_the_wires_of_another_server_is_answered_and_paid_for() {
         let cost = object["cost_usd"].as_f64().unwrap_or_default();
         assert!(tokens > 0 && (cost - tokens as f64 / 100.0).abs() < 1e-6, "{adapter}: {object}");
         // It is seen as it comes, and said once more where a program reads it.
-        let shown = katan.run(&world, adapter, &["Say hello to Ada"]);
+        let shown = over(&katan, &world, adapter, &["Say hello to Ada"]);
         shown.exits(0).says("Say hello to Ada").complains("1 turn · 0 calls").complains(" · $");
     }
 }
@@ -179,10 +134,10 @@ fn calls_over_the_wires_of_another_server_are_answered_until_the_money_is_spent(
     for adapter in WIRES {
         let world = world();
         // The same senseless call again and again: its arguments are refused, the model is told, the run ends.
-        let object = katan.run(&world, adapter, &["Look around", "--output", "json"]).json();
+        let object = over(&katan, &world, adapter, &["Look around", "--output", "json"]).json();
         assert_eq!((&object["ok"], &object["turns"]), (&false.into(), &object["calls"]), "{adapter}: {object}");
         assert!(object["turns"].as_u64() >= Some(3), "{adapter}: {object}");
-        let events = katan.run(&world, adapter, &["Look around", "--output", "stream-json", "--max-cost", "0.01"]);
+        let events = over(&katan, &world, adapter, &["Look around", "--output", "stream-json", "--max-cost", "0.01"]);
         events.exits(3);
         let events: Vec<Value> = events.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let named = |name: &str| events.iter().filter(|event| event["event"] == name).count();

@@ -32,6 +32,7 @@ const MORE: &[(&str, &[&str], &str)] = &[
             "allow_shell",
             "include_parent_context",
             "resume_session_id",
+            "run_in_background",
         ],
         "what is said of all sub-tasks at once",
     ),

@@ -125,3 +125,35 @@ fn a_run_that_reached_a_limit_goes_on_once_it_was_raised() {
     let world = world.file("w.nika.yaml", &flow(500).replace("One.", "Two."));
     world.run(&on).exits(2).complains("NIKA-895");
 }
+
+#[test]
+fn a_limit_on_cost_that_nobody_can_count_begins_nothing() {
+    let text = "schema: nika/workflow@1
+limits: {cost_usd: 1}
+permits: {fs: {write: [a.txt]}, tools: [write]}
+tasks:
+  - {id: a, invoke: {tool: write, params: {file_path: a.txt, content: x}}}
+  - {id: b, infer: Say it.}
+";
+    let world = world().file("w.nika.yaml", text).file("w.script.yaml", "turns: [{say: cheap}]\n");
+    // Nobody listens there, and nobody is asked.
+    let unpriced = ["run", "w.nika.yaml", "--yes", "--provider", "http://127.0.0.1:9", "--model", "m"];
+    let ran = world.run(&unpriced);
+    ran.exits(2)
+        .complains("NIKA-100 `limits.cost_usd` of w.nika.yaml needs prices, and none are known for the model m");
+    ran.complains("`providers.openai-compatible.prices: {m: {input: …");
+    assert!(!world.root().join("a.txt").exists(), "nothing has run");
+    // What is played costs nothing, so that a test of the workflow needs no prices.
+    scripted(&world, &[]).exits(0);
+
+    // What it runs is within the same limit.
+    let outer = "schema: nika/workflow@1
+limits: {cost_usd: 1}
+permits: {tools: [workflow(inner.nika.yaml)]}
+tasks: [{id: a, invoke: {workflow: inner.nika.yaml}}]
+";
+    let inner = "schema: nika/workflow@1\ntasks: [{id: b, infer: Say it.}]\n";
+    let world = world.file("w.nika.yaml", outer).file("inner.nika.yaml", inner);
+    let ran = world.run(&unpriced);
+    assert!(ran.code != 0 && format!("{}{}", ran.out, ran.err).contains("`limits.cost_usd` of w.nika.yaml"), "{ran:?}");
+}

@@ -144,3 +144,53 @@ fn a_question_travels_as_a_result_and_is_answered_with_the_next_call() {
     assert_ne!(done["result"]["isError"], true, "{done}");
     assert_eq!(world.text("a.txt"), "x");
 }
+
+/// Most clients show their model the data of an answer or its text, and never both.
+#[test]
+fn an_answer_is_sent_as_text_or_as_data_and_no_payload_twice() {
+    let long = "The parser drops the last line, and nobody has noticed. ".repeat(20);
+    let script = format!("conversations: [{{repeat: true, turns: [{{say: '{long}'}}]}}]\n");
+    let world = world().file("a.txt", "needle\n");
+    std::fs::write(world.path("script.yaml"), script).expect("written");
+    let model = ["--set", "agent.provider=scripted", "--set", "agent.model=../script.yaml", "--mode", "workspace"];
+    let mut peer = Peer::start(world.nika(&[&["serve", "--list", "all"], &model[..]].concat()));
+    peer.initialize("2025-11-25");
+    let listed = peer.request("tools/list", json!({}));
+    let promises = |name: &str| {
+        let tools = listed["result"]["tools"].as_array().expect("a list");
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{name} is listed"));
+        tool["outputSchema"].is_object()
+    };
+    let one = json!({"description": "d", "prompt": "p"});
+    let two = json!({"subtasks": ["one", "two"]});
+    let packet = json!({
+        "objective": "o", "scope": "workspace", "repo": ".", "branch_policy": "none", "acceptance_tests": [],
+        "commit_policy": "never", "reporting_contract": "r", "escalation_policy": "stop"
+    });
+    let begun = json!({"subtasks": ["one", "two"], "run_in_background": true});
+    for (tool, arguments, times) in [
+        ("agent", one, 1),
+        ("delegate_agent", two, 2),
+        ("run_task_packet", packet, 1),
+        ("delegate_agent", begun, 0),
+        ("task_output", json!({"task_id": "t1"}), 2),
+        ("grep", json!({"pattern": "needle"}), 0),
+        ("glob", json!({"pattern": "*"}), 0),
+        ("list_dir", json!({"path": "."}), 0),
+    ] {
+        let name = format!("nika_{tool}");
+        assert!(!promises(&name), "{tool}");
+        let said = peer.call(&name, arguments.clone());
+        assert!(said["structuredContent"].is_null() && said["isError"] != true, "{tool}: {said}");
+        assert_eq!(said.to_string().matches(long.trim_end()).count(), times, "{tool}: {said}");
+        // Whatever name it is called by.
+        let said = peer.call("nika_call", json!({"tool": tool, "arguments": arguments}));
+        assert!(said["structuredContent"].is_null(), "{tool}: {said}");
+    }
+    assert!(promises("nika_task_get"));
+    let row = peer.call("nika_task_get", json!({"task_id": "t1"}));
+    assert_eq!(row["structuredContent"]["id"], "t1");
+    assert!(!text(&row).contains(long.trim_end()), "its data have the answer: {row}");
+    // A program has the record all the same.
+    assert_eq!(world.json(&["grep", "pattern=needle"])["structured"]["files"], 1);
+}

@@ -181,7 +181,7 @@ fn request(fetch: &Fetch, scope: &Scope, render: &dyn Render) -> Result<Action, 
 }
 
 /// The task's own choice; a provider that is named brings no model of another one along.
-fn model(own: &ModelChoice, default: &ModelChoice) -> Model {
+pub(super) fn model(own: &ModelChoice, default: &ModelChoice) -> Model {
     let value = |of: &Option<crate::model::At<String>>| of.as_ref().map(|of| of.value.clone());
     match value(&own.provider) {
         Some(provider) => Model { provider: Some(provider), model: value(&own.model) },

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use nika_agent::provider::choose::{SCRIPTED, unpriced};
+use nika_agent::sub::CostBound;
 use nika_contract::{Cancel, ToolError, code, event};
 use nika_store::{Hash, Objects, State, journal};
 use serde_json::{Map, Value};
@@ -14,9 +16,9 @@ use super::plan::Fate;
 use super::resume::{Before, Kept};
 use super::same::{inputs_hash, same};
 use super::trace::{Trace, output_of};
-use super::verbs::{Document, Hands};
-use super::{Done, Ended, Run};
-use crate::model::Flow;
+use super::verbs::{Document, Hands, Library};
+use super::{Done, Ended, Run, action};
+use crate::model::{Flow, Verb};
 use crate::template::Templates;
 
 /// A run to be begun.
@@ -41,7 +43,7 @@ pub struct Launch {
 }
 
 /// Runs it.
-pub async fn launch(of: Launch) -> Result<Launched, ToolError> {
+pub async fn launch(mut of: Launch) -> Result<Launched, ToolError> {
     let inputs_hash = inputs_hash(&of.inputs);
     let before = found(&of, &inputs_hash)?;
     let mut done = Done::default();
@@ -52,6 +54,13 @@ pub async fn launch(of: Launch) -> Result<Launched, ToolError> {
             return Ok(Launched { ended, spent: Spent::default() });
         }
         (done, again) = kept(&of, &before)?;
+    }
+    if of.document.flow.limits.cost_micros.is_some() {
+        of.hands.cost_bound = Some(format!("`limits.cost_usd` of {}", of.document.path));
+    }
+    if let Some(bound) = &of.hands.cost_bound {
+        of.hands.session.state.slot::<CostBound>().set(bound);
+        all_priced(&of.document.flow, &*of.hands.library, bound)?;
     }
     let mut header = Map::new();
     header.insert("nika".into(), of.hands.version.as_str().into());
@@ -85,6 +94,24 @@ pub async fn launch(of: Launch) -> Result<Launched, ToolError> {
         done,
     };
     Ok(run.run().await?)
+}
+
+/// Refuses a bound on money, this run's own or one above it, that nobody could count.
+fn all_priced(flow: &Flow, library: &dyn Library, bound: &str) -> Result<(), ToolError> {
+    for task in &flow.tasks {
+        let choice = match &task.verb {
+            Verb::Infer(infer) => &infer.model,
+            Verb::Agent(agent) => &agent.model,
+            Verb::Invoke(_) | Verb::Exec(_) | Verb::Fetch(_) => continue,
+        };
+        // One that is not to be had costs nothing: its task says so, if it is begun at all.
+        let Ok(model) = library.model(&action::model(choice, &flow.model)) else { continue };
+        // What is played from a script costs what the script says, or nothing.
+        if model.model().prices.is_none() && model.name() != SCRIPTED {
+            return Err(unpriced(&*model, bound));
+        }
+    }
+    Ok(())
 }
 
 /// What the trace says of the run that this one goes on with.

@@ -75,8 +75,15 @@ async fn ask(
         Some(permit) => look_ahead(runtime, session, begun, prepared, permit),
         None => Ok(None),
     };
-    // Nobody is asked about a call that cannot work.
+    // Nobody is asked about a call that cannot work. And where nobody can be asked, a yes would not help a call that
+    // names what is not there: that is what it is told.
     let ahead = look()?;
+    if let Some(permit) = verdict.look().filter(|_| !asker.is_there())
+        && let Err(error) = look_ahead(runtime, session, begun, prepared, permit)
+        && error.code == code::NOT_FOUND
+    {
+        return Err(error.into());
+    }
     let tried = match verdict.rehearsal().filter(|_| asker.is_there()) {
         Some(permit) => rehearse(runtime, session, begun, prepared, permit).await?,
         None => None,

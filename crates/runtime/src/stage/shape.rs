@@ -40,7 +40,8 @@ pub(crate) struct Shaped {
 
 pub(crate) fn shape(runtime: &Runtime, session: &Session, begun: &Begun, Witnessed(ran): Witnessed) -> Shaped {
     let Ran { spec, mut output, decided_by, asked, .. } = ran;
-    if let Some(news) = &runtime.parts.news {
+    // With a text: whoever shows a model data where there are some shows no text beside them.
+    if let Some(news) = runtime.parts.news.as_ref().filter(|_| spec.text || output.structured.is_none()) {
         output.content.extend(news.take(session.id()).into_iter().map(Block::Text));
     }
     if session.is_veiled() {

@@ -88,6 +88,10 @@ pub(crate) fn add(tx: &Transaction<'_>, new: &NewTask, now_ms: u64) -> Result<Ch
     if let Some(id) = new.id {
         free_name(tx, id)?;
     }
+    // Before the row is there: which others there are is said without it, as it goes with the refusal.
+    for other in new.blocks.iter().chain(&new.blocked_by).filter(|other| Some(**other) != new.id) {
+        known(tx, *other)?;
+    }
     tx.execute(
         "INSERT INTO task (id, title, status, priority, metadata, notes, plan, created_ms, updated_ms, version)
          VALUES (?5, ?1, 'pending', ?2, '{}', '[]', ?3, ?4, ?4, 1)",

@@ -22,9 +22,17 @@ pub enum RunEnd {
     /// It answered this.
     Completed(String),
     /// It could not do it.
-    Failed(String),
+    Failed {
+        /// Why, in a line.
+        why: String,
+        /// What it answered all the same.
+        answer: Option<String>,
+    },
     /// It was asked to stop, and did.
-    Stopped,
+    Stopped {
+        /// What it had answered by then.
+        answer: Option<String>,
+    },
 }
 
 /// What a runner hears when it says that it lives.
@@ -102,7 +110,7 @@ impl Db {
             let dead = dead(tx)?;
             for id in &dead {
                 let why = "the process that ran its agent is gone".to_owned();
-                end_run(tx, *id, &RunEnd::Failed(why), now_ms)?;
+                end_run(tx, *id, &RunEnd::Failed { why, answer: None }, now_ms)?;
             }
             Ok(dead)
         })
@@ -114,8 +122,8 @@ fn end_run(tx: &Transaction<'_>, id: TaskId, end: &RunEnd, now_ms: u64) -> Resul
     let (by, reason, result) = match end {
         // A run that ends so quickly that nobody saw it begin has ended all the same.
         RunEnd::Completed(result) => (Move::Complete, None, Some(result)),
-        RunEnd::Failed(why) => (Move::Fail, Some(why.clone()), None),
-        RunEnd::Stopped => (Move::Cancel, Some("it was asked to stop".to_owned()), None),
+        RunEnd::Failed { why, answer } => (Move::Fail, Some(why.clone()), answer.as_ref()),
+        RunEnd::Stopped { answer } => (Move::Cancel, Some("it was asked to stop".to_owned()), answer.as_ref()),
     };
     move_run(&mut task, by)?;
     task.reason = reason;

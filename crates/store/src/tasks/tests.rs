@@ -31,6 +31,20 @@ fn be(status: Status) -> Change {
 }
 
 #[test]
+fn a_refused_row_is_not_among_those_that_are_there() {
+    let (_dir, db) = db();
+    let first = add(&db, "one", &[]);
+    for stranger in [
+        NewTask { blocked_by: vec![TaskId(9)], ..NewTask::default() },
+        NewTask { blocks: vec![TaskId(9)], ..NewTask::default() },
+    ] {
+        let refused = db.add_task(&NewTask { title: "two".to_owned(), ..stranger }, 2).unwrap_err();
+        assert_eq!(refused.to_string(), "there is no task t9; the latest are t1");
+    }
+    assert_eq!(add(&db, "two", &[first]), TaskId(2), "and its name was not used up");
+}
+
+#[test]
 fn the_table_is_whole() {
     for (at, row) in LIFE.iter().enumerate() {
         assert!(LIFE[..at].iter().all(|other| (other.0, other.1) != (row.0, row.1)), "{row:?} is there twice");
@@ -227,7 +241,7 @@ fn runs_begin_beat_stop_and_end() {
     db.change_task(id, &Change { note: Some("also the tests".into()), ..Change::default() }, 6).unwrap();
     assert!(db.ask_stop(id).unwrap().run.unwrap().stop_asked);
     assert_eq!(db.beat(id, 7).unwrap(), Beat { stop_asked: true, yours: true, notes: 1 });
-    let stopped = db.end_run(id, &RunEnd::Stopped, 8).unwrap().task;
+    let stopped = db.end_run(id, &RunEnd::Stopped { answer: None }, 8).unwrap().task;
     assert_eq!((stopped.status, stopped.reason.as_deref()), (Status::Cancelled, Some("it was asked to stop")));
     assert!(!db.beat(id, 9).unwrap().yours);
     assert!(matches!(db.end_run(id, &RunEnd::Completed("late".into()), 9), Err(TaskError::Refused { .. })));

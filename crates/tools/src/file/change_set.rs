@@ -186,6 +186,7 @@ impl Tool for ChangeSet {
     type Params = Params;
     const SPEC: Spec = Spec::new("change_set", "Change many files", Group::File)
         .destructive()
+        .text()
         .event(nika_contract::event::TOOL_WRITE)
         .terms(&[
             "batch",

@@ -60,6 +60,7 @@ impl Tool for Edit {
     const SPEC: Spec = Spec::new("edit", "Edit file", Group::File)
         .eager()
         .destructive()
+        .text()
         .event(nika_contract::event::TOOL_EDIT)
         .terms(&["replace", "change", "modify", "substitute", "fix", "update", "version", "insert", "line"])
         .examples(EXAMPLES);

@@ -59,6 +59,7 @@ impl Tool for ListDir {
     type Params = Params;
     const SPEC: Spec = Spec::new("list_dir", "List directory", Group::File)
         .read_only()
+        .text()
         .event(nika_contract::event::TOOL_GLOB)
         .terms(&["ls", "directory", "folder", "entries", "contents", "browse", "tree"])
         .examples(EXAMPLES);

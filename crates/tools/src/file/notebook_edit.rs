@@ -105,6 +105,7 @@ impl Tool for NotebookEdit {
     type Params = Params;
     const SPEC: Spec = Spec::new("notebook_edit", "Edit notebook cell", Group::File)
         .destructive()
+        .text()
         .event(nika_contract::event::TOOL_EDIT)
         .terms(&["jupyter", "ipynb", "cell", "markdown", "python"])
         .examples(EXAMPLES);

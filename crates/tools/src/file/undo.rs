@@ -67,6 +67,7 @@ impl Tool for Undo {
     type Params = Params;
     const SPEC: Spec = Spec::new("undo", "Take back changes", Group::File)
         .destructive()
+        .text()
         .event(nika_contract::event::UNDONE)
         .terms(&["revert", "restore", "rollback", "roll", "back", "previous", "mistake", "checkpoint"])
         .examples(EXAMPLES);
@@ -226,10 +227,12 @@ impl Undo {
         let shown = slot.place.shown();
         let limits = Limits { max_lines: 80, ..Limits::default() };
         let diff = unified(slot.now.as_deref(), former.as_deref(), &shown, &limits);
-        let message =
-            format!("{shown} was changed again since call {}; taking that call back would lose it:\n{diff}", call.call);
+        let message = format!(
+            "{shown} was changed again after call {}; taking that call back would lose this:\n{diff}",
+            call.call
+        );
         Err(ToolError::new(code::UNDO_CONFLICT, message)
-            .hint("undo the later call first (`checkpoints` lists them), or settle it by hand"))
+            .hint("if a later call changed it, undo that one first (`checkpoints` lists them); else settle it by hand"))
     }
 }
 

@@ -231,10 +231,12 @@ impl Unmaker<'_> {
         let limits = Limits { max_lines: 80, ..Limits::default() };
         let shown = place.shown();
         let diff = unified(standing.as_deref(), former.as_deref(), &shown, &limits);
-        let message =
-            format!("{shown} was changed again since call {}; taking that call back would lose it:\n{diff}", call.call);
+        let message = format!(
+            "{shown} was changed again after call {}; taking that call back would lose this:\n{diff}",
+            call.call
+        );
         Err(ToolError::new(code::UNDO_CONFLICT, message)
-            .hint("undo the later call first (`checkpoints` lists them), or settle it by hand"))
+            .hint("if a later call changed it, undo that one first (`checkpoints` lists them); else settle it by hand"))
     }
 
     fn content(&self, place: &Place, state: &State) -> Option<Vec<u8>> {

@@ -56,6 +56,7 @@ impl Tool for Write {
     const SPEC: Spec = Spec::new("write", "Write file", Group::File)
         .eager()
         .destructive()
+        .text()
         .idempotent()
         .event(nika_contract::event::TOOL_WRITE)
         .terms(&["create", "make", "new", "save", "overwrite", "put", "content", "generate", "readme", "document"])

@@ -65,6 +65,7 @@ impl Tool for Glob {
     const SPEC: Spec = Spec::new("glob", "Find files", Group::Search)
         .eager()
         .read_only()
+        .text()
         .event(nika_contract::event::TOOL_GLOB)
         .terms(&[
             "find",

@@ -113,6 +113,7 @@ impl Tool for Grep {
     const SPEC: Spec = Spec::new("grep", "Search in files", Group::Search)
         .eager()
         .read_only()
+        .text()
         .event(nika_contract::event::TOOL_GREP)
         .terms(&[
             "search",

@@ -58,7 +58,7 @@ pub struct Row {
 /// The agent of a row.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Agent {
-    /// Its session.
+    /// The session whose journal tells of it.
     pub session: String,
     /// What it was told.
     pub prompt: String,
@@ -85,6 +85,9 @@ pub struct Brief {
     pub owner: Option<String>,
     /// Rows it waits for.
     pub waits_for: Vec<String>,
+    /// Why it is blocked, cancelled or failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Counts its changes.
     pub version: u64,
 }
@@ -148,6 +151,7 @@ impl From<Task> for Brief {
             priority: task.priority.name().to_owned(),
             owner: task.owner,
             waits_for: names(&task.waits_for),
+            reason: task.reason,
             version: task.version,
         }
     }

@@ -68,7 +68,7 @@ fn whole(task: &Task) -> String {
         task.notes.iter().for_each(|note| said.push_str(&format!("\n- {note}")));
     }
     if let Some(run) = &task.run {
-        let _ = write!(said, "\n\nAgent: session {}", run.session);
+        let _ = write!(said, "\n\nJournal: session {}", run.session);
         said.push_str(if run.result.is_some() { "; task_output shows its answer" } else { "" });
     }
     said

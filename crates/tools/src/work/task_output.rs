@@ -46,7 +46,7 @@ pub struct Became {
     pub status: String,
     /// Whether nothing more will come.
     pub ended: bool,
-    /// The agent's session, where one does it.
+    /// The session whose journal tells of it, where an agent does it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The agent's answer.
@@ -68,6 +68,7 @@ impl Tool for TaskOutput {
     type Params = Params;
     const SPEC: Spec = Spec::new("task_output", "Wait for task", Group::Work)
         .read_only()
+        .text()
         .terms(&["task", "agent", "result", "await", "background", "finished", "poll"])
         .examples(EXAMPLES);
 

@@ -141,6 +141,19 @@ fn nobody_is_asked_about_a_call_that_cannot_work() {
 }
 
 #[test]
+fn where_nobody_can_be_asked_what_is_missing_is_said_before_what_a_yes_would_allow() {
+    let world = world().mode(Mode::Ask).file("a.txt", "one\n").file(".env", "KEY=1\n");
+    let edit = |path: &str| json!({"file_path": path, "old_string": "one", "new_string": "two"});
+    assert!(world.call("edit", edit("b.txt")).refused(208).message.contains("b.txt"));
+    world.call("edit", edit("a.txt")).refused(205);
+    // Where the look itself needs a yes, nothing is told.
+    world.call("edit", edit("/nowhere/b.txt")).refused(205);
+    world.call("read", json!({"file_path": "lost/.env"})).refused(205);
+    // A new file is not missing.
+    world.call("write", json!({"file_path": "b.txt", "content": "x"})).refused(205);
+}
+
+#[test]
 fn a_yes_is_to_what_was_shown() {
     let world = world().mode(Mode::Ask).file("a.txt", "one\ntwo\nthree\nfour\nfive\n");
     world.call("read", json!({"file_path": "a.txt"})).ok();

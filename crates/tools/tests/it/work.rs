@@ -224,7 +224,7 @@ fn an_agent_is_asked_to_stop_and_heard_of() {
             while !db.beat(TaskId(1), now(&db)).unwrap().stop_asked {
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
-            db.end_run(TaskId(1), &RunEnd::Stopped, now(&db)).unwrap();
+            db.end_run(TaskId(1), &RunEnd::Stopped { answer: None }, now(&db)).unwrap();
         });
         world.call("task_stop", json!({"task_id": "t1"})).says("t1 [cancelled] Go on for ever");
     });

@@ -49,6 +49,7 @@ impl Tool for ListResources {
     type Params = Params;
     const SPEC: Spec = Spec::new("mcp_list_resources", "List MCP resources", Group::Mcp)
         .read_only()
+        .text()
         .open_world()
         .terms(&["server", "connector", "external", "documents", "data", "available"])
         .examples(EXAMPLES);

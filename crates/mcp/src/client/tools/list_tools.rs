@@ -53,6 +53,7 @@ impl Tool for ListTools {
     type Params = Params;
     const SPEC: Spec = Spec::new("mcp_list_tools", "List MCP tools", Group::Mcp)
         .read_only()
+        .text()
         .terms(&["server", "connector", "external", "integration", "available", "status", "configured"])
         .examples(EXAMPLES);
 
