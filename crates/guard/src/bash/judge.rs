@@ -142,8 +142,10 @@ pub enum Stdin {
 pub enum Nested {
     /// The words after a wrapper: `timeout 5 CMD…`. Standard input is the wrapper's.
     Argv(Vec<Arg>),
-    /// Script text for bash or sh: `bash -c TEXT`. `args` are `$0`, `$1`, ….
+    /// Script text for a shell: `bash -c TEXT`. `args` are `$0`, `$1`, ….
     Script {
+        /// Who reads it.
+        shell: Shell,
         /// The text.
         text: String,
         /// The positional parameters after it.
@@ -151,6 +153,15 @@ pub enum Nested {
         /// Where it stands.
         span: Range<usize>,
     },
+}
+
+/// A shell that reads a script in an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shell {
+    /// bash itself.
+    Bash,
+    /// Whatever `sh` is: bash on one machine, dash or ash on another.
+    Sh,
 }
 
 impl<'a> Judge<'a> {
@@ -244,15 +255,16 @@ impl<'a> Judge<'a> {
         self.nested.push(Nested::Argv(argv.to_vec()));
     }
 
-    /// This text is a script for a POSIX shell.
-    pub fn script(&mut self, text: &str, args: &[Arg], span: Range<usize>) {
-        self.nested.push(Nested::Script { text: text.to_owned(), args: args.to_vec(), span });
+    /// This text is a script for a shell.
+    pub fn script(&mut self, shell: Shell, text: &str, args: &[Arg], span: Range<usize>) {
+        self.nested.push(Nested::Script { shell, text: text.to_owned(), args: args.to_vec(), span });
     }
 
     fn path(&mut self, arg: &Arg, tree: bool, fact: fn(Target) -> Fact) {
         match &arg.word {
             Word::Exact(text) => {
                 let path = self.resolve(text);
+                self.steps_through(text);
                 self.facts.push(fact(Target { path, tree }));
             }
             Word::Glob { pattern, prefix } => {
@@ -261,6 +273,7 @@ impl<'a> Judge<'a> {
                 }
                 let above = prefix.rsplit_once('/').map_or("", |(above, _)| above);
                 let above = if above.is_empty() && prefix.starts_with('/') { "/" } else { above };
+                self.steps_through(above);
                 let path = self.resolve(above);
                 let whole = fact(Target { path, tree: true });
                 let reads = matches!(whole, Fact::Read(_));
@@ -282,6 +295,14 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// The directories out of which a path steps up again count as read.
+    fn steps_through(&mut self, text: &str) {
+        if text.contains("..") {
+            let through = stepped_through(&self.site.cwd, text, &self.site.roots);
+            self.facts.extend(through.into_iter().map(|path| Fact::Read(Target { path, tree: false })));
+        }
+    }
+
     /// `text` joined to the working directory and normalised without looking at the disk.
     pub fn resolve(&self, text: &str) -> PathBuf {
         let mut out = PathBuf::from("/");
@@ -294,6 +315,27 @@ impl<'a> Judge<'a> {
         }
         out
     }
+}
+
+/// The directories out of which a path steps up again. Where one is a link, the step leads to the directory above the one
+/// it leads to, so whoever resolves links has to see it. The roots, and what is above them, are none.
+fn stepped_through(from: &Path, text: &str, roots: &[PathBuf]) -> Vec<PathBuf> {
+    use std::path::Component;
+    let mut at = PathBuf::from("/");
+    let mut through = Vec::new();
+    for part in from.join(text).components() {
+        match part {
+            Component::Normal(name) => at.push(name),
+            Component::ParentDir => {
+                if at.parent().is_some() && !roots.iter().any(|root| root.starts_with(&at)) && !through.contains(&at) {
+                    through.push(at.clone());
+                }
+                step_up(&mut at);
+            }
+            _ => {}
+        }
+    }
+    through
 }
 
 /// One step up. Out of a directory whose name is not known none leads to a place that is: the walker writes such a

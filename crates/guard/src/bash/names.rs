@@ -210,6 +210,18 @@ pub(super) fn meaning(name: &str) -> Meaning {
     if REWIRES.iter().any(fits) { Meaning::Rewires } else { Meaning::Setting }
 }
 
+/// What `name` means with this value; with none, one that is not known. Some names are about how things look only
+/// where their value is a plain word: a category of Python's warnings is a module that it loads, and a language with a
+/// slash is a place that messages come from.
+pub(super) fn meaning_of(name: &str, value: Option<&str>) -> Meaning {
+    let odd = match (name, value) {
+        ("PYTHONWARNINGS", value) => value.is_none_or(|value| value.contains('.')),
+        (_, Some(value)) => (name.starts_with("LANG") || name.starts_with("LC_")) && value.contains('/'),
+        _ => false,
+    };
+    if odd { Meaning::Rewires } else { meaning(name) }
+}
+
 /// Whether a command may be given a variable of this name by whoever writes its words: a name that shells take, and
 /// none that names a program, a library or a configuration file, or rewires a shell.
 pub fn may_be_set(name: &str) -> bool {

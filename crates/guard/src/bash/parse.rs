@@ -50,6 +50,8 @@ pub(super) struct Outcome {
     pub program: Program,
     /// The bodies of here-documents, and the ends of their lines, in the text itself.
     pub bodies: Vec<Range<usize>>,
+    /// The first thing that bash reads and another `sh` does not, or reads otherwise.
+    pub beyond: Option<&'static str>,
 }
 
 /// Reads `text`; spans are shifted to the place `base` when the text stands inside another.
@@ -65,9 +67,10 @@ pub(super) fn parse(text: &str, base: Option<Range<usize>>) -> Read<Outcome> {
         outer_pending: false,
         heres: Vec::new(),
         bodies: Vec::new(),
+        beyond: None,
     };
     let script = parser.list(End::Text)?;
-    Ok(Outcome { program: Program { script, heres: parser.heres }, bodies: parser.bodies })
+    Ok(Outcome { program: Program { script, heres: parser.heres }, bodies: parser.bodies, beyond: parser.beyond })
 }
 
 struct Pending {
@@ -87,6 +90,7 @@ struct Parser<'t> {
     outer_pending: bool,
     heres: Vec<Here>,
     bodies: Vec<Range<usize>>,
+    beyond: Option<&'static str>,
 }
 
 fn is_meta(byte: u8) -> bool {
@@ -147,6 +151,11 @@ impl<'t> Parser<'t> {
             None => self.offset + self.at.min(self.bytes.len()),
         };
         Err(Trouble { at, why: why.into() })
+    }
+
+    /// Only bash reads this so.
+    fn only_bash(&mut self, what: &'static str) {
+        self.beyond.get_or_insert(what);
     }
 
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
@@ -280,11 +289,13 @@ impl<'t> Parser<'t> {
             outer_pending: false,
             heres: std::mem::take(&mut self.heres),
             bodies: Vec::new(),
+            beyond: self.beyond,
         }
     }
 
     fn take_back(&mut self, inner: Parser<'_>) {
         self.heres = inner.heres;
+        self.beyond = inner.beyond;
     }
 
     // Lists.
@@ -377,6 +388,7 @@ impl<'t> Parser<'t> {
                     out.bangs += 1;
                 }
                 Some("time") if out.timed.is_none() && out.bangs == 0 => {
+                    self.only_bash("`time` as a word of the grammar");
                     self.at += 4;
                     self.skip_blanks();
                     let posix = self.keyword() == Some("-p");
@@ -395,6 +407,7 @@ impl<'t> Parser<'t> {
             out.stages.push(self.command()?);
             self.skip_blanks();
             if self.looking_at("|&") {
+                self.only_bash("`|&`");
                 self.at += 2;
                 out.both.push(true);
             } else if self.peek() == Some(b'|') && self.peek_at(1) != Some(b'|') {
@@ -431,6 +444,7 @@ impl<'t> Parser<'t> {
         self.skip_blanks();
         let start = self.at;
         if self.looking_at("((") {
+            self.only_bash("`((…))`");
             let parts = self.arith_command()?;
             return self.finish(start, Kind::Arith(parts));
         }
@@ -455,9 +469,13 @@ impl<'t> Parser<'t> {
                 self.finish(start, Kind::Loop { until: word == "until", condition, body })
             }
             Some("for") => self.for_command(start, false),
-            Some("select") => self.for_command(start, true),
+            Some("select") => {
+                self.only_bash("`select`");
+                self.for_command(start, true)
+            }
             Some("case") => self.case_command(start),
             Some("[[") => {
+                self.only_bash("`[[`");
                 self.at += 2;
                 let test = self.deeper(Self::test_or)?;
                 self.skip_test_blanks()?;
@@ -467,6 +485,7 @@ impl<'t> Parser<'t> {
                 self.finish(start, Kind::Test(test))
             }
             Some("function") => {
+                self.only_bash("`function`");
                 self.at += 8;
                 self.skip_blanks();
                 let Some(name) = self.keyword().map(str::to_owned) else {
@@ -489,6 +508,7 @@ impl<'t> Parser<'t> {
                 })
             }
             Some("coproc") => {
+                self.only_bash("`coproc`");
                 self.at += 6;
                 let body = self.deeper(Self::command)?;
                 Ok(Command {
@@ -590,6 +610,7 @@ impl<'t> Parser<'t> {
             index = Some(self.slice(at + 1..at + 1 + plain).to_owned());
             at += plain + 2;
         }
+        let indexed = index.is_some();
         let append = self.bytes.get(at) == Some(&b'+') && self.bytes.get(at + 1) == Some(&b'=');
         if append {
             at += 1;
@@ -598,6 +619,9 @@ impl<'t> Parser<'t> {
             return Ok(None);
         }
         self.at = at + 1;
+        if append || indexed {
+            self.only_bash("`+=` and elements of arrays");
+        }
         let value = match self.peek() {
             Some(b'(') => AssignValue::Array(self.deeper(Self::array)?),
             None | Some(b' ' | b'\t' | b'\n' | b';' | b'|' | b'&' | b')') => {
@@ -612,6 +636,7 @@ impl<'t> Parser<'t> {
     }
 
     fn array(&mut self) -> Read<Vec<Word>> {
+        self.only_bash("arrays");
         self.at += 1;
         let mut words = Vec::new();
         loop {
@@ -635,11 +660,15 @@ impl<'t> Parser<'t> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits > 0 && matches!(rest.get(digits), Some(b'<' | b'>')) {
+            if digits > 1 {
+                self.only_bash("a descriptor of several digits");
+            }
             fd = Fd::Number(self.slice(start..start + digits).to_owned());
             self.at += digits;
         } else if rest.first() == Some(&b'{') {
             let name = rest.iter().skip(1).take_while(|byte| is_name_byte(**byte)).count();
             if name > 0 && rest.get(name + 1) == Some(&b'}') && matches!(rest.get(name + 2), Some(b'<' | b'>')) {
+                self.only_bash("a descriptor with a name");
                 fd = Fd::Named(self.slice(start + 1..start + 1 + name).to_owned());
                 self.at += name + 2;
             }
@@ -671,6 +700,9 @@ impl<'t> Parser<'t> {
             return if fd == Fd::Default { Ok(None) } else { self.trouble("a descriptor before `(`") };
         }
         let op = *op;
+        if matches!(op, RedirectOp::Both | RedirectOp::BothAppend | RedirectOp::HereString) {
+            self.only_bash("`&>` and `<<<`");
+        }
         self.at += text.len();
         self.skip_blanks();
         if matches!(op, RedirectOp::Here | RedirectOp::HereStrip) {

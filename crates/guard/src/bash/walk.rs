@@ -11,6 +11,7 @@ mod expansions;
 mod found;
 mod input;
 mod merge;
+mod posix;
 mod redirected;
 mod repeat;
 pub(super) mod shapes;
@@ -28,9 +29,9 @@ use super::analysis::{is_disk, is_sink};
 use super::commands;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
-use super::judge::{Arg, Judge, Nested, Site, Stdin, Word as Became};
+use super::judge::{Arg, Judge, Nested, Shell, Site, Stdin, Word as Became};
 use super::limits::WALKED;
-use super::names::{Meaning, meaning};
+use super::names::{Meaning, meaning, meaning_of};
 use super::parse::{self, is_name};
 use super::print::text_of;
 use super::script::{
@@ -184,6 +185,8 @@ pub(super) struct Walker<'a> {
     /// How much more text of scripts in arguments, and of functions that are called, is read.
     text_left: usize,
     functions: Functions,
+    /// Who reads the script.
+    shell: Shell,
     /// What declarations would take for lists.
     arrays: Arrays,
     /// Where the current item may have ended with an error, behind which the next one runs.
@@ -209,6 +212,7 @@ impl<'a> Walker<'a> {
             count: 0,
             full: false,
             text_left: NESTED,
+            shell: Shell::Bash,
             arrays: Arrays::default(),
             dropped: Vec::new(),
         }
@@ -466,7 +470,7 @@ impl<'a> Walker<'a> {
                 *state = merge(ends).unwrap_or_else(|| state.clone());
             }
             Kind::Loop { until, condition, body } => self.repeat(&[condition, body], state, |walker, state| {
-                walker.condition = !until && is_one_command(condition);
+                walker.condition = !until && is_one_read(condition);
                 walker.script(condition, state);
                 walker.condition = false;
                 walker.script(body, state);
@@ -649,6 +653,7 @@ impl<'a> Walker<'a> {
             return;
         };
         self.round.1 |= matches!(name.as_str(), "break" | "continue");
+        report.facts.extend(self.not_in_sh(args));
         if !nested && self.calls(&report.argv.clone(), &report, state, stdin) {
             return;
         }
@@ -737,12 +742,19 @@ impl<'a> Walker<'a> {
                         state.cwd.clear();
                         state.vars.clear();
                         state.positional = None;
+                        // `command exec < file` puts it in place for all that follows.
+                        if own.stdin != state.stdin {
+                            state.stdin = Stdin::Unknown;
+                        }
                         state.frozen.extend(own.frozen);
                     } else {
                         self.argv(args.into(), span, &mut own, stdin, Vec::new(), true);
                     }
                 }
-                Nested::Script { text, args, span } => self.nested_script(&text, &args, &span, &own, stdin),
+                Nested::Script { shell, text, args, span } => {
+                    own.stdin = stdin.clone();
+                    self.nested_script(shell, &text, &args, &span, own);
+                }
             }
             self.nesting -= 1;
         }
@@ -783,7 +795,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn nested_script(&mut self, text: &str, args: &[Arg], span: &Range<usize>, state: &State, stdin: &Stdin) {
+    fn nested_script(&mut self, shell: Shell, text: &str, args: &[Arg], span: &Range<usize>, mut own: State) {
         if text.len() > self.text_left {
             return self.say(span.clone(), Fact::Misparse("too much text in commands that run commands".to_owned()));
         }
@@ -798,15 +810,18 @@ impl<'a> Walker<'a> {
         if let Some(finding) = strange {
             self.say(span.clone(), Fact::Misparse(format!("the script in this argument: {}", finding.why)));
         }
-        let own = parse::parse(text, None);
-        let agreed = own.map(|own| second::agrees(text, &own.program, &own.bodies));
+        let alone = parse::parse(text, None);
+        let agreed = alone.map(|alone| second::agrees(text, &alone.program, &alone.bodies));
         if let Ok(Err(why)) = agreed {
             self.say(span.clone(), Fact::Misparse(why));
         }
-        let mut own = state.clone();
         own.vars.clear();
-        own.stdin = stdin.clone();
         own.positional = Some(Rc::new(args.to_vec()));
+        let outer_shell = std::mem::replace(&mut self.shell, shell);
+        if shell == Shell::Sh {
+            self.only_bash(outcome.beyond, span);
+            posix::unset(&mut own);
+        }
         let program = Rc::new(outcome.program);
         let outer = std::mem::replace(&mut self.program, Rc::clone(&program));
         // Another shell knows none of them, and what `eval` reads has here-documents of its own.
@@ -816,6 +831,7 @@ impl<'a> Walker<'a> {
         self.last = last;
         self.functions = functions;
         self.program = outer;
+        self.shell = outer_shell;
     }
 
     fn program(&self, name: &str, state: &State) -> Found {

@@ -487,7 +487,7 @@ fn extends_revision(atoms: &[Atom]) -> bool {
         && rest().flatten().any(|c| c.is_ascii_alphanumeric())
 }
 
-fn has_special(text: &str) -> bool {
+pub(super) fn has_special(text: &str) -> bool {
     text.contains([' ', '\t', '\n', '*', '?', '['])
 }
 

@@ -1,7 +1,7 @@
 //! Rows shared by tables of programs that do the same whatever their options are: reach the network, talk to
 //! a daemon, run code of the workspace. For them the words matter little; what they do is said once.
 
-use super::super::judge::{Arg, Judge, Word};
+use super::super::judge::{Arg, Judge, Shell, Word};
 use super::places;
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
@@ -135,7 +135,7 @@ pub fn run_words(parsed: &Parsed, words: &[Arg], judge: &mut Judge<'_>) {
         // One word with blanks is a line for a shell.
         [text] if text.exact().is_some_and(|text| text.trim().contains([' ', ';', '&', '|', '\n'])) => {
             judge.code(format!("runs `{}`", parsed.path.join(" ")));
-            judge.script(text.exact().unwrap_or_default(), &[], text.span.clone());
+            judge.script(Shell::Sh, text.exact().unwrap_or_default(), &[], text.span.clone());
         }
         [program, ..] if known(program) => {
             judge.code(format!("runs `{}`", parsed.path.join(" ")));

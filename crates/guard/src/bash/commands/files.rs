@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use super::super::analysis::is_sink;
 use super::super::judge::{Arg, Judge, Word};
 use super::places::takes_along;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write, WriteTree};
@@ -316,7 +317,11 @@ pub(super) const SPECS: &[Spec] = &[
             let prints =
                 parsed.has("c stdout o output-dir-flat output-dir-mirror") || only_looks(parsed, "l list t test");
             for file in &parsed.operands {
-                judge.read(file);
+                if parsed.has("r") {
+                    judge.read_tree(file)
+                } else {
+                    judge.read(file)
+                }
                 if !prints {
                     beside(file, judge);
                 }
@@ -497,6 +502,7 @@ fn lz4(parsed: &Parsed, judge: &mut Judge<'_>) {
     let many = parsed.has("m multiple r");
     for (at, file) in parsed.operands.iter().enumerate().filter(|(_, file)| file.exact() != Some("-")) {
         match at == 0 || many {
+            true if parsed.has("r") => judge.read_tree(file),
             true => judge.read(file),
             false => judge.write(file),
         }
@@ -556,6 +562,10 @@ fn gives_rights(mode: &Arg) -> bool {
 fn changed(parsed: &Parsed, files: &[Arg], judge: &mut Judge<'_>) {
     let recursive = parsed.has("R recursive");
     for file in files {
+        // What is written there is lost, but who may write there is not.
+        if file.exact().is_some_and(|text| is_sink(&judge.resolve(text))) {
+            judge.system("changes a device");
+        }
         if recursive { judge.write_tree(file) } else { judge.write(file) }
     }
 }
@@ -620,8 +630,13 @@ fn pack(parsed: &Parsed, judge: &mut Judge<'_>) {
         &["gzip", "gunzip", "pigz", "unpigz", "xz", "unxz", "lzma", "unlzma", "lzip", "lunzip", "lzop"];
     let lists = parsed.path.first().is_some_and(|name| LISTS.contains(&name.as_str()));
     let prints = parsed.has("c stdout to-stdout") || only_looks(parsed, if lists { "l list t test" } else { "t test" });
+    let walks = parsed.has("r recursive");
     for file in parsed.operands.iter().filter(|file| file.exact() != Some("-")) {
-        judge.read(file);
+        if walks {
+            judge.read_tree(file)
+        } else {
+            judge.read(file)
+        }
         if !prints {
             beside(file, judge);
             if !parsed.has("k keep") {

@@ -310,6 +310,14 @@ fn only_substitutes(program: &str) -> bool {
         && flags.chars().all(|flag| "gims".contains(flag))
 }
 
+/// Whether a setting of Python's `-X` only changes how it runs, or what it tells.
+fn only_tells(setting: &str) -> bool {
+    const TELLS: &str = "dev utf8 importtime faulthandler tracemalloc showrefcount no_debug_ranges int_max_str_digits \
+        warn_default_encoding frozen_modules gil cpu_count";
+    let name = setting.split('=').next().unwrap_or(setting);
+    TELLS.split_whitespace().any(|known| known == name)
+}
+
 /// A module that is not in the tables: of the workspace, or installed for it.
 fn is_own_module(name: &str) -> bool {
     let part = |part: &str| {
@@ -481,7 +489,10 @@ impl<'a> Reader<'a, '_, '_> {
 
     fn look(&self, name: &str) -> Option<Kind> {
         let is = |known: &str| match known.strip_suffix('*') {
-            Some(start) => name.starts_with(start),
+            // What is put in becomes a line of settings.
+            Some(start) => name
+                .strip_prefix(start)
+                .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphanumeric() || "._-/:,=%+".contains(c))),
             None => known == name,
         };
         self.lang.opts.iter().find(|(_, names)| names.split_whitespace().any(is)).map(|(kind, _)| *kind)
@@ -562,6 +573,12 @@ impl<'a> Reader<'a, '_, '_> {
         match kind {
             Read => {
                 self.judge.read_tree(&value);
+                // Modules that are there come before those of the language, and settings name modules, too.
+                self.judge.code(format!("`{name}` says what is loaded first"));
+                Next::Go
+            }
+            Value if name == "-X" && !value.exact().is_some_and(only_tells) => {
+                self.judge.opaque("`-X` of Python writes or loads something");
                 Next::Go
             }
             Path => {

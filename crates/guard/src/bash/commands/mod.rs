@@ -70,8 +70,11 @@ const TABLES: &[&[Spec]] = &[
 const STANDARD: &[&str] = &["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
 /// Words that stand for one of several known ones are tried one by one, up to this many combinations.
-/// Beyond it they stay one word of several, which tables read only as operands.
+/// Beyond it they stay one word of several, which tables read only as operands, and are tried one word at a time.
 const COMBINATIONS: usize = 32;
+
+/// Most words that are tried by themselves where there are too many combinations.
+const ALONE: usize = 4;
 
 /// Above so many words nothing is tried: no person writes them beside a word of several.
 const LONG: usize = 256;
@@ -96,9 +99,10 @@ const HELP_RUNS: &[&str] = &[
     "sls",
 ];
 
-/// Even their version comes after the project's own options and plugins: `.rspec` is a template that runs, and
-/// `.yarnrc.yml` names the program that is run in yarn's place.
-const VERSION_RUNS: &[&str] = &["rspec", "rubocop", "jekyll", "cucumber", "ng", "yarn", "composer", "packer"];
+/// Even their version comes after the project's own options and plugins: `.rspec` is a template that runs, `.mocharc.js`
+/// a program, and `.yarnrc.yml` names the program that is run in yarn's place.
+const VERSION_RUNS: &[&str] =
+    &["mocha", "ava", "nyc", "rspec", "rubocop", "jekyll", "cucumber", "ng", "yarn", "composer", "packer"];
 
 /// Findings of commands with handling of their own.
 pub(super) const FINDINGS: &[Row] = special::FINDINGS;
@@ -106,7 +110,7 @@ pub(super) const FINDINGS: &[Row] = special::FINDINGS;
 /// Findings of git.
 pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
-pub(super) use wrappers::{always_number, feeder, output as listed, path_part};
+pub(super) use wrappers::{Apart, always_number, feeder, output as listed, path_part};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.
 pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {
@@ -163,6 +167,12 @@ fn find(name: &str) -> Option<&'static Spec> {
 /// Whether a table has a program of this name.
 pub(super) fn is_known(name: &str) -> bool {
     find(name).is_some()
+}
+
+/// Whether a program runs the commands or the text behind it.
+pub(super) fn runs_others(name: &str) -> bool {
+    matches!(name, "find" | "gfind" | "fd" | "fdfind" | "concurrently")
+        || wrappers::SPECS.iter().any(|spec| spec.is(name))
 }
 
 /// The rows of all tables, counted through.
@@ -268,5 +278,18 @@ fn combinations(argv: &[Arg]) -> Vec<Cow<'_, [Arg]>> {
         out.reverse();
         Cow::Owned(out)
     };
-    (0..total).map(nth).collect()
+    let mut out: Vec<Cow<'_, [Arg]>> = (0..total).map(nth).collect();
+    // A word of too many alternatives to be tried with all others is tried by itself.
+    let left = argv.iter().zip(&choices).enumerate().filter(|(_, (arg, words))| several(arg) && words.len() == 1);
+    for (at, (arg, _)) in left.take(ALONE) {
+        let Word::OneOf(words) = &arg.word else { continue };
+        for word in words {
+            let mut one = nth(0).into_owned();
+            if let Some(arg) = one.get_mut(at) {
+                arg.word = word.clone();
+            }
+            out.push(Cow::Owned(one));
+        }
+    }
+    out
 }

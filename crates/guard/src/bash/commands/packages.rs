@@ -157,7 +157,14 @@ const UV: &[Spec] = &[
             ],
         )
     },
-    looks("version", &[(Does::Flag, "short"), (Does::Value, "output-format")]),
+    // With a number it sets it.
+    Spec {
+        check: Some(|parsed, judge| match parsed.operands.is_empty() {
+            true => judge.read_cwd(),
+            false => judge.write_cwd(),
+        }),
+        ..looks("version", &[(Does::Flag, "short"), (Does::Value, "output-format")])
+    },
     with(
         "python",
         &[],

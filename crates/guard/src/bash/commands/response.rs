@@ -72,6 +72,10 @@ pub(super) fn files(known: &str, argv: &[Arg], judge: &mut Judge<'_>) {
     for word in argv.iter().skip(1) {
         let text = match &word.word {
             Word::Exact(text) => text,
+            Word::Opaque { prefix, .. } if prefix.is_empty() => {
+                judge.opaque(format!("a word of `{known}` that is not known may be a file of options"));
+                continue;
+            }
             Word::Glob { prefix, .. } | Word::Opaque { prefix, .. } => prefix,
             Word::OneOf(_) => continue,
         };

@@ -1,7 +1,7 @@
 //! Programs of a project that run the command, the line or the scripts behind them: `pnpm exec`, `rustup run`,
 //! `valgrind`, `concurrently`. What is behind them is judged as if it stood alone.
 
-use super::super::judge::{Arg, Judge};
+use super::super::judge::{Arg, Judge, Shell};
 use super::effects::{named, run, run_words};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style};
 
@@ -111,7 +111,7 @@ fn concurrently(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// A text for a shell.
 fn line(word: Option<&Arg>, judge: &mut Judge<'_>) {
     match word.map(|word| (word.exact(), word)) {
-        Some((Some(text), word)) => judge.script(text, &[], word.span.clone()),
+        Some((Some(text), word)) => judge.script(Shell::Sh, text, &[], word.span.clone()),
         Some((None, _)) => judge.opaque("the line it runs is not known"),
         None => {}
     }
@@ -123,7 +123,7 @@ pub(super) fn cargo_watch(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.write_cwd();
     let mut words = parsed.operands.iter().enumerate();
     let subcommand = |text: &str, word: &Arg, judge: &mut Judge<'_>| {
-        judge.script(&format!("cargo {text}"), &[], word.span.clone());
+        judge.script(Shell::Sh, &format!("cargo {text}"), &[], word.span.clone());
     };
     while let Some((at, word)) = words.next() {
         let Some(text) = word.exact() else {

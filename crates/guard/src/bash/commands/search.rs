@@ -25,6 +25,11 @@ pub(super) const SPECS: &[Spec] = &[
         operands: Operands::PatternThenRead,
         closed: true,
         patterns: "e regexp f file",
+        check: Some(|parsed, judge| {
+            if parsed.has("r recursive R dereference-recursive d directories") {
+                parsed.operands.iter().for_each(|tree| judge.read_tree(tree));
+            }
+        }),
         ..PLAIN
     },
     Spec { names: "rg ripgrep", opts: RIPGREP, operands: Operands::Custom, check: Some(ripgrep), ..PLAIN },
@@ -298,7 +303,8 @@ const RIPGREP: &[(Does, &str)] = &[
 /// grep reads its operands, walks them with `-r`, and walks here with `-r` and no operand.
 fn grep(parsed: &Parsed, judge: &mut Judge<'_>) {
     let walks = parsed.value("d directories").and_then(|action| action.exact()) == Some("recurse");
-    let recursive = walks || parsed.has("r recursive R dereference-recursive");
+    let always = parsed.path.first().is_some_and(|name| name == "rgrep");
+    let recursive = always || walks || parsed.has("r recursive R dereference-recursive");
     if !parsed.has("l files-with-matches L files-without-match c count q quiet silent") {
         filters::chosen(parsed, "include", judge);
     }

@@ -4,7 +4,7 @@
 //! (functions, aliases, positional parameters, variables that programs obey) are opaque, and so is
 //! everything that evaluates a subscript: `a[$(…)]` runs its text wherever a name is expected.
 
-use super::super::judge::{Arg, Judge, Word};
+use super::super::judge::{Arg, Judge, Shell, Word};
 use super::super::names::{self, Meaning};
 use super::spec::Does::{Flag, Value};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_more};
@@ -248,7 +248,8 @@ fn assignment(word: &Arg, judge: &mut Judge<'_>) {
     };
     match known.split_once('=') {
         Some((name, value))
-            if (is_plain_variable(name) || names::meaning(name) == Meaning::Harmless) && !value.starts_with('(') => {}
+            if (is_plain_variable(name) || names::meaning_of(name, Some(value)) == Meaning::Harmless)
+                && !value.starts_with('(') => {}
         None if whole && is_identifier(known) => {}
         _ => judge.opaque("the shell or later programs may obey what is assigned here"),
     }
@@ -340,10 +341,13 @@ fn set(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 fn shopt(parsed: &Parsed, judge: &mut Judge<'_>) {
-    const NAMES: &[&str] =
-        &["nullglob", "globstar", "dotglob", "failglob", "nocaseglob", "inherit_errexit", "pipefail"];
+    const NAMES: &[&str] = &["nullglob", "globstar", "nocaseglob", "inherit_errexit", "pipefail"];
+    // They are off at the start. The first finds hidden names; with the second, a pattern that finds nothing drops the
+    // rest of what is read as one.
+    const OFF: &[&str] = &["dotglob", "failglob"];
     let changes = parsed.has("s u");
-    let known = |name: &Arg| name.exact().is_some_and(|name| NAMES.contains(&name));
+    let off = !parsed.has("s");
+    let known = |name: &Arg| name.exact().is_some_and(|name| NAMES.contains(&name) || off && OFF.contains(&name));
     if changes && !parsed.operands.iter().all(known) {
         judge.opaque("it changes how the shell reads what follows");
     }
@@ -357,7 +361,7 @@ fn eval(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.opaque("eval runs text in this shell");
     let words: Option<Vec<_>> = parsed.operands.iter().map(Arg::exact).collect();
     if let Some(words) = words {
-        judge.script(&words.join(" "), &[], judge.span.clone());
+        judge.script(Shell::Bash, &words.join(" "), &[], judge.span.clone());
     }
 }
 
@@ -388,7 +392,7 @@ fn trap(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some(Some("-p" | "-l" | "-" | "")) => {}
         Some(Some(text)) if words.len() > 1 => {
             judge.opaque("trap runs text later");
-            judge.script(text, &[], judge.span.clone());
+            judge.script(Shell::Bash, text, &[], judge.span.clone());
         }
         Some(_) => judge.opaque("trap runs text later"),
     }

@@ -137,6 +137,17 @@ pub const PLAIN: Spec = Spec {
     check: None,
 };
 
+/// Options of which the value may look like an option, in every program that has them: text that is looked for or put in.
+///
+/// Of all others versions differ, and programs that share a row: where one takes a value another takes none, and what
+/// stands behind it is an option of its own (`git diff --unified --output=x`, `nm -j --plugin=x`).
+const ANY_TEXT: &str = "e regexp S G grep m message g glob iglob r replace";
+
+/// Whether a word looks like an option: no number, and not `-` alone.
+fn reads_as_option(text: &str) -> bool {
+    text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c == '-' || c.is_ascii_alphabetic()))
+}
+
 /// A command's words, read by its table.
 #[derive(Debug, Clone, Default)]
 pub struct Parsed {
@@ -594,6 +605,12 @@ impl<'a, 's> Reader<'a, 's> {
             return self.unknown(|| format!("`{}` needs a value", dashed(name)));
         };
         self.one_word(spec, value, false);
+        let option = start(value).is_some_and(reads_as_option);
+        if option && !spec.closed && !lists(ANY_TEXT, name) {
+            self.unknown(|| {
+                format!("whether the value of `{}` is an option is not certain; write it behind `=`", dashed(name))
+            });
+        }
         self.push(does, name, Some(value.clone()));
     }
 

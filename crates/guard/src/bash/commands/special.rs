@@ -138,6 +138,12 @@ pub(super) fn program_file(file: &Arg, what: &str, judge: &mut Judge<'_>) {
     }
 }
 
+/// The files that a program is read from, each behind an `-f` of its own.
+fn program_files(parsed: &Parsed) -> impl Iterator<Item = &Arg> {
+    let named = parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "f" | "file"));
+    named.filter_map(|(_, value)| value.as_ref())
+}
+
 /// The texts of a program given in options, or as the first operand, and the operands that are left.
 fn program<'p>(parsed: &'p Parsed, names: &str, files: &str) -> (Vec<&'p Arg>, &'p [Arg]) {
     let named = |given: &str| names.split(' ').any(|name| name == given);
@@ -165,7 +171,7 @@ fn input(file: &Arg, judge: &mut Judge<'_>) {
 }
 
 fn sed(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if let Some(file) = parsed.value("f file") {
+    for file in program_files(parsed) {
         program_file(file, "the sed program", judge);
     }
     let (parts, files) = program(parsed, "e expression", "f file");
@@ -223,7 +229,7 @@ fn backups(parsed: &Parsed, files: &[Arg], judge: &mut Judge<'_>) {
 }
 
 fn awk(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if let Some(file) = parsed.value("f file") {
+    for file in program_files(parsed) {
         program_file(file, "the awk program", judge);
     }
     if let Some(other) = parsed.value("W") {

@@ -11,7 +11,11 @@ use super::text::anything;
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
     // No option and no operand of these touches anything.
-    anything("uname guname arch nproc whoami tty groups id gid logname sleep cal ncal tput locale uptime hostid clear"),
+    // Elsewhere it runs the program behind it.
+    Spec { names: "arch", ..PLAIN },
+    anything("uname guname nproc whoami tty groups id gid logname sleep cal ncal tput locale uptime clear"),
+    // Where no file holds it, it comes from the address of the machine, which is asked for.
+    Spec { names: "hostid", operands: Operands::Words, check: Some(|_, judge| judge.net(None)), ..PLAIN },
     anything("lsb_release lsmod runlevel sw_vers c++filt acpi lsipc ipcs lslocks lsmem usleep"),
     // `-s` sets what the configuration says.
     shows("sensors", &[(Flag, "A no-adapter u j f fahrenheit allow-no-sensors"), (Info, "v h")]),
@@ -103,7 +107,8 @@ pub(super) const SPECS: &[Spec] = &[
         "nvidia-smi",
         &[
             (Flag, "L list-gpus q query x xml-format"),
-            (Value, "i id query-gpu format query-compute-apps d display l loop"),
+            (Value, "i id query-gpu format query-compute-apps d display"),
+            (Maybe, "l loop"),
             (Info, "h"),
         ],
     ),
@@ -132,6 +137,12 @@ pub(super) const SPECS: &[Spec] = &[
             if parsed.opts.iter().any(|(_, value)| value.as_ref().is_some_and(may_be_option)) {
                 judge.opaque("an option may stand where a value could");
             }
+            // `@HOST` is looked up.
+            let named = |text: &str| text.split_once('@').is_some_and(|(_, host)| !is_address(host));
+            let hosts = parsed.opts.iter().filter(|(name, _)| name == "i").filter_map(|(_, value)| value.as_ref());
+            if hosts.chain(&parsed.operands).any(|arg| arg.exact().is_none_or(named)) {
+                judge.net(None);
+            }
             // The names of all other ends are looked up.
             let all =
                 parsed.opts.iter().any(|(name, value)| name == "i" && value.is_none()) && parsed.operands.is_empty();
@@ -145,24 +156,15 @@ pub(super) const SPECS: &[Spec] = &[
         "fuser",
         &[(Flag, "v verbose a all l list-signals s silent u user 4 ipv4 6 ipv6 m mount"), (Value, "n namespace")],
     ),
-    shows(
-        "ss",
-        &[
-            (
-                Flag,
-                "n numeric a all l listening o options e extended m memory p processes T threads i info tipcinfo s \
-                 summary tos \
-             cgroup b bpf Z context z contexts 4 ipv4 6 ipv6 0 packet t tcp M mptcp S sctp u udp d dccp w raw x unix \
-                 tipc \
-             vsock xdp H no-header O oneline inet-sockopt E events",
-            ),
-            (Value, "f family A query socket"),
-            (Does::Read, "F filter"),
-            (NetFlag, "r resolve"),
-            (Write, "D diag"),
-            (Info, "h V"),
-        ],
-    ),
+    Spec {
+        check: Some(|parsed, judge| {
+            let words: Option<Vec<&str>> = parsed.operands.iter().map(Arg::exact).collect();
+            if words.is_none_or(|words| filters_by_name(&words.join(" "))) {
+                judge.net(None);
+            }
+        }),
+        ..shows("ss", SS)
+    },
     Spec {
         check: Some(|parsed, judge| {
             if !parsed.has("i interfaces s statistics g groups numeric-hosts") {
@@ -354,10 +356,9 @@ pub(super) const SPECS: &[Spec] = &[
             ),
             (
                 Value,
-                "n lines o output S since U until u unit user-unit p priority t identifier g grep c cursor \
-                 case-sensitive F field output-fields facility T exclude-identifier",
+                "o output S since U until u unit user-unit p priority t identifier g grep c cursor F field output-fields facility T exclude-identifier",
             ),
-            (Maybe, "b boot"),
+            (Maybe, "b boot n lines case-sensitive"),
             (Does::Read, "file"),
             (Does::ReadTree, "D directory"),
             (Info, "h"),
@@ -397,6 +398,10 @@ pub(super) const SPECS: &[Spec] = &[
         opts: &[(Value, "s service"), (Flag, "A no-addrconfig i no-idn")],
         operands: Operands::Custom,
         check: Some(|parsed, judge| match parsed.operands.first().map(Arg::exact) {
+            // Each service is a library of that name, which is loaded.
+            _ if !parsed.opts.iter().filter_map(|(_, value)| value.as_ref()).all(is_service) => {
+                judge.opaque("a service is a library that is loaded")
+            }
             Some(Some("passwd" | "group" | "services" | "protocols" | "rpc" | "aliases" | "ethers" | "netgroup")) => {}
             Some(Some("hosts" | "ahosts" | "ahostsv4" | "ahostsv6" | "networks")) => judge.net(None),
             _ => judge.opaque("the data base is not known"),
@@ -548,6 +553,22 @@ pub(super) const SPECS: &[Spec] = &[
     },
 ];
 
+const SS: &[(Does, &str)] = &[
+    (
+        Flag,
+        "n numeric a all l listening o options e extended m memory p processes T threads i info tipcinfo s \
+                 summary tos \
+             cgroup b bpf Z context z contexts 4 ipv4 6 ipv6 0 packet t tcp M mptcp S sctp u udp d dccp w raw x unix \
+                 tipc \
+             vsock xdp H no-header O oneline inet-sockopt E events",
+    ),
+    (Value, "f family A query socket"),
+    (Does::Read, "F filter"),
+    (NetFlag, "r resolve"),
+    (Write, "D diag"),
+    (Info, "h V"),
+];
+
 const PS: &[(Does, &str)] = &[
     (
         Flag,
@@ -637,6 +658,41 @@ const fn rights(names: &'static str) -> Spec {
     }
 }
 
+/// Whether this is an address in numbers, with a port or not, or none at all.
+fn is_address(text: &str) -> bool {
+    text.split(',').all(|one| {
+        let host = if one.starts_with('[') { one } else { one.split(':').next().unwrap_or(one) };
+        host.bytes().all(|byte| byte.is_ascii_digit() || b".[]:*/".contains(&byte))
+            || host.starts_with('[') && host.bytes().all(|byte| byte.is_ascii_hexdigit() || b".[]:".contains(&byte))
+    })
+}
+
+/// Whether a filter of `ss` names a host, which is looked up.
+fn filters_by_name(filter: &str) -> bool {
+    let mut words =
+        filter.split(|c: char| c.is_ascii_whitespace() || "()=!<>".contains(c)).filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        if matches!(word, "dst" | "src") {
+            let mut host = words.next();
+            if matches!(host, Some("eq" | "ne" | "is")) {
+                host = words.next();
+            }
+            if host.is_some_and(|host| !is_address(host)) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Services of the C library that ask nobody else.
+fn is_service(value: &Arg) -> bool {
+    let names = value.exact().map(|text| text.rsplit_once(':').map_or(text, |(_, names)| names));
+    names.is_some_and(|names| {
+        names.split(' ').all(|name| matches!(name, "files" | "compat" | "db" | "systemd" | "altfiles"))
+    })
+}
+
 /// Without `-n` the names of addresses are asked of a server.
 fn names_hosts(parsed: &Parsed, judge: &mut Judge<'_>) {
     if !parsed.has("n numeric") {
@@ -670,8 +726,10 @@ fn ps(parsed: &Parsed, judge: &mut Judge<'_>) {
         let cluster =
             |text: &str| at == 0 && text.bytes().all(|byte| byte.is_ascii_alphabetic()) && !text.contains('e');
         let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
-        // `ps axo pid,comm`: the value of the last letter.
-        let value = at == 1 && !environment(word) && !may_be_option(word);
+        // `ps axo pid,comm`: the value of the last letter, where it takes one.
+        let takes = |text: &str| text.ends_with(['o', 'O', 'k', 'p', 'q', 't', 'U', 'g']);
+        let first = parsed.operands.first().and_then(Arg::exact);
+        let value = at == 1 && first.is_some_and(takes) && !environment(word) && !may_be_option(word);
         if !word.exact().is_some_and(|text| cluster(text) || number(text)) && !value {
             judge.opaque("the environment of processes may hold secrets");
         }
@@ -738,6 +796,8 @@ fn ip(parsed: &Parsed, judge: &mut Judge<'_>) {
     match (words.next(), words.next()) {
         (None, _) | (Some(Some("help" | "-V" | "-Version")), None) => {}
         (Some(Some(object)), None) if OBJECTS.contains(&object) => {}
+        // `ip link s` is `set`.
+        (Some(Some("l" | "li" | "link")), Some(Some("s"))) => judge.system("changes a link"),
         (Some(Some(object)), Some(Some(verb))) if OBJECTS.contains(&object) && SHOWS.contains(&verb) => {}
         _ => judge.system("changes the network of the system"),
     }

@@ -271,6 +271,7 @@ pub(super) const SPECS: &[Spec] = &[
         ..PLAIN
     },
     Spec {
+        check: Some(tree_if_recursive),
         names: "sdiff",
         opts: &[
             (
@@ -300,9 +301,8 @@ pub(super) const SPECS: &[Spec] = &[
             ),
             (Value, "w width syntax-theme paging true-color max-line-length wrap-max-lines tabs"),
         ],
-        operands: Operands::Custom,
+        operands: Operands::ReadTree,
         check: Some(|parsed, judge| {
-            read_all(parsed, judge);
             if parsed.value("paging").and_then(Arg::exact) != Some("never") {
                 judge.code("the configuration of the repository names its pager");
             }
@@ -361,16 +361,29 @@ pub(super) const SPECS: &[Spec] = &[
         names: "mdcat",
         opts: &[(Flag, "l local c no-colour ansi fail"), (Value, "columns")],
         operands: Operands::Read,
+        check: Some(|parsed, judge| {
+            // Images are fetched.
+            if !parsed.has("l local") {
+                judge.net(None);
+            }
+        }),
         ..PLAIN
     },
     // Compressed text.
-    reader(
-        "zcat gzcat bzcat xzcat lzcat lz4cat",
-        &[
-            (Flag, "f force k keep q quiet v verbose r recursive s small d decompress c stdout l list t test"),
-            (Info, "V L"),
-        ],
-    ),
+    Spec {
+        check: Some(|parsed, judge| {
+            if parsed.has("r recursive") {
+                parsed.operands.iter().for_each(|tree| judge.read_tree(tree));
+            }
+        }),
+        ..reader(
+            "zcat gzcat bzcat xzcat lzcat lz4cat",
+            &[
+                (Flag, "f force k keep q quiet v verbose r recursive s small d decompress c stdout l list t test"),
+                (Info, "V L"),
+            ],
+        )
+    },
     Spec {
         names: "zstdcat unzstdcat",
         opts: &[(Flag, "f force k keep q quiet v verbose d c"), (Value, "memory long")],
@@ -382,6 +395,17 @@ pub(super) const SPECS: &[Spec] = &[
         names: "iconv",
         opts: &[(Value, "f from-code t to-code"), (Flag, "l list c s silent verbose"), (Write, "o output")],
         operands: Operands::Read,
+        // A name with a slash is a file that describes the characters; what stands behind `//` says how.
+        check: Some(|parsed, judge| {
+            for (_, value) in &parsed.opts {
+                let Some(value) = value else { continue };
+                match value.exact().map(|text| text.split_once("//").map_or(text, |(name, _)| name)) {
+                    Some(name) if !name.contains('/') => {}
+                    Some(name) => judge.read(&value.with(name)),
+                    None => judge.opaque("the characters are not known, and may be described in a file"),
+                }
+            }
+        }),
         ..PLAIN
     },
     Spec {

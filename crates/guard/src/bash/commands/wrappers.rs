@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::super::globs;
-use super::super::judge::{Arg, Judge, Stdin, Word};
+use super::super::judge::{Arg, Judge, Shell, Stdin, Word};
 use super::super::names::{self, Meaning};
 use super::super::words::Output;
 use super::filters;
@@ -85,7 +85,11 @@ pub(super) const SPECS: &[Spec] = &[
     Spec {
         names: "setarch",
         opts: &[(Flag, "R addr-no-randomize v verbose list"), (Info, "h V")],
-        check: Some(behind_one),
+        // With an option in front the architecture may be left out, and the first word is the program.
+        check: Some(|parsed, judge| match parsed.opts.is_empty() {
+            true => behind_one(parsed, judge),
+            false => inside(&parsed.operands, judge),
+        }),
         ..WRAPPER
     },
     // A display server is started beside the command.
@@ -157,8 +161,8 @@ const WRAPPER: Spec = Spec { style: Style::GnuStop, operands: Operands::Custom, 
 
 const XARGS: &[(Does, &str)] = &[
     (Flag, "0 null o open-tty p interactive r no-run-if-empty show-limits t verbose x exit"),
-    (Value, "d delimiter E I L max-lines n max-args P max-procs s max-chars process-slot-var J R S"),
-    (Maybe, "e eof i l replace"),
+    (Value, "d delimiter E I L n max-args P max-procs s max-chars process-slot-var J R S"),
+    (Maybe, "e eof i l max-lines replace"),
     (Does::Read, "a arg-file"),
 ];
 
@@ -203,7 +207,7 @@ fn text(words: &[Arg], judge: &mut Judge<'_>) {
     let known: Option<Vec<_>> = words.iter().map(Arg::exact).collect();
     match known {
         Some(words) if words.is_empty() => {}
-        Some(words) => judge.script(&words.join(" "), &[], judge.span.clone()),
+        Some(words) => judge.script(Shell::Sh, &words.join(" "), &[], judge.span.clone()),
         None => judge.opaque("the text it runs is not known"),
     }
 }
@@ -221,7 +225,7 @@ fn probable(words: &[Arg], judge: &mut Judge<'_>) {
     // A command in one word: `script -c 'rm -rf x'`, `at now <<< …`.
     let spaced = |word: &&Arg| word.exact().is_some_and(|text| text.contains(' '));
     if let Some(text) = words.iter().rev().find(spaced).and_then(Arg::exact) {
-        judge.script(text, &[], judge.span.clone());
+        judge.script(Shell::Sh, text, &[], judge.span.clone());
     }
 }
 
@@ -265,8 +269,8 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
             words = rest;
             continue;
         }
-        let Some((name, _)) = known.split_once('=') else { break };
-        sets(name, judge);
+        let Some((name, value)) = known.split_once('=') else { break };
+        sets(name, word.exact().map(|_| value), judge);
         words = rest;
     }
     if empties && words.iter().any(may_start_git) {
@@ -275,9 +279,9 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
     inside(words, judge);
 }
 
-/// It sets a variable for the programs behind it.
-fn sets(name: &str, judge: &mut Judge<'_>) {
-    match names::meaning(name) {
+/// It sets a variable for the programs behind it; to which value, where that is known.
+fn sets(name: &str, value: Option<&str>, judge: &mut Judge<'_>) {
+    match names::meaning_of(name, value) {
         Meaning::Harmless => {}
         Meaning::Setting => judge.code(format!("it sets `{name}` for the programs that follow")),
         Meaning::Rewires => judge.opaque(format!("it sets `{name}`, which decides what runs")),
@@ -314,19 +318,23 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
     if steers.map(Arg::exact).any(|name| name.is_none_or(|name| !NAMES.contains(&name))) {
         judge.opaque("an option changes how the shell reads the text");
     }
+    let shell = match parsed.path.first().is_some_and(|name| name == "bash") {
+        true if !parsed.has("posix") => Shell::Bash,
+        _ => Shell::Sh,
+    };
     let Some((first, rest)) = parsed.operands.split_first() else {
         return match parsed.has("c n") {
             true => {}
-            false => from_stdin(judge),
+            false => from_stdin(shell, judge),
         };
     };
     match (first.exact(), parsed.has("c"), parsed.has("n")) {
         (Some(option), _, _) if option.starts_with('+') => judge.opaque("an option of the shell"),
         (_, false, true) => judge.read(first),
         (_, true, true) => {}
-        (Some(script), true, false) => judge.script(script, rest, first.span.clone()),
+        (Some(script), true, false) => judge.script(shell, script, rest, first.span.clone()),
         (None, true, false) => judge.opaque("the text the shell runs is not known"),
-        (_, false, false) if parsed.has("s") => from_stdin(judge),
+        (_, false, false) if parsed.has("s") => from_stdin(shell, judge),
         (Some(file), false, false) => script_file(file, first, judge),
         (None, false, false) => judge.opaque("the file the shell runs is not known"),
     }
@@ -344,9 +352,9 @@ fn script_file(name: &str, file: &Arg, judge: &mut Judge<'_>) {
 }
 
 /// A shell that reads its script from standard input.
-fn from_stdin(judge: &mut Judge<'_>) {
+fn from_stdin(shell: Shell, judge: &mut Judge<'_>) {
     match judge.stdin.clone() {
-        Stdin::Text(text) => judge.script(&text, &[], judge.span.clone()),
+        Stdin::Text(text) => judge.script(shell, &text, &[], judge.span.clone()),
         Stdin::Pipe { remote: true, .. } => judge.forbidden("what comes from the network runs in a shell"),
         _ => judge.opaque("what the shell runs is not known"),
     }
@@ -362,10 +370,10 @@ fn other_shell(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some(first) => {
             judge.opaque("the text of another shell is not followed");
             if let Some(text) = first.exact() {
-                judge.script(text, &[], first.span.clone());
+                judge.script(Shell::Sh, text, &[], first.span.clone());
             }
         }
-        None => from_stdin(judge),
+        None => from_stdin(Shell::Sh, judge),
     }
 }
 
@@ -418,7 +426,7 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
     let mut words = parsed.operands.clone();
     for (_, name) in parsed.opts.iter().filter(|(option, _)| option == "process-slot-var") {
         match name.as_ref().and_then(Arg::exact) {
-            Some(name) => sets(name, judge),
+            Some(name) => sets(name, Some("0"), judge),
             None => judge.opaque("which variable is set is not known"),
         }
     }
@@ -485,8 +493,9 @@ fn listed(from: &str, splits: bool, blanks: bool) -> Vec<Word> {
     // Two stars: there may be no name at all.
     let glob = |prefix: &str| vec![Word::Glob { pattern: format!("{prefix}**"), prefix: prefix.to_owned() }];
     match from.split_once(' ').map(|(_, what)| what) {
-        Some("names ./") if !blanks => glob("./"),
-        Some("names" | "names ./") => glob(""),
+        Some("names ./" | "zeros ./") if !blanks => glob("./"),
+        Some("zeros") if !blanks => glob(""),
+        Some("names" | "names ./" | "loose") => glob(""),
         Some("programs") => glob("/usr/bin/"),
         Some("hashes" | "number") => glob("0"),
         Some(words) => match words.strip_prefix("words ") {
@@ -498,11 +507,26 @@ fn listed(from: &str, splits: bool, blanks: bool) -> Vec<Word> {
     }
 }
 
+/// How what a command prints is taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Apart {
+    /// At blanks, so that empty lines are no words.
+    Words,
+    /// At the ends of lines.
+    Lines,
+    /// At zero bytes.
+    Zeros,
+}
+
 /// What the words are that a command prints, by what [`feeder`] said of it.
-pub(in super::super) fn output(from: &str) -> Option<Output> {
+pub(in super::super) fn output(from: &str, apart: Apart) -> Option<Output> {
+    let zeros = apart == Apart::Zeros;
     let (prefix, number) = match from.split_once(' ')?.1 {
         "names ./" => ("./", false),
+        "zeros ./" if zeros => ("./", false),
         "names" => ("", false),
+        "zeros" if zeros => ("", false),
+        "loose" if apart == Apart::Words => ("", false),
         "programs" => ("/usr/bin/", false),
         "hashes" => ("0", false),
         "number" => ("0", true),
@@ -534,7 +558,8 @@ pub(in super::super) fn path_part(argv: &[Arg]) -> Option<String> {
 
 /// Says what the commands of a pipeline write for the next one, as the `from` of [`Stdin::Pipe`]: the
 /// last program's name; behind it ` names ./` where the lines are names of files found below known
-/// directories, ` names` where such a name may start with `-`, ` words …` where they are known.
+/// directories, ` names` where such a name may start with `-`, ` zeros …` for names that end with zero bytes,
+/// ` loose` for names among other lines, ` words …` where they are known.
 pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(super::standard).unwrap_or("?").to_owned();
     let last = stages.last().map(|argv| name(argv)).unwrap_or_default();
@@ -654,7 +679,9 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             let starts = words.iter().take_while(|word| !word.starts_with(['-', '(', '!']));
             let guarded = starts.clone().any(|word| crate::classify(Path::new(word)).asked().is_some());
             let fine = !guarded && !words.iter().any(|word| OTHER.contains(word) || secret(word));
-            fine.then(|| if start.starts_with('-') { "names" } else { "names ./" }.to_owned())
+            // Where the zero bytes are dropped, `.` and `./x` become `../x`.
+            let what = if words.contains(&"-print0") { "zeros" } else { "names" };
+            fine.then(|| if start.starts_with('-') { what.to_owned() } else { format!("{what} ./") })
         }
         "fd" | "fdfind" => {
             const OTHER: &[&str] = &["-x", "--exec", "-X", "--exec-batch", "-l", "--list-details"];
@@ -671,6 +698,7 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             None
         }
         "ls" if operand_is_secret(argv.get(1..).unwrap_or_default()) => None,
+        // What several directories hold stands behind their names, with empty lines between.
         "rg" if has("l files-with-matches files files-without-match")
             && !has("r replace json path-separator hyperlink-format stats") =>
         {
@@ -678,7 +706,11 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         }
         "grep" | "egrep" | "fgrep" if has("l files-with-matches L files-without-match") && !has("label") => names(),
         // `..` among the names leads out.
-        "ls" if parsed().is_some() && !has("a all f l g n o s i size inode full-time format Z context") => names(),
+        "ls" if parsed().is_some() && !has("a all f l g n o s i size inode full-time format Z context") => {
+            // What several directories hold stands behind their names, with empty lines between.
+            let loose = has("R recursive") || may_be_directories(argv) && !has("d directory");
+            Some(if loose { "loose" } else { "names" }.to_owned())
+        }
         // Numbers of processes.
         "pgrep" | "pidof" | "lsof" => processes(name, exact?.as_slice()).then(|| "number".to_owned()),
         "which" | "command" => {
@@ -690,6 +722,8 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         "git" => match exact?.as_slice() {
             words if hashes(words) => Some("hashes".to_owned()),
             ["ls-files" | "diff" | "grep", ..] if operand_is_secret(argv.get(2..).unwrap_or_default()) => None,
+            // Names that begin with `..`, where the repository is larger than the workspace.
+            ["ls-files", rest @ ..] if rest.iter().any(|word| word.starts_with(':') || word.contains("..")) => None,
             ["ls-files", rest @ ..]
                 if !rest.iter().any(|word| matches!(*word, "-s" | "--stage" | "--format" | "-v" | "-t")) =>
             {
@@ -701,9 +735,11 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
                     |word: &&str| !word.starts_with('-') || PLAIN.contains(word) || word.starts_with("--diff-filter=");
                 rest.iter().all(plain).then(|| "names".to_owned())
             }
-            ["grep", rest @ ..] if rest.contains(&"-l") || rest.contains(&"--name-only") => names(),
+            ["grep", ..] if has("l files-with-matches name-only") => names(),
             _ => None,
         },
+        // `echo -n` keeps the option for itself.
+        "echo" if exact.as_ref().and_then(|words| words.first()).is_some_and(|word| word.starts_with('-')) => None,
         "echo" => {
             let plain = |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte));
             exact
@@ -712,6 +748,18 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether `ls` with these words may be given several directories.
+fn may_be_directories(argv: &[Arg]) -> bool {
+    let named = |arg: &&Arg| arg.exact().is_none_or(|text| !text.starts_with('-'));
+    let mut places = argv.iter().skip(1).filter(named);
+    // `*.rs` are files, as names go.
+    let file =
+        |arg: &Arg| filters::text(arg).and_then(|text| text.rsplit('/').next()).is_some_and(|name| name.contains('.'));
+    let first = places.next();
+    let alone = first.is_none_or(|arg| arg.exact().is_some() && places.clone().next().is_none());
+    !alone && !first.into_iter().chain(places).all(file)
 }
 
 /// Whether a command lists the numbers of processes, one a line, and nothing else.
@@ -743,14 +791,16 @@ fn filters_lines(name: &str, argv: &[Arg]) -> bool {
         _ if parsed.unknown.is_some() => false,
         "sort" | "uniq" | "head" | "tail" | "tac" | "shuf" => {
             parsed.operands.is_empty()
-                && !parsed.has("c count o output bytes i input-range group files0-from random-source")
+                && !parsed
+                    .has("c count o output bytes i input-range group all-repeated D files0-from random-source debug")
                 && !(name == "tac" && parsed.has("b before r regex s separator"))
         }
         "grep" | "egrep" | "fgrep" => {
             let pattern = usize::from(!parsed.has("e regexp f file"));
             let changes = "c count n line-number b byte-offset o only-matching H with-filename label l L T \
                            initial-tab r R \
-                           recursive A B C after-context before-context context";
+                           recursive R dereference-recursive d directories A B C after-context before-context context \
+                           0 1 2 3 4 5 6 7 8 9";
             // `grep '\.env'` leaves the secrets of a list.
             let picks = !parsed.has("v invert-match") && {
                 let values = parsed.opts.iter().filter_map(|(_, value)| value.as_ref());
@@ -761,7 +811,11 @@ fn filters_lines(name: &str, argv: &[Arg]) -> bool {
             };
             parsed.operands.len() == pattern && !parsed.has(changes) && !picks
         }
-        "tr" => argv.get(1).and_then(Arg::exact) == Some("\\n"),
+        // Any other letter would become part of a name.
+        "tr" => {
+            let words: Option<Vec<&str>> = argv.iter().skip(1).map(Arg::exact).collect();
+            matches!(words.as_deref(), Some(["\\n", "\\0" | " " | "\\t"]))
+        }
         _ => false,
     }
 }

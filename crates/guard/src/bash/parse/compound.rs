@@ -40,6 +40,7 @@ impl<'t> Parser<'t> {
         self.at += if select { 6 } else { 3 };
         self.skip_blanks();
         if !select && self.looking_at("((") {
+            self.only_bash("`for ((`");
             self.at += 2;
             let mut parts: [Vec<Part>; 3] = Default::default();
             for (index, slot) in parts.iter_mut().enumerate() {
@@ -122,6 +123,9 @@ impl<'t> Parser<'t> {
             } else {
                 ";;"
             };
+            if end != ";;" {
+                self.only_bash("`;&`");
+            }
             arms.push(Arm { patterns, body, end });
         }
         self.finish(start, Kind::Case { word, arms })

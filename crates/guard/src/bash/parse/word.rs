@@ -52,6 +52,12 @@ impl<'t> Parser<'t> {
                 _ => self.trouble("a word is missing here"),
             };
         }
+        if may_have_braces(&parts) {
+            self.only_bash("braces that stand for several words");
+        }
+        if parts.iter().any(|part| matches!(part, Part::Plain(text) if text.contains("[^"))) {
+            self.only_bash("`[^…]` in a pattern");
+        }
         Ok(Word { parts, span: self.span(start) })
     }
 
@@ -94,11 +100,13 @@ impl<'t> Parser<'t> {
                 self.double(parts)?;
             }
             b'$' if self.peek_at(1) == Some(b'\'') => {
+                self.only_bash("`$'…'`");
                 self.at += 2;
                 let text = self.ansi()?;
                 push_quoted(parts, &text);
             }
             b'$' if self.peek_at(1) == Some(b'"') => {
+                self.only_bash("`$\"…\"`");
                 self.at += 2;
                 self.double(parts)?;
             }
@@ -108,6 +116,7 @@ impl<'t> Parser<'t> {
                 parts.push(part);
             }
             b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
+                self.only_bash("`<(…)`");
                 self.at += 2;
                 let script = self.substitution()?;
                 parts.push(Part::Process { write: byte == b'>', script });
@@ -331,9 +340,11 @@ impl<'t> Parser<'t> {
             outer_pending: false,
             heres: std::mem::take(&mut self.heres),
             bodies: Vec::new(),
+            beyond: self.beyond,
         };
         let script = inner.list(End::Text)?;
         self.heres = inner.heres;
+        self.beyond = inner.beyond;
         Ok(Part::Command { script, quoted: in_double, span })
     }
 
@@ -384,7 +395,8 @@ impl<'t> Parser<'t> {
             index = Some(self.slice(self.at + 1..self.at + 1 + plain).to_owned());
             self.at += plain + 2;
         }
-        let op = match self.peek() {
+        let operator = self.peek();
+        let op = match operator {
             Some(b'}') if indirect => Op::Evaluate,
             Some(b'}') if length => Op::Length,
             Some(b'}') => Op::Plain,
@@ -414,6 +426,10 @@ impl<'t> Parser<'t> {
             _ => return self.trouble("`${…}` with an operator that is not known"),
         };
         let raw = self.slice(start..self.at).to_owned();
+        let changes = matches!(op, Op::Edit(_)) && matches!(operator, Some(b'/' | b'^' | b','));
+        if index.is_some() || changes || matches!(op, Op::Substring(_) | Op::Evaluate) {
+            self.only_bash("`${…}` with an element, a part or another text");
+        }
         if !self.eat("}") {
             return self.trouble("`}` is missing here");
         }
@@ -509,6 +525,12 @@ impl<'t> Parser<'t> {
             }
         }
     }
+}
+
+/// Whether braces in a word may stand for several: `{a,b}`, `{1..3}`.
+fn may_have_braces(parts: &[Part]) -> bool {
+    let any = |wanted: &str| parts.iter().any(|part| matches!(part, Part::Plain(text) if text.contains(wanted)));
+    any("{") && any("}") && (any(",") || any(".."))
 }
 
 pub(super) fn plain_param(name: &str, quoted: bool) -> Part {

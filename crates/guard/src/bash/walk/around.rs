@@ -48,7 +48,10 @@ impl<'a> Walker<'a> {
             facts.push(Fact::Opaque("a redirection to no file, or to several".to_owned()));
             return Stdin::Unknown;
         };
-        if matches!(word.parts.as_slice(), [Part::Process { .. }]) {
+        if let [Part::Process { script, .. }] = word.parts.as_slice() {
+            if !values::is_one_list(script) {
+                return Stdin::Pipe { from: String::new(), remote };
+            }
             let argvs: Vec<&[Arg]> = self.outlet.iter().map(AsRef::as_ref).collect();
             return Stdin::Pipe { from: commands::feeder(&argvs), remote };
         }

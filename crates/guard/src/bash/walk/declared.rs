@@ -15,7 +15,8 @@ impl<'a> Walker<'a> {
         let plain = |wanted: &str| word.parts.iter().any(|part| matches!(part, Part::Plain(t) if t.contains(wanted)));
         let written = word.parts.iter().all(|part| matches!(part, Part::Plain(_) | Part::Quoted(_)));
         let braces = plain("{");
-        let unsplit = bare && spelled && !braces;
+        // Older ones of the other shells split it all the same.
+        let unsplit = bare && spelled && !braces && self.shell == Shell::Bash;
         let known = match (&whole, split.as_slice()) {
             (Value::Exact(text), [Arg { word: Became::Exact(one), .. }]) if text == one => return split,
             // Braces are expanded in both readings.

@@ -83,7 +83,9 @@ pub(super) fn is_device(text: &str) -> bool {
 fn leaves_it(args: &[Arg]) -> bool {
     let Some((first, rest)) = args.split_first() else { return true };
     let Some(name) = first.exact() else { return false };
-    let asked_for = |arg: &Arg| arg.exact().is_some_and(|text| text.contains("stdin") || text.contains("files0"));
+    // In its program awk may read there by another name, and with these words no file of jq is one.
+    const ASKS: &[&str] = &["stdin", "files0", "getline", "--args", "--jsonargs"];
+    let asked_for = |arg: &Arg| arg.exact().is_some_and(|text| ASKS.iter().any(|asks| text.contains(asks)));
     if rest.iter().any(asked_for) {
         return false;
     }
@@ -103,9 +105,10 @@ fn leaves_it(args: &[Arg]) -> bool {
                 let plain = letters.chars().all(|c| flags.contains(c));
                 let number = letters.trim_start_matches(|c: char| c.is_ascii_alphabetic());
                 let counts = letters.len() - number.len() < 2 && is_integer(number);
-                // What follows may be its value.
-                if !plain && !counts {
-                    rest.next();
+                // What follows may be its value, or standard input itself behind `--`.
+                let here = |arg: &Arg| arg.exact().is_some_and(|text| text == "-" || is_device(text));
+                if !plain && !counts && rest.next().is_some_and(here) {
+                    return false;
                 }
             }
             Became::Exact(_) => files += 1,

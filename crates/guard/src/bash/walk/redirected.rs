@@ -50,7 +50,8 @@ fn takes_away(redirects: &[Redirect]) -> bool {
         let closed = match &redirect.fd {
             Fd::Number(number) => number.len() > 1 || STANDARD.contains(&number.as_str()),
             Fd::Default => true,
-            Fd::Named(_) => false,
+            // With `fd=2` before it, `{fd}>&-` closes that one.
+            Fd::Named(_) => true,
         };
         from.is_empty() && closed || STANDARD.contains(&from)
     })
@@ -64,7 +65,10 @@ impl<'a> Walker<'a> {
         }
         const KEEPS: &[&str] = &["exec", "command", "builtin", "eval", "source", ".", "?"];
         let lasting = match &command.kind {
-            Kind::Simple { .. } => !self.functions.are_none() || KEEPS.contains(&called(command).as_str()),
+            Kind::Simple { .. } => {
+                let name = called(command);
+                !self.functions.are_none() || KEEPS.contains(&name.as_str()) || commands::runs_others(&name)
+            }
             _ => true,
         };
         if lasting {

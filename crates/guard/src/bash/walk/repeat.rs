@@ -19,6 +19,13 @@ impl<'a> Walker<'a> {
             *state = before.clone();
             run(self, state);
         }
+        if state.stdin != before.stdin {
+            // `exec` has put something else in its place.
+            self.reports.truncate(reports);
+            before.stdin = Stdin::Unknown;
+            *state = before.clone();
+            run(self, state);
+        }
         if self.taken.tells_more_than(taken, &before.stdin) {
             // The second round finds less on standard input than the first one was judged by.
             self.reports.truncate(reports);

@@ -71,10 +71,19 @@ pub(in super::super) fn ends_with_its_last(script: &Script, named: &[String]) ->
         && !named(&["exit", "return", "exec"])
 }
 
-/// Whether the script is one command, which is not turned around.
-pub(super) fn is_one_command(script: &Script) -> bool {
+/// Whether the script is one `read`, which is not turned around and whose words run nothing: behind it, it worked.
+pub(super) fn is_one_read(script: &Script) -> bool {
+    let written = |word: &Word| text_of(word).is_some();
+    let plain =
+        |assign: &Assign| matches!(&assign.value, AssignValue::Word(word) if word.parts.is_empty() || written(word));
+    let reads = |stage: &Command| {
+        matches!(&stage.kind, Kind::Simple { assigns, words } if assigns.iter().all(plain) && words.iter().all(written))
+            && stage.redirects.is_empty()
+            && name_of(stage) == "read"
+    };
     matches!(script.items.as_slice(), [item]
-        if !item.background && item.rest.is_empty() && item.first.stages.len() == 1 && item.first.bangs == 0)
+        if !item.background && item.rest.is_empty() && item.first.bangs == 0
+            && matches!(item.first.stages.as_slice(), [stage] if reads(stage)))
 }
 
 /// What `echo` or `printf` with words that are known prints.

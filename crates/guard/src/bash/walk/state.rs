@@ -95,7 +95,8 @@ impl<'a> Walker<'a> {
         for arg in args {
             match arg.exact() {
                 Some("--") if options => options = false,
-                Some("-L" | "-P" | "-e" | "-LP" | "-PL") if options && name == "cd" => {}
+                Some("-L" | "-e") if options && name == "cd" => {}
+                // Where a link leads is not known: `..` behind `-P` is above that place.
                 Some(text) if options && text.starts_with('-') => {
                     // `cd -`, `pushd -n`: the stack of directories is not followed.
                     return state.cwd.clear();
@@ -191,7 +192,8 @@ impl<'a> Walker<'a> {
             // `local` fails outside of a function, and with `-p` nothing is assigned.
             let fails = name == "local" && !self.functions.run() || flagged('p');
             let known = matches!(&arg.word, Became::Exact(_)).then_some(()).filter(|()| !fails).and(value);
-            match meaning(variable) {
+            let means = if value.is_some() { meaning_of(variable, known) } else { meaning(variable) };
+            match means {
                 _ if known.is_some_and(|text| calms(variable, &Value::Exact(text.to_owned()))) => {}
                 Meaning::Rewires => {
                     report.facts.push(Fact::Opaque(format!("it sets `{variable}`, which decides what runs")))
@@ -261,14 +263,15 @@ impl<'a> Walker<'a> {
         if !STATEFUL.contains(&program) || prints {
             return;
         }
+        let whole = args.iter().any(|arg| arg.exact() == Some(""));
+        let apart = if whole { commands::Apart::Zeros } else { commands::Apart::Lines };
         if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, line_reader(args))
             && std::mem::take(&mut self.condition)
             && !self.taken.part
-            && let Some(Output { prefix, number: false }) = commands::listed(from)
+            && let Some(Output { prefix, number: false }) = commands::listed(from, apart)
         {
             // A name with the end of a line in it is two lines, and the second may start in any way.
             let pattern = format!("{prefix}**/*");
-            let whole = args.iter().any(|arg| arg.exact() == Some(""));
             let prefix = if whole { prefix } else { "" };
             return state.set(&name, Value::Pattern { pattern, prefix: prefix.to_owned() });
         }
@@ -300,7 +303,8 @@ impl<'a> Walker<'a> {
         facts: &mut Vec<Fact>,
     ) {
         let name = &assign.name;
-        let counted = |index: &String| !index.bytes().all(|byte| byte.is_ascii_digit());
+        // A number that is too large is a negative one.
+        let counted = |index: &String| index.len() > 9 || !index.bytes().all(|byte| byte.is_ascii_digit());
         if state.is_frozen(name) || assign.index.as_ref().is_some_and(counted) {
             self.may_drop(state);
         }
@@ -325,7 +329,11 @@ impl<'a> Walker<'a> {
         if (assign.index.is_some() || matches!(assign.value, AssignValue::Array(_))) && self.arrays.becomes(name) {
             facts.push(Fact::Opaque(expands_again(name)));
         }
-        match meaning(name) {
+        let written = match &value {
+            Value::Exact(text) => Some(text.as_str()),
+            _ => None,
+        };
+        match meaning_of(name, written) {
             _ if calms(name, &value) => {}
             Meaning::Harmless if alone || !matches!(value, Value::Opaque(_)) => {}
             Meaning::Setting if alone => {}

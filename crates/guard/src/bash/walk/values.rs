@@ -17,6 +17,28 @@ fn argument(state: &State, index: usize) -> Option<&Arg> {
     args.iter().take(index).all(one).then(|| args.get(index)).flatten().filter(stands)
 }
 
+/// Whether an expansion in double quotes may be no word, or several.
+fn is_several(param: &Param) -> bool {
+    let within = |part: &Part| matches!(part, Part::Param { param, .. } if is_several(param));
+    let inner = match &param.op {
+        Op::Default { word, .. } | Op::Edit(word) => word.iter().any(within),
+        _ => false,
+    };
+    param.name == "@" || param.index.as_deref() == Some("@") || inner
+}
+
+/// What `${name:+word}` becomes where the word is taken. Its quotes still count: `"a b"` is one word there, and `""` is
+/// a word, too, which a value by itself would not be.
+fn alternative(word: &[Part], becomes: Value) -> Value {
+    let bare = word.iter().all(|part| matches!(part, Part::Plain(_)));
+    match becomes {
+        Value::Exact(text) if bare || !text.is_empty() && !words::has_special(&text) => Value::Exact(text),
+        Value::Number => Value::Number,
+        Value::Job => Value::Job,
+        _ => Value::Opaque("a text of which parts are in quotes".to_owned()),
+    }
+}
+
 /// Names that a command lists: where it lists none, there is no word.
 fn perhaps_none(arg: &Arg) -> bool {
     matches!(&arg.word, Became::Glob { pattern, .. } if pattern.ends_with("**"))
@@ -29,6 +51,23 @@ fn quoted_alone(word: &Word) -> Option<&Param> {
         (Some(Part::Param { param, quoted: true }), None) => Some(param),
         _ => None,
     }
+}
+
+/// Whether a script is a single pipeline of simple commands whose errors and whose output go nowhere else.
+pub(super) fn is_one_list(script: &Script) -> bool {
+    let [item] = script.items.as_slice() else { return false };
+    let quiet = |stage: &Command| {
+        stage.redirects.iter().all(|redirect| match &redirect.fd {
+            Fd::Number(number) => number == "2" && redirect.op != RedirectOp::DupOut,
+            Fd::Default => redirect.op == RedirectOp::Read,
+            Fd::Named(_) => false,
+        })
+    };
+    let plain = |stage: &Command| matches!(&stage.kind, Kind::Simple { assigns, .. } if assigns.is_empty());
+    !item.first.both.contains(&true)
+        && !item.background
+        && item.rest.is_empty()
+        && item.first.stages.iter().all(|stage| quiet(stage) && plain(stage))
 }
 
 impl<'a> Walker<'a> {
@@ -78,7 +117,7 @@ impl<'a> Walker<'a> {
                 Part::Param { param, quoted } => {
                     let value = self.param(param, state, span);
                     // `"$@"` may be no word at all, or several.
-                    let quoted = *quoted && param.name != "@" && param.index.as_deref() != Some("@");
+                    let quoted = *quoted && !is_several(param);
                     out.push(Piece::Value { value, quoted });
                 }
                 Part::Command { script, quoted, .. } => {
@@ -148,21 +187,7 @@ impl<'a> Walker<'a> {
 
     /// What the only pipeline of `script`, which was just walked, is known to print.
     pub(super) fn printed(&self, script: &Script) -> Option<Value> {
-        let [item] = script.items.as_slice() else { return None };
-        let quiet = |stage: &Command| {
-            stage.redirects.iter().all(|redirect| match &redirect.fd {
-                Fd::Number(number) => number == "2" && redirect.op != RedirectOp::DupOut,
-                Fd::Default => redirect.op == RedirectOp::Read,
-                Fd::Named(_) => false,
-            })
-        };
-        let plain = |stage: &Command| matches!(&stage.kind, Kind::Simple { assigns, .. } if assigns.is_empty());
-        let errors = item.first.both.contains(&true);
-        if errors
-            || item.background
-            || !item.rest.is_empty()
-            || !item.first.stages.iter().all(|stage| quiet(stage) && plain(stage))
-        {
+        if !is_one_list(script) {
             return None;
         }
         let stages: Vec<&[Arg]> = self.outlet.iter().map(AsRef::as_ref).collect();
@@ -174,7 +199,7 @@ impl<'a> Walker<'a> {
                 return Some(Value::Exact(text));
             }
         }
-        commands::listed(&commands::feeder(&stages)).map(Value::Output)
+        commands::listed(&commands::feeder(&stages), commands::Apart::Words).map(Value::Output)
     }
 
     pub(super) fn param(&mut self, param: &Param, state: &mut State, span: &Range<usize>) -> Value {
@@ -207,7 +232,7 @@ impl<'a> Walker<'a> {
                     (Value::Exact(text), '-' | '=' | '?') if !text.is_empty() => Value::Exact(text),
                     (Value::Number, '-' | '=' | '?') => Value::Number,
                     (Value::Job, '-' | '=' | '?') => Value::Job,
-                    (Value::Exact(text), '+') if !text.is_empty() => other,
+                    (Value::Exact(text), '+') if !text.is_empty() => alternative(word, other),
                     (known, _) => Value::Opaque(match known {
                         Value::Opaque(why) => why,
                         _ => format!("the value of `{}`", param.name),

@@ -141,6 +141,9 @@ fn config(parsed: &Parsed, judge: &mut Judge<'_>) {
         None => own(parsed, READS).is_none() && words.len() > 1,
     };
     if !writes {
+        if own(parsed, "includes").is_some() && own(parsed, "f file").is_some() {
+            judge.opaque("the file may include others, wherever they are");
+        }
         return reads(parsed, judge);
     }
     let file = own(parsed, "f file").and_then(|(_, file)| file.as_ref());

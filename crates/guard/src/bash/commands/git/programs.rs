@@ -81,6 +81,7 @@ const TABLE: &[Runs] = &[
         Of("log show whatchanged reflog rev-list diff-tree stash branch tag for-each-ref verify-commit verify-tag"),
         "",
     ),
+    runs("core.alternaterefscommand", Of("rev-list"), "alternate-refs"),
     runs("man.* browser.* help.browser help.format web.browser", Of("help"), ""),
 ];
 
@@ -250,6 +251,7 @@ mod tests {
             ("tar.zip.command", "git archive --format=zip HEAD", "git status"),
             ("merge.x.driver", "git show --remerge-diff|git log --diff-merges=remerge", "git show|git log -p"),
             ("gpg.program", "git log --show-signature|git verify-commit HEAD", "git status|git diff"),
+            ("core.alternaterefscommand", "git rev-list --alternate-refs HEAD", "git rev-list HEAD|git log"),
             ("alias.whatchanged", "git whatchanged", "git log"),
             ("alias.log", "git whatchanged; git diff", "git log|git status"),
             ("man.x.cmd", "git help log|git log --help", "git log"),

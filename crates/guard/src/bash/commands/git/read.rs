@@ -24,11 +24,11 @@ const DIFF: [Opts; 7] = [
     (
         Maybe,
         "stat color color-words color-moved word-diff dirstat X dirstat-by-file submodule M find-renames C \
-         find-copies B break-rewrites abbrev relative ignore-submodules U",
+         find-copies B break-rewrites abbrev relative ignore-submodules U unified",
     ),
     (
         Value,
-        "unified diff-filter S G find-object skip-to rotate-to I ignore-matching-lines inter-hunk-context src-prefix \
+        "diff-filter S G find-object skip-to rotate-to I ignore-matching-lines inter-hunk-context src-prefix \
          dst-prefix line-prefix diff-algorithm anchored output-indicator-new output-indicator-old \
          output-indicator-context l stat-width stat-name-width stat-count stat-graph-width word-diff-regex \
          ws-error-highlight color-moved-ws diff-merges",
@@ -56,13 +56,13 @@ const WALK: [Opts; 3] = [
     ),
     (
         Maybe,
-        "decorate show-linear-break pretty expand-tabs notes show-notes branches tags remotes ancestry-path no-walk",
+        "decorate show-linear-break pretty format expand-tabs notes show-notes branches tags remotes ancestry-path \
+         no-walk min-parents max-parents",
     ),
     (
         Value,
         "n # max-count skip since after until before since-as-filter author committer grep grep-reflog \
-         decorate-refs decorate-refs-exclude L date format encoding glob exclude exclude-hidden min-parents \
-         max-parents",
+         decorate-refs decorate-refs-exclude L date encoding glob exclude exclude-hidden",
     ),
 ];
 
@@ -117,8 +117,8 @@ pub(super) const SUBS: &[Spec] = &[
             DIFF[5],
             DIFF[6],
             (Flag, "v root stdin cached merge-base always no-commit-id q base ours theirs 0 1 2 3 first-parent"),
-            (Maybe, "pretty notes"),
-            (Value, "format encoding"),
+            (Maybe, "pretty notes format"),
+            (Value, "encoding"),
         ],
     ),
     reader(
@@ -142,8 +142,8 @@ pub(super) const SUBS: &[Spec] = &[
             WALK[0],
             WALK[1],
             (Flag, "n numbered s summary e email c"),
-            (Maybe, "w"),
-            (Value, "# max-count skip since after until before author committer grep group date format glob exclude"),
+            (Maybe, "w format"),
+            (Value, "# max-count skip since after until before author committer grep group date glob exclude"),
         ],
     ),
     reader(
@@ -156,17 +156,16 @@ pub(super) const SUBS: &[Spec] = &[
             (Flag, "count objects objects-edge objects-edge-aggressive unpacked timestamp header quiet bisect-vars"),
             (Flag, "bisect-all object-names no-object-names use-bitmap-index no-commit-header commit-header z"),
             (Flag, "indexed-objects alternate-refs no-filter progress"),
-            (Maybe, "disk-usage"),
-            (Value, "filter missing"),
+            (Maybe, "disk-usage filter missing"),
         ],
     ),
     reader(
         "blame annotate",
         &[
             (Flag, "b root show-stats s l t f show-name n show-number e show-email p porcelain line-porcelain"),
-            (Flag, "incremental c w color-lines color-by-age no-progress progress minimal"),
+            (Flag, "incremental c w color-lines color-by-age no-progress progress minimal reverse"),
             (Maybe, "M C abbrev score-debug"),
-            (Value, "L since reverse date encoding ignore-rev diff-algorithm"),
+            (Value, "L since date encoding ignore-rev diff-algorithm"),
             (Read, "S contents ignore-revs-file"),
         ],
     ),
@@ -397,7 +396,21 @@ fn revisions(parsed: &Parsed, judge: &mut Judge<'_>) {
             _ => judge.opaque("which lines are shown is not known"),
         }
     }
+    // Of files as they are, which may lie above the workspace in the same repository.
+    if parsed.path.iter().any(|name| matches!(name.as_str(), "blame" | "annotate" | "diff-files" | "diff-index")) {
+        outside(parsed, judge);
+    }
     shown(parsed, judge);
+}
+
+/// Reads the operands that lead away.
+fn outside(parsed: &Parsed, judge: &mut Judge<'_>) {
+    for arg in &parsed.operands {
+        let leads = |text: &str| text.starts_with('/') || text.split('/').any(|part| part == "..");
+        if arg.exact().is_none_or(leads) || parsed.has("no-index") {
+            judge.read_tree(&at(parsed, arg));
+        }
+    }
 }
 
 /// A secret in the work tree or in a commit, where its content is shown.
@@ -455,13 +468,14 @@ fn pathspec(text: &str) -> &str {
     }
 }
 
-/// What is shown may be named on standard input, as `HEAD:.env`; from git itself come hashes.
+/// What is shown may be named on standard input, as `HEAD:.env`, or by the hash that `git ls-tree` knows it by; only
+/// hashes of commits are let through.
 fn cat_file(parsed: &Parsed, judge: &mut Judge<'_>) {
     revisions(parsed, judge);
     if own(parsed, "batch batch-command").is_some() {
         match &judge.stdin {
             Stdin::None => {}
-            Stdin::Pipe { from, .. } if from.starts_with("git") || from.ends_with(" hashes") => {}
+            Stdin::Pipe { from, .. } if from.ends_with(" hashes") => {}
             _ => judge.opaque("what is shown is named on standard input"),
         }
     }
@@ -470,15 +484,7 @@ fn cat_file(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// Outside of the work tree, git compares files.
 fn diff(parsed: &Parsed, judge: &mut Judge<'_>) {
     revisions(parsed, judge);
-    for arg in &parsed.operands {
-        let outside = match arg.exact() {
-            Some(text) => text.starts_with('/') || text.split('/').any(|part| part == ".."),
-            None => true,
-        };
-        if outside || parsed.has("no-index") {
-            judge.read_tree(&at(parsed, arg));
-        }
-    }
+    outside(parsed, judge);
 }
 
 fn grep(parsed: &Parsed, judge: &mut Judge<'_>) {

@@ -330,8 +330,8 @@ pub(super) const SUBS: &[Spec] = &[
         &[
             (Flag, "k keep-subject s signoff stdout n numbered N no-numbered cover-letter no-cover-letter p no-stat"),
             (Flag, "numbered-files root q quiet zero-commit full-index binary no-binary stat a text no-attach"),
-            (Maybe, "attach inline thread signature base notes M find-renames C U"),
-            (Value, "start-number subject-prefix v reroll-count to cc from add-header in-reply-to suffix #"),
+            (Maybe, "attach inline thread signature base notes M find-renames C U from"),
+            (Value, "start-number subject-prefix v reroll-count to cc add-header in-reply-to suffix #"),
             (Write, "o output-directory output"),
         ],
         patches,
