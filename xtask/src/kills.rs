@@ -41,6 +41,13 @@ const CAMPAIGNS: &[Campaign] = &[
         rounds: 200,
     },
     Campaign {
+        package: "nika-cli",
+        target: "it",
+        test: "shell_recorded::killed_with_a_job_at_work_what_it_did_so_far_is_taken_back_at_the_next_start",
+        kills: "jobs that change files",
+        rounds: 100,
+    },
+    Campaign {
         package: "nika-agent",
         target: "it",
         test: "kills::a_session_that_is_killed_loses_and_doubles_no_call",

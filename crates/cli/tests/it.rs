@@ -76,6 +76,8 @@ mod shell_asked;
 mod shell_git;
 #[path = "it/shell_killed.rs"]
 mod shell_killed;
+#[path = "it/shell_recorded.rs"]
+mod shell_recorded;
 #[path = "it/shell_rules.rs"]
 mod shell_rules;
 #[path = "it/shell_terminal.rs"]

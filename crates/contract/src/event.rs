@@ -137,7 +137,7 @@ pub const TABLE: &[Event] = &[
     },
     Event {
         name: CHECKPOINT,
-        when: "before a path is changed, its former content is kept",
+        when: "before a path is changed, its former content is kept; for jobs, when it is known what came of it",
         fields: "call, path, before, after (sha256, null for absent), mode",
     },
     Event { name: TOOL_READ, when: "`read` answered", fields: "call and the tool's facts" },

@@ -30,8 +30,9 @@ pub use error::{Fault, ToolError};
 pub use nika_guard::pathtext;
 pub use output::{Block, Output};
 pub use port::{
-    Alone, Asked, Asker, Before, Beside, BoxFuture, Choice, Clock, Herald, Inquiry, Kind, More, News, Nobody, Offer,
-    Pending, Preimage, Progress, Purse, Question, Reader, Reading, Replied, Reply, Silent, Spoken, Unbounded, Undo,
+    Alone, Asked, Asker, Before, Beside, BoxFuture, Choice, Clock, Herald, Inquiry, Kind, Known, Lasting, More, News,
+    Nobody, Offer, Pending, Preimage, Progress, Purse, Question, Reader, Reading, Replied, Reply, Silent, Spoken,
+    Unbounded, Undo,
 };
 pub use rehearsal::{Held, Rehearsal};
 pub use schema::{inline_schema, input_schema, output_schema};

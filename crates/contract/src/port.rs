@@ -1,6 +1,7 @@
 //! What a tool or the pipeline needs from outside and does not know: a person, a clock, a place for
 //! pre-images, somebody who watches progress.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
@@ -326,6 +327,23 @@ pub struct More {
     pub was_as: Option<[i64; 4]>,
     /// What is kept of what stood there.
     pub before: Before,
+    /// How much of the change is known.
+    pub known: Known,
+}
+
+/// How much of a change is known. What runs over a layer is known whole before it counts; what is recorded while it
+/// happens is known in two parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Known {
+    /// What stood there and what will.
+    #[default]
+    Whole,
+    /// Only what stood there: it is about to be changed, or perhaps not.
+    Begun,
+    /// What came of a change that had begun.
+    Settled,
+    /// What had begun and changed nothing.
+    Unchanged,
 }
 
 /// What an undo store has of what stood at a path.
@@ -343,4 +361,25 @@ pub enum Before {
 pub trait Undo: Send + Sync {
     /// Keeps one path as it is now.
     fn keep(&self, preimage: &Preimage<'_>) -> Result<(), ToolError>;
+
+    /// The same, for what goes on changing paths when the call has ended. `None` where nothing outlives a call.
+    fn lasting(&self) -> Result<Option<Lasting>, ToolError> {
+        Ok(None)
+    }
+}
+
+/// The undo of a call whose work goes on.
+pub struct Lasting {
+    /// The call.
+    pub call: String,
+    /// Where its pre-images go.
+    pub undo: Arc<dyn Undo>,
+    /// Held while more may come: until it is dropped the call cannot be taken back.
+    pub hold: Box<dyn Any + Send>,
+}
+
+impl fmt::Debug for Lasting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lasting").field("call", &self.call).finish_non_exhaustive()
+    }
 }

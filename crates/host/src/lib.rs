@@ -9,4 +9,5 @@ pub mod git;
 pub mod net;
 pub mod overlay;
 pub mod proc;
+pub mod record;
 pub mod sandbox;

@@ -25,6 +25,7 @@ mod protected;
 mod proxy;
 pub(crate) mod reach;
 mod ready;
+mod recorded;
 mod run;
 mod syscalls;
 
@@ -73,13 +74,15 @@ pub struct Target {
     pub terminal: bool,
     /// Whether what it leaves running stays after it ended, until [`Entered`] is dropped.
     pub linger: bool,
+    /// Where the descriptor is sent that hears of its calls which change files; none where nobody keeps what they do.
+    pub record: Option<OwnedFd>,
 }
 
 impl Target {
     /// `argv` with our own input and output.
     pub fn new(argv: Vec<OsString>) -> Target {
         let programs = argv.first().map(PathBuf::from).into_iter().collect();
-        Target { programs, argv, stdio: [None, None, None], terminal: false, linger: false }
+        Target { programs, argv, stdio: [None, None, None], terminal: false, linger: false, record: None }
     }
 }
 
@@ -207,6 +210,7 @@ struct Prepared {
     stdio: [Option<OwnedFd>; 3],
     terminal: bool,
     linger: bool,
+    record: Option<OwnedFd>,
 }
 
 impl Prepared {
@@ -234,7 +238,7 @@ impl Prepared {
             return Err(Refusal { guarantee: None, why: "there is no command".to_owned(), errno: None });
         }
         let (terminal, linger) = (target.terminal, target.linger);
-        Ok(Prepared { programs, argv, env, stdio: target.stdio, terminal, linger })
+        Ok(Prepared { programs, argv, env, stdio: target.stdio, terminal, linger, record: target.record })
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Session {
     loaded: Mutex<BTreeSet<String>>,
     budgets: Budgets,
     spent: Mutex<BTreeMap<Budget, u64>>,
-    journal: Mutex<Option<Journal>>,
+    journal: Arc<Mutex<Option<Journal>>>,
     veil: OnceLock<Veil>,
 }
 
@@ -47,7 +47,7 @@ impl Session {
             loaded: Mutex::default(),
             budgets: Budgets::default(),
             spent: Mutex::default(),
-            journal: Mutex::default(),
+            journal: Arc::default(),
             veil: OnceLock::new(),
         }
     }
@@ -277,10 +277,39 @@ impl Session {
         Ok(())
     }
 
+    /// Writes for what goes on when a call has ended.
+    pub(crate) fn scribe(&self) -> Scribe {
+        let parents = std::iter::successors(Some(self), |session| session.parent.as_deref());
+        let veils = parents.filter_map(|session| session.veil.get().cloned()).collect();
+        Scribe { journal: Arc::clone(&self.journal), veils }
+    }
+
     /// Forces what was written to the disk; nothing to do before the first line.
     pub(crate) fn sync(&self) -> Result<(), Fault> {
         let lost = |error: nika_store::StoreError| Fault { code: code::JOURNAL_LOST, message: error.to_string() };
         lock(&self.journal).as_ref().map_or(Ok(()), |journal| journal.sync().map_err(lost))
+    }
+}
+
+/// Writes into a session's journal for what goes on when a call has ended.
+pub(crate) struct Scribe {
+    journal: Arc<Mutex<Option<Journal>>>,
+    veils: Vec<Veil>,
+}
+
+impl Scribe {
+    /// Writes a line whose fields are texts. Where the session never had a journal there is none to write.
+    pub(crate) fn log(&self, event: &str, mut fields: Map<String, Value>) -> Result<(), Fault> {
+        for value in fields.values_mut() {
+            let Value::String(text) = value else { continue };
+            for veil in &self.veils {
+                if let Some(shown) = veil(text) {
+                    *text = shown;
+                }
+            }
+        }
+        let lost = |error: nika_store::StoreError| Fault { code: code::JOURNAL_LOST, message: error.to_string() };
+        lock(&self.journal).as_ref().map_or(Ok(()), |journal| journal.append(event, &fields).map(drop).map_err(lost))
     }
 }
 

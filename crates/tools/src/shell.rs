@@ -14,6 +14,7 @@ pub mod job_stop;
 mod layered;
 mod over;
 pub mod powershell;
+mod recorded;
 mod rehearsed;
 pub mod repl;
 mod report;

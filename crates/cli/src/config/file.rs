@@ -8,7 +8,7 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat2, statat};
 use rustix::io::Errno;
 
 use super::ConfigError;
@@ -50,8 +50,17 @@ pub(super) fn open_beneath_as(project_dir: &Path, below: &str, shown: &str) -> R
         Err(Errno::LOOP) => {
             Err(unusable(shown, "it, or a directory on the way to it, is a link; a project's configuration is a file"))
         }
+        Err(Errno::NXIO) if stands_in(&dir, below) => Ok(None),
         opened => read(shown.to_owned(), opened),
     }
+}
+
+/// Whether it is the device that is none, which stands in for a guarded name while a command of another Nika runs here.
+fn stands_in(dir: &OwnedFd, below: &str) -> bool {
+    let whiteout = |stat: rustix::fs::Stat| {
+        FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
+    };
+    statat(dir, below, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(whiteout)
 }
 
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);

@@ -192,7 +192,7 @@ impl Workspace {
     }
 
     /// The real path behind a handle.
-    pub(super) fn path_of(fd: &OwnedFd) -> rustix::io::Result<PathBuf> {
+    pub(crate) fn path_of(fd: &OwnedFd) -> rustix::io::Result<PathBuf> {
         use std::os::fd::AsRawFd;
         use std::os::unix::ffi::OsStringExt;
         let link = format!("/proc/self/fd/{}", fd.as_raw_fd());

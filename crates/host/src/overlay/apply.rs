@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Before, Cx, Kind, More, Preimage, ToolError, code};
+use nika_contract::{Before, Cx, Kind, Known, More, Preimage, ToolError, code};
 use nika_guard::{Effect, Extent, Permit, Place};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, statat};
 use rustix::io::Errno;
@@ -238,6 +238,7 @@ impl Locked<'_> {
                         .filter(|_| entry.was_bytes > bounds.hashed_bytes)
                         .map(|stamp| stamp.as_numbers()),
                     before: Before::Kept,
+                    known: Known::Whole,
                 };
                 let mut bytes = None;
                 let mut hash = None;

@@ -41,6 +41,7 @@ pub use self::peer::{Peer, PeerPipes};
 use self::pump::Pump;
 pub use self::screen::Picture;
 use super::wire::{self, Exited, Lines, Report};
+use crate::record::Recorded;
 
 /// Jobs that may live at once. A session that has so many has lost count of them.
 const MOST_LIVE: usize = 256;
@@ -104,6 +105,8 @@ pub struct Notice {
     pub command: String,
     /// How it ended.
     pub exited: Exited,
+    /// What it changed, where that was recorded.
+    pub recorded: Option<Recorded>,
 }
 
 /// Whoever wants to know at once that a background job ended. Called on the job's own thread.
@@ -230,18 +233,21 @@ impl Jobs {
         let mark = format!("{id}-{}", random_word()?);
         let ends = order::ends(&order.stdin, order.apart)?;
         let wire = order.to_wire(&mark);
+        let hearing = order.recorded_by().is_some().then(order::hearing).transpose()?;
         let (link, mut child) = self.supervisor()?;
         let begun = (|| {
             let mut fds = ends.theirs.iter().map(AsFd::as_fd).collect::<Vec<_>>();
             if order.keep {
                 fds.push(ends.output.as_fd());
             }
+            fds.extend(hearing.iter().map(|(_, theirs)| theirs.as_fd()));
             wire::send_order(link.as_fd(), &wire, &fds)?;
             let mut lines = Lines::default();
             Ok::<_, io::Error>((first_report(&link, &mut lines)?, lines))
         })();
-        // What is left of the job's ends here would keep its output open.
+        // What is left of the job's ends here would keep its output open, and us waiting for what never comes.
         drop(ends.theirs);
+        let hearing = hearing.map(|(ours, _)| ours);
         let give_up = |mut child: Child| {
             let _ = child.kill();
             let _ = child.wait();
@@ -261,6 +267,14 @@ impl Jobs {
                 return Err(error.into());
             }
         };
+        if let Some((recorder, ours)) = order.recorded_by().zip(hearing) {
+            // It runs, so its kernel's end was sent; it waits at its first change until somebody hears.
+            let begun = order::heard(&ours).and_then(|listener| recorder.watch(listener));
+            if let Err(error) = begun {
+                give_up(child);
+                return Err(error.into());
+            }
+        }
         let errors = ends.errors.map(|errors| read_apart(errors, order.output.head_bytes)).transpose()?;
         let job = Arc::new(Job::new(id, order, kind, pid, held, &child, link, ends.stdin, ends.input, errors));
         let pump = Pump::new(job.clone(), Arc::downgrade(&self.0), child, lines, ends.output, mark);

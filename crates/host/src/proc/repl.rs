@@ -12,7 +12,11 @@ use std::time::{Duration, Instant};
 use nika_guard::Permit;
 use nika_guard::profile::Profile;
 
+use rustix::process::Pid;
+
 use super::jobs::{Bounds, Job, Jobs, Order, Program, Reading, StartError, State, Stdin, Until, random_word};
+use super::tree;
+use crate::record::{Recorded, Recorder};
 
 /// How long code that was interrupted may take to stop.
 const INTERRUPT_WITHIN: Duration = Duration::from_secs(2);
@@ -91,6 +95,8 @@ pub struct Evaluated {
     pub fresh: bool,
     /// The job that the interpreter is.
     pub job: String,
+    /// What the code changed, where that was recorded.
+    pub recorded: Option<Recorded>,
 }
 
 /// The interpreters of all sessions.
@@ -126,6 +132,8 @@ pub struct Code<'a> {
     pub profile: &'a Profile,
     /// How long it may take.
     pub timeout: Duration,
+    /// Who keeps what it changes.
+    pub recorder: Option<Recorder>,
     /// Asked again and again: whether nobody wants the answer any more.
     pub stopped: &'a dyn Fn() -> bool,
 }
@@ -158,6 +166,9 @@ impl Repls {
             Some(kept) => kept,
             empty => empty.insert(self.start(permit, code)?),
         };
+        if let (true, Some(next)) = (usable, &code.recorder) {
+            kept.follow(next);
+        }
         let evaluated = kept.evaluate(code, !usable)?;
         if matches!(evaluated.outcome, Outcome::Lost(_)) {
             *slot = None;
@@ -171,6 +182,7 @@ impl Repls {
             stdin: Stdin::Pipe,
             // It lives as long as its session.
             background: true,
+            recorder: code.recorder.clone(),
             output: Bounds { head_bytes: 0, tail_bytes: TAIL_BYTES, most_bytes: u64::MAX, ..Bounds::default() },
             ..Order::new(program, code.profile.clone(), code.session)
         };
@@ -221,7 +233,26 @@ impl Kept {
         // What an interrupted piece of bash returns is a status like any other.
         let outcome = if interrupted && outcome == Outcome::Done { Outcome::Interrupted } else { outcome };
         let (head, omitted, tail) = seen.output();
-        Ok(Evaluated { head, omitted, tail, value, outcome, fresh, job: self.job.id().to_owned() })
+        let recorded = self.recorder().and_then(|recorder| recorder.settle(&self.processes()));
+        // Of an interpreter that is gone its job knows.
+        let recorded = recorded.or_else(|| self.job.recorded());
+        Ok(Evaluated { head, omitted, tail, value, outcome, fresh, job: self.job.id().to_owned(), recorded })
+    }
+
+    /// What is changed from now on belongs to the call of `next`.
+    fn follow(&self, next: &Recorder) {
+        if let Some(recorder) = self.recorder() {
+            recorder.follow(next, &self.processes());
+        }
+    }
+
+    fn recorder(&self) -> Option<&Recorder> {
+        self.job.recorded_by()
+    }
+
+    /// All that the interpreter has started, itself among them.
+    fn processes(&self) -> Vec<Pid> {
+        self.job.supervisor().map(tree::below).unwrap_or_default()
     }
 }
 

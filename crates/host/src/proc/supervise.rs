@@ -101,9 +101,11 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
     if fds.len() < 3 {
         return Err(Failure { why: "the order came without input and output".to_owned(), errno: None });
     }
-    let drain = fds.split_off(3).pop();
+    let mut more = fds.split_off(3).into_iter();
+    let drain = if order.keep { more.next() } else { None };
+    let record = if order.record { more.next() } else { None };
     let began = Instant::now();
-    let (command, held) = start(&order, fds, link, ready)?;
+    let (command, held) = start(&order, fds, record, link, ready)?;
     let _ = wire::say(link, &Report::Started { pid: command.pid().as_raw_nonzero().get(), held });
     let limits = &order.profile.limits;
     let counts = bound(limits.memory_bytes).is_some() || bound(limits.processes).is_some();
@@ -153,6 +155,7 @@ fn expect(link: BorrowedFd<'_>) -> Option<Ready> {
 fn start(
     order: &Order,
     stdio: Vec<OwnedFd>,
+    record: Option<OwnedFd>,
     link: BorrowedFd<'static>,
     ready: Option<Ready>,
 ) -> Result<(Running, Held), Failure> {
@@ -167,6 +170,7 @@ fn start(
         stdio: [stdio.next(), stdio.next(), stdio.next()],
         terminal: order.terminal,
         linger: order.linger,
+        record,
     };
     let mut reach = Reach::new(order.profile.hosts.clone());
     reach.log = Box::new(move |visit: &Visit| {

@@ -17,8 +17,9 @@ use crate::sandbox::take_beside;
 
 /// An order longer than this is a mistake: the longest command line that Linux takes is 2 MiB.
 const MAX_ORDER_BYTES: usize = 16 << 20;
-/// Standard input, output and error, and for a job that is kept the other end of its output.
-const MOST_FDS: usize = 4;
+/// Standard input, output and error; for a job that is kept the other end of its output, and for one that is recorded
+/// the way to its recorder.
+const MOST_FDS: usize = 5;
 
 /// What to run, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +42,8 @@ pub struct Order {
     pub keep: bool,
     /// Whether to say where it ended.
     pub watch_cwd: bool,
+    /// Whether somebody keeps what it changes: the way there is the last descriptor.
+    pub record: bool,
 }
 
 /// What the supervisor says.

@@ -45,6 +45,20 @@ pub(super) fn mount_attributes(at: RawFd, path: &CStr, recursive: bool, set: u64
     Ok(())
 }
 
+/// Puts this thread under a filter that may ask, and gives the descriptor that hears it ask. Who waits for an answer
+/// is then only woken to be killed: a signal between would have the same call asked about twice.
+pub(super) fn listen(filter: &[seccompiler::sock_filter]) -> io::Result<OwnedFd> {
+    let length = u16::try_from(filter.len()).map_err(io::Error::other)?;
+    // The builder's instructions are the kernel's, as a type of its own.
+    let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut().cast() };
+    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    // SAFETY: the kernel copies the instructions, which live across the call and are as many as it is told.
+    let fd =
+        checked(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) })?;
+    // SAFETY: the descriptor is new and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
+
 /// Brings the loopback device of this network namespace up.
 pub(super) fn loopback_up() -> io::Result<()> {
     // SAFETY: plain call; the descriptor is closed below.

@@ -22,7 +22,7 @@ use rustix::process::{
 use super::base::{self, Side};
 use super::proxy::{self, Proxy};
 use super::syscalls::Filter;
-use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders};
+use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders, recorded};
 
 /// How much of a world the command gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,8 +192,8 @@ fn held(profile: &Profile, kind: Kind) -> Held {
 
 /// The far side. Never returns: no destructor of what this is a copy of may run here.
 fn child(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, mut wires: Wires) -> ! {
-    let stdio: Vec<RawFd> = target.stdio.iter().flatten().map(AsRawFd::as_raw_fd).collect();
-    begin_world(&wires, &stdio);
+    let given: Vec<RawFd> = target.stdio.iter().flatten().chain(&target.record).map(AsRawFd::as_raw_fd).collect();
+    begin_world(&wires, &given);
     let made = Stock::make(kind, profile.access == Access::Workspace)
         .and_then(|stock| world(profile, target, steps, kind, stock, &mut wires));
     end(&wires, made)
@@ -231,11 +231,11 @@ pub(super) fn end(wires: &Wires, made: Result<Infallible, Refusal>) -> ! {
 }
 
 /// Process 1 from its clone until it may go on: tied to its parent, with nothing of it open but what is named here.
-pub(super) fn begin_world(wires: &Wires, stdio: &[RawFd]) {
+pub(super) fn begin_world(wires: &Wires, given: &[RawFd]) {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let mut kept = vec![wires.go.as_raw_fd(), wires.report.as_raw_fd(), wires.status.as_raw_fd()];
     kept.extend(wires.listener.iter().map(AsRawFd::as_raw_fd));
-    kept.extend(stdio);
+    kept.extend(given);
     base::close_all_but(kept);
     // No byte: whoever started this is gone.
     let mut byte = [0];
@@ -345,6 +345,8 @@ fn command(profile: &Profile, target: &Prepared, kind: Kind) -> Result<Infallibl
     lock::limits(&profile.limits, kind)?;
     if kind != Kind::Unconfined {
         land::confine(profile, kind)?;
+        // Last: from here on what it opens to write is asked about.
+        target.record.as_ref().map_or(Ok(()), recorded::begin)?;
     }
     base::default_signals();
     let proxied = if kind == Kind::Contained && !profile.hosts.is_empty() { proxy::environment() } else { Vec::new() };

@@ -28,8 +28,8 @@ use super::base::{self, Side};
 use super::init::{self, Kind, Stock, Wires};
 use super::{Entered, Prepared, Refusal, handle};
 
-/// Input, output, error, and the way to the proxy.
-const MOST_FDS: usize = 4;
+/// Input, output, error, the way to the proxy, and to who hears of changes.
+const MOST_FDS: usize = 5;
 /// What a message may hold: the longest command line that Linux takes is 2 MiB, and a profile 512 places.
 const MOST_BYTES: u32 = 16 << 20;
 
@@ -65,9 +65,11 @@ struct Told {
     /// How many of the words are paths of the program, and how many its arguments; the rest is its environment.
     programs: usize,
     argv: usize,
-    /// Which of input, output and error come beside it, and whether the way to the proxy does.
+    /// Which of input, output and error come beside it, and whether the way to the proxy does, and to who hears of
+    /// changes.
     stdio: [bool; 3],
     listener: bool,
+    record: bool,
     terminal: bool,
     linger: bool,
 }
@@ -110,7 +112,8 @@ impl Ready {
         let Ready { mut init, pidfd, order, report, status, mounts: _ } = self;
         let plain = |error: io::Error| Refusal::of("descriptors for the launch", "socket", error);
         let (proxy, listener) = init::proxy(profile, Kind::Contained)?;
-        let fds: Vec<BorrowedFd<'_>> = target.stdio.iter().flatten().chain(listener.iter()).map(AsFd::as_fd).collect();
+        let fds = target.stdio.iter().flatten().chain(&listener).chain(&target.record);
+        let fds: Vec<BorrowedFd<'_>> = fds.map(AsFd::as_fd).collect();
         send(&order, profile, target, steps, listener.is_some(), &fds).map_err(plain)?;
         drop(listener);
         init::heard(report)?;
@@ -140,6 +143,7 @@ fn send(
         argv: target.argv.len(),
         stdio: [0, 1, 2].map(|at: usize| target.stdio[at].is_some()),
         listener,
+        record: target.record.is_some(),
         terminal: target.terminal,
         linger: target.linger,
     };
@@ -226,6 +230,7 @@ fn receive(link: &OwnedFd) -> io::Result<Option<Received>> {
     let mut fds = fds.into_iter();
     let stdio = told.stdio.map(|comes| if comes { fds.next() } else { None });
     let listener = if told.listener { fds.next() } else { None };
-    let target = Prepared { programs, argv, env, stdio, terminal: told.terminal, linger: told.linger };
+    let record = if told.record { fds.next() } else { None };
+    let target = Prepared { programs, argv, env, stdio, terminal: told.terminal, linger: told.linger, record };
     Ok(Some((told.profile, told.steps, target, listener)))
 }

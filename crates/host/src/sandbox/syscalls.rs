@@ -23,7 +23,7 @@ enum As {
 
 /// When a call is refused.
 #[derive(Debug, Clone, Copy)]
-enum When {
+pub(super) enum When {
     Always,
     /// Argument (by number) has any of these bits.
     Bits(u8, u64),
@@ -199,7 +199,7 @@ const LEFT: &[(libc::c_long, When)] = &[
 const EXECUTE: u64 = libc::PROT_EXEC as u64;
 
 /// What the filters are built for.
-const ARCH: Option<TargetArch> = if cfg!(target_arch = "x86_64") {
+pub(super) const ARCH: Option<TargetArch> = if cfg!(target_arch = "x86_64") {
     Some(TargetArch::x86_64)
 } else if cfg!(target_arch = "aarch64") {
     Some(TargetArch::aarch64)
@@ -299,7 +299,7 @@ fn program(how: As, tables: &[&[Row]]) -> Result<BpfProgram, String> {
 }
 
 /// Every way in which `when` can be met; the conditions of one way hold together.
-fn conditions(when: When) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+pub(super) fn conditions(when: When) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
     use SeccompCmpOp::{Eq, MaskedEq, Ne};
     // Modes, flags and families are 32-bit numbers: the kernel ignores the upper half, and so must the filter.
     let on = |argument, op, value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, op, value);

@@ -13,7 +13,7 @@ fn repls() -> Repls {
 
 fn within(repls: &Repls, language: Language, text: &str, timeout: Duration) -> Evaluated {
     let profile = profile("/tmp");
-    let code = Code { session: "s", language, text, profile: &profile, timeout, stopped: &|| false };
+    let code = Code { session: "s", language, text, profile: &profile, timeout, recorder: None, stopped: &|| false };
     repls.evaluate(&permit(), &code).expect("it is there")
 }
 
@@ -159,6 +159,7 @@ fn sessions_and_profiles_do_not_share() {
         text: "'x' in globals()",
         profile: &other.clone(),
         timeout: LONG,
+        recorder: None,
         stopped: &|| false,
     };
     let evaluated = repls.evaluate(&permit(), &code).expect("it is there");

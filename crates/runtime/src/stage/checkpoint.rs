@@ -4,13 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nika_contract::{AnyTool, Clock, Held, Preimage, Prepared, Replied, ToolError, Undo, event};
+use nika_contract::{AnyTool, Clock, Held, Known, Lasting, Preimage, Prepared, Replied, ToolError, Undo, event};
 use nika_guard::Permit;
-use nika_store::CheckpointMeta;
-use serde_json::json;
+use nika_store::{CheckpointMeta, Checkpoints};
+use serde_json::{Map, Value, json};
 
 use crate::dispatch::Runtime;
-use crate::session::Session;
+use crate::session::{Scribe, Session};
 use crate::stage::before::Wishes;
 use crate::stage::begin::Begun;
 use crate::stage::inquire::Informed;
@@ -76,16 +76,46 @@ impl Undo for CallUndo<'_> {
     fn keep(&self, preimage: &Preimage<'_>) -> Result<(), ToolError> {
         self.runtime.parts.checkpoints.record(&self.meta, preimage)?;
         self.kept.store(true, Ordering::Relaxed);
-        let hex =
-            |hash: Option<[u8; 32]>| hash.map(|hash| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
-        let line = json!({
-            "call": self.meta.call,
-            "path": preimage.path.to_string_lossy(),
-            "before": hex(preimage.hash),
-            "after": hex(preimage.after),
-            "mode": preimage.mode,
-        });
-        let logged = self.session.log(&self.runtime.log_to(), event::CHECKPOINT, &object(line));
+        let logged = self.session.log(&self.runtime.log_to(), event::CHECKPOINT, &line(&self.meta.call, preimage));
         logged.map_err(ToolError::from)
     }
+
+    fn lasting(&self) -> Result<Option<Lasting>, ToolError> {
+        let checkpoints = Arc::clone(&self.runtime.parts.checkpoints);
+        let call = self.meta.call.clone();
+        let hold = Box::new(checkpoints.hold(&call)?);
+        let undo = Arc::new(Late { checkpoints, meta: self.meta.clone(), scribe: self.session.scribe() });
+        Ok(Some(Lasting { call, undo, hold }))
+    }
+}
+
+/// The same, when the call has ended. A call that failed is not void for it: what goes on has changed what it changed.
+struct Late {
+    checkpoints: Arc<Checkpoints>,
+    meta: CheckpointMeta,
+    scribe: Scribe,
+}
+
+impl Undo for Late {
+    fn keep(&self, preimage: &Preimage<'_>) -> Result<(), ToolError> {
+        self.checkpoints.record(&self.meta, preimage)?;
+        // The journal has what came of it. Of what has begun only the undo store has to know.
+        if preimage.more.is_none_or(|more| matches!(more.known, Known::Whole | Known::Settled)) {
+            // It is kept, whatever becomes of the line; a journal that is lost is met by the session's next call.
+            let _ = self.scribe.log(event::CHECKPOINT, line(&self.meta.call, preimage));
+        }
+        Ok(())
+    }
+}
+
+fn line(call: &str, preimage: &Preimage<'_>) -> Map<String, Value> {
+    let hex =
+        |hash: Option<[u8; 32]>| hash.map(|hash| hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    object(json!({
+        "call": call,
+        "path": preimage.path.to_string_lossy(),
+        "before": hex(preimage.hash),
+        "after": hex(preimage.after),
+        "mode": preimage.mode,
+    }))
 }

@@ -1,12 +1,12 @@
 //! From lines to calls, read from the end of the log.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use nika_contract::{Kind, More};
+use nika_contract::{Kind, Known, More};
 
 use super::line::{self, Line, Record};
 use crate::hash::Hash;
@@ -75,7 +75,8 @@ pub(crate) fn newest(log: &File, wanted: Wanted<'_>) -> io::Result<Vec<CallChang
         let full = history.calls.len() >= wanted.limit;
         // Most lines of a long log are no business of this search: they are not parsed.
         if let Some((at, call, session)) = line::glance(&text) {
-            if full && history.earliest.is_none_or(|earliest| at.saturating_add(LONGEST_CALL_MS) < earliest) {
+            let before_all = |earliest: u64| at.saturating_add(LONGEST_CALL_MS) < earliest;
+            if full && history.earliest.is_none_or(before_all) && !is_recorded(&text) {
                 break;
             }
             if !wanted.takes(call, session) || full && history.place(call, session).is_none() {
@@ -91,6 +92,14 @@ pub(crate) fn newest(log: &File, wanted: Wanted<'_>) -> io::Result<Vec<CallChang
     Ok(history.calls.into_iter().map(Gathered::into_changes).collect())
 }
 
+/// Whether a line was written when its call may have ended long before: a job in the background has no longest time.
+fn is_recorded(text: &[u8]) -> bool {
+    match Line::decode(text) {
+        Some(Line::Change(record)) => record.left.is_some_and(|left| left.known != Known::Whole),
+        _ => false,
+    }
+}
+
 /// What is known so far, from the end.
 #[derive(Default)]
 struct History {
@@ -101,6 +110,8 @@ struct History {
     places: HashMap<String, HashMap<String, usize>>,
     /// Each call that is taken back, and by which.
     undone: HashMap<String, String>,
+    /// Calls and paths of which a later line says that nothing came of what had begun.
+    unchanged: HashSet<(String, PathBuf)>,
 }
 
 /// A call's changes from its last to its first.
@@ -123,6 +134,18 @@ impl History {
     }
 
     fn change(&mut self, record: Record<'_>, full: bool) {
+        let told = record.left.as_ref().map_or(Known::Whole, |left| left.known);
+        let known = self.place(&record.call, &record.session);
+        if told != Known::Whole && !known.is_some_and(|at| self.calls[at].paths.contains_key(&record.path)) {
+            let key = (record.call.clone().into_owned(), record.path.clone());
+            if told == Known::Unchanged {
+                self.unchanged.insert(key);
+                return;
+            }
+            if self.unchanged.contains(&key) {
+                return;
+            }
+        }
         let place = match self.place(&record.call, &record.session) {
             Some(place) => place,
             None if full => return,
@@ -155,6 +178,16 @@ impl Gathered {
         let Record { path, kind, mode, before, after, left, .. } = record;
         let mut more = left.map(|left| More::from(*left));
         let known = self.paths.get(&path).copied();
+        let told = more.map_or(Known::Whole, |more| more.known);
+        let later = known.and_then(|at| self.backwards[at].as_ref()?.more);
+        if told != Known::Whole && later.is_some_and(|later| later.known != Known::Whole) {
+            // The later line of what was recorded says all that the earlier ones do; that the path was touched comes
+            // first where it was touched first.
+            let change = known.and_then(|at| self.backwards[at].take());
+            self.paths.insert(path, self.backwards.len());
+            self.backwards.push(change);
+            return;
+        }
         let after = match known.and_then(|at| self.backwards[at].take()) {
             // A try that others got ahead of and that was begun again: what it meant to leave never stood
             // there, so what stood before it is not what the call changed.

@@ -6,8 +6,9 @@
 //! {"undone":"c1","by":"c2"}
 //! ```
 //!
-//! A change that a command made has `"left":{"kind":…,"stamp":[…],"was":[…],"before":"same"|"lost"}` besides, each part where
-//! it is needed.
+//! A change that a command made has `"left":{"kind":…,"stamp":[…],"was":[…],"before":"same"|"lost","known":…}` besides, each
+//! part where it is needed. What is recorded while it happens has two lines: `"known":"begun"` before the change, and
+//! `"settled"` or `"unchanged"` when it is known what came of it.
 //!
 //! Each is written with a newline before and behind it, so that a piece left by a kill or a full disk
 //! spoils no line but its own. Readers pass over empty lines and over what they cannot parse.
@@ -16,7 +17,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-use nika_contract::{Before, Kind, More, pathtext};
+use nika_contract::{Before, Kind, Known, More, pathtext};
 use serde::{Deserialize, Serialize};
 
 use crate::hash::Hash;
@@ -66,6 +67,22 @@ pub(crate) struct Left {
     /// What is kept of what stood there, when that is not its content.
     #[serde(with = "BeforeName", default = "kept", skip_serializing_if = "is_kept")]
     pub(crate) before: Before,
+    /// How much of it the line knows.
+    #[serde(with = "KnownName", default, skip_serializing_if = "is_whole")]
+    pub(crate) known: Known,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Known", rename_all = "snake_case")]
+enum KnownName {
+    Whole,
+    Begun,
+    Settled,
+    Unchanged,
+}
+
+fn is_whole(known: &Known) -> bool {
+    *known == Known::Whole
 }
 
 #[derive(Serialize, Deserialize)]
@@ -102,13 +119,13 @@ mod option_kind {
 
 impl From<More> for Left {
     fn from(more: More) -> Left {
-        Left { kind: more.left, stamp: more.left_as, was: more.was_as, before: more.before }
+        Left { kind: more.left, stamp: more.left_as, was: more.was_as, before: more.before, known: more.known }
     }
 }
 
 impl From<Left> for More {
     fn from(left: Left) -> More {
-        More { left: left.kind, left_as: left.stamp, was_as: left.was, before: left.before }
+        More { left: left.kind, left_as: left.stamp, was_as: left.was, before: left.before, known: left.known }
     }
 }
 

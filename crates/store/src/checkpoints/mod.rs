@@ -1,7 +1,8 @@
 //! Which call changed which path from what: enough to take any one call back.
 //!
 //! `checkpoints.log` holds one JSON line a changed path, and marks of what was taken back. `line`
-//! is its format, `history` makes calls of lines, `collect` keeps it bounded; this file writes.
+//! is its format, `history` makes calls of lines, `hold` says which calls go on, `collect` keeps it bounded; this file
+//! writes.
 //!
 //! Every writer holds the log's shared lock from before the pre-image is put until the line is
 //! written; [`Checkpoints::collect`] holds the exclusive one, so it never sees an object whose line
@@ -9,6 +10,7 @@
 
 mod collect;
 mod history;
+mod hold;
 mod line;
 
 use std::fmt;
@@ -24,6 +26,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 pub use collect::{Collected, Limits};
 pub use history::{CallChanges, Change};
+pub use hold::Hold;
 
 use crate::error::StoreError;
 use crate::hash::Hash;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 
-use nika_contract::Kind;
+use nika_contract::{Before, Kind, Known, More};
 
 use super::*;
 
@@ -202,4 +202,78 @@ fn half_a_call_is_not_kept() {
     let limits = Limits { max_bytes: 500, ..Limits::default() };
     let collected = checkpoints.collect(&limits, &HashSet::new(), NOW).unwrap();
     assert_eq!((collected.calls_dropped, collected.calls_kept, collected.objects.kept), (1, 0, 0));
+}
+
+/// A line of something that is recorded while it happens.
+fn recorded(checkpoints: &Checkpoints, call: &CheckpointMeta, path: &str, known: Known, after: Option<&str>) {
+    let more = More { left: after.map(|_| Kind::File), left_as: None, was_as: None, before: Before::Kept, known };
+    let preimage = Preimage {
+        path: Path::new(path),
+        kind: Kind::File,
+        bytes: Some(b"one".as_slice()).filter(|_| known == Known::Begun),
+        hash: Some(Hash::of(b"one").0),
+        mode: Some(0o644),
+        after: after.map(|text| Hash::of(text.as_bytes()).0),
+        more: Some(more),
+    };
+    checkpoints.record(call, &preimage).unwrap();
+}
+
+#[test]
+fn what_is_recorded_is_known_by_its_last_line() {
+    let (_dir, checkpoints) = world();
+    let call = meta("c1", "s", NOW);
+    for path in ["/w/a", "/w/b", "/w/c", "/w/d"] {
+        recorded(&checkpoints, &call, path, Known::Begun, None);
+    }
+    recorded(&checkpoints, &call, "/w/b", Known::Settled, Some("two"));
+    recorded(&checkpoints, &call, "/w/b", Known::Settled, Some("three"));
+    recorded(&checkpoints, &call, "/w/c", Known::Unchanged, None);
+    recorded(&checkpoints, &call, "/w/d", Known::Unchanged, None);
+    recorded(&checkpoints, &call, "/w/d", Known::Begun, None);
+    let found = checkpoints.find("c1").unwrap();
+    let seen: Vec<_> = found.changes.iter().map(|change| (change.path.to_str().unwrap(), change.after)).collect();
+    assert_eq!(seen, [("/w/a", None), ("/w/b", Some(Hash::of(b"three"))), ("/w/d", None)]);
+    assert!(found.changes.iter().all(|change| change.before == Some(Hash::of(b"one"))), "{found:?}");
+    let told: Vec<_> = found.changes.iter().map(|change| change.more.unwrap().known).collect();
+    assert_eq!(told, [Known::Begun, Known::Settled, Known::Begun]);
+}
+
+#[test]
+fn a_call_that_only_touched_stands_in_no_list() {
+    let (_dir, checkpoints) = world();
+    change(&checkpoints, &meta("c1", "s", NOW), "/w/a", None, Some("a"));
+    let call = meta("c2", "s", NOW + 1);
+    recorded(&checkpoints, &call, "/w/a", Known::Begun, None);
+    recorded(&checkpoints, &call, "/w/a", Known::Unchanged, None);
+    assert_eq!(names(&checkpoints.list(1, None).unwrap()), ["c1"]);
+}
+
+#[test]
+fn a_job_that_began_days_ago_hides_nothing_of_what_came_before_its_last_line() {
+    let (_dir, checkpoints) = world();
+    let job = meta("job", "s", NOW - 3 * DAY);
+    recorded(&checkpoints, &job, "/w/log", Known::Begun, None);
+    let call = meta("c1", "s", NOW);
+    change(&checkpoints, &call, "/w/a", Some("one"), Some("two"));
+    recorded(&checkpoints, &job, "/w/other", Known::Begun, None);
+    change(&checkpoints, &call, "/w/b", Some("one"), Some("two"));
+    let found = checkpoints.list(1, None).unwrap();
+    assert_eq!((names(&found), found[0].changes.len()), (vec!["c1"], 2));
+    assert_eq!(checkpoints.find("job").unwrap().changes.len(), 2);
+}
+
+#[test]
+fn a_call_goes_on_while_it_is_held() {
+    let (dir, checkpoints) = world();
+    assert!(!checkpoints.is_held("c1"));
+    let hold = checkpoints.hold("c1").unwrap();
+    assert!(checkpoints.is_held("c1") && !checkpoints.is_held("c2"));
+    drop(hold);
+    assert!(!checkpoints.is_held("c1"));
+    // What a dead process left holds nothing, and goes.
+    let left = dir.path().join("recording/c3");
+    fs::write(&left, "").unwrap();
+    assert!(!checkpoints.is_held("c3") && !left.exists());
+    assert!(checkpoints.hold("../c4").is_err() && !checkpoints.is_held("../c4"));
 }

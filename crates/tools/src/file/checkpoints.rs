@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nika_contract::{Before, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
+use nika_contract::{Before, Cx, Example, Group, Known, Output, Scene, Spec, Tool, ToolError};
 use nika_guard::Effects;
 use nika_host::fs::Workspace;
 use nika_store::Checkpoints;
@@ -51,6 +51,9 @@ pub struct Checkpoint {
     /// The call that took it back, when one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undone_by: Option<String>,
+    /// Whether what it started still runs: it is taken back when that has ended.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on: bool,
     /// What it changed.
     pub paths: Vec<Path>,
 }
@@ -93,6 +96,7 @@ impl Tool for ListCheckpoints {
             .into_iter()
             .map(|call| Checkpoint {
                 paths: call.changes.iter().map(|change| self.path(change)).collect(),
+                goes_on: self.checkpoints.is_held(&call.call),
                 call_id: call.call,
                 tool: call.tool,
                 session: call.session,
@@ -114,7 +118,9 @@ impl Tool for ListCheckpoints {
 impl ListCheckpoints {
     fn path(&self, change: &nika_store::Change) -> Path {
         let stood = change.before.is_some() || change.more.is_some_and(|more| more.before != Before::Kept);
-        let stands = change.after.is_some() || change.more.is_some_and(|more| more.left.is_some());
+        // What came of a change that has only begun is not known: where something stood, it is no less.
+        let stands =
+            change.after.is_some() || change.more.is_some_and(|more| more.left.is_some() || more.known == Known::Begun);
         let what = match (stood, stands) {
             (false, _) => "created",
             (true, false) => "deleted",
@@ -142,7 +148,8 @@ fn line(checkpoint: &Checkpoint) -> String {
         paths.push(format!("and {} more", checkpoint.paths.len() - NAMED));
     }
     let undone = checkpoint.undone_by.as_ref().map(|by| format!(" [taken back by {by}]")).unwrap_or_default();
-    format!("{} {}{undone}: {}", checkpoint.call_id, checkpoint.tool, paths.join(", "))
+    let goes_on = if checkpoint.goes_on { " [goes on]" } else { "" };
+    format!("{} {}{undone}{goes_on}: {}", checkpoint.call_id, checkpoint.tool, paths.join(", "))
 }
 
 const EXAMPLES: &[Example] = &[Example {
@@ -166,6 +173,7 @@ mod tests {
             session: "s".into(),
             at_unix_ms: 0,
             undone_by: None,
+            goes_on: false,
             paths: (0..20).map(path).collect(),
         };
         let said = line(&checkpoint);

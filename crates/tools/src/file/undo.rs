@@ -142,8 +142,21 @@ impl Tool for Undo {
 }
 
 impl Undo {
-    /// The calls to take back, the newest first.
+    /// The calls to take back, the newest first. One that goes on changes more meanwhile: it has to end first.
     fn calls(&self, params: &Params, session: Option<&str>) -> Result<Vec<CallChanges>, ToolError> {
+        let calls = self.wanted(params, session)?;
+        match calls.iter().find(|call| self.checkpoints.is_held(&call.call)) {
+            None => Ok(calls),
+            Some(call) => {
+                let message = format!("call {} ({}) goes on: what it started still runs", call.call, call.tool);
+                Err(ToolError::new(code::UNDO_CONFLICT, message).hint(
+                    "end it with `job_stop`, or wait for its end; `checkpoints` lists what else can be taken back",
+                ))
+            }
+        }
+    }
+
+    fn wanted(&self, params: &Params, session: Option<&str>) -> Result<Vec<CallChanges>, ToolError> {
         if let Some(id) = &params.call_id {
             if params.steps.is_some() {
                 return Err(ToolError::argument("steps", "give `call_id` or `steps`, not both"));

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Before, Cx, Kind, ToolError, code};
+use nika_contract::{Before, Cx, Kind, Known, ToolError, code};
 use nika_edit::{Limits, merge3, unified};
 use nika_guard::Place;
 use nika_host::fs::{Glance, Ledger, Locked, NotMade, Workspace};
@@ -132,7 +132,19 @@ impl Unmaker<'_> {
     /// A path without what a call did to it.
     fn back(&self, call: &CallChanges, change: &Change, place: &Place, now: State) -> Result<State, ToolError> {
         let kept = change.more.map_or(Before::Kept, |more| more.before);
-        if self.is_left(change, place, &now)? {
+        let cut_off = change.more.is_some_and(|more| more.known == Known::Begun);
+        if cut_off && self.is_as_before(change, place, &now)? {
+            return Ok(match now {
+                State::Disk { kind, mode } => State::Disk { kind, mode: change.mode.unwrap_or(mode) },
+                now => now,
+            });
+        }
+        let left = if cut_off {
+            self.is_left_for_later(call, change, place, &now)?
+        } else {
+            self.is_left(change, place, &now)?
+        };
+        if left {
             return match (kept, change.before, now) {
                 (Before::Lost, ..) => Err(ToolError::new(
                     code::NOTHING_TO_UNDO,
@@ -169,6 +181,43 @@ impl Unmaker<'_> {
             return Ok(now);
         }
         self.merged(call, change, place, &now)
+    }
+
+    /// Whether a path stands as it did before the call.
+    fn is_as_before(&self, change: &Change, place: &Place, now: &State) -> Result<bool, ToolError> {
+        match (change.before, change.more.and_then(|more| more.was_as)) {
+            (Some(hash), _) => self.has(place, now, change.kind, hash),
+            (None, Some(stamp)) => {
+                Ok(self.files.glance(self.cx.permit, place)?.is_some_and(|glance| glance.numbers == stamp))
+            }
+            (None, None) => Ok(false),
+        }
+    }
+
+    /// The same as [`Self::is_left`], of a call that was killed before it was known what it left: that is what the next
+    /// call found there, or what stands there.
+    fn is_left_for_later(
+        &self,
+        call: &CallChanges,
+        change: &Change,
+        place: &Place,
+        now: &State,
+    ) -> Result<bool, ToolError> {
+        let recent = self.checkpoints.list(RECENT_CALLS, None)?;
+        // What was taken back since, or is being taken back right now, counts as never made.
+        let counts = |later: &&CallChanges| {
+            let taken_back = self.calls.iter().any(|own| own.call == later.call);
+            later.undone_by.is_none() && later.tool != "undo" && !taken_back
+        };
+        let later = recent.iter().take_while(|later| later.call != call.call).filter(counts);
+        let found = later.flat_map(|later| &later.changes).filter(|other| other.path == change.path).last();
+        match found {
+            None => Ok(true),
+            Some(Change { before: Some(hash), kind, .. }) => self.has(place, now, *kind, *hash),
+            Some(Change { before: None, more, .. }) => {
+                Ok(*now == State::Nothing && more.is_none_or(|more| more.before == Before::Kept))
+            }
+        }
     }
 
     /// Whether a path stands as the call left it.

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::command::{self, Command};
 use super::ground::{Cwd, Ground};
 use super::layered::{self, Settled};
-use super::over::Over;
+use super::over::{Over, Wanted};
 use super::rehearsed::{self, Accepted, Tried};
 use super::report;
 use crate::lenient;
@@ -175,20 +175,21 @@ impl Tool for Bash {
         let job =
             if params.is_preview() { self.ground.start(cx, order)? } else { over.start(&self.ground, cx, order)? };
         if params.in_background() {
-            return Ok(in_background(&job));
+            return Ok(over.goes_on(in_background(&job), cx));
         }
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
         if params.is_preview() {
             return Ok(foretold(&job, &exited, &command, layered::look(&self.ground, cx, &over.layers)));
         }
-        let bare = over.bare.take();
-        let settled = over.settle(&self.ground, cx, &exited).await?;
+        let (bare, layered) = (over.irrevocable(), !over.layers.is_empty());
+        let settled = over.settle(&self.ground, cx, &job, &exited).await?;
         if writes {
             self.ground.look_again();
         }
         let answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
         Ok(match settled {
-            Some(settled) => with_layers(answer, settled),
+            Some(settled) if layered => with_layers(answer, settled),
+            Some(settled) => with_changes(answer, settled, None),
             None => with_changes(answer, Settled::default(), bare),
         })
     }
@@ -247,10 +248,12 @@ impl Bash {
 
     /// Layers for what is to be taken back or only to be looked at.
     fn lay(&self, params: &Params, cx: &Cx<'_>, profile: &mut Profile) -> Result<Over, ToolError> {
-        let kept = params.is_preview() || self.ground.undo || self.ground.is_bounded(cx.permit);
-        let wanted = profile.access == Access::Workspace && !params.in_background() && kept;
+        let wanted = match (params.is_preview(), params.in_background()) {
+            (true, _) => Wanted::Layers,
+            (_, background) => self.ground.wanted(cx.permit, background),
+        };
         let over = Over::lay(&self.ground, cx, profile, wanted);
-        match over.bare {
+        match over.no_layer {
             Some(why) if params.is_preview() => {
                 Err(ToolError::new(code::NOT_CONFINED, format!("there is no preview: {why}")))
             }

@@ -22,7 +22,7 @@ use super::bash::wait;
 use super::command::{self, Command};
 use super::ground::Ground;
 use super::layered::Settled;
-use super::over::Over;
+use super::over::{Over, Wanted};
 use super::rehearsed::{self, Accepted, Tried};
 use super::report;
 
@@ -114,13 +114,13 @@ impl Tool for ExecTool {
         }
         let (command, mut profile) = self.judged(&params, cx)?;
         let writes = profile.access != Access::ReadOnly;
-        let layered = writes && (self.ground.undo || self.ground.is_bounded(cx.permit));
+        let wanted = if writes { self.ground.wanted(cx.permit, false) } else { Wanted::Nothing };
         // Without layers it runs on the bare roots only where all of them may be changed: `start` looks.
-        let mut over = Over::lay(&self.ground, cx, &mut profile, layered);
+        let mut over = Over::lay(&self.ground, cx, &mut profile, wanted);
         let job = over.start(&self.ground, cx, order(&params, cx, &command, profile))?;
         feed(&job, params.stdin);
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
-        let settled = over.settle(&self.ground, cx, &exited).await?.unwrap_or_default();
+        let settled = over.settle(&self.ground, cx, &job, &exited).await?.unwrap_or_default();
         if writes {
             self.ground.look_again();
         }

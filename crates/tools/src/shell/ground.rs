@@ -13,7 +13,8 @@ use nika_host::git::Finder;
 use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
 use nika_host::sandbox::{Known, Linked, MAX_WITHHELD, scan, scan_with, secrets_at_home};
 
-use super::report;
+use super::over::Wanted;
+use super::{recorded, report};
 
 /// See the module's page.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub struct Ground {
     pub rehearses: bool,
     /// Why no layer can be had on this system, once that is known.
     pub(super) no_layers: OnceLock<String>,
+    /// Why nothing can be recorded on this system, once that is known.
+    pub(super) no_record: OnceLock<String>,
     known: Mutex<Option<Looked>>,
 }
 
@@ -107,8 +110,8 @@ impl Ground {
         landlock_only: bool,
         undo: bool,
     ) -> Ground {
-        let (no_layers, known) = (OnceLock::new(), Mutex::default());
-        Ground { files, jobs, env, spill, landlock_only, undo, rehearses: true, no_layers, known }
+        let (no_layers, no_record, known) = (OnceLock::new(), OnceLock::new(), Mutex::default());
+        Ground { files, jobs, env, spill, landlock_only, undo, rehearses: true, no_layers, no_record, known }
     }
 
     /// The same, where commands are tried before a question about them, or are not.
@@ -290,6 +293,16 @@ impl Ground {
         tokio::task::spawn_blocking(move || drop(ground.known()));
     }
 
+    /// What makes the changes of a command to be taken back.
+    pub(super) fn wanted(&self, permit: &Permit, background: bool) -> Wanted {
+        match (self.undo, background) {
+            (true, true) => Wanted::Record,
+            (true, false) => Wanted::Undo,
+            (false, false) if self.is_bounded(permit) => Wanted::Layers,
+            (false, _) => Wanted::Nothing,
+        }
+    }
+
     /// Whether rules leave a command only some of what it could change in the roots: then it runs over layers, which
     /// show what it changed before that counts.
     pub fn is_bounded(&self, permit: &Permit) -> bool {
@@ -414,5 +427,7 @@ impl News for EndedJobs {
 /// That a background job ended, in one line.
 pub fn told(notice: &Notice) -> String {
     let command = report::in_one_line(&notice.command, 80);
-    format!("{} ended: {} · {command}", notice.job, report::ending(&notice.exited, None))
+    let changed =
+        notice.recorded.as_ref().and_then(recorded::told).map(|told| format!(" · {told}")).unwrap_or_default();
+    format!("{} ended: {} · {command}{changed}", notice.job, report::ending(&notice.exited, None))
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::ground::Ground;
-use super::report;
+use super::{recorded, report};
 
 /// Ends a background command and every process that it started: asks first, kills after two seconds.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -51,10 +51,13 @@ impl Tool for JobStop {
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let job = self.ground.job(cx, &params.job_id)?;
-        let stopped = tokio::task::spawn_blocking(move || job.stop()).await;
+        let stopping = Arc::clone(&job);
+        let stopped = tokio::task::spawn_blocking(move || stopping.stop()).await;
         let exited = stopped.map_err(|error| ToolError::new(code::BUG, format!("stopping failed: {error}")))?;
         let how = exited.map_or_else(|| "it had ended already".to_owned(), |exited| report::ending(&exited, None));
-        Ok(Output::text(format!("{}: {how}.", params.job_id)).with_fact("job", params.job_id))
+        let changed = job.recorded().and_then(|recorded| recorded::told(&recorded));
+        let changed = changed.map(|told| format!(" {told}.")).unwrap_or_default();
+        Ok(Output::text(format!("{}: {how}.{changed}", params.job_id)).with_fact("job", params.job_id))
     }
 }
 

@@ -10,7 +10,7 @@
 //! | the same, of what a person was shown and said yes to | nothing; all of it is kept beside |
 //! | nobody wants the call any more | nothing |
 //!
-//! Where no layer can be had, the command runs on the bare roots, and its result says why it cannot be taken back.
+//! Where no layer can be had, the command runs on the bare roots and is recorded (`recorded`).
 
 use std::path::{Path, PathBuf};
 

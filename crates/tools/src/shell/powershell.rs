@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::bash::{in_background, wait, with_changes};
 use super::ground::Ground;
-use super::over::Over;
+use super::over::{Over, Wanted};
 use super::report;
 use crate::lenient;
 
@@ -108,8 +108,8 @@ impl Tool for Powershell {
             profile.env.push(((*name).to_owned(), (*value).to_owned()));
         }
         let writes = profile.access != Access::ReadOnly;
-        let wants_layers = writes && !background && (self.ground.undo || self.ground.is_bounded(cx.permit));
-        let mut over = Over::lay(&self.ground, cx, &mut profile, wants_layers);
+        let wanted = if writes { self.ground.wanted(cx.permit, background) } else { Wanted::Nothing };
+        let mut over = Over::lay(&self.ground, cx, &mut profile, wanted);
         let words = WORDS.iter().copied().chain([params.command.as_str()]).map(str::to_owned);
         let argv = std::iter::once(pwsh.display().to_string()).chain(words).collect();
         let mut order = Order::new(Program::Argv(argv), profile, cx.session.id());
@@ -118,11 +118,11 @@ impl Tool for Powershell {
         order.stdin = if background { Stdin::Pipe } else { Stdin::Closed };
         let job = over.start(&self.ground, cx, order)?;
         if background {
-            return Ok(in_background(&job));
+            return Ok(over.goes_on(in_background(&job), cx));
         }
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
-        let bare = over.bare.take();
-        let settled = over.settle(&self.ground, cx, &exited).await?.unwrap_or_default();
+        let bare = over.irrevocable();
+        let settled = over.settle(&self.ground, cx, &job, &exited).await?.unwrap_or_default();
         if writes {
             self.ground.look_again();
         }

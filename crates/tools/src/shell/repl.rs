@@ -6,12 +6,13 @@ use std::time::Duration;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_guard::profile::Access;
 use nika_guard::{Effect, Effects, Exec, ExecKind};
-use nika_host::proc::{Code, Evaluated, Held, Language, Outcome as ReplOutcome, Repls};
+use nika_host::proc::{Code, Evaluated, Held, Language, Outcome as ReplOutcome, Repls, StartError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::bash::with_changes;
 use super::ground::{Ground, start_error};
-use super::report;
+use super::{recorded, report};
 use crate::lenient;
 
 /// Runs code in an interpreter that keeps its state between calls of a session, and returns what it printed
@@ -78,31 +79,48 @@ impl Tool for Repl {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        // It lives from call to call, so no layer can show what one call changed.
+        // It lives from call to call, so no layer can show what one call changed: a recorder does.
         let bounded = self.ground.is_bounded(cx.permit);
         let most = if bounded { Access::ReadOnly } else { Access::Workspace };
         let profile = self.ground.profile(cx.permit, cx.session, most)?;
+        let kept = self.ground.undo && profile.access == Access::Workspace;
+        let (recorder, bare) = match kept.then(|| recorded::recorder(&self.ground, cx)) {
+            None => (None, None),
+            Some(Ok(recorder)) => (Some(recorder), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
         let jobs = Arc::clone(&self.ground.jobs);
+        let ground = Arc::clone(&self.ground);
         let (repls, permit, cancel) = (Arc::clone(&self.repls), Arc::clone(cx.permit), cx.cancel.clone());
         let (session, timeout) = (cx.session.id().to_owned(), params.timeout_ms.unwrap_or(DEFAULT_MS));
         let language = params.language.language();
         let evaluating = tokio::task::spawn_blocking(move || {
-            let code = Code {
+            let mut code = Code {
                 session: &session,
                 language,
                 text: &params.code,
                 profile: &profile,
                 timeout: Duration::from_millis(timeout.into()),
+                recorder,
                 stopped: &|| cancel.is_cancelled(),
             };
-            repls.evaluate(&permit, &code)
+            match repls.evaluate(&permit, &code) {
+                // Perhaps it was the recorder that the system does not grant.
+                Err(StartError::Refused { why, .. }) if code.recorder.take().is_some() => {
+                    let evaluated = repls.evaluate(&permit, &code)?;
+                    Ok((evaluated, Some(ground.no_record.get_or_init(|| why).clone())))
+                }
+                evaluated => evaluated.map(|evaluated| (evaluated, bare)),
+            }
         });
         let evaluated = evaluating.await.map_err(|error| ToolError::new(code::BUG, format!("it failed: {error}")))?;
         self.ground.look_again();
         let held = |id: &str| jobs.job(cx.permit, cx.session.id(), id).map(|job| job.held().clone());
-        let answered = |evaluated: Evaluated| {
+        let answered = |(evaluated, bare): (Evaluated, Option<String>)| {
             let held = held(&evaluated.job);
-            answer(&evaluated, language, held.as_ref(), most, bounded)
+            let settled = evaluated.recorded.as_ref().map(|recorded| recorded::settled(&self.ground, recorded));
+            let answer = answer(&evaluated, language, held.as_ref(), most, bounded);
+            with_changes(answer, settled.unwrap_or_default(), bare)
         };
         evaluated.map(answered).map_err(|error| {
             start_error(&error).hint(format!("the interpreter is `{}`; it must be installed", language.program()))

@@ -20,6 +20,7 @@ use super::screen::{self, Picture, Screen};
 use super::{END_WITHIN, GRACE, lock, terminal};
 use crate::proc::tree::{self, Input, Process};
 use crate::proc::wire::{self, Exited, Held, KilledBy, Reached, Request};
+use crate::record::{Recorded, Recorder};
 
 /// How often a wait looks at whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
@@ -209,6 +210,8 @@ pub(super) struct Inside {
     pub(super) stirred: Instant,
     pub(super) exited: Option<Exited>,
     reached: Vec<Reached>,
+    /// What it changed, once it has ended.
+    pub(super) recorded: Option<Recorded>,
     /// Nothing of it is left.
     pub(super) gone: bool,
 }
@@ -258,6 +261,7 @@ impl Job {
                 stirred: now,
                 exited: None,
                 reached: Vec::new(),
+                recorded: None,
                 gone: false,
             }),
             changed: Condvar::new(),
@@ -305,6 +309,11 @@ impl Job {
         &self.held
     }
 
+    /// What it changed, where that was recorded and it has ended.
+    pub fn recorded(&self) -> Option<Recorded> {
+        lock(&self.inside).recorded.clone()
+    }
+
     /// Whether nobody waits for it.
     pub fn is_background(&self) -> bool {
         self.order.background
@@ -329,11 +338,16 @@ impl Job {
         &self.order
     }
 
+    /// Who keeps what it changes.
+    pub(in crate::proc) fn recorded_by(&self) -> Option<&Recorder> {
+        self.order.recorded_by()
+    }
+
     pub(super) fn link(&self) -> &OwnedFd {
         &self.link
     }
 
-    pub(super) fn supervisor(&self) -> Option<Pid> {
+    pub(in crate::proc) fn supervisor(&self) -> Option<Pid> {
         self.supervisor
     }
 

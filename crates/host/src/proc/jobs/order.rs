@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use nika_guard::profile::{Access, Profile};
 use rustix::fs::{Mode, OFlags};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::output::Bounds;
 use super::{GRACE, terminal};
 use crate::proc::tree::Input;
 use crate::proc::wire;
+use crate::record::Recorder;
+use crate::sandbox::take_beside;
 
 /// How long a command may take when nobody says.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
@@ -74,6 +77,8 @@ pub struct Order {
     pub output: Bounds,
     /// Whether its standard error is kept apart, for [`super::Job::errors`]; as a rule both are one stream.
     pub apart: bool,
+    /// Who keeps what it changes, where it runs over no layer. Only for what a sandbox holds.
+    pub recorder: Option<Recorder>,
 }
 
 impl Order {
@@ -95,7 +100,14 @@ impl Order {
             session: session.into(),
             output: Bounds::default(),
             apart: false,
+            recorder: None,
         }
+    }
+
+    /// Who keeps what it changes.
+    pub(crate) fn recorded_by(&self) -> Option<&Recorder> {
+        // Who outlives this program would have nobody to ask.
+        self.recorder.as_ref().filter(|_| self.profile.access != Access::Unconfined && !self.keep)
     }
 
     /// What it is, in one line's worth of words.
@@ -135,6 +147,7 @@ impl Order {
             linger: self.linger,
             keep: self.keep,
             watch_cwd: is_shell,
+            record: self.recorded_by().is_some(),
             profile,
         }
     }
@@ -224,4 +237,15 @@ pub(super) fn ends(stdin: &Stdin, apart: bool) -> io::Result<Ends> {
         rustix::io::ioctl_fionbio(stdin.as_fd(), true)?;
     }
     Ok(ends)
+}
+
+/// A way on which the kernel's end of a recorder comes: ours and the command's.
+pub(super) fn hearing() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
+}
+
+/// What came on it. A command that runs has sent it before.
+pub(super) fn heard(ours: &OwnedFd) -> io::Result<OwnedFd> {
+    let came = take_beside(ours, &mut [0; 1])?;
+    came.and_then(|(_, mut fds)| fds.pop()).ok_or_else(|| io::Error::other("its changes cannot be heard of"))
 }

@@ -14,6 +14,7 @@ use super::output::Spill;
 use super::{END_WITHIN, Notice, Shared, lock};
 use crate::proc::tree;
 use crate::proc::wire::{Exited, How, KilledBy, Lines, Report};
+use crate::record::Recorder;
 
 /// A pipe's usual size.
 const PIECE_BYTES: usize = 64 << 10;
@@ -95,7 +96,12 @@ impl Pump {
         }
         let _ = self.supervisor.wait();
         self.job.forget_input();
-        lock(&self.job.inside).gone = true;
+        // Of what lingered it is known only now.
+        let recorded = self.job.recorded_by().and_then(Recorder::finish);
+        let mut inside = lock(&self.job.inside);
+        inside.recorded = inside.recorded.take().or(recorded);
+        inside.gone = true;
+        drop(inside);
         self.job.changed.notify_all();
         self.prepare_next();
     }
@@ -213,9 +219,12 @@ impl Pump {
     }
 
     fn exited(&mut self, exited: Exited, gone: bool) {
+        let recorder = self.job.order().recorded_by().filter(|_| gone);
+        let recorded = recorder.and_then(Recorder::finish);
         let mut inside = lock(&self.job.inside);
         inside.waiting = false;
         inside.exited = Some(exited.clone());
+        inside.recorded.clone_from(&recorded);
         drop(inside);
         if gone {
             self.job.forget_input();
@@ -228,6 +237,7 @@ impl Pump {
                 session: self.job.session().to_owned(),
                 command: self.job.command(),
                 exited,
+                recorded,
             });
         }
         self.job.changed.notify_all();

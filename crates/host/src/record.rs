@@ -1,0 +1,28 @@
+//! What a command over the bare roots changes, kept as it was before: for what lives longer than a call, and wherever
+//! no layer can be had.
+//!
+//! The kernel stops a process of the command before a call that changes files by name, and tells us
+//! ([`Listener`]). We look where the name leads, keep what stands there, and let the call through; when the command has
+//! ended, what stands there then is noted beside it. So the cost follows what is touched, and nothing is covered.
+//!
+//! ```text
+//! openat(…, O_WRONLY) ─▶ stopped ─▶ where does it lead? ─▶ first touch: the pre-image, then its line ─▶ goes on
+//!                                                        └▶ touched before, outside, only read: goes on
+//! ```
+//!
+//! It holds nobody to anything: the sandbox does. Between our look and the kernel's the process may make a name lead
+//! elsewhere; what it changes so is inside the roots all the same, but may not be kept. It only ever reads, beneath the
+//! handles of the roots, what the command itself reaches there and could write.
+
+mod before;
+mod calls;
+mod held_open;
+mod listener;
+mod recorder;
+mod sight;
+mod turn;
+#[cfg(test)]
+mod turn_tests;
+
+pub(crate) use calls::{CALLS, When};
+pub use recorder::{Recorded, Recorder};

@@ -1,0 +1,102 @@
+//! What stands at a place: looked at, kept, and told from what stood there before.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nika_contract::Kind;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+
+use crate::fs::{Stamp, sha256};
+
+/// Hashed at once.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// What stands, or stood, at a place. Its content is not here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// `None` for a device, a FIFO or a socket.
+    pub(super) kind: Option<Kind>,
+    pub(super) mode: u32,
+    pub(super) bytes: u64,
+    pub(super) stamp: Stamp,
+    /// Names that the file has.
+    pub(super) links: u64,
+}
+
+impl From<&Stat> for Entry {
+    fn from(stat: &Stat) -> Entry {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Some(Kind::File),
+            FileType::Symlink => Some(Kind::Link),
+            FileType::Directory => Some(Kind::Directory),
+            _ => None,
+        };
+        Entry {
+            kind,
+            mode: stat.st_mode & 0o7777,
+            bytes: if kind == Some(Kind::Directory) { 0 } else { stat.st_size.unsigned_abs() },
+            stamp: Stamp::from(stat),
+            links: u64::from(stat.st_nlink as u32),
+        }
+    }
+}
+
+/// What stands under a name; a link is not followed.
+pub(super) fn look(dir: &OwnedFd, name: &OsStr) -> Result<Option<Entry>, Errno> {
+    match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(Entry::from(&stat))),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The content of what stands there: of a link, where it points; of a directory, nothing. `None` where it has more than
+/// `most` bytes or is another thing by now.
+pub(super) fn content(dir: &OwnedFd, name: &OsStr, kind: Kind, most: u64) -> Option<Vec<u8>> {
+    match kind {
+        Kind::Directory => Some(Vec::new()),
+        Kind::Link => readlinkat(dir, name, Vec::new()).ok().map(std::ffi::CString::into_bytes),
+        Kind::File => {
+            let mut file = opened(dir, name)?;
+            let size = file.metadata().ok()?.len();
+            if size > most {
+                return None;
+            }
+            let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+            (&mut file).take(most + 1).read_to_end(&mut bytes).ok()?;
+            Some(bytes).filter(|bytes| bytes.len() as u64 <= most)
+        }
+    }
+}
+
+/// sha256 of a content, read in pieces.
+pub(super) fn hash(dir: &OwnedFd, name: &OsStr, kind: Kind) -> Option<[u8; 32]> {
+    if kind != Kind::File {
+        return content(dir, name, kind, u64::MAX).map(|bytes| sha256(&bytes));
+    }
+    let mut file = opened(dir, name)?;
+    let mut hasher = Sha256::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match file.read(&mut chunk).ok()? {
+            0 => return Some(hasher.finalize().into()),
+            read => hasher.update(&chunk[..read]),
+        }
+    }
+}
+
+/// A regular file, open for reading. Looked at before it is opened: a FIFO would keep us waiting, a device might act.
+fn opened(dir: &OwnedFd, name: &OsStr) -> Option<File> {
+    let handle = openat(dir, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let stat = fstat(&handle).ok()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let by_handle = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    openat(CWD, by_handle, flags, Mode::empty()).ok().map(File::from)
+}

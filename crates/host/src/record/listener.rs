@@ -1,0 +1,83 @@
+//! The kernel's end of it: which process was stopped at which call, and that it may go on.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+/// `SECCOMP_IOCTL_NOTIF_RECV` and its neighbours, as `_IOWR` and `_IOW` make them of `!`.
+const RECEIVE: libc::c_ulong = request(3, 0, size_of::<libc::seccomp_notif>());
+const SEND: libc::c_ulong = request(3, 1, size_of::<libc::seccomp_notif_resp>());
+const IS_VALID: libc::c_ulong = request(1, 2, size_of::<u64>());
+const SET_FLAGS: libc::c_ulong = request(1, 4, size_of::<u64>());
+/// Both sides run on one processor then, one after the other. Since Linux 6.6.
+const WAKE_SIDE_BY_SIDE: libc::c_ulong = 1;
+
+const fn request(direction: libc::c_ulong, number: libc::c_ulong, bytes: usize) -> libc::c_ulong {
+    direction << 30 | (bytes as libc::c_ulong) << 16 | (b'!' as libc::c_ulong) << 8 | number
+}
+
+/// Told of every call that a filter stops.
+#[derive(Debug)]
+pub(super) struct Listener(OwnedFd);
+
+/// A stopped call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stopped {
+    id: u64,
+    /// The thread, as this process numbers it.
+    pub(super) thread: u32,
+    pub(super) number: i64,
+    pub(super) arguments: [u64; 6],
+}
+
+impl Listener {
+    pub(super) fn new(fd: OwnedFd) -> Listener {
+        // SAFETY: the argument is a number. A kernel that does not know the request refuses it, and all is as before.
+        unsafe { libc::ioctl(fd.as_raw_fd(), SET_FLAGS as _, WAKE_SIDE_BY_SIDE) };
+        Listener(fd)
+    }
+
+    /// The next stopped call; waits for it. `None` when nobody is left who could make one.
+    pub(super) fn next(&self) -> io::Result<Option<Stopped>> {
+        loop {
+            let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
+            match poll(&mut fds, None) {
+                Err(rustix::io::Errno::INTR) => continue,
+                other => other?,
+            };
+            let happened = fds[0].revents();
+            if !happened.contains(PollFlags::IN) {
+                return Ok(None);
+            }
+            // SAFETY: plain data, for which zeroes are valid, and what the kernel wants to find there.
+            let mut stopped: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+            // SAFETY: the structure is the one whose size the request names, and lives across the call.
+            if unsafe { libc::ioctl(self.0.as_raw_fd(), RECEIVE as _, &raw mut stopped) } == 0 {
+                let (thread, number) = (stopped.pid, i64::from(stopped.data.nr));
+                return Ok(Some(Stopped { id: stopped.id, thread, number, arguments: stopped.data.args }));
+            }
+            match io::Error::last_os_error() {
+                // It was killed meanwhile.
+                error if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR)) => {}
+                error => return Err(error),
+            }
+        }
+    }
+
+    /// Whether the process still waits there: its number may have become another's.
+    pub(super) fn waits(&self, stopped: &Stopped) -> bool {
+        // SAFETY: the request takes a pointer to the id, which lives across the call.
+        unsafe { libc::ioctl(self.0.as_raw_fd(), IS_VALID as _, &raw const stopped.id) == 0 }
+    }
+
+    /// Lets the call through.
+    pub(super) fn let_through(&self, stopped: &Stopped) {
+        let flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
+        let mut answer = libc::seccomp_notif_resp { id: stopped.id, val: 0, error: 0, flags };
+        // SAFETY: the structure is the one whose size the request names, and lives across the call. Who is gone by now
+        // needs no answer.
+        unsafe { libc::ioctl(self.0.as_raw_fd(), SEND as _, &raw mut answer) };
+    }
+}

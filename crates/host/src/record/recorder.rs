@@ -1,0 +1,168 @@
+//! The recorder of one command: hears of its calls on a thread, and says what came of them.
+
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nika_contract::{Lasting, ToolError, code};
+use nika_guard::Permit;
+use rustix::process::Pid;
+
+use super::calls::{self, Act};
+use super::held_open;
+use super::listener::{Listener, Stopped};
+use super::sight::{Seen, Sight};
+use super::turn::Turn;
+use crate::fs::Workspace;
+
+/// The thread hashes and packs what it keeps.
+const STACK_BYTES: usize = 1 << 20;
+
+/// What a recorded command changed, for its answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// The call that undo takes.
+    pub call: String,
+    /// Paths that came to be.
+    pub created: usize,
+    /// Paths whose content, kind or rights are others.
+    pub changed: usize,
+    /// Paths that are gone.
+    pub deleted: usize,
+    /// What was changed and cannot be taken back: too large or too much to be kept, or not to be read.
+    pub not_kept: Vec<PathBuf>,
+    /// Devices, FIFOs and sockets that were made or replaced: undo leaves them.
+    pub special: Vec<PathBuf>,
+    /// Files with other names, which changed with them and are not taken back.
+    pub linked: Vec<PathBuf>,
+    /// The first path that was one too many: of it and all that came after nothing is known.
+    pub beyond: Option<PathBuf>,
+    /// Whether something was changed of which nobody could tell what.
+    pub blind: bool,
+}
+
+/// Records what one command changes. Copies are the same recorder.
+#[derive(Clone)]
+pub struct Recorder(Arc<Shared>);
+
+struct Shared {
+    sight: Sight,
+    turn: Mutex<Option<Turn>>,
+}
+
+impl PartialEq for Recorder {
+    fn eq(&self, other: &Recorder) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Recorder {}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").finish_non_exhaustive()
+    }
+}
+
+impl Recorder {
+    /// For a command that `permit` allows to change what lies in the roots; pre-images go to the call's undo.
+    pub fn new(permit: &Permit, files: &Arc<Workspace>, lasting: Lasting) -> Result<Recorder, ToolError> {
+        if !permit.covers_changes_of_a_command() {
+            let message = "this call was not allowed to run what changes files";
+            return Err(ToolError::new(code::OUT_OF_BOUNDS, message));
+        }
+        let sight = Sight::new(Arc::clone(files));
+        Ok(Recorder(Arc::new(Shared { sight, turn: Mutex::new(Some(Turn::new(lasting))) })))
+    }
+
+    /// Hears of the command's calls from now on, until nothing of it is left. Until then each of them waits.
+    pub(crate) fn watch(&self, listener: OwnedFd) -> io::Result<()> {
+        let (shared, listener) = (Arc::clone(&self.0), Listener::new(listener));
+        let thread = std::thread::Builder::new().name("recorder".to_owned()).stack_size(STACK_BYTES);
+        thread.spawn(move || shared.hear(&listener)).map(drop)
+    }
+
+    /// What came of all that was touched for the present call. From now on it can be taken back. `left`: processes that
+    /// live on, and may write through what they hold open.
+    /// `None` where the command has come to its end before.
+    pub(crate) fn settle(&self, left: &[Pid]) -> Option<Recorded> {
+        let mut turn = self.0.turn();
+        let open = held_open::by(left, &self.0.sight);
+        turn.as_mut().map(|turn| turn.settle(&self.0.sight, &open))
+    }
+
+    /// The same at the command's end: nothing is touched any more, and what is known of paths goes.
+    pub(crate) fn finish(&self) -> Option<Recorded> {
+        let turn = self.0.turn().take();
+        turn.map(|mut turn| turn.settle(&self.0.sight, &[]))
+    }
+
+    /// From now on, what is changed belongs to the call of `next`, which takes no command of its own. What `processes`
+    /// hold open for writing counts as touched by it.
+    pub(crate) fn follow(&self, next: &Recorder, processes: &[Pid]) {
+        let Some(mut turn) = next.0.turn().take() else { return };
+        let mut present = self.0.turn();
+        if let Some(last) = present.take() {
+            last.close(&self.0.sight);
+        }
+        held_open::by(processes, &self.0.sight).iter().for_each(|found| turn.touch(found));
+        *present = Some(turn);
+    }
+}
+
+impl Shared {
+    /// What a panic elsewhere left is still what was touched.
+    fn turn(&self) -> MutexGuard<'_, Option<Turn>> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hear(&self, listener: &Listener) {
+        while let Ok(Some(stopped)) = listener.next() {
+            self.heed(listener, &stopped);
+            listener.let_through(&stopped);
+        }
+    }
+
+    /// Keeps what the call is about to change.
+    fn heed(&self, listener: &Listener, stopped: &Stopped) {
+        let Some(act) = calls::read(stopped.number, &stopped.arguments) else { return };
+        let thread = stopped.thread;
+        let (first, second) = match act {
+            Act::At(named) => (self.sight.named(thread, &named), None),
+            Act::Open(number) => (self.sight.open(thread, number), None),
+            Act::Move { from, to, .. } | Act::Link { from, to } => {
+                (self.sight.named(thread, &from), Some(self.sight.named(thread, &to)))
+            }
+        };
+        if !listener.waits(stopped) {
+            // It was killed, and what we looked at may have been another's.
+            return;
+        }
+        let mut turn = self.turn();
+        let Some(turn) = turn.as_mut() else { return };
+        match (act, first, second) {
+            (Act::Move { swaps, .. }, Seen::Inside(from), Some(Seen::Inside(to))) => {
+                for name in turn.touch_all(&from, &self.sight) {
+                    turn.touch_at(&to.path.join(name), &self.sight);
+                }
+                if swaps {
+                    for name in turn.touch_all(&to, &self.sight) {
+                        turn.touch_at(&from.path.join(name), &self.sight);
+                    }
+                }
+                turn.touch(&to);
+            }
+            (_, first, second) => {
+                for seen in [Some(first), second].into_iter().flatten() {
+                    match seen {
+                        Seen::Inside(found) => turn.touch(&found),
+                        Seen::Unknown => turn.touch_unknown(),
+                        Seen::Elsewhere => {}
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Where a name leads that a stopped process gave to the kernel, if that is a place in the roots which it could write.
+//!
+//! The name is followed in the process's own world, as the kernel will; what is opened to be read is opened beneath the
+//! handles of our roots, by the path that came out. Both have to be the same inode. So what stands over a hidden file in
+//! there makes nobody read the file out here.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatVfsMountFlags, fstat, fstatfs, fstatvfs, openat,
+    openat2, readlink, readlinkat, statat,
+};
+use rustix::io::Errno;
+
+use super::calls::Named;
+use crate::fs::Workspace;
+
+/// The longest path that the kernel takes, its NUL included.
+const PATH_MAX: usize = 4096;
+/// Links on the way of one path. As many as the kernel follows.
+const MAX_LINKS: usize = 40;
+/// How often a path is looked up again that somebody renamed meanwhile.
+const MAX_TRIES: usize = 8;
+/// The file system whose links lead elsewhere than they say.
+const PROC: i64 = 0x9fa0;
+
+/// What a name leads to.
+#[derive(Debug)]
+pub(super) enum Seen {
+    /// An entry of a root, or a place for one.
+    Inside(Found),
+    /// Nothing that the process could change in a root.
+    Elsewhere,
+    /// It cannot be told.
+    Unknown,
+}
+
+/// A place in a root.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Absolute and resolved.
+    pub(super) path: PathBuf,
+    /// Its directory, opened beneath our root.
+    pub(super) dir: OwnedFd,
+    pub(super) name: OsString,
+}
+
+/// The end of a way.
+enum End {
+    /// A name in a directory, whether something stands there or not.
+    Entry { parent: OwnedFd, name: OsString },
+    /// Something that is open, or a directory named by a dot.
+    Handle(OwnedFd),
+}
+
+/// Sees with the eyes of the processes of one job, whose worlds are one.
+#[derive(Debug)]
+pub(super) struct Sight {
+    files: Arc<Workspace>,
+    slash: OnceLock<OwnedFd>,
+}
+
+/// Why nothing came out: the call will fail by itself, or we could not look.
+struct Lost(Seen);
+
+impl From<Errno> for Lost {
+    fn from(error: Errno) -> Lost {
+        let fails = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG, Errno::BADF, Errno::SRCH];
+        Lost(if fails.contains(&error) { Seen::Elsewhere } else { Seen::Unknown })
+    }
+}
+
+impl Sight {
+    pub(super) fn new(files: Arc<Workspace>) -> Sight {
+        Sight { files, slash: OnceLock::new() }
+    }
+
+    /// Where a path leads that the thread names.
+    pub(super) fn named(&self, thread: u32, named: &Named) -> Seen {
+        self.lead(thread, named).and_then(|end| self.ours(end)).unwrap_or_else(|Lost(seen)| seen)
+    }
+
+    /// What the thread has open under a number.
+    pub(super) fn open(&self, thread: u32, number: i32) -> Seen {
+        let handle = openat(CWD, format!("/proc/{thread}/fd/{number}"), PATH, Mode::empty());
+        handle.map_err(Lost::from).and_then(|fd| self.ours(End::Handle(fd))).unwrap_or_else(|Lost(seen)| seen)
+    }
+
+    /// A place that lies in a root by its path.
+    pub(super) fn at(&self, path: &Path) -> Option<Found> {
+        let (dir, name) = self.files.parent_of(path).ok()?;
+        Some(Found { path: path.to_path_buf(), dir, name })
+    }
+
+    fn lead(&self, thread: u32, named: &Named) -> Result<End, Lost> {
+        let text = text(thread, named.text)?;
+        if text.is_empty() {
+            let open = format!("/proc/{thread}/fd/{}", named.dir);
+            return Ok(End::Handle(openat(CWD, open, PATH, Mode::empty())?));
+        }
+        let mut full = match text.first() {
+            Some(b'/') => text,
+            _ => [self.begins(thread, named.dir)?.as_slice(), b"/", &text].concat(),
+        };
+        let slash = self.slash(thread)?;
+        for _ in 0..MAX_LINKS {
+            let (above, name) = match split(&full) {
+                Some((above, name)) => (above.to_vec(), name.to_vec()),
+                None => return Ok(End::Handle(beneath(slash, &full)?)),
+            };
+            let parent = match beneath(slash, &above) {
+                Ok(parent) => parent,
+                // Through `/proc`: what is `self` to the process is not what it is to us.
+                Err(Errno::LOOP | Errno::NOENT) => return self.walk(thread, &full, named.follows),
+                Err(error) => return Err(error.into()),
+            };
+            let follows = named.follows || full.last() == Some(&b'/');
+            match readlinkat(&parent, OsStr::from_bytes(&name), Vec::new()) {
+                Ok(_) if follows && is_proc(&parent) => return self.walk(thread, &full, true),
+                Ok(target) if follows => {
+                    let target = target.into_bytes();
+                    full = if target.first() == Some(&b'/') {
+                        target
+                    } else {
+                        [Workspace::path_of(&parent)?.as_os_str().as_bytes(), b"/", &target].concat()
+                    };
+                }
+                _ => return Ok(End::Entry { parent, name: OsString::from_vec(name) }),
+            }
+        }
+        Err(Lost(Seen::Elsewhere))
+    }
+
+    /// Where a relative path of the thread begins.
+    fn begins(&self, thread: u32, dir: i32) -> Result<Vec<u8>, Lost> {
+        let link = match dir {
+            libc::AT_FDCWD => format!("/proc/{thread}/cwd"),
+            dir => format!("/proc/{thread}/fd/{dir}"),
+        };
+        let place = readlink(link, Vec::with_capacity(256))?.into_bytes();
+        // What is no directory, or has no name any more, begins nothing.
+        if place.first() == Some(&b'/') { Ok(place) } else { Err(Lost(Seen::Elsewhere)) }
+    }
+
+    /// The top of the job's world. No process of it can get another.
+    fn slash(&self, thread: u32) -> Result<&OwnedFd, Lost> {
+        if let Some(slash) = self.slash.get() {
+            return Ok(slash);
+        }
+        let slash = openat(CWD, format!("/proc/{thread}/root"), PATH | OFlags::DIRECTORY, Mode::empty())
+            .map_err(|_| Lost(Seen::Unknown))?;
+        Ok(self.slash.get_or_init(|| slash))
+    }
+
+    /// The same way name by name, for paths through links of `/proc`, which lead to what a process has open.
+    fn walk(&self, thread: u32, full: &[u8], follows: bool) -> Result<End, Lost> {
+        let parts = |text: &[u8]| -> Vec<OsString> {
+            let all = text.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".");
+            all.rev().map(|part| OsString::from_vec(part.to_vec())).collect()
+        };
+        let top = || Ok::<_, Lost>(openat(self.slash(thread)?, ".", PATH | OFlags::DIRECTORY, Mode::empty())?);
+        let (mut at, mut rest, mut links) = (top()?, parts(full), 0);
+        while let Some(part) = rest.pop() {
+            let last = rest.is_empty();
+            if part == ".." {
+                at = openat(&at, "..", PATH | OFlags::DIRECTORY, Mode::empty())?;
+                continue;
+            }
+            let there = match openat(&at, &part, PATH | OFlags::NOFOLLOW, Mode::empty()) {
+                Err(Errno::NOENT) if last => return Ok(End::Entry { parent: at, name: part }),
+                there => there?,
+            };
+            if kind(&fstat(&there)?) != FileType::Symlink || (last && !follows) {
+                if last {
+                    return Ok(End::Entry { parent: at, name: part });
+                }
+                at = there;
+                continue;
+            }
+            links += 1;
+            if links > MAX_LINKS {
+                break;
+            }
+            if is_proc(&at) {
+                // Whoever looks is `self`; here it is who was stopped.
+                at = match part.as_bytes() {
+                    b"self" | b"thread-self" => openat(CWD, format!("/proc/{thread}"), PATH, Mode::empty())?,
+                    _ => openat(&at, &part, PATH, Mode::empty())?,
+                };
+                continue;
+            }
+            let target = readlinkat(&at, &part, Vec::new())?.into_bytes();
+            if target.first() == Some(&b'/') {
+                at = top()?;
+            }
+            rest.extend(parts(&target));
+        }
+        if links > MAX_LINKS { Err(Lost(Seen::Elsewhere)) } else { Ok(End::Handle(at)) }
+    }
+
+    /// The same place beneath our roots, if it is one there and the process could write it.
+    fn ours(&self, end: End) -> Result<Seen, Lost> {
+        let elsewhere = Ok(Seen::Elsewhere);
+        let (path, theirs) = match &end {
+            End::Entry { parent, name } => {
+                let there = match openat(parent, name, PATH | OFlags::NOFOLLOW, Mode::empty()) {
+                    Err(Errno::NOENT) => None,
+                    there => Some(there?),
+                };
+                (Workspace::path_of(parent)?.join(name), there)
+            }
+            End::Handle(handle) => (Workspace::path_of(handle)?, None),
+        };
+        let theirs = match &end {
+            End::Entry { .. } => theirs.as_ref(),
+            End::Handle(handle) => Some(handle),
+        };
+        let in_a_root = |path: &Path| self.files.roots().any(|root| path.starts_with(root) && path != root);
+        if !in_a_root(&path) || self.files.is_own_state(&path) {
+            return elsewhere;
+        }
+        let Some(found) = self.at(&path) else { return elsewhere };
+        let same = |one: &Stat, other: &Stat| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino);
+        if let End::Entry { parent, .. } = &end
+            && (!same(&fstat(parent)?, &fstat(&found.dir)?) || is_read_only(parent))
+        {
+            return elsewhere;
+        }
+        let stands = match statat(&found.dir, &found.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => None,
+            stands => Some(stands?),
+        };
+        Ok(match (theirs, stands) {
+            (None, None) => Seen::Inside(found),
+            (Some(theirs), Some(stands)) if same(&fstat(theirs)?, &stands) && !is_read_only(theirs) => {
+                Seen::Inside(found)
+            }
+            _ => Seen::Elsewhere,
+        })
+    }
+}
+
+const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+/// A text in the memory of a thread.
+fn text(thread: u32, at: u64) -> Result<Vec<u8>, Lost> {
+    let memory = File::open(format!("/proc/{thread}/mem")).map_err(|_| Lost(Seen::Unknown))?;
+    let mut text = vec![0; PATH_MAX];
+    // What cannot be read to its end the kernel cannot read either.
+    let read = memory.read_at(&mut text, at).unwrap_or(0);
+    let end = text.iter().take(read).position(|byte| *byte == 0).ok_or(Lost(Seen::Elsewhere))?;
+    text.truncate(end);
+    Ok(text)
+}
+
+/// The directory and the name of the last entry; `None` where a dot or nothing is named last.
+fn split(full: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = full.iter().rposition(|byte| *byte != b'/')? + 1;
+    let slash = full[..end].iter().rposition(|byte| *byte == b'/')?;
+    let name = &full[slash + 1..end];
+    (name != b"." && name != b"..").then_some((&full[..=slash], name))
+}
+
+/// Opens a path as whoever has `slash` for the top of the world would, links of `/proc` left out.
+fn beneath(slash: &OwnedFd, path: &[u8]) -> Result<OwnedFd, Errno> {
+    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    let mut tries = 0;
+    loop {
+        match openat2(slash, OsStr::from_bytes(path), PATH, Mode::empty(), resolve) {
+            Err(Errno::AGAIN) if tries < MAX_TRIES => tries += 1,
+            other => return other,
+        }
+    }
+}
+
+fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+fn is_proc(dir: &OwnedFd) -> bool {
+    fstatfs(dir).is_ok_and(|system| system.f_type == PROC)
+}
+
+/// Whether the mount that it was reached through is read-only.
+fn is_read_only(handle: &OwnedFd) -> bool {
+    fstatvfs(handle).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn the_last_name_is_what_is_changed() {
+        let of = |text: &'static str| {
+            split(text.as_bytes())
+                .map(|(above, name)| [above, name].map(|part| std::str::from_utf8(part).expect("text")))
+        };
+        assert_eq!(of("/a/b"), Some(["/a/", "b"]));
+        assert_eq!(of("/a/b//"), Some(["/a/", "b"]));
+        assert_eq!(of("/a"), Some(["/", "a"]));
+        for none in ["/", "/a/.", "/a/../", "/a/b/.."] {
+            assert_eq!(of(none), None, "{none}");
+        }
+    }
+}

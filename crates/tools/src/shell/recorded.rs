@@ -1,0 +1,78 @@
+//! What a command over the bare roots changed, as its answer and the news of its end say it.
+//!
+//! | what is recorded | whose it is |
+//! |---|---|
+//! | a job in the background | the call that started it, until it ends |
+//! | code for an interpreter | the call that brought it; what the interpreter does between two calls is the earlier one's |
+//! | a command that has no layer | its own |
+
+use nika_contract::{Block, Cx, Output};
+use nika_host::record::{Recorded, Recorder};
+
+use super::ground::Ground;
+use super::layered::{Settled, listed};
+
+/// A recorder for the call; or why there is none.
+pub(super) fn recorder(ground: &Ground, cx: &Cx<'_>) -> Result<Recorder, String> {
+    if let Some(why) = ground.no_record.get() {
+        return Err(why.clone());
+    }
+    let lasting = cx.undo.lasting().map_err(|error| error.message)?;
+    let lasting = lasting.ok_or("nothing is kept for this call")?;
+    Recorder::new(cx.permit, &ground.files, lasting).map_err(|error| error.message)
+}
+
+/// What it changed, for the answer.
+pub(super) fn settled(ground: &Ground, recorded: &Recorded) -> Settled {
+    let Recorded { created, changed, deleted, .. } = *recorded;
+    let mut settled = Settled { created, changed, deleted, ..Settled::default() };
+    settled.lines.extend(counts(recorded).map(|counts| format!("[{counts}]")));
+    let beside = |what: &str, paths: &[std::path::PathBuf]| {
+        (!paths.is_empty()).then(|| format!("[{what}: {}]", listed(ground, paths)))
+    };
+    settled.lines.extend(beside("not kept for undo", &recorded.not_kept));
+    settled.lines.extend(beside("devices, FIFOs and sockets stay where they are", &recorded.special));
+    let linked = "other names of the same file changed with these, and undo leaves them";
+    settled.lines.extend(beside(linked, &recorded.linked));
+    if let Some(path) = &recorded.beyond {
+        let first = ground.files.shown(path);
+        settled
+            .lines
+            .push(format!("[more paths than are kept: of {first}, and of all that came after it, nothing is]"));
+    }
+    if recorded.blind {
+        settled.lines.push("[of some changes nobody could tell what they were; undo leaves these]".to_owned());
+    }
+    settled
+}
+
+/// `2 paths: 1 created, 1 deleted · undo takes it back`; nothing where nothing was changed.
+fn counts(recorded: &Recorded) -> Option<String> {
+    let Recorded { created, changed, deleted, .. } = *recorded;
+    let counts = Settled { created, changed, deleted, ..Settled::default() }.counts();
+    let whole = recorded.not_kept.is_empty() && recorded.beyond.is_none();
+    let kept = if whole { "undo takes it back" } else { "undo cannot take it back" };
+    match counts {
+        Some(counts) => Some(format!("{counts} · {kept}")),
+        None if whole => None,
+        None => Some(format!("what is not kept was changed · {kept}")),
+    }
+}
+
+/// The same for the news of a job's end, with the call that undo takes.
+pub(super) fn told(recorded: &Recorded) -> Option<String> {
+    counts(recorded).map(|counts| format!("{counts} (call {})", recorded.call))
+}
+
+/// The answer of a job that goes on, and how what it changes is taken back.
+pub(super) fn goes_on(mut output: Output, cx: &Cx<'_>, recorded: bool, irrevocable: Option<String>) -> Output {
+    let says = match irrevocable {
+        Some(why) => format!("\n[this call cannot be taken back: {why}]"),
+        None if recorded => format!("\n[when it has ended, undo of call {} takes back what it changed]", cx.call),
+        None => return output,
+    };
+    if let Some(Block::Text(text)) = output.content.first_mut() {
+        text.push_str(&says);
+    }
+    output
+}
