@@ -67,7 +67,18 @@ impl Tool for JobList {
     type Params = Params;
     const SPEC: Spec = Spec::new("job_list", "List jobs", Group::Shell)
         .read_only()
-        .terms(&["processes", "ps", "background", "running", "jobs", "active", "servers", "left running", "alive"])
+        .terms(&[
+            "processes",
+            "ps",
+            "background",
+            "running",
+            "jobs",
+            "active",
+            "servers",
+            "left running",
+            "leave running",
+            "alive",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {
