@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use rustix::fs::{AtFlags, FileType};
 
 use crate::record::{Record, Tally};
-use crate::walk::{Entries, kind_of_mode};
+use crate::walk::{Entries, FoundKind, kind_of_mode};
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,13 +64,14 @@ pub fn list(
     let fresh = crate::walk::reopen_dir(dir)?;
     all.read(std::os::fd::AsFd::as_fd(&fresh))?;
     all.sort();
-    let kept: Vec<usize> = (0..all.len())
+    let there: Vec<usize> = (0..all.len()).filter(|&i| !is_blank(dir, &all, i)).collect();
+    let kept: Vec<usize> = (there.iter().copied())
         .filter(|&i| withhold.is_none_or(|w| !w(OsStr::from_bytes(all.name(i).to_bytes()), all.is_dir(i))))
         .collect();
     let end = limit.map_or(kept.len(), |l| offset.saturating_add(l).min(kept.len()));
     let shown = kept.get(offset..end).unwrap_or(&[]);
     let mut entries = Vec::with_capacity(shown.len());
-    let withheld = (all.len() - kept.len()) as u64;
+    let withheld = (there.len() - kept.len()) as u64;
     let mut tally = Tally { dirs: 1, scanned: kept.len() as u64, withheld, ..Tally::default() };
     for &i in shown {
         let name = all.name(i);
@@ -92,6 +93,14 @@ pub fn list(
     Ok(Listing { entries, total: kept.len(), record, next_offset })
 }
 
+/// Whether an entry is a character device of number 0: what stands for a name that is not there, as in the layers of
+/// overlayfs. Sandboxes put such ones where a guarded name is absent, for as long as a job runs.
+fn is_blank(dir: BorrowedFd<'_>, all: &Entries, i: usize) -> bool {
+    all.kind(i) == FoundKind::Other
+        && rustix::fs::statat(dir, all.name(i), AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +114,8 @@ mod tests {
         }
         std::fs::create_dir(dir.path().join("d")).expect("a directory");
         std::os::unix::fs::symlink("nowhere", dir.path().join("e")).expect("a link");
+        let (device, mode) = (FileType::CharacterDevice, rustix::fs::Mode::empty());
+        rustix::fs::mknodat(rustix::fs::CWD, dir.path().join("blank"), device, mode, 0).expect("anybody may");
         let fd = std::fs::File::open(dir.path()).expect("open");
         let page =
             |offset, limit| list(fd.as_fd(), offset, limit, Some(&|n: &OsStr, _| n == ".env")).expect("a listing");

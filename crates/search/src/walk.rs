@@ -22,8 +22,7 @@ use crate::record::{self, Record, Tally};
 use crate::scope::Scope;
 use crate::select::{Select, Wanted};
 
-use dir::FoundKind;
-pub(crate) use dir::{Base, Entries, kind_of_mode, open_base, open_file, reopen_dir};
+pub(crate) use dir::{Base, Entries, FoundKind, kind_of_mode, open_base, open_file, reopen_dir};
 use queue::{Held, Queue, Work};
 pub(crate) use stop::Stop;
 

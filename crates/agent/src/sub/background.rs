@@ -10,7 +10,7 @@ use nika_store::tasks::{NewRun, NewTask, RunEnd, Status, Task, TaskError, TaskId
 use super::child::{Child, Starter, apart};
 use super::fleet::{Fleet, Seat, lock};
 use super::narrow::Order;
-use super::several::Several;
+use super::several::{Several, SoFar};
 
 /// Between two beats of a run, and two looks at whether it is to stop. Half a second: who asks waits at most five.
 pub(super) const BEAT: Duration = Duration::from_millis(500);
@@ -95,7 +95,8 @@ impl Fleet {
             id,
             seat: None,
         };
-        let row_of = Row { db, id: row.id, clock: crew.clock, fleet: Arc::clone(self), open: true };
+        let so_far = SoFar::new(row.id);
+        let row_of = Row { db, id: row.id, clock: crew.clock, fleet: Arc::clone(self), open: true, so_far };
         tokio::spawn(row_of.run(job, starter));
         Ok(row)
     }
@@ -128,6 +129,8 @@ struct Row {
     fleet: Arc<Fleet>,
     /// Whether nobody has said yet how it ended.
     open: bool,
+    /// What those of several have answered.
+    so_far: Arc<SoFar>,
 }
 
 impl Row {
@@ -148,7 +151,9 @@ impl Row {
         };
         if let Ok(Ok(row)) = row {
             let (id, title) = (self.id, text::preview(&text::harmless(&row.title), 120));
-            let line = format!("task {id} ({title}) has ended: {}; `task_output` has its answer", row.status);
+            let answered = row.run.as_ref().is_some_and(|run| run.result.is_some());
+            let where_to = if answered { "; `task_output` has its answer" } else { "" };
+            let line = format!("task {id} ({title}) has ended: {}{where_to}", row.status);
             lock(&self.fleet.news).entry(parent).or_default().push(line);
         }
         // Last: who waits until nothing is at work finds the news.
@@ -215,11 +220,13 @@ impl Row {
     }
 
     async fn work_several(&self, orders: &Several, starter: Starter, cancel: &Cancel) -> RunEnd {
-        let brought = self.until_stopped(orders.run(&self.fleet, starter, Some(self.id)), cancel).await;
+        let run = orders.run(&self.fleet, starter, Some(Arc::clone(&self.so_far)));
+        let brought = self.until_stopped(run, cancel).await;
+        let answer = || self.so_far.answer(MAX_RESULT_CHARS);
         match brought {
-            None => STOPPED,
-            Some(Err(_)) if cancel.is_cancelled() => STOPPED,
-            Some(Err(error)) => failed(&error),
+            None => RunEnd::Stopped { answer: answer() },
+            Some(Err(_)) if cancel.is_cancelled() => RunEnd::Stopped { answer: answer() },
+            Some(Err(error)) => RunEnd::Failed { why: error.to_string(), answer: answer() },
             Some(Ok(brought)) => {
                 let answer = brought.text(MAX_RESULT_CHARS);
                 match brought.is_done() {
@@ -268,7 +275,7 @@ impl Drop for Row {
     fn drop(&mut self) {
         if self.open {
             let why = "the process that ran its agent ended before it was done".to_owned();
-            let end = RunEnd::Failed { why, answer: None };
+            let end = RunEnd::Failed { why, answer: self.so_far.answer(MAX_RESULT_CHARS) };
             let _ = self.db.end_run(self.id, &end, self.clock.unix_ms());
             lock(&self.fleet.afloat).remove(&self.id);
             lock(&self.fleet.seated).remove(&self.id);

@@ -1,7 +1,7 @@
 //! Several orders as one: each is begun when those it waits for are done, and is told what they answered.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use nika_contract::{Output, ToolError, code, text};
 use nika_store::tasks::TaskId;
@@ -49,6 +49,17 @@ impl Became {
             Became::Skipped(_) => Fate::Skipped,
         }
     }
+
+    /// What it brought, under its name, at most so many characters of it.
+    fn told(&self, name: &str, most: usize) -> String {
+        let said = match self {
+            Became::Finished(finished) => finished.text(),
+            Became::Failed(error) => error.to_string(),
+            Became::Skipped(why) => (*why).to_owned(),
+        };
+        let said = text::head_and_tail(&said, most).unwrap_or(said);
+        format!("## {} [{}]\n{said}", text::preview(name, 80), word(self.fate()))
+    }
 }
 
 impl Several {
@@ -95,7 +106,7 @@ impl Several {
         &self,
         fleet: &Arc<Fleet>,
         starter: Starter,
-        row: Option<TaskId>,
+        row: Option<Arc<SoFar>>,
     ) -> Result<Brought, ToolError> {
         let mut became: Vec<Option<Became>> = self.parts.iter().map(|_| None).collect();
         let mut at_hand = Work { fleet, starter, row };
@@ -145,10 +156,14 @@ impl Several {
                 Some(done) => {
                     let (at, done) =
                         done.map_err(|error| ToolError::new(code::BUG, format!("an agent crashed: {error}")))?;
-                    became[at] = Some(match done {
+                    let done = match done {
                         Ok(finished) => Became::Finished(Box::new(finished)),
                         Err(error) => Became::Failed(error),
-                    });
+                    };
+                    if let Some(so_far) = &work.row {
+                        so_far.note(done.told(&self.parts[at].name, usize::MAX));
+                    }
+                    became[at] = Some(done);
                 }
                 None if waiting.is_empty() => return Ok(()),
                 None => tokio::time::sleep(BEAT).await,
@@ -183,13 +198,37 @@ impl Several {
 struct Work<'a> {
     fleet: &'a Arc<Fleet>,
     starter: Starter,
-    row: Option<TaskId>,
+    row: Option<Arc<SoFar>>,
+}
+
+/// A background task that stands for several orders, and what they answered until now: what is kept where it ends before
+/// all of them have.
+#[derive(Debug)]
+pub(crate) struct SoFar {
+    row: TaskId,
+    answers: Mutex<Vec<String>>,
+}
+
+impl SoFar {
+    pub(super) fn new(row: TaskId) -> Arc<SoFar> {
+        Arc::new(SoFar { row, answers: Mutex::default() })
+    }
+
+    fn note(&self, told: String) {
+        lock(&self.answers).push(told);
+    }
+
+    /// None where nobody has answered.
+    pub(super) fn answer(&self, most: usize) -> Option<String> {
+        let answers = lock(&self.answers).join("\n\n");
+        (!answers.is_empty()).then(|| text::head_and_tail(&answers, most).unwrap_or(answers))
+    }
 }
 
 impl Work<'_> {
     /// Says whether one of them has a seat: who has none itself does not wait for what has one.
     fn sits(&self, sits: bool) {
-        let Some(row) = self.row else { return };
+        let Some(row) = self.row.as_ref().map(|so_far| so_far.row) else { return };
         let mut seated = lock(&self.fleet.seated);
         if sits {
             seated.insert(row)
@@ -248,18 +287,12 @@ impl Brought {
         format!("{} done, {} failed, {} skipped.", of(Fate::Done), of(Fate::Failed), of(Fate::Skipped))
     }
 
-    /// For the model that gave the orders: what each brought, at most so many characters of each.
+    /// For the model that gave the orders: what each brought, about so many characters of all.
     pub(super) fn text(&self, most: usize) -> String {
         let mut said = vec![self.counts()];
-        for (name, one) in &self.0 {
-            let text = match one {
-                Became::Finished(finished) => finished.text(),
-                Became::Failed(error) => error.to_string(),
-                Became::Skipped(why) => (*why).to_owned(),
-            };
-            let text = text::head_and_tail(&text, most).unwrap_or(text);
-            said.push(format!("## {} [{}]\n{text}", text::preview(name, 80), word(one.fate())));
-        }
+        // A share each: a row that holds all of them is read whole.
+        let share = most / self.0.len().max(1);
+        said.extend(self.0.iter().map(|(name, one)| one.told(name, share)));
         said.join("\n\n")
     }
 

@@ -513,7 +513,7 @@ fn a_task_of_a_workflow_is_tried_too_with_its_input() {
 schema: nika/workflow@1
 permits: {exec: ["sh *"], fs: {read: ["**"], write: ["**"]}}
 tasks:
-  - {id: a, exec: {command: [sh, x.sh], stdin: "given\n"}}
+  - {id: a, exec: {command: [sh, x.sh], stdin: "given\n", capture: all}}
 outputs: {out: "{{ tasks.a }}"}
 "#;
     let world = world().file("x.sh", "date +%s%N | tee f; cat; echo wrong >&2").file("w.nika.yaml", flow);
@@ -534,7 +534,7 @@ outputs: {out: "{{ tasks.a }}"}
         assert_eq!(exists(world.root().join("f")), code == 0, "{shown}");
         if code == 0 {
             assert_eq!(world.text("f"), format!("{number}\n"), "another run would have written another number");
-            assert!(out.contains(&number.to_string()) && out.contains("given"), "{out}");
+            assert!(out.contains(&number.to_string()) && out.contains("given") && out.contains("wrong"), "{out}");
         }
     }
 }

@@ -103,6 +103,50 @@ fn mixed() -> World {
 }
 
 #[test]
+fn what_another_call_wrote_while_a_job_ran_is_not_taken_back_with_it() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a.txt", "one\n").file("sub/.env", "KEY=hidden\n").file("sub/x", "x\n");
+    let mut peer = serve(&world);
+    let waits = "echo two > a.txt; echo ready; while [ ! -e go ]; do sleep 0.05; done\n";
+    let begun = begin(&world, &mut peer, "wait.sh", waits);
+    until(&mut peer, &begun.job, "ready");
+    peer.call("nika_read", json!({"file_path": "a.txt"}));
+    let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "mine"});
+    assert!(text(&peer.call("nika_edit", edit)).contains("Edited"));
+    peer.call("nika_write", json!({"file_path": "go", "content": ""}));
+    ended(&mut peer, &begun.job);
+    undo(&world, &begun.call).exits(1).complains("NIKA-217");
+    assert_eq!(world.text("a.txt"), "mine\n");
+
+    // What is hidden in the sandbox is not read outside of it either, to be kept.
+    let call = run(&world, &mut peer, "move.sh", "mv sub sub2\n");
+    let refused = undo(&world, &call);
+    assert!(refused.code != 0 && exists(world.root().join("sub2/x")), "{}", refused.err);
+    assert_eq!(peer.end(), 0);
+    let kept = std::process::Command::new("grep").args(["-rl", "hidden"]).arg(world.state()).output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&kept.stdout), "");
+}
+
+#[test]
+fn what_stands_for_guarded_names_while_a_job_runs_is_not_listed() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a.txt", "one\n");
+    let mut peer = serve(&world);
+    let begun = begin(&world, &mut peer, "wait.sh", "echo ready; sleep 60\n");
+    until(&mut peer, &begun.job, "ready");
+    assert!(fs::symlink_metadata(world.root().join(".envrc")).is_ok(), "nothing stands there, so nothing is tested");
+    let listed = text(&peer.call("nika_list_dir", json!({})));
+    assert!(listed.contains("a.txt") && listed.contains("tools/"), "{listed}");
+    assert!(!listed.contains(".envrc") && !listed.contains("device"), "{listed}");
+    peer.call("nika_job_stop", json!({"job_id": begun.job}));
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
 fn whatever_a_job_did_is_taken_back_byte_by_byte_and_back_again() {
     if !crate::shell::is_confined_here() {
         return;

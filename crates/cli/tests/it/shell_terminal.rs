@@ -165,25 +165,40 @@ fn what_is_typed_into_a_reader_is_asked_about_as_what_it_may_start() {
     }
     let world = world().file("asks.sh", "read -p 'name? ' x; echo hello $x\n");
     let mut peer = server(&world, "workspace");
-    start(&mut peer, "cat");
-    let typed = peer.call("nika_job_input", json!({"job_id": "j1", "text": "x\n"}));
-    let said = text(&typed);
-    assert!(said.contains("NIKA-205") && said.contains("j1 only reads"), "{typed}");
-    // Without one it is text for a program that reads.
+    // A write before it is no leave for what is typed, and a script is judged by its text, too.
+    for (job, command) in [("j1", "cat"), ("j2", "touch f; cat"), ("j3", "bash asks.sh")] {
+        start(&mut peer, command);
+        let typed = peer.call("nika_job_input", json!({"job_id": job, "text": "x\n"}));
+        let said = text(&typed);
+        assert!(said.contains("NIKA-205") && said.contains(&format!("{job} was judged by its text")), "{typed}");
+    }
+    // Without a terminal it is text for a program that reads.
     peer.call("nika_bash", json!({"command": "cat", "run_in_background": true}));
-    types(&mut peer, "j2", "x\n");
-    // A script of the workspace was let run as one that may start others.
-    start(&mut peer, "bash asks.sh");
-    shows(&mut peer, "j3", "name");
-    types(&mut peer, "j3", "Ada\n");
-    shows(&mut peer, "j3", "hello Ada");
+    types(&mut peer, "j4", "x\n");
     let listed = peer.call("nika_job_list", json!({}));
     let jobs = &listed["structuredContent"]["jobs"];
-    assert_eq!((&jobs[0]["tty"], &jobs[1]["tty"]), (&json!(true), &json!(false)), "{listed}");
+    assert_eq!((&jobs[0]["tty"], &jobs[3]["tty"]), (&json!(true), &json!(false)), "{listed}");
     assert!(text(&listed).contains(" on a terminal, "), "{listed}");
     assert_eq!(peer.end(), 0);
     let journal = world.run(&["log", "show", "--output", "json"]).out;
     assert!(journal.contains("\"tty\": true"), "{journal}");
+}
+
+#[test]
+fn a_sequence_that_never_ends_is_waited_behind() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("half.sh", "printf 'hi\\033'; sleep 60\n");
+    let mut peer = server(&world, "accept-all");
+    start(&mut peer, "bash half.sh");
+    shows(&mut peer, "j1", "hi");
+    let wait = json!({"job_id": "j1", "wait_ms": 400});
+    peer.call("nika_job_output", wait.clone());
+    let since = Instant::now();
+    peer.call("nika_job_output", wait);
+    assert!(since.elapsed() >= Duration::from_millis(300), "it did not wait: {:?}", since.elapsed());
+    assert_eq!(peer.end(), 0);
 }
 
 #[test]

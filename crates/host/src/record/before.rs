@@ -73,17 +73,17 @@ pub(super) fn content(dir: &OwnedFd, name: &OsStr, kind: Kind, most: u64) -> Opt
     }
 }
 
-/// sha256 of a content, read in pieces.
-pub(super) fn hash(dir: &OwnedFd, name: &OsStr, kind: Kind) -> Option<[u8; 32]> {
+/// sha256 of a content, read in pieces; `None` where it has more than `most` bytes by now: it may grow under our eyes.
+pub(super) fn hash(dir: &OwnedFd, name: &OsStr, kind: Kind, most: u64) -> Option<[u8; 32]> {
     if kind != Kind::File {
         return content(dir, name, kind, u64::MAX).map(|bytes| sha256(&bytes));
     }
-    let mut file = opened(dir, name)?;
+    let mut file = opened(dir, name)?.take(most.saturating_add(1));
     let mut hasher = Sha256::new();
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         match file.read(&mut chunk).ok()? {
-            0 => return Some(hasher.finalize().into()),
+            0 => return (file.limit() > 0).then(|| hasher.finalize().into()),
             read => hasher.update(&chunk[..read]),
         }
     }

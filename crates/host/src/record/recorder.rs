@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -94,9 +95,13 @@ impl Recorder {
     }
 
     /// The same at the command's end: nothing is touched any more, and what is known of paths goes.
-    pub(crate) fn finish(&self) -> Option<Recorded> {
-        let turn = self.0.turn().take();
-        turn.map(|mut turn| turn.settle(&self.0.sight, &[]))
+    /// `left`: whether something of it could not be ended, and may go on changing what nobody keeps.
+    pub(crate) fn finish(&self, left: bool) -> Option<Recorded> {
+        let mut turn = self.0.turn().take()?;
+        if left {
+            turn.touch_unknown();
+        }
+        Some(turn.settle(&self.0.sight, &[]))
     }
 
     /// From now on, what is changed belongs to the call of `next`, which takes no command of its own. What `processes`
@@ -118,9 +123,24 @@ impl Shared {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Something may be changed from now on that is not kept.
+    fn miss(&self) {
+        if let Some(turn) = self.turn().as_mut() {
+            turn.touch_unknown();
+        }
+    }
+
     fn hear(&self, listener: &Listener) {
-        while let Ok(Some(stopped)) = listener.next() {
-            self.heed(listener, &stopped);
+        loop {
+            let stopped = match listener.next() {
+                Ok(Some(stopped)) => stopped,
+                Ok(None) => return,
+                Err(_) => return self.miss(),
+            };
+            // Whatever goes wrong with one call, those behind it are kept.
+            if catch_unwind(AssertUnwindSafe(|| self.heed(listener, &stopped))).is_err() {
+                self.miss();
+            }
             listener.let_through(&stopped);
         }
     }

@@ -98,6 +98,16 @@ impl Sight {
         Some(Found { path: path.to_path_buf(), dir, name })
     }
 
+    /// Whether a place is to the job what it is to us: where nothing is mounted over it, and it could write there.
+    pub(super) fn is_shared(&self, found: &Found) -> bool {
+        let theirs = |slash: &OwnedFd| {
+            let above = found.path.parent()?;
+            let parent = beneath(slash, above.as_os_str().as_bytes()).ok()?;
+            self.ours(End::Entry { parent, name: found.name.clone() }).ok()
+        };
+        matches!(self.slash.get().and_then(theirs), Some(Seen::Inside(theirs)) if theirs.path == found.path)
+    }
+
     fn lead(&self, thread: u32, named: &Named) -> Result<End, Lost> {
         let text = text(thread, named.text)?;
         if text.is_empty() {

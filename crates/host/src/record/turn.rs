@@ -89,6 +89,11 @@ impl Turn {
 
     /// A place is about to be touched: at the first time, what stands there is kept.
     pub(super) fn touch(&mut self, found: &Found) {
+        self.touch_as(found, true);
+    }
+
+    /// `reads`: whether the command itself could read what stands there.
+    fn touch_as(&mut self, found: &Found, reads: bool) {
         if let Some(touched) = self.paths.get_mut(&found.path) {
             if touched.came.take().is_some() && touched.was.is_none_or(|was| was.kind.is_some()) {
                 // What came of it is not known any more; a later line has to say so.
@@ -98,14 +103,14 @@ impl Turn {
             return;
         }
         if self.paths.len() >= self.most_paths {
-            self.go_beyond(found);
+            self.go_beyond(&found.path, look(&found.dir, &found.name).ok().flatten().as_ref());
             return;
         }
         let Ok(was) = look(&found.dir, &found.name) else {
             self.blind = true;
             return;
         };
-        let bytes = was.and_then(|was| self.content_of(found, &was));
+        let bytes = was.filter(|_| reads).and_then(|was| self.content_of(found, &was));
         let kept = bytes.as_deref().map(sha256);
         // A device, a FIFO or a socket is used and not changed, as a rule.
         let noted = was.is_none_or(|was| was.kind.is_some())
@@ -119,7 +124,7 @@ impl Turn {
         self.touch(found);
         let mut below = Vec::new();
         if look(&found.dir, &found.name).is_ok_and(|entry| entry.is_some_and(|it| it.kind == Some(Kind::Directory))) {
-            names_below(&found.dir, &found.name, Path::new(""), 0, &mut below);
+            self.blind |= !names_below(&found.dir, &found.name, Path::new(""), 0, &mut below);
         }
         for name in &below {
             self.touch_at(&found.path.join(name), sight);
@@ -127,10 +132,10 @@ impl Turn {
         below
     }
 
-    /// The same for a path in a root.
+    /// The same for a path in a root. What is another thing to the command than to us, as a hidden file is, is not read.
     pub(super) fn touch_at(&mut self, path: &Path, sight: &Sight) {
         match sight.at(path) {
-            Some(found) => self.touch(&found),
+            Some(found) => self.touch_as(&found, sight.is_shared(&found)),
             // A place in a directory that is not there yet.
             None if !self.paths.contains_key(path) && self.paths.len() < self.most_paths => {
                 let noted = begun(self.undo.as_ref(), path, None, None, None, self.bounds).is_ok();
@@ -139,6 +144,7 @@ impl Turn {
                     Touched { was: None, kept: None, noted, came: None, open: false, in_place: false },
                 );
             }
+            None if !self.paths.contains_key(path) => self.go_beyond(path, None),
             None => {}
         }
     }
@@ -149,16 +155,15 @@ impl Turn {
     }
 
     /// One path too many: the call as a whole cannot be taken back any more, and its line says so.
-    fn go_beyond(&mut self, found: &Found) {
+    fn go_beyond(&mut self, path: &Path, was: Option<&Entry>) {
         if self.beyond.is_some() {
             return;
         }
-        self.beyond = Some(found.path.clone());
-        let was = look(&found.dir, &found.name).ok().flatten();
+        self.beyond = Some(path.to_path_buf());
         let more = More { left: None, left_as: None, was_as: None, before: Before::Lost, known: Known::Begun };
         // Where even that cannot be written, the answer says it.
         let _ = self.undo.keep(&Preimage {
-            path: &found.path,
+            path,
             kind: was.and_then(|was| was.kind).unwrap_or(Kind::File),
             bytes: None,
             hash: None,
@@ -214,7 +219,7 @@ impl Touched {
         self.in_place = self.was.as_ref().is_some_and(stood);
         let after = match (&found, &now) {
             (Some(found), Some(Entry { kind: Some(kind), bytes, .. })) if *bytes <= bounds.hashed_bytes => {
-                hash(&found.dir, &found.name, *kind)
+                hash(&found.dir, &found.name, *kind, bounds.hashed_bytes)
             }
             _ => None,
         };
@@ -318,25 +323,28 @@ fn begun(
     })
 }
 
-/// Names of all that is in a directory, each directory before what is in it.
-fn names_below(dir: &OwnedFd, name: &OsStr, above: &Path, depth: usize, into: &mut Vec<PathBuf>) {
+/// Names of all that is in a directory, each directory before what is in it. False where there may be others.
+fn names_below(dir: &OwnedFd, name: &OsStr, above: &Path, depth: usize, into: &mut Vec<PathBuf>) -> bool {
     use std::os::unix::ffi::OsStrExt;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(dir) = openat(dir, name, flags, Mode::empty()) else { return };
-    let Ok(entries) = Dir::read_from(&dir) else { return };
-    for entry in entries.flatten() {
+    let Ok(dir) = openat(dir, name, flags, Mode::empty()) else { return false };
+    let Ok(entries) = Dir::read_from(&dir) else { return false };
+    let mut all = true;
+    for entry in entries {
+        let Ok(entry) = entry else { return false };
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
         if name == "." || name == ".." {
             continue;
         }
         // One more than fits, so that it is seen that it does not.
         if into.len() > MOST_PATHS {
-            return;
+            return all;
         }
         let path = above.join(name);
         into.push(path.clone());
-        if depth < MAX_DEPTH && look(&dir, name).is_ok_and(|it| it.is_some_and(|it| it.kind == Some(Kind::Directory))) {
-            names_below(&dir, name, &path, depth + 1, into);
+        if look(&dir, name).is_ok_and(|it| it.is_some_and(|it| it.kind == Some(Kind::Directory))) {
+            all &= depth < MAX_DEPTH && names_below(&dir, name, &path, depth + 1, into);
         }
     }
+    all
 }

@@ -1,6 +1,6 @@
 //! Keeping the checkpoints bounded: the oldest calls go first, and the objects that only they named.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -54,7 +54,7 @@ impl Checkpoints {
         let result = (|| {
             let mut text = Vec::new();
             File::open(&self.path).and_then(|mut file| file.read_to_end(&mut text)).map_err(failed)?;
-            let plan = plan(&text, limits, &self.objects, now_unix_ms);
+            let plan = plan(&text, limits, &self.objects, now_unix_ms, &|call| self.is_held(call));
             if plan.calls_dropped > 0 {
                 self.replace(&plan.text).map_err(failed)?;
             }
@@ -88,8 +88,8 @@ struct Plan {
 }
 
 /// Decides from the newest call to the oldest. Once one does not fit, no older one is kept either:
-/// what can be taken back has no holes.
-fn plan(text: &[u8], limits: &Limits, objects: &Objects, now: u64) -> Plan {
+/// what can be taken back has no holes. A call that goes on keeps what it has.
+fn plan(text: &[u8], limits: &Limits, objects: &Objects, now: u64, held: &dyn Fn(&str) -> bool) -> Plan {
     let lines: Vec<(&[u8], Line<'_>)> =
         text.split(|&b| b == b'\n').filter_map(|line| Some((line, Line::decode(line)?))).collect();
     let mut kept: HashSet<(&str, &str)> = HashSet::new();
@@ -97,6 +97,7 @@ fn plan(text: &[u8], limits: &Limits, objects: &Objects, now: u64) -> Plan {
     let mut counted = HashSet::new();
     let mut bytes = 0;
     let mut full = false;
+    let mut going_on: HashMap<&str, bool> = HashMap::new();
     for (_, line) in lines.iter().rev() {
         let Line::Change(record) = line else { continue };
         let call = (&*record.session, &*record.call);
@@ -107,7 +108,8 @@ fn plan(text: &[u8], limits: &Limits, objects: &Objects, now: u64) -> Plan {
             }
             full = bytes > limits.max_bytes;
         }
-        if old || full {
+        let goes_on = *going_on.entry(&*record.call).or_insert_with(|| held(&record.call));
+        if (old || full) && !goes_on {
             // Half a call cannot be taken back: its newer lines go with it.
             kept.remove(&call);
             dropped.insert(call);

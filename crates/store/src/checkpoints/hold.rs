@@ -52,14 +52,18 @@ impl Checkpoints {
     /// Whether `call` goes on changing paths, in this process or another.
     pub fn is_held(&self, call: &str) -> bool {
         let Ok(path) = self.held_path(call) else { return false };
-        let Ok(file) = opened(&path, false) else { return false };
+        let file = match opened(&path, false) {
+            Ok(file) => file,
+            // Who cannot look does not know that it has ended.
+            Err(error) => return error.kind() != io::ErrorKind::NotFound,
+        };
         match flock(&file, FlockOperation::NonBlockingLockShared) {
             Err(Errno::WOULDBLOCK) => true,
             Ok(()) => {
                 let _ = std::fs::remove_file(&path);
                 false
             }
-            Err(_) => false,
+            Err(_) => true,
         }
     }
 

@@ -80,7 +80,8 @@ pub(super) fn diff<'a>(slots: impl IntoIterator<Item = &'a Slot>, max_lines: usi
     slots.iter().enumerate().map(one).collect()
 }
 
-/// Which slots lose what another gains, byte for byte. An empty file is like any other and says nothing.
+/// Which slots lose what another gains, byte for byte and with its rights. An empty file is like any other and says
+/// nothing.
 fn moves(slots: &[&Slot]) -> Vec<(usize, usize)> {
     let mut moves: Vec<(usize, usize)> = Vec::new();
     let gains = slots.iter().enumerate().filter(|(_, slot)| slot.before().is_none() && slot.kind == Kind::File);
@@ -91,6 +92,7 @@ fn moves(slots: &[&Slot]) -> Vec<(usize, usize)> {
             slot.now.is_none()
                 && slot.kind == Kind::File
                 && slot.before() == Some(new)
+                && slot.own_mode() == gain.mode
                 && moves.iter().all(|(taken, _)| taken != at)
         });
         moves.extend(from.map(|from| (from, to)));

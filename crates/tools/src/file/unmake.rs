@@ -142,7 +142,7 @@ impl Unmaker<'_> {
         let left = if cut_off {
             self.is_left_for_later(call, change, place, &now)?
         } else {
-            self.is_left(change, place, &now)?
+            self.is_left(change, place, &now)? && !self.was_changed_beside(call, change)?
         };
         if left {
             return match (kept, change.before, now) {
@@ -218,6 +218,20 @@ impl Unmaker<'_> {
                 Ok(*now == State::Nothing && more.is_none_or(|more| more.before == Before::Kept))
             }
         }
+    }
+
+    /// Whether another call that is not taken back changed a path that this one changed while it went on: a job, say.
+    /// What stood there at its end may then be that other call's.
+    fn was_changed_beside(&self, call: &CallChanges, change: &Change) -> Result<bool, ToolError> {
+        if change.more.is_none_or(|more| more.known != Known::Settled) {
+            return Ok(false);
+        }
+        let recent = self.checkpoints.list(RECENT_CALLS, None)?;
+        // By when they began: this one's last lines may be newer than theirs.
+        Ok(recent.iter().filter(|other| other.call != call.call && other.at >= call.at).any(|other| {
+            let counts = other.undone_by.is_none() && !self.calls.iter().any(|own| own.call == other.call);
+            counts && other.tool != "undo" && other.changes.iter().any(|theirs| theirs.path == change.path)
+        }))
     }
 
     /// Whether a path stands as the call left it.

@@ -77,9 +77,8 @@ const MOST_MS: u32 = 600_000;
 /// Lines and columns of a terminal: wide enough for a table or a diff, and as a screen some 900 tokens at most.
 const TERMINAL: Stdin = Stdin::Terminal { rows: 30, cols: 120 };
 /// What programs on it are told of it. Those that draw frames do it in characters that need no second set.
-const TERMINAL_ENV: &[(&str, &str)] = &[("TERM", "xterm-256color"), ("NCURSES_NO_UTF8_ACS", "1")];
-/// A pager that only reads: it starts nothing, opens no other file and writes none, whatever is typed.
-const READER_ENV: (&str, &str) = ("LESSSECURE", "1");
+/// And `less` only reads: it starts nothing, opens no other file and writes none, whatever is typed.
+const TERMINAL_ENV: &[(&str, &str)] = &[("TERM", "xterm-256color"), ("NCURSES_NO_UTF8_ACS", "1"), ("LESSSECURE", "1")];
 /// What a person's environment says of another terminal, and would be believed.
 const OTHER_TERMINAL: &[&str] = &["TERM", "NCURSES_NO_UTF8_ACS", "COLUMNS", "LINES"];
 /// Between two looks at whether the call is still wanted.
@@ -275,8 +274,7 @@ impl Bash {
         if params.on_terminal() {
             let env = &mut order.profile.env;
             env.retain(|(name, _)| !OTHER_TERMINAL.contains(&name.as_str()));
-            let reader = (order.profile.access == Access::ReadOnly).then_some(&READER_ENV);
-            let all = TERMINAL_ENV.iter().chain(reader);
+            let all = TERMINAL_ENV.iter();
             env.extend(all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         }
         order

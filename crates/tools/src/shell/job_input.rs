@@ -66,11 +66,12 @@ impl Tool for JobInput {
                 (ExecKind::Destructive, format!("{id} runs without the sandbox"))
             }
             Some(Confinement { reaches: true, .. }) => (ExecKind::Opaque, format!("{id} may reach the network")),
-            // At a terminal a pager starts whatever it is told to, and of a proof that the command only reads nothing is
-            // left. What was let run as more than that may start others by itself.
-            Some(Confinement { terminal: true, kind: ExecKind::ReadOnly, .. }) => {
-                (ExecKind::Opaque, format!("{id} only reads, but at a terminal it may be told to start others"))
-            }
+            // At a terminal a pager or an editor starts whatever it is told to: what was proved of the command as it
+            // was written is proved no more.
+            Some(Confinement { terminal: true, kind: ExecKind::ReadOnly | ExecKind::WritesInside, .. }) => (
+                ExecKind::Opaque,
+                format!("{id} was judged by its text, and at a terminal it may be told to start others"),
+            ),
             None => {
                 return Err(ToolError::new(code::NO_SUCH_JOB, format!("there is no job {id} in this session"))
                     .hint("`job_list` shows those that live"));

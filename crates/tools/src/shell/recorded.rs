@@ -50,7 +50,7 @@ pub(super) fn settled(ground: &Ground, recorded: &Recorded) -> Settled {
 fn counts(recorded: &Recorded) -> Option<String> {
     let Recorded { created, changed, deleted, .. } = *recorded;
     let counts = Settled { created, changed, deleted, ..Settled::default() }.counts();
-    let whole = recorded.not_kept.is_empty() && recorded.beyond.is_none();
+    let whole = recorded.not_kept.is_empty() && recorded.beyond.is_none() && !recorded.blind;
     let kept = if whole { "undo takes it back" } else { "undo cannot take it back" };
     match counts {
         Some(counts) => Some(format!("{counts} · {kept}")),

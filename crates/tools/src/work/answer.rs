@@ -88,6 +88,10 @@ pub struct Brief {
     /// Why it is blocked, cancelled or failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether an agent does it.
+    pub agent: bool,
+    /// Whether that agent was asked to stop; it may not have ended yet.
+    pub stop_asked: bool,
     /// Counts its changes.
     pub version: u64,
 }
@@ -152,6 +156,8 @@ impl From<Task> for Brief {
             owner: task.owner,
             waits_for: names(&task.waits_for),
             reason: task.reason,
+            agent: task.run.is_some(),
+            stop_asked: task.run.is_some_and(|run| run.stop_asked),
             version: task.version,
         }
     }

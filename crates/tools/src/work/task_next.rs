@@ -35,6 +35,7 @@ impl Tool for TaskNext {
     type Params = Params;
     const SPEC: Spec = Spec::new("task_next", "Next task", Group::Work)
         .read_only()
+        .text()
         .terms(&["task", "ready", "available", "pick", "work on", "unblocked"])
         .examples(EXAMPLES);
 

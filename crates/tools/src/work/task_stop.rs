@@ -30,7 +30,7 @@ pub struct TaskStop {
     pub ground: Arc<Ground>,
 }
 
-/// How long an agent may take to stop before the call goes on without it. It looks every second.
+/// How long an agent may take to stop before the call goes on without it. It looks twice a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Tool for TaskStop {

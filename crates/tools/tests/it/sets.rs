@@ -63,6 +63,15 @@ fn a_move_is_told_without_its_lines() {
     assert_eq!(there, Some(wanted.concat()));
     let back = world.call("undo", json!({})).ok().diff.clone().expect("a diff");
     assert!(back.contains(&moved("x.txt", "a.txt")) && back.contains(&moved("y.txt", "b.txt")), "{back}");
+    // The same bytes without the right to be run are another file.
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(world.path("c.txt"), PermissionsExt::from_mode(0o755)).expect("chmod");
+    let set = json!({"changes": [
+        {"op": "delete", "file_path": "c.txt"},
+        {"op": "create", "file_path": "z.txt", "content": "gone\n"},
+    ]});
+    let other = world.call("change_set", set).ok().diff.clone().expect("a diff");
+    assert!(!other.contains("rename") && other.contains("-gone\n") && other.contains("+gone\n"), "{other}");
 }
 
 #[test]

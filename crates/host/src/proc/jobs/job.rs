@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Child;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -195,6 +195,7 @@ pub struct Job {
     pub(super) inside: Mutex<Inside>,
     pub(super) changed: Condvar,
     errors: Mutex<Option<JoinHandle<Vec<u8>>>>,
+    errors_read: OnceLock<Vec<u8>>,
 }
 
 /// What changes while it runs.
@@ -266,6 +267,7 @@ impl Job {
             }),
             changed: Condvar::new(),
             errors: Mutex::new(errors),
+            errors_read: OnceLock::new(),
         }
     }
 
@@ -424,7 +426,9 @@ impl Job {
             return View { chunk, text, screen: None };
         };
         if !matches!(chunk.state, State::Ended(_)) || chunk.more {
-            chunk.bytes.truncate(screen::whole(&chunk.bytes));
+            // What is nothing but a beginning, and has stayed that, is handed on: a wait would end at it again and again.
+            let whole = screen::whole(&chunk.bytes);
+            chunk.bytes.truncate(if whole == 0 { chunk.bytes.len() } else { whole });
             chunk.next = cursor + chunk.bytes.len() as u64;
         }
         let mut text = screen.lines(&chunk.bytes, cursor);
@@ -478,12 +482,12 @@ impl Job {
     }
 
     /// What it wrote to its standard error, where that was kept apart: its first [`Bounds::head_bytes`]. Waits until
-    /// all of it has ended; once, as the second answer is empty.
+    /// all of it has ended.
     ///
     /// [`Bounds::head_bytes`]: super::Bounds::head_bytes
     pub fn errors(&self) -> Vec<u8> {
-        let reader = lock(&self.errors).take();
-        reader.and_then(|reader| reader.join().ok()).unwrap_or_default()
+        let all = || lock(&self.errors).take().and_then(|reader| reader.join().ok()).unwrap_or_default();
+        self.errors_read.get_or_init(all).clone()
     }
 
     /// All that is at hand of its output.

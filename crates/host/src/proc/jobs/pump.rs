@@ -14,7 +14,6 @@ use super::output::Spill;
 use super::{END_WITHIN, Notice, Shared, lock};
 use crate::proc::tree;
 use crate::proc::wire::{Exited, How, KilledBy, Lines, Report};
-use crate::record::Recorder;
 
 /// A pipe's usual size.
 const PIECE_BYTES: usize = 64 << 10;
@@ -97,7 +96,7 @@ impl Pump {
         let _ = self.supervisor.wait();
         self.job.forget_input();
         // Of what lingered it is known only now.
-        let recorded = self.job.recorded_by().and_then(Recorder::finish);
+        let recorded = self.job.recorded_by().and_then(|recorder| recorder.finish(false));
         let mut inside = lock(&self.job.inside);
         inside.recorded = inside.recorded.take().or(recorded);
         inside.gone = true;
@@ -220,7 +219,7 @@ impl Pump {
 
     fn exited(&mut self, exited: Exited, gone: bool) {
         let recorder = self.job.order().recorded_by().filter(|_| gone);
-        let recorded = recorder.and_then(Recorder::finish);
+        let recorded = recorder.and_then(|recorder| recorder.finish(exited.left > 0));
         let mut inside = lock(&self.job.inside);
         inside.waiting = false;
         inside.exited = Some(exited.clone());
