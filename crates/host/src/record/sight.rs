@@ -67,7 +67,7 @@ pub(super) struct Sight {
 }
 
 /// Why nothing came out: the call will fail by itself, or we could not look.
-struct Lost(Seen);
+pub(super) struct Lost(Seen);
 
 impl From<Errno> for Lost {
     fn from(error: Errno) -> Lost {
@@ -159,7 +159,7 @@ impl Sight {
     }
 
     /// The top of the job's world. No process of it can get another.
-    fn slash(&self, thread: u32) -> Result<&OwnedFd, Lost> {
+    pub(super) fn slash(&self, thread: u32) -> Result<&OwnedFd, Lost> {
         if let Some(slash) = self.slash.get() {
             return Ok(slash);
         }

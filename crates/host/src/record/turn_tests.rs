@@ -53,7 +53,9 @@ impl World {
             own: dir.path().join("own"),
             fsync: Fsync::Off,
         });
-        World { sight: Sight::new(Arc::new(files.unwrap())), dir, undo: Arc::default() }
+        let sight = Sight::new(Arc::new(files.unwrap()));
+        assert!(sight.slash(std::process::id()).is_ok(), "the job's world is ours");
+        World { sight, dir, undo: Arc::default() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
