@@ -8,20 +8,8 @@ use nika_store::tasks::{Status, Task, TaskId};
 use serde_json::{Value, json};
 
 use crate::sub_background::{Mute, at_work, until};
+use crate::sub_delegate::THREE;
 use crate::sub_world::{Made, world};
-
-/// Two at once, then one that is told what they said.
-const THREE: &str = "
-conversations:
-  - when: {first_user_contains: third}
-    turns:
-      - expect: {last_user_contains: from the first}
-        say: from the third
-  - when: {first_user_contains: first}
-    turns: [{say: from the first}]
-  - when: {first_user_contains: second}
-    turns: [{say: from the second}]
-";
 
 fn three() -> Value {
     json!([

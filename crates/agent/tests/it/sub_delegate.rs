@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::sub_world::world;
 
-/// What each says is told by what it was asked.
-const THREE: &str = "
+/// What each says is told by what it was asked: two at once, then one that is told what they said.
+pub(crate) const THREE: &str = "
 conversations:
   - when: {first_user_contains: third}
     turns:
