@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -21,6 +21,9 @@ tasks:
     exec: [python3, -c, "import os,signal,time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile not os.path.exists('go'): time.sleep(0.02)", MARK]
 outputs: {first: "{{ tasks.first }}"}
 "#;
+
+/// How long anything here may take on a busy machine.
+const AT_MOST: Duration = Duration::from_secs(60);
 
 fn lasting() -> World {
     let world = world();
@@ -43,9 +46,10 @@ fn count(world: &World, event: &str, task: Option<&str>) -> usize {
 fn at_work(world: &World) -> Child {
     let mut command = world.nika(&["run", "w.nika.yaml", "--yes"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-    let mark = mark(world);
+    let (mark, since) = (mark(world), Instant::now());
     while !is_deaf(&mark) {
         std::thread::sleep(Duration::from_millis(20));
+        assert!(since.elapsed() < AT_MOST, "its command never began");
         assert!(child.try_wait().expect("it is ours").is_none(), "it ended by itself");
     }
     child
@@ -109,9 +113,11 @@ fn ctrl_c_stops_a_run_that_can_be_gone_on_with() {
 fn a_second_ctrl_c_ends_it_at_once() {
     let world = lasting();
     let mut child = at_work(&world);
+    let since = Instant::now();
     // Until the first was taken, another is none more.
     while interrupts(&mut child) {
         std::thread::sleep(Duration::from_millis(50));
+        assert!(since.elapsed() < AT_MOST, "it goes on, whatever it is told");
     }
     assert_eq!(child.wait().expect("it ended").code(), Some(130));
     assert_eq!(count(&world, "WorkflowPaused", None), 0, "it waited for nothing");

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -427,8 +427,10 @@ fn a_call_that_nobody_wants_any_more_ends() {
     let ended = block(async {
         let exchange = net.exchange(&permit, &asked, &QUICK, &cancel);
         let stop = async {
+            let since = Instant::now();
             while server.seen() == 0 {
                 tokio::time::sleep(Duration::from_millis(5)).await;
+                assert!(since.elapsed() < Duration::from_secs(60), "nobody came");
             }
             cancel.cancel();
         };
