@@ -24,7 +24,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The word in the journal and in JSON output: a floor is an ask to those outside.
+    /// The word in the journal and in JSON output, but for that of `policy explain`, which tells a floor from an ask.
     pub fn name(self) -> &'static str {
         match self {
             Decision::Allow => "allow",
