@@ -16,6 +16,12 @@ pub struct Peer {
     pub heard: Vec<Value>,
 }
 
+/// All text of a tool's result.
+pub fn text(result: &Value) -> String {
+    let blocks = result["content"].as_array().cloned().unwrap_or_default();
+    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
 impl Peer {
     pub fn start(mut command: Command) -> Peer {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server starts");

@@ -7,17 +7,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::durability::{Dice, rounds};
-use crate::peer::Peer;
+use crate::peer::{Peer, text};
 use crate::shell_undo::tree;
 use crate::world::{Ran, World, exists, world};
-
-fn text(result: &Value) -> String {
-    let blocks = result["content"].as_array().cloned().unwrap_or_default();
-    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
-}
 
 fn serve(world: &World) -> Peer {
     let words = ["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"];
@@ -119,6 +114,25 @@ fn what_another_call_wrote_while_a_job_ran_is_not_taken_back_with_it() {
     ended(&mut peer, &begun.job);
     undo(&world, &begun.call).exits(1).complains("NIKA-217");
     assert_eq!(world.text("a.txt"), "mine\n");
+    // Nor where its content at the end is at hand, as a later change kept it.
+    let edit = json!({"file_path": "a.txt", "old_string": "mine", "new_string": "mine, too"});
+    assert!(text(&peer.call("nika_edit", edit)).contains("Edited"));
+    undo(&world, &begun.call).exits(1).complains("NIKA-217");
+    peer.call("nika_undo", json!({}));
+    undo(&world, &begun.call).exits(1).complains("NIKA-217");
+    assert_eq!(world.text("a.txt"), "mine\n");
+
+    // What came after it is kept, where both can stand.
+    let lines = "one\ntwo\nthree\nfour\nfive\nsix\n";
+    let call = run(&world, &mut peer, "lines.sh", &format!("printf '{}' > new.txt\n", lines.replace('\n', "\\n")));
+    let begun = begin(&world, &mut peer, "first.sh", "sed -i s/one/ONE/ new.txt\n");
+    ended(&mut peer, &begun.job);
+    peer.call("nika_read", json!({"file_path": "new.txt"}));
+    let edit = json!({"file_path": "new.txt", "old_string": "six", "new_string": "SIX"});
+    assert!(text(&peer.call("nika_edit", edit)).contains("Edited"));
+    undo(&world, &begun.call).exits(0);
+    assert_eq!(world.text("new.txt"), lines.replace("six", "SIX"));
+    undo(&world, &call).exits(1).complains("NIKA-217");
 
     // What is hidden in the sandbox is not read outside of it either, to be kept.
     let call = run(&world, &mut peer, "move.sh", "mv sub sub2\n");
@@ -535,10 +549,11 @@ print('wrote' if wrote else 'nothing')
     let said = ended(&mut peer, &begun.job);
     assert!(said.contains("wrote"), "{said}");
     assert_eq!(fs::read_to_string(world.path("outside/f")).expect("it is there"), "outside\n");
-    // The one path that nobody turned is as it was; of the others undo says what it can.
+    // Undo may refuse what was turned; outside it touches nothing.
     fs::remove_file(world.root().join("tools/race.py")).expect("it is there");
     let undone = undo(&world, &begun.call);
     assert!(undone.code == 0 || undone.err.contains("NIKA-"), "{undone:?}");
+    assert_eq!(fs::read_to_string(world.path("outside/f")).expect("it is there"), "outside\n");
     assert_eq!(peer.end(), 0);
 }
 
@@ -720,7 +735,6 @@ fn an_ordinary_users_job_is_taken_back_too() {
     assert!(undone.contains("NIKA-") && world.text("a.txt") == "2\n", "{undone}");
     fs::set_permissions(world.root().join("locked"), fs::Permissions::from_mode(0o755)).expect("rights");
     let undone = text(&peer.call("nika_undo", json!({})));
-    let now = tree(&world.root()).into_iter().filter(|(_, (mode, _))| *mode != 0o041_555);
-    assert_eq!(now.collect::<BTreeMap<_, _>>(), before, "{undone}");
+    assert_eq!(seen(&world), before, "{undone}");
     assert_eq!(peer.end(), 0);
 }

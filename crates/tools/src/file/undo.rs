@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
-use nika_edit::{Limits, merge3, unified};
+use nika_edit::merge3;
 use nika_guard::{Effect, Effects};
 use nika_host::fs::{Change, Ledger, Locked, Workspace};
 use nika_store::{CallChanges, Checkpoints, Hash};
@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::seen::retried;
 use super::slot::{Slot, diff};
-use super::unmake::Unmaker;
+use super::unmake::{Unmaker, changed_after};
 use crate::lenient;
 
 /// Takes back what one call (call_id, see checkpoints) or this session's last calls (steps) did to files.
@@ -237,15 +237,7 @@ impl Undo {
         {
             return Ok(Some(merged.bytes));
         }
-        let shown = slot.place.shown();
-        let limits = Limits { max_lines: 80, ..Limits::default() };
-        let diff = unified(slot.now.as_deref(), former.as_deref(), &shown, &limits);
-        let message = format!(
-            "{shown} was changed again after call {}; taking that call back would lose this:\n{diff}",
-            call.call
-        );
-        Err(ToolError::new(code::UNDO_CONFLICT, message)
-            .hint("if a later call changed it, undo that one first (`checkpoints` lists them); else settle it by hand"))
+        Err(changed_after(call, &slot.place, slot.now.as_deref(), former.as_deref()))
     }
 }
 

@@ -3,7 +3,7 @@
 //! What shall stand is put together in a layer and applied as a command's own changes are. So a taking back is
 //! all or nothing, too, and can be taken back.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Before, Cx, Kind, Known, ToolError, code};
@@ -59,6 +59,35 @@ enum State {
     Merged(Vec<u8>),
 }
 
+/// A call, and what it did to a path.
+type Made<'a> = (&'a CallChanges, &'a Change);
+
+/// What calls did, by path, in the order of the calls.
+fn by_path(calls: &[CallChanges]) -> HashMap<&Path, Vec<Made<'_>>> {
+    let mut all: HashMap<&Path, Vec<Made<'_>>> = HashMap::new();
+    for call in calls {
+        for change in &call.changes {
+            all.entry(&change.path).or_default().push((call, change));
+        }
+    }
+    all
+}
+
+/// The refusal to take back what was changed since, with what would be lost.
+pub(super) fn changed_after(
+    call: &CallChanges,
+    place: &Place,
+    standing: Option<&[u8]>,
+    former: Option<&[u8]>,
+) -> ToolError {
+    let shown = place.shown();
+    let diff = unified(standing, former, &shown, &Limits { max_lines: 80, ..Limits::default() });
+    let message =
+        format!("{shown} was changed again after call {}; taking that call back would lose this:\n{diff}", call.call);
+    ToolError::new(code::UNDO_CONFLICT, message)
+        .hint("if a later call changed it, undo that one first (`checkpoints` lists them); else settle it by hand")
+}
+
 impl Unmaker<'_> {
     /// What would be taken back.
     pub fn show(&self) -> Result<Unmade, ToolError> {
@@ -96,6 +125,8 @@ impl Unmaker<'_> {
 
     /// What shall stand at every path.
     fn plan(&self) -> Result<BTreeMap<PathBuf, State>, ToolError> {
+        let recent = self.checkpoints.list(RECENT_CALLS, None)?;
+        let recent = by_path(&recent);
         let mut plan: BTreeMap<PathBuf, State> = BTreeMap::new();
         for call in self.calls {
             for change in &call.changes {
@@ -110,7 +141,8 @@ impl Unmaker<'_> {
                     Some(state) => state,
                     None => self.standing(&place)?,
                 };
-                let back = self.back(call, change, &place, now)?;
+                let back =
+                    self.back(call, change, &place, now, recent.get(&*change.path).map_or(&[], Vec::as_slice))?;
                 plan.insert(change.path.clone(), back);
             }
         }
@@ -129,8 +161,15 @@ impl Unmaker<'_> {
         }
     }
 
-    /// A path without what a call did to it.
-    fn back(&self, call: &CallChanges, change: &Change, place: &Place, now: State) -> Result<State, ToolError> {
+    /// A path without what a call did to it. `recent` is what calls did to it lately, the newest call first.
+    fn back(
+        &self,
+        call: &CallChanges,
+        change: &Change,
+        place: &Place,
+        now: State,
+        recent: &[Made<'_>],
+    ) -> Result<State, ToolError> {
         let kept = change.more.map_or(Before::Kept, |more| more.before);
         let cut_off = change.more.is_some_and(|more| more.known == Known::Begun);
         if cut_off && self.is_as_before(change, place, &now)? {
@@ -140,11 +179,12 @@ impl Unmaker<'_> {
             });
         }
         let left = if cut_off {
-            self.is_left_for_later(call, change, place, &now)?
+            self.is_left_for_later(call, place, &now, recent)?
         } else {
-            self.is_left(change, place, &now)? && !self.was_changed_beside(call, change)?
+            self.is_left(change, place, &now, recent)?
         };
-        if left {
+        let beside = self.was_changed_beside(call, change, recent);
+        if left && !beside {
             return match (kept, change.before, now) {
                 (Before::Lost, ..) => Err(ToolError::new(
                     code::NOTHING_TO_UNDO,
@@ -177,10 +217,12 @@ impl Unmaker<'_> {
             (Before::Kept, Some(hash)) => self.has(place, &now, change.kind, hash)?,
             _ => false,
         };
-        if by_hand {
-            return Ok(now);
+        match (by_hand, beside) {
+            (true, _) => Ok(now),
+            // What the call left is not known, so there is nothing to merge with.
+            (false, true) => Err(self.conflict(call, change, place, &now)),
+            (false, false) => self.merged(call, change, place, &now),
         }
-        self.merged(call, change, place, &now)
     }
 
     /// Whether a path stands as it did before the call.
@@ -199,18 +241,12 @@ impl Unmaker<'_> {
     fn is_left_for_later(
         &self,
         call: &CallChanges,
-        change: &Change,
         place: &Place,
         now: &State,
+        recent: &[Made<'_>],
     ) -> Result<bool, ToolError> {
-        let recent = self.checkpoints.list(RECENT_CALLS, None)?;
-        // What was taken back since, or is being taken back right now, counts as never made.
-        let counts = |later: &&CallChanges| {
-            let taken_back = self.calls.iter().any(|own| own.call == later.call);
-            later.undone_by.is_none() && later.tool != "undo" && !taken_back
-        };
-        let later = recent.iter().take_while(|later| later.call != call.call).filter(counts);
-        let found = later.flat_map(|later| &later.changes).filter(|other| other.path == change.path).last();
+        let later = recent.iter().take_while(|(later, _)| later.call != call.call);
+        let found = later.filter(|(later, _)| self.counts(later)).map(|(_, change)| change).last();
         match found {
             None => Ok(true),
             Some(Change { before: Some(hash), kind, .. }) => self.has(place, now, *kind, *hash),
@@ -220,22 +256,24 @@ impl Unmaker<'_> {
         }
     }
 
-    /// Whether another call that is not taken back changed a path that this one changed while it went on: a job, say.
-    /// What stood there at its end may then be that other call's.
-    fn was_changed_beside(&self, call: &CallChanges, change: &Change) -> Result<bool, ToolError> {
-        if change.more.is_none_or(|more| more.known != Known::Settled) {
-            return Ok(false);
-        }
-        let recent = self.checkpoints.list(RECENT_CALLS, None)?;
+    /// Whether another call changed a path while this one, which had changed it, went on: a job, say. What stood there
+    /// at its end may then be that other call's. One that found what this one left came after it.
+    fn was_changed_beside(&self, call: &CallChanges, change: &Change, recent: &[Made<'_>]) -> bool {
         // By when they began: this one's last lines may be newer than theirs.
-        Ok(recent.iter().filter(|other| other.call != call.call && other.at >= call.at).any(|other| {
-            let counts = other.undone_by.is_none() && !self.calls.iter().any(|own| own.call == other.call);
-            counts && other.tool != "undo" && other.changes.iter().any(|theirs| theirs.path == change.path)
-        }))
+        let since = |(other, _): &&Made<'_>| other.call != call.call && other.at >= call.at && self.counts(other);
+        let first = recent.iter().filter(since).next_back();
+        change.more.is_some_and(|more| more.known == Known::Settled)
+            && first.is_some_and(|(_, other)| other.before != change.after)
+    }
+
+    /// What was taken back since, or is being taken back right now, counts as never made.
+    fn counts(&self, other: &CallChanges) -> bool {
+        let taken_back = self.calls.iter().any(|own| own.call == other.call);
+        other.undone_by.is_none() && other.tool != "undo" && !taken_back
     }
 
     /// Whether a path stands as the call left it.
-    fn is_left(&self, change: &Change, place: &Place, now: &State) -> Result<bool, ToolError> {
+    fn is_left(&self, change: &Change, place: &Place, now: &State, recent: &[Made<'_>]) -> Result<bool, ToolError> {
         let kind = match change.more {
             Some(more) => more.left,
             None => change.after.map(|_| change.kind),
@@ -253,22 +291,15 @@ impl Unmaker<'_> {
             if same || *now == State::Nothing {
                 return Ok(same);
             }
-            let kept = self.kept_by_a_later_call(&change.path, stamp);
+            // Of a large file that is known by its stamp, where some call kept it.
+            let kept = recent.iter().filter(|(_, other)| other.more.is_some_and(|more| more.was_as == Some(stamp)));
+            let kept = kept.into_iter().find_map(|(_, other)| other.before);
             return kept.map_or(Ok(false), |hash| self.has(place, now, kind, hash));
         }
         match change.after {
             Some(hash) => self.has(place, now, kind, hash),
             None => Ok(false),
         }
-    }
-
-    /// The hash of a large file that is known by its stamp, where some call kept it.
-    fn kept_by_a_later_call(&self, path: &Path, stamp: [i64; 4]) -> Option<Hash> {
-        let calls = self.checkpoints.list(RECENT_CALLS, None).ok()?;
-        let changes = calls.iter().flat_map(|call| &call.changes).filter(|change| change.path == path);
-        changes
-            .filter(|change| change.more.is_some_and(|more| more.was_as == Some(stamp)))
-            .find_map(|change| change.before)
     }
 
     fn has(&self, place: &Place, now: &State, wanted: Kind, hash: Hash) -> Result<bool, ToolError> {
@@ -291,15 +322,13 @@ impl Unmaker<'_> {
         {
             return Ok(State::Merged(merged.bytes));
         }
-        let limits = Limits { max_lines: 80, ..Limits::default() };
-        let shown = place.shown();
-        let diff = unified(standing.as_deref(), former.as_deref(), &shown, &limits);
-        let message = format!(
-            "{shown} was changed again after call {}; taking that call back would lose this:\n{diff}",
-            call.call
-        );
-        Err(ToolError::new(code::UNDO_CONFLICT, message)
-            .hint("if a later call changed it, undo that one first (`checkpoints` lists them); else settle it by hand"))
+        Err(changed_after(call, place, standing.as_deref(), former.as_deref()))
+    }
+
+    /// The refusal that shows what would be lost.
+    fn conflict(&self, call: &CallChanges, change: &Change, place: &Place, now: &State) -> ToolError {
+        let former = change.before.and_then(|hash| self.checkpoints.objects().get(&hash).ok());
+        changed_after(call, place, self.content(place, now).as_deref(), former.as_deref())
     }
 
     fn content(&self, place: &Place, state: &State) -> Option<Vec<u8>> {
