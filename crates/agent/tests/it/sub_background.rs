@@ -36,7 +36,7 @@ impl Provider for Mute {
 }
 
 /// Begins one in the background; its row.
-pub async fn begin(made: &Made, arguments: serde_json::Value) -> TaskId {
+async fn begin(made: &Made, arguments: serde_json::Value) -> TaskId {
     let output = made.dispatch("agent", arguments).await.result.expect("it begins");
     output.structured.expect("data")["task_id"].as_str().expect("text").parse().expect("an id")
 }

@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::peer::Peer;
+use crate::peer::{Peer, text};
 use crate::world::{Ran, World, exists, world};
 
 const STAND_IN: &str = r#"#!/bin/sh
@@ -55,11 +55,6 @@ fn call(world: &World, command: &str, more: &[&str]) -> Ran {
 }
 
 const ALLOWED: &[&str] = &["--mode", "workspace", "--allow", "exec(pwsh*)"];
-
-fn text(result: &Value) -> String {
-    let blocks = result["content"].as_array().cloned().unwrap_or_default();
-    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
-}
 
 #[test]
 fn no_other_shell_reads_the_text() {

@@ -4,13 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::peer::Peer;
+use crate::peer::{Peer, text};
 use crate::world::{exists, world};
-
-fn text(result: &Value) -> String {
-    let blocks = result["content"].as_array().cloned().unwrap_or_default();
-    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
-}
 
 fn server(world: &crate::world::World, mode: &str) -> Peer {
     let mut peer = Peer::start(world.nika(&["serve", "--mode", mode, "--list", "all"]));

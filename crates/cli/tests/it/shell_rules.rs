@@ -1,18 +1,13 @@
 //! Rules on writing, and commands that nobody can read beforehand: in the foreground, in the background, in an
 //! interpreter. What a rule denies, or would have asked about, does not come to be.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::peer::Peer;
+use crate::peer::{Peer, text};
 use crate::shell::is_confined_here;
 use crate::world::{Ran, World, exists, world};
 
 const SCRIPT: &str = "mkdir -p docs src\necho e > docs/x\necho s > src/x\n";
-
-fn text(result: &Value) -> String {
-    let blocks = result["content"].as_array().cloned().unwrap_or_default();
-    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
-}
 
 fn server(world: &World, more: &[&str]) -> Peer {
     let words: Vec<&str> = ["serve", "--list", "all"].iter().chain(more).copied().collect();

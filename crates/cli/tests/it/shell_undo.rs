@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::peer::text;
 use crate::world::{Ran, World, exists, world};
 
 /// Runs `script` as a file, which nobody can read beforehand; the answer of the call.
@@ -15,11 +16,6 @@ fn scripted(world: &World, script: &str, more: &[&str]) -> Value {
     fs::create_dir_all(world.root().join("tools")).expect("a directory");
     fs::write(world.root().join("tools/run.sh"), script).expect("a script");
     world.json(&[&["bash", "command=bash tools/run.sh", "--mode", "workspace"][..], more].concat())
-}
-
-fn text(answer: &Value) -> String {
-    let blocks = answer["content"].as_array().cloned().unwrap_or_default();
-    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
 fn undo(world: &World, answer: &Value) -> Ran {

@@ -8,7 +8,7 @@ use nika_contract::{Block, Cancel, Cx, Example, Group, Held, Output, Rehearsal, 
 use nika_guard::bash::{Outcome, Site};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind};
-use nika_host::proc::{Exited, Job, Order, Stdin, TIMEOUT};
+use nika_host::proc::{Exited, Job, Order, Stdin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -80,7 +80,7 @@ const TERMINAL: Stdin = Stdin::Terminal { rows: 30, cols: 120 };
 /// And `less` only reads: it starts nothing, opens no other file and writes none, whatever is typed.
 const TERMINAL_ENV: &[(&str, &str)] = &[("TERM", "xterm-256color"), ("NCURSES_NO_UTF8_ACS", "1"), ("LESSSECURE", "1")];
 /// What a person's environment says of another terminal, and would be believed.
-const OTHER_TERMINAL: &[&str] = &["TERM", "NCURSES_NO_UTF8_ACS", "COLUMNS", "LINES"];
+const OTHER_TERMINAL: &[&str] = &["COLUMNS", "LINES"];
 /// Between two looks at whether the call is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -149,12 +149,8 @@ impl Tool for Bash {
         let site = self.judged_site(params, cx)?;
         let command = self.read(params, &site);
         let profile = self.profile(params, cx, site.cwd)?;
-        let timeout = params.timeout.map_or(TIMEOUT, |ms| Duration::from_millis(ms.into()));
-        let start = |profile, at_most| {
-            let order = self.order(params, cx, &command, profile);
-            self.ground.start(cx, Order { timeout: Some(at_most), ..order })
-        };
-        rehearsed::rehearse(&self.ground, cx, &command, profile, timeout, start).await
+        let order = self.order(params, cx, &command, profile);
+        rehearsed::rehearse(&self.ground, cx, &command, order, |_| ()).await
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -180,17 +176,13 @@ impl Tool for Bash {
         if params.is_preview() {
             return Ok(foretold(&job, &exited, &command, layered::look(&self.ground, cx, &over.layers)));
         }
-        let (bare, layered) = (over.irrevocable(), !over.layers.is_empty());
+        let (bare, has_layers) = (over.irrevocable(), !over.layers.is_empty());
         let settled = over.settle(&self.ground, cx, &job, &exited).await?;
         if writes {
             self.ground.look_again();
         }
         let answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
-        Ok(match settled {
-            Some(settled) if layered => with_layers(answer, settled),
-            Some(settled) => with_changes(answer, settled, None),
-            None => with_changes(answer, Settled::default(), bare),
-        })
+        Ok(if has_layers { with_layers(answer, settled) } else { with_changes(answer, settled, bare) })
     }
 }
 
@@ -274,8 +266,7 @@ impl Bash {
         if params.on_terminal() {
             let env = &mut order.profile.env;
             env.retain(|(name, _)| !OTHER_TERMINAL.contains(&name.as_str()));
-            let all = TERMINAL_ENV.iter();
-            env.extend(all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+            set_variables(env, TERMINAL_ENV.iter().copied());
         }
         order
     }
@@ -347,6 +338,18 @@ impl Bash {
     }
 }
 
+/// Sets variables of a command. A name that stands there twice would have the first of its values.
+pub(super) fn set_variables<N: AsRef<str>, V: AsRef<str>>(
+    env: &mut Vec<(String, String)>,
+    those: impl IntoIterator<Item = (N, V)>,
+) {
+    for (name, value) in those {
+        let (name, value) = (name.as_ref().to_owned(), value.as_ref().to_owned());
+        env.retain(|(known, _)| *known != name);
+        env.push((name, value));
+    }
+}
+
 /// The answer of a job that goes on by itself.
 pub(super) fn in_background(job: &Job) -> Output {
     let (id, held) = (job.id(), report::held(job.held()));
@@ -399,19 +402,24 @@ pub(super) fn with_layers(mut answer: Output, settled: Settled) -> Output {
 pub(super) fn with_changes(mut output: Output, settled: Settled, bare: Option<String>) -> Output {
     if let Some(Block::Text(text)) = output.content.first_mut() {
         settled.lines.iter().for_each(|line| text.extend(["\n", line]));
-        if let Some(why) = &bare {
-            text.push_str(&format!("\n[this call cannot be taken back: {why}]"));
-        }
+    }
+    if let Some(why) = bare {
+        output = irrevocable(output, why);
     }
     output = output.with_fact("changed_paths", settled.paths()).with_fact("not_applied", settled.left_out);
-    if let Some(why) = bare {
-        output = output.with_fact("no_undo", why);
-    }
     output.failed = output.failed.or(settled.failed);
     if !settled.diff.is_empty() {
         output = output.with_diff(settled.diff);
     }
     output
+}
+
+/// An answer, and why the call cannot be taken back.
+pub(super) fn irrevocable(mut output: Output, why: String) -> Output {
+    if let Some(Block::Text(text)) = output.content.first_mut() {
+        text.push_str(&format!("\n[this call cannot be taken back: {why}]"));
+    }
+    output.with_fact("no_undo", why)
 }
 
 /// The answer of a preview: the output, how it ended, and what would be other. That the latter cannot be said is no

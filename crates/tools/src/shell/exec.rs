@@ -18,11 +18,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::bash::wait;
+use super::bash::{set_variables, wait};
 use super::command::{self, Command};
 use super::ground::Ground;
 use super::layered::Settled;
-use super::over::{Over, Wanted};
+use super::over::Over;
 use super::rehearsed::{self, Accepted, Tried};
 use super::report;
 
@@ -98,13 +98,8 @@ impl Tool for ExecTool {
 
     async fn rehearse(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<Rehearsal>, ToolError> {
         let (command, profile) = self.judged(params, cx)?;
-        let start = |profile, at_most| {
-            let job =
-                self.ground.start(cx, Order { timeout: Some(at_most), ..order(params, cx, &command, profile) })?;
-            feed(&job, params.stdin.clone());
-            Ok(job)
-        };
-        rehearsed::rehearse(&self.ground, cx, &command, profile, timeout(params), start).await
+        let order = order(params, cx, &command, profile);
+        rehearsed::rehearse(&self.ground, cx, &command, order, |job| feed(job, params.stdin.clone())).await
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -114,13 +109,13 @@ impl Tool for ExecTool {
         }
         let (command, mut profile) = self.judged(&params, cx)?;
         let writes = profile.access != Access::ReadOnly;
-        let wanted = if writes { self.ground.wanted(cx.permit, false) } else { Wanted::Nothing };
+        let wanted = self.ground.wanted(cx.permit, false);
         // Without layers it runs on the bare roots only where all of them may be changed: `start` looks.
         let mut over = Over::lay(&self.ground, cx, &mut profile, wanted);
         let job = over.start(&self.ground, cx, order(&params, cx, &command, profile))?;
         feed(&job, params.stdin);
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
-        let settled = over.settle(&self.ground, cx, &job, &exited).await?.unwrap_or_default();
+        let settled = over.settle(&self.ground, cx, &job, &exited).await?;
         if writes {
             self.ground.look_again();
         }
@@ -150,10 +145,7 @@ impl ExecTool {
         }
         let mut profile = self.ground.profile(cx.permit, cx.session, Access::Workspace)?;
         profile.cwd = site.cwd;
-        for (name, value) in &params.env {
-            profile.env.retain(|(known, _)| known != name);
-            profile.env.push((name.clone(), value.clone()));
-        }
+        set_variables(&mut profile.env, &params.env);
         Ok((command, profile))
     }
 
@@ -226,17 +218,13 @@ pub fn quoted(words: &[String]) -> String {
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-fn timeout(params: &Params) -> Duration {
-    Duration::from_millis(params.timeout.unwrap_or(DEFAULT_MS).into())
-}
-
 fn order(params: &Params, cx: &Cx<'_>, command: &Command, profile: Profile) -> Order {
     let program = match &params.shell {
         Some(text) => Program::Shell { text: command.analysis.canonical.clone().unwrap_or_else(|| text.clone()) },
         None => Program::Argv(params.words.clone()),
     };
     let mut order = Order::new(program, profile, cx.session.id());
-    order.timeout = Some(timeout(params));
+    order.timeout = Some(Duration::from_millis(params.timeout.unwrap_or(DEFAULT_MS).into()));
     order.stdin = if params.stdin.is_some() { Stdin::Pipe } else { Stdin::Closed };
     order.apart = !params.combined;
     (order.output.head_bytes, order.output.tail_bytes) = (MOST_BYTES, 1);

@@ -302,7 +302,7 @@ fn line(settled: &Settled, applied: &Applied) -> Option<String> {
     settled.counts().map(|counts| format!("[{counts} · {all}]"))
 }
 
-fn beside(ground: &Ground, what: &str, paths: &[PathBuf]) -> Option<String> {
+pub(super) fn beside(ground: &Ground, what: &str, paths: &[PathBuf]) -> Option<String> {
     (!paths.is_empty()).then(|| format!("[{what}: {}]", listed(ground, paths)))
 }
 

@@ -108,20 +108,15 @@ impl Over {
         }
     }
 
-    /// Puts what the command changed in force, or says what it changed; `None` where nobody kept it.
-    pub async fn settle(
-        self,
-        ground: &Ground,
-        cx: &Cx<'_>,
-        job: &Job,
-        exited: &Exited,
-    ) -> Result<Option<Settled>, ToolError> {
+    /// Puts what the command changed in force, or says what it changed; nothing where nobody kept it.
+    pub async fn settle(self, ground: &Ground, cx: &Cx<'_>, job: &Job, exited: &Exited) -> Result<Settled, ToolError> {
         if self.layers.is_empty() {
-            return Ok(job.recorded().map(|recorded| recorded::settled(ground, &recorded)));
+            let recorded = job.recorded().map(|recorded| recorded::settled(ground, &recorded));
+            return Ok(recorded.unwrap_or_default());
         }
         // Nothing of it may still write: what watched over it says so, unless that was killed itself.
         let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
-        layered::apply(ground, cx, self.layers, lives).await.map(Some)
+        layered::apply(ground, cx, self.layers, lives).await
     }
 
     /// The answer of a job that goes on, and whether it can be taken back.

@@ -15,9 +15,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::bash::{in_background, wait, with_changes};
+use super::bash::{in_background, set_variables, wait, with_changes};
 use super::ground::Ground;
-use super::over::{Over, Wanted};
+use super::over::Over;
 use super::report;
 use crate::lenient;
 
@@ -103,12 +103,9 @@ impl Tool for Powershell {
         let pwsh = self.pwsh()?;
         let background = params.run_in_background.unwrap_or_default();
         let mut profile = self.ground.profile(cx.permit, cx.session, Access::Workspace)?;
-        for (name, value) in SET {
-            profile.env.retain(|(known, _)| known != name);
-            profile.env.push(((*name).to_owned(), (*value).to_owned()));
-        }
+        set_variables(&mut profile.env, SET.iter().copied());
         let writes = profile.access != Access::ReadOnly;
-        let wanted = if writes { self.ground.wanted(cx.permit, background) } else { Wanted::Nothing };
+        let wanted = self.ground.wanted(cx.permit, background);
         let mut over = Over::lay(&self.ground, cx, &mut profile, wanted);
         let words = WORDS.iter().copied().chain([params.command.as_str()]).map(str::to_owned);
         let argv = std::iter::once(pwsh.display().to_string()).chain(words).collect();
@@ -122,7 +119,7 @@ impl Tool for Powershell {
         }
         let exited = wait(Arc::clone(&job), cx.cancel).await?;
         let bare = over.irrevocable();
-        let settled = over.settle(&self.ground, cx, &job, &exited).await?.unwrap_or_default();
+        let settled = over.settle(&self.ground, cx, &job, &exited).await?;
         if writes {
             self.ground.look_again();
         }

@@ -9,8 +9,9 @@
 use nika_contract::{Block, Cx, Output};
 use nika_host::record::{Recorded, Recorder};
 
+use super::bash;
 use super::ground::Ground;
-use super::layered::{Settled, listed};
+use super::layered::{Settled, beside};
 
 /// A recorder for the call; or why there is none.
 pub(super) fn recorder(ground: &Ground, cx: &Cx<'_>) -> Result<Recorder, String> {
@@ -27,13 +28,10 @@ pub(super) fn settled(ground: &Ground, recorded: &Recorded) -> Settled {
     let Recorded { created, changed, deleted, .. } = *recorded;
     let mut settled = Settled { created, changed, deleted, ..Settled::default() };
     settled.lines.extend(counts(recorded).map(|counts| format!("[{counts}]")));
-    let beside = |what: &str, paths: &[std::path::PathBuf]| {
-        (!paths.is_empty()).then(|| format!("[{what}: {}]", listed(ground, paths)))
-    };
-    settled.lines.extend(beside("not kept for undo", &recorded.not_kept));
-    settled.lines.extend(beside("devices, FIFOs and sockets stay where they are", &recorded.special));
+    settled.lines.extend(beside(ground, "not kept for undo", &recorded.not_kept));
+    settled.lines.extend(beside(ground, "devices, FIFOs and sockets stay where they are", &recorded.special));
     let linked = "other names of the same file changed with these, and undo leaves them";
-    settled.lines.extend(beside(linked, &recorded.linked));
+    settled.lines.extend(beside(ground, linked, &recorded.linked));
     if let Some(path) = &recorded.beyond {
         let first = ground.files.shown(path);
         settled
@@ -66,13 +64,12 @@ pub(super) fn told(recorded: &Recorded) -> Option<String> {
 
 /// The answer of a job that goes on, and how what it changes is taken back.
 pub(super) fn goes_on(mut output: Output, cx: &Cx<'_>, recorded: bool, irrevocable: Option<String>) -> Output {
-    let says = match irrevocable {
-        Some(why) => format!("\n[this call cannot be taken back: {why}]"),
-        None if recorded => format!("\n[when it has ended, undo of call {} takes back what it changed]", cx.call),
-        None => return output,
-    };
-    if let Some(Block::Text(text)) = output.content.first_mut() {
-        text.push_str(&says);
+    match (irrevocable, output.content.first_mut()) {
+        (Some(why), _) => return bash::irrevocable(output, why),
+        (None, Some(Block::Text(text))) if recorded => {
+            text.push_str(&format!("\n[when it has ended, undo of call {} takes back what it changed]", cx.call));
+        }
+        (None, _) => {}
     }
     output
 }

@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use nika_contract::{Cx, Held, Rehearsal, ToolError, code, text};
-use nika_guard::profile::{Access, Profile, Repository};
+use nika_guard::profile::{Access, Repository};
 use nika_host::overlay::{Changes, HeldBack, Layer, Likeness};
-use nika_host::proc::{Exited, How, Job, Jobs, KilledBy};
+use nika_host::proc::{Exited, How, Job, Jobs, KilledBy, Order, TIMEOUT};
 use serde_json::Value;
 
 use super::bash::closed_repository;
@@ -60,36 +60,37 @@ pub(super) struct Accepted {
     pub closed: Option<PathBuf>,
 }
 
-/// Tries a command that `profile` holds, if that can be done and is wanted. `start` starts it under the profile that
-/// it is given, for at most the time that it is given.
+/// Tries a command, if that can be done and is wanted. `begun` is told once it runs.
 pub(super) async fn rehearse(
     ground: &Ground,
     cx: &Cx<'_>,
     command: &Command,
-    mut profile: Profile,
-    timeout: Duration,
-    start: impl FnOnce(Profile, Duration) -> Result<Arc<Job>, ToolError>,
+    mut order: Order,
+    begun: impl FnOnce(&Arc<Job>),
 ) -> Result<Option<Rehearsal>, ToolError> {
+    let profile = &mut order.profile;
     if !ground.rehearses || !ground.undo || profile.access != Access::Workspace || !profile.hosts.is_empty() {
         return Ok(None);
     }
     if profile.repositories.iter().any(Repository::is_open) {
         return Ok(Some(untried("it may write a repository elsewhere, which no layer covers")));
     }
-    let closed = closed_repository(&profile);
+    let closed = closed_repository(profile);
     let laid = match ground.no_layers.get() {
         Some(why) => Err(why.clone()),
-        None => layered::lay(ground, cx, &mut profile),
+        None => layered::lay(ground, cx, profile),
     };
     let layers = match laid {
         Ok(layers) => layers,
         Err(why) => return Ok(Some(untried(&why))),
     };
-    let at_most = timeout.min(AT_MOST);
-    let job = match start(profile, at_most) {
+    let at_most = order.timeout.unwrap_or(TIMEOUT).min(AT_MOST);
+    order.timeout = Some(at_most);
+    let job = match ground.start(cx, order) {
         Ok(job) => Ended { job, jobs: Arc::clone(&ground.jobs) },
         Err(error) => return Ok(Some(untried(&error.message))),
     };
+    begun(&job.job);
     let Some((exited, layers, ended)) = watched(job, layers, cx).await? else { return Err(ToolError::cancelled()) };
     if exited.killed_by == Some(KilledBy::Timeout) {
         return Ok(Some(untried(&format!("it did not end within {} s", at_most.as_secs_f32()))));
