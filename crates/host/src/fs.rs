@@ -23,5 +23,6 @@ pub use ignores::{Ignores, Outer, SearchRoot};
 pub use ledger::{Ledger, Seen};
 pub use lock::{LOOK_AGAIN, Locked, PATIENCE};
 pub use open::{FileNow, Glance, OpenFile, Stamp, sha256};
+pub(crate) use open::{kind_of, sha256_of};
 pub use sets::Recovered;
 pub use workspace::{Fsync, Settings, Workspace};

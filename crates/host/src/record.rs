@@ -2,7 +2,7 @@
 //! no layer can be had.
 //!
 //! The kernel stops a process of the command before a call that changes files by name, and tells us
-//! ([`Listener`]). We look where the name leads, keep what stands there, and let the call through; when the command has
+//! (`listener`). We look where the name leads, keep what stands there, and let the call through; when the command has
 //! ended, what stands there then is noted beside it. So the cost follows what is touched, and nothing is covered.
 //!
 //! ```text
@@ -24,5 +24,5 @@ mod turn;
 #[cfg(test)]
 mod turn_tests;
 
-pub(crate) use calls::{CALLS, When};
+pub(crate) use calls::CALLS;
 pub use recorder::{Recorded, Recorder};

@@ -28,6 +28,7 @@ mod ready;
 mod recorded;
 mod run;
 mod syscalls;
+pub(crate) use syscalls::When;
 
 use std::ffi::{CString, OsString};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Opening and reading what a permit covers.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
@@ -110,6 +110,28 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
+/// sha256 of all that can be read, in pieces.
+pub(crate) fn sha256_of(from: &mut impl Read) -> io::Result<[u8; 32]> {
+    let mut hasher = Sha256::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match from.read(&mut chunk)? {
+            0 => return Ok(hasher.finalize().into()),
+            read => hasher.update(&chunk[..read]),
+        }
+    }
+}
+
+/// `None` for what is neither file, link nor directory.
+pub(crate) fn kind_of(stat: &Stat) -> Option<Kind> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Some(Kind::File),
+        FileType::Symlink => Some(Kind::Link),
+        FileType::Directory => Some(Kind::Directory),
+        _ => None,
+    }
+}
+
 impl Workspace {
     /// Opens a regular file. Nothing else is ever opened: not a FIFO, which would block, not a device,
     /// which might act.
@@ -150,14 +172,13 @@ impl Workspace {
             Err(error) => return Err(what(error)),
         };
         let stat = rustix::fs::fstat(&handle).map_err(what)?;
-        let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Some(Kind::File),
-            FileType::Symlink => Some(Kind::Link),
-            FileType::Directory => Some(Kind::Directory),
-            _ => None,
-        };
         let stamp = Stamp::from(&stat);
-        Ok(Some(Glance { kind, mode: stat.st_mode & 0o7777, size: stamp.size, numbers: stamp.as_numbers() }))
+        Ok(Some(Glance {
+            kind: kind_of(&stat),
+            mode: stat.st_mode & 0o7777,
+            size: stamp.size,
+            numbers: stamp.as_numbers(),
+        }))
     }
 
     /// sha256 of a file of any size, read in pieces, or of where a link points.
@@ -170,17 +191,8 @@ impl Workspace {
         }
         regular(&handle, place)?;
         let mut file = Self::reopen(&handle).map_err(what)?;
-        let mut hasher = Sha256::new();
-        let mut chunk = vec![0; CHUNK_BYTES];
-        loop {
-            let read = file.read(&mut chunk).map_err(|error| {
-                ToolError::new(code::READ_FAILED, format!("cannot read {}: {error}", place.shown()))
-            })?;
-            if read == 0 {
-                return Ok(hasher.finalize().into());
-            }
-            hasher.update(&chunk[..read]);
-        }
+        sha256_of(&mut file)
+            .map_err(|error| ToolError::new(code::READ_FAILED, format!("cannot read {}: {error}", place.shown())))
     }
 
     /// Names of what is in a directory; none where there is no directory.

@@ -201,7 +201,7 @@ impl Workspace {
     }
 
     /// Opens, for reading, what an `O_PATH` handle stands for: the same inode, whatever its name is now.
-    pub(super) fn reopen(fd: &OwnedFd) -> rustix::io::Result<File> {
+    pub(crate) fn reopen(fd: &OwnedFd) -> rustix::io::Result<File> {
         use std::os::fd::AsRawFd;
         let link = format!("/proc/self/fd/{}", fd.as_raw_fd());
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;

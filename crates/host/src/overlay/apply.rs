@@ -5,7 +5,6 @@
 //! ```
 
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Before, Cx, Kind, Known, More, Preimage, ToolError, code};
@@ -20,7 +19,7 @@ use super::moves::Act;
 use super::stage::Stage;
 use super::walk::{bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
-use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, temp_name};
+use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, sha256_of, temp_name};
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -470,14 +469,7 @@ pub(super) fn hash(path: &Path) -> std::io::Result<[u8; 32]> {
     };
     let mut file = File::from(opened);
     debug_assert!(rustix::fs::fstat(&file).is_ok_and(|stat| kind(&stat) == Some(Kind::File)));
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; 64 << 10];
-    loop {
-        match file.read(&mut chunk)? {
-            0 => return Ok(hasher.finalize().into()),
-            read => hasher.update(&chunk[..read]),
-        }
-    }
+    sha256_of(&mut file)
 }
 
 fn sync_fs(dir: &Path) {

@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::{Kind, ToolError, code};
 use nika_guard::Permit;
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, StatxFlags, openat2, statat};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, Stat, StatxFlags, openat2, statat};
 use rustix::io::Errno;
 
 use super::moves::{Act, Move};
 use super::{Layer, marks};
+pub(super) use crate::fs::kind_of as kind;
 use crate::fs::{Stamp, errno};
 
 /// Directories within directories. Deeper ones are refused: each level holds two handles.
@@ -462,16 +463,6 @@ fn directory(
 
 fn failed(path: &Path, error: Errno) -> ToolError {
     errno(&format!("look at what the command did to {}", path.display()), error, code::READ_FAILED)
-}
-
-/// `None` for what is neither file, link nor directory.
-pub(super) fn kind(stat: &Stat) -> Option<Kind> {
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Some(Kind::File),
-        FileType::Symlink => Some(Kind::Link),
-        FileType::Directory => Some(Kind::Directory),
-        _ => None,
-    }
 }
 
 fn told(was: &Option<Stat>) -> What {

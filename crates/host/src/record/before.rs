@@ -3,17 +3,13 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use nika_contract::Kind;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
 
-use crate::fs::{Stamp, sha256};
-
-/// Hashed at once.
-const CHUNK_BYTES: usize = 64 << 10;
+use crate::fs::{Stamp, Workspace, kind_of, sha256, sha256_of};
 
 /// What stands, or stood, at a place. Its content is not here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +25,7 @@ pub(super) struct Entry {
 
 impl From<&Stat> for Entry {
     fn from(stat: &Stat) -> Entry {
-        let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Some(Kind::File),
-            FileType::Symlink => Some(Kind::Link),
-            FileType::Directory => Some(Kind::Directory),
-            _ => None,
-        };
+        let kind = kind_of(stat);
         Entry {
             kind,
             mode: stat.st_mode & 0o7777,
@@ -79,24 +70,13 @@ pub(super) fn hash(dir: &OwnedFd, name: &OsStr, kind: Kind, most: u64) -> Option
         return content(dir, name, kind, u64::MAX).map(|bytes| sha256(&bytes));
     }
     let mut file = opened(dir, name)?.take(most.saturating_add(1));
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; CHUNK_BYTES];
-    loop {
-        match file.read(&mut chunk).ok()? {
-            0 => return (file.limit() > 0).then(|| hasher.finalize().into()),
-            read => hasher.update(&chunk[..read]),
-        }
-    }
+    let all = sha256_of(&mut file).ok()?;
+    (file.limit() > 0).then_some(all)
 }
 
 /// A regular file, open for reading. Looked at before it is opened: a FIFO would keep us waiting, a device might act.
 fn opened(dir: &OwnedFd, name: &OsStr) -> Option<File> {
     let handle = openat(dir, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let stat = fstat(&handle).ok()?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return None;
-    }
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let by_handle = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    openat(CWD, by_handle, flags, Mode::empty()).ok().map(File::from)
+    (kind_of(&stat) == Some(Kind::File)).then(|| Workspace::reopen(&handle).ok()).flatten()
 }

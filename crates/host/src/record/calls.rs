@@ -3,15 +3,7 @@
 //! One table is both what the kernel is told to stop at and how what it stopped is read. Calls on a descriptor that had
 //! to be opened for writing are not in it: opening it was.
 
-use When::{Always, Bits};
-
-/// When the kernel stops a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum When {
-    Always,
-    /// The argument of this number has any of these bits.
-    Bits(u8, u64),
-}
+use crate::sandbox::When::{self, Always, Bits};
 
 /// How arguments name a path: by number.
 #[derive(Debug, Clone, Copy)]

@@ -217,19 +217,15 @@ impl Sight {
     /// The same place beneath our roots, if it is one there and the process could write it.
     fn ours(&self, end: End) -> Result<Seen, Lost> {
         let elsewhere = Ok(Seen::Elsewhere);
-        let (path, theirs) = match &end {
+        let (path, theirs, parent) = match end {
             End::Entry { parent, name } => {
-                let there = match openat(parent, name, PATH | OFlags::NOFOLLOW, Mode::empty()) {
+                let there = match openat(&parent, &name, PATH | OFlags::NOFOLLOW, Mode::empty()) {
                     Err(Errno::NOENT) => None,
                     there => Some(there?),
                 };
-                (Workspace::path_of(parent)?.join(name), there)
+                (Workspace::path_of(&parent)?.join(&name), there, Some(parent))
             }
-            End::Handle(handle) => (Workspace::path_of(handle)?, None),
-        };
-        let theirs = match &end {
-            End::Entry { .. } => theirs.as_ref(),
-            End::Handle(handle) => Some(handle),
+            End::Handle(handle) => (Workspace::path_of(&handle)?, Some(handle), None),
         };
         let in_a_root = |path: &Path| self.files.roots().any(|root| path.starts_with(root) && path != root);
         if !in_a_root(&path) || self.files.is_own_state(&path) {
@@ -237,7 +233,7 @@ impl Sight {
         }
         let Some(found) = self.at(&path) else { return elsewhere };
         let same = |one: &Stat, other: &Stat| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino);
-        if let End::Entry { parent, .. } = &end
+        if let Some(parent) = &parent
             && (!same(&fstat(parent)?, &fstat(&found.dir)?) || is_read_only(parent))
         {
             return elsewhere;
@@ -246,7 +242,7 @@ impl Sight {
             Err(Errno::NOENT) => None,
             stands => Some(stands?),
         };
-        Ok(match (theirs, stands) {
+        Ok(match (&theirs, stands) {
             (None, None) => Seen::Inside(found),
             (Some(theirs), Some(stands)) if same(&fstat(theirs)?, &stands) && !is_read_only(theirs) => {
                 Seen::Inside(found)

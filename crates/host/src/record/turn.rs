@@ -116,7 +116,7 @@ impl Turn {
         let noted = was.is_none_or(|was| was.kind.is_some())
             && begun(self.undo.as_ref(), &found.path, was.as_ref(), kept, bytes.as_deref(), self.bounds).is_ok();
         self.kept_bytes += bytes.map_or(0, |bytes| bytes.len() as u64);
-        self.paths.insert(found.path.clone(), Touched { was, kept, noted, came: None, open: false, in_place: false });
+        self.paths.insert(found.path.clone(), Touched::new(was, kept, noted));
     }
 
     /// The same for a directory and all that is in it; names below it.
@@ -139,10 +139,7 @@ impl Turn {
             // A place in a directory that is not there yet.
             None if !self.paths.contains_key(path) && self.paths.len() < self.most_paths => {
                 let noted = begun(self.undo.as_ref(), path, None, None, None, self.bounds).is_ok();
-                self.paths.insert(
-                    path.into(),
-                    Touched { was: None, kept: None, noted, came: None, open: false, in_place: false },
-                );
+                self.paths.insert(path.into(), Touched::new(None, None, noted));
             }
             None if !self.paths.contains_key(path) => self.go_beyond(path, None),
             None => {}
@@ -207,6 +204,10 @@ impl Turn {
 }
 
 impl Touched {
+    fn new(was: Option<Entry>, kept: Option<[u8; 32]>, noted: bool) -> Touched {
+        Touched { was, kept, noted, came: None, open: false, in_place: false }
+    }
+
     /// Looks what stands there now, and writes down what came of it.
     fn settle(&mut self, path: &Path, sight: &Sight, undo: &dyn Undo, bounds: Bounds) -> Came {
         let found = sight.at(path);
@@ -224,15 +225,14 @@ impl Touched {
             _ => None,
         };
         let (came, before) = self.compare(now.as_ref(), after);
-        let is_directory = now.is_some_and(|now| now.kind == Some(Kind::Directory));
-        let known = after.is_some() || is_directory;
         let told = match came {
-            Came::Unchanged | Came::Special if self.was.is_none() || came == Came::Unchanged => Known::Unchanged,
+            Came::Unchanged => Known::Unchanged,
+            Came::Special if self.was.is_none() => Known::Unchanged,
             _ => Known::Settled,
         };
         let more = More {
             left: now.and_then(|now| now.kind),
-            left_as: now.filter(|_| !known).map(|now| now.stamp.as_numbers()),
+            left_as: now.filter(|_| after.is_none()).map(|now| now.stamp.as_numbers()),
             was_as: self.was.filter(|was| was.bytes > bounds.hashed_bytes).map(|was| was.stamp.as_numbers()),
             before,
             known: told,

@@ -2,9 +2,12 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char};
-use std::io;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 /// Namespaces of a contained command.
 pub(super) const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
@@ -42,6 +45,16 @@ pub(super) fn mount_attributes(at: RawFd, path: &CStr, recursive: bool, set: u64
     checked(unsafe {
         libc::syscall(libc::SYS_mount_setattr, at, path.as_ptr(), flags, &raw const attr, size_of_val(&attr))
     })?;
+    Ok(())
+}
+
+/// Gives another process a descriptor, beside a byte.
+pub(super) fn send_fd(to: &OwnedFd, fd: BorrowedFd<'_>) -> io::Result<()> {
+    let fds = [fd];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut beside = SendAncillaryBuffer::new(&mut space);
+    beside.push(SendAncillaryMessage::ScmRights(&fds));
+    sendmsg(to, &[IoSlice::new(b"!")], &mut beside, SendFlags::NOSIGNAL)?;
     Ok(())
 }
 

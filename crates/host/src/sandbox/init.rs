@@ -6,14 +6,12 @@
 
 use std::convert::Infallible;
 use std::fs::File;
-use std::io::{self, IoSlice, Read, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
 use nika_guard::profile::{Access, Held, Profile, Step};
 use rustix::fs::FileType;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
     Pid, Signal, WaitOptions, chdir, getegid, geteuid, set_parent_process_death_signal, setsid, waitpid,
@@ -374,10 +372,5 @@ fn command(profile: &Profile, target: &Prepared, kind: Kind) -> Result<Infallibl
 /// Listens in here, and gives the listener to the proxy out there: it accepts what this network alone can reach.
 fn hand_over(to: &OwnedFd) -> io::Result<()> {
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, proxy::PORT)))?;
-    let fds = [listener.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut beside = SendAncillaryBuffer::new(&mut space);
-    beside.push(SendAncillaryMessage::ScmRights(&fds));
-    sendmsg(to, &[IoSlice::new(b"!")], &mut beside, SendFlags::empty())?;
-    Ok(())
+    base::send_fd(to, listener.as_fd())
 }

@@ -2,15 +2,12 @@
 //! somebody outside has kept what they change ([`crate::record`]). It refuses nothing by itself.
 
 use std::collections::BTreeMap;
-use std::io::{self, IoSlice};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, SeccompRule};
+use seccompiler::{BpfProgram, SeccompAction, SeccompRule};
 
-use super::syscalls::{self, ARCH};
-use super::{Refusal, base};
+use super::{Refusal, base, syscalls};
 use crate::record;
 
 /// The name of what cannot be had where the kernel refuses it: below a filter that asks already, such as some containers
@@ -23,28 +20,16 @@ pub(super) fn begin(to: &OwnedFd) -> Result<(), Refusal> {
     let filter = program().map_err(|why| Refusal { guarantee: Some(GUARANTEE.to_owned()), why, errno: None })?;
     let failed = |error: io::Error| Refusal::of(GUARANTEE, "seccomp", error);
     let listener = base::listen(&filter).map_err(failed)?;
-    let fds = [listener.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut beside = SendAncillaryBuffer::new(&mut space);
-    beside.push(SendAncillaryMessage::ScmRights(&fds));
-    sendmsg(to, &[IoSlice::new(b"!")], &mut beside, SendFlags::NOSIGNAL).map_err(|error| failed(error.into()))?;
-    Ok(())
+    base::send_fd(to, listener.as_fd()).map_err(failed)
 }
 
 fn program() -> Result<BpfProgram, String> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for (call, when, _) in record::CALLS.iter().copied().flatten() {
-        let when = match *when {
-            record::When::Always => syscalls::When::Always,
-            record::When::Bits(argument, mask) => syscalls::When::Bits(argument, mask),
-        };
-        rules.insert(*call, syscalls::conditions(when).map_err(|error| error.to_string())?);
+        rules.insert(*call, syscalls::conditions(*when).map_err(|error| error.to_string())?);
     }
-    let arch = ARCH.ok_or("no filter can be built for this processor")?;
     // The builder has no word for "ask": another that the filters here do not use stands for it.
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Trace(0), arch);
-    let mut filter: BpfProgram =
-        filter.and_then(TryInto::try_into).map_err(|error: seccompiler::BackendError| error.to_string())?;
+    let mut filter = syscalls::compiled(rules, SeccompAction::Trace(0))?;
     for op in &mut filter {
         if u32::from(op.code) == libc::BPF_RET | libc::BPF_K && op.k == libc::SECCOMP_RET_TRACE {
             op.k = libc::SECCOMP_RET_USER_NOTIF;

@@ -23,7 +23,7 @@ enum As {
 
 /// When a call is refused.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum When {
+pub(crate) enum When {
     Always,
     /// Argument (by number) has any of these bits.
     Bits(u8, u64),
@@ -199,7 +199,7 @@ const LEFT: &[(libc::c_long, When)] = &[
 const EXECUTE: u64 = libc::PROT_EXEC as u64;
 
 /// What the filters are built for.
-pub(super) const ARCH: Option<TargetArch> = if cfg!(target_arch = "x86_64") {
+const ARCH: Option<TargetArch> = if cfg!(target_arch = "x86_64") {
     Some(TargetArch::x86_64)
 } else if cfg!(target_arch = "aarch64") {
     Some(TargetArch::aarch64)
@@ -274,6 +274,13 @@ fn joined(filters: Vec<BpfProgram>) -> BpfProgram {
     all
 }
 
+/// A filter that lets through all but what the rules name.
+pub(super) fn compiled(rules: BTreeMap<i64, Vec<SeccompRule>>, action: SeccompAction) -> Result<BpfProgram, String> {
+    let arch = ARCH.ok_or("no filter can be built for this processor")?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
+    filter.and_then(TryInto::try_into).map_err(|error: seccompiler::BackendError| error.to_string())
+}
+
 /// The filter of all rows that are refused in one way.
 fn program(how: As, tables: &[&[Row]]) -> Result<BpfProgram, String> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
@@ -291,10 +298,7 @@ fn program(how: As, tables: &[&[Row]]) -> Result<BpfProgram, String> {
         NoSuchCall => libc::ENOSYS,
         NoSuchFamily => libc::EAFNOSUPPORT,
     };
-    let arch = ARCH.ok_or("no filter can be built for this processor")?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno as u32), arch);
-    let filter: BpfProgram =
-        filter.and_then(TryInto::try_into).map_err(|error: seccompiler::BackendError| error.to_string())?;
+    let filter = compiled(rules, SeccompAction::Errno(errno as u32))?;
     Ok(if cfg!(target_arch = "x86_64") { without_x32(filter) } else { filter })
 }
 
