@@ -367,9 +367,14 @@ fn with_blank_ends(hay: &str, needle: &str, range: Range<usize>) -> Range<usize>
 const SHOWN_CHARS: usize = 200;
 const SHOWN_LINES: usize = 7;
 
+/// The number of the line that `at` lies in.
+fn line_of(text: &str, at: usize) -> usize {
+    memchr::memchr_iter(b'\n', text.get(..at).unwrap_or_default().as_bytes()).count() + 1
+}
+
 fn describe(text: &str, old: &str, range: Range<usize>) -> Candidate {
     let found = text.get(range.clone()).unwrap_or_default();
-    let line_of = |at: usize| memchr::memchr_iter(b'\n', text.get(..at).unwrap_or_default().as_bytes()).count() + 1;
+    let line_of = |at| line_of(text, at);
     let same: usize = found.chars().zip(old.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
     let at = range.start + same;
     let start_of_line = |text: &str, at: usize| text.get(..at).and_then(|head| head.rfind('\n')).map_or(0, |n| n + 1);
@@ -441,7 +446,7 @@ const TELLING_BYTES: usize = 8;
 
 fn made(new: &str, text: &str) -> Option<Hint> {
     let at = (new.trim().len() >= TELLING_BYTES).then(|| memchr::memmem::find(text.as_bytes(), new.as_bytes()))??;
-    Some(Hint::Made { line: text.as_bytes().get(..at)?.iter().filter(|byte| **byte == b'\n').count() + 1 })
+    Some(Hint::Made { line: line_of(text, at) })
 }
 
 fn hint(sent: &str, text: &str) -> Option<Hint> {

@@ -93,31 +93,7 @@ impl Session {
 
     /// The value without what is shown nowhere, names of fields included.
     pub(crate) fn hide_in(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => self.hide(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.hide_in(item)),
-            Value::Object(fields) => *fields = self.without(fields),
-            // A code of digits is one, too.
-            Value::Number(number) => {
-                let plain = number.to_string();
-                let mut shown = plain.clone();
-                self.hide(&mut shown);
-                if shown != plain {
-                    *value = Value::String(shown);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn without(&self, fields: &Map<String, Value>) -> Map<String, Value> {
-        let hidden = |(name, value): (&String, &Value)| {
-            let (mut name, mut value) = (name.clone(), value.clone());
-            self.hide(&mut name);
-            self.hide_in(&mut value);
-            (name, value)
-        };
-        fields.iter().map(hidden).collect()
+        hide_in(value, &|text| self.hide(text));
     }
 
     /// Whether something is shown nowhere.
@@ -250,7 +226,8 @@ impl Session {
     /// Writes journal lines of one moment, with one write.
     pub(crate) fn log_together(&self, to: &LogTo<'_>, lines: &[Line<'_>]) -> Result<(), Fault> {
         if self.is_veiled() {
-            let hidden: Vec<_> = lines.iter().map(|(event, fields)| (*event, self.without(fields))).collect();
+            let hidden: Vec<_> =
+                lines.iter().map(|(event, fields)| (*event, without(fields, &|text| self.hide(text)))).collect();
             let lines: Vec<Line<'_>> = hidden.iter().map(|(event, fields)| (*event, fields)).collect();
             return self.log_as_it_is(to, &lines);
         }
@@ -258,7 +235,6 @@ impl Session {
     }
 
     fn log_as_it_is(&self, to: &LogTo<'_>, lines: &[Line<'_>]) -> Result<(), Fault> {
-        let lost = |error: nika_store::StoreError| Fault { code: code::JOURNAL_LOST, message: error.to_string() };
         let mut journal = lock(&self.journal);
         if journal.is_none() {
             let mut header = to.header.clone();
@@ -286,7 +262,6 @@ impl Session {
 
     /// Forces what was written to the disk; nothing to do before the first line.
     pub(crate) fn sync(&self) -> Result<(), Fault> {
-        let lost = |error: nika_store::StoreError| Fault { code: code::JOURNAL_LOST, message: error.to_string() };
         lock(&self.journal).as_ref().map_or(Ok(()), |journal| journal.sync().map_err(lost))
     }
 }
@@ -298,19 +273,51 @@ pub(crate) struct Scribe {
 }
 
 impl Scribe {
-    /// Writes a line whose fields are texts. Where the session never had a journal there is none to write.
-    pub(crate) fn log(&self, event: &str, mut fields: Map<String, Value>) -> Result<(), Fault> {
-        for value in fields.values_mut() {
-            let Value::String(text) = value else { continue };
+    /// Writes a line. Where the session never had a journal there is none to write.
+    pub(crate) fn log(&self, event: &str, fields: &Map<String, Value>) -> Result<(), Fault> {
+        let hide = |text: &mut String| {
             for veil in &self.veils {
                 if let Some(shown) = veil(text) {
                     *text = shown;
                 }
             }
-        }
-        let lost = |error: nika_store::StoreError| Fault { code: code::JOURNAL_LOST, message: error.to_string() };
+        };
+        let fields = without(fields, &hide);
         lock(&self.journal).as_ref().map_or(Ok(()), |journal| journal.append(event, &fields).map(drop).map_err(lost))
     }
+}
+
+/// The value with every text, name and number in it as `hide` leaves it.
+fn hide_in(value: &mut Value, hide: &dyn Fn(&mut String)) {
+    match value {
+        Value::String(text) => hide(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide_in(item, hide)),
+        Value::Object(fields) => *fields = without(fields, hide),
+        // A code of digits is one, too.
+        Value::Number(number) => {
+            let plain = number.to_string();
+            let mut shown = plain.clone();
+            hide(&mut shown);
+            if shown != plain {
+                *value = Value::String(shown);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn without(fields: &Map<String, Value>, hide: &dyn Fn(&mut String)) -> Map<String, Value> {
+    let hidden = |(name, value): (&String, &Value)| {
+        let (mut name, mut value) = (name.clone(), value.clone());
+        hide(&mut name);
+        hide_in(&mut value, hide);
+        (name, value)
+    };
+    fields.iter().map(hidden).collect()
+}
+
+fn lost(error: nika_store::StoreError) -> Fault {
+    Fault { code: code::JOURNAL_LOST, message: error.to_string() }
 }
 
 /// What writing a journal line needs beside the line.

@@ -305,16 +305,22 @@ impl<'a> Judge<'a> {
 
     /// `text` joined to the working directory and normalised without looking at the disk.
     pub fn resolve(&self, text: &str) -> PathBuf {
-        let mut out = PathBuf::from("/");
-        for part in self.site.cwd.join(Path::new(text)).components() {
-            match part {
-                std::path::Component::Normal(name) => out.push(name),
-                std::path::Component::ParentDir => step_up(&mut out),
-                _ => {}
-            }
-        }
-        out
+        normal(&self.site.cwd.join(text))
     }
+}
+
+/// `path` without `.` and `..`, and without a look at the disk.
+pub(super) fn normal(path: &Path) -> PathBuf {
+    use std::path::Component;
+    let mut out = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => out.push(name),
+            Component::ParentDir => step_up(&mut out),
+            _ => {}
+        }
+    }
+    out
 }
 
 /// The directories out of which a path steps up again. Where one is a link, the step leads to the directory above the one
@@ -340,7 +346,7 @@ fn stepped_through(from: &Path, text: &str, roots: &[PathBuf]) -> Vec<PathBuf> {
 
 /// One step up. Out of a directory whose name is not known none leads to a place that is: the walker writes such a
 /// part as a control character, and `..` stays behind it to be seen.
-pub(super) fn step_up(path: &mut PathBuf) {
+fn step_up(path: &mut PathBuf) {
     use std::path::Component;
     let stays = match path.components().next_back() {
         Some(Component::ParentDir) => true,

@@ -29,7 +29,7 @@ use super::analysis::{is_disk, is_sink};
 use super::commands;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
-use super::judge::{Arg, Judge, Nested, Shell, Site, Stdin, Word as Became};
+use super::judge::{Arg, Judge, Nested, Shell, Site, Stdin, Word as Became, normal};
 use super::limits::WALKED;
 use super::names::{Meaning, meaning, meaning_of};
 use super::parse::{self, is_name};
@@ -599,13 +599,13 @@ impl<'a> Walker<'a> {
         }
         let own = self.reports.len();
         // A function sees them as its own, and `readonly` and `export` keep them.
-        let forget = |state: &mut State| {
+        let unknown = |state: &mut State| {
             assigns.iter().for_each(|one| state.set(&one.name, Value::Opaque(format!("the value of `{}`", one.name))));
         };
         let before = state.cwd.clone();
-        forget(state);
+        unknown(state);
         self.argv(args.into(), &command.span, state, &stdin, facts, false);
-        forget(state);
+        unknown(state);
         self.round.0 |= state.cwd != before;
         if let Some(outer) = outer {
             self.taken = outer;

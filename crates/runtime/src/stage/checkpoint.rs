@@ -102,7 +102,7 @@ impl Undo for Late {
         // The journal has what came of it. Of what has begun only the undo store has to know.
         if preimage.more.is_none_or(|more| matches!(more.known, Known::Whole | Known::Settled)) {
             // It is kept, whatever becomes of the line; a journal that is lost is met by the session's next call.
-            let _ = self.scribe.log(event::CHECKPOINT, line(&self.meta.call, preimage));
+            let _ = self.scribe.log(event::CHECKPOINT, &line(&self.meta.call, preimage));
         }
         Ok(())
     }

@@ -71,19 +71,14 @@ async fn ask(
     wishes: &Wishes,
 ) -> Result<(Option<Answer>, Option<Held>), Stopped> {
     let asker = &begun.incoming.asker;
-    let look = || match verdict.look().filter(|_| asker.is_there()) {
-        Some(permit) => look_ahead(runtime, session, begun, prepared, permit),
-        None => Ok(None),
-    };
+    let look = || verdict.look().map_or(Ok(None), |permit| look_ahead(runtime, session, begun, prepared, permit));
     // Nobody is asked about a call that cannot work. And where nobody can be asked, a yes would not help a call that
     // names what is not there: that is what it is told.
-    let ahead = look()?;
-    if let Some(permit) = verdict.look().filter(|_| !asker.is_there())
-        && let Err(error) = look_ahead(runtime, session, begun, prepared, permit)
-        && error.code == code::NOT_FOUND
-    {
-        return Err(error.into());
-    }
+    let ahead = match look() {
+        Err(error) if asker.is_there() || error.code == code::NOT_FOUND => return Err(error.into()),
+        Ok(ahead) if asker.is_there() => ahead,
+        _ => None,
+    };
     let tried = match verdict.rehearsal().filter(|_| asker.is_there()) {
         Some(permit) => rehearse(runtime, session, begun, prepared, permit).await?,
         None => None,
@@ -151,7 +146,7 @@ async fn ask(
         return Err(Stopped::Later(Box::new(Pending::Permission(question))));
     }
     // The yes was to what was shown, and minutes may have passed.
-    if matches!(answer, Some(Answer::Yes { .. })) && look()? != ahead {
+    if matches!(answer, Some(Answer::Yes { .. })) && asker.is_there() && look()? != ahead {
         let changed = "what the call would do changed while the question was open; nothing was done";
         return Err(ToolError::new(code::CHANGED_SINCE_READ, changed)
             .hint("repeat the call, to be asked again")

@@ -110,7 +110,7 @@ pub(super) const FINDINGS: &[Row] = special::FINDINGS;
 /// Findings of git.
 pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
-pub(super) use wrappers::{Apart, always_number, feeder, output as listed, path_part};
+pub(super) use wrappers::{SplitAt, always_number, feeder, output as listed, path_part};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.
 pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {

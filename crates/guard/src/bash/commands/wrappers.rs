@@ -318,10 +318,8 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
     if steers.map(Arg::exact).any(|name| name.is_none_or(|name| !NAMES.contains(&name))) {
         judge.opaque("an option changes how the shell reads the text");
     }
-    let shell = match parsed.path.first().is_some_and(|name| name == "bash") {
-        true if !parsed.has("posix") => Shell::Bash,
-        _ => Shell::Sh,
-    };
+    let is_bash = parsed.path.first().is_some_and(|name| name == "bash") && !parsed.has("posix");
+    let shell = if is_bash { Shell::Bash } else { Shell::Sh };
     let Some((first, rest)) = parsed.operands.split_first() else {
         return match parsed.has("c n") {
             true => {}
@@ -509,7 +507,7 @@ fn listed(from: &str, splits: bool, blanks: bool) -> Vec<Word> {
 
 /// How what a command prints is taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Apart {
+pub(in super::super) enum SplitAt {
     /// At blanks, so that empty lines are no words.
     Words,
     /// At the ends of lines.
@@ -519,14 +517,14 @@ pub(in super::super) enum Apart {
 }
 
 /// What the words are that a command prints, by what [`feeder`] said of it.
-pub(in super::super) fn output(from: &str, apart: Apart) -> Option<Output> {
-    let zeros = apart == Apart::Zeros;
+pub(in super::super) fn output(from: &str, at: SplitAt) -> Option<Output> {
+    let zeros = at == SplitAt::Zeros;
     let (prefix, number) = match from.split_once(' ')?.1 {
         "names ./" => ("./", false),
         "zeros ./" if zeros => ("./", false),
         "names" => ("", false),
         "zeros" if zeros => ("", false),
-        "loose" if apart == Apart::Words => ("", false),
+        "loose" if at == SplitAt::Words => ("", false),
         "programs" => ("/usr/bin/", false),
         "hashes" => ("0", false),
         "number" => ("0", true),
@@ -698,7 +696,6 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             None
         }
         "ls" if operand_is_secret(argv.get(1..).unwrap_or_default()) => None,
-        // What several directories hold stands behind their names, with empty lines between.
         "rg" if has("l files-with-matches files files-without-match")
             && !has("r replace json path-separator hyperlink-format stats") =>
         {

@@ -343,8 +343,7 @@ impl<'t> Parser<'t> {
             beyond: self.beyond,
         };
         let script = inner.list(End::Text)?;
-        self.heres = inner.heres;
-        self.beyond = inner.beyond;
+        self.take_back(inner);
         Ok(Part::Command { script, quoted: in_double, span })
     }
 

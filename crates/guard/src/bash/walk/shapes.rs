@@ -194,19 +194,6 @@ pub(super) fn reads_secret(fact: &Fact) -> bool {
     matches!(fact, Fact::Read(target) if crate::path::is_secret(&target.path))
 }
 
-/// `path` without `.` and `..`, and without a look at the disk.
-pub(super) fn normal(path: &Path) -> PathBuf {
-    let mut out = PathBuf::from("/");
-    for part in path.components() {
-        match part {
-            Component::Normal(name) => out.push(name),
-            Component::ParentDir => super::super::judge::step_up(&mut out),
-            _ => {}
-        }
-    }
-    out
-}
-
 pub(super) fn is_cd(pipeline: &Pipeline) -> bool {
     match pipeline.stages.as_slice() {
         [Command { kind: Kind::Simple { words, .. }, .. }] => {

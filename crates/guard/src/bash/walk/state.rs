@@ -264,7 +264,7 @@ impl<'a> Walker<'a> {
             return;
         }
         let whole = args.iter().any(|arg| arg.exact() == Some(""));
-        let apart = if whole { commands::Apart::Zeros } else { commands::Apart::Lines };
+        let apart = if whole { commands::SplitAt::Zeros } else { commands::SplitAt::Lines };
         if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, line_reader(args))
             && std::mem::take(&mut self.condition)
             && !self.taken.part

@@ -199,7 +199,7 @@ impl<'a> Walker<'a> {
                 return Some(Value::Exact(text));
             }
         }
-        commands::listed(&commands::feeder(&stages), commands::Apart::Words).map(Value::Output)
+        commands::listed(&commands::feeder(&stages), commands::SplitAt::Words).map(Value::Output)
     }
 
     pub(super) fn param(&mut self, param: &Param, state: &mut State, span: &Range<usize>) -> Value {
