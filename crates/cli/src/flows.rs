@@ -116,7 +116,6 @@ impl Desk {
             notes: Some(Arc::new(briefing::Noted::of(built))),
             news: Some(Arc::clone(&built.news)),
             above: vec![document.path.clone()],
-            cost_bound: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let launched = {

@@ -250,6 +250,11 @@ fn is_address(provider: &str) -> bool {
     provider.starts_with("http://") || provider.starts_with("https://")
 }
 
+/// Refuses a model that `bound` could not count. What is played from a script costs what the script says, or nothing.
+pub fn countable(model: &dyn Provider, bound: &str) -> Result<(), ToolError> {
+    if model.model().prices.is_some() || model.name() == SCRIPTED { Ok(()) } else { Err(unpriced(model, bound)) }
+}
+
 /// A model that has no price, where `bound` wants one.
 pub fn unpriced(model: &dyn Provider, bound: &str) -> ToolError {
     let (provider, id) = (model.name(), model.model().id.as_str());

@@ -7,7 +7,7 @@ use nika_contract::ToolError;
 use nika_runtime::Session;
 
 use crate::provider::Provider;
-use crate::provider::choose::{SCRIPTED, unpriced};
+use crate::provider::choose::countable;
 
 /// The bound that a session and all below it stand within, in words: a slot of its state.
 #[derive(Debug, Default)]
@@ -19,19 +19,16 @@ impl CostBound {
         // Said twice is said the first time: a session has one run.
         let _ = self.0.set(words.to_owned());
     }
+
+    /// What bounds the cost of a session: its own bound, or that of one above it.
+    pub fn of(session: &Session) -> Option<String> {
+        let own = |session: &Session| session.state.slot::<CostBound>().0.get().cloned();
+        own(session)
+            .or_else(|| std::iter::successors(session.parent(), |above| above.parent()).find_map(|above| own(above)))
+    }
 }
 
-/// Refuses a model that a bound on or above `session` could not count. What a script plays costs nothing.
+/// Refuses a model that a bound on or above `session` could not count.
 pub(super) fn counts(session: &Session, model: &dyn Provider) -> Result<(), ToolError> {
-    if model.model().prices.is_some() || model.name() == SCRIPTED {
-        return Ok(());
-    }
-    let own = session.state.slot::<CostBound>();
-    let mut bound = own.0.get().cloned();
-    let mut above = session.parent();
-    while let (None, Some(session)) = (&bound, above) {
-        bound = session.state.slot::<CostBound>().0.get().cloned();
-        above = session.parent();
-    }
-    bound.map_or(Ok(()), |bound| Err(unpriced(model, &bound)))
+    CostBound::of(session).map_or(Ok(()), |bound| countable(model, &bound))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use nika_agent::provider::choose::{SCRIPTED, unpriced};
+use nika_agent::provider::choose::countable;
 use nika_agent::sub::CostBound;
 use nika_contract::{Cancel, ToolError, code, event};
 use nika_store::{Hash, Objects, State, journal};
@@ -43,7 +43,7 @@ pub struct Launch {
 }
 
 /// Runs it.
-pub async fn launch(mut of: Launch) -> Result<Launched, ToolError> {
+pub async fn launch(of: Launch) -> Result<Launched, ToolError> {
     let inputs_hash = inputs_hash(&of.inputs);
     let before = found(&of, &inputs_hash)?;
     let mut done = Done::default();
@@ -56,11 +56,10 @@ pub async fn launch(mut of: Launch) -> Result<Launched, ToolError> {
         (done, again) = kept(&of, &before)?;
     }
     if of.document.flow.limits.cost_micros.is_some() {
-        of.hands.cost_bound = Some(format!("`limits.cost_usd` of {}", of.document.path));
+        of.hands.session.state.slot::<CostBound>().set(&format!("`limits.cost_usd` of {}", of.document.path));
     }
-    if let Some(bound) = &of.hands.cost_bound {
-        of.hands.session.state.slot::<CostBound>().set(bound);
-        all_priced(&of.document.flow, &*of.hands.library, bound)?;
+    if let Some(bound) = CostBound::of(&of.hands.session) {
+        all_priced(&of.document.flow, &*of.hands.library, &bound)?;
     }
     let mut header = Map::new();
     header.insert("nika".into(), of.hands.version.as_str().into());
@@ -106,10 +105,7 @@ fn all_priced(flow: &Flow, library: &dyn Library, bound: &str) -> Result<(), Too
         };
         // One that is not to be had costs nothing: its task says so, if it is begun at all.
         let Ok(model) = library.model(&action::model(choice, &flow.model)) else { continue };
-        // What is played from a script costs what the script says, or nothing.
-        if model.model().prices.is_none() && model.name() != SCRIPTED {
-            return Err(unpriced(&*model, bound));
-        }
+        countable(&*model, bound)?;
     }
     Ok(())
 }

@@ -97,8 +97,6 @@ pub struct Hands {
     pub news: Option<Arc<dyn News>>,
     /// The files of the workflows that run one another, from the first to this one.
     pub above: Vec<String>,
-    /// What bounds the cost of this run, in words: its own limit, or that of one above it.
-    pub cost_bound: Option<String>,
     /// The program's version.
     pub version: String,
 }

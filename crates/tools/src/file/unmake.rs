@@ -261,7 +261,7 @@ impl Unmaker<'_> {
     fn was_changed_beside(&self, call: &CallChanges, change: &Change, recent: &[Made<'_>]) -> bool {
         // By when they began: this one's last lines may be newer than theirs.
         let since = |(other, _): &&Made<'_>| other.call != call.call && other.at >= call.at && self.counts(other);
-        let first = recent.iter().filter(since).next_back();
+        let first = recent.iter().rfind(since);
         change.more.is_some_and(|more| more.known == Known::Settled)
             && first.is_some_and(|(_, other)| other.before != change.after)
     }
