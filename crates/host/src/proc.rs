@@ -18,7 +18,7 @@ mod jobs;
 mod limits;
 mod repl;
 mod supervise;
-mod tree;
+pub(crate) mod tree;
 mod wire;
 
 pub use hook::{HookEnd, HookRunner, RunningHook};

@@ -10,6 +10,9 @@
 //!                                                        └▶ touched before, outside, only read: goes on
 //! ```
 //!
+//! A path that was left alone for a while is looked at before the end, too: what stands there is written down as what the
+//! command left, so that what somebody else writes there later is not taken back with it.
+//!
 //! It holds nobody to anything: the sandbox does. Between our look and the kernel's the process may make a name lead
 //! elsewhere; what it changes so is inside the roots all the same, but may not be kept. It only ever reads, beneath the
 //! handles of the roots, what the command itself reaches there and could write.
@@ -19,7 +22,9 @@ mod calls;
 mod held_open;
 mod listener;
 mod recorder;
+mod rest;
 mod sight;
+mod touched;
 mod turn;
 #[cfg(test)]
 mod turn_tests;

@@ -82,7 +82,8 @@ const BENCHES: &[Task] = &[
         run: |mut args| {
             let tree = args.value("--dir")?.unwrap_or_else(|| "target/bench/linux".to_owned());
             args.finish()?;
-            example("nika-host", "layer", &[&tree])
+            let state = paths::made("bench/layer")?;
+            example("nika-host", "layer", &[&tree, &state.to_string_lossy()])
         },
     },
     Task {

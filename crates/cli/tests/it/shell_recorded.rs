@@ -143,6 +143,43 @@ fn what_another_call_wrote_while_a_job_ran_is_not_taken_back_with_it() {
     assert_eq!(String::from_utf8_lossy(&kept.stdout), "");
 }
 
+/// Waits until it is written down what the command left at `name`, though it goes on.
+fn looked_at(world: &World, name: &str) {
+    let since = Instant::now();
+    let log = || fs::read_to_string(world.state().join("checkpoints.log")).unwrap_or_default();
+    let settled = |line: &str| line.contains(&format!("/{name}\"")) && line.contains("\"settled\"");
+    while !log().lines().any(settled) && since.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(log().lines().any(settled), "{}", log());
+}
+
+#[test]
+fn what_a_person_wrote_while_a_job_ran_is_not_taken_back_with_it() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a.txt", "one\n").file("log.txt", "begun\n").file("c.txt", "one\n");
+    let mut peer = serve(&world);
+    let script = "exec 5>> log.txt; echo first >&5; echo two > a.txt; echo two > c.txt; echo ready\n\
+         while [ ! -e go ]; do sleep 0.05; done; echo last >&5; echo three > c.txt\n";
+    let begun = begin(&world, &mut peer, "wait.sh", script);
+    until(&mut peer, &begun.job, "ready");
+    looked_at(&world, "a.txt");
+    fs::write(world.root().join("a.txt"), "a person's\n").expect("written");
+    fs::write(world.root().join("go"), "").expect("written");
+    ended(&mut peer, &begun.job);
+    undo(&world, &begun.call).exits(1).complains("NIKA-217").complains("a.txt");
+    assert_eq!((world.text("a.txt").as_str(), world.text("c.txt").as_str()), ("a person's\n", "three\n"));
+    // What the job held open all the time, and what it wrote once more, is its own.
+    fs::write(world.root().join("a.txt"), "two\n").expect("written");
+    undo(&world, &begun.call).exits(0);
+    for (name, was) in [("a.txt", "one\n"), ("log.txt", "begun\n"), ("c.txt", "one\n")] {
+        assert_eq!(world.text(name), was, "{name}");
+    }
+    assert_eq!(peer.end(), 0);
+}
+
 #[test]
 fn what_stands_for_guarded_names_while_a_job_runs_is_not_listed() {
     if !crate::shell::is_confined_here() {

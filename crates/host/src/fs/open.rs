@@ -51,6 +51,11 @@ impl Stamp {
         (self.dev, self.ino) == (other.dev, other.ino)
     }
 
+    /// Device and inode.
+    pub(crate) fn inode(&self) -> (u64, u64) {
+        (self.dev, self.ino)
+    }
+
     /// When it last changed in any way: seconds and nanoseconds.
     pub(crate) fn changed(&self) -> (i64, u64) {
         self.ctime

@@ -269,7 +269,8 @@ impl Jobs {
         };
         if let Some((recorder, ours)) = order.recorded_by().zip(hearing) {
             // It runs, so its kernel's end was sent; it waits at its first change until somebody hears.
-            let begun = order::heard(&ours).and_then(|listener| recorder.watch(listener));
+            let above = Pid::from_child(&child);
+            let begun = order::heard(&ours).and_then(|listener| recorder.watch(listener, above));
             if let Err(error) = begun {
                 give_up(child);
                 return Err(error.into());

@@ -3,8 +3,9 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// `SECCOMP_IOCTL_NOTIF_RECV` and its neighbours, as `_IOWR` and `_IOW` make them of `!`.
 const RECEIVE: libc::c_ulong = request(3, 0, size_of::<libc::seccomp_notif>());
@@ -32,6 +33,16 @@ pub(super) struct Stopped {
     pub(super) arguments: [u64; 6],
 }
 
+/// What comes next.
+#[derive(Debug)]
+pub(super) enum Heard {
+    Stopped(Stopped),
+    /// Nothing within the time.
+    Nothing,
+    /// Nobody is left who could make a call.
+    End,
+}
+
 impl Listener {
     pub(super) fn new(fd: OwnedFd) -> Listener {
         // SAFETY: the argument is a number. A kernel that does not know the request refuses it, and all is as before.
@@ -39,24 +50,27 @@ impl Listener {
         Listener(fd)
     }
 
-    /// The next stopped call; waits for it. `None` when nobody is left who could make one.
-    pub(super) fn next(&self) -> io::Result<Option<Stopped>> {
+    /// The next stopped call; waits for it, where `at_most` is given no longer than that.
+    pub(super) fn next(&self, at_most: Option<Duration>) -> io::Result<Heard> {
+        let at_most = at_most.and_then(|time| Timespec::try_from(time).ok());
         loop {
             let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
-            match poll(&mut fds, None) {
+            match poll(&mut fds, at_most.as_ref()) {
                 Err(rustix::io::Errno::INTR) => continue,
+                Ok(0) => return Ok(Heard::Nothing),
                 other => other?,
             };
             let happened = fds[0].revents();
             if !happened.contains(PollFlags::IN) {
-                return Ok(None);
+                return Ok(Heard::End);
             }
             // SAFETY: plain data, for which zeroes are valid, and what the kernel wants to find there.
             let mut stopped: libc::seccomp_notif = unsafe { std::mem::zeroed() };
             // SAFETY: the structure is the one whose size the request names, and lives across the call.
             if unsafe { libc::ioctl(self.0.as_raw_fd(), RECEIVE as _, &raw mut stopped) } == 0 {
                 let (thread, number) = (stopped.pid, i64::from(stopped.data.nr));
-                return Ok(Some(Stopped { id: stopped.id, thread, number, arguments: stopped.data.args }));
+                let arguments = stopped.data.args;
+                return Ok(Heard::Stopped(Stopped { id: stopped.id, thread, number, arguments }));
             }
             match io::Error::last_os_error() {
                 // It was killed meanwhile.

@@ -6,17 +6,19 @@ use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use nika_contract::{Lasting, ToolError, code};
 use nika_guard::Permit;
 use rustix::process::Pid;
 
 use super::calls::{self, Act};
-use super::held_open;
-use super::listener::{Listener, Stopped};
+use super::held_open::{self, Held};
+use super::listener::{Heard, Listener, Stopped};
 use super::sight::{Seen, Sight};
 use super::turn::Turn;
 use crate::fs::Workspace;
+use crate::proc::tree;
 
 /// The thread hashes and packs what it keeps.
 const STACK_BYTES: usize = 1 << 20;
@@ -53,6 +55,19 @@ struct Shared {
     turn: Mutex<Option<Turn>>,
 }
 
+/// Paths that had been left alone at a moment, and what the command could write then all the same.
+struct Round {
+    since: Instant,
+    paths: Vec<PathBuf>,
+    held: Held,
+}
+
+impl Default for Round {
+    fn default() -> Round {
+        Round { since: Instant::now(), paths: Vec::new(), held: Held::default() }
+    }
+}
+
 impl PartialEq for Recorder {
     fn eq(&self, other: &Recorder) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -78,11 +93,12 @@ impl Recorder {
         Ok(Recorder(Arc::new(Shared { sight, turn: Mutex::new(Some(Turn::new(lasting))) })))
     }
 
-    /// Hears of the command's calls from now on, until nothing of it is left. Until then each of them waits.
-    pub(crate) fn watch(&self, listener: OwnedFd) -> io::Result<()> {
+    /// Hears of the calls of a command, which is all that lives below `above`, until nothing of it is left. Until this is
+    /// called each of them waits.
+    pub(crate) fn watch(&self, listener: OwnedFd, above: Pid) -> io::Result<()> {
         let (shared, listener) = (Arc::clone(&self.0), Listener::new(listener));
         let thread = std::thread::Builder::new().name("recorder".to_owned()).stack_size(STACK_BYTES);
-        thread.spawn(move || shared.hear(&listener)).map(drop)
+        thread.spawn(move || shared.hear(&listener, above)).map(drop)
     }
 
     /// What came of all that was touched for the present call. From now on it can be taken back. `left`: processes that
@@ -130,25 +146,56 @@ impl Shared {
         }
     }
 
-    fn hear(&self, listener: &Listener) {
+    fn hear(&self, listener: &Listener, above: Pid) {
+        let mut round = Round::default();
         loop {
-            let stopped = match listener.next() {
-                Ok(Some(stopped)) => stopped,
-                Ok(None) => return,
+            match listener.next(self.time_until(&round)) {
+                // Whatever goes wrong with one call or one path, those behind it are kept.
+                Ok(Heard::Stopped(stopped)) => {
+                    if catch_unwind(AssertUnwindSafe(|| self.heed(listener, &stopped))).is_err() {
+                        self.miss();
+                    }
+                    listener.let_through(&stopped);
+                }
+                Ok(Heard::Nothing) => {
+                    if catch_unwind(AssertUnwindSafe(|| self.look_on(&mut round, above))).is_err() {
+                        self.miss();
+                    }
+                }
+                Ok(Heard::End) => return,
                 Err(_) => return self.miss(),
-            };
-            // Whatever goes wrong with one call, those behind it are kept.
-            if catch_unwind(AssertUnwindSafe(|| self.heed(listener, &stopped))).is_err() {
-                self.miss();
             }
-            listener.let_through(&stopped);
         }
+    }
+
+    /// Until a path is to be looked at that was left alone.
+    fn time_until(&self, round: &Round) -> Option<Duration> {
+        if !round.paths.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let at = self.turn().as_ref()?.next_look()?;
+        Some(at.saturating_duration_since(Instant::now()))
+    }
+
+    /// Looks at the next path of a round, or begins one. No more: a stopped call waits no longer than for one path.
+    fn look_on(&self, round: &mut Round, above: Pid) {
+        if let Some(path) = round.paths.pop() {
+            if let Some(turn) = self.turn().as_mut() {
+                turn.look(&path, round.since, &round.held, &self.sight);
+            }
+            return;
+        }
+        let since = Instant::now();
+        let paths = self.turn().as_ref().map(|turn| turn.at_rest(since)).unwrap_or_default();
+        // Who opens one of them from now on makes a call that says so.
+        *round = Round { since, paths, held: Held::by(&tree::below(above)) };
     }
 
     /// Keeps what the call is about to change.
     fn heed(&self, listener: &Listener, stopped: &Stopped) {
         let Some(act) = calls::read(stopped.number, &stopped.arguments) else { return };
         let thread = stopped.thread;
+        self.sight.learn(thread, || listener.waits(stopped));
         let (first, second) = match act {
             Act::At(named) => (self.sight.named(thread, &named), None),
             Act::Open(number) => (self.sight.open(thread, number), None),

@@ -118,7 +118,7 @@ impl Sight {
             Some(b'/') => text,
             _ => [self.begins(thread, named.dir)?.as_slice(), b"/", &text].concat(),
         };
-        let slash = self.slash(thread)?;
+        let slash = self.slash()?;
         for _ in 0..MAX_LINKS {
             let (above, name) = match split(&full) {
                 Some((above, name)) => (above.to_vec(), name.to_vec()),
@@ -158,14 +158,19 @@ impl Sight {
         if place.first() == Some(&b'/') { Ok(place) } else { Err(Lost(Seen::Elsewhere)) }
     }
 
-    /// The top of the job's world. No process of it can get another.
-    pub(super) fn slash(&self, thread: u32) -> Result<&OwnedFd, Lost> {
-        if let Some(slash) = self.slash.get() {
-            return Ok(slash);
+    /// Learns the top of the job's world from one of its threads, once: no process of it can get another. `is_it` says,
+    /// when that was looked at, whether the number still was that thread's.
+    pub(super) fn learn(&self, thread: u32, is_it: impl FnOnce() -> bool) {
+        if self.slash.get().is_none()
+            && let Ok(slash) = openat(CWD, format!("/proc/{thread}/root"), PATH | OFlags::DIRECTORY, Mode::empty())
+            && is_it()
+        {
+            self.slash.get_or_init(|| slash);
         }
-        let slash = openat(CWD, format!("/proc/{thread}/root"), PATH | OFlags::DIRECTORY, Mode::empty())
-            .map_err(|_| Lost(Seen::Unknown))?;
-        Ok(self.slash.get_or_init(|| slash))
+    }
+
+    fn slash(&self) -> Result<&OwnedFd, Lost> {
+        self.slash.get().ok_or(Lost(Seen::Unknown))
     }
 
     /// The same way name by name, for paths through links of `/proc`, which lead to what a process has open.
@@ -174,7 +179,7 @@ impl Sight {
             let all = text.split(|byte| *byte == b'/').filter(|part| !part.is_empty() && *part != b".");
             all.rev().map(|part| OsString::from_vec(part.to_vec())).collect()
         };
-        let top = || Ok::<_, Lost>(openat(self.slash(thread)?, ".", PATH | OFlags::DIRECTORY, Mode::empty())?);
+        let top = || Ok::<_, Lost>(openat(self.slash()?, ".", PATH | OFlags::DIRECTORY, Mode::empty())?);
         let (mut at, mut rest, mut links) = (top()?, parts(full), 0);
         while let Some(part) = rest.pop() {
             let last = rest.is_empty();

@@ -6,14 +6,17 @@ use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use nika_contract::{Before, Kind, Known, Lasting, More, Preimage, Undo};
 use rustix::fs::{Dir, Mode, OFlags, openat};
 
-use super::before::{Entry, content, hash, look};
+use super::before::{Entry, content, look};
+use super::held_open::Held;
 use super::recorder::Recorded;
+use super::rest::Rest;
 use super::sight::{Found, Sight};
-use crate::fs::sha256;
+use super::touched::Touched;
 use crate::overlay::Bounds;
 
 /// Paths of one call. 100,000: what is known of them takes some 30 MB.
@@ -30,40 +33,12 @@ pub(super) struct Turn {
     pub(super) bounds: Bounds,
     pub(super) most_paths: usize,
     paths: HashMap<PathBuf, Touched>,
+    rest: Rest,
     kept_bytes: u64,
     /// The first path that was one too many.
     beyond: Option<PathBuf>,
     /// Whether something was touched of which nothing can be told.
     blind: bool,
-}
-
-/// A path.
-struct Touched {
-    /// What stood there; `None` where nothing did.
-    was: Option<Entry>,
-    /// sha256 of its content, where that is kept.
-    kept: Option<[u8; 32]>,
-    /// Whether that it is about to change is written down.
-    noted: bool,
-    /// What came of it, where that is known and it was not touched since.
-    came: Option<Came>,
-    /// Whether it was open for writing when that was looked at.
-    open: bool,
-    /// Whether what stands there now is the same file, and no other in its place.
-    in_place: bool,
-}
-
-/// What came of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Came {
-    Unchanged,
-    Created,
-    Changed,
-    Deleted,
-    /// Changed, and what stood there is not kept.
-    Lost,
-    /// A device, FIFO or socket, which undo leaves alone.
-    Special,
 }
 
 impl Turn {
@@ -76,6 +51,7 @@ impl Turn {
             bounds: Bounds::default(),
             most_paths: MOST_PATHS,
             paths: HashMap::new(),
+            rest: Rest::default(),
             kept_bytes: 0,
             beyond: None,
             blind: false,
@@ -95,11 +71,8 @@ impl Turn {
     /// `reads`: whether the command itself could read what stands there.
     fn touch_as(&mut self, found: &Found, reads: bool) {
         if let Some(touched) = self.paths.get_mut(&found.path) {
-            if touched.came.take().is_some() && touched.was.is_none_or(|was| was.kind.is_some()) {
-                // What came of it is not known any more; a later line has to say so.
-                let (was, kept) = (touched.was, touched.kept);
-                touched.noted = begun(self.undo.as_ref(), &found.path, was.as_ref(), kept, None, self.bounds).is_ok();
-            }
+            touched.again(&found.path, self.undo.as_ref(), self.bounds);
+            self.rest.begin(&found.path, &mut touched.due, Instant::now());
             return;
         }
         if self.paths.len() >= self.most_paths {
@@ -111,12 +84,14 @@ impl Turn {
             return;
         };
         let bytes = was.filter(|_| reads).and_then(|was| self.content_of(found, &was));
-        let kept = bytes.as_deref().map(sha256);
-        // A device, a FIFO or a socket is used and not changed, as a rule.
-        let noted = was.is_none_or(|was| was.kind.is_some())
-            && begun(self.undo.as_ref(), &found.path, was.as_ref(), kept, bytes.as_deref(), self.bounds).is_ok();
+        self.begin(&found.path, was, bytes.as_deref());
+    }
+
+    fn begin(&mut self, path: &Path, was: Option<Entry>, bytes: Option<&[u8]>) {
+        let mut touched = Touched::begun(path, was, bytes, self.undo.as_ref(), self.bounds);
         self.kept_bytes += bytes.map_or(0, |bytes| bytes.len() as u64);
-        self.paths.insert(found.path.clone(), Touched::new(was, kept, noted));
+        self.rest.begin(path, &mut touched.due, Instant::now());
+        self.paths.insert(path.into(), touched);
     }
 
     /// The same for a directory and all that is in it; names below it.
@@ -137,12 +112,9 @@ impl Turn {
         match sight.at(path) {
             Some(found) => self.touch_as(&found, sight.is_shared(&found)),
             // A place in a directory that is not there yet.
-            None if !self.paths.contains_key(path) && self.paths.len() < self.most_paths => {
-                let noted = begun(self.undo.as_ref(), path, None, None, None, self.bounds).is_ok();
-                self.paths.insert(path.into(), Touched::new(None, None, noted));
-            }
-            None if !self.paths.contains_key(path) => self.go_beyond(path, None),
-            None => {}
+            None if self.paths.contains_key(path) => {}
+            None if self.paths.len() < self.most_paths => self.begin(path, None, None),
+            None => self.go_beyond(path, None),
         }
     }
 
@@ -170,12 +142,34 @@ impl Turn {
         });
     }
 
+    /// When the next of the paths is to be looked at that were touched and may be left alone by now.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        self.rest.next()
+    }
+
+    /// Those whose time has come.
+    pub(super) fn at_rest(&self, now: Instant) -> Vec<PathBuf> {
+        self.rest.until(now)
+    }
+
+    /// Looks what came of one of them, when at `since` the command held open what `held` says: what stands there from now
+    /// on without a touch is another's.
+    pub(super) fn look(&mut self, path: &Path, since: Instant, held: &Held, sight: &Sight) {
+        let Some(touched) = self.paths.get_mut(path) else { return };
+        if !self.rest.end(path, &mut touched.due, since) || touched.came.is_some() {
+            return;
+        }
+        if !touched.look(path, sight, held, self.undo.as_ref(), self.bounds) {
+            self.rest.begin(path, &mut touched.due, Instant::now());
+        }
+    }
+
     /// Looks what came of every path that was touched since the last look, and lets the call be taken back.
     pub(super) fn settle(&mut self, sight: &Sight, held_open: &[Found]) -> Recorded {
         let mut recorded = Recorded { call: self.call.clone(), ..Recorded::default() };
         for (path, touched) in &mut self.paths {
             if touched.came.is_none() {
-                touched.came = Some(touched.settle(path, sight, self.undo.as_ref(), self.bounds));
+                touched.settle(path, sight, self.undo.as_ref(), self.bounds);
             }
             touched.open = false;
             touched.count(path, &mut recorded);
@@ -201,126 +195,6 @@ impl Turn {
         }
         self.settle(sight, &[]);
     }
-}
-
-impl Touched {
-    fn new(was: Option<Entry>, kept: Option<[u8; 32]>, noted: bool) -> Touched {
-        Touched { was, kept, noted, came: None, open: false, in_place: false }
-    }
-
-    /// Looks what stands there now, and writes down what came of it.
-    fn settle(&mut self, path: &Path, sight: &Sight, undo: &dyn Undo, bounds: Bounds) -> Came {
-        let found = sight.at(path);
-        let now = match found.as_ref().map(|found| look(&found.dir, &found.name)).transpose() {
-            Ok(now) => now.flatten(),
-            // A directory that we may not enter: nobody knows, and undo says so when it cannot look either.
-            Err(_) => return Came::Lost,
-        };
-        let stood = |was: &Entry| now.is_some_and(|now| now.stamp.same_file(&was.stamp));
-        self.in_place = self.was.as_ref().is_some_and(stood);
-        let after = match (&found, &now) {
-            (Some(found), Some(Entry { kind: Some(kind), bytes, .. })) if *bytes <= bounds.hashed_bytes => {
-                hash(&found.dir, &found.name, *kind, bounds.hashed_bytes)
-            }
-            _ => None,
-        };
-        let (came, before) = self.compare(now.as_ref(), after);
-        let told = match came {
-            Came::Unchanged => Known::Unchanged,
-            Came::Special if self.was.is_none() => Known::Unchanged,
-            _ => Known::Settled,
-        };
-        let more = More {
-            left: now.and_then(|now| now.kind),
-            left_as: now.filter(|_| after.is_none()).map(|now| now.stamp.as_numbers()),
-            was_as: self.was.filter(|was| was.bytes > bounds.hashed_bytes).map(|was| was.stamp.as_numbers()),
-            before,
-            known: told,
-        };
-        let kind = self.was.and_then(|was| was.kind).or(now.and_then(|now| now.kind));
-        let written = undo.keep(&Preimage {
-            path,
-            kind: kind.unwrap_or(Kind::File),
-            bytes: None,
-            hash: if before == Before::Same { after } else { self.kept },
-            mode: self.was.map(|was| was.mode),
-            after,
-            more: Some(more),
-        });
-        // Without that line undo takes for what the call left whatever stands there: that is said, too.
-        if written.is_err() && came != Came::Unchanged { Came::Lost } else { came }
-    }
-
-    /// What became of it, and what is kept of what stood there.
-    fn compare(&self, now: Option<&Entry>, after: Option<[u8; 32]>) -> (Came, Before) {
-        let kept = match (&self.was, self.kept, self.noted) {
-            (None, _, true) | (Some(_), Some(_), true) => Before::Kept,
-            _ => Before::Lost,
-        };
-        let lost_or = |came: Came| if kept == Before::Lost { Came::Lost } else { came };
-        let (was, now) = match (&self.was, now) {
-            (None, None) => return (Came::Unchanged, Before::Kept),
-            (None, Some(now)) if now.kind.is_none() => return (Came::Special, Before::Kept),
-            (None, Some(_)) => return (lost_or(Came::Created), kept),
-            (Some(_), None) => return (lost_or(Came::Deleted), kept),
-            (Some(was), Some(now)) => (was, now),
-        };
-        let same_content = was.kind == now.kind
-            && match (self.kept, after) {
-                (Some(kept), Some(after)) => kept == after,
-                // Too large to be hashed, or not kept: told by inode, size and modification time.
-                _ => was.stamp.same_content(&now.stamp),
-            };
-        match (same_content, was.mode == now.mode || was.kind == Some(Kind::Link)) {
-            (true, true) => (Came::Unchanged, kept),
-            (true, false) if was.kind == Some(Kind::File) => (Came::Changed, Before::Same),
-            _ if now.kind.is_none() => (Came::Special, kept),
-            _ => (lost_or(Came::Changed), kept),
-        }
-    }
-
-    fn count(&self, path: &Path, recorded: &mut Recorded) {
-        match self.came {
-            Some(Came::Created) => recorded.created += 1,
-            Some(Came::Changed) => recorded.changed += 1,
-            Some(Came::Deleted) => recorded.deleted += 1,
-            Some(Came::Lost) => recorded.not_kept.push(path.to_path_buf()),
-            Some(Came::Special) => recorded.special.push(path.to_path_buf()),
-            Some(Came::Unchanged) | None => return,
-        }
-        let shared = self.was.is_some_and(|was| was.kind == Some(Kind::File) && was.links > 1);
-        if shared && self.in_place && self.came == Some(Came::Changed) {
-            recorded.linked.push(path.to_path_buf());
-        }
-    }
-}
-
-/// Writes down that a path is about to be touched, and keeps what stands there.
-fn begun(
-    undo: &dyn Undo,
-    path: &Path,
-    was: Option<&Entry>,
-    kept: Option<[u8; 32]>,
-    bytes: Option<&[u8]>,
-    bounds: Bounds,
-) -> Result<(), nika_contract::ToolError> {
-    let lost = was.is_some() && kept.is_none();
-    let more = More {
-        left: None,
-        left_as: None,
-        was_as: was.filter(|was| was.bytes > bounds.hashed_bytes).map(|was| was.stamp.as_numbers()),
-        before: if lost { Before::Lost } else { Before::Kept },
-        known: Known::Begun,
-    };
-    undo.keep(&Preimage {
-        path,
-        kind: was.and_then(|was| was.kind).unwrap_or(Kind::File),
-        bytes,
-        hash: kept,
-        mode: was.map(|was| was.mode),
-        after: None,
-        more: Some(more),
-    })
 }
 
 /// Names of all that is in a directory, each directory before what is in it. False where there may be others.

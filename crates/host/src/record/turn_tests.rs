@@ -1,23 +1,30 @@
 //! What a call touched, without any process: bounds, a store that fails, names that share a file.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use nika_contract::{Before, Known, Lasting, Preimage, ToolError, Undo, code};
 
+use super::held_open::Held;
 use super::recorder::Recorded;
 use super::sight::Sight;
 use super::turn::Turn;
-use crate::fs::{Fsync, Settings, Workspace};
+use crate::fs::{Fsync, Settings, Workspace, sha256};
 
 /// Path, how much is known, what is kept, and the bytes of it.
 type Line = (PathBuf, Known, Before, Option<Vec<u8>>);
+
+/// Path, how much is known, sha256 of what is left, and whether it is told by its stamp.
+type Left = (PathBuf, Known, Option<[u8; 32]>, bool);
 
 /// An undo store in memory, which fails when it is told to.
 #[derive(Default)]
 struct Kept {
     lines: Mutex<Vec<Line>>,
+    left: Mutex<Vec<Left>>,
     full: Mutex<bool>,
 }
 
@@ -29,6 +36,8 @@ impl Undo for Kept {
         let more = preimage.more.expect("it is recorded");
         let line = (preimage.path.to_owned(), more.known, more.before, preimage.bytes.map(<[u8]>::to_vec));
         self.lines.lock().unwrap().push(line);
+        let left = (preimage.path.to_owned(), more.known, preimage.after, more.left_as.is_some());
+        self.left.lock().unwrap().push(left);
         Ok(())
     }
 }
@@ -54,7 +63,7 @@ impl World {
             fsync: Fsync::Off,
         });
         let sight = Sight::new(Arc::new(files.unwrap()));
-        assert!(sight.slash(std::process::id()).is_ok(), "the job's world is ours");
+        sight.learn(std::process::id(), || true);
         World { sight, dir, undo: Arc::default() }
     }
 
@@ -178,4 +187,88 @@ fn a_directory_that_moves_is_touched_with_all_that_is_in_it() {
     }
     fs::rename(world.path("dir"), &to).unwrap();
     assert_eq!(world.counts(&turn.settle(&world.sight, &[])), [3, 0, 3]);
+}
+
+/// What the paths that were touched look like half a second later, when the command holds open what `held` says.
+fn rest(world: &World, turn: &mut Turn, held: &Held) {
+    let since = turn.next_look().expect("something rests") + Duration::from_secs(600);
+    for path in turn.at_rest(since) {
+        turn.look(&path, since, held, &world.sight);
+    }
+}
+
+/// As the last line says it: how much is known, and sha256 of what is left, or its stamp.
+fn left(world: &World, name: &str) -> (Known, Option<[u8; 32]>, bool) {
+    let lines = world.undo.left.lock().unwrap();
+    let last = lines.iter().rfind(|(path, ..)| *path == world.path(name)).expect("a line");
+    (last.1, last.2, last.3)
+}
+
+#[test]
+fn what_others_write_to_a_path_that_was_left_alone_is_not_the_commands() {
+    let world = World::new();
+    world.put("a", "one");
+    let mut turn = world.turn();
+    for name in ["a", "gone", "new"] {
+        world.touch(&mut turn, name);
+        world.put(name, "the command's");
+    }
+    rest(&world, &mut turn, &Held::default());
+    // Somebody's editor.
+    world.put("a", "a person's");
+    fs::remove_file(world.path("gone")).unwrap();
+    assert_eq!(world.counts(&turn.settle(&world.sight, &[])), [2, 1, 0]);
+    for name in ["a", "gone", "new"] {
+        assert_eq!(left(&world, name), (Known::Settled, Some(sha256(b"the command's")), false), "{name}");
+    }
+    // A further touch makes it the command's again.
+    world.touch(&mut turn, "a");
+    assert_eq!(left(&world, "a").0, Known::Begun);
+    rest(&world, &mut turn, &Held::default());
+    assert_eq!(left(&world, "a"), (Known::Settled, Some(sha256(b"a person's")), false));
+}
+
+#[test]
+fn what_is_held_open_is_the_commands_until_another_file_stands_there() {
+    let world = World::new();
+    for name in ["a", "b"] {
+        world.put(name, "one");
+    }
+    let mut turn = world.turn();
+    let open = ["a", "b"].map(|name| {
+        world.touch(&mut turn, name);
+        fs::OpenOptions::new().write(true).open(world.path(name)).unwrap()
+    });
+    let held = Held::by(&[rustix::process::getpid()]);
+    rest(&world, &mut turn, &held);
+    assert_eq!(left(&world, "a").0, Known::Begun, "nobody knows what it writes yet");
+    for mut file in open {
+        file.write_all(b"two").unwrap();
+    }
+    // An editor writes another file and moves it there.
+    world.put("editors", "a person's");
+    fs::rename(world.path("editors"), world.path("b")).unwrap();
+    assert_eq!(world.counts(&turn.settle(&world.sight, &[])), [0, 1, 0]);
+    assert_eq!(left(&world, "a"), (Known::Settled, Some(sha256(b"two")), false));
+    assert_eq!(left(&world, "b"), (Known::Unchanged, None, true), "as far as anybody saw");
+}
+
+#[test]
+fn the_other_names_of_a_file_and_large_ones_are_looked_at_in_the_end() {
+    let world = World::new();
+    let mut turn = world.turn();
+    for name in ["a", "large"] {
+        world.touch(&mut turn, name);
+        world.put(name, "one");
+    }
+    world.touch(&mut turn, "b");
+    fs::hard_link(world.path("a"), world.path("b")).unwrap();
+    fs::File::options().write(true).open(world.path("large")).unwrap().set_len(17 << 20).unwrap();
+    rest(&world, &mut turn, &Held::default());
+    for name in ["a", "b", "large"] {
+        assert_eq!(left(&world, name).0, Known::Begun, "{name}");
+    }
+    world.put("b", "two");
+    turn.settle(&world.sight, &[]);
+    assert_eq!(left(&world, "a"), (Known::Settled, Some(sha256(b"two")), false));
 }
