@@ -4,12 +4,14 @@
 //! file system that folds case would otherwise let `.ENV` through. Only names are known here:
 //! links were resolved before the path arrived.
 //!
-//! The matcher is called for every file of a tree search, so it looks at a component only when its
-//! first byte can start an entry of the table.
+//! The matcher is called for every file of a tree search, so whole names are looked up and not compared, and what begins
+//! with a dot is only looked for where a dot is.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// What a path is, beyond being a path. Both may hold at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -386,11 +388,41 @@ pub fn classify(path: &Path) -> PathClass {
     let name = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let rooted = bytes.first() == Some(&b'/');
     let dotted = bytes.starts_with(b".") || memmem_dot(&bytes);
-    let hit = |table: &'static [(Shape, &'static str)]| {
-        table.iter().find(|(shape, _)| shape.fits(&bytes, name, rooted, dotted)).map(|(_, why)| *why)
-    };
+    let hit = |table: &Table| table.first(|shape| shape.fits(&bytes, name, rooted, dotted), name);
     let public = || PUBLIC.iter().any(|shape| shape.fits(&bytes, name, rooted, dotted));
-    PathClass { secret: hit(SECRETS).filter(|_| !public()), guarded: hit(GUARDED), named: hit(NAMED) }
+    PathClass { secret: hit(&SECRET_ROWS).filter(|_| !public()), guarded: hit(&GUARDED_ROWS), named: hit(&NAMED_ROWS) }
+}
+
+/// A table with its whole names apart, so that a path is not held against each of them.
+struct Table {
+    rows: &'static [(Shape, &'static str)],
+    names: HashMap<&'static [u8], usize>,
+    others: Vec<usize>,
+}
+
+static SECRET_ROWS: LazyLock<Table> = LazyLock::new(|| Table::of(SECRETS));
+static GUARDED_ROWS: LazyLock<Table> = LazyLock::new(|| Table::of(GUARDED));
+static NAMED_ROWS: LazyLock<Table> = LazyLock::new(|| Table::of(NAMED));
+
+impl Table {
+    fn of(rows: &'static [(Shape, &'static str)]) -> Table {
+        let (mut names, mut others) = (HashMap::new(), Vec::new());
+        for (at, (shape, _)) in rows.iter().enumerate() {
+            match shape {
+                Name(name) => _ = names.entry(name.as_bytes()).or_insert(at),
+                _ => others.push(at),
+            }
+        }
+        Table { rows, names, others }
+    }
+
+    /// The reason of the first row that fits; `name` is the last component.
+    fn first(&self, fits: impl Fn(&Shape) -> bool, name: &[u8]) -> Option<&'static str> {
+        let named = self.names.get(name).copied();
+        let other = self.others.iter().copied().find(|at| self.rows.get(*at).is_some_and(|(shape, _)| fits(shape)));
+        let at = named.into_iter().chain(other).min()?;
+        self.rows.get(at).map(|(_, why)| *why)
+    }
 }
 
 /// A table row that stands at one fixed place below a directory, as components; `tree` when all below it counts.
@@ -440,7 +472,7 @@ pub(crate) fn is_secret(path: &Path) -> bool {
     let name = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let rooted = bytes.first() == Some(&b'/');
     let dotted = bytes.starts_with(b".") || memmem_dot(&bytes);
-    SECRETS.iter().any(|(shape, _)| shape.fits(&bytes, name, rooted, dotted))
+    SECRET_ROWS.first(|shape| shape.fits(&bytes, name, rooted, dotted), name).is_some()
         && !PUBLIC.iter().any(|shape| shape.fits(&bytes, name, rooted, dotted))
 }
 
@@ -456,9 +488,12 @@ fn fold(bytes: &[u8]) -> Cow<'_, [u8]> {
 impl Shape {
     fn fits(&self, path: &[u8], name: &[u8], rooted: bool, dotted: bool) -> bool {
         match self {
-            Name(want) => name == want.as_bytes(),
-            Prefix(start) => name.starts_with(start.as_bytes()),
-            Suffix(end) => name.len() > end.len() && name.ends_with(end.as_bytes()),
+            // One byte tells most of them apart.
+            Name(want) => name.last() == want.as_bytes().last() && name == want.as_bytes(),
+            Prefix(start) => name.first() == start.as_bytes().first() && name.starts_with(start.as_bytes()),
+            Suffix(end) => {
+                name.last() == end.as_bytes().last() && name.len() > end.len() && name.ends_with(end.as_bytes())
+            }
             Below(run) => dotted && run_in(path, run, false),
             Ends(run) => dotted && run_in(path, run, true),
             Rooted(run) => rooted && starts_at_root(path, run),

@@ -222,21 +222,16 @@ impl Spec {
 }
 
 /// Whether `name` is one of `names`, which stand between blanks. Tables are looked through again and again, so this
-/// goes over the bytes once and compares only where a name starts.
+/// compares only where the first byte stands behind a blank.
 pub(in super::super) fn lists(names: &str, name: &str) -> bool {
     let (names, name) = (names.as_bytes(), name.as_bytes());
     let Some(first) = name.first() else { return false };
-    let mut at = 0;
-    while let Some(rest) = names.get(at..).filter(|rest| rest.len() >= name.len()) {
-        if rest.first() == Some(first) && rest.starts_with(name) && matches!(rest.get(name.len()), None | Some(b' ')) {
-            return true;
-        }
-        match rest.iter().position(|byte| *byte == b' ') {
-            Some(blank) => at += blank + 1,
-            None => return false,
-        }
-    }
-    false
+    memchr::memchr_iter(*first, names).any(|at| {
+        let ends = || matches!(names.get(at + name.len()), None | Some(b' '));
+        (at == 0 || names.get(at - 1) == Some(&b' '))
+            && ends()
+            && names.get(at..at + name.len()).is_some_and(|there| there == name)
+    })
 }
 
 /// Reads `argv` (with its name) by `spec`.
