@@ -6,6 +6,7 @@
 pub mod bash;
 pub mod command;
 pub mod exec;
+mod folders;
 pub mod ground;
 pub mod job_input;
 pub mod job_list;

@@ -99,6 +99,27 @@ fn a_yes_applies_exactly_what_was_shown_and_the_command_ran_once() {
 }
 
 #[test]
+fn a_directory_that_a_command_made_and_filled_is_one_line_of_the_question() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let build =
+        "echo two > a.txt; mkdir -p out/deep few; for n in $(seq 13); do echo $n > out/deep/$n; done; echo x > few/x";
+    let world = world().file("a.txt", "one\n").file("build.sh", build);
+    let (_, shown, _) = answered(&world, "sh build.sh", &[], "n");
+    let shown = shown.replace('\r', "");
+    let named = "It would change a.txt, few, few/x, out/ (13 new files, 30 B) (18 paths: 17 created, 1 changed)";
+    assert!(shown.contains(named), "{shown}");
+    assert!(shown.lines().any(|line| line == "New directory out/: 13 new files, 30 B"), "{shown}");
+    assert!(shown.contains("+++ b/few/x") && shown.contains("+two") && !shown.contains("out/deep"), "{shown}");
+    // So says the diff of what ran.
+    let ran = world.json(&["bash", "command=sh build.sh", "--mode", "workspace"]);
+    let diff = ran["diff"].as_str().expect("a diff");
+    assert!(diff.contains("New directory out/: 13 new files, 30 B\n") && !diff.contains("out/deep"), "{diff}");
+    assert!(exists(world.root().join("out/deep/13")));
+}
+
+#[test]
 fn whoever_waits_for_the_question_is_told_why() {
     if !crate::shell::is_confined_here() {
         return;

@@ -138,7 +138,7 @@ fn push_size(text: &mut String, bytes: u64) {
 }
 
 /// A size as people read it: `512 B`, `1.5 KB`, `20 MB`.
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
     if bytes < 1024 {
         return format!("{bytes} B");

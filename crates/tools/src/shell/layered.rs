@@ -21,6 +21,7 @@ use nika_guard::{Place, classify};
 use nika_host::fs::NotMade;
 use nika_host::overlay::{Applied, Bounds, Changes, Entry, Layer, LeftOut, Likeness, NotApplied, What, mounts_below};
 
+use super::folders::{Shown, folded, sum};
 use super::ground::{Ground, unguessable};
 use crate::file::seen::retried;
 
@@ -31,7 +32,7 @@ const SHOWN_LINES: usize = 500;
 /// The largest content that is shown, in bytes.
 const SHOWN_BYTES: u64 = 1 << 20;
 /// Names of left-out paths in a result.
-const SHOWN_NAMES: usize = 10;
+pub(super) const SHOWN_NAMES: usize = 10;
 /// How often what cannot be applied is set apart and the rest is tried again.
 const ROUNDS: usize = 6;
 
@@ -325,36 +326,48 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
     let mut settled = Settled::default();
     let (mut shown, mut lines) = (0, SHOWN_LINES);
     for changes in all {
-        for entry in &changes.entries {
+        for entry in told(changes) {
             match entry.what {
                 What::Created => settled.created += 1,
-                What::Changed | What::Mode => settled.changed += 1,
                 What::Deleted => settled.deleted += 1,
-                What::Touched => continue,
+                _ => settled.changed += 1,
             }
-            let silent = entry.kind == Kind::Directory && entry.what != What::Mode || is_of_git(&entry.path);
-            if shown == SHOWN_PATHS || lines == 0 || silent {
+        }
+        for one in folded(told(changes).filter(|entry| !is_of_git(&entry.path))) {
+            let silent = |entry: &Entry| entry.kind == Kind::Directory && entry.what != What::Mode;
+            if shown == SHOWN_PATHS || lines == 0 || matches!(one, Shown::Path(entry) if silent(entry)) {
                 continue;
             }
             shown += 1;
-            let name = ground.files.shown(&entry.path);
-            let piece = if entry.what == What::Mode {
-                let mode = |mode: Option<u32>| mode.map_or_else(String::new, |mode| format!("{mode:o}"));
-                format!("Mode of {name}: {} → {}\n", mode(entry.was_mode), mode(entry.mode))
-            } else if classify(&entry.path).secret.is_some() || entry.bytes.max(entry.was_bytes) > SHOWN_BYTES {
-                format!("{name}: {} → {} bytes\n", entry.was_bytes, entry.bytes)
-            } else {
-                let was = changes.before(cx.permit, entry, SHOWN_BYTES);
-                let now = changes.after(cx.permit, entry, SHOWN_BYTES);
-                let limits = Limits { max_lines: lines, ..Limits::default() };
-                let diff = unified(was.as_deref(), now.as_deref(), &name, &limits);
-                if diff.is_empty() { format!("{name}: {} → {} bytes\n", entry.was_bytes, entry.bytes) } else { diff }
+            let piece = match one {
+                Shown::Folder { path, files, bytes } => {
+                    format!("New directory {}/: {}\n", ground.files.shown(path), sum(files, bytes))
+                }
+                Shown::Path(entry) => piece(ground, cx, changes, entry, lines),
             };
             lines = lines.saturating_sub(piece.lines().count());
             settled.diff.push_str(&piece);
         }
     }
     settled
+}
+
+/// What a diff says of one path, in no more than `lines`.
+fn piece(ground: &Ground, cx: &Cx<'_>, changes: &Changes<'_>, entry: &Entry, lines: usize) -> String {
+    let name = ground.files.shown(&entry.path);
+    let sizes = || format!("{name}: {} → {} bytes\n", entry.was_bytes, entry.bytes);
+    if entry.what == What::Mode {
+        let mode = |mode: Option<u32>| mode.map_or_else(String::new, |mode| format!("{mode:o}"));
+        return format!("Mode of {name}: {} → {}\n", mode(entry.was_mode), mode(entry.mode));
+    }
+    if classify(&entry.path).secret.is_some() || entry.bytes.max(entry.was_bytes) > SHOWN_BYTES {
+        return sizes();
+    }
+    let was = changes.before(cx.permit, entry, SHOWN_BYTES);
+    let now = changes.after(cx.permit, entry, SHOWN_BYTES);
+    let limits = Limits { max_lines: lines, ..Limits::default() };
+    let diff = unified(was.as_deref(), now.as_deref(), &name, &limits);
+    if diff.is_empty() { sizes() } else { diff }
 }
 
 /// What git keeps for itself says nothing to a reader.

@@ -23,6 +23,7 @@ use serde_json::Value;
 
 use super::bash::closed_repository;
 use super::command::Command;
+use super::folders;
 use super::ground::Ground;
 use super::layered::{self, Settled};
 use super::report;
@@ -215,10 +216,11 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
 /// Which paths, and which of them a yes leaves as they are.
 fn changes(ground: &Ground, settled: &Settled, all: &[Changes<'_>], left_out: &HeldBack) -> String {
     let Some(counts) = settled.counts() else { return "It would change nothing.".to_owned() };
-    let paths = all.iter().flat_map(layered::told).map(|entry| entry.path.clone());
     // Of ten names that a commit changes, the one that a person knows would be the last.
-    let (of_git, own): (Vec<_>, Vec<_>) = paths.partition(|path| layered::is_of_git(path));
-    let own = (!own.is_empty()).then(|| layered::listed(ground, &own));
+    let (of_git, own): (Vec<_>, Vec<_>) =
+        all.iter().flat_map(layered::told).partition(|entry| layered::is_of_git(&entry.path));
+    let own = folders::folded(own);
+    let own = (!own.is_empty()).then(|| folders::names(&own, layered::SHOWN_NAMES, |path| ground.files.shown(path)));
     let of_git = (!of_git.is_empty()).then(|| format!("{} of git's own", of_git.len()));
     let what: Vec<String> = own.into_iter().chain(of_git).collect();
     let mut lines = vec![format!("It would change {} ({counts})", what.join(" and "))];

@@ -6,6 +6,9 @@ const LINES: usize = 24;
 /// Files that are named.
 const FILES: usize = 6;
 
+/// How the line of a directory begins that a command has made and filled.
+const NEW_DIRECTORY: &str = "New directory ";
+
 /// One file of a diff.
 #[derive(Debug, Default)]
 struct File<'a> {
@@ -15,6 +18,8 @@ struct File<'a> {
     removed: usize,
     /// What no line can show.
     binary: bool,
+    /// Of a new directory, how much is in it.
+    filled: Option<&'a str>,
 }
 
 impl File<'_> {
@@ -24,9 +29,10 @@ impl File<'_> {
     }
 
     fn line(&self) -> String {
-        match self.binary {
-            true => format!("{}  binary\n", self.name),
-            false => format!("{}  {}\n", self.name, counts(self.added, self.removed)),
+        match (self.filled, self.binary) {
+            (Some(filled), _) => format!("{}  {filled}\n", self.name),
+            (None, true) => format!("{}  binary\n", self.name),
+            (None, false) => format!("{}  {}\n", self.name, counts(self.added, self.removed)),
         }
     }
 }
@@ -40,7 +46,7 @@ pub fn shown(diff: &str) -> String {
     let files = files(diff);
     let lines: usize = files.iter().map(|file| file.lines.len()).sum();
     let mut out = String::new();
-    if let [file] = files.as_slice() {
+    if let [file @ File { filled: None, .. }] = files.as_slice() {
         for line in file.lines.iter().take(LINES) {
             out.push_str(&format!("{line}\n"));
         }
@@ -113,6 +119,8 @@ fn files(diff: &str) -> Vec<File<'_>> {
         } else if let (Some(name), Some(before)) = (line.strip_prefix("+++ "), old.take()) {
             let name = if name == "/dev/null" { before } else { name };
             files.push(File { name: name.split_once('/').map_or(name, |(_, name)| name), ..File::default() });
+        } else if let Some((name, filled)) = line.strip_prefix(NEW_DIRECTORY).and_then(|rest| rest.split_once(": ")) {
+            files.push(File { name, filled: Some(filled), ..File::default() });
         } else if let Some(binary) = line.strip_prefix("Binary files ") {
             let name =
                 binary.split_once(" and ").map_or(binary, |(_, rest)| rest.split(" differ").next().unwrap_or(rest));
@@ -148,6 +156,14 @@ mod tests {
         let shown = shown(&diff);
         assert_eq!(shown, "gone  +0 −1\nbin  binary\ntarget/  10 files  +20 −0\n");
         assert_eq!(super::shown(""), "");
+    }
+
+    #[test]
+    fn a_new_directory_is_its_own_line() {
+        let made = "New directory target/: 90 new files, 5.1 MB\n";
+        assert_eq!(shown(made), "target/  90 new files, 5.1 MB\n");
+        let both = format!("{made}--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n");
+        assert_eq!(shown(&both), "target/  90 new files, 5.1 MB\nx  +1 −1\n");
     }
 
     #[test]
