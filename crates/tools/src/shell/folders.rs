@@ -58,6 +58,29 @@ pub(super) fn sum(files: usize, bytes: u64) -> String {
     format!("{files} new files, {}", size(bytes))
 }
 
+/// How a diff begins of what is no text.
+pub(super) const BINARY: &str = "Binary files ";
+/// Files of one directory that are no text and are named. Nobody reads more of such names.
+const BINARIES: usize = 3;
+
+/// The lines of what is no text: each name with its line, where one directory of a root has many of them, one line for all.
+pub(super) fn gathered(binary: Vec<(String, String)>) -> String {
+    let top = |name: &str| name.split_once('/').map(|(top, _)| top.to_owned());
+    let mut places: Vec<(Option<String>, Vec<String>)> = Vec::new();
+    for (name, line) in binary {
+        let top = top(&name);
+        match places.iter_mut().find(|(place, _)| *place == top) {
+            Some((_, lines)) => lines.push(line),
+            None => places.push((top, vec![line])),
+        }
+    }
+    let said = |(place, lines): (Option<String>, Vec<String>)| match place {
+        Some(place) if lines.len() > BINARIES => format!("{BINARY}below {place}/: {} differ\n", lines.len()),
+        _ => lines.concat(),
+    };
+    places.into_iter().map(said).collect()
+}
+
 /// The names of some paths, and how many more there are.
 pub(super) fn names(shown: &[Shown<'_>], most: usize, name: impl Fn(&Path) -> String) -> String {
     let one = |shown: &Shown<'_>| match shown {
@@ -69,4 +92,20 @@ pub(super) fn names(shown: &[Shown<'_>], most: usize, name: impl Fn(&Path) -> St
         names.push(format!("{} more", shown.len() - most));
     }
     names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gathered;
+
+    #[test]
+    fn many_files_that_are_no_text_are_one_line_for_each_directory_of_the_root() {
+        let line = |name: &str| (name.to_owned(), format!("Binary files a/{name} and b/{name} differ (1 → 2 bytes)\n"));
+        let many = ["target/a", "x.bin", "target/b/c", "target/d", "target/e", "docs/p.png"];
+        let told = gathered(many.map(line).into());
+        let alone = |name: &str| line(name).1;
+        let wanted = format!("Binary files below target/: 4 differ\n{}{}", alone("x.bin"), alone("docs/p.png"));
+        assert_eq!(told, wanted);
+        assert_eq!(gathered(Vec::new()), "");
+    }
 }

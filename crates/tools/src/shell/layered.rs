@@ -21,12 +21,14 @@ use nika_guard::{Place, classify};
 use nika_host::fs::NotMade;
 use nika_host::overlay::{Applied, Bounds, Changes, Entry, Layer, LeftOut, Likeness, NotApplied, What, mounts_below};
 
-use super::folders::{Shown, folded, sum};
+use super::folders::{BINARY, Shown, folded, gathered, sum};
 use super::ground::{Ground, unguessable};
 use crate::file::seen::retried;
 
 /// Paths whose diff is shown; the others are counted.
 const SHOWN_PATHS: usize = 50;
+/// Paths that are looked at for it: of what is no text, only the number is shown.
+const LOOKED_AT: usize = 200;
 /// Lines of diff in all: some 20 KB, which a result can carry.
 const SHOWN_LINES: usize = 500;
 /// The largest content that is shown, in bytes.
@@ -324,7 +326,8 @@ pub(super) fn told<'a>(changes: &'a Changes<'_>) -> impl Iterator<Item = &'a Ent
 /// What the layers change, in numbers and as a diff.
 pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Settled {
     let mut settled = Settled::default();
-    let (mut shown, mut lines) = (0, SHOWN_LINES);
+    let (mut shown, mut looked_at, mut lines) = (0, 0, SHOWN_LINES);
+    let mut binary = Vec::new();
     for changes in all {
         for entry in told(changes) {
             match entry.what {
@@ -335,20 +338,29 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
         }
         for one in folded(told(changes).filter(|entry| !is_of_git(&entry.path))) {
             let silent = |entry: &Entry| entry.kind == Kind::Directory && entry.what != What::Mode;
-            if shown == SHOWN_PATHS || lines == 0 || matches!(one, Shown::Path(entry) if silent(entry)) {
+            let enough = shown == SHOWN_PATHS || looked_at == LOOKED_AT || lines == 0;
+            if enough || matches!(one, Shown::Path(entry) if silent(entry)) {
                 continue;
             }
-            shown += 1;
+            looked_at += 1;
             let piece = match one {
                 Shown::Folder { path, files, bytes } => {
                     format!("New directory {}/: {}\n", ground.files.shown(path), sum(files, bytes))
                 }
-                Shown::Path(entry) => piece(ground, cx, changes, entry, lines),
+                Shown::Path(entry) => match piece(ground, cx, changes, entry, lines) {
+                    piece if piece.starts_with(BINARY) => {
+                        binary.push((ground.files.shown(&entry.path), piece));
+                        continue;
+                    }
+                    piece => piece,
+                },
             };
+            shown += 1;
             lines = lines.saturating_sub(piece.lines().count());
             settled.diff.push_str(&piece);
         }
     }
+    settled.diff.push_str(&gathered(binary));
     settled
 }
 

@@ -8,6 +8,8 @@ const FILES: usize = 6;
 
 /// How the line of a directory begins that a command has made and filled.
 const NEW_DIRECTORY: &str = "New directory ";
+/// The same of many files in one that are no text.
+const MANY_BINARY: &str = "Binary files below ";
 
 /// One file of a diff.
 #[derive(Debug, Default)]
@@ -18,7 +20,7 @@ struct File<'a> {
     removed: usize,
     /// What no line can show.
     binary: bool,
-    /// Of a new directory, how much is in it.
+    /// Of a directory that is told as one, how much of it.
     filled: Option<&'a str>,
 }
 
@@ -30,6 +32,7 @@ impl File<'_> {
 
     fn line(&self) -> String {
         match (self.filled, self.binary) {
+            (Some(many), _) if self.binary => format!("{}  {} binary\n", self.name, many.trim_end_matches(" differ")),
             (Some(filled), _) => format!("{}  {filled}\n", self.name),
             (None, true) => format!("{}  binary\n", self.name),
             (None, false) => format!("{}  {}\n", self.name, counts(self.added, self.removed)),
@@ -121,6 +124,8 @@ fn files(diff: &str) -> Vec<File<'_>> {
             files.push(File { name: name.split_once('/').map_or(name, |(_, name)| name), ..File::default() });
         } else if let Some((name, filled)) = line.strip_prefix(NEW_DIRECTORY).and_then(|rest| rest.split_once(": ")) {
             files.push(File { name, filled: Some(filled), ..File::default() });
+        } else if let Some((name, many)) = line.strip_prefix(MANY_BINARY).and_then(|rest| rest.split_once(": ")) {
+            files.push(File { name, binary: true, filled: Some(many), ..File::default() });
         } else if let Some(binary) = line.strip_prefix("Binary files ") {
             let name =
                 binary.split_once(" and ").map_or(binary, |(_, rest)| rest.split(" differ").next().unwrap_or(rest));
@@ -162,6 +167,7 @@ mod tests {
     fn a_new_directory_is_its_own_line() {
         let made = "New directory target/: 90 new files, 5.1 MB\n";
         assert_eq!(shown(made), "target/  90 new files, 5.1 MB\n");
+        assert_eq!(shown("Binary files below target/: 14 differ\n"), "target/  14 binary\n");
         let both = format!("{made}--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n");
         assert_eq!(shown(&both), "target/  90 new files, 5.1 MB\nx  +1 −1\n");
     }
