@@ -14,6 +14,11 @@ use crate::lines::{Ending, Shape};
 use crate::plan::{Plan, Span};
 use crate::text::cut;
 
+/// How the line of what is no text begins.
+pub const BINARY_FILES: &str = "Binary files ";
+/// How the line of a directory begins that is shown as one, as it was made and filled at once.
+pub const NEW_DIRECTORY: &str = "New directory ";
+
 /// How much of a diff is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -118,7 +123,7 @@ pub fn unified(old: Option<&[u8]>, new: Option<&[u8]>, path: &str, limits: &Limi
     let (old_name, new_name) = (name("a", old), name("b", new));
     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
     let (Ok(old_is), Ok(new_is)) = (detect(old), detect(new)) else {
-        return format!("Binary files {old_name} and {new_name} differ ({} → {} bytes)\n", old.len(), new.len());
+        return format!("{BINARY_FILES}{old_name} and {new_name} differ ({} → {} bytes)\n", old.len(), new.len());
     };
     let mut page = Page::new(&old_name, &new_name, *limits);
     let (mut old_body, mut new_body) =

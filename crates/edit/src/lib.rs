@@ -36,7 +36,7 @@ mod text;
 mod view;
 
 pub use detect::{Detected, NotText, NotTextReason, detect, magic};
-pub use diff::{Limits, unified};
+pub use diff::{BINARY_FILES, Limits, NEW_DIRECTORY, unified};
 pub use edit::{EditError, LISTED_PLACES, Replace, plan};
 pub use encoding::{Encoding, Unencodable};
 pub use find::Level;

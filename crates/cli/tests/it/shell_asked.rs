@@ -79,7 +79,10 @@ fn a_yes_applies_exactly_what_was_shown_and_the_command_ran_once() {
     let mut screen = open(&world, "sh x.sh", &[]);
     assert_eq!(tree(&world.root()), before, "nothing is changed before the yes");
     let shown = screen.shown.clone();
-    assert!(shown.contains(TRIED) && shown.contains("A yes applies exactly what is shown here"), "{shown}");
+    assert!(
+        shown.contains(TRIED) && shown.contains("A yes applies exactly this, and does not run it again"),
+        "{shown}"
+    );
     assert!(shown.contains("It would change f, gone.txt (2 paths: 1 created, 1 deleted)"), "{shown}");
     let number = printed(&shown);
     assert!(shown.contains(&format!("+{number}")), "the diff shows what is in f: {shown}");
@@ -112,11 +115,23 @@ fn a_directory_that_a_command_made_and_filled_is_one_line_of_the_question() {
     assert!(shown.contains(named), "{shown}");
     assert!(shown.lines().any(|line| line == "New directory out/: 13 new files, 30 B"), "{shown}");
     assert!(shown.contains("+++ b/few/x") && shown.contains("+two") && !shown.contains("out/deep"), "{shown}");
-    // So says the diff of what ran.
+    // So says the diff of what ran; what is asked about by its name, a directory with another name, and how much is not shown
+    // are said.
     let ran = world.json(&["bash", "command=sh build.sh", "--mode", "workspace"]);
     let diff = ran["diff"].as_str().expect("a diff");
     assert!(diff.contains("New directory out/: 13 new files, 30 B\n") && !diff.contains("out/deep"), "{diff}");
     assert!(exists(world.root().join("out/deep/13")));
+    let more = "mkdir new; for n in $(seq 20); do echo $n > new/f$n; done; echo x > new/.gdbinit; chmod +x new/f3; \
+         ln -s / new/top; mv out moved; echo other > moved/deep/7; for n in $(seq 60); do echo $n > z$n; done";
+    fs::write(world.root().join("more.sh"), more).expect("a script");
+    let ran = world.json(&["bash", "command=sh more.sh", "preview=true", "--mode", "workspace"]);
+    let diff = ran["diff"].as_str().expect("a diff");
+    assert!(diff.contains("New directory new/: 21 new files, 52 B, 1 link, 1 executable\n"), "{diff}");
+    assert!(
+        diff.contains("+++ b/new/.gdbinit") && diff.contains("+++ b/moved/deep/7\n@@ -0,0 +1,1 @@\n+other"),
+        "{diff}"
+    );
+    assert!(diff.contains("paths more, not shown\n"), "{diff}");
 }
 
 #[test]

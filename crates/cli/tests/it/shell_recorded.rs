@@ -168,7 +168,12 @@ fn what_a_person_wrote_while_a_job_ran_is_not_taken_back_with_it() {
     looked_at(&world, "a.txt");
     fs::write(world.root().join("a.txt"), "a person's\n").expect("written");
     fs::write(world.root().join("go"), "").expect("written");
-    ended(&mut peer, &begun.job);
+    let mut told = ended(&mut peer, &begun.job);
+    let since = Instant::now();
+    while !told.contains("others wrote") && since.elapsed() < Duration::from_secs(20) {
+        told.push_str(&text(&peer.call("nika_sleep", json!({"duration_ms": 20}))));
+    }
+    assert!(told.contains("3 changed · undo is refused while what others wrote stands there"), "{told}");
     undo(&world, &begun.call).exits(1).complains("NIKA-217").complains("a.txt");
     assert_eq!((world.text("a.txt").as_str(), world.text("c.txt").as_str()), ("a person's\n", "three\n"));
     // What the job held open all the time, and what it wrote once more, is its own.
@@ -176,6 +181,55 @@ fn what_a_person_wrote_while_a_job_ran_is_not_taken_back_with_it() {
     undo(&world, &begun.call).exits(0);
     for (name, was) in [("a.txt", "one\n"), ("log.txt", "begun\n"), ("c.txt", "one\n")] {
         assert_eq!(world.text(name), was, "{name}");
+    }
+    assert_eq!(peer.end(), 0);
+}
+
+/// Holds files in ways that are not seen at once, and writes them when it is told to.
+const HELD: &str = r#"
+import ctypes, mmap, os, threading, time
+libc = ctypes.CDLL(None, use_errno=True)
+open_file = open("open.txt", "r+")
+with open("mapped.txt", "r+b") as f:
+    memory = mmap.mmap(f.fileno(), 0)
+with open("shut.txt", "r+b") as f:
+    shut = mmap.mmap(f.fileno(), 0)
+view = ctypes.addressof(ctypes.c_char.from_buffer(shut))
+assert libc.mprotect(ctypes.c_void_p(view), 4096, 1) == 0
+def later():
+    while not os.path.exists("go"):
+        time.sleep(0.05)
+    open_file.write("late"); open_file.flush()
+    memory[0:4] = b"late"; memory.flush()
+    assert libc.mprotect(ctypes.c_void_p(view), 4096, 3) == 0
+    shut[0:4] = b"late"
+    os._exit(0)
+threading.Thread(target=later).start()
+open("last.txt", "w").write("two\n")
+print("ready", flush=True)
+# The first thread ends; the process lives on.
+libc.syscall(60, 0)
+"#;
+
+#[test]
+fn what_a_job_writes_late_through_what_it_holds_is_taken_back_too() {
+    if !crate::shell::is_confined_here() || cfg!(not(target_arch = "x86_64")) {
+        return;
+    }
+    let names = ["open.txt", "mapped.txt", "shut.txt"];
+    let world = names.iter().fold(world().file("last.txt", "one\n"), |world, name| world.file(name, "early\n"));
+    let mut peer = serve(&world);
+    let begun = begin(&world, &mut peer, "held.py", HELD);
+    until(&mut peer, &begun.job, "ready");
+    looked_at(&world, "last.txt");
+    fs::write(world.root().join("go"), "").expect("written");
+    let told = ended(&mut peer, &begun.job);
+    for name in names {
+        assert!(world.text(name).starts_with("late"), "{name}: {told}");
+    }
+    undo(&world, &begun.call).exits(0);
+    for name in names {
+        assert_eq!(world.text(name), "early\n", "{name}");
     }
     assert_eq!(peer.end(), 0);
 }
@@ -752,9 +806,24 @@ fn an_ordinary_users_job_is_taken_back_too() {
     let before = tree(&world.root());
     let mut peer = Peer::start(theirs(&["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"]));
     peer.initialize("2025-11-25");
+    // A job of theirs is looked at while it goes on, too.
+    fs::write(world.root().join("tools/wait.sh"), "echo two > n; while [ ! -e go ]; do sleep 0.05; done")
+        .expect("a script");
+    let wait = json!({"command": "bash tools/wait.sh", "run_in_background": true});
+    let said = text(&peer.call("nika_bash", wait));
+    let call = said.split("undo of call ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a call");
+    looked_at(&world, "n");
+    fs::write(world.root().join("n"), "a person's\n").expect("written");
+    fs::write(world.root().join("go"), "").expect("written");
+    ended(&mut peer, "j1");
+    let refused = text(&peer.call("nika_undo", json!({"call_id": call})));
+    assert!(refused.contains("NIKA-217") && world.text("n") == "a person's\n", "{refused}");
+    for name in ["n", "go", "tools/wait.sh"] {
+        fs::remove_file(world.root().join(name)).expect("removed");
+    }
     let mut scripts = vec!["bash tools/run.sh"];
     scripts.extend(exists("/usr/bin/python3").then_some("python3 tools/ways.py"));
-    for (number, command) in (1..).zip(scripts) {
+    for (number, command) in (2..).zip(scripts) {
         let said = text(&peer.call("nika_bash", json!({"command": command, "run_in_background": true})));
         let call = said.split("undo of call ").nth(1).and_then(|rest| rest.split_whitespace().next());
         let call = call.unwrap_or_else(|| panic!("{said}")).to_owned();

@@ -62,6 +62,12 @@ pub(crate) fn below(root: Pid) -> Vec<Pid> {
     found
 }
 
+/// The threads of a process.
+pub(crate) fn threads(process: Pid) -> Vec<Pid> {
+    let tasks = fs::read_dir(format!("/proc/{}/task", process.as_raw_nonzero())).into_iter().flatten().flatten();
+    tasks.filter_map(|task| Pid::from_raw(task.file_name().to_str()?.parse().ok()?)).collect()
+}
+
 /// The children of `parent`, by each of its threads.
 fn children(parent: Pid) -> Vec<Pid> {
     let parent = parent.as_raw_nonzero();

@@ -9,6 +9,7 @@ use nika_contract::Kind;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
 
+use super::sight::Found;
 use crate::fs::{Stamp, Workspace, kind_of, sha256, sha256_of};
 
 /// What stands, or stood, at a place. Its content is not here.
@@ -42,6 +43,49 @@ pub(super) fn look(dir: &OwnedFd, name: &OsStr) -> Result<Option<Entry>, Errno> 
         Ok(stat) => Ok(Some(Entry::from(&stat))),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// What stands at a place at a moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Standing {
+    /// `None` where nothing does.
+    pub(super) entry: Option<Entry>,
+    /// sha256 of its content, where that was looked at.
+    pub(super) hash: Option<[u8; 32]>,
+}
+
+impl Standing {
+    /// As it is now; nothing where there is no such place. Larger contents than `most` are not hashed.
+    pub(super) fn at(found: Option<&Found>, most: u64) -> Result<Standing, Errno> {
+        let Some(found) = found else { return Ok(Standing { entry: None, hash: None }) };
+        let entry = look(&found.dir, &found.name)?;
+        let hash = match entry {
+            Some(Entry { kind: Some(kind), bytes, .. }) if bytes <= most => hash(&found.dir, &found.name, kind, most),
+            _ => None,
+        };
+        Ok(Standing { entry, hash })
+    }
+
+    /// Whether something else stands there by now: of another kind or with another content.
+    pub(super) fn is_gone(&self, found: Option<&Found>) -> bool {
+        let now = match found.map(|found| look(&found.dir, &found.name)).transpose() {
+            Ok(now) => now.flatten(),
+            Err(_) => return false,
+        };
+        let (was, now) = match (self.entry, now) {
+            (Some(was), Some(now)) => (was, now),
+            (was, now) => return was.is_some() != now.is_some(),
+        };
+        // A device, a FIFO or a socket has no content.
+        if was.stamp == now.stamp || was.kind != now.kind || was.kind.is_none() {
+            return was.kind != now.kind;
+        }
+        let hash = |found: &Found| hash(&found.dir, &found.name, now.kind?, was.bytes.max(1));
+        match (self.hash, found.and_then(hash)) {
+            (Some(then), now) => now != Some(then),
+            (None, _) => !was.stamp.same_content(&now.stamp),
+        }
     }
 }
 

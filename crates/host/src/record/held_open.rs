@@ -1,7 +1,9 @@
 //! Files that processes hold open for writing: what they write there no further call will tell of.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +11,7 @@ use rustix::process::Pid;
 
 use super::sight::{Found, Seen, Sight};
 use crate::fs::Stamp;
+use crate::proc::tree;
 
 /// Descriptors of one process that are looked at. An interpreter holds a handful.
 const MOST: usize = 4096;
@@ -41,18 +44,28 @@ pub(super) struct Held {
 impl Held {
     pub(super) fn by(processes: &[Pid]) -> Held {
         let mut held = Held::default();
-        for pid in numbers(processes) {
-            match (for_writing(pid), fs::read_to_string(format!("/proc/{pid}/maps"))) {
-                (Some(open), Ok(maps)) => {
-                    let file = |number: i32| fs::metadata(format!("/proc/{pid}/fd/{number}")).ok();
-                    held.open.extend(open.into_iter().filter_map(file).map(|file| (file.dev(), file.ino())));
-                    held.mapped.extend(maps.lines().filter_map(written_through));
-                }
-                // Ended meanwhile; or it may not be looked into.
-                _ => held.unknown |= fs::exists(format!("/proc/{pid}/fd")).unwrap_or(true),
+        for pid in processes {
+            let Some(process) = tree::look(pid.as_raw_nonzero().get()) else { continue };
+            // Threads of a process whose first has ended are seen by their own numbers.
+            let threads = match (process.state, process.threads) {
+                ('Z', 0 | 1) => continue,
+                ('Z', _) => tree::threads(*pid),
+                _ => vec![*pid],
+            };
+            for thread in numbers(&threads) {
+                held.unknown |= !held.add(thread) && may_write(thread);
             }
         }
         held
+    }
+
+    /// False where a process cannot be looked into.
+    fn add(&mut self, pid: u32) -> bool {
+        let (Some(open), Ok(maps)) = (for_writing(pid), fs::read(format!("/proc/{pid}/maps"))) else { return false };
+        let file = |number: i32| fs::metadata(format!("/proc/{pid}/fd/{number}")).ok();
+        self.open.extend(open.into_iter().filter_map(file).map(|file| (file.dev(), file.ino())));
+        self.mapped.extend(maps.split(|byte| *byte == b'\n').filter_map(shared));
+        true
     }
 
     pub(super) fn holds(&self, path: &Path, file: &Stamp) -> bool {
@@ -60,24 +73,40 @@ impl Held {
     }
 }
 
-/// The file of a line of `/proc/PID/maps`, where what is written to memory goes to it.
-fn written_through(line: &str) -> Option<PathBuf> {
-    let mut words = line.splitn(6, ' ');
-    let shared = words.nth(1)?.as_bytes();
-    let path = words.nth(3)?.trim_start();
-    (matches!(shared, [_, b'w', _, b's']) && path.starts_with('/')).then(|| path.into())
+/// Whether a process that cannot be looked into is one to be reckoned with: it lives, and is not the first of the
+/// command's world, which is ours and holds nothing open.
+fn may_write(pid: u32) -> bool {
+    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { return false };
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    let mut numbers = numbers.unwrap_or_default().split_ascii_whitespace();
+    let is_first = numbers.next().is_some() && numbers.last() == Some("1");
+    !is_first
+}
+
+/// The file of a line of `/proc/PID/maps` that a process shares with it. One that is only read today may be written
+/// without a call that names it.
+fn shared(line: &[u8]) -> Option<PathBuf> {
+    let mut words = line.splitn(6, |byte| *byte == b' ');
+    let rights = words.nth(1)?;
+    let path = words.nth(3)?.trim_ascii_start();
+    (rights.ends_with(b"s") && path.starts_with(b"/")).then(|| OsStr::from_bytes(path).into())
 }
 
 /// What a process has open for writing, pipes and the like left out; `None` where that cannot be seen.
 fn for_writing(pid: u32) -> Option<Vec<i32>> {
-    let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten().take(MOST);
-    let writes = |entry: fs::DirEntry| {
-        let number = entry.file_name().to_str()?.parse::<i32>().ok()?;
+    let mut writes = Vec::new();
+    for (at, entry) in fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten().enumerate() {
+        if at == MOST {
+            return None;
+        }
+        let Some(number) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
         // Most are pipes; of the others the flags say the rest.
         let is_file = fs::read_link(entry.path()).is_ok_and(|place| place.is_absolute());
-        (is_file && is_for_writing(pid, number)).then_some(number)
-    };
-    Some(open.filter_map(writes).collect())
+        if is_file && is_for_writing(pid, number) {
+            writes.push(number);
+        }
+    }
+    Some(writes)
 }
 
 fn numbers(processes: &[Pid]) -> impl Iterator<Item = u32> {
@@ -94,22 +123,22 @@ fn is_for_writing(pid: u32, number: i32) -> bool {
 mod tests {
     use std::path::PathBuf;
 
-    use super::written_through;
+    use super::shared;
 
     #[test]
-    fn only_a_shared_mapping_that_can_be_written_writes_to_its_file() {
+    fn only_a_shared_mapping_of_a_file_reaches_it() {
         let line =
             |rights: &str, path: &str| format!("7f00-7f10 {rights} 00000000 fe:00 1234                       {path}");
         let cases = [
             ("rw-s", "/a/b c", Some("/a/b c")),
             ("-w-s", "/a", Some("/a")),
-            ("r--s", "/a", None),
+            ("r--s", "/a", Some("/a")),
             ("rw-p", "/a", None),
             ("rw-s", "anon_inode:[perf]", None),
         ];
-        for (rights, path, writes) in cases {
-            assert_eq!(written_through(&line(rights, path)), writes.map(PathBuf::from), "{rights} {path}");
+        for (rights, path, reaches) in cases {
+            assert_eq!(shared(line(rights, path).as_bytes()), reaches.map(PathBuf::from), "{rights} {path}");
         }
-        assert_eq!(written_through("7f00-7f10 rw-s 00000000 00:01 5"), None);
+        assert_eq!(shared(b"7f00-7f10 rw-s 00000000 00:01 5"), None);
     }
 }

@@ -42,6 +42,10 @@ pub struct Recorded {
     pub linked: Vec<PathBuf>,
     /// The first path that was one too many: of it and all that came after nothing is known.
     pub beyond: Option<PathBuf>,
+    /// What others changed after the command was last seen to write there, or it did so unseen.
+    pub others: Vec<PathBuf>,
+    /// Whether undo is refused for what they changed.
+    pub refused: bool,
     /// Whether something was changed of which nobody could tell what.
     pub blind: bool,
 }
@@ -55,16 +59,23 @@ struct Shared {
     turn: Mutex<Option<Turn>>,
 }
 
+/// The shortest time between two rounds, and how many times what the last one took: a twentieth of a processor.
+const BETWEEN_ROUNDS: Duration = Duration::from_millis(250);
+const SHARE: u32 = 20;
+
 /// Paths that had been left alone at a moment, and what the command could write then all the same.
 struct Round {
     since: Instant,
     paths: Vec<PathBuf>,
     held: Held,
+    /// When the next one may begin: each looks at all processes.
+    next: Instant,
 }
 
 impl Default for Round {
     fn default() -> Round {
-        Round { since: Instant::now(), paths: Vec::new(), held: Held::default() }
+        let now = Instant::now();
+        Round { since: now, paths: Vec::new(), held: Held::default(), next: now }
     }
 }
 
@@ -174,10 +185,10 @@ impl Shared {
             return Some(Duration::ZERO);
         }
         let at = self.turn().as_ref()?.next_look()?;
-        Some(at.saturating_duration_since(Instant::now()))
+        Some(at.max(round.next).saturating_duration_since(Instant::now()))
     }
 
-    /// Looks at the next path of a round, or begins one. No more: a stopped call waits no longer than for one path.
+    /// Looks at the next path of a round, or begins one. No more, as a stopped call waits for it.
     fn look_on(&self, round: &mut Round, above: Pid) {
         if let Some(path) = round.paths.pop() {
             if let Some(turn) = self.turn().as_mut() {
@@ -188,7 +199,9 @@ impl Shared {
         let since = Instant::now();
         let paths = self.turn().as_ref().map(|turn| turn.at_rest(since)).unwrap_or_default();
         // Who opens one of them from now on makes a call that says so.
-        *round = Round { since, paths, held: Held::by(&tree::below(above)) };
+        let held = Held::by(&tree::below(above));
+        let now = Instant::now();
+        *round = Round { since, paths, held, next: now + BETWEEN_ROUNDS.max((now - since) * SHARE) };
     }
 
     /// Keeps what the call is about to change.

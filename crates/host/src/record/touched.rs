@@ -1,24 +1,26 @@
 //! One path that a call touched: what stood there before, and what came of it.
 //!
-//! What stands there when the command has ended is what it left, unless somebody else has written it meanwhile. So each path is
-//! looked at soon after it was touched, too (`rest`): what comes later without a touch is another's, and undo
-//! finds that it is not what the call left.
+//! What stands there when the command has ended is what it left, unless somebody else has written it meanwhile. So each
+//! path is looked at soon after it was touched, too (`rest`): what comes later without a touch is another's, and undo finds
+//! that it is not what the call left.
 
 use std::path::Path;
 
 use nika_contract::{Before, Kind, Known, More, Preimage, ToolError, Undo};
 
-use super::before::{Entry, hash, look};
+use super::before::{Entry, Standing, look};
 use super::held_open::Held;
 use super::recorder::Recorded;
 use super::rest::Due;
-use super::sight::Sight;
+use super::sight::{Found, Sight};
 use crate::fs::sha256;
 use crate::overlay::Bounds;
 
 /// The largest file that is hashed while the command goes on, whose next call may wait for it. 16 MiB, some ten
 /// milliseconds.
 const MOST_LOOKED_AT: u64 = 16 << 20;
+/// How often what came of one path is written down while the command goes on.
+const MOST_LINES: u32 = 16;
 
 /// A path.
 pub(super) struct Touched {
@@ -32,9 +34,17 @@ pub(super) struct Touched {
     pub(super) came: Option<Came>,
     /// Whether it was open for writing when the last call ended.
     pub(super) open: bool,
-    /// What stood there when the command was last seen to hold it open for writing, and no touch came since: another file
-    /// there is not the command's.
+    /// What the command was last seen to hold open for writing there, where no touch came since: another file in its
+    /// place is not the command's.
     seen: Option<Entry>,
+    /// What stood there when it was last looked at, where `came` tells of that.
+    left: Option<Standing>,
+    /// Whether `came` is written down.
+    written: bool,
+    /// How often it was.
+    lines: u32,
+    /// Somebody else wrote there between two touches: what the command had left before that is all that is known.
+    beside: bool,
     /// When it is looked at.
     pub(super) due: Due,
     /// Whether what stands there now is the same file, and no other in its place.
@@ -67,22 +77,45 @@ impl Touched {
         // A device, a FIFO or a socket is used and not changed, as a rule.
         let noted =
             was.is_none_or(|was| was.kind.is_some()) && begun(undo, path, was.as_ref(), kept, bytes, bounds).is_ok();
-        let due = Due::default();
-        Touched { was, kept, noted, came: None, open: false, seen: None, due, in_place: false }
-    }
-
-    /// About to be touched once more. What came of it is not known any more; a later line has to say so.
-    pub(super) fn again(&mut self, path: &Path, undo: &dyn Undo, bounds: Bounds) {
-        self.seen = None;
-        if self.came.take().is_some() && self.was.is_none_or(|was| was.kind.is_some()) {
-            self.noted = begun(undo, path, self.was.as_ref(), self.kept, None, bounds).is_ok();
+        Touched {
+            was,
+            kept,
+            noted,
+            came: None,
+            open: false,
+            seen: None,
+            left: None,
+            written: false,
+            lines: 0,
+            beside: false,
+            due: Due::default(),
+            in_place: false,
         }
     }
 
-    /// Looks what stands there while the command goes on, and writes down what came of it; false where the command may
-    /// still write there without a touch, or its end has to be awaited for another reason.
+    /// About to be touched once more. What came of it is not known any more; a later line has to say so. False where
+    /// somebody else has written there since, and the command had changed nothing yet: then this is the first touch.
+    pub(super) fn again(&mut self, found: &Found, undo: &dyn Undo, bounds: Bounds) -> bool {
+        self.seen = None;
+        self.beside |= self.left.is_some_and(|left| left.is_gone(Some(found)));
+        match (self.came, self.beside) {
+            (Some(Came::Unchanged), true) => return false,
+            (None, _) | (_, true) => return true,
+            (Some(_), false) => (self.came, self.left) = (None, None),
+        }
+        if self.written && self.was.is_none_or(|was| was.kind.is_some()) {
+            self.noted = begun(undo, &found.path, self.was.as_ref(), self.kept, None, bounds).is_ok();
+        }
+        true
+    }
+
+    /// Looks what stands there while the command goes on; false where the command may still write there without a touch,
+    /// or its end has to be awaited for another reason. The first looks are written down, so that they outlive a kill;
+    /// a file that is written day and night would fill the log.
     pub(super) fn look(&mut self, path: &Path, sight: &Sight, held: &Held, undo: &dyn Undo, bounds: Bounds) -> bool {
-        let now = sight.at(path).and_then(|found| look(&found.dir, &found.name).ok().flatten());
+        // Gone with its directory, or not to be looked at now.
+        let Some(found) = sight.at(path) else { return false };
+        let Ok(now) = look(&found.dir, &found.name) else { return false };
         // What has other names is written under these, too. A large file would be told by its time, which may be set
         // without a touch.
         let waits = |now: &Entry| now.kind == Some(Kind::File) && (now.links > 1 || now.bytes > MOST_LOOKED_AT);
@@ -93,37 +126,50 @@ impl Touched {
         if is_held || now.as_ref().is_some_and(waits) {
             return false;
         }
-        self.came = Some(self.came_of(path, sight, undo, bounds, MOST_LOOKED_AT));
+        let Ok(standing) = Standing::at(Some(&found), MOST_LOOKED_AT) else { return false };
+        self.came_of(path, standing, undo, bounds, self.lines < MOST_LINES);
+        self.left = Some(standing);
         true
     }
 
-    /// Looks what stands there now, and writes down what came of it.
+    /// At an end: looks what stands there, where that was not done since the last touch, and has it written down.
     pub(super) fn settle(&mut self, path: &Path, sight: &Sight, undo: &dyn Undo, bounds: Bounds) {
-        self.came = Some(self.came_of(path, sight, undo, bounds, bounds.hashed_bytes));
+        match (self.came, self.left) {
+            (Some(_), Some(left)) if !self.written => self.came_of(path, left, undo, bounds, true),
+            (Some(_), _) => {}
+            (None, _) => match Standing::at(sight.at(path).as_ref(), bounds.hashed_bytes) {
+                Ok(now) => self.came_of(path, now, undo, bounds, true),
+                // A directory that we may not enter: nobody knows, and undo says so when it cannot look either.
+                Err(_) => self.came = Some(Came::Lost),
+            },
+        }
     }
 
-    /// `most`: bytes of the largest file that is hashed.
-    fn came_of(&mut self, path: &Path, sight: &Sight, undo: &dyn Undo, bounds: Bounds, most: u64) -> Came {
-        let found = sight.at(path);
-        let now = match found.as_ref().map(|found| look(&found.dir, &found.name)).transpose() {
-            Ok(now) => now.flatten(),
-            // A directory that we may not enter: nobody knows, and undo says so when it cannot look either.
-            Err(_) => return Came::Lost,
-        };
-        let (found, now) = match self.seen {
+    /// The same, and looks again at what was open.
+    pub(super) fn settle_open(&mut self, path: &Path, sight: &Sight, undo: &dyn Undo, bounds: Bounds) {
+        if !self.beside {
+            (self.came, self.left) = (None, None);
+        }
+        self.settle(path, sight, undo, bounds);
+    }
+
+    /// What came of it when this is what stands there.
+    fn came_of(&mut self, path: &Path, standing: Standing, undo: &dyn Undo, bounds: Bounds, writes: bool) {
+        let Standing { entry: now, hash: after } = match (self.seen, standing.entry) {
             // The command had that file, and none of it put another in its place.
-            Some(seen) if !now.is_some_and(|now| now.stamp.same_file(&seen.stamp)) => (None, Some(seen)),
-            _ => (found, now),
+            (Some(seen), now) if !now.is_some_and(|now| now.stamp.same_file(&seen.stamp)) => {
+                Standing { entry: Some(seen), hash: None }
+            }
+            _ => standing,
         };
         let stood = |was: &Entry| now.is_some_and(|now| now.stamp.same_file(&was.stamp));
         self.in_place = self.was.as_ref().is_some_and(stood);
-        let after = match (&found, &now) {
-            (Some(found), Some(Entry { kind: Some(kind), bytes, .. })) if *bytes <= most => {
-                hash(&found.dir, &found.name, *kind, most)
-            }
-            _ => None,
-        };
         let (came, before) = self.compare(now.as_ref(), after);
+        (self.came, self.written) = (Some(came), writes);
+        if !writes {
+            return;
+        }
+        self.lines += 1;
         let told = match came {
             Came::Unchanged => Known::Unchanged,
             Came::Special if self.was.is_none() => Known::Unchanged,
@@ -147,7 +193,9 @@ impl Touched {
             more: Some(more),
         });
         // Without that line undo takes for what the call left whatever stands there: that is said, too.
-        if written.is_err() && came != Came::Unchanged { Came::Lost } else { came }
+        if written.is_err() && came != Came::Unchanged {
+            self.came = Some(Came::Lost);
+        }
     }
 
     /// What became of it, and what is kept of what stood there.
@@ -178,7 +226,12 @@ impl Touched {
         }
     }
 
-    pub(super) fn count(&self, path: &Path, recorded: &mut Recorded) {
+    /// Adds it to what the answer says.
+    pub(super) fn count(&self, path: &Path, sight: &Sight, recorded: &mut Recorded) {
+        if self.beside || self.left.is_some_and(|left| left.is_gone(sight.at(path).as_ref())) {
+            recorded.others.push(path.to_path_buf());
+            recorded.refused |= self.came != Some(Came::Unchanged);
+        }
         match self.came {
             Some(Came::Created) => recorded.created += 1,
             Some(Came::Changed) => recorded.changed += 1,

@@ -19,7 +19,7 @@ use super::sight::{Found, Sight};
 use super::touched::Touched;
 use crate::overlay::Bounds;
 
-/// Paths of one call. 100,000: what is known of them takes some 30 MB.
+/// Paths of one call. 100,000: what is known of them takes some 60 MB.
 const MOST_PATHS: usize = 100_000;
 /// Directories within directories, of one that is moved.
 const MAX_DEPTH: usize = 256;
@@ -71,9 +71,11 @@ impl Turn {
     /// `reads`: whether the command itself could read what stands there.
     fn touch_as(&mut self, found: &Found, reads: bool) {
         if let Some(touched) = self.paths.get_mut(&found.path) {
-            touched.again(&found.path, self.undo.as_ref(), self.bounds);
-            self.rest.begin(&found.path, &mut touched.due, Instant::now());
-            return;
+            if touched.again(found, self.undo.as_ref(), self.bounds) {
+                return self.rest.touched(&found.path, &mut touched.due, Instant::now());
+            }
+            self.rest.end(&found.path, &mut touched.due);
+            self.paths.remove(&found.path);
         }
         if self.paths.len() >= self.most_paths {
             self.go_beyond(&found.path, look(&found.dir, &found.name).ok().flatten().as_ref());
@@ -90,7 +92,7 @@ impl Turn {
     fn begin(&mut self, path: &Path, was: Option<Entry>, bytes: Option<&[u8]>) {
         let mut touched = Touched::begun(path, was, bytes, self.undo.as_ref(), self.bounds);
         self.kept_bytes += bytes.map_or(0, |bytes| bytes.len() as u64);
-        self.rest.begin(path, &mut touched.due, Instant::now());
+        self.rest.touched(path, &mut touched.due, Instant::now());
         self.paths.insert(path.into(), touched);
     }
 
@@ -155,12 +157,10 @@ impl Turn {
     /// Looks what came of one of them, when at `since` the command held open what `held` says: what stands there from now
     /// on without a touch is another's.
     pub(super) fn look(&mut self, path: &Path, since: Instant, held: &Held, sight: &Sight) {
-        let Some(touched) = self.paths.get_mut(path) else { return };
-        if !self.rest.end(path, &mut touched.due, since) || touched.came.is_some() {
-            return;
-        }
-        if !touched.look(path, sight, held, self.undo.as_ref(), self.bounds) {
-            self.rest.begin(path, &mut touched.due, Instant::now());
+        let Some(touched) = self.paths.get_mut(path).filter(|touched| touched.due.is_before(since)) else { return };
+        self.rest.end(path, &mut touched.due);
+        if touched.came.is_none() && !touched.look(path, sight, held, self.undo.as_ref(), self.bounds) {
+            self.rest.later(path, &mut touched.due, Instant::now());
         }
     }
 
@@ -168,11 +168,9 @@ impl Turn {
     pub(super) fn settle(&mut self, sight: &Sight, held_open: &[Found]) -> Recorded {
         let mut recorded = Recorded { call: self.call.clone(), ..Recorded::default() };
         for (path, touched) in &mut self.paths {
-            if touched.came.is_none() {
-                touched.settle(path, sight, self.undo.as_ref(), self.bounds);
-            }
+            touched.settle(path, sight, self.undo.as_ref(), self.bounds);
             touched.open = false;
-            touched.count(path, &mut recorded);
+            touched.count(path, sight, &mut recorded);
         }
         for found in held_open {
             if let Some(touched) = self.paths.get_mut(&found.path) {
@@ -184,14 +182,15 @@ impl Turn {
         recorded.not_kept.sort();
         recorded.special.sort();
         recorded.linked.sort();
+        recorded.others.sort();
         self.hold = None;
         recorded
     }
 
     /// The last look, when another call follows: also at what was written since through what was held open.
     pub(super) fn close(mut self, sight: &Sight) {
-        for touched in self.paths.values_mut().filter(|touched| touched.open) {
-            touched.came = None;
+        for (path, touched) in self.paths.iter_mut().filter(|(_, touched)| touched.open) {
+            touched.settle_open(path, sight, self.undo.as_ref(), self.bounds);
         }
         self.settle(sight, &[]);
     }

@@ -217,15 +217,56 @@ fn what_others_write_to_a_path_that_was_left_alone_is_not_the_commands() {
     // Somebody's editor.
     world.put("a", "a person's");
     fs::remove_file(world.path("gone")).unwrap();
-    assert_eq!(world.counts(&turn.settle(&world.sight, &[])), [2, 1, 0]);
+    let recorded = turn.settle(&world.sight, &[]);
+    assert_eq!(world.counts(&recorded), [2, 1, 0]);
     for name in ["a", "gone", "new"] {
         assert_eq!(left(&world, name), (Known::Settled, Some(sha256(b"the command's")), false), "{name}");
     }
-    // A further touch makes it the command's again.
-    world.touch(&mut turn, "a");
-    assert_eq!(left(&world, "a").0, Known::Begun);
+    assert!(recorded.refused && recorded.others == [world.path("a"), world.path("gone")], "{recorded:?}");
+}
+
+#[test]
+fn what_somebody_wrote_between_two_touches_is_not_the_commands() {
+    let world = World::new();
+    for name in ["a", "same"] {
+        world.put(name, "one");
+    }
+    let mut turn = world.turn();
+    for name in ["a", "same"] {
+        world.touch(&mut turn, name);
+    }
+    world.put("a", "the command's");
     rest(&world, &mut turn, &Held::default());
-    assert_eq!(left(&world, "a"), (Known::Settled, Some(sha256(b"a person's")), false));
+    for name in ["a", "same"] {
+        world.put(name, "a person's");
+        world.touch(&mut turn, name);
+        world.put(name, "the command's, again");
+    }
+    rest(&world, &mut turn, &Held::default());
+    let recorded = turn.settle(&world.sight, &[]);
+    // What it had left before that is what undo will not find: it is refused.
+    assert_eq!(left(&world, "a"), (Known::Settled, Some(sha256(b"the command's")), false));
+    assert!(recorded.refused && recorded.others == [world.path("a")], "{recorded:?}");
+    // Where it had changed nothing before, what the person wrote is what it began with.
+    let lines = world.undo.lines.lock().unwrap();
+    let begun = lines.iter().rfind(|line| line.0 == world.path("same") && line.1 == Known::Begun);
+    assert_eq!(begun.and_then(|line| line.3.as_deref()), Some(b"a person's".as_slice()));
+    assert_eq!(left(&world, "same"), (Known::Settled, Some(sha256(b"the command's, again")), false));
+}
+
+#[test]
+fn what_is_written_again_and_again_takes_few_lines_and_its_end_is_known() {
+    let world = World::new();
+    let mut turn = world.turn();
+    for time in 0..40 {
+        world.touch(&mut turn, "log");
+        world.put("log", &format!("{time}"));
+        rest(&world, &mut turn, &Held::default());
+    }
+    assert_eq!(world.counts(&turn.settle(&world.sight, &[])), [1, 0, 0]);
+    assert_eq!(left(&world, "log"), (Known::Settled, Some(sha256(b"39")), false));
+    let lines = world.undo.lines.lock().unwrap().len();
+    assert!((30..40).contains(&lines), "{lines}");
 }
 
 #[test]

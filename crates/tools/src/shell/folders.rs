@@ -2,110 +2,195 @@
 //! package manager downloads has hundreds of files, and nobody finds the edited one among them.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::Path;
 
 use nika_contract::Kind;
+use nika_edit::{BINARY_FILES, NEW_DIRECTORY};
+use nika_guard::classify;
 use nika_host::overlay::{Entry, What};
 
 use crate::file::list_dir::size;
 
 /// Files of a made directory that are shown one by one. As many as a new module or a small example has.
 const FILES: usize = 12;
+/// Files of one directory that are no text and have a line each.
+const BINARIES: usize = 3;
+/// Names of such files in one line.
+const NAMES: usize = 6;
 
 /// What is shown at one place.
 #[derive(Debug)]
 pub(super) enum Shown<'a> {
     Path(&'a Entry),
     /// A directory that was not there before.
-    Folder {
-        path: &'a Path,
-        files: usize,
-        bytes: u64,
-    },
+    Folder(&'a Path, Filled),
 }
 
-/// The entries in their order, those of a filled directory as one.
+/// What is in a made directory.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Filled {
+    files: usize,
+    bytes: u64,
+    links: usize,
+    programs: usize,
+    /// Files whose name a deleted one had.
+    moved: usize,
+}
+
+impl Filled {
+    fn add(&mut self, entry: &Entry, gone: &HashSet<&OsStr>) {
+        let name = entry.path.file_name().unwrap_or_default();
+        self.files += 1;
+        self.bytes += entry.bytes;
+        self.links += usize::from(entry.kind == Kind::Link);
+        self.programs += usize::from(entry.kind == Kind::File && entry.mode.is_some_and(|mode| mode & 0o111 != 0));
+        self.moved += usize::from(gone.contains(name));
+    }
+
+    /// Of a directory with another name, what is other in it would not be seen.
+    fn is_folded(&self) -> bool {
+        self.files > FILES && self.moved * 2 < self.files
+    }
+
+    /// `13 new files, 3.4 MB, 1 link, 2 executable`.
+    pub(super) fn said(&self) -> String {
+        let mut said = format!("{} new files, {}", self.files, size(self.bytes));
+        match self.links {
+            0 => {}
+            1 => said.push_str(", 1 link"),
+            links => said.push_str(&format!(", {links} links")),
+        }
+        if self.programs > 0 {
+            said.push_str(&format!(", {} executable", self.programs));
+        }
+        said
+    }
+}
+
+/// The entries in their order, those of a filled directory as one. What is asked about by its name is shown for itself.
 pub(super) fn folded<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<Shown<'a>> {
     let entries: Vec<&Entry> = entries.into_iter().collect();
     let is_made = |entry: &&&Entry| entry.what == What::Created && entry.kind == Kind::Directory;
     let made: HashSet<&Path> = entries.iter().filter(is_made).map(|entry| entry.path.as_path()).collect();
+    let gone = entries.iter().filter(|entry| entry.what == What::Deleted);
+    let gone: HashSet<&OsStr> = gone.filter_map(|entry| entry.path.file_name()).collect();
     let above = |entry: &'a Entry| entry.path.ancestors().filter(|path| made.contains(path)).last();
-    let mut filled: HashMap<&Path, (usize, u64)> = HashMap::new();
-    for entry in entries.iter().filter(|entry| entry.kind != Kind::Directory) {
+    let is_told = |entry: &Entry| {
+        let class = classify(&entry.path);
+        class.asked().is_some() || class.secret.is_some()
+    };
+    let mut filled: HashMap<&Path, Filled> = HashMap::new();
+    for entry in entries.iter().filter(|entry| entry.kind != Kind::Directory && !is_told(entry)) {
         if let Some(top) = above(entry) {
-            let (files, bytes) = filled.entry(top).or_default();
-            (*files, *bytes) = (*files + 1, *bytes + entry.bytes);
+            filled.entry(top).or_default().add(entry, &gone);
         }
     }
-    filled.retain(|_, (files, _)| *files > FILES);
+    filled.retain(|_, filled| filled.is_folded());
     let mut shown = Vec::new();
     let mut told = HashSet::new();
     for entry in entries {
-        let folder = above(entry).and_then(|top| filled.get_key_value(top));
-        match folder {
-            None => shown.push(Shown::Path(entry)),
-            Some((path, (files, bytes))) if told.insert(*path) => {
-                shown.push(Shown::Folder { path, files: *files, bytes: *bytes });
+        match above(entry).and_then(|top| filled.get_key_value(top)) {
+            Some((path, filled)) => {
+                if told.insert(*path) {
+                    shown.push(Shown::Folder(path, *filled));
+                }
+                if entry.kind != Kind::Directory && is_told(entry) {
+                    shown.push(Shown::Path(entry));
+                }
             }
-            Some(_) => {}
+            None => shown.push(Shown::Path(entry)),
         }
     }
     shown
 }
 
-/// `13 new files, 3.4 MB`.
-pub(super) fn sum(files: usize, bytes: u64) -> String {
-    format!("{files} new files, {}", size(bytes))
-}
-
-/// How a diff begins of what is no text.
-pub(super) const BINARY: &str = "Binary files ";
-/// Files of one directory that are no text and are named. Nobody reads more of such names.
-const BINARIES: usize = 3;
-
-/// The lines of what is no text: each name with its line, where one directory of a root has many of them, one line for all.
-pub(super) fn gathered(binary: Vec<(String, String)>) -> String {
-    let top = |name: &str| name.split_once('/').map(|(top, _)| top.to_owned());
-    let mut places: Vec<(Option<String>, Vec<String>)> = Vec::new();
-    for (name, line) in binary {
-        let top = top(&name);
-        match places.iter_mut().find(|(place, _)| *place == top) {
-            Some((_, lines)) => lines.push(line),
-            None => places.push((top, vec![line])),
-        }
-    }
-    let said = |(place, lines): (Option<String>, Vec<String>)| match place {
-        Some(place) if lines.len() > BINARIES => format!("{BINARY}below {place}/: {} differ\n", lines.len()),
-        _ => lines.concat(),
-    };
-    places.into_iter().map(said).collect()
+/// The line of a made directory.
+pub(super) fn line(name: &str, filled: &Filled) -> String {
+    format!("{NEW_DIRECTORY}{name}/: {}\n", filled.said())
 }
 
 /// The names of some paths, and how many more there are.
 pub(super) fn names(shown: &[Shown<'_>], most: usize, name: impl Fn(&Path) -> String) -> String {
     let one = |shown: &Shown<'_>| match shown {
         Shown::Path(entry) => name(&entry.path),
-        Shown::Folder { path, files, bytes } => format!("{}/ ({})", name(path), sum(*files, *bytes)),
+        Shown::Folder(path, filled) => format!("{}/ ({})", name(path), filled.said()),
     };
-    let mut names: Vec<String> = shown.iter().take(most).map(one).collect();
-    if shown.len() > most {
-        names.push(format!("{} more", shown.len() - most));
+    listed(shown.iter().map(one), most)
+}
+
+fn listed(names: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    let mut listed: Vec<String> = names.take(most).collect();
+    if more > 0 {
+        listed.push(format!("{more} more"));
     }
-    names.join(", ")
+    listed.join(", ")
+}
+
+/// A changed path that is no text, and its line of a diff.
+#[derive(Debug)]
+pub(super) struct Binary {
+    pub name: String,
+    pub what: What,
+    pub line: String,
+}
+
+/// The lines of what is no text. Where one directory of a root has many such files it is one line for all, with the names
+/// of those that were there before.
+pub(super) fn gathered(binary: Vec<Binary>) -> String {
+    let mut places: Vec<(String, Vec<Binary>)> = Vec::new();
+    for one in binary {
+        let top = one.name.split_once('/').map_or("", |(top, _)| top);
+        match places.iter_mut().find(|(place, _)| place == top) {
+            Some((_, all)) => all.push(one),
+            None => places.push((top.to_owned(), vec![one])),
+        }
+    }
+    let said = |(place, all): &(String, Vec<Binary>)| match all.len() {
+        many if many > BINARIES => format!("{BINARY_FILES}below {place}/: {}\n", kinds(place, all)),
+        _ => all.iter().map(|one| one.line.as_str()).collect(),
+    };
+    places.iter().map(said).collect()
+}
+
+/// `39 new, 2 changed (a.rlib, b.rmeta)`.
+fn kinds(place: &str, all: &[Binary]) -> String {
+    let of = |is: fn(What) -> bool, word: &str, named: bool| {
+        let names: Vec<&str> = all.iter().filter(|one| is(one.what)).map(|one| one.name.as_str()).collect();
+        let below = |name: &&str| name.strip_prefix(place).unwrap_or(name).trim_start_matches('/').to_owned();
+        let list = if named { format!(" ({})", listed(names.iter().map(below), NAMES)) } else { String::new() };
+        (!names.is_empty()).then(|| format!("{} {word}{list}", names.len()))
+    };
+    let kinds = [
+        of(|what| what == What::Created, "new", false),
+        of(|what| !matches!(what, What::Created | What::Deleted), "changed", true),
+        of(|what| what == What::Deleted, "deleted", true),
+    ];
+    kinds.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::gathered;
+    use super::*;
 
     #[test]
     fn many_files_that_are_no_text_are_one_line_for_each_directory_of_the_root() {
-        let line = |name: &str| (name.to_owned(), format!("Binary files a/{name} and b/{name} differ (1 → 2 bytes)\n"));
-        let many = ["target/a", "x.bin", "target/b/c", "target/d", "target/e", "docs/p.png"];
-        let told = gathered(many.map(line).into());
-        let alone = |name: &str| line(name).1;
-        let wanted = format!("Binary files below target/: 4 differ\n{}{}", alone("x.bin"), alone("docs/p.png"));
-        assert_eq!(told, wanted);
+        let line = |name: &str| format!("Binary files a/{name} and b/{name} differ (1 → 2 bytes)\n");
+        let one = |(name, what): (&str, What)| Binary { name: name.to_owned(), what, line: line(name) };
+        let many = [
+            ("target/a", What::Changed),
+            ("x.bin", What::Changed),
+            ("target/b/c", What::Created),
+            ("target/d", What::Deleted),
+            ("target/e", What::Created),
+            ("docs/p.png", What::Created),
+        ];
+        let told = gathered(many.map(one).into());
+        let together = "Binary files below target/: 2 new, 1 changed (a), 1 deleted (d)\n";
+        assert_eq!(told, format!("{together}{}{}", line("x.bin"), line("docs/p.png")));
         assert_eq!(gathered(Vec::new()), "");
+        let many = (0..9).map(|n| one((&format!("b/{n}"), What::Changed))).collect();
+        assert_eq!(gathered(many), "Binary files below b/: 9 changed (0, 1, 2, 3, 4, 5, 3 more)\n");
     }
 }

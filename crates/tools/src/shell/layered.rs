@@ -15,20 +15,21 @@
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Code, Cx, Kind, ToolError, code};
-use nika_edit::{Limits, unified};
+use nika_edit::{BINARY_FILES, Limits, unified};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Place, classify};
 use nika_host::fs::NotMade;
 use nika_host::overlay::{Applied, Bounds, Changes, Entry, Layer, LeftOut, Likeness, NotApplied, What, mounts_below};
 
-use super::folders::{BINARY, Shown, folded, gathered, sum};
+use super::folders::{self, Binary, Shown, folded, gathered};
 use super::ground::{Ground, unguessable};
 use crate::file::seen::retried;
 
 /// Paths whose diff is shown; the others are counted.
 const SHOWN_PATHS: usize = 50;
-/// Paths that are looked at for it: of what is no text, only the number is shown.
-const LOOKED_AT: usize = 200;
+/// Paths that are looked at for it, and bytes: of what is no text, only the number is shown.
+const LOOKED_AT: usize = 2_000;
+const LOOKED_AT_BYTES: u64 = 64 << 20;
 /// Lines of diff in all: some 20 KB, which a result can carry.
 const SHOWN_LINES: usize = 500;
 /// The largest content that is shown, in bytes.
@@ -326,7 +327,7 @@ pub(super) fn told<'a>(changes: &'a Changes<'_>) -> impl Iterator<Item = &'a Ent
 /// What the layers change, in numbers and as a diff.
 pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Settled {
     let mut settled = Settled::default();
-    let (mut shown, mut looked_at, mut lines) = (0, 0, SHOWN_LINES);
+    let (mut shown, mut looked_at, mut bytes, mut lines, mut unshown) = (0, 0, 0, SHOWN_LINES, 0);
     let mut binary = Vec::new();
     for changes in all {
         for entry in told(changes) {
@@ -337,23 +338,25 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
             }
         }
         for one in folded(told(changes).filter(|entry| !is_of_git(&entry.path))) {
-            let silent = |entry: &Entry| entry.kind == Kind::Directory && entry.what != What::Mode;
-            let enough = shown == SHOWN_PATHS || looked_at == LOOKED_AT || lines == 0;
-            if enough || matches!(one, Shown::Path(entry) if silent(entry)) {
+            if matches!(one, Shown::Path(entry) if entry.kind == Kind::Directory && entry.what != What::Mode) {
+                continue;
+            }
+            if shown == SHOWN_PATHS || looked_at == LOOKED_AT || bytes > LOOKED_AT_BYTES || lines == 0 {
+                unshown += 1;
                 continue;
             }
             looked_at += 1;
             let piece = match one {
-                Shown::Folder { path, files, bytes } => {
-                    format!("New directory {}/: {}\n", ground.files.shown(path), sum(files, bytes))
-                }
-                Shown::Path(entry) => match piece(ground, cx, changes, entry, lines) {
-                    piece if piece.starts_with(BINARY) => {
-                        binary.push((ground.files.shown(&entry.path), piece));
+                Shown::Folder(path, filled) => folders::line(&ground.files.shown(path), &filled),
+                Shown::Path(entry) => {
+                    bytes += entry.bytes + entry.was_bytes;
+                    let line = piece(ground, cx, changes, entry, lines);
+                    if line.starts_with(BINARY_FILES) {
+                        binary.push(Binary { name: ground.files.shown(&entry.path), what: entry.what, line });
                         continue;
                     }
-                    piece => piece,
-                },
+                    line
+                }
             };
             shown += 1;
             lines = lines.saturating_sub(piece.lines().count());
@@ -361,6 +364,11 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
         }
     }
     settled.diff.push_str(&gathered(binary));
+    match unshown {
+        0 => {}
+        1 => settled.diff.push_str("… 1 path more, not shown\n"),
+        many => settled.diff.push_str(&format!("… {many} paths more, not shown\n")),
+    }
     settled
 }
 

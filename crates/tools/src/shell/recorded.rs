@@ -32,6 +32,8 @@ pub(super) fn settled(ground: &Ground, recorded: &Recorded) -> Settled {
     settled.lines.extend(beside(ground, "devices, FIFOs and sockets stay where they are", &recorded.special));
     let linked = "other names of the same file changed with these, and undo leaves them";
     settled.lines.extend(beside(ground, linked, &recorded.linked));
+    let others = "changed after the command was last seen to write there, by somebody else or unseen";
+    settled.lines.extend(beside(ground, others, &recorded.others));
     if let Some(path) = &recorded.beyond {
         let first = ground.files.shown(path);
         settled
@@ -49,7 +51,11 @@ fn counts(recorded: &Recorded) -> Option<String> {
     let Recorded { created, changed, deleted, .. } = *recorded;
     let counts = Settled { created, changed, deleted, ..Settled::default() }.counts();
     let whole = recorded.not_kept.is_empty() && recorded.beyond.is_none() && !recorded.blind;
-    let kept = if whole { "undo takes it back" } else { "undo cannot take it back" };
+    let kept = match (whole, recorded.refused) {
+        (false, _) => "undo cannot take it back",
+        (true, true) => "undo is refused while what others wrote stands there",
+        (true, false) => "undo takes it back",
+    };
     match counts {
         Some(counts) => Some(format!("{counts} · {kept}")),
         None if whole => None,

@@ -191,7 +191,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
             took(exited.wall_ms),
             report::held(ended.job.held())
         ),
-        "A yes applies exactly what is shown here, and does not run it again; a no leaves nothing of it.".to_owned(),
+        "A yes applies exactly this, and does not run it again; a no leaves nothing of it.".to_owned(),
         changes(ground, &settled, &all, &left_out),
         printed(&format!("{}{}", report::output(&ended.job.summary()), String::from_utf8_lossy(&ended.job.errors()))),
         settled.diff.clone(),

@@ -1,17 +1,14 @@
 //! What a call changed, in the few lines that a person reads in passing: the change itself where it is small, the
 //! files with their counts where there are several, one line for a folder in which a build has left a hundred of them.
 
+use nika_edit::{BINARY_FILES, NEW_DIRECTORY};
+
 /// Lines of a change that are shown whole.
 const LINES: usize = 24;
 /// Files that are named.
 const FILES: usize = 6;
 
-/// How the line of a directory begins that a command has made and filled.
-const NEW_DIRECTORY: &str = "New directory ";
-/// The same of many files in one that are no text.
-const MANY_BINARY: &str = "Binary files below ";
-
-/// One file of a diff.
+/// One file of a diff, or a directory that is told as one.
 #[derive(Debug, Default)]
 struct File<'a> {
     name: &'a str,
@@ -20,8 +17,8 @@ struct File<'a> {
     removed: usize,
     /// What no line can show.
     binary: bool,
-    /// Of a directory that is told as one, how much of it.
-    filled: Option<&'a str>,
+    /// Of a directory, what it has or had: `90 new files, 5.1 MB`.
+    whole: Option<&'a str>,
 }
 
 impl File<'_> {
@@ -30,10 +27,20 @@ impl File<'_> {
         self.name.split('/').next().unwrap_or(self.name)
     }
 
+    /// How many files it stands for.
+    fn count(&self) -> usize {
+        let words = self.whole.unwrap_or_default().split(' ').zip(self.whole.unwrap_or_default().split(' ').skip(1));
+        let counted = |(count, of): (&str, &str)| {
+            let of = of.trim_end_matches(',');
+            matches!(of, "new" | "changed" | "deleted").then(|| count.parse::<usize>().ok()).flatten()
+        };
+        words.filter_map(counted).sum::<usize>().max(1)
+    }
+
     fn line(&self) -> String {
-        match (self.filled, self.binary) {
-            (Some(many), _) if self.binary => format!("{}  {} binary\n", self.name, many.trim_end_matches(" differ")),
-            (Some(filled), _) => format!("{}  {filled}\n", self.name),
+        match (self.whole, self.binary) {
+            (Some(whole), true) => format!("{}  {whole}, binary\n", self.name),
+            (Some(whole), false) => format!("{}  {whole}\n", self.name),
             (None, true) => format!("{}  binary\n", self.name),
             (None, false) => format!("{}  {}\n", self.name, counts(self.added, self.removed)),
         }
@@ -49,7 +56,7 @@ pub fn shown(diff: &str) -> String {
     let files = files(diff);
     let lines: usize = files.iter().map(|file| file.lines.len()).sum();
     let mut out = String::new();
-    if let [file @ File { filled: None, .. }] = files.as_slice() {
+    if let [file @ File { whole: None, .. }] = files.as_slice() {
         for line in file.lines.iter().take(LINES) {
             out.push_str(&format!("{line}\n"));
         }
@@ -70,12 +77,12 @@ pub fn shown(diff: &str) -> String {
         }
         let of_it = || files.iter().filter(|other| other.top() == top);
         if said.len() >= FILES {
-            unsaid += if is_folded { of_it().count() } else { 1 };
+            unsaid += if is_folded { of_it().map(File::count).sum() } else { file.count() };
         } else if is_folded {
             let sum = |count: fn(&File<'_>) -> usize| of_it().map(count).sum::<usize>();
             let (added, removed) = (sum(|file| file.added), sum(|file| file.removed));
             let counts = if added + removed == 0 { String::new() } else { format!("  {}", counts(added, removed)) };
-            said.push(format!("{top}/  {} files{counts}\n", of_it().count()));
+            said.push(format!("{top}/  {} files{counts}\n", of_it().map(File::count).sum::<usize>()));
         } else {
             said.push(file.line());
         }
@@ -122,11 +129,13 @@ fn files(diff: &str) -> Vec<File<'_>> {
         } else if let (Some(name), Some(before)) = (line.strip_prefix("+++ "), old.take()) {
             let name = if name == "/dev/null" { before } else { name };
             files.push(File { name: name.split_once('/').map_or(name, |(_, name)| name), ..File::default() });
-        } else if let Some((name, filled)) = line.strip_prefix(NEW_DIRECTORY).and_then(|rest| rest.split_once(": ")) {
-            files.push(File { name, filled: Some(filled), ..File::default() });
-        } else if let Some((name, many)) = line.strip_prefix(MANY_BINARY).and_then(|rest| rest.split_once(": ")) {
-            files.push(File { name, binary: true, filled: Some(many), ..File::default() });
-        } else if let Some(binary) = line.strip_prefix("Binary files ") {
+        } else if let Some((name, whole)) = line.strip_prefix(NEW_DIRECTORY).and_then(|rest| rest.split_once(": ")) {
+            files.push(File { name, whole: Some(whole), ..File::default() });
+        } else if let Some(binary) = line.strip_prefix(BINARY_FILES) {
+            if let Some((name, whole)) = binary.strip_prefix("below ").and_then(|rest| rest.split_once(": ")) {
+                files.push(File { name, binary: true, whole: Some(whole), ..File::default() });
+                continue;
+            }
             let name =
                 binary.split_once(" and ").map_or(binary, |(_, rest)| rest.split(" differ").next().unwrap_or(rest));
             let name = name.split_once('/').map_or(name, |(_, name)| name);
@@ -167,7 +176,14 @@ mod tests {
     fn a_new_directory_is_its_own_line() {
         let made = "New directory target/: 90 new files, 5.1 MB\n";
         assert_eq!(shown(made), "target/  90 new files, 5.1 MB\n");
-        assert_eq!(shown("Binary files below target/: 14 differ\n"), "target/  14 binary\n");
+        let many = "Binary files below target/: 39 new, 2 changed (a, b)\n";
+        assert_eq!(shown(many), "target/  39 new, 2 changed (a, b), binary\n");
+        let one = |n: usize| format!("--- a/src/{n}\n+++ b/src/{n}\n@@ -1 +1 @@\n-a\n+b\n");
+        let some: String = (0..7).map(one).collect();
+        let all = format!(
+            "{some}New directory src/gen/: 90 new files, 5.1 MB\nBinary files below src/: 3 new, 2 changed (x, y)\n"
+        );
+        assert_eq!(shown(&all), "src/  102 files  +7 −7\n");
         let both = format!("{made}--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n");
         assert_eq!(shown(&both), "target/  90 new files, 5.1 MB\nx  +1 −1\n");
     }
