@@ -1,6 +1,8 @@
-//! Running other programs: loudly (their output is ours), or quietly (their output is returned). A failure names the command.
+//! Running other programs: loudly (their output is ours), or quietly (their output is
+//! returned), or line by line. A failure names the command.
 
 use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -37,6 +39,34 @@ pub(crate) fn output<S: AsRef<OsStr>>(dir: &Path, program: &Path, args: &[S]) ->
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
+/// Runs a program in `dir` and hands on each line that it prints, as it comes.
+pub(crate) fn lines<S: AsRef<OsStr>>(
+    dir: &Path,
+    program: &Path,
+    args: &[S],
+    mut each: impl FnMut(&str),
+) -> anyhow::Result<()> {
+    let shown = shown(program, args);
+    println!("$ {shown}");
+    let mut child = Command::new(program)
+        .args(args)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start: {shown}"))?;
+    if let Some(out) = child.stdout.take() {
+        for line in BufReader::new(out).lines() {
+            each(&line?);
+        }
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("{status}: {shown}");
+    }
+    Ok(())
+}
+
 /// Splits `CMD ARGS` at blanks; quotes are not understood, so a path with blanks needs a link without.
 pub(crate) fn words(command: &str) -> Vec<String> {
     command.split_whitespace().map(str::to_owned).collect()
@@ -49,4 +79,19 @@ fn shown<S: AsRef<OsStr>>(program: &Path, args: &[S]) -> String {
         text.push_str(&arg.as_ref().to_string_lossy());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_one_by_one_and_a_failure_after_them() {
+        let mut all = Vec::new();
+        let failed = lines(Path::new("/"), Path::new("sh"), &["-c", "echo one; echo two; exit 3"], |line| {
+            all.push(line.to_owned());
+        });
+        assert_eq!(all, ["one", "two"]);
+        assert!(failed.expect_err("it failed").to_string().contains("exit status: 3"));
+    }
 }

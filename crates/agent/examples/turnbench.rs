@@ -44,7 +44,10 @@ fn main() -> ExitCode {
     std::fs::create_dir_all(&state).expect("made");
     let tool_ns = Arc::new(AtomicU64::new(0));
     let world = world_in(&files, &state).tool(Erased::boxed(Idle(Arc::clone(&tool_ns))));
-    let sync = median((0..50).map(|n| synced(&world, n)).collect());
+    let synced: Vec<Duration> = (0..50).map(|n| synced(&world, n)).collect();
+    let all: Vec<String> = synced.iter().map(|time| format!("{:.3}", ms(*time))).collect();
+    println!("raw sync of a transcript, ms: {}", all.join(" "));
+    let sync = median(synced);
     println!("sync of a transcript after one line: {:.2} ms", ms(sync));
     for calls in [1, 4] {
         tool_ns.store(0, Ordering::Relaxed);
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         let rest = took.saturating_sub(Duration::from_nanos(model_ns + tool_ns.load(Ordering::Relaxed)));
         let turns = u32::try_from(TURNS).expect("few");
         println!("{calls} call(s) a turn, {TURNS} turns: {:.2} ms a turn", ms(rest / turns));
+        println!("raw a turn of {calls} call(s), ms: {:.4}", ms(rest / turns));
     }
     ExitCode::SUCCESS
 }

@@ -87,6 +87,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let each = took.as_secs_f64() * 1e3 / TASKS as f64;
     println!("{TASKS} tasks that do nothing: {:.0} ms, {each:.3} ms each", took.as_secs_f64() * 1e3);
-    println!("goal: {GOAL_MS} ms each, {}", if each <= GOAL_MS { "met" } else { "missed" });
+    println!("raw each of {TASKS} tasks that do nothing, ms: {each:.4}");
+    if each > GOAL_MS {
+        return Err(format!("goal: {GOAL_MS} ms each, NOT REACHED").into());
+    }
+    println!("goal: {GOAL_MS} ms each, met");
     Ok(())
 }

@@ -223,6 +223,8 @@ fn main() {
                 *best = took.min(*best);
             }
         }
+        let all: Vec<String> = times.iter().map(|(best, _)| format!("{:.3}", best.as_secs_f64() * 1e6)).collect();
+        println!("raw {name}, the best of {rounds} for each text, µs: {}", all.join(" "));
         times.sort();
         let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].0;
         let (worst, label) = times[times.len() - 1];

@@ -139,6 +139,8 @@ impl Bench {
             times.push(began.elapsed().as_secs_f64() * 1e3);
             std::thread::sleep(THINKING);
         }
+        let all: Vec<String> = times.iter().map(|ms| format!("{ms:.3}")).collect();
+        println!("raw {name}, ms: {}", all.join(" "));
         let first = times[0];
         times.sort_by(f64::total_cmp);
         let (median, p90) = (times[times.len() / 2], times[times.len() * 9 / 10]);

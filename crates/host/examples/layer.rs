@@ -120,6 +120,7 @@ fn applied(state: &Path, count: usize, fsync: Fsync) -> Result<f64, Box<dyn std:
         drop(layer);
         std::fs::remove_dir_all(&base)?;
     }
+    say(&format!("applying {count} changed file(s), {fsync:?}"), &times);
     Ok(median(times))
 }
 
@@ -149,6 +150,9 @@ fn round(tree: &Path, state: &Path, count: usize) -> Result<String, Box<dyn std:
         for (times, time) in all.iter_mut().zip([made, ran, read, gone]) {
             times.push(time);
         }
+    }
+    for (what, times) in ["make", "run over a layer", "read", "throw away", "run without"].iter().zip(&all) {
+        say(&format!("{what}, {count} changed file(s)"), times);
     }
     let [made, ran, read, gone, bare] = all.map(median);
     let beyond = made + (ran - bare) + read + gone;
@@ -206,6 +210,12 @@ fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
     let began = Instant::now();
     let result = act();
     (result, began.elapsed())
+}
+
+/// All samples, in milliseconds.
+fn say(what: &str, times: &[Duration]) {
+    let all: Vec<String> = times.iter().map(|time| format!("{:.3}", time.as_secs_f64() * 1e3)).collect();
+    println!("raw {what}, ms: {}", all.join(" "));
 }
 
 fn median(mut times: Vec<Duration>) -> f64 {

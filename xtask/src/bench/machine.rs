@@ -1,6 +1,10 @@
-//! What machine a figure was measured on, and how much memory a server holds: read from `/proc`.
+//! What was measured on what machine, and how much memory a server holds: read from `/proc` and from git.
+
+use std::path::Path;
 
 use serde_json::{Value, json};
+
+use crate::{paths, process};
 
 /// Memory of a running process in KiB.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +32,15 @@ pub(crate) fn facts() -> Value {
         "cores": std::thread::available_parallelism().map_or(0, usize::from),
         "load": load(),
     })
+}
+
+/// What is measured where no other program is: this tree, by its version and commit, and the system below it.
+pub(crate) fn versions() -> String {
+    let commit = process::output(&paths::workspace(), Path::new("git"), &["rev-parse", "--short", "HEAD"]);
+    let commit = commit.map_or_else(|_| String::new(), |commit| format!(" at {}", commit.trim()));
+    let facts = facts();
+    let fact = |name: &str| facts[name].as_str().unwrap_or_default().to_owned();
+    format!("nika {}{commit}\nLinux {}, {}", env!("CARGO_PKG_VERSION"), fact("kernel"), fact("cpu"))
 }
 
 /// The load average: a figure taken beside a busy neighbour says so.

@@ -11,11 +11,13 @@ use super::client::{Client, Launch, Opening};
 use super::machine;
 use super::ours::{self, NO_FSYNC, Ours};
 use super::peers::{Peers, peers};
+use super::raw::Raw;
 use super::rivals::{Dialect, Op, Rival};
 use super::scene::{self, LAST_LINE, Scene};
 use super::stats::{median, percentile};
 use super::table::{Table, keep, time};
 use super::tokens;
+use super::verdict::Verdict;
 use crate::args::Args;
 use crate::paths;
 
@@ -111,7 +113,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let mut rivals = rivals(&peers, ours.as_ref(), server.as_deref())?;
     rivals.retain(|rival| !skip.split(',').any(|name| name == rival.name()));
     let load = machine::load();
-    let versions = peers.versions()?;
+    let mut versions = peers.versions()?;
+    versions.extend(ours.as_ref().map(Ours::version).transpose()?);
     println!("{}\nload {load}", versions.join("\n"));
     machine::warn_if_busy();
 
@@ -124,16 +127,31 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         samples.insert((key.to_owned(), FLOOR.to_owned()), cost);
     }
 
-    println!("\n{}", report(&rivals, &samples).text());
+    let mut verdict = Verdict::default();
+    println!("\n{}", report(&rivals, &samples, &mut verdict).text());
     for line in trivial {
         println!("{line}");
     }
     println!("load {load} before, {} after", machine::load());
+    let lines: Vec<Raw> = samples
+        .iter()
+        .map(|((what, server), values)| Raw::new(format!("{what}, {server}"), unit(what), values))
+        .collect();
     let raw: Vec<Value> = samples
         .iter()
         .map(|((what, server), values)| json!({"what": what, "server": server, "samples": values}))
         .collect();
-    keep("mcp", &json!({"machine": machine::facts(), "versions": versions, "samples": raw}))
+    keep("mcp", &lines, &json!({"machine": machine::facts(), "versions": versions, "samples": raw}))?;
+    verdict.finish()
+}
+
+/// What the samples of a name are counted in.
+fn unit(what: &str) -> &'static str {
+    match what {
+        "rss MiB" | "pss MiB" => "MiB",
+        "bytes" | "tokens" | "tools" => "number",
+        _ => "µs",
+    }
 }
 
 /// The floor, the peers, and ours twice: with the default, and without fsync.
@@ -238,7 +256,7 @@ fn calls(rivals: &mut [Rival], scale: usize, samples: &mut Samples) -> Result<Ve
     Ok(said.collect())
 }
 
-fn report(rivals: &[Rival], samples: &Samples) -> Table {
+fn report(rivals: &[Rival], samples: &Samples, verdict: &mut Verdict) -> Table {
     let peers: Vec<&str> =
         rivals.iter().filter(|rival| rival.dialect == Dialect::Filesystem).map(Rival::name).collect();
     let header = ["what", FLOOR].into_iter().chain(peers.iter().copied()).chain([OURS, "target", "ok?"]);
@@ -247,7 +265,7 @@ fn report(rivals: &[Rival], samples: &Samples) -> Table {
         samples.get(&(key.to_owned(), server.to_owned())).and_then(|values| percentile(values, share))
     };
     for line in REPORT {
-        let timed = !matches!(line.key, "rss MiB" | "pss MiB" | "bytes" | "tokens");
+        let timed = unit(line.key) == "µs";
         let show = |figure: Option<f64>| match figure {
             Some(figure) if !timed && line.key.ends_with("MiB") => format!("{figure:.1}"),
             Some(figure) if !timed => format!("{figure:.0}"),
@@ -268,8 +286,7 @@ fn report(rivals: &[Rival], samples: &Samples) -> Table {
         };
         let ours = value(line.key, line.ours, line.share);
         let ok = match (ours, target) {
-            (Some(ours), Some(target)) if ours <= target => "yes",
-            (Some(_), Some(_)) => "NO",
+            (Some(ours), Some(target)) => verdict.judge(line.what, ours <= target),
             _ => "–",
         };
         let mut cells = vec![line.what.to_owned(), show(value(line.key, FLOOR, line.share))];

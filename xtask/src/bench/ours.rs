@@ -34,6 +34,12 @@ impl Ours {
         Ok(None)
     }
 
+    /// What it says it is.
+    pub(crate) fn version(&self) -> Result<String> {
+        let text = process::output(&paths::workspace(), &self.program, &["--version"])?;
+        Ok(text.lines().next().unwrap_or_default().to_owned())
+    }
+
     /// `nika serve` on a folder.
     pub(crate) fn serve(&self, root: &Path) -> Vec<String> {
         let words = ["serve", "--mode", "accept-edits", "--root"];

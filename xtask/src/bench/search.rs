@@ -11,11 +11,13 @@ use serde_json::{Value, json};
 
 use super::client::{Client, Launch};
 use super::ours::{self, Ours};
+use super::raw::Raw;
 use super::stats::{geomean, median};
 use super::table::{Table, keep, time};
+use super::verdict::Verdict;
 use super::{machine, peers};
 use crate::args::Args;
-use crate::paths;
+use crate::{paths, process as programs};
 
 /// What a line of a result looks like, to tell results from what is said around them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,20 +63,16 @@ impl Setup {
         let ours = Ours::from_args(&mut args)?;
         args.finish()?;
         let peers = peers::peers()?;
-        Ok(Setup {
-            tree,
-            rounds: rounds.max(1),
-            ours,
-            served,
-            rg: peers.rg.to_string_lossy().into_owned(),
-            versions: peers.versions()?,
-        })
+        let git = programs::output(&tree, Path::new("git"), &["--version"])?;
+        let mut versions = vec![peers.versions()?.swap_remove(0), git.trim().to_owned()];
+        versions.extend(ours.as_ref().map(Ours::version).transpose()?);
+        Ok(Setup { tree, rounds: rounds.max(1), ours, served, rg: peers.rg.to_string_lossy().into_owned(), versions })
     }
 }
 
 /// Measures every case and prints one line each; `names` are the rivals' column heads.
 pub(crate) fn run(bench: &str, setup: &Setup, names: &[&str], cases: &[Case], goal: &Goal) -> Result<()> {
-    println!("{}\ntree {}, load {}", setup.versions[0], setup.tree.display(), machine::load());
+    println!("{}\ntree {}, load {}", setup.versions.join("\n"), setup.tree.display(), machine::load());
     machine::warn_if_busy();
     let mut server = match &setup.ours {
         Some(ours) if setup.served => Some(serve(ours, &setup.tree)?),
@@ -86,7 +84,8 @@ pub(crate) fn run(bench: &str, setup: &Setup, names: &[&str], cases: &[Case], go
         "results",
         "ulimit -n 1024",
     ]));
-    let (mut ratios, mut raw) = (Vec::new(), Vec::new());
+    let (mut ratios, mut raw, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+    let mut verdict = Verdict::default();
     for case in cases {
         eprintln!("{}", case.name);
         let mut theirs = vec![Vec::new(); case.rivals.len()];
@@ -119,8 +118,12 @@ pub(crate) fn run(bench: &str, setup: &Setup, names: &[&str], cases: &[Case], go
             None => ("–".to_owned(), "–".to_owned()),
             Some(ours) => {
                 let (_, limited) = process(&ours.call(case.tool, &case.arguments, &setup.tree), &setup.tree, true)?;
-                let compared = |text: &str| compare(&expected, text, case.shape, &setup.tree);
-                (compared(&found), compared(&limited))
+                let mut compared = |text: &str, how: &str| {
+                    let same = compare(&expected, text, case.shape, &setup.tree);
+                    verdict.judge(&format!("{}: the same results{how}", case.name), same.is_ok());
+                    same.map_or_else(|differ| differ, |total| format!("equal ({total})"))
+                };
+                (compared(&found, ""), compared(&limited, " with few files open"))
             }
         };
         let mut cells = vec![case.name.clone()];
@@ -128,16 +131,23 @@ pub(crate) fn run(bench: &str, setup: &Setup, names: &[&str], cases: &[Case], go
         let shown = ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}"));
         cells.extend([time(median(&mine)), shown, results, few_files]);
         table.row(cells);
+        let named = names.iter().copied().zip(&theirs).chain([("nika", &mine)]);
+        let measured = named.filter(|(_, samples)| !samples.is_empty());
+        lines.extend(measured.map(|(name, samples)| Raw::new(format!("{}, {name}", case.name), "µs", samples)));
         raw.push(json!({"case": case.name, "rivals": names, "rival_us": theirs, "nika_us": mine}));
     }
     println!("\n{}", table.text());
     if let (Some(mean), Some(worst)) = (geomean(&ratios), ratios.iter().copied().reduce(f64::max)) {
-        let ok = |reached: bool| if reached { "ok" } else { "NOT REACHED" };
-        println!("geomean {mean:.2} (≤ {}: {})", goal.geomean, ok(mean <= goal.geomean));
-        println!("worst   {worst:.2} (≤ {}: {})", goal.worst, ok(worst <= goal.worst));
+        let mut told = |what: &str, figure: f64, most: f64| {
+            let ok = verdict.judge(&format!("{what} {figure:.2} (≤ {most})"), figure <= most);
+            println!("{what:7} {figure:.2} (≤ {most}: {ok})");
+        };
+        told("geomean", mean, goal.geomean);
+        told("worst", worst, goal.worst);
     }
     println!("load {} at the end", machine::load());
-    keep(bench, &json!({"machine": machine::facts(), "versions": setup.versions, "cases": raw}))
+    keep(bench, &lines, &json!({"machine": machine::facts(), "versions": setup.versions, "cases": raw}))?;
+    verdict.finish()
 }
 
 /// Runs a program in the tree and reads all it prints: its time ends when it has ended.
@@ -179,9 +189,9 @@ fn served(client: &mut Client, case: &Case) -> Result<(Duration, String)> {
     Ok((elapsed, text.join("\n")))
 }
 
-/// Whether two outputs hold the same results, in any order. A line of ours that has no result's shape is something said
-/// around the results (the completeness record, a note) and does not count.
-fn compare(expected: &str, found: &str, shape: Shape, tree: &Path) -> String {
+/// Whether two outputs hold the same results, in any order: how many, or in what they differ. A line of ours that has no
+/// result's shape is something said around the results (the completeness record, a note) and does not count.
+fn compare(expected: &str, found: &str, shape: Shape, tree: &Path) -> Result<usize, String> {
     let mut balance: HashMap<&str, i64> = HashMap::new();
     let mut total = 0;
     for line in results(expected) {
@@ -195,9 +205,9 @@ fn compare(expected: &str, found: &str, shape: Shape, tree: &Path) -> String {
     let extra = |(line, count): (&&str, &i64)| *count < 0 && is_result(line, shape, tree);
     let extra = balance.iter().filter(|entry| extra(*entry)).count();
     if missing == 0 && extra == 0 {
-        return format!("equal ({total})");
+        return Ok(total);
     }
-    format!("DIFFER: {missing} missing, {extra} extra of {total}")
+    Err(format!("DIFFER: {missing} missing, {extra} extra of {total}"))
 }
 
 /// The lines of an output without `./` in front and without what separates context. Very long lines by their start:
@@ -231,9 +241,10 @@ mod tests {
     fn order_and_remarks_do_not_matter_but_results_do() {
         let tree = paths::workspace();
         let same = |found: &str| compare("./Cargo.toml\n./xtask/Cargo.toml\n", found, Shape::Paths, &tree);
-        assert_eq!(same("xtask/Cargo.toml\nCargo.toml\n\n2 files, 9 scanned\n"), "equal (2)");
-        assert_eq!(same("Cargo.toml\n"), "DIFFER: 1 missing, 0 extra of 2");
-        assert_eq!(same("Cargo.toml\nxtask/Cargo.toml\nxtask/src/main.rs\n"), "DIFFER: 0 missing, 1 extra of 2");
+        assert_eq!(same("xtask/Cargo.toml\nCargo.toml\n\n2 files, 9 scanned\n"), Ok(2));
+        let differs = |missing: u32, extra: u32| Err(format!("DIFFER: {missing} missing, {extra} extra of 2"));
+        assert_eq!(same("Cargo.toml\n"), differs(1, 0));
+        assert_eq!(same("Cargo.toml\nxtask/Cargo.toml\nxtask/src/main.rs\n"), differs(0, 1));
         assert!(is_result("Cargo.toml-12-text", Shape::Lines, &tree));
         assert!(!is_result("searched: 12 files", Shape::Counts, &tree));
     }

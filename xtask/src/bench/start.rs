@@ -12,9 +12,11 @@ use serde_json::{Value, json};
 use super::client::{Client, Launch};
 use super::ours::{self, Ours};
 use super::peers::{Peers, peers};
+use super::raw::Raw;
 use super::scene::Scene;
 use super::table::{Table, keep};
 use super::tokens;
+use super::verdict::Verdict;
 use crate::args::Args;
 use crate::paths;
 
@@ -37,25 +39,28 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
         ("rust-mcp-filesystem", listed("rust-mcp-filesystem", rust)?),
     ];
     let mut table = Table::new(["who", "tools", "bytes", "tokens (o200k_base)", "target", "ok?"]);
-    let mut raw = Vec::new();
+    let (mut verdict, mut raw, mut lines) = (Verdict::default(), Vec::new(), Vec::new());
     for (at, (who, tools)) in lists.iter().enumerate() {
         let count = tools.as_array().map_or(0, Vec::len);
         ensure!(count > 0, "{who} has no tools");
         let (bytes, tokens) = tokens::of_tools(&peers, tools)?;
         let (target, ok) = match at {
-            0 => (format!("≤ {MOST}"), if tokens <= MOST { "yes" } else { "NO" }),
+            0 => (format!("≤ {MOST}"), verdict.judge("tokens of the tools of nika agent", tokens <= MOST)),
             _ => (String::new(), ""),
         };
         table.row([who.to_string(), count.to_string(), bytes.to_string(), tokens.to_string(), target, ok.to_owned()]);
         raw.push(json!({"who": who, "tools": count, "bytes": bytes, "tokens": tokens}));
+        lines.push(Raw::new(*who, "tokens", &[tokens as f64]));
     }
-    println!("{}\n{}", versions(&peers)?.join("\n"), table.text());
-    keep("start", &json!({"versions": versions(&peers)?, "lists": raw}))
+    let versions = versions(&peers, &ours)?;
+    println!("{}\n{}", versions.join("\n"), table.text());
+    keep("start", &lines, &json!({"versions": versions, "lists": raw}))?;
+    verdict.finish()
 }
 
-fn versions(peers: &Peers) -> Result<Vec<String>> {
-    let named = peers.versions()?;
-    Ok(named.into_iter().filter(|line| !line.starts_with("ripgrep")).collect())
+fn versions(peers: &Peers, ours: &Ours) -> Result<Vec<String>> {
+    let named = peers.versions()?.into_iter().filter(|line| !line.starts_with("ripgrep"));
+    Ok(named.chain([ours.version()?]).collect())
 }
 
 /// What a server lists.

@@ -1,10 +1,11 @@
-//! A table of text on the terminal, and the raw samples beside it in a file.
+//! A table of text on the terminal, and the raw samples below it and in a file.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use super::raw::Raw;
 use crate::paths;
 
 /// Rows of cells; the first row is the header.
@@ -59,11 +60,14 @@ pub(crate) fn time(micros: Option<f64>) -> String {
     }
 }
 
-/// Writes `target/bench/NAME.json` and says so.
-pub(crate) fn keep(name: &str, samples: &Value) -> Result<()> {
+/// Prints the raw samples, writes `target/bench/NAME.json` with all that is known, and says so.
+pub(crate) fn keep(name: &str, raw: &[Raw], samples: &Value) -> Result<()> {
+    for raw in raw {
+        println!("{}", raw.line());
+    }
     let file: PathBuf = paths::made("bench")?.join(format!("{name}.json"));
     let text = serde_json::to_string(samples)?;
     std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
-    println!("raw samples: {}", file.display());
+    println!("all samples: {}", file.display());
     Ok(())
 }

@@ -80,6 +80,48 @@ fn a_password_prompt_waits_and_shows_nothing_of_it() {
 }
 
 #[test]
+fn a_line_that_calls_add_up_to_is_refused_before_it_is_cut() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let mut peer = server(&world, "accept-all");
+    start(&mut peer, "wc -c");
+    let half = "x".repeat(3000);
+    types(&mut peer, "j1", &half);
+    let refused = text(&peer.call("nika_job_input", json!({"job_id": "j1", "text": half})));
+    let said = "its terminal takes lines of at most 4095 bytes, of which 3000 stand there from before, without an end";
+    assert!(refused.contains(said) && refused.contains("\\u0015 (Ctrl-U) takes back"), "{refused}");
+    types(&mut peer, "j1", "\u{15}short\n\u{4}");
+    let answer = rests(&mut peer, "j1");
+    assert!(answer.contains("\n6\n[j1 ended: exit 0"), "{answer}");
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_long_string_to_the_terminal_is_no_output() {
+    if !is_confined_here() {
+        return;
+    }
+    // A picture of 300 KB, in pieces that nobody reads at once.
+    let says = "import sys\nprint('before')\nsys.stdout.write('\\x1b]1337;File=inline=1:' + 'QUJD' * 75000 + '\\x07after\\n')\n";
+    let world = world().file("says.py", says);
+    let mut peer = server(&world, "accept-all");
+    start(&mut peer, "python3 says.py");
+    let (mut shown, mut answer) = (String::new(), rests(&mut peer, "j1"));
+    loop {
+        let (lines, said) = answer.rsplit_once('[').expect("how it stands");
+        shown.push_str(lines);
+        if !said.contains("there is more") {
+            break;
+        }
+        answer = text(&peer.call("nika_job_output", json!({"job_id": "j1"})));
+    }
+    assert_eq!(shown, "before\nafter\n");
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
 fn an_interrupt_reaches_the_program_in_front() {
     if !is_confined_here() {
         return;

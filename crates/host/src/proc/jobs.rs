@@ -15,7 +15,10 @@ mod output;
 mod peer;
 mod pump;
 mod screen;
+mod seek;
+mod strings;
 mod terminal;
+mod typed;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -7,6 +7,7 @@
 mod args;
 mod fuzz;
 mod large;
+mod marks;
 mod notebook;
 pub(crate) mod parse;
 pub(crate) mod pdf;
@@ -29,6 +30,7 @@ use serde_json::json;
 
 use super::seen::hex;
 use args::{Window, size};
+use marks::Marked;
 use text::NoPage;
 
 pub use fuzz::fuzz_one;
@@ -51,7 +53,7 @@ pub struct Params {
     /// Path, absolute or from the root.
     pub file_path: String,
     /// First line, from 1; -100 starts 100 lines before the end, fast in a log of any size. A line far in is found
-    /// by reading all before it, half a second a GB. Counts cells in a notebook.
+    /// by reading all before it once, half a second a GB. Counts cells in a notebook.
     #[serde(default, deserialize_with = "crate::lenient::number")]
     #[schemars(with = "Option<i64>")]
     pub offset: Option<i64>,
@@ -297,10 +299,14 @@ impl Whole {
 
 /// A part of a file that is too large to take whole.
 async fn large_text(open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
-    let (page, open) = parse::blocking(cx.cancel, move |stopped| {
-        (large::page(&open.file, open.size, window, large::COUNTED_BYTES, stopped), open)
+    let marked = cx.session.slot::<Marked>();
+    let mut marks = marked.take(&open.place.path, open.stamp);
+    let (page, open, marks) = parse::blocking(cx.cancel, move |stopped| {
+        let page = large::page(&open.file, open.size, window, large::COUNTED_BYTES, &mut marks, stopped);
+        (page, open, marks)
     })
     .await?;
+    marked.keep(&open.place.path, open.stamp, marks);
     let page = page.map_err(|no| no_page(&open, no))?;
     let ledger = cx.session.slot::<Ledger>();
     // A hash that is known for this very file is worth more than having looked again.

@@ -97,7 +97,9 @@ impl Tool for JobInput {
         let taken = write.await.map_err(|error| ToolError::new(code::BUG, format!("writing failed: {error}")))?;
         let taken = taken.map_err(|error| {
             let hint = match error.kind() {
-                ErrorKind::InvalidInput => "break the line, or let the program read it from a file",
+                ErrorKind::InvalidInput => {
+                    "break the line, or let the program read it from a file; \\u0015 (Ctrl-U) takes back what stands there"
+                }
                 _ => "only a command that was started in the background, and still runs, takes input",
             };
             ToolError::new(code::JOB_TAKES_NO_INPUT, format!("{} does not take this: {error}", params.job_id))

@@ -17,7 +17,9 @@ use rustix::process::Pid;
 use super::order::{Order, Stdin};
 use super::output::{Kept, from_spill};
 use super::screen::{self, Picture, Screen};
-use super::{END_WITHIN, GRACE, lock, terminal};
+use super::seek::Seek;
+use super::typed::{Keys, LONGEST_LINE, Line};
+use super::{END_WITHIN, GRACE, lock};
 use crate::proc::tree::{self, Input, Process};
 use crate::proc::wire::{self, Exited, Held, KilledBy, Reached, Request};
 use crate::record::{Recorded, Recorder};
@@ -190,12 +192,30 @@ pub struct Job {
     supervisor: Option<Pid>,
     began: Instant,
     link: OwnedFd,
-    stdin: Mutex<Option<OwnedFd>>,
+    stdin: Mutex<Option<Feed>>,
     pub(super) input: Option<Input>,
     pub(super) inside: Mutex<Inside>,
     pub(super) changed: Condvar,
     errors: Mutex<Option<JoinHandle<Vec<u8>>>>,
     errors_read: OnceLock<Vec<u8>>,
+}
+
+/// The way to its input, and what a line of its terminal holds already.
+struct Feed {
+    to: OwnedFd,
+    line: Line,
+}
+
+impl Feed {
+    /// Whether nothing of these bytes would be dropped.
+    fn takes(&self, bytes: &[u8], keys: Option<&Keys>) -> bool {
+        keys.is_none_or(|keys| self.line.after(bytes, keys).is_some())
+    }
+
+    fn took(&mut self, bytes: &[u8], keys: Option<&Keys>) {
+        // What is typed while no lines are put together counts as an ended one when that begins again.
+        self.line = keys.and_then(|keys| self.line.after(bytes, keys)).unwrap_or_default();
+    }
 }
 
 /// What changes while it runs.
@@ -252,7 +272,7 @@ impl Job {
             supervisor: i32::try_from(supervisor.id()).ok().and_then(Pid::from_raw),
             began: now,
             link,
-            stdin: Mutex::new(stdin),
+            stdin: Mutex::new(stdin.map(|to| Feed { to, line: Line::default() })),
             input,
             inside: Mutex::new(Inside {
                 kept,
@@ -356,23 +376,26 @@ impl Job {
     /// Output from a cursor on.
     pub fn read(&self, reading: &Reading<'_>) -> Chunk {
         let until = Instant::now().checked_add(reading.at_most);
-        let (mut seen, mut stirs) = (reading.cursor, None);
+        let (mut seek, mut stirs) = (Seek::from(reading.cursor), None);
         let mut inside = lock(&self.inside);
         loop {
             let total = inside.kept.total();
             let over = inside.exited.is_some() || (inside.waiting && !inside.told);
+            let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()));
+            let last = over || left.is_zero() || (reading.stopped)();
             let matched = match reading.until {
-                Until::Line(pleases) => shows_line(&inside, reading.cursor, &mut seen, pleases),
+                Until::Line(pleases) if last || seek.is_due(total, Instant::now()) => {
+                    seek.look(&inside.kept, inside.screen.as_ref(), Instant::now(), pleases)
+                }
                 _ => false,
             };
             let done = match reading.until {
                 Until::Now => true,
                 Until::Output => over || (total > reading.cursor && is_settled(&inside, &mut stirs)),
-                Until::Line(_) => over || matched,
+                Until::Line(_) => matched,
                 Until::End => over,
             };
-            let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()));
-            if done || left.is_zero() || (reading.stopped)() {
+            if done || last {
                 return self.chunk(inside, reading, matched);
             }
             inside = self.wait_change(inside, left.min(LOOK));
@@ -504,20 +527,29 @@ impl Job {
         }
     }
 
-    /// Gives it input; how many of the bytes it took within `at_most`.
+    /// Gives it input; how many of the bytes it took within `at_most`. What its terminal would drop is refused whole.
     pub fn write(&self, bytes: &[u8], at_most: Duration) -> io::Result<usize> {
         let until = Instant::now() + at_most;
-        let guard = lock(&self.stdin);
+        let mut guard = lock(&self.stdin);
         let closed = || io::Error::new(io::ErrorKind::BrokenPipe, "this job takes no input");
-        let stdin = guard.as_ref().ok_or_else(closed)?;
-        if self.is_on_terminal() && terminal::would_cut(stdin, bytes) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "its terminal takes lines of at most 4095 bytes"));
+        let feed = guard.as_mut().ok_or_else(closed)?;
+        let keys = self.keys(feed);
+        if !feed.takes(bytes, keys.as_ref()) {
+            let before = match feed.line.held() {
+                0 => String::new(),
+                held => format!(", of which {held} stand there from before, without an end"),
+            };
+            let message = format!("its terminal takes lines of at most {LONGEST_LINE} bytes{before}");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         self.stir();
         let mut done = 0;
         while done < bytes.len() {
-            match rustix::io::write(stdin, &bytes[done..]) {
-                Ok(written) => done += written,
+            match rustix::io::write(&feed.to, &bytes[done..]) {
+                Ok(written) => {
+                    feed.took(&bytes[done..done + written], keys.as_ref());
+                    done += written;
+                }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::AGAIN) => {
                     let left = until.saturating_duration_since(Instant::now());
@@ -525,7 +557,7 @@ impl Job {
                         break;
                     }
                     let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left.min(LOOK).subsec_nanos()) };
-                    let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::OUT)];
+                    let mut fds = [PollFd::from_borrowed_fd(feed.to.as_fd(), PollFlags::OUT)];
                     let _ = poll(&mut fds, Some(&timeout));
                 }
                 Err(rustix::io::Errno::PIPE | rustix::io::Errno::IO) => return Err(closed()),
@@ -539,11 +571,22 @@ impl Job {
     /// Gives it what its terminal answers, if there is room: nobody waits for that.
     pub(super) fn reply(&self, bytes: &[u8]) {
         // Whoever types waits for this thread to take output, so this thread waits for nobody.
-        if let Ok(guard) = self.stdin.try_lock()
-            && let Some(stdin) = guard.as_ref()
+        if let Ok(mut guard) = self.stdin.try_lock()
+            && let Some(feed) = guard.as_mut()
         {
-            let _ = rustix::io::write(stdin, bytes);
+            let keys = self.keys(feed);
+            // Where a line would be cut, the answer would take the place of what was typed.
+            if feed.takes(bytes, keys.as_ref())
+                && let Ok(written) = rustix::io::write(&feed.to, bytes)
+            {
+                feed.took(&bytes[..written], keys.as_ref());
+            }
         }
+    }
+
+    /// What keys do at its terminal now; none where no lines are put together.
+    fn keys(&self, feed: &Feed) -> Option<Keys> {
+        if self.is_on_terminal() { Keys::of(&feed.to) } else { None }
     }
 
     /// Ends its input: a pipe is closed, a terminal gets what the key Ctrl-D sends.
@@ -554,14 +597,6 @@ impl Job {
         lock(&self.stdin).take();
         self.stir();
         Ok(())
-    }
-
-    /// Gives its terminal another size.
-    pub fn resize(&self, rows: u16, cols: u16) -> io::Result<()> {
-        match (&self.order.stdin, lock(&self.stdin).as_ref()) {
-            (Stdin::Terminal { .. }, Some(ours)) => terminal::resize(ours, rows, cols),
-            _ => Err(io::Error::other("this job has no terminal")),
-        }
     }
 
     /// Sends a signal to all of it.
@@ -626,44 +661,4 @@ fn state(inside: &Inside) -> State {
 fn is_settled(inside: &Inside, since: &mut Option<Instant>) -> bool {
     let since = since.get_or_insert_with(Instant::now);
     inside.screen.is_none() || inside.stirred.elapsed() >= SETTLED || since.elapsed() >= SETTLED_MOST
-}
-
-/// Whether a line pleases that was written since `cursor`, or stands on a screen that was drawn since.
-fn shows_line(inside: &Inside, cursor: u64, seen: &mut u64, pleases: &dyn Fn(&[u8]) -> bool) -> bool {
-    let Some(screen) = &inside.screen else { return find_line(&inside.kept, seen, pleases) };
-    let picture = screen.since(cursor);
-    if picture.is_some_and(|picture| picture.text.lines().any(|line| pleases(line.as_bytes()))) {
-        return true;
-    }
-    find_line(&inside.kept, seen, &|line| {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        // Most lines are what they show.
-        if line.iter().all(|byte| *byte >= b' ') {
-            return pleases(line);
-        }
-        screen.lines(line, cursor).lines().any(|line| pleases(line.as_bytes()))
-    })
-}
-
-/// Whether a line from `seen` on pleases; moves `seen` to the beginning of the last line.
-fn find_line(kept: &Kept, seen: &mut u64, pleases: &dyn Fn(&[u8]) -> bool) -> bool {
-    let total = kept.total();
-    let mut found = false;
-    while *seen < total && !found {
-        let bytes = kept.in_memory(*seen..total);
-        if bytes.is_empty() {
-            *seen = kept.tail_start();
-            continue;
-        }
-        found = bytes.split(|byte| *byte == b'\n').any(|line| !line.is_empty() && pleases(line));
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let reached = *seen + bytes.len() as u64;
-        *seen += whole as u64;
-        if reached == total {
-            break;
-        }
-        // The gap: the line that it cuts cannot be known.
-        *seen = kept.tail_start();
-    }
-    found
 }

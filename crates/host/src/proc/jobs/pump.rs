@@ -33,6 +33,8 @@ pub(super) struct Pump {
     supervisor: Child,
     lines: Lines,
     output: Option<OwnedFd>,
+    /// Whether nobody has the terminal open now. Who belongs to it can open it again, by `/dev/tty`.
+    away: bool,
     mark: String,
     spill: Spill,
     piece: Vec<u8>,
@@ -59,6 +61,7 @@ impl Pump {
             supervisor,
             lines,
             output: Some(output),
+            away: false,
             mark,
             spill,
             piece: vec![0; PIECE_BYTES],
@@ -73,7 +76,7 @@ impl Pump {
         self.hear();
         loop {
             let (written, said) = self.wait();
-            if written {
+            if written || self.away {
                 self.take_output();
             }
             if said {
@@ -134,7 +137,9 @@ impl Pump {
         let first = [look, prepare].into_iter().flatten().min();
         let timeout = first.map(|first| Timespec { tv_sec: 0, tv_nsec: i64::from(first.subsec_nanos()) });
         let mut fds = vec![PollFd::from_borrowed_fd(self.job.link().as_fd(), PollFlags::IN)];
-        fds.extend(self.output.iter().map(|output| PollFd::from_borrowed_fd(output.as_fd(), PollFlags::IN)));
+        // Of a terminal that nobody has open the news is always that: it is looked at whenever the input is.
+        let heard = self.output.iter().filter(|_| !self.away);
+        fds.extend(heard.map(|output| PollFd::from_borrowed_fd(output.as_fd(), PollFlags::IN)));
         if poll(&mut fds, timeout.as_ref()).is_err() {
             return (false, false);
         }
@@ -151,10 +156,20 @@ impl Pump {
         for _ in 0..PIECES {
             let Some(output) = &self.output else { return false };
             match rustix::io::read(output, &mut self.piece[..]) {
-                Ok(read) if read > 0 => self.keep(read),
-                Err(rustix::io::Errno::AGAIN) => return false,
+                Ok(read) if read > 0 => {
+                    self.away = false;
+                    self.keep(read);
+                }
+                Err(rustix::io::Errno::AGAIN) => {
+                    self.away = false;
+                    return false;
+                }
                 Err(rustix::io::Errno::INTR) => {}
-                // At its end: for a terminal, nobody has it open any more.
+                Err(rustix::io::Errno::IO) if self.job.is_on_terminal() => {
+                    self.away = true;
+                    return false;
+                }
+                // At its end.
                 Ok(_) | Err(_) => {
                     self.output = None;
                     return false;

@@ -1,8 +1,8 @@
 //! What a job's terminal shows: its present screen, and output as the lines that a person would have read.
 //!
-//! A program may write anything, and what draws it is a crate of others: it gets no sequence that would keep it busy,
-//! and when it fails all the same, the screen is given up and the job goes on. Nothing of a screen is kept but its
-//! cells; what it said first is among the bytes that are kept of any output.
+//! A program may write anything, and what draws it is a crate of others: it gets no sequence that would keep it busy and
+//! no string that would fill memory, and when it fails all the same, the screen is given up and the job goes on. Nothing
+//! of a screen is kept but its cells; what it said first is among the bytes that are kept of any output.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,6 +10,8 @@ use std::num::NonZeroU16;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use vt100::capture::{BasicFormattedCaptureRange, BasicFormattedCaptureState, RowContents, basic_formatted_to_plain};
+
+use super::strings::Strings;
 
 /// How often a character may be repeated by one sequence: more than any terminal is wide, and few enough that a
 /// screenful of sequences is drawn in milliseconds.
@@ -21,6 +23,9 @@ const TO_OTHER: &[u8] = b"\x1b[?1049h";
 const FROM_OTHER: &[u8] = b"\x1b[?1049l";
 /// The bytes of replies that wait at once. A program that asks more often does not read what it is told.
 const MOST_REPLIES: usize = 1024;
+/// How many rows one line is drawn on that stays where it is: it goes over to the second when the first is full, and what
+/// leaves the first is kept.
+const LINE_ROWS: NonZeroU16 = NonZeroU16::new(2).expect("it is not zero");
 /// How many changes between the two screens are remembered. A program that reads its output so late knows its screen.
 const MOST_TURNS: usize = 64;
 /// The longest sequence that is waited for at the end of a piece of output.
@@ -101,9 +106,22 @@ impl Screen {
     /// Output that begins at `cursor`, as lines: sequences are followed and left out, what was overwritten is gone. What
     /// a [`Screen::since`] beside it shows is left to that: of a usual screen, all that has not left it upwards.
     pub(super) fn lines(&self, bytes: &[u8], cursor: u64) -> String {
-        let began_on_other = self.is_other_at(cursor);
         let scrolled = self.drew > cursor && !self.drawn.as_ref().is_some_and(Drawn::is_other);
-        let size = self.size;
+        self.redrawn(bytes, cursor, self.size, scrolled)
+    }
+
+    /// The same of one line with nothing beside it: all that was written.
+    pub(super) fn written(&self, line: &[u8], cursor: u64) -> String {
+        let (rows, cols) = self.size;
+        // To clear thirty lines for each line of a log would cost more than to read it.
+        let rows = if stays_in_line(line) { rows.min(LINE_ROWS) } else { rows };
+        self.redrawn(line, cursor, (rows, cols), false)
+    }
+
+    fn redrawn(&self, bytes: &[u8], cursor: u64, size: (NonZeroU16, NonZeroU16), scrolled: bool) -> String {
+        let began_on_other = self.is_other_at(cursor);
+        // What lies in a string from before is not said.
+        let bytes = &bytes[self.drawn.as_ref().map_or(0, |drawn| drawn.strings.left(cursor, bytes.len()))..];
         let lines = catch_unwind(AssertUnwindSafe(move || {
             let mut drawn = Drawn::new(size);
             if began_on_other {
@@ -115,6 +133,21 @@ impl Screen {
         }));
         lines.unwrap_or_else(|_| String::from_utf8_lossy(bytes).into_owned())
     }
+
+    /// How many characters it shows at most.
+    pub(super) fn cells(&self) -> u64 {
+        u64::from(self.size.0.get()) * u64::from(self.size.1.get())
+    }
+}
+
+/// Whether all sequences of these bytes are such as have no place in them: colours, and what moves or erases within the
+/// line.
+fn stays_in_line(bytes: &[u8]) -> bool {
+    bytes.split(|byte| *byte == 0x1b).skip(1).all(|rest| {
+        let Some(rest) = rest.strip_prefix(b"[") else { return false };
+        let end = rest.iter().find(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':'));
+        end.is_some_and(|end| b"mKCDGPX@".contains(end))
+    })
 }
 
 /// How many of these bytes end between sequences and characters: what comes next may belong to the rest.
@@ -138,6 +171,8 @@ fn is_over(rest: &[u8]) -> bool {
         Some((b'[', rest)) => rest.iter().any(|byte| matches!(byte, 0x40..=0x7e)),
         // A title, ended by a bell; its other end begins with an escape of its own.
         Some((b']', rest)) => rest.contains(&7),
+        // Other strings, which nothing but an escape ends.
+        Some((b'P' | b'X' | b'^' | b'_', _)) => false,
         Some((0x20..=0x2f, rest)) => !rest.is_empty(),
         Some(_) => true,
     }
@@ -145,6 +180,8 @@ fn is_over(rest: &[u8]) -> bool {
 
 /// What draws.
 struct Drawn {
+    /// What of strings is read and drawn.
+    strings: Strings,
     /// Reads along, with the same parser, so that both see the same sequences.
     reader: vte::Parser,
     read: Read,
@@ -154,10 +191,21 @@ struct Drawn {
 impl Drawn {
     fn new((rows, cols): (NonZeroU16, NonZeroU16)) -> Drawn {
         let parser = vt100::Parser::new_with_callbacks(rows, cols, 0, Told::default());
-        Drawn { reader: vte::Parser::new(), read: Read::default(), parser }
+        Drawn { strings: Strings::default(), reader: vte::Parser::new(), read: Read::default(), parser }
     }
 
     fn draw(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let (run, handed_on) = self.strings.next(bytes);
+            let (now, later) = bytes.split_at(run);
+            if handed_on {
+                self.draw_run(now);
+            }
+            bytes = later;
+        }
+    }
+
+    fn draw_run(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let read = self.reader.advance_until_terminated(&mut self.read, bytes);
             let (now, later) = bytes.split_at(read);
@@ -382,6 +430,38 @@ mod tests {
     }
 
     #[test]
+    fn a_long_string_is_no_text_in_whatever_pieces_it_is_read() {
+        let picture = [&b"one\r\n\x1b]1337;File=:"[..], &[b'A'; 1000], b"\x07two\r\n"].concat();
+        let mut screen = Screen::new(5, 20);
+        picture.chunks(100).for_each(|piece| drop(screen.take(piece)));
+        let pieces = picture.chunks(300).enumerate();
+        let read: Vec<String> = pieces.map(|(n, piece)| screen.lines(piece, n as u64 * 300)).collect();
+        assert_eq!(read, ["one", "", "", "two"]);
+        // One that never ends hides all that follows, as a terminal does, and keeps none of it.
+        let there = screen.total;
+        for _ in 0..1000 {
+            screen.take(&[&b"\x1bPq"[..], &[b'B'; 1000]].concat()[..1000]);
+        }
+        assert_eq!(screen.lines(&[b'B'; 500], there + 400), "");
+    }
+
+    #[test]
+    fn characters_of_several_cells_and_marks_stay_whole_at_the_edge() {
+        // Twenty columns: the wide character has no room in the last one, and begins a line with its mark. That it was
+        // no new line is known no more, as in tmux: the column before it is empty, as at the end of a line.
+        let wide = format!("{}\u{4e2d}\u{301}x", "a".repeat(19));
+        let mut screen = Screen::new(3, 20);
+        screen.take(wide.as_bytes());
+        assert_eq!(screen.lines(wide.as_bytes(), 0), format!("{}\n\u{4e2d}\u{301}x", "a".repeat(19)));
+        let even = "\u{4e2d}".repeat(35);
+        assert_eq!(screen.lines(even.as_bytes(), 0), even);
+        // Marks without end on one character are cut, and cost no more than their cell.
+        let marks = format!("{}e{}\r\nnext", "a".repeat(19), "\u{301}".repeat(10_000));
+        let read = screen.lines(marks.as_bytes(), 0);
+        assert!(read.starts_with("aaa") && read.ends_with("\nnext") && read.len() < 100, "{}", read.len());
+    }
+
+    #[test]
     fn a_piece_ends_between_sequences() {
         for (bytes, taken) in [
             (&b"plain"[..], 5),
@@ -391,6 +471,8 @@ mod tests {
             (b"a\x1b[31m", 6),
             (b"a\x1b]0;ti", 1),
             (b"a\x1b]0;ti\x07", 8),
+            (b"a\x1bPq;", 1),
+            (b"a\x1b_G\x1b\\", 6),
             (b"a\x1b(", 1),
             (b"a\x1b(B", 4),
             ("a\u{20ac}".as_bytes(), 4),
@@ -425,7 +507,42 @@ mod tests {
         proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
     }
 
+    /// Lines as logs and progress bars have them.
+    fn line() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            3 => "[ -~\u{4e00}-\u{4e10}\u{300}-\u{310}]{0,30}",
+            1 => proptest::sample::select(&["\r", "\t", "\u{8}", "\x1b[K", "\x1b[1K", "\x1b[0;1;31m", "\x1b[m"][..])
+                .prop_map(str::to_owned),
+            1 => (0..40u8, proptest::sample::select(&['C', 'D', 'G', 'P', 'X', '@'][..]))
+                .prop_map(|(n, action)| format!("\x1b[{n}{action}")),
+        ];
+        proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    #[test]
+    fn only_what_stays_in_its_line_is_drawn_on_few() {
+        for (line, stays) in [
+            ("plain", true),
+            ("\x1b[1;38:5:7mred\x1b[m\x1b[K\r", true),
+            ("a\x1b[2Ab", false),
+            ("a\x1b[3;4Hb", false),
+            ("\x1b[?1049h", false),
+            ("\x1bMa", false),
+            ("\x1b]0;title\x07", false),
+            ("cut\x1b[3", false),
+        ] {
+            assert_eq!(stays_in_line(line.as_bytes()), stays, "{line:?}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_line_reads_the_same_on_few_rows(line in line(), cols in 2u16..60) {
+            prop_assert!(stays_in_line(line.as_bytes()));
+            let screen = Screen::new(30, cols);
+            prop_assert_eq!(screen.written(line.as_bytes(), 0), screen.lines(line.as_bytes(), 0));
+        }
+
         #[test]
         fn whatever_is_written_leaves_a_screen_without_controls(written in written(), rows in 1u16..8, cols in 1u16..20) {
             let mut screen = Screen::new(rows, cols);

@@ -115,6 +115,20 @@ fn a_held_job_has_its_terminal_and_waits_at_it() {
 }
 
 #[test]
+fn a_held_job_that_leaves_its_terminal_is_heard_when_it_comes_back() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    let script = "echo here; exec 0<&- 1>&- 2>&-; sleep 0.6; exec 1>/dev/tty; seq 1 40000; echo over";
+    let mut leaves = order(Access::Workspace, dir.path(), script);
+    leaves.stdin = Stdin::Terminal { rows: 20, cols: 70 };
+    let job = start!(jobs, leaves);
+    assert_eq!(end(&job).how, How::Status(0));
+    let summary = job.summary();
+    let (head, tail) = (String::from_utf8_lossy(&summary.head), String::from_utf8_lossy(&summary.tail));
+    assert!(head.starts_with("here\r\n1\r\n") && tail.ends_with("40000\r\nover\r\n"), "{tail:?}");
+}
+
+#[test]
 fn a_held_job_cannot_type_into_its_terminal_nor_change_what_drives_it() {
     let jobs = jobs();
     let dir = tempfile::tempdir().expect("a directory");

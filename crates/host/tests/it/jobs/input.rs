@@ -57,19 +57,6 @@ fn a_terminal_is_one() {
 }
 
 #[test]
-fn a_terminal_can_change_its_size() {
-    let jobs = jobs();
-    let job = start(&jobs, shell("trap 'stty size; exit 0' WINCH; echo up; while :; do sleep 0.05; done"), TERMINAL);
-    line(&job, "up");
-    job.resize(11, 42).expect("resized");
-    end(&job);
-    assert!(text(&job).ends_with("11 42\r\n"));
-    let piped = start(&jobs, shell("read x"), Stdin::Pipe);
-    assert!(piped.resize(1, 1).is_err());
-    piped.stop();
-}
-
-#[test]
 fn a_terminal_echoes_and_has_its_keys() {
     let jobs = jobs();
     let job = start(&jobs, shell("read x; echo got $x; cat; echo over; sleep 81.5; echo never"), TERMINAL);

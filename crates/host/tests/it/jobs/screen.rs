@@ -30,6 +30,12 @@ fn shows(job: &Job, cursor: u64, text: &str) -> (String, u64) {
     (shown, view.chunk.next)
 }
 
+/// Whether a line comes that is this.
+fn finds(job: &Job, text: &str) -> bool {
+    let there = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line) == text.as_bytes();
+    job.read(&Reading::from(0).waiting(Until::Line(&there), LONG)).matched
+}
+
 #[test]
 fn progress_is_one_line_and_colours_are_none() {
     let jobs = jobs();
@@ -85,6 +91,103 @@ fn a_line_that_the_terminal_would_cut_is_refused_whole() {
     assert_eq!(job.write(&lines, LONG).expect("taken"), lines.len());
     job.close_input().expect("its end");
     shows(&job, 0, "8002");
+}
+
+#[test]
+fn a_line_that_several_calls_type_is_not_cut_either() {
+    let jobs = jobs();
+    let job = start(&jobs, argv(&["wc", "-c"]));
+    let half = vec![b'x'; 3000];
+    assert_eq!(job.write(&half, LONG).expect("taken"), 3000);
+    let refused = job.write(&half, LONG).expect_err("it would be cut").to_string();
+    assert!(refused.contains("4095 bytes, of which 3000 stand there from before"), "{refused}");
+    assert_eq!(job.write(b"y\r", LONG).expect("taken"), 2);
+    // A line that was taken back counts no more.
+    assert_eq!(job.write(&half, LONG).expect("taken"), 3000);
+    assert_eq!(job.write(b"\x15", LONG).expect("taken"), 1);
+    assert_eq!(job.write(&[&half[..], b"\r"].concat(), LONG).expect("taken"), 3001);
+    job.close_input().expect("its end");
+    shows(&job, 0, "6003");
+    end(&job);
+    assert!(job.write(b"x", LONG).is_err(), "it has ended");
+}
+
+#[test]
+fn a_program_that_reads_keys_takes_any_number_of_them() {
+    let jobs = jobs();
+    let job = start(&jobs, shell("stty raw -echo; echo up; head -c 9000 | wc -c; stty sane"));
+    let (_, next) = shows(&job, 0, "up");
+    let keys = vec![b'x'; 3000];
+    for _ in 0..3 {
+        assert_eq!(job.write(&keys, LONG).expect("taken"), 3000);
+    }
+    shows(&job, next, "9000");
+    end(&job);
+}
+
+#[test]
+fn what_is_found_in_a_flood_without_lines_is_its_last_state() {
+    let jobs = jobs();
+    let job = start(
+        &jobs,
+        shell(r"for ((n = 0; n < 20000; n++)); do printf '\r%s of 20000' $n; done; printf '\rready> '; read x"),
+    );
+    // Over the last number, whose end is left.
+    assert!(finds(&job, "ready> f 20000"));
+    job.stop();
+}
+
+#[test]
+fn a_job_that_leaves_its_terminal_is_heard_when_it_comes_back() {
+    let jobs = jobs();
+    let script =
+        "echo here; exec 0<&- 1>&- 2>&-; sleep 0.6; exec 1>/dev/tty; seq 1 40000; read x < /dev/tty; echo got $x";
+    let job = start(&jobs, shell(script));
+    shows(&job, 0, "here");
+    // More than the terminal holds: somebody must take it.
+    assert!(finds(&job, "40000"));
+    job.write(&keys("you\n"), LONG).expect("taken");
+    end(&job);
+    let tail = String::from_utf8_lossy(&job.summary().tail).into_owned();
+    assert!(tail.ends_with("got you\r\n"), "{tail:?}");
+}
+
+#[test]
+fn a_screen_that_a_program_leaves_behind_is_shown_to_the_end() {
+    let jobs = jobs();
+    let job = start(&jobs, shell(r"printf 'before\n\033[?1049h\033[2J\033[3;5Hmenu\033]0;no end'"));
+    end(&job);
+    let view = job.view(&Reading::from(0));
+    assert_eq!(
+        (view.text.as_str(), view.screen.map(|picture| picture.text)),
+        ("before\n", Some("\n\n    menu".into()))
+    );
+}
+
+#[test]
+fn whoever_keeps_the_terminal_open_does_not_keep_the_job() {
+    let jobs = jobs();
+    let job = start(&jobs, shell("trap '' HUP; setsid sh -c 'echo far $$; sleep 95.5' & read x"));
+    let (shown, _) = shows(&job, 0, "far ");
+    let pid = shown.lines().find_map(|line| line.strip_prefix("far ")).expect("its id").trim().to_owned();
+    job.write(&keys("\n"), LONG).expect("taken");
+    let exited = end(&job);
+    assert_eq!((exited.how, exited.left, exited.killed_by), (How::Status(0), 0, None));
+    assert!(!lives(&pid));
+}
+
+#[test]
+fn a_hundred_terminals_are_talked_to_at_once() {
+    let jobs = jobs();
+    let all: Vec<_> = (0..100).map(|_| start(&jobs, shell("read x; echo got $x"))).collect();
+    for (n, job) in all.iter().enumerate() {
+        job.write(&keys(&format!("n{n}\n")), LONG).expect("taken");
+    }
+    for (n, job) in all.iter().enumerate() {
+        end(job);
+        assert_eq!(job.view(&Reading::from(0)).text, format!("n{n}\ngot n{n}\n"));
+        assert!(job.write(b"x", LONG).is_err(), "it has ended");
+    }
 }
 
 #[test]

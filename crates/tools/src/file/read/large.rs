@@ -10,6 +10,7 @@ use nika_contract::{ToolError, code};
 use nika_edit::{Detected, Encoding, NotText, NotTextReason, count_lines, detect, whole_lines};
 
 use super::args::{Start, Window, beyond, grouped, size};
+use super::marks::{Mark, Marks, Shape};
 use super::sheet::{LINE_CHARS, Sheet};
 use super::text::{NoPage, Page, about, left_out};
 
@@ -34,12 +35,14 @@ struct Pieces<'a> {
     stopped: &'a dyn Fn() -> bool,
 }
 
-/// The wanted lines. Up to `counted_bytes` their total is known.
+/// The wanted lines. Up to `counted_bytes` their total is known. What `marks` know is not counted again, and what is
+/// counted is marked.
 pub(super) fn page(
     file: &File,
     size: u64,
     window: Window,
     counted_bytes: u64,
+    marks: &mut Marks,
     stopped: &dyn Fn() -> bool,
 ) -> Result<Page, NoPage> {
     let (found, sample) = sniff(file, size, matches!(window.start, Start::End(_)))?;
@@ -47,13 +50,14 @@ pub(super) fn page(
     pieces.cr_only = count_lines(&sample, found.encoding, false) == 0 && count_lines(&sample, found.encoding, true) > 0;
     // Only ASCII so far, which leaves open what comes where the page is.
     let open = sample.is_ascii();
-    let total = if size <= counted_bytes { Some(pieces.count()?) } else { None };
+    let marks = marks.of(Shape { encoding: pieces.encoding, bom: pieces.bom, cr_only: pieces.cr_only });
+    let total = if size <= counted_bytes { Some(pieces.count(marks)?) } else { None };
     let first = match (window.start, total) {
         (Start::End(back), None) => return pieces.backward(back, window.lines, open),
         (_, Some(total)) => window.first_of(total, "line")?,
         (Start::Line(first), None) => first,
     };
-    let start = pieces.find_line(first)?;
+    let start = pieces.find_line(first, marks)?;
     pieces.forward(first, start, window.lines, total, open)
 }
 
@@ -92,21 +96,33 @@ fn unfinished(bytes: &[u8]) -> usize {
 
 impl Pieces<'_> {
     /// How many lines there are.
-    fn count(&self) -> Result<u64, NoPage> {
-        let (mut at, mut ends) = (self.bom, 0);
+    fn count(&self, marks: &mut Marks) -> Result<u64, NoPage> {
+        if let Some(total) = marks.total() {
+            return Ok(total);
+        }
+        let Mark { mut at, endings: mut ends } = marks.last().unwrap_or(self.beginning());
         loop {
             let block = self.block(at)?;
             if block.is_empty() {
-                return Ok(ends + u64::from(!self.ends_with_newline(at)?));
+                let total = ends + u64::from(!self.ends_with_newline(at)?);
+                marks.set_total(total);
+                return Ok(total);
             }
             ends += count_lines(&block, self.encoding, self.cr_only) as u64;
             at += block.len() as u64;
+            marks.set(Mark { at, endings: ends });
         }
     }
 
-    /// Where line `first` begins: every line ending before it is counted, nothing is decoded.
-    fn find_line(&self, first: u64) -> Result<u64, NoPage> {
-        let (mut at, mut line) = (self.bom, 1);
+    /// Before its first line.
+    fn beginning(&self) -> Mark {
+        Mark { at: self.bom, endings: 0 }
+    }
+
+    /// Where line `first` begins: every line ending before it is counted that was not yet, nothing is decoded.
+    fn find_line(&self, first: u64, marks: &mut Marks) -> Result<u64, NoPage> {
+        let near = marks.before(first - 1).unwrap_or(self.beginning());
+        let (mut at, mut line) = (near.at, near.endings + 1);
         while line < first {
             let block = self.block(at)?;
             if block.is_empty() {
@@ -118,6 +134,7 @@ impl Pieces<'_> {
             if line + ends < first {
                 line += ends;
                 at += block.len() as u64;
+                marks.set(Mark { at, endings: line - 1 });
                 continue;
             }
             at += self.after_ending(&block, first - line) as u64;

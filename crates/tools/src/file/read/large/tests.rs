@@ -13,7 +13,7 @@ fn shown(bytes: &[u8], offset: i64, limit: i64) -> Result<String, String> {
 
 fn show(file: &File, size: u64, offset: i64, limit: i64) -> Result<String, String> {
     let window = Window::new(Some(offset), Some(limit)).expect("a window");
-    match page(file, size, window, 0, &|| false) {
+    match page(file, size, window, 0, &mut Marks::default(), &|| false) {
         Ok(page) => Ok(page.text),
         Err(NoPage::Refused(refused)) => Err(refused.to_string()),
         Err(NoPage::NotText(not_text)) => Err(not_text.to_string()),
@@ -68,7 +68,7 @@ fn a_file_that_is_not_too_large_is_counted() {
     file.write_all_at(bytes.as_bytes(), 0).expect("written");
     let shown = |offset, limit| {
         let window = Window::new(Some(offset), Some(limit)).expect("a window");
-        page(&file, bytes.len() as u64, window, COUNTED_BYTES, &|| false).map(|page| page.text)
+        page(&file, bytes.len() as u64, window, COUNTED_BYTES, &mut Marks::default(), &|| false).map(|page| page.text)
     };
     let text = shown(-2, 9).expect("there");
     assert!(text.starts_with(" 29999\tvoil") && text.ends_with("\n[lines 29,999–30,000 of 30,000]"), "{text}");
@@ -152,4 +152,45 @@ fn a_character_is_not_split_by_the_sample() {
 #[test]
 fn estimates_do_not_look_exact() {
     assert_eq!([0, 7, 42, 123, 61_234_567].map(rounded), [0, 7, 42, 120, 61_000_000]);
+}
+
+/// How many blocks of a file are read for a page, by what was marked before.
+fn blocks(file: &File, size: u64, first: i64, counted_bytes: u64, marks: &mut Marks) -> (String, u64) {
+    let window = Window::new(Some(first), Some(10)).expect("a window");
+    let read = std::cell::Cell::new(0);
+    // It is asked before each block whether anybody still waits.
+    let stopped = || {
+        read.set(read.get() + 1);
+        false
+    };
+    let Ok(page) = page(file, size, window, counted_bytes, marks, &stopped) else { panic!("line {first} is there") };
+    (page.text, read.get())
+}
+
+#[test]
+fn what_precedes_a_line_is_counted_once() {
+    // 16 MB: 62 blocks.
+    let text = "a line of forty bytes, with its line end\n".repeat(400_000);
+    for encoding in ["UTF-8", "UTF-16LE"] {
+        let bytes = in_encoding(&text, encoding);
+        let (file, size) = (tempfile::tempfile().expect("a file"), bytes.len() as u64);
+        file.write_all_at(&bytes, 0).expect("written");
+        let whole = size / BLOCK as u64;
+        // Far in, the next page, the one before, and the middle: the first counts, the others count what lies near.
+        let mut marks = Marks::default();
+        let (_, first) = blocks(&file, size, 360_000, 0, &mut marks);
+        assert!(first > whole * 8 / 10, "{first} of {whole} blocks");
+        for line in [360_010, 359_990, 180_000, 1, 12_345] {
+            let (again, near) = blocks(&file, size, line, 0, &mut marks);
+            assert!(near <= 8, "line {line}: {near} blocks");
+            assert_eq!(again, blocks(&file, size, line, 0, &mut Marks::default()).0, "line {line} of {encoding}");
+        }
+        // Further in, counting goes on where it ended.
+        let (_, rest) = blocks(&file, size, 396_000, 0, &mut marks);
+        assert!(rest <= whole / 10 + 8, "{rest} blocks");
+        // Where the total is wanted, it is counted once, too.
+        let (known, _) = blocks(&file, size, 5, u64::MAX, &mut marks);
+        assert!(known.contains("of 400,000"), "{known}");
+        assert!(blocks(&file, size, 399_600, u64::MAX, &mut marks).1 <= 8);
+    }
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::{World, at};
 use crate::file::read::args::Window;
+use crate::file::read::marks::Marked;
 use crate::file::read::text::page;
 use crate::file::read::{EXAMPLES, Read, fuzz_one};
 
@@ -129,6 +130,29 @@ fn the_beginning_of_a_log_of_5_gb_is_there_at_once_too() {
     let end =
         "[lines 1–2,000 of about 1,000,000,000 (5.0 GB); go on with offset=2001, or see the end with offset=-100]";
     assert!(text.ends_with(end), "{}", &text[text.len() - 200..]);
+}
+
+#[test]
+fn where_lines_lie_is_remembered_until_the_file_changes() {
+    let lines = |from: u32| (from..from + 500_000).map(|n| format!("line {n:>8}, of a log\n")).collect::<String>();
+    let world = World::new().file("a.log", lines(1)).file("b.log", lines(1));
+    let far = |name: &str| world.text(json!({"file_path": name, "offset": 400_000, "limit": 1}));
+    let marks = |name: &str| {
+        let (place, marked) = (world.tool.files.locate(name).expect("a path"), world.session.slot::<Marked>());
+        let stamp = world.seen(name).expect("it was read").stamp;
+        let marks = marked.take(&place.path, stamp);
+        marked.keep(&place.path, stamp, marks.clone());
+        marks.last()
+    };
+    assert!(far("a.log").starts_with("400000\tline   400000,"));
+    let known = marks("a.log").expect("it was counted");
+    // Each file has its own.
+    assert!(far("b.log").starts_with("400000\tline   400000,"));
+    assert_eq!(marks("a.log"), Some(known));
+    // Other lines than were counted.
+    std::fs::write(world.path("a.log"), format!("{}one more\n", lines(7))).expect("written");
+    assert!(far("a.log").starts_with("400000\tline   400006,"));
+    assert!(far("a.log").starts_with("400000\tline   400006,"), "as the marks have it");
 }
 
 #[test]
