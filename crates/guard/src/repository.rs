@@ -42,4 +42,10 @@ pub trait Repositories: Debug + Send + Sync {
     fn has_python_module(&self, _dir: &Path, _names: &[&str]) -> bool {
         false
     }
+
+    /// Whether one of these files, with this text in it, lies in `dir` or above it in the workspace; an empty text is
+    /// in every file and every directory. On paper none is known to.
+    fn has_file(&self, _dir: &Path, _names: &[&str], _text: &str) -> bool {
+        false
+    }
 }

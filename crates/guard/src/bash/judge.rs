@@ -188,6 +188,15 @@ impl<'a> Judge<'a> {
     /// The command writes below this directory.
     pub fn write_tree(&mut self, arg: &Arg) {
         self.path(arg, true, Fact::Write);
+        self.holds(arg);
+    }
+
+    /// A directory that is named and holds guarded files has them written along with it. The one where the command
+    /// stands is not named: most of what works there touches none of them.
+    fn holds(&mut self, arg: &Arg) {
+        if arg.exact().is_some_and(|text| self.resolve(text) != self.site.cwd) {
+            super::commands::takes_along(arg, self);
+        }
     }
 
     /// The command removes this path.
@@ -198,6 +207,7 @@ impl<'a> Judge<'a> {
     /// The command removes this tree.
     pub fn delete_tree(&mut self, arg: &Arg) {
         self.path(arg, true, Fact::Delete);
+        self.holds(arg);
     }
 
     /// The command reads below the working directory.

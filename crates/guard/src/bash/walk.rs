@@ -14,6 +14,7 @@ mod merge;
 mod posix;
 mod redirected;
 mod repeat;
+mod settings;
 pub(super) mod shapes;
 mod state;
 mod sums;

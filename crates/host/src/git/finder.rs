@@ -92,6 +92,20 @@ impl Repositories for Finder {
             seen > ENTRIES || entry.file_name().to_str().is_some_and(named)
         })
     }
+
+    fn has_file(&self, dir: &Path, names: &[&str], text: &str) -> bool {
+        let inside = |dir: &&Path| self.roots.iter().any(|root| dir.starts_with(root));
+        let there = |path: PathBuf| match text {
+            "" => path.exists(),
+            // What cannot be read, or not to its end, may say it.
+            text => match read(&path, CONFIG_BYTES) {
+                Ok(None) => false,
+                Ok(Some(bytes)) => bytes.windows(text.len()).any(|part| part == text.as_bytes()),
+                Err(_) => true,
+            },
+        };
+        dir.ancestors().take_while(inside).any(|dir| names.iter().any(|name| there(dir.join(name))))
+    }
 }
 
 /// One look.

@@ -9,7 +9,7 @@ use super::super::judge::{Arg, Judge};
 use super::effects::{
     asks, dash, edits, looks, only, outside, prints, reaches, run, run_project, run_words, runs, with, with_dash,
 };
-use super::linters::{COUNTERS, HADOLINT, SHELLCHECK, TYPOS, YAMLLINT};
+use super::linters::{HADOLINT, SHELLCHECK, TYPOS, YAMLLINT};
 use super::runners::{self, goal_reaches, raw};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 use super::{inline, places};
@@ -54,11 +54,10 @@ pub(super) const SPECS: &[Spec] = &[
     with("composer", &[(Does::Info, "V version"), (Does::Flag, "no-ansi n no-interaction q quiet")], COMPOSER),
     with("dotnet", &[(Does::Info, "info list-sdks list-runtimes version")], DOTNET),
     with("pre-commit", &[(Does::Info, "V version")], PRE_COMMIT),
-    with("cmake", &[(Does::Info, "version")], &[]).custom(cmake),
+    with("cmake", &[(Does::Info, "version")], &[]).custom(super::cmake::cmake),
     Spec { names: "shellcheck", opts: SHELLCHECK, operands: Operands::Read, ..PLAIN },
     Spec { names: "yamllint", opts: YAMLLINT, operands: Operands::ReadTree, ..PLAIN },
     Spec { names: "hadolint", opts: HADOLINT, operands: Operands::Read, ..PLAIN },
-    Spec { names: "tokei scc cloc sloccount", opts: COUNTERS, operands: Operands::ReadTree, ..PLAIN },
     Spec { names: "typos", opts: TYPOS, operands: Operands::ReadTree, ..PLAIN },
     raw("meson", |parsed, judge| match parsed.operands.first().and_then(Arg::exact) {
         Some("devenv") => runners::behind_options(&runners::behind(parsed, 1), "-C -w --workdir --dump-format", judge),
@@ -117,14 +116,14 @@ const TOOLS: &[Tool] = &[
     Tool {
         names: "make gmake bmake",
         info: "-v",
-        net: "publish deploy release upload login",
+        net: "publish deploy release upload push login",
         ask: "--eval -E SHELL \
         .SHELLFLAGS MAKEFLAGS - -f- -f/dev/stdin",
     },
     Tool {
         names: "just task mage rake",
         info: "-V -v",
-        net: "publish deploy release",
+        net: "publish deploy release push",
         ask: "-e --execute -E \
         --execute-continue -p --execute-print --shell --shell-arg -c --command -f- -",
     },
@@ -133,14 +132,14 @@ const TOOLS: &[Tool] = &[
         names: "gradle",
         info: "-v",
         net: "publish* upload* deploy* closeAndRelease* release jib dockerPush* artifactoryPublish bintrayUpload \
-        wrapper-update",
+        sonar sonarqube --scan wrapper-update",
         ask: "",
     },
     Tool {
         names: "mvn mvnd",
         info: "-v",
         net: "deploy release:perform release:prepare release:branch scm:checkin scm:add site-deploy site:deploy \
-        deploy:* wagon:* jib:build docker:push dependency:get nexus-staging:* archetype:generate versions:*",
+        sonar deploy:* wagon:* jib:build docker:push dependency:get nexus-staging:* archetype:generate versions:*",
         ask: "exec:exec -Dexec.executable",
     },
     Tool {
@@ -160,7 +159,7 @@ const TOOLS: &[Tool] = &[
         hex.info hex.search",
         ask: "-e eval --eval",
     },
-    Tool { names: "swift", info: "-version", net: "", ask: "-e repl" },
+    Tool { names: "swift", info: "-version", net: "package-registry", ask: "-e repl" },
     Tool { names: "zig", info: "version", net: "fetch", ask: "" },
     Tool {
         names: "stack cabal opam nimble shards dub",
@@ -178,7 +177,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         names: "turbo nx lerna rush ng next nuxt",
         info: "",
-        net: "login link publish add deploy update install \
+        net: "login link publish release add deploy update install \
         telemetry connect",
         ask: "exec",
     },
@@ -207,7 +206,7 @@ const TOOLS: &[Tool] = &[
         ask: "-shell-escape --shell-escape \
         -enable-write18 --enable-write18 -e -usepretex -pretex",
     },
-    Tool { names: "clojure clj lein", info: "", net: "deploy deps upgrade", ask: "-e -M -X -T eval" },
+    Tool { names: "clojure clj lein", info: "", net: "deploy deps upgrade release", ask: "-e -M -X -T eval" },
     Tool { names: "deno-fmt dune crystal", info: "", net: "", ask: "eval exec" },
     Tool { names: "tox nox", info: "", net: "", ask: "exec" },
 ];
@@ -228,7 +227,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         let first = words().find(|text| !text.starts_with('-'));
         let goals = named(runners::WITH_GOALS, parsed);
         if first.is_some_and(|text| has(row.net, text))
-            || words().any(|text| goals && goal_reaches(text, row.net) || text == "--init" && has(row.net, "--init"))
+            || words().any(|text| goals && goal_reaches(text, row.net) || text.starts_with("--") && has(row.net, text))
         {
             judge.net(None);
         }
@@ -239,14 +238,15 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
             }
         }
     }
-    if let Some(why) = parsed.operands.iter().filter_map(Arg::exact).find_map(|text| inline::runs_text(parsed, text)) {
-        judge.opaque(why);
-    }
+    says(parsed, judge);
     if named("buf", parsed) {
         places::addresses(&parsed.operands, true, judge);
         if parsed.operands.iter().filter_map(Arg::exact).any(|text| text.starts_with("buf.build/")) {
             judge.net(Some("buf.build"));
         }
+    }
+    if named("ctest", parsed) && parsed.operands.iter().filter_map(Arg::exact).any(runners::submits) {
+        judge.net(None);
     }
     if named("lerna", parsed) && parsed.operands.first().and_then(Arg::exact) == Some("version") {
         judge.net(None);
@@ -349,7 +349,15 @@ fn rustc(parsed: &Parsed, judge: &mut Judge<'_>) {
         _ => false,
     };
     if !(known && prints) {
+        says(parsed, judge);
         run(parsed, judge);
+    }
+}
+
+/// Words that run a text, or name a program.
+pub(super) fn says(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if let Some(why) = parsed.operands.iter().filter_map(Arg::exact).find_map(|text| inline::runs_text(parsed, text)) {
+        judge.opaque(why);
     }
 }
 
@@ -452,6 +460,9 @@ fn go_run(parsed: &Parsed, judge: &mut Judge<'_>) {
         let option = text.trim_start_matches('-').split('=').next().unwrap_or_default();
         if text.starts_with('-') && matches!(option, "exec" | "toolexec" | "vettool") {
             judge.opaque(format!("`-{option}` runs a command"));
+        }
+        if let Some(why) = inline::runs_text(parsed, text) {
+            judge.opaque(why);
         }
         if text.contains('@') && parsed.path.last().is_some_and(|sub| sub == "run") {
             judge.net(None);
@@ -566,6 +577,9 @@ fn npm_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     if sub == "diff" {
         judge.net(None);
     }
+    if matches!(sub, "run" | "run-script") {
+        runners::script_reaches(&parsed.operands, judge);
+    }
     runners::names_shell(parsed, judge);
     run(parsed, judge);
 }
@@ -629,7 +643,13 @@ fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
             ),
             ..,
         ] => run(parsed, judge),
-        [Some("exec" | "run"), ..] => runners::exec(&runners::behind(parsed, 1), judge),
+        [Some("exec" | "run"), rest @ ..] => {
+            runners::script_reaches(
+                parsed.operands.get(parsed.operands.len() - rest.len()..).unwrap_or_default(),
+                judge,
+            );
+            runners::exec(&runners::behind(parsed, 1), judge);
+        }
         [Some("node"), ..] => run_words(parsed, &parsed.operands, judge),
         // `workspace NAME COMMAND`, `workspaces foreach [OPTIONS] COMMAND`: the command is yarn's again.
         [Some("workspace"), Some(_), ..] => yarn(&runners::behind(parsed, 2), judge),
@@ -638,6 +658,7 @@ fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
             yarn(&runners::behind(parsed, 2 + options), judge);
         }
         [Some(script), ..] if !script.starts_with('-') && !YARN_NET.split_whitespace().any(|name| name == *script) => {
+            runners::script_reaches(&parsed.operands, judge);
             run_words(parsed, &parsed.operands, judge)
         }
         _ => judge.net(None),
@@ -669,6 +690,9 @@ const PNPM: &[Spec] = &[
         "run run-script test t tst start stop build lint format dev typecheck type-check check e2e coverage \
         compile pack rebuild rb restart",
         |parsed, judge| {
+            if parsed.path.last().is_some_and(|sub| matches!(sub.as_str(), "run" | "run-script")) {
+                runners::script_reaches(&parsed.operands, judge);
+            }
             runners::names_shell(parsed, judge);
             run(parsed, judge);
         },
@@ -692,6 +716,7 @@ fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
         [Some("-v" | "--version" | "--revision" | "--help" | "-h")] => {}
         [Some("pm"), Some("ls" | "bin" | "cache" | "hash")] => judge.read_cwd(),
         [Some("run"), Some(script), ..] if !script.starts_with('-') && !SCRIPTS.contains(script) => {
+            runners::script_reaches(parsed.operands.get(1..).unwrap_or_default(), judge);
             run_words(parsed, parsed.operands.get(1..).unwrap_or_default(), judge);
         }
         [Some("run" | "test" | "build"), rest @ ..]
@@ -819,7 +844,11 @@ const COMPOSER: &[Spec] = &[
     },
     // Plugins of the project are loaded first.
     runs("validate licenses depends why prohibits why-not suggests fund status"),
-    runs("test run run-script dump-autoload dumpautoload lint check cs analyse check-platform-reqs"),
+    runs("test dump-autoload dumpautoload lint check cs analyse check-platform-reqs"),
+    raw("run run-script", |parsed, judge| {
+        runners::script_reaches(&parsed.operands, judge);
+        run(parsed, judge);
+    }),
     raw("exec", runners::exec),
     reaches(
         "install i update u require r remove create-project outdated audit self-update global search diagnose \
@@ -846,35 +875,6 @@ const PRE_COMMIT: &[Spec] = &[
     },
     reaches("autoupdate install-hooks try-repo gc clean"),
 ];
-
-/// `cmake -E` is a shell of its own; `-P` runs a script; all else configures and builds.
-fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if only(
-        parsed,
-        "--version --help -version --help-full --help-command-list --help-module-list \
-        --help-variable-list",
-    ) {
-        return;
-    }
-    let at = parsed.operands.iter().position(|arg| arg.exact() == Some("-E"));
-    if let Some(at) = at {
-        let rest = parsed.operands.get(at + 1..).unwrap_or_default();
-        match rest.first().and_then(Arg::exact) {
-            Some("echo" | "capabilities" | "sha256sum" | "md5sum") => outside(rest, judge),
-            Some("env" | "time") => judge.command(rest),
-            Some(
-                "make_directory" | "touch" | "copy" | "copy_directory" | "copy_if_different" | "rename"
-                | "create_symlink",
-            ) => {
-                outside(rest, judge);
-                judge.write_cwd();
-            }
-            _ => judge.opaque("`cmake -E` runs commands of its own"),
-        }
-        return;
-    }
-    run(parsed, judge);
-}
 
 #[cfg(test)]
 mod tests;

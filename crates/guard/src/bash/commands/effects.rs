@@ -75,7 +75,7 @@ fn ask(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 fn edit(parsed: &Parsed, judge: &mut Judge<'_>) {
-    outside(&parsed.operands, judge);
+    named(&parsed.operands, judge);
     judge.write_cwd();
 }
 
@@ -118,6 +118,9 @@ fn guarded(words: &[Arg], judge: &mut Judge<'_>) {
         for path in places::paths(text) {
             if crate::classify(&judge.resolve(path)).asked().is_some() {
                 judge.write(&word.with(path));
+            }
+            if judge.resolve(path) != judge.site.cwd {
+                places::takes_along(&word.with(path), judge);
             }
         }
     }

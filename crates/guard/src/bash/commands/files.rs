@@ -2,13 +2,13 @@
 //!
 //! Which operand is read, which is written and which is removed is the whole content of this file.
 
-use std::path::Path;
-
 use super::super::analysis::is_sink;
+use super::super::fact::Fact;
 use super::super::judge::{Arg, Judge, Word};
+use super::archives;
 use super::places::takes_along;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write, WriteTree};
-use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style, may_be_option};
+use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
 use super::text::reader;
 
 /// The table.
@@ -39,6 +39,7 @@ pub(super) const SPECS: &[Spec] = &[
             if parsed.has("l link s symbolic-link") {
                 link(parsed, judge);
             }
+            kept(parsed, judge);
         }),
         ..PLAIN
     },
@@ -56,6 +57,7 @@ pub(super) const SPECS: &[Spec] = &[
             (WriteTree, "t target-directory"),
         ],
         operands: Operands::Move,
+        check: Some(kept),
         ..PLAIN
     },
     Spec {
@@ -105,7 +107,10 @@ pub(super) const SPECS: &[Spec] = &[
             (WriteTree, "t target-directory"),
         ],
         operands: Operands::Custom,
-        check: Some(link),
+        check: Some(|parsed, judge| {
+            link(parsed, judge);
+            kept(parsed, judge);
+        }),
         ..PLAIN
     },
     Spec { names: "link", operands: Operands::Custom, check: Some(link), ..PLAIN },
@@ -128,6 +133,7 @@ pub(super) const SPECS: &[Spec] = &[
                 true => parsed.operands.iter().for_each(|dir| judge.write(dir)),
                 false => spec::transfer(parsed, judge, |judge, file| judge.read(file)),
             }
+            kept(parsed, judge);
         }),
         ..PLAIN
     },
@@ -239,6 +245,14 @@ pub(super) const SPECS: &[Spec] = &[
             match parsed.operands.first() {
                 _ if parsed.has("u dry-run") => {}
                 Some(template) if !parsed.has("t p tmpdir") => judge.write(template),
+                Some(template) if !parsed.has("t") => {
+                    let place = parsed.value("p tmpdir").cloned().unwrap_or_else(|| here("/tmp"));
+                    judge.write_tree(&place);
+                    match (place.exact(), template.exact()) {
+                        (Some(place), Some(text)) => judge.write(&template.with(&format!("{place}/{text}"))),
+                        _ => judge.write(template),
+                    }
+                }
                 _ => judge.write_tree(parsed.value("p tmpdir").unwrap_or(&here("/tmp"))),
             }
         }),
@@ -284,7 +298,7 @@ pub(super) const SPECS: &[Spec] = &[
     },
     // Writes back what was already written.
     Spec { names: "sync", opts: &[(Flag, "d data f file-system")], operands: Operands::Read, closed: true, ..PLAIN },
-    Spec { names: "tar gtar", style: Style::Raw, operands: Operands::Custom, check: Some(tar), ..PLAIN },
+    Spec { names: "tar gtar", style: Style::Raw, operands: Operands::Custom, check: Some(archives::tar), ..PLAIN },
     Spec { names: "gzip gunzip pigz unpigz", opts: PACK, operands: Operands::Custom, check: Some(pack), ..PLAIN },
     Spec { names: "bzip2 bunzip2 pbzip2 lbzip2", opts: PACK, operands: Operands::Custom, check: Some(pack), ..PLAIN },
     Spec {
@@ -341,6 +355,7 @@ pub(super) const SPECS: &[Spec] = &[
             (Flag, "r q v 0 1 2 3 4 5 6 7 8 9 j y u f X D e m g o S k l A F recurse-paths quiet move"),
             (Value, "x i n P exclude include"),
             (WriteTree, "b"),
+            (Write, "O output-file"),
             (Run, "-TT -sp -sb unzip-command"),
             (Info, "h L"),
         ],
@@ -371,9 +386,8 @@ pub(super) const SPECS: &[Spec] = &[
             parsed.operands.first().into_iter().for_each(|archive| judge.read(archive));
             // The archive gets the time of its newest member.
             parsed.operands.first().filter(|_| parsed.has("T")).into_iter().for_each(|archive| judge.write(archive));
-            if !parsed.has("l p t v z Z c d") && !parsed.operands.is_empty() {
-                judge.write_cwd();
-                members(parsed.operands.get(1..).unwrap_or_default(), judge);
+            if !parsed.has("l p t v z Z c") && !parsed.operands.is_empty() {
+                archives::unpack(parsed.value("d"), parsed.operands.get(1..).unwrap_or_default(), judge);
             }
         }),
         ..PLAIN
@@ -386,9 +400,21 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(|parsed, judge| parsed.operands.first().into_iter().for_each(|archive| judge.read(archive))),
         ..PLAIN
     },
-    Spec { names: "7z 7za 7zr 7zz", style: Style::Raw, operands: Operands::Custom, check: Some(seven_zip), ..PLAIN },
-    Spec { names: "unrar rar", style: Style::Raw, operands: Operands::Custom, check: Some(seven_zip), ..PLAIN },
-    Spec { names: "ar gar", style: Style::Raw, operands: Operands::Custom, check: Some(ar), ..PLAIN },
+    Spec {
+        names: "7z 7za 7zr 7zz",
+        style: Style::Raw,
+        operands: Operands::Custom,
+        check: Some(archives::seven_zip),
+        ..PLAIN
+    },
+    Spec {
+        names: "unrar rar",
+        style: Style::Raw,
+        operands: Operands::Custom,
+        check: Some(archives::seven_zip),
+        ..PLAIN
+    },
+    Spec { names: "ar gar", style: Style::Raw, operands: Operands::Custom, check: Some(archives::ar), ..PLAIN },
     Spec {
         names: "cpio",
         opts: &[
@@ -433,30 +459,75 @@ pub(super) const SPECS: &[Spec] = &[
                 "p strip F fuzz D ifdef V version-control B prefix Y basename-prefix z suffix reject-format read-only",
             ),
             (Value, "quoting-style"),
-            (Does::Read, "i input"),
+            (Value, "i input"),
             (Write, "o output r reject-file"),
             (WriteTree, "d directory"),
             (Info, "v"),
         ],
         operands: Operands::Custom,
-        check: Some(|parsed, judge| {
-            let mut operands = parsed.operands.iter();
-            if let Some(file) = operands.next() {
-                judge.read(file);
-                if !parsed.has("dry-run o output") {
-                    judge.write(file);
-                }
-            } else if parsed.has("dry-run") {
-                judge.read_cwd();
-            } else if !parsed.has("d directory") {
-                judge.write_cwd();
-            }
-            operands.for_each(|patch| judge.read(patch));
-        }),
+        check: Some(patch),
         ..PLAIN
     },
     Spec { names: "jar", style: Style::Raw, operands: Operands::Custom, check: Some(jar), ..PLAIN },
 ];
+
+/// A file and its patch, or a patch alone; all of them as seen from the directory behind `-d`.
+fn patch(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let from = parsed.value("d directory").map(Arg::exact);
+    let seen = |file: &Arg| match (from, file.exact()) {
+        (Some(Some(from)), Some(text)) if !text.starts_with('/') => file.with(&format!("{from}/{text}")),
+        _ => file.clone(),
+    };
+    if let Some(patch) = parsed.value("i input") {
+        spec::read(&seen(patch), judge);
+    }
+    let mut operands = parsed.operands.iter().map(seen);
+    let file = operands.next();
+    operands.for_each(|patch| judge.read(&patch));
+    match &file {
+        Some(file) => judge.read(file),
+        None if parsed.has("dry-run") => judge.read_cwd(),
+        None if from.is_none() => {
+            judge.write_cwd();
+            takes_along(&Arg { word: Word::Exact(".".to_owned()), span: judge.span.clone() }, judge);
+        }
+        None => {}
+    }
+    if parsed.has("dry-run") {
+        return;
+    }
+    if let Some(file) = file.as_ref().filter(|_| !parsed.has("o output")) {
+        judge.write(file);
+    }
+    // The old content is kept under a name made of these.
+    let part = |names: &str| parsed.value(names).map_or(Some(""), Arg::exact);
+    match (part("B prefix"), part("Y basename-prefix"), part("z suffix")) {
+        (Some(""), Some(""), Some("")) => {}
+        (Some(before), Some(base), Some(after)) if ![before, base, after].iter().any(|part| part.contains('/')) => {
+            if let Some((file, Some(text))) = file.as_ref().map(|file| (file, file.exact())) {
+                let (above, name) =
+                    text.rsplit_once('/').map_or((String::new(), text), |(above, name)| (format!("{above}/"), name));
+                judge.write(&file.with(&format!("{before}{above}{base}{name}{after}")));
+            }
+        }
+        _ => judge.opaque("where the old content is kept is not known"),
+    }
+}
+
+/// What stood at the place is kept beside it, under its name and this ending.
+fn kept(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let Some(suffix) = parsed.value("S suffix") else { return };
+    let Some(ending) = suffix.exact() else { return judge.opaque("where the old content is kept is not known") };
+    let written: Vec<String> = judge
+        .facts
+        .iter()
+        .filter_map(|fact| match fact {
+            Fact::Write(target) if !target.tree => Some(format!("{}{ending}", target.path.display())),
+            _ => None,
+        })
+        .collect();
+    written.iter().for_each(|name| judge.write(&suffix.with(name)));
+}
 
 /// Lists an archive of Java; everything else makes or unpacks one.
 fn jar(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -646,222 +717,6 @@ fn pack(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
-/// Letters of tar that take a value.
-const TAR_VALUES: &str = "fbCTXgIKNVFLH";
-
-const TAR: Spec = Spec {
-    names: "tar",
-    opts: &[
-        (
-            Flag,
-            "A catenate concatenate c create delete d diff compare r append test-label t list u update x extract get \
-             check-device G incremental ignore-failed-read no-check-device no-seek n seek sparse S exclude-backups \
-             exclude-caches exclude-caches-all exclude-caches-under exclude-vcs exclude-vcs-ignores no-null \
-             no-recursion \
-             no-unquote no-verbatim-files-from null verbatim-files-from recursion unquote anchored ignore-case \
-             no-anchored \
-             no-ignore-case no-wildcards no-wildcards-match-slash wildcards wildcards-match-slash \
-             keep-directory-symlink \
-             keep-newer-files k keep-old-files no-overwrite-dir overwrite overwrite-dir recursive-unlink remove-files \
-             skip-old-files U unlink-first W verify O to-stdout clamp-mtime delay-directory-restore m touch \
-             no-delay-directory-restore no-same-owner no-same-permissions numeric-owner p preserve-permissions \
-             same-permissions same-owner s preserve-order same-order acls no-acls selinux no-selinux xattrs no-xattrs \
-             force-local B read-full-records i ignore-zeros old-archive portability posix a auto-compress j bzip2 J \
-             xz lzip \
-             lzma lzop no-auto-compress zstd z gzip gunzip ungzip Z compress uncompress hard-dereference h dereference \
-             one-file-system P absolute-names full-time l check-links R block-number show-defaults show-omitted-dirs \
-             show-snapshot-field-ranges show-transformed-names show-stored-names utc v verbose w interactive \
-             confirmation o",
-        ),
-        (
-            Value,
-            "hole-detection level sparse-version b blocking-factor exclude exclude-tag exclude-tag-all \
-             exclude-tag-under \
-             group mode mtime owner sort xattrs-exclude xattrs-include record-size H format pax-option V label K \
-             starting-file newer-mtime N newer after-date suffix strip-components transform xform quote-chars \
-             no-quote-chars quoting-style f file C directory warning",
-        ),
-        (Maybe, "occurrence one-top-level atime-preserve checkpoint backup totals"),
-        (Does::Read, "X exclude-from exclude-ignore exclude-ignore-recursive owner-map group-map"),
-        (Write, "index-file g listed-incremental"),
-        // A list of names may hold options too.
-        (
-            Run,
-            "I use-compress-program to-command F info-script new-volume-script rmt-command rsh-command \
-             checkpoint-action",
-        ),
-        (Run, "T files-from"),
-        (Info, "usage"),
-    ],
-    operands: Operands::Custom,
-    check: Some(tar_does),
-    ..PLAIN
-};
-
-/// The first word may be a bundle without a dash; its values follow in order.
-fn tar(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let Some((first, rest)) = parsed.operands.split_first() else { return };
-    let mut argv = vec![first.with("tar")];
-    match first.exact() {
-        Some(bundle) if !bundle.starts_with('-') => {
-            let mut rest = rest.iter();
-            for letter in bundle.chars() {
-                argv.push(first.with(&format!("-{letter}")));
-                if TAR_VALUES.contains(letter) {
-                    argv.extend(rest.next().cloned());
-                }
-            }
-            argv.extend(rest.cloned());
-        }
-        _ => argv.extend(parsed.operands.iter().cloned()),
-    }
-    let parsed = spec::parse(&TAR, &argv);
-    spec::apply(&TAR, &parsed, judge);
-}
-
-fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let archives: Vec<_> = parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "f" | "file")).collect();
-    let archives = archives.into_iter().filter_map(|(_, file)| file.as_ref()).filter(|file| file.exact() != Some("-"));
-    let remote = |file: &Arg| file.exact().is_none_or(|file| file.split('/').next().unwrap_or_default().contains(':'));
-    let place = |file: &Arg| match (parsed.value("C directory"), file.exact()) {
-        (Some(dir), Some(name)) if !name.starts_with('/') => {
-            dir.exact().map_or_else(|| dir.clone(), |dir| file.with(&format!("{dir}/{name}")))
-        }
-        _ => file.clone(),
-    };
-    let lists = parsed.has("t list d diff compare test-label show-defaults");
-    let packs = parsed.has("c create r append u update A catenate concatenate delete");
-    let unpacks = parsed.has("x extract get");
-    for archive in archives {
-        if remote(archive) && !parsed.has("force-local") {
-            judge.net(
-                archive
-                    .exact()
-                    .and_then(|file| file.split(':').next())
-                    .map(|host| host.rsplit('@').next().unwrap_or(host)),
-            );
-        }
-        if packs { judge.write(archive) } else { judge.read(archive) }
-    }
-    let moves = parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "C" | "directory")).count();
-    if moves > 1 {
-        judge.opaque("several directories, one seen from the other");
-    }
-    // `-C` counts for what stands behind it: an operand may be meant from either place.
-    let operands = || {
-        let here = parsed.operands.iter().filter(|_| moves > 0).cloned();
-        parsed.operands.iter().map(place).chain(here)
-    };
-    match (lists, packs, unpacks) {
-        (true, false, false) => {
-            if parsed.has("d diff compare") {
-                operands().for_each(|file| judge.read_tree(&file));
-            }
-        }
-        (false, true, false) => {
-            let members = parsed.has("delete");
-            for file in operands().filter(|_| !members) {
-                judge.read_tree(&file);
-                if parsed.has("remove-files") {
-                    judge.delete_tree(&file);
-                }
-            }
-        }
-        (false, false, true) if parsed.has("P absolute-names") => judge.opaque("an archive may write anywhere"),
-        (false, false, true) if parsed.has("O to-stdout") => {}
-        (false, false, true) if parsed.opts.iter().any(renames_into_guarded) => {
-            judge.opaque("members are renamed into a guarded place");
-        }
-        (false, false, true) => match (parsed.value("C directory"), parsed.value("one-top-level")) {
-            (Some(dir), _) | (None, Some(dir)) => judge.write_tree(dir),
-            (None, None) => {
-                judge.write_cwd();
-                members(&parsed.operands, judge);
-            }
-        },
-        _ => judge.opaque("tar has to be told what to do"),
-    }
-}
-
-/// `--transform` whose text names a guarded place: `s,^,.git/hooks/,`.
-fn renames_into_guarded((name, value): &(String, Option<Arg>)) -> bool {
-    let guarded = |text: &str| {
-        text.split([',', ';', '|', '#', '!', '@', '=', '%', '^']).any(|part| {
-            let path = Path::new(part.trim_end_matches('/'));
-            crate::classify(path).guarded.is_some()
-        }) || text.contains(".git")
-    };
-    matches!(name.as_str(), "transform" | "xform")
-        && value.as_ref().is_some_and(|value| value.exact().is_none_or(guarded))
-}
-
-/// Members of an archive that are unpacked by name: one of them may be a guarded file.
-fn members(names: &[Arg], judge: &mut Judge<'_>) {
-    for name in names.iter().filter(|name| !matches!(name.word, Word::Glob { .. })) {
-        judge.write(name);
-        // A directory brings all that stands in it, and a pattern of the packer may name any of it.
-        takes_along(name, judge);
-        if let Some((above, _)) = name.exact().and_then(|text| text.split_once(['*', '?', '[']))
-            && let Some((above, _)) = above.rsplit_once('/')
-        {
-            judge.write(&name.with(above));
-            takes_along(&name.with(above), judge);
-        }
-    }
-}
-
-/// 7z and rar: a verb, switches that start with `-`, an archive, names.
-fn seven_zip(parsed: &Parsed, judge: &mut Judge<'_>) {
-    const SWITCHES: &[&str] =
-        &["-y", "-r", "-slt", "-ba", "-bd", "-bb0", "-bb1", "-aoa", "-aos", "-aou", "-t7z", "-tzip", "--"];
-    let words = &parsed.operands;
-    let known = |word: &Arg| word.exact().is_some_and(|text| !text.starts_with('-') || SWITCHES.contains(&text));
-    if !words.iter().all(known) {
-        judge.opaque("a switch of the packer is not known");
-    }
-    let Some((verb, rest)) = words.split_first() else { return };
-    let mut names = rest.iter().filter(|word| word.exact().is_none_or(|text| !text.starts_with('-')));
-    match verb.exact() {
-        Some("i" | "h" | "b") => names.for_each(|file| judge.read_tree(file)),
-        Some("l" | "t" | "lb" | "lt" | "v" | "vb" | "p") => {
-            names.next().into_iter().for_each(|archive| judge.read(archive))
-        }
-        Some("x" | "e") => {
-            names.next().into_iter().for_each(|archive| judge.read(archive));
-            judge.write_cwd();
-        }
-        Some("a" | "u") => {
-            names.next().into_iter().for_each(|archive| judge.write(archive));
-            names.for_each(|file| judge.read_tree(file));
-        }
-        _ => judge.opaque("what the packer is told to do is not known"),
-    }
-}
-
-/// ar: a verb with modifiers, an archive, members.
-fn ar(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let verb = parsed.operands.first().and_then(Arg::exact).unwrap_or_default();
-    let mut names = parsed.operands.iter().skip(1);
-    // Options may stand anywhere: `--plugin` loads a library, `-M` runs a script from standard input.
-    if parsed.operands.iter().skip(1).any(may_be_option) {
-        judge.opaque("an option of ar");
-    }
-    let letters = verb.trim_start_matches('-');
-    match (letters.chars().next(), letters.bytes().all(|byte| byte.is_ascii_alphabetic()), names.next()) {
-        _ if letters.contains(['a', 'b', 'i', 'N']) || verb.starts_with("--") => judge.opaque("an option of ar"),
-        (Some('t' | 'p'), true, Some(archive)) => judge.read(archive),
-        (Some('x'), true, Some(archive)) => {
-            judge.read(archive);
-            judge.write_cwd();
-        }
-        (Some('r' | 'q' | 'd' | 's' | 'c' | 'm'), true, Some(archive)) => {
-            judge.write(archive);
-            names.for_each(|file| judge.read(file));
-        }
-        _ => judge.opaque("what ar is told to do is not known"),
-    }
-}
-
 /// The last operand is written, the others are read; `HOST:PATH` is another machine.
 fn rsync(parsed: &Parsed, judge: &mut Judge<'_>) {
     let remote = |file: &Arg| file.exact().is_some_and(|file| file.split('/').next().unwrap_or_default().contains(':'));
@@ -892,6 +747,12 @@ fn rsync(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         if parsed.opts.iter().any(|(name, _)| name.starts_with("del")) {
             judge.delete_tree(to);
+        }
+        if let (Some(suffix), Some(text)) = (parsed.value("suffix"), to.exact()) {
+            match suffix.exact() {
+                Some(ending) => judge.write(&to.with(&format!("{text}{ending}"))),
+                None => judge.opaque("where the old content is kept is not known"),
+            }
         }
     }
 }

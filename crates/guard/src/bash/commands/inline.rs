@@ -3,6 +3,7 @@
 
 use super::build::named;
 use super::places;
+use super::settings;
 use super::spec::Parsed;
 
 /// What a word of a tool says that runs text of the command line, beside the words of its row.
@@ -28,9 +29,35 @@ pub(super) fn runs_text(parsed: &Parsed, text: &str) -> Option<String> {
             }
             None => text
                 .split_once('=')
-                .filter(|(_, value)| value.contains("$(") || value.contains("${"))
+                .filter(|(name, value)| {
+                    value.contains("$(") || value.contains("${") || settings::runs(name, value).is_some()
+                })
                 .and_then(|_| said()),
         };
+    }
+    if named("cmake", parsed) {
+        // `-DNAME=VALUE`, `-D NAME:TYPE=VALUE`.
+        let setting = text.strip_prefix("-D").unwrap_or(text).split_once('=');
+        let name = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
+        return setting.filter(|(key, value)| settings::runs(&name(key), value).is_some()).and_then(|_| said());
+    }
+    if named("rustc rustdoc", parsed) {
+        let linker = text.trim_start_matches("-C").strip_prefix("linker=");
+        return linker.filter(|program| !settings::is_tool(program)).and_then(|_| said());
+    }
+    if named("go", parsed) {
+        return text.contains("-extld").then(said).flatten();
+    }
+    if named("tox", parsed) {
+        let option = text.split('=').next().unwrap_or(text);
+        return matches!(option, "-x" | "--override").then(said).flatten();
+    }
+    if named("sbt", parsed) {
+        let mut parts = text.split(';').filter_map(|part| part.split_whitespace().next());
+        return parts.any(|part| matches!(part, "eval" | "set")).then(said).flatten();
+    }
+    if named("nim", parsed) {
+        return text.starts_with("--eval").then(said).flatten();
     }
     if named("pdflatex xelatex lualatex latex tectonic", parsed) {
         return text.starts_with('\\').then(said).flatten();

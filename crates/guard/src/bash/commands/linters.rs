@@ -1,4 +1,4 @@
-//! Options of linters and counters: what they print, and which of their files they read.
+//! Options of linters: what they print, and which of their files they read.
 
 use super::effects::Opts;
 use super::spec::Does;
@@ -26,20 +26,6 @@ pub(super) const HADOLINT: Opts = &[
     (Does::Value, "f format ignore t failure-threshold error warning info style trusted-registry require-label"),
     (Does::Read, "c config"),
     (Does::Info, "v version h help"),
-];
-
-pub(super) const COUNTERS: Opts = &[
-    (
-        Does::Flag,
-        "f files C compact quiet by-file by-file-by-lang no-complexity no-cocomo md json csv hide-progress \
-        hidden no-ignore c w wide",
-    ),
-    (
-        Does::Value,
-        "e exclude s sort t types o-none exclude-dir include-lang exclude-lang include-ext i x \
-        format-none",
-    ),
-    (Does::Info, "V version languages l-none show-lang h help"),
 ];
 
 pub(super) const TYPOS: Opts = &[

@@ -3,7 +3,9 @@
 pub(super) mod destructive;
 pub(super) mod spec;
 
+mod archives;
 mod build;
+mod cmake;
 mod database;
 mod effects;
 mod files;
@@ -17,10 +19,12 @@ mod linters;
 mod network;
 mod packages;
 mod pagers;
+mod pieces;
 mod places;
 mod response;
 mod runners;
 mod search;
+mod settings;
 mod shadowed;
 mod shell;
 mod special;
@@ -110,6 +114,8 @@ pub(super) const FINDINGS: &[Row] = special::FINDINGS;
 /// Findings of git.
 pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
+pub(super) use places::takes_along;
+pub(super) use settings::given;
 pub(super) use wrappers::{SplitAt, always_number, feeder, output as listed, path_part};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.
@@ -151,6 +157,7 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     if VERSION_RUNS.contains(&known) && runs {
         judge.code(format!("`{known}` loads what the project configures before it answers"));
     }
+    versions::obeys(known, judge);
     response::files(known, argv, judge);
     if runs || !spec::is_info(spec, argv) {
         spec::apply(spec, &spec::parse(spec, argv), judge);

@@ -134,7 +134,7 @@ pub(super) fn addresses(words: &[Arg], behind_options: bool, judge: &mut Judge<'
 
 /// A directory that comes to stand at `place`, or goes from there, takes the guarded files below it along: the
 /// first guarded place that would stand in it counts as written.
-pub(super) fn takes_along(place: &Arg, judge: &mut Judge<'_>) {
+pub(in super::super) fn takes_along(place: &Arg, judge: &mut Judge<'_>) {
     let Some(text) = place.exact() else { return };
     let path = judge.resolve(text);
     if let Some(below) = guarded_below(&path) {

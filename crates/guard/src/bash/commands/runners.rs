@@ -2,7 +2,8 @@
 //! `valgrind`, `concurrently`. What is behind them is judged as if it stood alone.
 
 use super::super::judge::{Arg, Judge, Shell};
-use super::effects::{named, run, run_words};
+use super::super::names::{self, Meaning};
+use super::effects::{named, reaches, run, run_words};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table. It stands before the tools of [`super::build`].
@@ -26,6 +27,39 @@ pub(super) const SPECS: &[Spec] = &[
         }
         run(parsed, judge);
     }),
+    reaches(PUBLISHERS),
+    // They give variables to the command behind them.
+    raw("cross-env", |parsed, judge| {
+        let sets = |word: &&Arg| word.exact().is_some_and(|text| text.contains('='));
+        let count = parsed.operands.iter().take_while(sets).count();
+        for (name, value) in parsed.operands.iter().take(count).filter_map(|word| word.exact()?.split_once('=')) {
+            match names::meaning_of(name, Some(value)) {
+                Meaning::Rewires if !HARMLESS_THERE.contains(&name) => {
+                    judge.opaque(format!("it sets `{name}`, which decides what runs"));
+                }
+                _ => super::settings::given(name, value, judge),
+            }
+        }
+        run_words(parsed, parsed.operands.get(count..).unwrap_or_default(), judge);
+    }),
+    raw("cross-env-shell env-cmd dotenv", |parsed, judge| {
+        judge.opaque(format!("what `{}` runs is not followed", parsed.path.join(" ")));
+    }),
+    raw("changeset", |parsed, judge| {
+        if matches!(parsed.operands.first().and_then(Arg::exact), Some("publish" | "tag")) {
+            judge.net(None);
+        }
+        run(parsed, judge);
+    }),
+    // It publishes what it has built unless it is told not to.
+    raw("electron-builder electron-forge", |parsed, judge| {
+        let texts = || parsed.operands.iter().map(|arg| arg.exact().unwrap_or_default());
+        let never = texts().any(|text| matches!(text, "never" | "--publish=never" | "-p=never"));
+        if !never && texts().any(|text| matches!(text, "publish" | "-p" | "") || text.starts_with("--publish")) {
+            judge.net(None);
+        }
+        run(parsed, judge);
+    }),
     raw("rails", rails),
     raw("ffmpeg convert magick mogrify dot neato", media),
     raw("manage.py artisan", |parsed, judge| {
@@ -35,6 +69,13 @@ pub(super) const SPECS: &[Spec] = &[
         run(parsed, judge);
     }),
 ];
+
+/// Names that projects set for their own scripts all the time, of which no program of the system knows.
+const HARMLESS_THERE: &[&str] = &["NODE_ENV", "NODE_PORT", "NODE_CONFIG_ENV"];
+
+/// Tools that a project brings in order to publish, to deploy or to report somewhere.
+const PUBLISHERS: &str = "semantic-release multi-semantic-release release-it release-please np gh-pages coveralls codecov \
+    codecovcli vsce ovsx eas chromatic percy bundlewatch lhci shipjs auto publish-please";
 
 const COVERAGE: &str = "-r --reporter -o --reports-dir --report-dir -x --exclude -n --include -t --temp-directory \
     --temp-dir --cwd --src --lines --functions --branches --statements -e --extension --require -i --cache-dir \
@@ -227,6 +268,20 @@ fn rails(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// Tools whose operands are goals, each of them run.
 pub(super) const WITH_GOALS: &str = "make gmake bmake just task mage rake gradle mvn mvnd ant sbt mill lein mix bazel bazelisk \
     turbo nx lerna rush mkdocs grunt gulp rebar3";
+
+/// Scripts of a project that publish, by their names: `deploy`, `release:beta`. The first word that is no option.
+pub(super) fn script_reaches(words: &[Arg], judge: &mut Judge<'_>) {
+    let script = words.iter().filter_map(Arg::exact).find(|text| !text.starts_with('-'));
+    if script.is_some_and(|script| goal_reaches(script, "publish deploy release upload")) {
+        judge.net(None);
+    }
+}
+
+/// What ctest sends its results for: a whole dashboard, or the last of its steps.
+pub(super) fn submits(word: &str) -> bool {
+    let what = word.trim_start_matches("-D").trim_start_matches("-T");
+    matches!(what, "Experimental" | "Nightly" | "Continuous") || what.ends_with("Submit")
+}
 
 /// The same words without the first ones.
 pub(super) fn behind(parsed: &Parsed, count: usize) -> Parsed {

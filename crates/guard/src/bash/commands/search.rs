@@ -26,6 +26,7 @@ pub(super) const SPECS: &[Spec] = &[
         closed: true,
         patterns: "e regexp f file",
         check: Some(|parsed, judge| {
+            split_again(parsed, judge);
             if parsed.has("r recursive R dereference-recursive d directories") {
                 parsed.operands.iter().for_each(|tree| judge.read_tree(tree));
             }
@@ -314,6 +315,25 @@ fn grep(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     for file in files.iter().filter(|file| file.exact() != Some("-")) {
         if recursive { judge.read_tree(file) } else { judge.read(file) }
+    }
+}
+
+/// Two of these are scripts that put the options they are given into one text, which the shell splits and expands
+/// again: words of a value become options and files of their own. A pattern is spared that where it is a word alone.
+fn split_again(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if !parsed.path.first().is_some_and(|name| matches!(name.as_str(), "bzgrep" | "zstdgrep")) {
+        return;
+    }
+    for (name, value) in parsed.opts.iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
+        let pattern = matches!(name.as_str(), "e" | "regexp");
+        let mut parts = value.exact().unwrap_or("* *").split_whitespace();
+        let splits = match parts.next() {
+            Some(_) if pattern => parts.any(|part| part.starts_with('-') || part.contains(['/', '.', '*', '?', '['])),
+            first => parts.next().is_some() || first.is_some_and(|text| text.contains(['*', '?', '['])),
+        };
+        if splits {
+            judge.opaque("the script splits the value of an option, and parts of it are options and files");
+        }
     }
 }
 

@@ -185,7 +185,7 @@ pub(super) const SPECS: &[Spec] = &[
             ],
         )
     },
-    Spec { names: "arp", opts: &[(Flag, "n a e v numeric")], ..PLAIN },
+    Spec { names: "arp", opts: &[(Flag, "n a e v numeric")], check: Some(names_hosts), ..PLAIN },
     Spec {
         names: "route",
         opts: &[(Flag, "n e v 4 6 numeric")],

@@ -5,6 +5,7 @@
 
 use super::super::analysis::is_public_listing;
 use super::super::judge::{Arg, Judge};
+use super::pieces;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write, WriteTree};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Short, Spec, Style, may_be_more, may_be_option};
 
@@ -157,7 +158,7 @@ pub(super) const SPECS: &[Spec] = &[
             (Run, "filter"),
         ],
         operands: Operands::Custom,
-        check: Some(|parsed, judge| pieces(parsed, judge, parsed.operands.get(1))),
+        check: Some(|parsed, judge| pieces::written(parsed, judge, parsed.operands.get(1))),
         ..PLAIN
     },
     Spec {
@@ -167,7 +168,7 @@ pub(super) const SPECS: &[Spec] = &[
             (Value, "b suffix-format f prefix n digits"),
         ],
         operands: Operands::Custom,
-        check: Some(|parsed, judge| pieces(parsed, judge, parsed.value("f prefix"))),
+        check: Some(|parsed, judge| pieces::written(parsed, judge, parsed.value("f prefix"))),
         ..PLAIN
     },
     reader(
@@ -456,6 +457,9 @@ pub(super) const SPECS: &[Spec] = &[
             for format in formats.filter_map(|(_, value)| value.as_ref()) {
                 if format.exact().is_none_or(|format| format.contains(".lua") || format.contains('/')) {
                     judge.opaque("a format of pandoc may be a program");
+                }
+                if format.exact().is_some_and(|format| format.split(['+', '-']).next() == Some("pdf")) {
+                    judge.code("TeX makes the document, and runs what stands in it");
                 }
             }
             if let Some(style) = parsed.value("highlight-style").filter(|style| style.exact().is_none_or(has_place)) {
@@ -807,19 +811,6 @@ fn second_is_output(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
     }
     operands.filter(|output| output.exact() != Some("-")).for_each(|output| judge.write(output));
-}
-
-/// split and csplit write files that start with a prefix.
-fn pieces(parsed: &Parsed, judge: &mut Judge<'_>, prefix: Option<&Arg>) {
-    parsed.operands.first().into_iter().filter(|file| file.exact() != Some("-")).for_each(|file| judge.read(file));
-    match prefix.map(|prefix| (prefix, prefix.exact())) {
-        None => judge.write_cwd(),
-        Some((prefix, Some(text))) => {
-            judge.write_tree(&prefix.with(text.rsplit_once('/').map_or(".", |(above, _)| above)));
-            judge.write(prefix);
-        }
-        Some(_) => judge.opaque("where it writes is not known"),
-    }
 }
 
 /// diff walks directories with `-r`.

@@ -2,8 +2,11 @@
 //!
 //! Every name here stops at these words; a program that runs or starts something first is not here.
 
+use std::sync::Arc;
+
 use super::super::judge::{Arg, Judge};
-use super::spec::{Operands, PLAIN, Parsed, Spec, Style};
+use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style};
+use crate::repository::Repositories;
 
 /// The table. `--version` and `--help` alone are harmless for every row of every table.
 pub(super) const SPECS: &[Spec] = &[
@@ -47,6 +50,41 @@ const VERSIONS: &[(&str, &str)] = &[
 pub(super) fn asks(name: &str, argv: &[Arg]) -> bool {
     let [_, word] = argv else { return false };
     VERSIONS.iter().any(|(program, asked)| *program == name && word.exact() == Some(asked))
+}
+
+/// Programs that obey files of the project before they say their version, the names of these, and a text that has to
+/// stand in one of them, if any: a wrapper that is run in their place, options of the machine that runs them, a tool
+/// chain or a version that is fetched or taken from the project, plugins and tests that are loaded first.
+const OBEYS: &[(&str, &[&str], &str)] = &[
+    (
+        "cargo rustc rustdoc rustfmt rustup rust-analyzer clippy-driver",
+        &["rust-toolchain", "rust-toolchain.toml"],
+        "path",
+    ),
+    ("bazel bazelisk", &["tools/bazel", ".bazeliskrc", ".bazelversion"], ""),
+    ("mvn mvnd", &[".mvn"], ""),
+    ("sbt", &[".sbtopts", ".jvmopts"], ""),
+    ("mill", &[".mill-version", ".mill-jvm-opts"], ""),
+    ("lein", &["project.clj", ".lein-classpath"], ""),
+    ("rebar3", &["rebar.config.script"], ""),
+    ("bundle bundler", &[".bundle"], ""),
+    ("dotnet", &["global.json"], "paths"),
+    ("pnpm", &["package.json"], "packageManager"),
+    ("poetry", &[".poetry"], ""),
+    ("pdm", &[".pdm-plugins"], ""),
+    ("tox", &["toxfile.py"], ""),
+    ("flake8", &[".flake8", "setup.cfg", "tox.ini"], "local-plugins"),
+    ("pytest py.test", &["conftest.py", "tests/conftest.py", "test/conftest.py"], ""),
+    ("jest webpack lerna nx", &["node_modules/.bin"], ""),
+];
+
+/// Says so where a file of the project decides what runs, even if the version is all that is asked for.
+pub(super) fn obeys(known: &str, judge: &mut Judge<'_>) {
+    let Some((_, files, text)) = OBEYS.iter().find(|(names, ..)| spec::lists(names, known)) else { return };
+    let there = |host: &Arc<dyn Repositories>| host.has_file(&judge.site.cwd, files, text);
+    if judge.site.repositories.as_ref().is_some_and(there) {
+        judge.code(format!("`{known}` obeys a file of the project before it answers"));
+    }
 }
 
 /// A program whose words its function reads.
@@ -95,5 +133,57 @@ fn pkg_config(parsed: &Parsed, judge: &mut Judge<'_>) {
     };
     if !parsed.operands.iter().all(fine) {
         nothing(parsed, judge);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::ExecKind;
+    use crate::bash::{Site, analyse};
+    use crate::repository::Repository;
+
+    /// A workspace with one file in it.
+    #[derive(Debug)]
+    struct Holds(&'static str);
+
+    impl Repositories for Holds {
+        fn at(&self, _: &Path) -> Arc<Repository> {
+            Arc::default()
+        }
+
+        fn has_file(&self, dir: &Path, names: &[&str], _: &str) -> bool {
+            dir == Path::new("/w/repo") && names.contains(&self.0)
+        }
+    }
+
+    #[test]
+    fn a_version_behind_a_file_of_the_project_is_its_code() {
+        let kind = |text: &str, holds: &'static str| {
+            let site = Site::on_paper(vec!["/w/repo".into()], "/w/repo".into(), "/home/dev".into());
+            analyse(text, &Site { repositories: Some(Arc::new(Holds(holds))), ..site }).kind
+        };
+        for (text, file) in [
+            ("bazel --version", "tools/bazel"),
+            ("bazelisk --version", ".bazelversion"),
+            ("mvn -v", ".mvn"),
+            ("mvn --version", ".mvn"),
+            ("sbt --version", ".jvmopts"),
+            ("lein --version", "project.clj"),
+            ("bundle --version", ".bundle"),
+            ("cargo --version", "rust-toolchain.toml"),
+            ("rustc -vV", "rust-toolchain"),
+            ("cargo metadata --no-deps", "rust-toolchain"),
+            ("pnpm -v", "package.json"),
+            ("poetry --version", ".poetry"),
+            ("pytest --version", "conftest.py"),
+            ("flake8 --version", "setup.cfg"),
+        ] {
+            assert_eq!(kind(text, file), ExecKind::WritesInside, "{text}");
+            assert_eq!(kind(text, "README.md"), ExecKind::ReadOnly, "{text}");
+        }
+        assert_eq!(kind("cargo --version", ".mvn"), ExecKind::ReadOnly);
     }
 }

@@ -283,7 +283,10 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
 fn sets(name: &str, value: Option<&str>, judge: &mut Judge<'_>) {
     match names::meaning_of(name, value) {
         Meaning::Harmless => {}
-        Meaning::Setting => judge.code(format!("it sets `{name}` for the programs that follow")),
+        Meaning::Setting => {
+            judge.code(format!("it sets `{name}` for the programs that follow"));
+            super::settings::given(name, value.unwrap_or_default(), judge);
+        }
         Meaning::Rewires => judge.opaque(format!("it sets `{name}`, which decides what runs")),
     }
 }

@@ -4,6 +4,7 @@
 //! word that may become one of them.
 
 use super::super::fact::Category;
+use super::super::globs;
 use super::super::judge::{Arg, Judge, Word};
 
 /// What follows a word of the expression, and what it does.
@@ -44,6 +45,9 @@ const WORDS: &[(Takes, &str)] = &[
     (Takes::Delete, "-delete"),
 ];
 
+/// Guarded files that one expression asks for by name and of which each is looked at: more than any person writes.
+const NAMED: usize = 8;
+
 /// Programs that remove or empty what they are given.
 const REMOVERS: [&str; 4] = ["rm", "unlink", "shred", "truncate"];
 
@@ -72,6 +76,9 @@ impl<'a> Walk<'a, '_, '_> {
         self.options()?;
         self.starts()?;
         let mut runs = Vec::new();
+        // `! -name x` leaves out what it names: no brackets, and no second `!`, may turn that round.
+        let brackets = self.rest.iter().any(|arg| arg.exact() == Some("("));
+        let mut negations = 0;
         while let Some(arg) = self.next() {
             let Some(word) = arg.exact() else {
                 return Err("a word in the expression of find is not known".to_owned());
@@ -84,7 +91,9 @@ impl<'a> Walk<'a, '_, '_> {
                 }
                 Some(Takes::Name) => {
                     let value = self.value(word)?;
-                    self.names.extend(value.exact());
+                    if negations != 1 || brackets {
+                        self.names.extend(value.exact());
+                    }
                 }
                 Some(Takes::File) => {
                     let file = self.value(word)?;
@@ -107,6 +116,7 @@ impl<'a> Walk<'a, '_, '_> {
                     self.judge.find("find_delete", arg.span.clone(), "`-delete` removes everything that find names");
                 }
             }
+            negations = if matches!(word, "!" | "-not") { negations + 1 } else { 0 };
         }
         for (arg, word, command) in runs {
             self.run(arg, word, command)?;
@@ -226,6 +236,23 @@ impl<'a> Walk<'a, '_, '_> {
                     }
                 }
             }
+        }
+        let mut named: Vec<Arg> = Vec::new();
+        for (place, name) in places.iter().flat_map(|place| self.names.iter().map(move |name| (place, name))) {
+            let Some(text) = place.exact() else { continue };
+            let below = name.rsplit('/').next().unwrap_or(name);
+            for path in globs::pointed_at(&format!("{}/{below}", text.trim_end_matches('/'))) {
+                if crate::classify(&self.judge.resolve(&path)).asked().is_some() && named.len() < NAMED {
+                    named.push(place.with(&path));
+                }
+            }
+        }
+        // A guarded file that is asked for by name: what the command would do to that one.
+        for path in named {
+            let text = path.exact().unwrap_or_default();
+            let put = |arg: &Arg| arg.exact().map_or_else(|| arg.clone(), |word| arg.with(&word.replace("{}", text)));
+            let argv: Vec<Arg> = command.iter().map(put).collect();
+            self.judge.command(&argv);
         }
         if REMOVERS.contains(&program.rsplit('/').next().unwrap_or(program)) {
             self.judge.destroys(Category::Files, format!("`{program}` is run for everything that find names"));

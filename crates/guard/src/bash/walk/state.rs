@@ -201,6 +201,11 @@ impl<'a> Walker<'a> {
                 // Without a value, one that was assigned before.
                 Meaning::Setting if exports && args.first().and_then(Arg::exact) != Some("-n") => {
                     report.facts.push(Fact::Code(format!("it sets `{variable}{EXPORTED}")));
+                    let before = match state.vars.get(variable) {
+                        Some(Value::Exact(text)) if value.is_none() => Some(text.as_str()),
+                        _ => known,
+                    };
+                    report.facts.extend(before.into_iter().flat_map(|text| self.given(variable, text, state)));
                 }
                 _ => {}
             }
@@ -339,6 +344,7 @@ impl<'a> Walker<'a> {
             Meaning::Setting if alone => {}
             Meaning::Setting if !matches!(value, Value::Opaque(_)) => {
                 facts.push(Fact::Code(format!("it sets `{name}` for the program")));
+                facts.extend(written.into_iter().flat_map(|text| self.given(name, text, state)));
             }
             // `IFS= read -r line` changes how this one builtin splits, and nothing after it.
             Meaning::Rewires if name == "IFS" && !alone && for_read && matches!(value, Value::Exact(_)) => {}

@@ -143,6 +143,10 @@ impl Sum {
     pub(super) fn word(&mut self, name: &str, rest: &str, state: &mut State) -> bool {
         self.name = rest.is_empty();
         let rest = rest.trim_start();
+        // What bash itself keeps a number in, until something is set there.
+        if values::NUMBERS.contains(&name) && state.vars.get(name).is_none() && !changes(rest) {
+            return true;
+        }
         if meaning(name) == Meaning::Rewires {
             return false;
         }

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Variables in which bash itself keeps a number.
+pub(super) const NUMBERS: &[&str] = &["RANDOM", "SECONDS", "LINENO", "PPID", "UID", "EUID", "EPOCHSECONDS"];
+
 /// The argument at a place, where it is certain which one stands there: each before it is one word.
 fn argument(state: &State, index: usize) -> Option<&Arg> {
     let args = state.positional.as_ref()?;
@@ -312,7 +315,7 @@ impl<'a> Walker<'a> {
                 _ => Value::Opaque("the directory is not known".to_owned()),
             },
             "BASHPID" => Value::Job,
-            "RANDOM" | "SECONDS" | "LINENO" | "PPID" | "UID" | "EUID" | "EPOCHSECONDS" => Value::Number,
+            _ if NUMBERS.contains(&name) => Value::Number,
             _ => Value::Opaque(format!("the value of `{name}`")),
         }
     }

@@ -132,6 +132,21 @@ fn what_python_would_load_from_a_directory_is_seen() {
 }
 
 #[test]
+fn files_that_a_version_obeys_are_seen_here_and_above() {
+    let scene = Scene::new();
+    let finder = Finder::new(&[], vec![scene.root()]);
+    let has = |below: &str, name| finder.has_file(&scene.root().join(below), &[name], "");
+    let says = |name, text| finder.has_file(&scene.root(), &[name], text);
+    scene.write("repo/rust-toolchain.toml", "[toolchain]\nchannel = \"1.95\"\n");
+    assert!(says("rust-toolchain.toml", "channel") && !says("rust-toolchain.toml", "path"));
+    scene.write("repo/tools/bazel", "x\n");
+    scene.write("repo/app/src/a.rs", "x\n");
+    scene.write(".mvn/jvm.config", "x\n");
+    assert!(has("", "tools/bazel") && has("app/src", "tools/bazel") && !has("app", "project.clj"));
+    assert!(!has("", ".mvn"), "what lies above the workspace is no file of it");
+}
+
+#[test]
 fn the_repository_above_and_the_one_that_a_file_names_are_found() {
     let scene = Scene::new();
     scene.git("", &["config", "filter.x.clean", "x"]);

@@ -193,6 +193,12 @@ const ACTS: &[(Category, &str, &str)] = &[
     ),
     (Database, "mix ecto.drop|ecto.reset|ecto.rollback", "drops a database"),
     (Database, "flyway clean|undo", "drops everything in the schema"),
+    (
+        Database,
+        "mvn|mvnd|mvnw|gradle|gradlew +flyway:clean|flyway:undo|liquibase:dropAll|liquibase:rollback*|flywayClean|\
+        flywayUndo|*:flywayClean|*:flywayUndo|dropAll|*:dropAll|rollbackCount",
+        "drops everything in the schema, or takes migrations back",
+    ),
     (Database, "liquibase drop-all|dropAll|rollback*", "drops everything in the schema"),
     (Database, "dotnet|dotnet-ef ef database drop", "drops the database"),
     (Database, "dotnet-ef database drop", "drops the database"),
@@ -644,6 +650,7 @@ const ACTS: &[(Category, &str, &str)] = &[
     (System, "fuser -k|--kill", "kills every process that uses a file"),
     (System, "killall|skill|slay|taskkill !-l|--list|-0|-V|--version", "ends every process of that name"),
     (System, "pkill !-0|-l|--list|-HUP|-USR1|-USR2|-CONT|-WINCH", "ends every process that fits"),
+    (System, "kill-port|fkill", "ends processes"),
     (System, "killall5", "ends every process"),
     (
         System,

@@ -460,7 +460,7 @@ fn committed(text: &str) -> Option<&str> {
 }
 
 /// What a pathspec means without its magic: `:(top)x`, `:/x`, `:!x`.
-fn pathspec(text: &str) -> &str {
+pub(super) fn pathspec(text: &str) -> &str {
     match text.strip_prefix(':') {
         Some(rest) if rest.starts_with('(') => rest.split_once(')').map_or(rest, |(_, path)| path),
         Some(rest) => rest.trim_start_matches(['/', '^', '!', ':']),

@@ -2,6 +2,7 @@
 //!
 //! Forms that open an editor, run a command or ask questions cannot be said.
 
+use super::super::super::globs;
 use super::super::super::judge::{Arg, Judge};
 use super::super::places::takes_along;
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
@@ -90,7 +91,7 @@ pub(super) const SUBS: &[Spec] = &[
         ],
         commit,
     ),
-    writer(
+    checked(
         "checkout switch",
         &[
             (Flag, "q quiet f force discard-changes no-track guess no-guess l d detach ours theirs m merge"),
@@ -102,8 +103,9 @@ pub(super) const SUBS: &[Spec] = &[
             PATHS[0],
             PATHS[1],
         ],
+        brings,
     ),
-    writer(
+    checked(
         "restore",
         &[
             (Flag, "W worktree S staged q quiet progress no-progress ours theirs m merge ignore-unmerged"),
@@ -113,6 +115,7 @@ pub(super) const SUBS: &[Spec] = &[
             PATHS[0],
             PATHS[1],
         ],
+        brings,
     ),
     writer(
         "reset",
@@ -296,7 +299,7 @@ pub(super) const SUBS: &[Spec] = &[
         ],
         clone,
     ),
-    writer(
+    checked(
         "gc prune repack pack-refs prune-packed pack-objects index-pack",
         &[
             (
@@ -308,6 +311,7 @@ pub(super) const SUBS: &[Spec] = &[
             (Maybe, "prune"),
             (Value, "expire"),
         ],
+        packs,
     ),
     checked(
         "update-ref update-index read-tree write-tree commit-tree mktree mktag checkout-index merge-tree replace \
@@ -399,9 +403,20 @@ fn commit(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
+/// Packs the objects; two of them write a pack, or its index, beside the name they are given.
+fn packs(parsed: &Parsed, judge: &mut Judge<'_>) {
+    changes(parsed, judge);
+    if parsed.path.last().is_some_and(|name| matches!(name.as_str(), "pack-objects" | "index-pack")) {
+        parsed.operands.iter().for_each(|place| judge.write(&at(parsed, place)));
+    }
+}
+
 /// Writes files of the index, below a prefix where one is given.
 fn plumbing(parsed: &Parsed, judge: &mut Judge<'_>) {
-    changes(parsed, judge);
+    match parsed.path.last().is_some_and(|name| name == "checkout-index") {
+        true => brings(parsed, judge),
+        false => changes(parsed, judge),
+    }
     if let Some((_, Some(prefix))) = own(parsed, "prefix") {
         judge.write(&at(parsed, prefix));
         judge.write_tree(&at(parsed, prefix));
@@ -481,7 +496,25 @@ fn stash(parsed: &Parsed, judge: &mut Judge<'_>) {
     if parsed.has("p patch") {
         judge.opaque("`-p` asks questions");
     }
+    brings(parsed, judge);
+}
+
+/// Files that are named come back as they were: a guarded one among them is written.
+fn brings(parsed: &Parsed, judge: &mut Judge<'_>) {
     changes(parsed, judge);
+    for arg in &parsed.operands {
+        let Some(text) = arg.exact() else {
+            judge.write(&at(parsed, arg));
+            continue;
+        };
+        for name in globs::pointed_at(super::read::pathspec(text)) {
+            let path = at(parsed, &arg.with(&name));
+            if path.exact().is_some_and(|path| crate::classify(&judge.resolve(path)).asked().is_some()) {
+                judge.write(&path);
+            }
+            takes_along(&path, judge);
+        }
+    }
 }
 
 fn apply(parsed: &Parsed, judge: &mut Judge<'_>) {

@@ -1,0 +1,245 @@
+//! What archives do with the words behind them: which file is the archive, which names are its members, and where the
+//! members are put. The rows stand with those of the other programs for files.
+
+use std::path::Path;
+
+use super::super::judge::{Arg, Judge, Word};
+use super::places::takes_along;
+use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
+use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, may_be_option};
+
+/// Letters of tar that take a value.
+const TAR_VALUES: &str = "fbCTXgIKNVFLH";
+
+const TAR: Spec = Spec {
+    names: "tar",
+    opts: &[
+        (
+            Flag,
+            "A catenate concatenate c create delete d diff compare r append test-label t list u update x extract get \
+             check-device G incremental ignore-failed-read no-check-device no-seek n seek sparse S exclude-backups \
+             exclude-caches exclude-caches-all exclude-caches-under exclude-vcs exclude-vcs-ignores no-null \
+             no-recursion \
+             no-unquote no-verbatim-files-from null verbatim-files-from recursion unquote anchored ignore-case \
+             no-anchored \
+             no-ignore-case no-wildcards no-wildcards-match-slash wildcards wildcards-match-slash \
+             keep-directory-symlink \
+             keep-newer-files k keep-old-files no-overwrite-dir overwrite overwrite-dir recursive-unlink remove-files \
+             skip-old-files U unlink-first W verify O to-stdout clamp-mtime delay-directory-restore m touch \
+             no-delay-directory-restore no-same-owner no-same-permissions numeric-owner p preserve-permissions \
+             same-permissions same-owner s preserve-order same-order acls no-acls selinux no-selinux xattrs no-xattrs \
+             force-local B read-full-records i ignore-zeros old-archive portability posix a auto-compress j bzip2 J \
+             xz lzip \
+             lzma lzop no-auto-compress zstd z gzip gunzip ungzip Z compress uncompress hard-dereference h dereference \
+             one-file-system P absolute-names full-time l check-links R block-number show-defaults show-omitted-dirs \
+             show-snapshot-field-ranges show-transformed-names show-stored-names utc v verbose w interactive \
+             confirmation o",
+        ),
+        (
+            Value,
+            "hole-detection level sparse-version b blocking-factor exclude exclude-tag exclude-tag-all \
+             exclude-tag-under \
+             group mode mtime owner sort xattrs-exclude xattrs-include record-size H format pax-option V label K \
+             starting-file newer-mtime N newer after-date suffix strip-components transform xform quote-chars \
+             no-quote-chars quoting-style f file C directory warning",
+        ),
+        (Maybe, "occurrence one-top-level atime-preserve checkpoint backup totals"),
+        (Does::Read, "X exclude-from exclude-ignore exclude-ignore-recursive owner-map group-map"),
+        (Write, "index-file g listed-incremental"),
+        // A list of names may hold options too.
+        (
+            Run,
+            "I use-compress-program to-command F info-script new-volume-script rmt-command rsh-command \
+             checkpoint-action",
+        ),
+        (Run, "T files-from"),
+        (Info, "usage"),
+    ],
+    operands: Operands::Custom,
+    check: Some(tar_does),
+    ..PLAIN
+};
+
+/// The first word may be a bundle without a dash; its values follow in order.
+pub(super) fn tar(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let Some((first, rest)) = parsed.operands.split_first() else { return };
+    let mut argv = vec![first.with("tar")];
+    match first.exact() {
+        Some(bundle) if !bundle.starts_with('-') => {
+            let mut rest = rest.iter();
+            for letter in bundle.chars() {
+                argv.push(first.with(&format!("-{letter}")));
+                if TAR_VALUES.contains(letter) {
+                    argv.extend(rest.next().cloned());
+                }
+            }
+            argv.extend(rest.cloned());
+        }
+        _ => argv.extend(parsed.operands.iter().cloned()),
+    }
+    let parsed = spec::parse(&TAR, &argv);
+    spec::apply(&TAR, &parsed, judge);
+}
+
+fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let archives: Vec<_> = parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "f" | "file")).collect();
+    let archives = archives.into_iter().filter_map(|(_, file)| file.as_ref()).filter(|file| file.exact() != Some("-"));
+    let remote = |file: &Arg| file.exact().is_none_or(|file| file.split('/').next().unwrap_or_default().contains(':'));
+    let place = |file: &Arg| match (parsed.value("C directory"), file.exact()) {
+        (Some(dir), Some(name)) if !name.starts_with('/') => {
+            dir.exact().map_or_else(|| dir.clone(), |dir| file.with(&format!("{dir}/{name}")))
+        }
+        _ => file.clone(),
+    };
+    let lists = parsed.has("t list d diff compare test-label show-defaults");
+    let packs = parsed.has("c create r append u update A catenate concatenate delete");
+    let unpacks = parsed.has("x extract get");
+    for archive in archives {
+        if remote(archive) && !parsed.has("force-local") {
+            judge.net(
+                archive
+                    .exact()
+                    .and_then(|file| file.split(':').next())
+                    .map(|host| host.rsplit('@').next().unwrap_or(host)),
+            );
+        }
+        if packs { judge.write(archive) } else { judge.read(archive) }
+    }
+    let moves = parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "C" | "directory")).count();
+    if moves > 1 {
+        judge.opaque("several directories, one seen from the other");
+    }
+    // `-C` counts for what stands behind it: an operand may be meant from either place.
+    let operands = || {
+        let here = parsed.operands.iter().filter(|_| moves > 0).cloned();
+        parsed.operands.iter().map(place).chain(here)
+    };
+    match (lists, packs, unpacks) {
+        (true, false, false) => {
+            if parsed.has("d diff compare") {
+                operands().for_each(|file| judge.read_tree(&file));
+            }
+        }
+        (false, true, false) => {
+            let members = parsed.has("delete");
+            for file in operands().filter(|_| !members) {
+                judge.read_tree(&file);
+                if parsed.has("remove-files") {
+                    judge.delete_tree(&file);
+                }
+            }
+        }
+        (false, false, true) if parsed.has("P absolute-names") => judge.opaque("an archive may write anywhere"),
+        (false, false, true) if parsed.has("O to-stdout") => {}
+        (false, false, true) if parsed.opts.iter().any(renames_into_guarded) => {
+            judge.opaque("members are renamed into a guarded place");
+        }
+        (false, false, true) => {
+            let into = parsed.value("C directory").or(parsed.value("one-top-level"));
+            unpack(into, &parsed.operands, judge);
+        }
+        _ => judge.opaque("tar has to be told what to do"),
+    }
+}
+
+/// `--transform` whose text names a guarded place: `s,^,.git/hooks/,`.
+fn renames_into_guarded((name, value): &(String, Option<Arg>)) -> bool {
+    let guarded = |text: &str| {
+        text.split([',', ';', '|', '#', '!', '@', '=', '%', '^']).any(|part| {
+            let path = Path::new(part.trim_end_matches('/'));
+            crate::classify(path).guarded.is_some()
+        }) || text.contains(".git")
+    };
+    matches!(name.as_str(), "transform" | "xform")
+        && value.as_ref().is_some_and(|value| value.exact().is_none_or(guarded))
+}
+
+/// An archive is unpacked here, or into another directory: all of it, or the members of these names.
+pub(super) fn unpack(into: Option<&Arg>, names: &[Arg], judge: &mut Judge<'_>) {
+    match into {
+        Some(into) => judge.write_tree(into),
+        None => {
+            judge.write_cwd();
+            takes_along(&Arg { word: Word::Exact(".".to_owned()), span: judge.span.clone() }, judge);
+        }
+    }
+    let below = |name: &Arg| match (into.map(Arg::exact), name.exact()) {
+        (Some(Some(into)), Some(text)) => name.with(&format!("{into}/{text}")),
+        _ => name.clone(),
+    };
+    members(&names.iter().map(below).collect::<Vec<_>>(), judge);
+}
+
+/// Members of an archive that are unpacked by name: one of them may be a guarded file.
+fn members(names: &[Arg], judge: &mut Judge<'_>) {
+    for name in names.iter().filter(|name| !matches!(name.word, Word::Glob { .. })) {
+        judge.write(name);
+        // A directory brings all that stands in it, and a pattern of the packer may name any of it.
+        takes_along(name, judge);
+        if let Some((above, _)) = name.exact().and_then(|text| text.split_once(['*', '?', '[']))
+            && let Some((above, _)) = above.rsplit_once('/')
+        {
+            judge.write(&name.with(above));
+            takes_along(&name.with(above), judge);
+        }
+    }
+}
+
+/// 7z and rar: a verb, switches that start with `-`, an archive, names.
+pub(super) fn seven_zip(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const SWITCHES: &[&str] =
+        &["-y", "-r", "-slt", "-ba", "-bd", "-bb0", "-bb1", "-aoa", "-aos", "-aou", "-t7z", "-tzip", "--"];
+    let words = &parsed.operands;
+    let known = |word: &Arg| word.exact().is_some_and(|text| !text.starts_with('-') || SWITCHES.contains(&text));
+    if !words.iter().all(known) {
+        judge.opaque("a switch of the packer is not known");
+    }
+    let Some((verb, rest)) = words.split_first() else { return };
+    let rar = parsed.path.first().is_some_and(|name| name.ends_with("rar"));
+    let mut names = rest.iter().filter(|word| word.exact().is_none_or(|text| !text.starts_with('-')));
+    match verb.exact() {
+        Some("i" | "h" | "b") => names.for_each(|file| judge.read_tree(file)),
+        Some("l" | "t" | "lb" | "lt" | "v" | "vb" | "p") => {
+            names.next().into_iter().for_each(|archive| judge.read(archive))
+        }
+        Some("x" | "e") => {
+            names.next().into_iter().for_each(|archive| judge.read(archive));
+            let names: Vec<Arg> = names.cloned().collect();
+            // A last word that ends so is no member but the place for all of them.
+            let place = |word: &Arg| rar && word.exact().is_some_and(|text| text.ends_with('/'));
+            match names.split_last().filter(|(last, _)| place(last)) {
+                Some((into, names)) => unpack(Some(into), names, judge),
+                None => unpack(None, &names, judge),
+            }
+        }
+        Some("a" | "u") => {
+            names.next().into_iter().for_each(|archive| judge.write(archive));
+            names.for_each(|file| judge.read_tree(file));
+        }
+        _ => judge.opaque("what the packer is told to do is not known"),
+    }
+}
+
+/// ar: a verb with modifiers, an archive, members.
+pub(super) fn ar(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let verb = parsed.operands.first().and_then(Arg::exact).unwrap_or_default();
+    let mut names = parsed.operands.iter().skip(1);
+    // Options may stand anywhere: `--plugin` loads a library, `-M` runs a script from standard input.
+    if parsed.operands.iter().skip(1).any(may_be_option) {
+        judge.opaque("an option of ar");
+    }
+    let letters = verb.trim_start_matches('-');
+    match (letters.chars().next(), letters.bytes().all(|byte| byte.is_ascii_alphabetic()), names.next()) {
+        _ if letters.contains(['a', 'b', 'i', 'N']) || verb.starts_with("--") => judge.opaque("an option of ar"),
+        (Some('t' | 'p'), true, Some(archive)) => judge.read(archive),
+        (Some('x'), true, Some(archive)) => {
+            judge.read(archive);
+            judge.write_cwd();
+        }
+        (Some('r' | 'q' | 'd' | 's' | 'c' | 'm'), true, Some(archive)) => {
+            judge.write(archive);
+            names.for_each(|file| judge.read(file));
+        }
+        _ => judge.opaque("what ar is told to do is not known"),
+    }
+}

@@ -1,0 +1,89 @@
+//! Guarded places, servers and rights that builds, packers and git reach in their own ways: what workspace mode asks
+//! about, and what read-only mode does; and what people type beside it. The rows are data: none of them is run.
+//!
+//! A line with `#` names the class of the lines below it.
+
+#[allow(dead_code, reason = "other tests use the rest")]
+mod judging;
+
+use judging::{allowed_in_workspace, allowed_read_only, site};
+use nika_guard::bash::{Analysis, analyse};
+
+/// Classes and their texts.
+fn classes(text: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
+    let mut classes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in text.lines() {
+        match (line.strip_prefix("# "), classes.last_mut()) {
+            (Some(class), _) => classes.push((class, Vec::new())),
+            (None, Some((_, texts))) => texts.push(line),
+            (None, None) => panic!("`{line}` stands in no class"),
+        }
+    }
+    classes
+}
+
+/// Fails where a text is judged otherwise than `right` says, and where a class has fewer than five.
+fn each(text: &'static str, right: impl Fn(&Analysis) -> bool) {
+    let site = site();
+    let mut wrong = Vec::new();
+    for (class, texts) in classes(text) {
+        assert!(texts.len() >= 5, "{class}");
+        let judged = texts.iter().map(|text| (text, analyse(text, &site)));
+        let failed = judged.filter(|(_, analysis)| !right(analysis));
+        wrong.extend(failed.map(|(text, analysis)| format!("{class}: {text:?}\n      {:?}", analysis.facts)));
+    }
+    assert!(wrong.is_empty(), "{}\n  {}", wrong.len(), wrong.join("\n  "));
+}
+
+#[test]
+fn nothing_guarded_or_far_away_is_free() {
+    each(include_str!("data/bash/not_free.txt"), |analysis| !allowed_in_workspace(analysis));
+}
+
+#[test]
+fn nothing_that_is_free_reads_only_by_its_name() {
+    each(include_str!("data/bash/not_read.txt"), |analysis| !allowed_read_only(analysis));
+}
+
+/// Of a thousand texts that only read, at most ten may need a question; of those that build, fifty.
+fn share(text: &'static str, per_mille: usize, allowed: fn(&Analysis) -> bool) {
+    let site = site();
+    let texts: Vec<&str> = classes(text).into_iter().flat_map(|(_, texts)| texts).collect();
+    let judged = texts.iter().map(|text| (text, analyse(text, &site)));
+    let asked: Vec<_> = judged.filter(|(_, analysis)| !allowed(analysis)).collect();
+    for (text, analysis) in &asked {
+        println!("{text:?}\n      {:?} {:?}", analysis.kind, analysis.facts);
+    }
+    println!("{} of {} texts need a question", asked.len(), texts.len());
+    assert!(texts.len() >= 150 && asked.len() * 1000 <= texts.len() * per_mille, "{} of {}", asked.len(), texts.len());
+}
+
+#[test]
+fn exploring_needs_no_question() {
+    share(include_str!("data/bash/exploring.txt"), 10, allowed_read_only);
+}
+
+#[test]
+fn working_needs_no_question() {
+    share(include_str!("data/bash/working.txt"), 10, allowed_in_workspace);
+}
+
+/// Of a thousand texts at most twenty may be warned of wrongly, or not at all.
+fn warned(text: &'static str, wanted: bool) {
+    let site = site();
+    let texts: Vec<&str> = classes(text).into_iter().flat_map(|(_, texts)| texts).collect();
+    let wrong = texts.iter().filter(|text| analyse(text, &site).destructive.is_some() != wanted);
+    let wrong: Vec<_> = wrong.collect();
+    println!("{} of {} texts: {wrong:#?}", wrong.len(), texts.len());
+    assert!(texts.len() >= 200 && wrong.len() * 1000 <= texts.len() * 20, "{} of {}", wrong.len(), texts.len());
+}
+
+#[test]
+fn what_destroys_in_ordinary_spellings_is_warned_of() {
+    warned(include_str!("data/bash/destroying.txt"), true);
+}
+
+#[test]
+fn what_only_looks_like_it_is_not() {
+    warned(include_str!("data/bash/looking_like_it.txt"), false);
+}
