@@ -22,6 +22,7 @@ impl Replace<'_> {
         match (self.old.is_empty(), self.old == self.new) {
             (true, _) => Err(EditError::EmptyOld),
             (false, true) => Err(EditError::SameText),
+            (false, false) if self.new.contains('\0') => Err(EditError::Nul),
             (false, false) => Ok(()),
         }
     }
@@ -34,6 +35,8 @@ pub enum EditError {
     EmptyOld,
     #[error("old_string and new_string are the same; there is nothing to change")]
     SameText,
+    #[error("new_string holds a NUL (U+0000); a file with one is no text, so leave it out")]
+    Nul,
     /// Only line endings differ, and those follow the file.
     #[error(
         "the edit would leave the file as it is: new lines take the line endings of their neighbours, so an edit cannot convert endings"

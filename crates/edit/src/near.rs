@@ -7,7 +7,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::fold::{Folded, plain, visible};
+use crate::fold::{Folded, is_invisible, plain, visible};
 
 /// The old text is not in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,11 +124,35 @@ impl fmt::Display for NearMiss {
         }
         let often =
             if near.occurrences > 1 { format!(" (it occurs {} times)", near.occurrences) } else { String::new() };
-        write!(f, "\nIf these lines are meant, send exactly this as old_string{often}:\n{}", near.text)
+        match escaped(&near.text) {
+            None => write!(f, "\nIf these lines are meant, send exactly this as old_string{often}:\n{}", near.text),
+            Some(json) => {
+                let how = "which holds what cannot be shown and stands here as a JSON string";
+                write!(f, "\nIf these lines are meant, send exactly this as old_string{often}, {how}:\n{json}")
+            }
+        }
     }
 }
 
 impl std::error::Error for NearMiss {}
+
+/// The text as a JSON string with escapes for what a result never carries as it is; none where it has nothing of that.
+fn escaped(text: &str) -> Option<String> {
+    let odd = |c: char| c != '\n' && c != '\t' && (c.is_control() || is_invisible(c));
+    if !text.contains(odd) {
+        return None;
+    }
+    let units = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+    let one = |c: char| match c {
+        '"' => "\\\"".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        c if odd(c) => units(c),
+        c => c.to_string(),
+    };
+    Some(format!("\"{}\"", text.chars().map(one).collect::<String>()))
+}
 
 fn named(c: Option<char>) -> String {
     let Some(c) = c else { return "the end".into() };

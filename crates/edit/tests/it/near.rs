@@ -54,6 +54,16 @@ fn the_message_shows_blanks_and_the_first_difference() {
 }
 
 #[test]
+fn what_cannot_be_shown_is_handed_back_with_escapes() {
+    let file = "\u{1b}[31mred \"x\"\u{200b}\n\tnext\n";
+    let said = miss(file, "\u{241b}[31mred \"x\"\n\tnext").to_string();
+    let json = said.lines().last().expect("a line");
+    assert_eq!(json, r#""\u001b[31mred \"x\"\u200b\n\tnext""#, "{said}");
+    let old: String = serde_json::from_str(json).expect("it is JSON");
+    assert!(plan(file.as_bytes(), &Replace { old: &old, new: "-", all: false }).is_ok());
+}
+
+#[test]
 fn one_wrong_letter_of_a_short_text_is_found() {
     for (file, old, text) in [
         ("    let b = 7;\n    let a = 1;\n", "    let c = 1;", "    let a = 1;"),

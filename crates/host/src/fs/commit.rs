@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nika_contract::{Cx, Kind, Preimage, ToolError, code};
 use nika_guard::Place;
@@ -62,21 +62,44 @@ impl Locked<'_> {
         for change in &changes {
             written.push(self.keep(cx, change)?);
         }
+        let mut made = Vec::new();
+        match self.carry_out(cx, changes, &mut written, &mut made) {
+            Ok(()) => Ok(written),
+            Err(error) => {
+                // The deepest first; one that somebody else has put something in stays.
+                for dir in made.iter().rev() {
+                    if let Ok((above, name)) = self.files.parent_of(dir) {
+                        let _ = rustix::fs::unlinkat(&above, &name, AtFlags::REMOVEDIR);
+                    }
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// `made`: the directories that were missing above new files.
+    fn carry_out(
+        &mut self,
+        cx: &Cx<'_>,
+        changes: Vec<Change>,
+        written: &mut [Written],
+        made: &mut Vec<PathBuf>,
+    ) -> Result<(), NotMade> {
         match <[Change; 1]>::try_from(changes) {
             Ok([only]) if !matches!(only.target, Target::Absent) => {
-                self.make_parents(cx, &only.place)?;
+                self.make_parents(cx, &only.place, made)?;
                 written[0].stamp = Some(self.put(&only)?);
             }
             Ok([only]) => self.unlink(&only.place)?,
             Err(many) if many.is_empty() => {}
             Err(many) => {
                 for change in many.iter().filter(|change| !matches!(change.target, Target::Absent)) {
-                    self.make_parents(cx, &change.place)?;
+                    self.make_parents(cx, &change.place, made)?;
                 }
-                self.commit_set(&cx.call.0, &many, &mut written)?;
+                self.commit_set(&cx.call.0, &many, written)?;
             }
         }
-        Ok(written)
+        Ok(())
     }
 
     /// What stands there is what the change expects.
@@ -119,7 +142,7 @@ impl Locked<'_> {
     }
 
     /// The directories above a new file, each noted for undo.
-    fn make_parents(&self, cx: &Cx<'_>, place: &Place) -> Result<(), ToolError> {
+    fn make_parents(&self, cx: &Cx<'_>, place: &Place, made: &mut Vec<PathBuf>) -> Result<(), ToolError> {
         let Some(parent) = place.path.parent() else { return Ok(()) };
         if self.files.open_exact(parent, OFlags::PATH | OFlags::DIRECTORY).is_ok() {
             return Ok(());
@@ -133,15 +156,18 @@ impl Locked<'_> {
         for dir in missing.into_iter().rev() {
             let (above, name) = self.files.parent_of(dir)?;
             match rustix::fs::mkdirat(&above, &name, Mode::from_raw_mode(0o777)) {
-                Ok(()) => cx.undo.keep(&Preimage {
-                    path: dir,
-                    kind: Kind::Directory,
-                    bytes: None,
-                    hash: None,
-                    mode: None,
-                    after: Some(sha256(b"")),
-                    more: None,
-                })?,
+                Ok(()) => {
+                    made.push(dir.to_path_buf());
+                    cx.undo.keep(&Preimage {
+                        path: dir,
+                        kind: Kind::Directory,
+                        bytes: None,
+                        hash: None,
+                        mode: None,
+                        after: Some(sha256(b"")),
+                        more: None,
+                    })?;
+                }
                 Err(Errno::EXIST) => {}
                 Err(error) => {
                     return Err(errno(

@@ -111,10 +111,10 @@ impl Conn {
             Ok(message) => message,
             Err(error) if error.is_data() => {
                 let why = format!("not a JSON-RPC message: {error}");
-                return self.out.error(None, ErrorData::invalid_request(why, None));
+                return self.out.error(id_of(line), ErrorData::invalid_request(why, None));
             }
             Err(error) => {
-                return self.out.error(None, ErrorData::parse_error(format!("not JSON: {error}"), None));
+                return self.out.error(id_of(line), ErrorData::parse_error(format!("not JSON: {error}"), None));
             }
         };
         let id = match message.id.map(request_id) {
@@ -272,6 +272,16 @@ fn request_id(value: Value) -> Option<RequestId> {
         Value::Number(number) => number.as_i64().map(RequestId::Number),
         _ => None,
     }
+}
+
+/// The id of what is no message, where it can be told: whoever waits for an answer gets one. What stands elsewhere in the
+/// line does not matter here, be it text that no string can hold.
+fn id_of(line: &[u8]) -> Option<RequestId> {
+    #[derive(Deserialize)]
+    struct OnlyId {
+        id: Option<Value>,
+    }
+    serde_json::from_slice::<OnlyId>(line).ok()?.id.and_then(request_id)
 }
 
 /// An array: no revision spoken here has batches.

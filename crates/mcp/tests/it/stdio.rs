@@ -109,12 +109,17 @@ async fn what_is_no_message_is_answered_and_the_next_one_served() {
         ("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}", -32600, Value::Null),
         ("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}", -32600, Value::Null),
         ("{\"jsonrpc\":\"2.0\",\"id\":5}", -32600, json!(5)),
+        // Half of a character, which JSON can write and no text can hold; a method that is none.
+        ("{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\",\"params\":{\"a\":\"b\\ud800\"}}", -32700, json!(8)),
+        ("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":5}", -32600, json!(9)),
         ("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/list\",\"params\":[]}", -32602, json!("a")),
     ] {
         peer.write(format!("{line}\n").as_bytes()).await;
         let answer = peer.receive().await;
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}: {answer}");
     }
+    peer.write(b"{\"jsonrpc\":\"2.0\",\"id\":10,\"method\":\"ping\",\"params\":{\"a\":\"\xff\"}}\n").await;
+    assert_eq!(peer.receive().await["id"], 10);
     peer.write(b"\xff\xfe\n").await;
     assert_eq!(peer.receive().await["error"]["code"], -32700);
     // Answers to nothing, and notifications nobody knows, are passed over.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::{Replace, plan, rebase};
 use nika_guard::{Effect, Effects, Place};
-use nika_host::fs::{Change, Ledger, Workspace};
+use nika_host::fs::{Change, Expect, Ledger, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -18,6 +18,7 @@ use super::edit::{overlaps, refusal};
 use super::notebook_edit::{self, Cell, CellType, EditMode};
 use super::seen::{Base, MAX_BYTES, fits, known, note, retried, stale, unread};
 use super::slot::{Slot, diff};
+use super::write::without_nul;
 use crate::lenient;
 
 /// Makes many changes over many files at once: all of them or none. Changes apply in order. Read files
@@ -138,7 +139,8 @@ impl Step {
                 };
                 cell.edit("").check().map_err(|error| notebook_edit::refusal(&error, file_path))
             }
-            Step::Create { .. } | Step::Move { .. } | Step::Delete { .. } => Ok(()),
+            Step::Create { content, .. } => without_nul("content", content),
+            Step::Move { .. } | Step::Delete { .. } => Ok(()),
         }
     }
 
@@ -348,7 +350,7 @@ impl ChangeSet {
             }
             Step::Create { content, .. } => {
                 let at = self.slot(cx, slots, place)?;
-                vacant(&slots[at])?;
+                vacant(slots, at)?;
                 slots[at].kind = Kind::File;
                 slots[at].known = true;
                 slots[at].now = Some(content.as_bytes().to_vec());
@@ -363,7 +365,7 @@ impl ChangeSet {
                 let from = self.slot(cx, slots, place)?;
                 self.unchanged(cx, &slots[from])?;
                 let to = self.slot(cx, slots, to)?;
-                vacant(&slots[to])?;
+                vacant(slots, to)?;
                 let bytes = slots[from].now.take().ok_or_else(|| missing(place))?;
                 // What was moved here in this set brought its own rights along.
                 let mode = slots[from].mode.or(slots[from].own_mode());
@@ -417,11 +419,29 @@ impl ChangeSet {
     }
 }
 
-fn vacant(slot: &Slot) -> Result<(), ToolError> {
-    if slot.now.is_none() {
-        return Ok(());
+/// Whether a file can come to stand there: nothing does, and neither above nor below it another one of the set.
+fn vacant(slots: &[Slot], at: usize) -> Result<(), ToolError> {
+    let Some(slot) = slots.get(at) else { return Err(ToolError::new(code::BUG, "a change has a slot")) };
+    let (place, path) = (slot.place.shown(), &slot.place.path);
+    if slot.now.is_some() {
+        return Err(ToolError::new(code::ALREADY_EXISTS, format!("{place} exists")));
     }
-    Err(ToolError::new(code::ALREADY_EXISTS, format!("{} exists", slot.place.shown())))
+    let is_file = |other: &&Slot| other.now.is_some() || !matches!(other.origin, Expect::Absent);
+    let others = || slots.iter().filter(|other| other.place.path != *path).filter(is_file);
+    if let Some(above) = others().find(|other| path.starts_with(&other.place.path)) {
+        let above = above.place.shown();
+        return Err(ToolError::new(
+            code::NOT_A_FILE,
+            format!("{above} is a file in this set, and {place} lies below it"),
+        )
+        .hint("delete or move the file in a set of its own first"));
+    }
+    if let Some(below) = others().find(|other| other.place.path.starts_with(path)) {
+        let below = below.place.shown();
+        return Err(ToolError::new(code::NOT_A_FILE, format!("{below} is a file in this set, and lies below {place}"))
+            .hint("delete or move what lies below in a set of its own first"));
+    }
+    Ok(())
 }
 
 fn missing(place: &Place) -> ToolError {

@@ -142,7 +142,7 @@ fn work_out(known: &Known, params: &Params, shown: &str) -> Result<Worked, ToolE
 /// The engine's refusals under their codes.
 pub(super) fn refusal(error: &EditError, shown: &str) -> ToolError {
     let code = match error {
-        EditError::EmptyOld | EditError::SameText | EditError::NoChange => code::BAD_ARGUMENTS,
+        EditError::EmptyOld | EditError::SameText | EditError::Nul | EditError::NoChange => code::BAD_ARGUMENTS,
         EditError::NotText(_) => code::UNSUPPORTED_TYPE,
         EditError::EmptyFile | EditError::NoMatch(_) => code::EDIT_FAILED,
         EditError::NotUnique { .. } => code::NOT_UNIQUE,

@@ -67,6 +67,7 @@ impl Tool for Write {
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        without_nul("content", &params.content)?;
         Ok(Effects::write(self.files.locate(&params.file_path)?))
     }
 
@@ -115,6 +116,17 @@ impl Tool for Write {
             note(cx, &place, bytes, hash, stamp);
         }
         Ok(answer(&result, kept, written.other_names).with_diff(diff))
+    }
+}
+
+/// Refuses text that would make a file be taken for no text, or for text in another encoding.
+pub(super) fn without_nul(name: &str, text: &str) -> Result<(), ToolError> {
+    match text.find('\0') {
+        None => Ok(()),
+        Some(at) => Err(ToolError::argument(
+            name,
+            format!("holds a NUL (U+0000) at byte {at}; a file with one is no text, so leave it out"),
+        )),
     }
 }
 

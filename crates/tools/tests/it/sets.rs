@@ -163,6 +163,54 @@ fn what_a_set_or_an_undo_would_show_is_read_first() {
 }
 
 #[test]
+fn a_file_of_a_set_is_no_directory_in_it() {
+    let world = world().file("old", "one\n");
+    let create = |path: &str| json!({"op": "create", "file_path": path, "content": "x"});
+    for changes in [
+        json!([create("p"), create("p/q")]),
+        json!([create("g/h/i/q"), create("g")]),
+        json!([{"op": "delete", "file_path": "old"}, create("old/new")]),
+        json!([create("a/b"), {"op": "move", "file_path": "old", "to": "a/b/c"}]),
+    ] {
+        for dry in [true, false] {
+            let refused = world.call("change_set", json!({"changes": changes, "dry_run": dry}));
+            // Of what stands there already the host says it.
+            let said = &refused.refused(218).message;
+            assert!(said.contains("is a file in this set") || said.contains("old/new"), "{changes}: {said}");
+        }
+        assert_eq!(world.tree(), ["old"], "{changes}");
+    }
+    world.call("undo", json!({})).refused(221);
+}
+
+#[test]
+fn directories_made_for_a_set_that_failed_are_gone_again() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = world();
+    std::fs::write(world.path("full"), "").expect("written");
+    std::fs::set_permissions(world.path("full"), PermissionsExt::from_mode(0o400)).expect("chmod");
+    let create = |path: &str| json!({"op": "create", "file_path": path, "content": "x"});
+    let changes = json!([create("new/deep/x"), create("full/x")]);
+    world.call("change_set", json!({"changes": changes})).outcome.result.as_ref().expect_err("no directory");
+    assert_eq!(world.tree(), ["full"]);
+}
+
+#[test]
+fn text_with_a_nul_is_written_nowhere() {
+    let world = world().file("a", "hello\n");
+    world.call("read", json!({"file_path": "a"})).ok();
+    world.call("edit", json!({"file_path": "a", "old_string": "h", "new_string": "h\u{0}"})).refused(100);
+    world.call("write", json!({"file_path": "b", "content": "a\u{0}b\n"})).refused(100);
+    let create = json!({"op": "create", "file_path": "b", "content": "\u{0}"});
+    let edit = json!({"op": "edit", "file_path": "a", "old_string": "h", "new_string": "\u{0}"});
+    for change in [create, edit] {
+        let refused = world.call("change_set", json!({"changes": [change]}));
+        assert!(refused.refused(218).message.contains("NUL"));
+    }
+    assert_eq!((world.tree(), world.text("a")), (vec!["a".to_owned()], "hello\n".to_owned()));
+}
+
+#[test]
 fn a_call_that_failed_is_nothing_to_take_back() {
     use std::os::unix::fs::PermissionsExt;
     let world = world().file("a", "one\n");

@@ -3,7 +3,8 @@
 //!
 //! Programs whose options have no table are read by this: whatever a word could name is looked at.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use super::super::globs;
 use super::super::judge::{Arg, Judge, Word};
@@ -144,14 +145,19 @@ pub(in super::super) fn takes_along(place: &Arg, judge: &mut Judge<'_>) {
 }
 
 /// The rest of the way from `path` to a guarded place of two parts or more: `workflows` for `.github`.
-fn guarded_below(path: &Path) -> Option<String> {
-    crate::path::guarded_spots().find_map(|spot| {
-        let run: Vec<&str> = spot.below.iter().chain(spot.name.iter()).copied().collect();
-        (1..run.len()).find_map(|count| {
-            let (start, rest) = run.split_at(count);
-            path.ends_with(start.iter().collect::<std::path::PathBuf>()).then(|| rest.join("/"))
-        })
-    })
+fn guarded_below(path: &Path) -> Option<&'static str> {
+    /// Last name on the way, the whole way so far, and its rest.
+    static WAYS: LazyLock<Vec<(&str, PathBuf, String)>> = LazyLock::new(|| {
+        let ways = crate::path::guarded_spots().flat_map(|spot| {
+            let run: Vec<&str> = spot.below.iter().chain(spot.name.iter()).copied().collect();
+            let cut = |at: usize| (run[at - 1], run[..at].iter().collect(), run[at..].join("/"));
+            (1..run.len()).map(cut).collect::<Vec<_>>()
+        });
+        ways.collect()
+    });
+    let name = path.file_name()?;
+    let way = WAYS.iter().find(|(last, way, _)| name == *last && path.ends_with(way));
+    way.map(|(_, _, rest)| rest.as_str())
 }
 
 #[cfg(test)]
