@@ -232,8 +232,11 @@ pub(crate) fn canonical(name: &str) -> &str {
 
 /// Canonical arguments of a call that was written as `name`, by somebody who prefers `chosen`.
 pub(crate) fn canonical_arguments(chosen: Dialect, name: &str, tool: &str, arguments: &mut Map<String, Value>) {
-    // Names are shared between dialects; the chosen one has the first word about its parameters.
-    let speaks = |dialect: &Dialect| dialect.column().is_some() && dialect.tool(tool) == name;
+    // Names are shared between dialects; the chosen one has the first word about its parameters, also where the tool is
+    // called by the name that it has in none.
+    let plain = name.strip_prefix(PREFIX).unwrap_or(name) == tool;
+    let speaks =
+        |dialect: &Dialect| dialect.column().is_some() && (dialect.tool(tool) == name || (plain && *dialect == chosen));
     for dialect in std::iter::once(chosen).chain(Dialect::ALL).filter(speaks) {
         dialect.arguments(tool, arguments);
     }
@@ -256,6 +259,8 @@ mod tests {
             (Dialect::Nika, "nika_read", json!({"file_path": "a"}), "read", json!({"file_path": "a"})),
             (Dialect::Nika, "read_file", json!({"path": "a"}), "read", json!({"file_path": "a"})),
             (Claude, "Read", json!({"file_path": "a"}), "read", json!({"file_path": "a"})),
+            (ClawAgent, "read", json!({"path": "a", "end_line": 7}), "read", json!({"file_path": "a", "limit": 7})),
+            (ClawAgent, "read", json!({"file_path": "a", "limit": 3}), "read", json!({"file_path": "a", "limit": 3})),
             (
                 ClawAgent,
                 "read_file",
