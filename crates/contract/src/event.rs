@@ -109,8 +109,8 @@ pub const TABLE: &[Event] = &[
     Event {
         name: CALL_BEGUN,
         when: "a call arrived; written before anything else happens",
-        fields: "call, tool, origin (the caller's own name for the call, where it has one), arguments (secrets redacted, \
-                 long values shortened)",
+        fields: "call, tool, mode (how the session stands), origin (the caller's own name for the call, where it has \
+                 one), arguments (secrets redacted, long values shortened)",
     },
     Event {
         name: HOOK_RAN,

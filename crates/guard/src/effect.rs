@@ -105,6 +105,8 @@ pub enum ExecKind {
 pub struct Exec {
     /// Resolved argument vectors of every simple command, in order.
     pub commands: Vec<Vec<String>>,
+    /// Variables that they are given and that may decide what runs (`PATH=…`). A rule that allows has to name them.
+    pub sets: Vec<String>,
     /// The strictest kind found among them.
     pub kind: ExecKind,
     /// Why it is of that kind, in words; may be empty.
@@ -115,6 +117,11 @@ pub struct Exec {
 const MOVES: [&str; 3] = ["cd", "pushd", "popd"];
 
 impl Exec {
+    /// A command with the variables that stand before it.
+    pub fn whole(&self, argv: &[String]) -> Vec<String> {
+        self.sets.iter().chain(argv).cloned().collect()
+    }
+
     /// Whether it changes nothing, the working directory included. A word anywhere among its words counts as the
     /// builtin (`command cd`): that order is kept for nothing costs less than an order that is lost.
     fn only_looks(&self) -> bool {
@@ -202,7 +209,9 @@ impl Effect {
                 format!("{}({anchor}{escaped})", self.verb())
             }
             Effect::Net(host) | Effect::Fetch(host) => format!("net({host})"),
-            Effect::Exec(Exec { commands, .. }) if commands.len() == 1 => format!("exec({})", words(&commands[0])?),
+            Effect::Exec(exec) if exec.commands.len() == 1 => {
+                format!("exec({})", words(&exec.whole(&exec.commands[0]))?)
+            }
             Effect::Foreign { server, tool } => format!("mcp__{server}__{tool}"),
             _ => return None,
         };
@@ -242,7 +251,7 @@ impl fmt::Display for Effect {
                 f.write_str(if place.extent == Extent::Tree { "/**)" } else { ")" })
             }
             Effect::Exec(exec) => {
-                let lines: Vec<String> = exec.commands.iter().map(|argv| argv.join(" ")).collect();
+                let lines: Vec<String> = exec.commands.iter().map(|argv| exec.whole(argv).join(" ")).collect();
                 write!(f, "exec({})", lines.join("; "))
             }
             Effect::Net(name)
@@ -349,7 +358,7 @@ mod tests {
         let file = |name: &str| Place::inside("/repo", name);
         let command = |kind, text: &str| {
             let commands = vec![text.split(' ').map(str::to_owned).collect()];
-            Effect::Exec(Exec { commands, kind, why: String::new() })
+            Effect::Exec(Exec { commands, sets: Vec::new(), kind, why: String::new() })
         };
         let exec = |kind| command(kind, "git log");
         let foreign = |server: &str| Effect::Foreign { server: server.into(), tool: "t".into() };

@@ -123,6 +123,24 @@ impl fmt::Display for Stance {
     }
 }
 
+impl FromStr for Stance {
+    type Err = UnknownMode;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Stance, UnknownMode> {
+        let mut words = text.split(' ');
+        let mut stance = Stance::from(words.next().unwrap_or_default().parse::<Mode>()?);
+        for word in words {
+            match word {
+                "+unsafe" => stance.unsafe_commands = true,
+                "+ask-writes" => stance.ask_writes = true,
+                _ => return Err(UnknownMode(text.to_owned())),
+            }
+        }
+        Ok(stance)
+    }
+}
+
 /// What an effect amounts to: a row of [`TABLE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Act {
@@ -267,6 +285,17 @@ mod tests {
             assert_eq!(name.parse(), Ok(mode), "{name}");
         }
         assert!("everything".parse::<Mode>().is_err());
+    }
+
+    #[test]
+    fn a_stance_is_read_back_as_it_is_written() {
+        for mode in Mode::ALL {
+            for (unsafe_commands, ask_writes) in [(false, false), (true, false), (false, true), (true, true)] {
+                let stance = Stance { mode, unsafe_commands, ask_writes };
+                assert_eq!(stance.to_string().parse(), Ok(stance));
+            }
+        }
+        assert!("workspace +more".parse::<Stance>().is_err() && "".parse::<Stance>().is_err());
     }
 
     #[test]

@@ -305,9 +305,9 @@ impl Rule {
     /// only when all of it is: single entries are withheld one by one.
     pub fn touches(&self, effect: &Effect, tool: &str) -> bool {
         match (&self.subject, effect) {
-            (Subject::Exec(pattern), Effect::Exec(exec)) => {
-                exec.commands.iter().any(|argv| pattern.matches(argv) || pattern.matches(&by_its_name(argv)))
-            }
+            (Subject::Exec(pattern), Effect::Exec(exec)) => exec.commands.iter().any(|argv| {
+                [argv.clone(), by_its_name(argv), exec.whole(argv)].iter().any(|words| pattern.matches(words))
+            }),
             (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
                 let fits = |place: &Place| match place.extent {
                     Extent::One => pattern.matches(place),
@@ -343,7 +343,7 @@ impl Rule {
                     }
             }
             (Subject::Exec(pattern), Effect::Exec(exec)) => {
-                !exec.commands.is_empty() && exec.commands.iter().all(|argv| pattern.matches(argv))
+                !exec.commands.is_empty() && exec.commands.iter().all(|argv| pattern.matches(&exec.whole(argv)))
             }
             (Subject::Net(pattern), Effect::Net(host) | Effect::Fetch(host)) => pattern.matches(host),
             // As a yes, a tool's name ends at the walls too.
@@ -519,7 +519,7 @@ mod tests {
 
     fn exec(lines: &[&str]) -> Effect {
         let commands = lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect();
-        Effect::Exec(Exec { commands, kind: ExecKind::Opaque, why: String::new() })
+        Effect::Exec(Exec { commands, sets: Vec::new(), kind: ExecKind::Opaque, why: String::new() })
     }
 
     #[test]

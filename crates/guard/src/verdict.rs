@@ -290,7 +290,12 @@ mod tests {
     use crate::rule::{Rule, RuleKind};
 
     fn exec(kind: ExecKind) -> Effect {
-        Effect::Exec(Exec { commands: vec![vec!["make".into(), "all".into()]], kind, why: String::new() })
+        Effect::Exec(Exec {
+            commands: vec![vec!["make".into(), "all".into()]],
+            sets: Vec::new(),
+            kind,
+            why: String::new(),
+        })
     }
 
     fn verdict(mode: Mode, rules: &[(RuleKind, &str)], effects: Vec<Effect>) -> Verdict {

@@ -47,13 +47,40 @@ const NESTED: &[[&str; 3]] = &[
     ["jq '", "[", "]"],
     ["sed '", "{", "}"],
     ["psql -c '", "(", ")"],
+    ["", "(", ")"],
+    ["", "((", "))"],
+    ["(( ", "(", ")"],
+    ["(( ", "<(", ")"],
+    ["for (( ", "@(", ")"],
+    ["[[ a =~ ", "@(", ")"],
+    ["[[ a =~ ", "((", "))"],
+    ["eval '", "(", ")"],
+    ["bash -c '", "((", "))"],
+    ["echo ", "a[", "]"],
+    ["test ", "a[", ""],
+    ["", "a[", "]"],
+    ["echo ", "@(", ")"],
+    ["echo ", "[", "]"],
+    ["echo ", "\"${x:-", "}\""],
+    ["x=", "${x/a[", "]}"],
+    ["", "<<a ", ""],
 ];
 
 #[test]
 fn half_a_mebibyte_of_stack_is_enough_for_the_deepest_text() {
     let worst = || {
         for [before, open, close] in NESTED {
-            for depth in [30, 63, 64, 65, 20_000 / (open.len() + close.len())] {
+            for depth in [
+                30,
+                63,
+                64,
+                65,
+                250,
+                256,
+                1000,
+                20_000 / (open.len() + close.len()),
+                64_000 / (open.len() + close.len()),
+            ] {
                 for tail in ["a", "a ]]", "a'", "a}'"] {
                     let text = format!("{before}{}{tail}{}", open.repeat(depth), close.repeat(depth));
                     std::hint::black_box(analyse(&text, &site()));

@@ -19,6 +19,7 @@ pub use change::{Change, Expect, Target, Written};
 pub use commit::NotMade;
 pub(crate) use commit::temp_name;
 pub use fault::errno;
+pub(crate) use fault::is_absence;
 pub use ignores::{Ignores, Outer, SearchRoot};
 pub use ledger::{Ledger, Seen};
 pub use lock::{LOOK_AGAIN, Locked, PATIENCE};

@@ -17,7 +17,11 @@ const FREE: &[(&str, &[&str], &str)] = &[
         &["root", "roots", "home", "own_state", "place", "shown", "state"],
         "says which roots there are; names only",
     ),
-    ("fs/resolve.rs", &["locate", "locate_entry"], "resolves a name to a place, which is what a permit is asked for"),
+    (
+        "fs/resolve.rs",
+        &["locate", "locate_entry", "locate_in_command"],
+        "resolves a name to a place, which is what a permit is asked for",
+    ),
     ("fs/ignores.rs", &["ignores_above"], "ignore rules above a root; they are applied, never shown"),
     ("fs/workspace.rs", &["is_own_state", "holds_own_state"], "compares names"),
     ("fs/lock.rs", &["take_recovered"], "hands over what was settled already"),

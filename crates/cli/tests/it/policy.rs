@@ -120,6 +120,30 @@ fn an_explanation_is_had_as_an_object_with_the_same_facts() {
 }
 
 #[test]
+fn a_line_that_cannot_be_read_counts_as_denied_and_the_rest_is_judged() {
+    let world = world();
+    let lines: [&[u8]; 6] = [
+        b"{\"id\": 1, \"cmd\": \"ls\"}\r",
+        b"{\"id\": \"two\", \"command\": \"ls\"}",
+        b"{\"id\": 3, \"cmd\": ",
+        b"",
+        b"{\"id\": 5, \"cmd\": \"ls \xff\"}",
+        b"{\"id\": 6, \"cmd\": \"cat a\"}",
+    ];
+    let ran = world.run_with(&["policy", "check", "--jsonl"], lines.join(&b'\n'));
+    ran.exits(2).complains("3 of the lines could not be read");
+    let answers: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let told = |answer: &Value| (answer["id"].clone(), answer["decision"].as_str().unwrap_or_default().to_owned());
+    let expected = [(json!(1), "allow"), (json!("two"), "deny"), (json!(null), "deny"), (json!(null), "deny")];
+    let expected = expected.into_iter().chain([(json!(6), "allow")]).map(|(id, word)| (id, word.to_owned()));
+    assert_eq!(answers.iter().map(told).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    for (answer, why) in [(1, "line 2: missing field `cmd`"), (2, "line 3: EOF"), (3, "line 5: invalid utf-8")] {
+        let error = answers[answer]["error"].as_str().unwrap_or_default();
+        assert!(error.starts_with(why), "{error}");
+    }
+}
+
+#[test]
 fn rules_are_tried_on_their_examples() {
     let config = "permissions:\n  deny:\n    - rule: exec(git push*)\n      match: [git push origin]\n      \
                   not_match: [git status]\n";
@@ -140,6 +164,36 @@ fn the_past_is_judged_by_another_policy() {
     let object = world.run(&["policy", "replay", "--against", "strict.yaml", "--output", "json"]).json();
     assert_eq!(object["differing"].as_array().map(Vec::len), Some(1), "{object}");
     world.run(&["policy", "replay", "--against", "nowhere.yaml"]).exits(2).complains("nowhere.yaml");
+}
+
+#[test]
+fn the_past_is_what_was_decided_then_not_what_would_be_now() {
+    let world = world().file("a.txt", "one\n").file("same.yaml", "tools:\n  list: all\n");
+    let world = world.file("free.yaml", "mode: accept-edits\n");
+    let write = |name: &str, more: &[&str]| {
+        let target = format!("file_path={name}");
+        world.run(&[&["call", "write", &target, "content=x"][..], more].concat());
+    };
+    write("asked", &[]);
+    write("denied", &["--mode", "accept-edits", "--deny", "write(denied)"]);
+    write("allowed", &["--mode", "accept-edits"]);
+    write("removed", &["--mode", "accept-edits", "--deny", "tool(write)"]);
+    let replayed = |against: &str, more: &[&str]| {
+        let args = ["policy", "replay", "--against", against, "--output", "json"];
+        let object = world.run(&[&args[..], more].concat()).exits(0).json();
+        assert_eq!(object["calls"], 4, "{object}");
+        let rows = object["differing"].as_array().expect("rows").clone();
+        let said = |row: &Value| [&row["what"], &row["before"], &row["after"]].map(|v| v.as_str().unwrap().to_owned());
+        let mut rows: Vec<String> = rows.iter().map(|row| said(row).join(" ")).collect();
+        rows.sort();
+        rows
+    };
+    // Without a mode of its own, each call is judged in its own.
+    let no_rules = ["write(denied) deny allow", "write(removed) deny allow"];
+    assert_eq!(replayed("same.yaml", &[]), no_rules);
+    assert_eq!(replayed("free.yaml", &[]), [&["write(asked) ask allow"], &no_rules[..]].concat());
+    let strict = ["write(allowed) allow ask", "write(denied) deny ask", "write(removed) deny ask"];
+    assert_eq!(replayed("same.yaml", &["--mode", "ask"]), strict);
 }
 
 #[test]

@@ -49,6 +49,46 @@ fn what_writes_is_asked_in_ask_and_runs_in_the_workspace_sandbox_in_workspace() 
 }
 
 #[test]
+fn what_stands_there_already_is_written_over_as_in_any_workspace() {
+    if !is_confined_here() {
+        return;
+    }
+    for (command, name, left) in [
+        ("cp a b", "b", "one\n"),
+        ("cp a d/a", "d/a", "one\n"),
+        ("cp -r d e && cp a e/a", "e/a", "one\n"),
+        ("mv a b", "b", "one\n"),
+        ("install -m 644 a b", "b", "one\n"),
+        ("ln -f a b", "b", "one\n"),
+        ("ln -sf a to_file && cat to_file > seen", "seen", "one\n"),
+        ("ln -sfn d to_dir && cat to_dir/a > seen", "seen", "three\n"),
+        ("rm a; mkdir a; echo in > a/in", "a/in", "in\n"),
+        ("rm to_file && mkdir to_file && echo x > to_file/q", "to_file/q", "x\n"),
+    ] {
+        let world = world().file("a", "one\n").file("b", "two\n").file("d/a", "three\n");
+        for (link, to) in [("to_file", "b"), ("to_dir", "d")] {
+            std::os::unix::fs::symlink(to, world.root().join(link)).expect("a link");
+        }
+        let before = crate::shell_undo::tree(&world.root());
+        world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]).exits(0);
+        assert_eq!(world.text(name), left, "{command}");
+        world.run(&["undo", "--mode", "workspace"]).exits(0);
+        assert_eq!(crate::shell_undo::tree(&world.root()), before, "{command}");
+    }
+    // What leads out of the workspace is asked about as ever, and what cannot be there is a read of this one.
+    let world = world().file("a", "one\n");
+    let far = world.path("far");
+    std::fs::write(&far, "far\n").expect("written");
+    std::os::unix::fs::symlink(&far, world.root().join("out")).expect("a link");
+    for command in ["cp a out", "cp a out/x", "echo x > out/y", "rm out; echo x > out"] {
+        let refused = world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
+        refused.exits(3).complains("NIKA-205");
+    }
+    assert_eq!(std::fs::read_to_string(&far).expect("it is there"), "far\n");
+    world.run(&["call", "bash", "command=cat a/x", "--mode", "read-only"]).exits(1).says("Not a directory");
+}
+
+#[test]
 fn exit_codes_mean_something() {
     if !is_confined_here() {
         return;
@@ -195,14 +235,17 @@ fn a_job_is_read_written_listed_stopped_and_told_of() {
     peer.heard.clear();
     let started = start(&mut peer, "true");
     assert!(started.contains("j3"), "{started}");
-    let mut told = false;
+    let mut told = started.contains("[j3 ended: exit 0");
     for _ in 0..200 {
         told = told || text(&peer.call("nika_sleep", json!({"duration_ms": 20}))).contains("[j3 ended: exit 0");
         if told {
             break;
         }
     }
-    assert!(told && !peer.heard.iter().any(|message| message["method"] == "notifications/message"));
+    assert!(told, "the end was never told");
+    // The one of the job before may have been on its way.
+    let of_it = |message: &&Value| message["params"]["data"].as_str().is_some_and(|line| line.contains("j3"));
+    assert_eq!(peer.heard.iter().find(of_it), None);
     assert_eq!(peer.end(), 0);
 }
 

@@ -36,6 +36,42 @@ fn what_a_rule_denies_or_asks_about_is_left_out_of_what_a_script_did() {
 }
 
 #[test]
+fn a_variable_that_decides_what_runs_rides_on_no_rule_for_a_command() {
+    use std::os::unix::fs::PermissionsExt;
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("git", "#!/bin/sh\necho ran-as-git\n");
+    std::fs::set_permissions(world.root().join("git"), PermissionsExt::from_mode(0o755)).expect("rights");
+    let call =
+        |command: &str, rule: &str, kind: &str| world.run(&["call", "bash", &format!("command={command}"), kind, rule]);
+    for command in [
+        "PATH=.:$PATH git status",
+        "PATH=. git status",
+        "LD_PRELOAD=./x.so git status",
+        "GIT_EXTERNAL_DIFF=./x git status",
+        "BASH_ENV=./x git status",
+        "A=1 PATH=. git status",
+        "PATH=. xargs git status",
+    ] {
+        for rule in ["exec(git status)", "exec(git *)", "Bash(git:*)"] {
+            let refused = call(command, rule, "--allow");
+            refused.exits(3).complains("NIKA-205");
+            assert!(!refused.out.contains("ran-as-git"), "{refused:?}");
+        }
+        // A denial holds with and without it.
+        call(command, "exec(git status)", "--deny").exits(3);
+    }
+    // It is allowed where the rule names it, and that is the rule that is offered.
+    let explained = world.run(&["policy", "explain", "LD_PRELOAD=./x.so ls"]);
+    explained.says("exec(LD_PRELOAD=./x.so ls)");
+    assert!(!explained.out.contains("`exec(ls)`"), "{explained:?}");
+    call("PATH=. git status", "exec(PATH=. git status)", "--allow").exits(0).says("ran-as-git");
+    // Settings that decide nothing need no word of a rule.
+    call("A=1 git --version", "exec(git --version)", "--allow").exits(0);
+}
+
+#[test]
 fn rules_on_writing_hold_for_jobs_in_the_background() {
     if !is_confined_here() {
         return;

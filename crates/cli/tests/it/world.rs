@@ -65,7 +65,7 @@ impl World {
         Ran::of(self.nika(words).output().expect("the program starts"))
     }
 
-    pub fn run_with(&self, words: &[&str], input: &str) -> Ran {
+    pub fn run_with(&self, words: &[&str], input: impl AsRef<[u8]>) -> Ran {
         let mut child = self
             .nika(words)
             .stdin(Stdio::piped())
@@ -73,7 +73,7 @@ impl World {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        child.stdin.take().expect("it is piped").write_all(input.as_bytes()).expect("it reads");
+        child.stdin.take().expect("it is piped").write_all(input.as_ref()).expect("it reads");
         Ran::of(child.wait_with_output().expect("it ends"))
     }
 

@@ -112,8 +112,12 @@ impl Court<'_> {
                 // A word that nobody knows is stood in for by one that only a star matches.
                 let stand_in: Vec<String> =
                     words.iter().map(|word| word.clone().unwrap_or_else(|| "\u{1}".to_owned())).collect();
-                let effect =
-                    Effect::Exec(Exec { commands: vec![stand_in], kind: ExecKind::Opaque, why: String::new() });
+                let effect = Effect::Exec(Exec {
+                    commands: vec![stand_in],
+                    sets: Vec::new(),
+                    kind: ExecKind::Opaque,
+                    why: String::new(),
+                });
                 if self.permits.refusal(&effect, "exec").is_none() {
                     None
                 } else if rules().any(|line| may_hold(&line.text, words)) {
@@ -222,7 +226,7 @@ fn asked_each_time(effect: &Effect) -> Option<String> {
     };
     match effect {
         Effect::Exec(exec) if matches!(exec.kind, ExecKind::Destructive | ExecKind::Misparse) => {
-            let shown = exec.commands.first().map(|argv| argv.join(" ")).unwrap_or_default();
+            let shown = exec.commands.first().map(|argv| exec.whole(argv).join(" ")).unwrap_or_default();
             Some(if exec.why.is_empty() { shown } else { exec.why.clone() })
         }
         Effect::Read(place) => of_path("reads", place, classify(&place.path).secret),
@@ -249,6 +253,7 @@ fn may_hold(line: &str, argv: &[Option<String>]) -> bool {
             Some(word) => {
                 let one = Effect::Exec(Exec {
                     commands: vec![vec![word.clone()]],
+                    sets: Vec::new(),
                     kind: ExecKind::Opaque,
                     why: String::new(),
                 });

@@ -19,6 +19,8 @@ use super::{lexical, limits, parse, proof, second, seeds};
 pub struct Command {
     /// Its words as they are shown and matched by rules; a word that is not known stands as it is written.
     pub argv: Vec<String>,
+    /// Variables that it is given and that may decide what runs, as `NAME=VALUE`; `…` for a value that is not known.
+    pub sets: Vec<String>,
     /// Byte range in the analysed text; for a command inside an argument, the range of that argument.
     pub span: Range<usize>,
     /// What its facts amount to.
@@ -173,6 +175,7 @@ fn finish(
             let argv = report.argv.iter().map(|arg| shown(arg, text)).collect();
             commands.push(Command {
                 argv,
+                sets: report.sets,
                 span: report.span,
                 kind: own,
                 facts: report.facts,

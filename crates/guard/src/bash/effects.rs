@@ -17,7 +17,7 @@ impl Analysis {
         let mut all: Vec<Effect> = self.commands.iter().map(|command| Effect::Exec(exec(command))).collect();
         // What belongs to no simple command is judged by itself: no rule on a command answers for it.
         if self.loose > ExecKind::ReadOnly || self.commands.is_empty() {
-            all.push(Effect::Exec(Exec { commands: Vec::new(), kind: self.loose, why: self.why() }));
+            all.push(Effect::Exec(Exec { commands: Vec::new(), sets: Vec::new(), kind: self.loose, why: self.why() }));
         }
         for fact in &self.facts {
             let effect = match fact {
@@ -49,17 +49,17 @@ fn exec(command: &Command) -> Exec {
     let named = |fact: &Fact| matches!(fact, Fact::Net(Some(_)));
     let only_net = command.kind == ExecKind::Opaque
         && command.facts.iter().any(named)
-        && !command.facts.iter().any(|fact| !named(fact) && strict(fact))
+        && !command.facts.iter().any(|fact| !named(fact) && is_strict(fact))
         && !command.findings.iter().any(|finding| finding.outcome >= Outcome::Ask);
     let kind = if only_net { ExecKind::WritesInside } else { command.kind };
     let why = command.facts.iter().find_map(|fact| reason(fact, command.kind));
     let found = || command.findings.iter().find(|finding| finding.outcome >= Outcome::Ask);
     let why = why.or_else(|| found().map(|finding| finding.why.clone())).unwrap_or_default();
-    Exec { commands: vec![command.argv.clone()], kind, why }
+    Exec { commands: vec![command.argv.clone()], sets: command.sets.clone(), kind, why }
 }
 
 /// Whether a fact alone makes a command opaque or worse.
-fn strict(fact: &Fact) -> bool {
+pub(super) fn is_strict(fact: &Fact) -> bool {
     !matches!(fact, Fact::Read(_) | Fact::Write(_) | Fact::Delete(_) | Fact::Code(_))
 }
 

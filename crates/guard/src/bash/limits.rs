@@ -11,6 +11,9 @@ pub(super) const BYTES: usize = 64 * 1024;
 /// Deepest nesting. Hand-written scripts stay below ten; the reader recurses once a level.
 pub(super) const DEPTH: usize = 64;
 
+/// Deepest nesting that the second reader is shown: it recurses without a bound of its own.
+pub(super) const SHOWN_DEPTH: usize = 256;
+
 /// Most simple commands in one script.
 pub(super) const COMMANDS: usize = 256;
 
@@ -52,6 +55,15 @@ pub(super) fn check(text: &str) -> Vec<Finding> {
         let why = format!("{} bytes; the limit is {BYTES}", text.len());
         out.push(Finding::new("too_long", 0..text.len(), why));
     }
+    let (deepest, at) = deepest(text);
+    if deepest > DEPTH {
+        out.push(Finding::new("too_deep", at..at + 1, format!("{deepest} levels; the limit is {DEPTH}")));
+    }
+    out
+}
+
+/// How deep brackets are nested, whatever quotes them, and where first.
+pub(super) fn deepest(text: &str) -> (usize, usize) {
     let (mut depth, mut deepest, mut at) = (0usize, 0usize, 0usize);
     for (index, byte) in text.bytes().enumerate() {
         match byte {
@@ -63,10 +75,7 @@ pub(super) fn check(text: &str) -> Vec<Finding> {
             (deepest, at) = (depth, index);
         }
     }
-    if deepest > DEPTH {
-        out.push(Finding::new("too_deep", at..at + 1, format!("{deepest} levels; the limit is {DEPTH}")));
-    }
-    out
+    (deepest, at)
 }
 
 /// The finding for a script with `count` simple commands, if that is too many.

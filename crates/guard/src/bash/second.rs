@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use brush_parser::ast;
 
+use super::limits;
 use super::parse::RESERVED;
 use super::script::{AssignValue, Command, Fd, Item, Kind, Part, Program, Script, Target, Word};
 
@@ -78,6 +79,9 @@ pub(super) fn agrees(text: &str, program: &Program, bodies: &[Range<usize>]) -> 
 
 /// Whether brush sees in `shown` what we saw.
 fn sees(shown: &str, ours: &[Seen<'_>]) -> Result<(), String> {
+    if limits::deepest(shown).0 > limits::SHOWN_DEPTH {
+        return Err("it is nested deeper than a second reader of shell text goes".to_owned());
+    }
     let options = brush_parser::ParserOptions {
         enable_extended_globbing: false,
         tilde_expansion_at_word_start: false,

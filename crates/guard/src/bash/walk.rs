@@ -28,6 +28,7 @@ use std::rc::Rc;
 
 use super::analysis::{is_disk, is_sink};
 use super::commands;
+use super::effects::is_strict;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
 use super::judge::{Arg, Judge, Nested, Shell, Site, Stdin, Word as Became, normal};
@@ -85,6 +86,8 @@ const NOWHERE: &str =
 pub(super) struct Report {
     /// Its words; empty for what belongs to the script itself.
     pub argv: Rc<[Arg]>,
+    /// Variables that it is given and that may decide what runs, as they are written before it.
+    pub sets: Vec<String>,
     pub span: Range<usize>,
     pub facts: Vec<Fact>,
     pub findings: Vec<Finding>,
@@ -572,9 +575,8 @@ impl<'a> Walker<'a> {
         let mut facts = Vec::new();
         let alone = list.is_empty();
         let reads_with = matches!(args.first().and_then(Arg::exact), Some("read" | "mapfile" | "readarray"));
-        for assign in assigns {
-            self.assign(assign, alone, reads_with, state, &mut facts);
-        }
+        let one = |assign: &Assign| self.assign(assign, alone, reads_with, state, &mut facts);
+        let sets: Vec<String> = assigns.iter().filter_map(one).collect();
         let (mut redirect_facts, redirected) = self.redirects(&command.redirects, state);
         facts.append(&mut redirect_facts);
         let outer = redirected.is_some().then(|| std::mem::take(&mut self.taken));
@@ -606,6 +608,7 @@ impl<'a> Walker<'a> {
         let before = state.cwd.clone();
         unknown(state);
         self.argv(args.into(), &command.span, state, &stdin, facts, false);
+        self.reports.iter_mut().skip(own).for_each(|report| report.sets.extend_from_slice(&sets));
         unknown(state);
         self.round.0 |= state.cwd != before;
         if let Some(outer) = outer {
@@ -625,7 +628,7 @@ impl<'a> Walker<'a> {
         facts: Vec<Fact>,
         nested: bool,
     ) {
-        let mut report = Report { argv: Rc::clone(&args), span: span.clone(), facts, findings: Vec::new() };
+        let mut report = Report { argv: Rc::clone(&args), span: span.clone(), facts, ..Report::default() };
         let args = args.as_ref();
         let Some(first) = args.first() else { return };
         if let Became::OneOf(words) = &first.word

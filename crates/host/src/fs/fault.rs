@@ -24,3 +24,9 @@ pub fn errno(what: &str, error: Errno, otherwise: Code) -> ToolError {
     };
     ToolError::new(code, format!("cannot {what}: {why}"))
 }
+
+/// Whether a look at an entry itself, through no link, says that nothing stands there: its directory may be missing, a
+/// file or a link.
+pub(crate) fn is_absence(error: Errno) -> bool {
+    matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
+}

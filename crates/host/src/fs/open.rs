@@ -9,10 +9,9 @@ use nika_contract::text::near_names;
 use nika_contract::{Kind, ToolError, code};
 use nika_guard::{Permit, Place};
 use rustix::fs::{FileType, OFlags, Stat};
-use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-use super::{Workspace, errno};
+use super::{Workspace, errno, is_absence};
 
 /// Hashed at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -173,7 +172,7 @@ impl Workspace {
         let what = |error| errno(&format!("read {}", place.shown()), error, code::READ_FAILED);
         let handle = match self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW) {
             Ok(handle) => handle,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(error) if is_absence(error) => return Ok(None),
             Err(error) => return Err(what(error)),
         };
         let stat = rustix::fs::fstat(&handle).map_err(what)?;

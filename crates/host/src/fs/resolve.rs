@@ -26,6 +26,14 @@ impl Workspace {
         Ok(self.with_name(place, &path))
     }
 
+    /// The same for a path of a command, which may change what stands in its way before: what is named below a file lies
+    /// where the file does.
+    pub fn locate_in_command(&self, text: &str) -> Result<Place, ToolError> {
+        let path = self.absolute(text)?;
+        let place = self.place(self.resolved(&path, text, &[Errno::NOENT, Errno::NOTDIR])?);
+        Ok(self.with_name(place, &path))
+    }
+
     /// The place of the entry itself: a link at the end is not followed. For moving and deleting.
     pub fn locate_entry(&self, text: &str) -> Result<Place, ToolError> {
         let path = self.absolute(text)?;
@@ -82,8 +90,12 @@ impl Workspace {
             && statat(&self.slash, strip_slash(real), AtFlags::SYMLINK_NOFOLLOW).is_err()
     }
 
-    /// Follows every link of `path` as far as it exists; what does not exist is added as written.
     fn resolve(&self, path: &Path, text: &str) -> Result<PathBuf, ToolError> {
+        self.resolved(path, text, &[Errno::NOENT])
+    }
+
+    /// Follows every link of `path` as far as it exists; what does not exist, by these errors, is added as written.
+    fn resolved(&self, path: &Path, text: &str, missing_by: &[Errno]) -> Result<PathBuf, ToolError> {
         let mut existing = path.to_path_buf();
         let mut missing: Vec<OsString> = Vec::new();
         let mut tries = 0;
@@ -101,7 +113,7 @@ impl Workspace {
                     real.extend(missing.iter().rev());
                     return Ok(real);
                 }
-                Err(Errno::NOENT) => {
+                Err(error) if missing_by.contains(&error) => {
                     // A link that points nowhere exists as an entry: writing through it would land elsewhere.
                     if is_link(&self.slash, &existing) {
                         return Err(ToolError::new(

@@ -424,7 +424,7 @@ impl Workspace {
         self.covered(permit.covers_read(&place.path), place)?;
         let handle = match self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW) {
             Ok(handle) => handle,
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(None),
+            Err(error) if super::is_absence(error) => return Ok(None),
             Err(error) => return Err(super::errno(&format!("read {}", place.shown()), error, code::READ_FAILED)),
         };
         let stat = rustix::fs::fstat(&handle)

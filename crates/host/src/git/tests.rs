@@ -52,6 +52,7 @@ impl Repo {
         let beside = worktree_place(&self.root(), "x").0.parent().expect("a parent").to_owned();
         let exec = Exec {
             commands: vec![vec!["git".into(), "commit".into()]],
+            sets: Vec::new(),
             kind: ExecKind::WritesInside,
             why: String::new(),
         };

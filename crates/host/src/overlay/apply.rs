@@ -206,8 +206,8 @@ impl Locked<'_> {
     fn stat(&self, parents: &mut Parents, path: &Path) -> Result<Option<Stat>, ToolError> {
         let (dir, name) = match parents.of(self.files(), path, false) {
             Ok(found) => found,
-            // Directories that the layer brings, too.
-            Err(error) if error.code == code::NOT_FOUND => return Ok(None),
+            // Directories that the layer brings, too, also where a file or a link stands. Moves go through no link.
+            Err(error) if [code::NOT_FOUND, code::OUT_OF_BOUNDS].contains(&error.code) => return Ok(None),
             Err(error) => return Err(error),
         };
         match statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {

@@ -30,6 +30,7 @@ pub(crate) fn begin(runtime: &Runtime, session: &Session, mut incoming: Incoming
     let mut fields = Map::new();
     fields.insert("call".into(), call.0.as_str().into());
     fields.insert("tool".into(), tool.as_str().into());
+    fields.insert("mode".into(), session.stance().to_string().into());
     if let Some(origin) = &incoming.origin {
         fields.insert("origin".into(), text::preview(origin, 80).into());
     }

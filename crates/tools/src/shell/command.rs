@@ -25,7 +25,7 @@ pub fn read(text: &str, site: &Site, place: &dyn Fn(&Target) -> Place) -> Comman
 /// Where a path of a command leads in a workspace: the kernel follows its links. What cannot be followed
 /// leads outside, as nobody knows where.
 pub fn place_in(files: &Workspace, target: &Target) -> Place {
-    let place = target.path.to_str().and_then(|path| files.locate(path).ok());
+    let place = target.path.to_str().and_then(|path| files.locate_in_command(path).ok());
     let place = place.unwrap_or_else(|| Place::outside(&target.path));
     if target.tree { place.tree() } else { place }
 }

@@ -4,14 +4,14 @@ use std::io::{self, BufRead};
 use std::process::ExitCode;
 
 use nika_guard::bash::Finding;
-use nika_guard::{Effect, Effects, ExecKind, Verdict};
+use nika_guard::{Decision, Effect, Effects, ExecKind, Verdict};
 use nika_tools::shell::command::Command;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Court;
 use crate::args;
-use crate::failure::Failure;
+use crate::failure::{Failure, USAGE};
 use crate::out;
 
 /// A line of input. Other fields may stand beside these.
@@ -28,21 +28,38 @@ pub fn run(args: &args::PolicyCheck) -> Result<ExitCode, Failure> {
         out::json(&judged(&court, Value::Null, command))?;
         return Ok(ExitCode::SUCCESS);
     }
-    for (number, line) in io::stdin().lock().lines().enumerate() {
+    let mut unread = 0;
+    for (number, line) in io::stdin().lock().split(b'\n').enumerate() {
         let line = line?;
-        if line.trim().is_empty() {
+        let line = line.strip_suffix(b"\r").unwrap_or(&line);
+        if line.trim_ascii().is_empty() {
             continue;
         }
-        let Line { id, cmd } = if args.jsonl {
-            serde_json::from_str(&line).map_err(|error| {
-                Failure::usage(format!("line {}: {error}; a line is {{\"id\": …, \"cmd\": \"…\"}}", number + 1))
-            })?
-        } else {
-            Line { id: json!(number + 1), cmd: line }
-        };
-        out::json(&judged(&court, id, &cmd))?;
+        match asked(line, number + 1, args.jsonl) {
+            Ok(Line { id, cmd }) => out::json(&judged(&court, id, &cmd))?,
+            Err((id, error)) => {
+                unread += 1;
+                out::json(&json!({"id": id, "decision": Decision::Deny.name(), "error": error}))?;
+            }
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    if unread == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    out::complain(&format!("error: {unread} of the lines could not be read and count as denied; each says why"));
+    Ok(ExitCode::from(USAGE))
+}
+
+/// What a line asks, or the id it has and what is wrong with it.
+fn asked(line: &[u8], number: usize, jsonl: bool) -> Result<Line, (Value, String)> {
+    let text = std::str::from_utf8(line).map_err(|error| (Value::Null, format!("line {number}: {error}")))?;
+    if !jsonl {
+        return Ok(Line { id: json!(number), cmd: text.to_owned() });
+    }
+    serde_json::from_str(text).map_err(|error| {
+        let id = serde_json::from_str::<Value>(text).ok().and_then(|value| value.get("id").cloned());
+        (id.unwrap_or_default(), format!("line {number}: {error}; a line is {{\"id\": …, \"cmd\": \"…\"}}"))
+    })
 }
 
 pub(super) fn judged(court: &Court, id: Value, text: &str) -> Value {
@@ -89,7 +106,11 @@ fn effects(effects: &Effects) -> Value {
         match effect {
             Effect::Exec(one) => {
                 let argv = one.commands.first();
-                exec.push(json!({"argv": argv, "kind": kind(one.kind), "why": one.why}));
+                let mut said = json!({"argv": argv, "kind": kind(one.kind), "why": one.why});
+                if !one.sets.is_empty() {
+                    said["sets"] = json!(one.sets);
+                }
+                exec.push(said);
             }
             Effect::Read(place) => read.push(json!(place.shown())),
             Effect::Write(place) => write.push(json!(place.shown())),

@@ -1,9 +1,10 @@
 //! `nika policy replay`: what another policy would have said to the calls of the past.
 
+use std::collections::HashMap;
 use std::process::ExitCode;
 
-use nika_contract::{Scene, SessionState, ToolError, event, text};
-use nika_guard::Effects;
+use nika_contract::{Scene, SessionState, ToolError, code, event, text};
+use nika_guard::{Decision, Effects, Stance};
 use nika_store::journal;
 use serde_json::{Value, json};
 
@@ -14,7 +15,10 @@ use crate::failure::Failure;
 use crate::out;
 use crate::world::World;
 
-/// A call of the past, judged twice.
+/// The lines that tell what was called and what was decided.
+const TOLD_BY: [&str; 3] = [event::CALL_BEGUN, event::PERMISSION_REQUEST, event::CALL_ENDED];
+
+/// A call of the past: what was decided then, and what would be now.
 struct Judged {
     session: String,
     call: String,
@@ -34,12 +38,11 @@ pub fn run(args: &args::PolicyReplay) -> Result<ExitCode, Failure> {
     let (mut judged, mut unread) = (0usize, 0usize);
     let mut differing = Vec::new();
     for log in journal::list(&built.state)? {
-        for line in journal::lines(&built.state, &log.id)? {
-            let Ok(line) = line else { break };
-            if line["event"] != event::CALL_BEGUN {
-                continue;
-            }
-            match rejudge(&built, &other, &log.id, &line) {
+        let told = |line: &Value| TOLD_BY.iter().any(|event| line["event"] == *event);
+        let lines: Vec<Value> = journal::lines(&built.state, &log.id)?.map_while(Result::ok).filter(told).collect();
+        let past = Past::of(&lines);
+        for line in lines.iter().filter(|line| line["event"] == event::CALL_BEGUN) {
+            match rejudge(&built, &other, &past, &log.id, line) {
                 Ok(one) => {
                     judged += 1;
                     if one.then != one.now {
@@ -71,14 +74,60 @@ pub fn run(args: &args::PolicyReplay) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The verdicts of both policies. An error where the call means nothing any more: its tool is gone, its path
-/// cannot be resolved, or the journal shortened what it was.
-fn rejudge(built: &Built, other: &Effective, session: &str, fields: &Value) -> Result<Judged, ToolError> {
+/// What the journal says of the decisions.
+struct Past<'j>(HashMap<&'j str, &'static str>);
+
+impl<'j> Past<'j> {
+    fn of(lines: &'j [Value]) -> Past<'j> {
+        let mut decisions = HashMap::new();
+        for line in lines {
+            let Some(call) = line["call"].as_str() else { continue };
+            match line["event"].as_str() {
+                // Whoever answered it: a yes makes a question no rule.
+                Some(event::PERMISSION_REQUEST) => {
+                    decisions.insert(call, Decision::Ask.name());
+                }
+                Some(event::CALL_ENDED) => {
+                    let named = |one: &Decision| line["decision"] == one.name();
+                    // What a rule keeps out of the pool comes to no verdict.
+                    let decision = match line["code"] == code::TOOL_REMOVED.to_string() {
+                        true => Some(Decision::Deny),
+                        false => [Decision::Allow, Decision::Ask, Decision::Deny].into_iter().find(named),
+                    };
+                    if let Some(decision) = decision {
+                        decisions.entry(call).or_insert(decision.name());
+                    }
+                }
+                _ => {}
+            }
+        }
+        Past(decisions)
+    }
+}
+
+/// The mode that `other` names; where it names none, that of the call.
+fn stance(other: &Effective, call: &Value) -> Stance {
+    let is_named = other.shown.iter().any(|row| row.key == "mode" && row.layer != "default");
+    let then = call["mode"].as_str().and_then(|mode| mode.parse().ok());
+    then.filter(|_| !is_named).unwrap_or(other.stance)
+}
+
+/// The decision of then beside that of `other`. A call that never came to one is judged by the present
+/// configuration instead. An error where the call means nothing any more: its tool is gone, its path cannot be
+/// resolved, or the journal shortened what it was.
+fn rejudge(
+    built: &Built,
+    other: &Effective,
+    past: &Past<'_>,
+    session: &str,
+    fields: &Value,
+) -> Result<Judged, ToolError> {
     let text = |name: &str| fields[name].as_str().unwrap_or_default().to_owned();
     let (call, tool) = (text("call"), text("tool"));
     let effects = effects(built, session, &tool, fields["arguments"].clone())?;
-    let then = built.effective.policy.judge(&built.effective.stance, &effects);
-    let now = other.policy.judge(&other.stance, &effects);
+    let present = || built.effective.policy.judge(&built.effective.stance, &effects).decision.name();
+    let then = past.0.get(call.as_str()).copied().unwrap_or_else(present);
+    let now = other.policy.judge(&stance(other, fields), &effects);
     let why = now.decisive().map(|reason| format!("{}, by {}", reason.effect, reason.source)).unwrap_or_default();
     let what: Vec<String> = effects.all.iter().map(ToString::to_string).collect();
     Ok(Judged {
@@ -86,7 +135,7 @@ fn rejudge(built: &Built, other: &Effective, session: &str, fields: &Value) -> R
         call,
         tool,
         what: text::preview(&text::harmless(&what.join(" ")), 100),
-        then: then.decision.name(),
+        then,
         now: now.decision.name(),
         why: text::harmless(&why).into_owned(),
     })

@@ -53,6 +53,7 @@ fn an_effect() -> impl Strategy<Value = Effect> {
         "/(etc|x)/[ab]".prop_map(|path| Effect::Read(Place::outside(path))),
         ("(git|rm|make)", proptest::sample::select(kinds.to_vec())).prop_map(|(program, kind)| Effect::Exec(Exec {
             commands: vec![vec![program, "x".into()]],
+            sets: Vec::new(),
             kind,
             why: String::new()
         })),

@@ -299,6 +299,7 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// What an assignment does; where it may decide what runs, as a word.
     pub(super) fn assign(
         &mut self,
         assign: &Assign,
@@ -306,8 +307,8 @@ impl<'a> Walker<'a> {
         for_read: bool,
         state: &mut State,
         facts: &mut Vec<Fact>,
-    ) {
-        let name = &assign.name;
+    ) -> Option<String> {
+        let (name, known) = (&assign.name, facts.len());
         // A number that is too large is a negative one.
         let counted = |index: &String| index.len() > 9 || !index.bytes().all(|byte| byte.is_ascii_digit());
         if state.is_frozen(name) || assign.index.as_ref().is_some_and(counted) {
@@ -363,7 +364,13 @@ impl<'a> Walker<'a> {
                 value
             };
             state.set(name, value);
+            return None;
         }
+        let shown = match &value {
+            Value::Exact(text) => text,
+            _ => "…",
+        };
+        facts.iter().skip(known).any(is_strict).then(|| format!("{name}={shown}"))
     }
 
     pub(super) fn assign_name(&mut self, name: &str, span: &Range<usize>) {

@@ -281,6 +281,7 @@ fn equal_change_sets_are_alike_and_what_is_rehearsed_is_not_applied() {
     let files = world.files();
     let exec = nika_guard::Exec {
         commands: vec![vec!["sh".into(), "x.sh".into()]],
+        sets: Vec::new(),
         kind: nika_guard::ExecKind::WritesInside,
         why: String::new(),
     };
