@@ -73,8 +73,6 @@ pub struct Target {
     pub stdio: [Option<OwnedFd>; 3],
     /// Whether its input is a terminal, which becomes its controlling one.
     pub terminal: bool,
-    /// Whether what it leaves running stays after it ended, until [`Entered`] is dropped.
-    pub linger: bool,
     /// Where the descriptor is sent that hears of its calls which change files; none where nobody keeps what they do.
     pub record: Option<OwnedFd>,
 }
@@ -83,7 +81,7 @@ impl Target {
     /// `argv` with our own input and output.
     pub fn new(argv: Vec<OsString>) -> Target {
         let programs = argv.first().map(PathBuf::from).into_iter().collect();
-        Target { programs, argv, stdio: [None, None, None], terminal: false, linger: false, record: None }
+        Target { programs, argv, stdio: [None, None, None], terminal: false, record: None }
     }
 }
 
@@ -148,6 +146,7 @@ pub struct Entered {
     held: Held,
     reaped: bool,
     ended: Option<Ended>,
+    leaves: bool,
     place: Option<PathBuf>,
     placeholders: placeholders::Placeholders,
     proxy: Option<proxy::Proxy>,
@@ -210,7 +209,6 @@ struct Prepared {
     env: Vec<CString>,
     stdio: [Option<OwnedFd>; 3],
     terminal: bool,
-    linger: bool,
     record: Option<OwnedFd>,
 }
 
@@ -238,8 +236,8 @@ impl Prepared {
         if argv.is_empty() || programs.is_empty() {
             return Err(Refusal { guarantee: None, why: "there is no command".to_owned(), errno: None });
         }
-        let (terminal, linger) = (target.terminal, target.linger);
-        Ok(Prepared { programs, argv, env, stdio: target.stdio, terminal, linger, record: target.record })
+        let Target { terminal, record, stdio, .. } = target;
+        Ok(Prepared { programs, argv, env, stdio, terminal, record })
     }
 }
 
@@ -284,9 +282,11 @@ impl Entered {
     }
 
     fn read_status(&mut self) -> io::Result<Ended> {
-        let (mut word, mut length) = ([0; 4], [0; 4]);
-        Ok(match self.status.read_exact(&mut word).and_then(|()| self.status.read_exact(&mut length)) {
+        let (mut word, mut left, mut length) = ([0; 4], [0; 1], [0; 4]);
+        let read = |part: &mut [u8]| (&self.status).read_exact(part);
+        Ok(match read(&mut word).and_then(|()| read(&mut left)).and_then(|()| read(&mut length)) {
             Ok(()) => {
+                self.leaves = left != [0];
                 let mut place = Vec::new();
                 (&self.status).take(u32::from_ne_bytes(length).into()).read_to_end(&mut place)?;
                 self.place = Some(PathBuf::from(OsString::from_vec(place))).filter(|place| place.is_absolute());
@@ -298,6 +298,11 @@ impl Entered {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ended::Killed,
             Err(error) => return Err(error),
         })
+    }
+
+    /// Whether the command that ended may have left others running.
+    pub fn leaves(&self) -> bool {
+        self.leaves
     }
 
     /// Where the command was when it ended, as its world calls that place.

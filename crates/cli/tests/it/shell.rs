@@ -274,6 +274,36 @@ fn nothing_outlives_the_server() {
 }
 
 #[test]
+fn what_goes_into_the_background_is_ended_or_goes_on_and_both_are_said() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let mut peer = server(&world, "workspace");
+    let ended = text(&peer.call("nika_bash", json!({"command": "sleep 61.75 & echo up"})));
+    assert!(ended.contains("was ended: sleep (`run_in_background` keeps it)"), "{ended}");
+    let command = "(setsid sleep 61.75 &); echo up";
+    let started = text(&peer.call("nika_bash", json!({"command": command, "run_in_background": true})));
+    let id = started.split_whitespace().nth(1).expect("a name").to_owned();
+    let mut said = started;
+    for _ in 0..200 {
+        if said.contains("ended: exit 0 · 1 process of it runs on: job_stop ends it") {
+            break;
+        }
+        said = text(&peer.call("nika_sleep", json!({"duration_ms": 20})));
+    }
+    assert!(said.contains("runs on: job_stop"), "{said}");
+    assert!(text(&peer.call("nika_job_list", json!({}))).contains("sleep"));
+    let output = text(&peer.call("nika_job_output", json!({"job_id": id})));
+    assert!(output.contains("up") && output.contains("1 process of it runs on"), "{output}");
+    peer.call("nika_job_stop", json!({"job_id": id}));
+    let output = text(&peer.call("nika_job_output", json!({"job_id": id})));
+    assert!(output.contains("ended") && !output.contains("runs on"), "{output}");
+    assert!(text(&peer.call("nika_job_list", json!({}))).contains("No process"));
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
 fn leaving_the_sandbox_is_asked_in_every_mode() {
     if !is_confined_here() {
         return;

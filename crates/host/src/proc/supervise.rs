@@ -34,6 +34,10 @@ const COUNT_OFTEN: Duration = Duration::from_millis(10);
 /// How long killed processes may take to be gone. One that hangs in a device, or belongs to somebody else,
 /// is counted as left.
 const REAP_WITHIN: Duration = Duration::from_secs(5);
+/// How long what a command left running has to come to its end, as the last program of `> >(tee log)` does.
+const FINISH_WITHIN: Duration = Duration::from_millis(200);
+/// Names of those that had not.
+const MOST_NAMES: usize = 5;
 /// How long to wait for news of a death before looking again.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
@@ -80,6 +84,9 @@ struct Supervisor {
     command: Running,
     began: Instant,
     ended: Option<How>,
+    /// Until when what it left may go on.
+    finish_at: Option<Instant>,
+    ended_too: Vec<String>,
     killed_by: Option<KilledBy>,
     /// When those who were asked to end are killed.
     kill_at: Option<Instant>,
@@ -118,6 +125,8 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
         command,
         began,
         ended: None,
+        finish_at: None,
+        ended_too: Vec::new(),
         killed_by: None,
         kill_at: None,
         count_at: counts.then(|| began + COUNT_EVERY),
@@ -169,7 +178,6 @@ fn start(
         argv: order.argv.iter().map(Into::into).collect(),
         stdio: [stdio.next(), stdio.next(), stdio.next()],
         terminal: order.terminal,
-        linger: order.linger,
         record,
     };
     let mut reach = Reach::new(order.profile.hosts.clone());
@@ -202,12 +210,15 @@ impl Supervisor {
         loop {
             let alone = self.reap();
             if self.ended.is_some() && (alone || !self.goes_on()) {
+                if !alone && self.kill_at.is_none() {
+                    self.ended_too = self.names_of_left();
+                }
                 let left = if alone { 0 } else { self.kill_all() };
                 self.report(left);
                 return;
             }
             if self.ended.is_some() && self.order.linger && !self.reported && self.kill_at.is_none() {
-                let left = self.left_running();
+                let left = self.left().count();
                 if left == 0 {
                     let left = self.kill_all();
                     self.report(left);
@@ -224,14 +235,35 @@ impl Supervisor {
     }
 
     /// Whether what the command left may live on for now.
-    fn goes_on(&self) -> bool {
-        self.kill_at.is_some_and(|at| Instant::now() < at) || (self.order.linger && self.kill_at.is_none())
+    fn goes_on(&mut self) -> bool {
+        let now = Instant::now();
+        if let Some(at) = self.kill_at {
+            return now < at;
+        }
+        if self.order.linger {
+            return true;
+        }
+        let leaves = match &self.command {
+            Running::Free(_) => true,
+            Running::Held(entered) => entered.leaves(),
+        };
+        leaves && now < *self.finish_at.get_or_insert(now + FINISH_WITHIN)
     }
 
-    /// How many live below us; the first process of a world is no more than its frame.
-    fn left_running(&self) -> usize {
+    /// Who lives below us; the first process of a world is no more than its frame.
+    fn left(&self) -> impl Iterator<Item = tree::Process> {
         let frame = self.command.pid().as_raw_nonzero().get();
-        tree::look_below(rustix::process::getpid()).iter().filter(|process| process.pid != frame).count()
+        tree::look_below(rustix::process::getpid()).into_iter().filter(move |process| process.pid != frame)
+    }
+
+    fn names_of_left(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for process in self.left() {
+            if names.len() < MOST_NAMES && !names.contains(&process.name) {
+                names.push(process.name);
+            }
+        }
+        names
     }
 
     /// Takes in all that died; true when nobody is left.
@@ -304,7 +336,7 @@ impl Supervisor {
     }
 
     fn next_moment(&self) -> Option<Instant> {
-        let end = self.kill_at.or_else(|| self.deadline());
+        let end = self.kill_at.or(self.finish_at).or_else(|| self.deadline());
         [end, self.count_at].into_iter().flatten().min()
     }
 
@@ -435,6 +467,7 @@ impl Supervisor {
                 max_rss_bytes: usage.max_rss_bytes,
                 cwd: self.place(),
                 left,
+                ended_too: std::mem::take(&mut self.ended_too),
                 set_aside: self.clean_up(left),
             }),
         );

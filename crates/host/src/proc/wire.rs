@@ -109,6 +109,8 @@ pub struct Exited {
     pub cwd: Option<PathBuf>,
     /// How many processes it left: running on, or not to be killed by us.
     pub left: usize,
+    /// Names of programs that it left running and that were ended with it.
+    pub ended_too: Vec<String>,
     /// Guarded names that it made although nothing could stand in for them, as they are called now.
     pub set_aside: Vec<String>,
 }

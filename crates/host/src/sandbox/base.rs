@@ -223,6 +223,19 @@ pub(super) fn wait_any() -> Option<(i32, i32)> {
     }
 }
 
+/// Whether no child lives; the dead are taken in.
+pub(super) fn is_childless() -> bool {
+    let mut status = 0;
+    loop {
+        // SAFETY: the status outlives the call.
+        match unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::WNOHANG) } {
+            0 => return false,
+            -1 if io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) => return true,
+            _ => {}
+        }
+    }
+}
+
 /// Closes standard input, output and error, so that whoever reads them sees their end.
 pub(super) fn close_standard() {
     for fd in 0..3 {

@@ -106,6 +106,7 @@ pub(super) fn entered(
         held: held(profile, kind),
         reaped: false,
         ended: None,
+        leaves: false,
         place: None,
         placeholders: Placeholders::default(),
         proxy,
@@ -286,7 +287,7 @@ pub(super) fn world(
                 base::exit(126)
             }
         },
-        Side::Parent(command) => stay(command, target.linger, &wires.status),
+        Side::Parent(command) => stay(command, kind, &wires.status),
     }
 }
 
@@ -297,16 +298,20 @@ fn outlasts(profile: &Profile, steps: &[Step], kind: Kind) -> bool {
     kind != Kind::Contained || profile.access != Access::ReadOnly || writable || !profile.layers.is_empty()
 }
 
-/// Process 1: holds nothing open but its status, and ends with the last that matters.
-fn stay(command: i32, linger: bool, status: &OwnedFd) -> ! {
+/// Process 1: holds nothing open but its status. It ends with the command where that leaves nobody, else with the last
+/// of them; whoever made the world ends it sooner.
+fn stay(command: i32, kind: Kind, status: &OwnedFd) -> ! {
     base::close_all_but(vec![status.as_raw_fd()]);
     base::close_standard();
     while let Some((pid, how)) = base::wait_any() {
         if pid == command {
             let place = rustix::process::getcwd(Vec::new()).map(|place| place.into_bytes()).unwrap_or_default();
             let length = u32::try_from(place.len()).unwrap_or(0);
-            let _ = rustix::io::write(status, &[&how.to_ne_bytes()[..], &length.to_ne_bytes(), &place].concat());
-            if !linger {
+            // Without a world of processes orphans do not fall to us.
+            let alone = kind == Kind::Contained && base::is_childless();
+            let words = [&how.to_ne_bytes()[..], &[u8::from(!alone)], &length.to_ne_bytes(), &place];
+            let _ = rustix::io::write(status, &words.concat());
+            if alone {
                 base::exit(0);
             }
         }

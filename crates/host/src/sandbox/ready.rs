@@ -71,7 +71,6 @@ struct Told {
     listener: bool,
     record: bool,
     terminal: bool,
-    linger: bool,
 }
 
 impl Ready {
@@ -145,7 +144,6 @@ fn send(
         listener,
         record: target.record.is_some(),
         terminal: target.terminal,
-        linger: target.linger,
     };
     let mut body = vec![0; 8];
     serde_json::to_writer(&mut body, &told)?;
@@ -231,6 +229,6 @@ fn receive(link: &OwnedFd) -> io::Result<Option<Received>> {
     let stdio = told.stdio.map(|comes| if comes { fds.next() } else { None });
     let listener = if told.listener { fds.next() } else { None };
     let record = if told.record { fds.next() } else { None };
-    let target = Prepared { programs, argv, env, stdio, terminal: told.terminal, linger: told.linger, record };
+    let target = Prepared { programs, argv, env, stdio, terminal: told.terminal, record };
     Ok(Some((told.profile, told.steps, target, listener)))
 }

@@ -258,6 +258,8 @@ impl Bash {
         let mut order = Order::shell(text, profile, cx.session.id());
         order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));
         order.background = params.in_background();
+        // Servers put themselves into the background, and are what the call is for.
+        order.linger = order.background;
         order.stdin = match (params.on_terminal(), order.background) {
             (true, _) => TERMINAL,
             (false, true) => Stdin::Pipe,

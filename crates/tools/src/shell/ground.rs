@@ -429,5 +429,6 @@ pub fn told(notice: &Notice) -> String {
     let command = report::in_one_line(&notice.command, 80);
     let changed =
         notice.recorded.as_ref().and_then(recorded::told).map(|told| format!(" · {told}")).unwrap_or_default();
-    format!("{} ended: {} · {command}{changed}", notice.job, report::ending(&notice.exited, None))
+    let runs_on = report::runs_on(&notice.exited).map(|on| format!(" · {on}: job_stop ends it")).unwrap_or_default();
+    format!("{} ended: {}{runs_on} · {command}{changed}", notice.job, report::ending(&notice.exited, None))
 }

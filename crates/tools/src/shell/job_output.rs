@@ -129,6 +129,11 @@ fn answer(job: &Job, view: &View, filter: Option<&Regex>) -> Output {
         State::Waiting => format!("{id} waits for input: job_input writes to it"),
         State::Ended(exited) => format!("{id} ended: {}", report::ending(exited, None)),
     }];
+    if let State::Ended(exited) = &chunk.state
+        && job.is_live()
+    {
+        parts.extend(report::runs_on(exited));
+    }
     parts.push(report::held(job.held()));
     if chunk.skipped > 0 {
         parts.push(format!("{} bytes before this were not kept", chunk.skipped));

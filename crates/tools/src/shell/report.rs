@@ -65,13 +65,24 @@ pub(super) fn in_one_line(command: &str, most_chars: usize) -> String {
 /// The line below the output: `[exit 1: no match · in src · sandbox read-only]`.
 pub(super) fn footer(exited: &Exited, last_command: Option<&str>, cwd: &str, held: &Held) -> String {
     let mut parts = vec![ending(exited, last_command), format!("in {cwd}"), self::held(held)];
-    if exited.left > 0 {
-        parts.push(format!("{} processes still run", exited.left));
+    parts.extend(runs_on(exited));
+    if !exited.ended_too.is_empty() {
+        let names = text::harmless(&exited.ended_too.join(", ")).into_owned();
+        parts.push(format!("what it left in the background was ended: {names} (`run_in_background` keeps it)"));
     }
     for path in &exited.set_aside {
         parts.push(format!("a guarded name was made and set aside: {path}"));
     }
     format!("[{}]", parts.join(" · "))
+}
+
+/// What goes on of a command that ended.
+pub(super) fn runs_on(exited: &Exited) -> Option<String> {
+    match exited.left {
+        0 => None,
+        1 => Some("1 process of it runs on".to_owned()),
+        more => Some(format!("{more} processes of it run on")),
+    }
 }
 
 /// What a command over a layer did not find out by itself: why renaming a directory failed.

@@ -278,6 +278,7 @@ impl Pump {
             max_rss_bytes: 0,
             cwd: None,
             left: left.len(),
+            ended_too: Vec::new(),
             set_aside: Vec::new(),
         }
     }

@@ -41,7 +41,16 @@ fn neither_nohup_nor_setsid_nor_disown_helps() {
         "nohup setsid sleep 71.25 >/dev/null 2>&1 & disown; (setsid nohup sleep 71.25 >/dev/null 2>&1 &); exit 0";
     let (_, exited) = run(&jobs, shell(script));
     assert_eq!((exited.how, exited.left), (How::Status(0), 0));
+    assert_eq!(exited.ended_too, ["sleep"]);
     assert_eq!(crate::scene::with_word("71.25"), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_about_to_finish_may() {
+    let jobs = jobs();
+    let (job, exited) = run(&jobs, shell("echo now; (sleep 0.05; echo then) & exit 3"));
+    assert_eq!((exited.how, exited.left, exited.ended_too), (How::Status(3), 0, Vec::new()));
+    assert_eq!(text(&job), "now\nthen\n");
 }
 
 #[test]

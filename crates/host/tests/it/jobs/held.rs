@@ -63,7 +63,18 @@ fn a_held_daemon_does_not_survive() {
     let job = start!(jobs, order(Access::Workspace, dir.path(), script));
     let exited = end(&job);
     assert_eq!((exited.how, exited.left), (How::Status(0), 0));
+    assert_eq!(exited.ended_too, ["sleep"]);
     assert_eq!(with_word("90.25"), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_held_job_left_may_finish_what_it_is_at() {
+    let jobs = jobs();
+    let dir = tempfile::tempdir().expect("a directory");
+    let job = start!(jobs, order(Access::Workspace, dir.path(), "echo a > >(sleep 0.05; cat > late); exit 3"));
+    let exited = end(&job);
+    assert_eq!((exited.how, exited.left, exited.ended_too), (How::Status(3), 0, Vec::new()));
+    assert_eq!(std::fs::read_to_string(dir.path().join("late")).expect("written"), "a\n");
 }
 
 #[test]
