@@ -251,6 +251,9 @@ impl fmt::Display for Effect {
                 f.write_str(if place.extent == Extent::Tree { "/**)" } else { ")" })
             }
             Effect::Exec(exec) => {
+                if exec.commands.is_empty() {
+                    return f.write_str("exec(the text as a whole)");
+                }
                 let lines: Vec<String> = exec.commands.iter().map(|argv| exec.whole(argv).join(" ")).collect();
                 write!(f, "exec({})", lines.join("; "))
             }

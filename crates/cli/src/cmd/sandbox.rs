@@ -73,6 +73,10 @@ fn profile(world: &World, args: &args::SandboxExec) -> Result<Profile, Failure> 
         profile.secrets.extend(secrets_at_home(home));
     }
     profile.masked.extend(canonicalize(ground.base()));
+    if let Some(host) = args.allow_host.iter().find(|host| !Reach::is_entry(host)) {
+        let what = "write `example.com`, `*.example.com`, an address, or `*` for all; no scheme, port or path";
+        return Err(Failure::usage(format!("--allow-host: {host:?} is no host; {what}")));
+    }
     profile.hosts = args.allow_host.clone();
     profile.env = environment(world.variables());
     profile.env.retain(|(name, _)| name != "HOME");

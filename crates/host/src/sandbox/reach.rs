@@ -53,14 +53,15 @@ impl Reach {
     /// Decides by this list: names, `*.` and a name for what is below it, `*` for every host but those with a `!`
     /// before them. Entries that are no names allow nothing; a `!` before such a one leaves nothing of the `*`.
     pub fn new(hosts: Vec<String>) -> Reach {
-        let entry = |host: &str| match host.strip_prefix("*.") {
-            Some(below) => normal(below).map(|below| format!("*.{below}")),
-            None => normal(host),
-        };
         let but: Option<Vec<String>> = hosts.iter().filter_map(|host| host.strip_prefix('!')).map(entry).collect();
         let named = hosts.iter().filter(|host| !host.starts_with('!')).filter_map(|host| entry(host)).collect();
         let but = but.filter(|_| hosts.iter().any(|host| host == "*"));
         Reach { hosts: named, but, allow_loopback: false, log: Box::new(|_| {}) }
+    }
+
+    /// Whether `host` is an entry of such a list that allows something.
+    pub fn is_entry(host: &str) -> bool {
+        host == "*" || entry(host).is_some()
     }
 
     /// The normal form of `host` when it may be reached.
@@ -84,6 +85,13 @@ impl Reach {
             return Ok(());
         }
         if is_private(address) { Err(Refused::Private(address)) } else { Ok(()) }
+    }
+}
+
+fn entry(host: &str) -> Option<String> {
+    match host.strip_prefix("*.") {
+        Some(below) => normal(below).map(|below| format!("*.{below}")),
+        None => normal(host),
     }
 }
 

@@ -72,6 +72,17 @@ fn node_remembers() {
 }
 
 #[test]
+fn what_python_forks_has_no_part_in_the_conversation() {
+    let repls = repls();
+    let eval = |text: &str| eval(&repls, Language::Python, text);
+    assert_eq!(eval("import os, time\nx = os.fork()\nx > 0 or None"), pair("", "True"));
+    for count in ["1", "2", "3"] {
+        assert_eq!(eval(&format!("print({count}); x > 0")), pair(&format!("{count}\n"), "True"));
+    }
+    assert_eq!(eval("from multiprocessing import Pool\nPool(2).map(abs, [-1, -2])"), pair("", "[1, 2]"));
+}
+
+#[test]
 fn bash_remembers() {
     let repls = repls();
     let eval = |text: &str| eval(&repls, Language::Bash, text);

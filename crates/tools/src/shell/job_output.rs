@@ -84,10 +84,10 @@ impl Tool for JobOutput {
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let filter = match &params.filter {
-            Some(pattern) => Some(
-                Regex::new(pattern)
-                    .map_err(|error| ToolError::new(code::INVALID_REGEX, format!("`filter`: {error}")))?,
-            ),
+            Some(pattern) => Some(Regex::new(pattern).map_err(|error| {
+                let why = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
+                ToolError::new(code::INVALID_REGEX, format!("`filter`: {why}"))
+            })?),
             None => None,
         };
         let job = self.ground.job(cx, &params.job_id)?;

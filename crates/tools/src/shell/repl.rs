@@ -146,11 +146,16 @@ fn answer(evaluated: &Evaluated, language: Language, held: Option<&Held>, most: 
         }
         text.push_str(more);
     };
-    if let Some(value) = &evaluated.value {
+    // The value of bash is its status.
+    let status = evaluated.value.as_deref().filter(|_| language == Language::Bash);
+    if let Some(value) = evaluated.value.as_ref().filter(|_| status.is_none()) {
         line(&mut text, value);
     }
     let (state, failed) = match &evaluated.outcome {
-        ReplOutcome::Done => ("done".to_owned(), false),
+        ReplOutcome::Done => match status.filter(|status| *status != "0") {
+            Some(status) => (format!("exit {status}"), true),
+            None => ("done".to_owned(), false),
+        },
         ReplOutcome::Failed => ("failed".to_owned(), true),
         ReplOutcome::Interrupted => ("interrupted, its time was up; its state stays".to_owned(), true),
         ReplOutcome::Lost(why) => (format!("the interpreter is gone and its state with it: {why}"), true),

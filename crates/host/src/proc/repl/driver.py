@@ -10,6 +10,15 @@ def drive():
     os.close(null)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True, write_through=True, errors="backslashreplace")
+
+    def leave():
+        # A process that the code forks has no part in the conversation.
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for end in (requests.fileno(), answers):
+            os.dup2(nowhere, end, inheritable=False)
+        os.close(nowhere)
+
+    os.register_at_fork(after_in_child=leave)
     main = types.ModuleType("__main__")
     main.__builtins__ = __builtins__
     sys.modules["__main__"] = main
