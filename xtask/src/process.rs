@@ -56,8 +56,8 @@ pub(crate) fn lines<S: AsRef<OsStr>>(
         .spawn()
         .with_context(|| format!("cannot start: {shown}"))?;
     if let Some(out) = child.stdout.take() {
-        for line in BufReader::new(out).lines() {
-            each(&line?);
+        for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
+            each(&String::from_utf8_lossy(&line));
         }
     }
     let status = child.wait()?;

@@ -117,8 +117,13 @@ pub struct Exec {
 const MOVES: [&str; 3] = ["cd", "pushd", "popd"];
 
 impl Exec {
+    /// Commands without variables that decide what runs.
+    pub fn plain(commands: Vec<Vec<String>>, kind: ExecKind, why: impl Into<String>) -> Exec {
+        Exec { commands, sets: Vec::new(), kind, why: why.into() }
+    }
+
     /// A command with the variables that stand before it.
-    pub fn whole(&self, argv: &[String]) -> Vec<String> {
+    pub fn with_sets(&self, argv: &[String]) -> Vec<String> {
         self.sets.iter().chain(argv).cloned().collect()
     }
 
@@ -210,7 +215,7 @@ impl Effect {
             }
             Effect::Net(host) | Effect::Fetch(host) => format!("net({host})"),
             Effect::Exec(exec) if exec.commands.len() == 1 => {
-                format!("exec({})", words(&exec.whole(&exec.commands[0]))?)
+                format!("exec({})", words(&exec.with_sets(&exec.commands[0]))?)
             }
             Effect::Foreign { server, tool } => format!("mcp__{server}__{tool}"),
             _ => return None,
@@ -254,7 +259,7 @@ impl fmt::Display for Effect {
                 if exec.commands.is_empty() {
                     return f.write_str("exec(the text as a whole)");
                 }
-                let lines: Vec<String> = exec.commands.iter().map(|argv| exec.whole(argv).join(" ")).collect();
+                let lines: Vec<String> = exec.commands.iter().map(|argv| exec.with_sets(argv).join(" ")).collect();
                 write!(f, "exec({})", lines.join("; "))
             }
             Effect::Net(name)
@@ -361,7 +366,7 @@ mod tests {
         let file = |name: &str| Place::inside("/repo", name);
         let command = |kind, text: &str| {
             let commands = vec![text.split(' ').map(str::to_owned).collect()];
-            Effect::Exec(Exec { commands, sets: Vec::new(), kind, why: String::new() })
+            Effect::Exec(Exec::plain(commands, kind, ""))
         };
         let exec = |kind| command(kind, "git log");
         let foreign = |server: &str| Effect::Foreign { server: server.into(), tool: "t".into() };

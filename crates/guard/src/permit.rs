@@ -321,12 +321,7 @@ mod tests {
             layer: Layer::User,
             at: "test:1".into(),
         });
-        let exec = Exec {
-            commands: vec![vec!["sh".into(), "x.sh".into()]],
-            sets: Vec::new(),
-            kind: ExecKind::WritesInside,
-            why: String::new(),
-        };
+        let exec = Exec::plain(vec![vec!["sh".into(), "x.sh".into()]], ExecKind::WritesInside, "");
         let verdict = Policy::new(rules.collect(), true)
             .judge(&Stance::from(Mode::Workspace), &Effects::one(Effect::Exec(exec)).of("bash"));
         verdict.permit(Some(Answer::Yes { who: "test".into() })).expect("a yes")

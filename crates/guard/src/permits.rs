@@ -334,7 +334,7 @@ mod tests {
 
     fn exec(lines: &[&str]) -> Effect {
         let commands = lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect();
-        Effect::Exec(Exec { commands, sets: Vec::new(), kind: ExecKind::WritesInside, why: String::new() })
+        Effect::Exec(Exec::plain(commands, ExecKind::WritesInside, ""))
     }
 
     use PermitKind::{Exec as E, Net as N, Read as R, Tool as T, Write as W};
@@ -365,16 +365,7 @@ mod tests {
             ("exec", exec(&["git log --oneline"]), Allow),
             ("exec", exec(&["git push"]), Deny),
             ("exec", exec(&["git log", "rm -rf x"]), Deny),
-            (
-                "exec",
-                Effect::Exec(Exec {
-                    commands: Vec::new(),
-                    sets: Vec::new(),
-                    kind: ExecKind::Opaque,
-                    why: String::new(),
-                }),
-                Deny,
-            ),
+            ("exec", Effect::Exec(Exec::plain(Vec::new(), ExecKind::Opaque, "")), Deny),
             ("bash", exec(&["git log"]), Deny),
             ("exec", Effect::Net("docs.rs".into()), Allow),
             ("exec", Effect::Net("*".into()), Deny),
@@ -482,12 +473,7 @@ mod tests {
         assert_eq!(judge("web_fetch", Effect::Net("docs.rs".into())), Decision::Allow);
         assert_eq!(judge("web_fetch", Effect::Net("evil.org".into())), Decision::Deny);
         assert_eq!(judge("write", Effect::Write(Place::inside("/r", ".git/config"))), Decision::Floor);
-        let rm = Exec {
-            commands: vec![vec!["rm".into(), "x".into()]],
-            sets: Vec::new(),
-            kind: ExecKind::Destructive,
-            why: String::new(),
-        };
+        let rm = Exec::plain(vec![vec!["rm".into(), "x".into()]], ExecKind::Destructive, "");
         assert_eq!(judge("exec", Effect::Exec(rm)), Decision::Floor, "destructive commands are asked each time");
         assert!(some.grants(&[]).is_empty());
     }

@@ -306,7 +306,7 @@ impl Rule {
     pub fn touches(&self, effect: &Effect, tool: &str) -> bool {
         match (&self.subject, effect) {
             (Subject::Exec(pattern), Effect::Exec(exec)) => exec.commands.iter().any(|argv| {
-                [argv.clone(), by_its_name(argv), exec.whole(argv)].iter().any(|words| pattern.matches(words))
+                [argv.clone(), by_its_name(argv), exec.with_sets(argv)].iter().any(|words| pattern.matches(words))
             }),
             (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
                 let fits = |place: &Place| match place.extent {
@@ -343,7 +343,7 @@ impl Rule {
                     }
             }
             (Subject::Exec(pattern), Effect::Exec(exec)) => {
-                !exec.commands.is_empty() && exec.commands.iter().all(|argv| pattern.matches(&exec.whole(argv)))
+                !exec.commands.is_empty() && exec.commands.iter().all(|argv| pattern.matches(&exec.with_sets(argv)))
             }
             (Subject::Net(pattern), Effect::Net(host) | Effect::Fetch(host)) => pattern.matches(host),
             // As a yes, a tool's name ends at the walls too.
@@ -519,7 +519,7 @@ mod tests {
 
     fn exec(lines: &[&str]) -> Effect {
         let commands = lines.iter().map(|line| line.split(' ').map(str::to_owned).collect()).collect();
-        Effect::Exec(Exec { commands, sets: Vec::new(), kind: ExecKind::Opaque, why: String::new() })
+        Effect::Exec(Exec::plain(commands, ExecKind::Opaque, ""))
     }
 
     #[test]

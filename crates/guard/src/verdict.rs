@@ -290,12 +290,7 @@ mod tests {
     use crate::rule::{Rule, RuleKind};
 
     fn exec(kind: ExecKind) -> Effect {
-        Effect::Exec(Exec {
-            commands: vec![vec!["make".into(), "all".into()]],
-            sets: Vec::new(),
-            kind,
-            why: String::new(),
-        })
+        Effect::Exec(Exec::plain(vec![vec!["make".into(), "all".into()]], kind, ""))
     }
 
     fn verdict(mode: Mode, rules: &[(RuleKind, &str)], effects: Vec<Effect>) -> Verdict {

@@ -62,7 +62,7 @@ impl Bench {
         println!("it has {protected} protected, {absent} absent, {secrets} secret; {rounds} rounds a row, in ms");
         let state = env::temp_dir().join(format!("nika-launch-{}", std::process::id()));
         std::fs::create_dir(&state).expect("a directory for layers");
-        let exec = Exec { commands: Vec::new(), sets: Vec::new(), kind: ExecKind::Opaque, why: String::new() };
+        let exec = Exec::plain(Vec::new(), ExecKind::Opaque, "");
         let effects = Effects::one(Effect::Exec(exec));
         let verdict = Policy::default().judge(&Stance::from(Mode::AcceptAll), &effects);
         let permit = verdict.permit(None).expect("everything is accepted");

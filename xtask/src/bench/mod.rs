@@ -28,7 +28,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use self::raw::Raw;
@@ -106,8 +106,10 @@ const BENCHES: &[Task] = &[
         run: |args| {
             args.finish()?;
             // Both, whatever the first says.
-            let checked = example("nika-flow", "checkbench", &[]);
-            example("nika-flow", "flowbench", &[]).and(checked)
+            match (example("nika-flow", "checkbench", &[]), example("nika-flow", "flowbench", &[])) {
+                (Err(first), Err(second)) => bail!("{first}\n{second}"),
+                (first, second) => first.and(second),
+            }
         },
     },
     // No help: the measured side of `mcp`, not for people.

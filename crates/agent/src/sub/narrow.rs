@@ -213,8 +213,7 @@ mod tests {
 
         let quiet = Order { no_shell: true, ..Order::default() };
         let narrowed = narrow(&kind("model: x"), &quiet, POOL, true).expect("narrows");
-        let exec =
-            Exec { commands: vec![vec!["ls".into()]], sets: Vec::new(), kind: ExecKind::ReadOnly, why: String::new() };
+        let exec = Exec::plain(vec![vec!["ls".into()]], ExecKind::ReadOnly, "");
         let verdict = Policy::new(narrowed.without, true).judge(&OPEN, &Effects::one(nika_guard::Effect::Exec(exec)));
         assert_eq!(verdict.decision, nika_guard::Decision::Deny, "whatever tool would run it");
     }

@@ -116,7 +116,7 @@ impl Tool for RunTaskPacket {
         if packet.commit == Commit::OnSuccess {
             let commands = vec![vec!["git".to_owned(), "commit".to_owned()]];
             let why = "commits what the packet changed, when its tests pass".to_owned();
-            let exec = Exec { commands, sets: Vec::new(), kind: ExecKind::WritesInside, why };
+            let exec = Exec::plain(commands, ExecKind::WritesInside, why);
             let tree = Place::inside(&self.fleet.settings().root, "").tree();
             effects = effects.and(Effect::Exec(exec)).and(Effect::Read(tree));
         }

@@ -54,7 +54,7 @@ impl Peeping {
 fn effects() -> Vec<Effect> {
     let exec = |line: &str, kind| {
         let commands = vec![line.split(' ').map(str::to_owned).collect()];
-        Effect::Exec(Exec { commands, sets: Vec::new(), kind, why: String::new() })
+        Effect::Exec(Exec::plain(commands, kind, ""))
     };
     vec![
         Effect::Read(Place::inside("/r", "private/a")),

@@ -75,12 +75,7 @@ impl Tool for Bash {
 
     fn effects(&self, params: &BashParams, _: &Scene<'_>) -> Result<Effects, ToolError> {
         let commands = vec![params.command.split_whitespace().map(str::to_owned).collect()];
-        let exec = Effects::one(Effect::Exec(Exec {
-            commands,
-            sets: Vec::new(),
-            kind: ExecKind::WritesInside,
-            why: String::new(),
-        }));
+        let exec = Effects::one(Effect::Exec(Exec::plain(commands, ExecKind::WritesInside, "")));
         // A script may write anywhere in the workspace, as a test runner does.
         Ok(match params.command.starts_with("sh ") {
             true => exec.and(Effect::Write(Place::inside(&self.root, "").tree())),

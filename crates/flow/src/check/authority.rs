@@ -112,12 +112,7 @@ impl Court<'_> {
                 // A word that nobody knows is stood in for by one that only a star matches.
                 let stand_in: Vec<String> =
                     words.iter().map(|word| word.clone().unwrap_or_else(|| "\u{1}".to_owned())).collect();
-                let effect = Effect::Exec(Exec {
-                    commands: vec![stand_in],
-                    sets: Vec::new(),
-                    kind: ExecKind::Opaque,
-                    why: String::new(),
-                });
+                let effect = Effect::Exec(Exec::plain(vec![stand_in], ExecKind::Opaque, ""));
                 if self.permits.refusal(&effect, "exec").is_none() {
                     None
                 } else if rules().any(|line| may_hold(&line.text, words)) {
@@ -226,7 +221,7 @@ fn asked_each_time(effect: &Effect) -> Option<String> {
     };
     match effect {
         Effect::Exec(exec) if matches!(exec.kind, ExecKind::Destructive | ExecKind::Misparse) => {
-            let shown = exec.commands.first().map(|argv| exec.whole(argv).join(" ")).unwrap_or_default();
+            let shown = exec.commands.first().map(|argv| exec.with_sets(argv).join(" ")).unwrap_or_default();
             Some(if exec.why.is_empty() { shown } else { exec.why.clone() })
         }
         Effect::Read(place) => of_path("reads", place, classify(&place.path).secret),
@@ -251,12 +246,7 @@ fn may_hold(line: &str, argv: &[Option<String>]) -> bool {
         && words.iter().zip(argv).all(|(pattern, word)| match word {
             None => true,
             Some(word) => {
-                let one = Effect::Exec(Exec {
-                    commands: vec![vec![word.clone()]],
-                    sets: Vec::new(),
-                    kind: ExecKind::Opaque,
-                    why: String::new(),
-                });
+                let one = Effect::Exec(Exec::plain(vec![vec![word.clone()]], ExecKind::Opaque, ""));
                 Rule::parse(&format!("exec({pattern})"), None).is_ok_and(|rule| rule.holds(&one, ""))
             }
         })

@@ -17,7 +17,7 @@ impl Analysis {
         let mut all: Vec<Effect> = self.commands.iter().map(|command| Effect::Exec(exec(command))).collect();
         // What belongs to no simple command is judged by itself: no rule on a command answers for it.
         if self.loose > ExecKind::ReadOnly || self.commands.is_empty() {
-            all.push(Effect::Exec(Exec { commands: Vec::new(), sets: Vec::new(), kind: self.loose, why: self.why() }));
+            all.push(Effect::Exec(Exec::plain(Vec::new(), self.loose, self.why())));
         }
         for fact in &self.facts {
             let effect = match fact {

@@ -50,12 +50,7 @@ impl Repo {
 
     fn permit(&self) -> Permit {
         let beside = worktree_place(&self.root(), "x").0.parent().expect("a parent").to_owned();
-        let exec = Exec {
-            commands: vec![vec!["git".into(), "commit".into()]],
-            sets: Vec::new(),
-            kind: ExecKind::WritesInside,
-            why: String::new(),
-        };
+        let exec = Exec::plain(vec![vec!["git".into(), "commit".into()]], ExecKind::WritesInside, "");
         let effects = Effects::write(Place::outside(beside).tree())
             .and(Effect::Read(Place::outside(self.root()).tree()))
             .and(Effect::Exec(exec));

@@ -12,7 +12,7 @@ use nika_host::proc::{Exited, Job, Jobs, Order, Program, Reading, Until};
 pub const LONG: Duration = Duration::from_secs(30);
 
 pub fn permit() -> Permit {
-    let exec = Exec { commands: Vec::new(), sets: Vec::new(), kind: ExecKind::Opaque, why: String::new() };
+    let exec = Exec::plain(Vec::new(), ExecKind::Opaque, "");
     let effects = Effects::one(Effect::Exec(exec));
     Policy::default().judge(&Stance::from(Mode::AcceptAll), &effects).permit(None).expect("everything is accepted")
 }

@@ -204,7 +204,7 @@ pub fn aged(args: &[String]) -> ExitCode {
     let sub = Path::new(&args[0]).join("sub");
     unshare_mounts();
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).expect("mounts of our own");
-    let exec = Exec { commands: Vec::new(), sets: Vec::new(), kind: ExecKind::Opaque, why: String::new() };
+    let exec = Exec::plain(Vec::new(), ExecKind::Opaque, "");
     let effects = Effects::one(Effect::Exec(exec));
     let verdict = Policy::default().judge(&Stance::from(Mode::AcceptAll), &effects);
     let permit = verdict.permit(None).expect("everything is accepted");

@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use nika_contract::Cancel;
 use rmcp::model::{ErrorData, RequestId};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -275,18 +276,21 @@ fn request_id(value: Value) -> Option<RequestId> {
 }
 
 /// The id of what is no message, where it can be told: whoever waits for an answer gets one. What stands elsewhere in the
-/// line does not matter here, be it text that no string can hold.
+/// line does not matter here, be it text that no string can hold. An answer's id is one of ours, and the client may have
+/// the same among its own: it is not given back.
 fn id_of(line: &[u8]) -> Option<RequestId> {
     #[derive(Deserialize)]
-    struct OnlyId {
+    struct Request {
         id: Option<Value>,
+        #[serde(rename = "method")]
+        _method: IgnoredAny,
     }
-    serde_json::from_slice::<OnlyId>(line).ok()?.id.and_then(request_id)
+    serde_json::from_slice::<Request>(line).ok()?.id.and_then(request_id)
 }
 
 /// An array: no revision spoken here has batches.
 fn not_one_message(line: &[u8]) -> ErrorData {
-    match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
+    match serde_json::from_slice::<IgnoredAny>(line) {
         Ok(_) => ErrorData::invalid_request("one message a line: no revision spoken here has batches", None),
         Err(error) => ErrorData::parse_error(format!("not JSON: {error}"), None),
     }

@@ -111,6 +111,9 @@ async fn what_is_no_message_is_answered_and_the_next_one_served() {
         ("{\"jsonrpc\":\"2.0\",\"id\":5}", -32600, json!(5)),
         // Half of a character, which JSON can write and no text can hold; a method that is none.
         ("{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\",\"params\":{\"a\":\"b\\ud800\"}}", -32700, json!(8)),
+        // Of an answer the id is one of the server's.
+        ("{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":{\"a\":\"b\\ud800\"}}", -32700, Value::Null),
+        ("{\"jsonrpc\":\"2.0\",\"id\":8,\"result\":{},\"error\":5}", -32600, Value::Null),
         ("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":5}", -32600, json!(9)),
         ("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/list\",\"params\":[]}", -32602, json!("a")),
     ] {

@@ -281,22 +281,12 @@ impl Bash {
             effects.all.retain(|effect| !matches!(effect, Effect::Write(place) if place.below_root.is_some()));
             if effects.all.len() < before {
                 let why = "it would write in the workspace".to_owned();
-                effects.all.push(Effect::Exec(Exec {
-                    commands: Vec::new(),
-                    sets: Vec::new(),
-                    kind: ExecKind::WritesInside,
-                    why,
-                }));
+                effects.all.push(Effect::Exec(Exec::plain(Vec::new(), ExecKind::WritesInside, why)));
             }
         }
         if params.unconfined() {
             let why = "it runs without the sandbox".to_owned();
-            effects.all.push(Effect::Exec(Exec {
-                commands: Vec::new(),
-                sets: Vec::new(),
-                kind: ExecKind::Destructive,
-                why,
-            }));
+            effects.all.push(Effect::Exec(Exec::plain(Vec::new(), ExecKind::Destructive, why)));
         }
         Ok(effects)
     }

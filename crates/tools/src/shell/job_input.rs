@@ -79,7 +79,7 @@ impl Tool for JobInput {
             Some(_) => (ExecKind::WritesInside, format!("{id} runs what it reads, in its sandbox")),
         };
         let argv = vec!["job_input".to_owned(), id.clone()];
-        Ok(Effects::one(Effect::Exec(Exec { commands: vec![argv], sets: Vec::new(), kind, why })))
+        Ok(Effects::one(Effect::Exec(Exec::plain(vec![argv], kind, why))))
     }
 
     fn preview(&self, params: &Params, _: &Cx<'_>) -> Result<Option<String>, ToolError> {

@@ -92,7 +92,7 @@ impl Tool for Powershell {
         }
         let why = "a text for pwsh, which nobody reads beforehand".to_owned();
         let argv = vec![PWSH.to_owned(), "-Command".to_owned(), text.clone()];
-        Ok(Effects::one(Effect::Exec(Exec { commands: vec![argv], sets: Vec::new(), kind: ExecKind::Opaque, why })))
+        Ok(Effects::one(Effect::Exec(Exec::plain(vec![argv], ExecKind::Opaque, why))))
     }
 
     fn preview(&self, params: &Params, _: &Cx<'_>) -> Result<Option<String>, ToolError> {

@@ -71,7 +71,7 @@ impl Tool for Repl {
         let language = params.language.language().program();
         let why = format!("code for {language}, which nobody reads beforehand");
         let argv = vec!["repl".to_owned(), language.to_owned()];
-        Ok(Effects::one(Effect::Exec(Exec { commands: vec![argv], sets: Vec::new(), kind: ExecKind::Opaque, why })))
+        Ok(Effects::one(Effect::Exec(Exec::plain(vec![argv], ExecKind::Opaque, why))))
     }
 
     fn preview(&self, params: &Params, _: &Cx<'_>) -> Result<Option<String>, ToolError> {

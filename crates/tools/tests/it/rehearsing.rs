@@ -48,7 +48,7 @@ impl Tool for Trial {
 
     fn effects(&self, _: &Told, _: &Scene<'_>) -> Result<Effects, ToolError> {
         let (commands, kind) = (vec![vec!["make".to_owned()]], ExecKind::WritesInside);
-        Ok(Effects::one(Effect::Exec(Exec { commands, sets: Vec::new(), kind, why: String::new() })))
+        Ok(Effects::one(Effect::Exec(Exec::plain(commands, kind, ""))))
     }
 
     async fn rehearse(&self, told: &Told, cx: &Cx<'_>) -> Result<Option<Rehearsal>, ToolError> {

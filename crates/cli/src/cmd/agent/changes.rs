@@ -29,7 +29,8 @@ impl File<'_> {
 
     /// How many files it stands for.
     fn count(&self) -> usize {
-        let words = self.whole.unwrap_or_default().split(' ').zip(self.whole.unwrap_or_default().split(' ').skip(1));
+        let Some(whole) = self.whole else { return 1 };
+        let words = whole.split(' ').zip(whole.split(' ').skip(1));
         let counted = |(count, of): (&str, &str)| {
             let of = of.trim_end_matches(',');
             matches!(of, "new" | "changed" | "deleted").then(|| count.parse::<usize>().ok()).flatten()

@@ -38,7 +38,7 @@ fn parts<'a>(command: &Command, verdict: &'a Verdict) -> Vec<Part<'a>> {
     let part = |(effect, reason): (&Effect, &'a Reason)| {
         let what = match effect {
             Effect::Exec(one) => match one.commands.first() {
-                Some(argv) => one.whole(argv).join(" "),
+                Some(argv) => one.with_sets(argv).join(" "),
                 None => "(the text as a whole)".to_owned(),
             },
             other => other.to_string(),

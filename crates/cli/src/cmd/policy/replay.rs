@@ -105,7 +105,7 @@ impl<'j> Past<'j> {
     }
 }
 
-/// The mode that `other` names; where it names none, that of the call.
+/// The mode that `other` is in where a file or flag names one, else that of the call.
 fn stance(other: &Effective, call: &Value) -> Stance {
     let is_named = other.shown.iter().any(|row| row.key == "mode" && row.layer != "default");
     let then = call["mode"].as_str().and_then(|mode| mode.parse().ok());

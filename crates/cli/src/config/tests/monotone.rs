@@ -51,12 +51,8 @@ fn an_effect() -> impl Strategy<Value = Effect> {
         "(a|b|\\.github|\\.nika)(/[ab])?".prop_map(|path| Effect::Write(Place::inside("/r", path))),
         "(a|b/\\.env|\\.env)".prop_map(|path| Effect::Read(Place::inside("/r", path))),
         "/(etc|x)/[ab]".prop_map(|path| Effect::Read(Place::outside(path))),
-        ("(git|rm|make)", proptest::sample::select(kinds.to_vec())).prop_map(|(program, kind)| Effect::Exec(Exec {
-            commands: vec![vec![program, "x".into()]],
-            sets: Vec::new(),
-            kind,
-            why: String::new()
-        })),
+        ("(git|rm|make)", proptest::sample::select(kinds.to_vec()))
+            .prop_map(|(program, kind)| Effect::Exec(Exec::plain(vec![vec![program, "x".into()]], kind, ""))),
         "[ab]\\.a\\.org".prop_map(Effect::Net),
         Just(Effect::Foreign { server: "s".into(), tool: "t".into() }),
         Just(Effect::Spawn("x".into())),

@@ -279,12 +279,7 @@ fn equal_change_sets_are_alike_and_what_is_rehearsed_is_not_applied() {
     assert_ne!(likeness(&layer).0, first.0);
 
     let files = world.files();
-    let exec = nika_guard::Exec {
-        commands: vec![vec!["sh".into(), "x.sh".into()]],
-        sets: Vec::new(),
-        kind: nika_guard::ExecKind::WritesInside,
-        why: String::new(),
-    };
+    let exec = nika_guard::Exec::plain(vec![vec!["sh".into(), "x.sh".into()]], nika_guard::ExecKind::WritesInside, "");
     let effects = Effects::one(Effect::Exec(exec)).and(Effect::Write(files.place(world.root.clone()).tree()));
     let verdict = Policy::default().judge(&Stance::Ask.into(), &effects);
     let permit = Arc::new(verdict.rehearsal().expect("it is asked about"));

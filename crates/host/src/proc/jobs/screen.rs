@@ -29,7 +29,7 @@ const LINE_ROWS: NonZeroU16 = NonZeroU16::new(2).expect("it is not zero");
 /// How many changes between the two screens are remembered. A program that reads its output so late knows its screen.
 const MOST_TURNS: usize = 64;
 /// The longest sequence that is waited for at the end of a piece of output.
-const LONGEST_SEQUENCE: usize = 64;
+pub(super) const LONGEST_SEQUENCE: usize = 64;
 
 /// The present screen, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,10 +169,10 @@ fn is_over(rest: &[u8]) -> bool {
     match rest.split_first() {
         None => false,
         Some((b'[', rest)) => rest.iter().any(|byte| matches!(byte, 0x40..=0x7e)),
-        // A title, ended by a bell; its other end begins with an escape of its own.
-        Some((b']', rest)) => rest.contains(&7),
-        // Other strings, which nothing but an escape ends.
-        Some((b'P' | b'X' | b'^' | b'_', _)) => false,
+        // A title or another string; an end that begins with an escape is a sequence of its own.
+        Some((b']', rest)) => rest.iter().any(|byte| matches!(byte, 7 | 0x18 | 0x1a)),
+        Some((b'P', rest)) => rest.iter().any(|byte| matches!(byte, 0x18 | 0x1a | 0x9c)),
+        Some((b'X' | b'^' | b'_', rest)) => rest.iter().any(|byte| matches!(byte, 0x18 | 0x1a)),
         Some((0x20..=0x2f, rest)) => !rest.is_empty(),
         Some(_) => true,
     }

@@ -6,14 +6,19 @@
 
 use std::collections::VecDeque;
 
-/// How much of a string is handed on. Nothing of it is shown anyway.
-const LONGEST: usize = 64;
+use super::screen::LONGEST_SEQUENCE;
+
+/// How much of a string is handed on, of the bytes behind the two that begin it. Nothing of it is shown anyway, and what
+/// is cut by the end of a read is held back as long as it is no longer.
+const LONGEST: usize = LONGEST_SEQUENCE - 2;
 /// How many strings are remembered that are longer than that. A read that is further behind may begin with the rest of one.
 const MOST: usize = 1024;
 /// What takes back a string, and what ends it and begins another sequence.
 const CANCELS: [u8; 2] = [0x18, 0x1a];
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 7;
+/// The string terminator in one byte. The parser takes it as that in a device control string alone.
+const TERMINATOR: u8 = 0x9c;
 
 /// Follows output.
 #[derive(Debug, Default)]
@@ -31,8 +36,8 @@ enum State {
     Text,
     /// After an escape.
     Escaped,
-    /// In a string that has so many bytes already; whether a bell ends it.
-    String { bytes: usize, bell: bool },
+    /// In a string that has so many bytes already, and what ends it besides an escape and what cancels it.
+    String { bytes: usize, end: Option<u8> },
 }
 
 impl Strings {
@@ -48,16 +53,17 @@ impl Strings {
             },
             State::Escaped => {
                 self.state = match bytes.first() {
-                    Some(b']') => State::String { bytes: 0, bell: true },
-                    Some(b'P' | b'X' | b'^' | b'_') => State::String { bytes: 0, bell: false },
+                    Some(b']') => State::String { bytes: 0, end: Some(BELL) },
+                    Some(b'P') => State::String { bytes: 0, end: Some(TERMINATOR) },
+                    Some(b'X' | b'^' | b'_') => State::String { bytes: 0, end: None },
                     // These change nothing, or begin the escape anew.
                     Some(0..=0x17 | 0x19 | 0x1b..=0x1f | 0x7f..) => State::Escaped,
                     _ => State::Text,
                 };
                 (1, true)
             }
-            State::String { bytes: had, bell } => {
-                let ends = |byte: &u8| *byte == ESCAPE || CANCELS.contains(byte) || (bell && *byte == BELL);
+            State::String { bytes: had, end } => {
+                let ends = |byte: &u8| *byte == ESCAPE || CANCELS.contains(byte) || Some(*byte) == end;
                 match bytes.iter().position(ends) {
                     Some(0) => {
                         let escapes = bytes[0] == ESCAPE;
@@ -66,7 +72,7 @@ impl Strings {
                         self.end_at(self.total + u64::from(!escapes));
                         (1, true)
                     }
-                    end => self.within(had, bell, end.unwrap_or(bytes.len())),
+                    at => self.within(had, end, at.unwrap_or(bytes.len())),
                 }
             }
         };
@@ -75,7 +81,7 @@ impl Strings {
     }
 
     /// The next `run` bytes are a string's.
-    fn within(&mut self, had: usize, bell: bool, run: usize) -> (usize, bool) {
+    fn within(&mut self, had: usize, end: Option<u8>, run: usize) -> (usize, bool) {
         let handed_on = had < LONGEST;
         let run = if handed_on { run.min(LONGEST - had) } else { run };
         if !handed_on && !matches!(self.long.back(), Some((_, None))) {
@@ -85,7 +91,7 @@ impl Strings {
                 self.long.pop_front();
             }
         }
-        self.state = State::String { bytes: (had + run).min(LONGEST), bell };
+        self.state = State::String { bytes: (had + run).min(LONGEST), end };
         (run, handed_on)
     }
 
@@ -132,6 +138,7 @@ mod tests {
             (&b"\x1b]52;c;"[..], &b"\x07"[..]),
             (b"\x1b]1337;File=:", b"\x1b\\"),
             (b"\x1bPq", b"\x1b\\"),
+            (b"\x1bPq", b"\x9c"),
             (b"\x1b_G", b"\x18"),
             (b"\x1b^", b"\x1a"),
             // What stands between an escape and what it begins, and means nothing.
