@@ -350,7 +350,7 @@ impl ChangeSet {
             }
             Step::Create { content, .. } => {
                 let at = self.slot(cx, slots, place)?;
-                vacant(slots, at)?;
+                vacant(slots, &slots[at])?;
                 slots[at].kind = Kind::File;
                 slots[at].known = true;
                 slots[at].now = Some(content.as_bytes().to_vec());
@@ -365,7 +365,7 @@ impl ChangeSet {
                 let from = self.slot(cx, slots, place)?;
                 self.unchanged(cx, &slots[from])?;
                 let to = self.slot(cx, slots, to)?;
-                vacant(slots, to)?;
+                vacant(slots, &slots[to])?;
                 let bytes = slots[from].now.take().ok_or_else(|| missing(place))?;
                 // What was moved here in this set brought its own rights along.
                 let mode = slots[from].mode.or(slots[from].own_mode());
@@ -420,8 +420,7 @@ impl ChangeSet {
 }
 
 /// Whether a file can come to stand there: nothing does, and neither above nor below it another one of the set.
-fn vacant(slots: &[Slot], at: usize) -> Result<(), ToolError> {
-    let Some(slot) = slots.get(at) else { return Err(ToolError::new(code::BUG, "a change has a slot")) };
+fn vacant(slots: &[Slot], slot: &Slot) -> Result<(), ToolError> {
     let (place, path) = (slot.place.shown(), &slot.place.path);
     if slot.now.is_some() {
         return Err(ToolError::new(code::ALREADY_EXISTS, format!("{place} exists")));

@@ -300,7 +300,7 @@ impl Whole {
 /// A part of a file that is too large to take whole.
 async fn large_text(open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
     let marked = cx.session.slot::<Marked>();
-    let mut marks = marked.take(&open.place.path, open.stamp);
+    let mut marks = marked.of(&open.place.path, open.stamp);
     let (page, open, marks) = parse::blocking(cx.cancel, move |stopped| {
         let page = large::page(&open.file, open.size, window, large::COUNTED_BYTES, &mut marks, stopped);
         (page, open, marks)

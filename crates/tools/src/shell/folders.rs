@@ -136,22 +136,41 @@ pub(super) struct Binary {
     pub line: String,
 }
 
-/// The lines of what is no text. Where one directory of a root has many such files it is one line for all, with the names
-/// of those that were there before.
-pub(super) fn gathered(binary: Vec<Binary>) -> String {
+/// The lines of what is no text, at most so many, and how many files have none. Where one directory of a root has many
+/// such files it is one line for all, with the names of those that were there before.
+pub(super) fn gathered(binary: Vec<Binary>, most: usize) -> (String, usize) {
     let mut places: Vec<(String, Vec<Binary>)> = Vec::new();
     for one in binary {
-        let top = one.name.split_once('/').map_or("", |(top, _)| top);
+        let top = top(&one.name);
         match places.iter_mut().find(|(place, _)| place == top) {
             Some((_, all)) => all.push(one),
             None => places.push((top.to_owned(), vec![one])),
         }
     }
-    let said = |(place, all): &(String, Vec<Binary>)| match all.len() {
-        many if many > BINARIES => format!("{BINARY_FILES}below {place}/: {}\n", kinds(place, all)),
-        _ => all.iter().map(|one| one.line.as_str()).collect(),
-    };
-    places.iter().map(said).collect()
+    let (mut said, mut lines, mut left_out) = (String::new(), 0, 0);
+    for (place, all) in &places {
+        let together = all.len() > BINARIES;
+        let wanted = if together { 1 } else { all.len() };
+        if lines + wanted > most {
+            left_out += all.len();
+            continue;
+        }
+        lines += wanted;
+        match together {
+            true => said.push_str(&format!("{BINARY_FILES}below {place}/: {}\n", kinds(place, all))),
+            false => said.extend(all.iter().map(|one| one.line.as_str())),
+        }
+    }
+    (said, left_out)
+}
+
+/// The directory of a root that a path lies in; that of its own where it lies in another root.
+fn top(name: &str) -> &str {
+    match (name.starts_with('/'), name.split_once('/')) {
+        (true, _) => name.rsplit_once('/').map_or("", |(above, _)| above),
+        (false, Some((top, _))) => top,
+        (false, None) => ".",
+    }
 }
 
 /// `39 new, 2 changed (a.rlib, b.rmeta)`.
@@ -186,11 +205,21 @@ mod tests {
             ("target/e", What::Created),
             ("docs/p.png", What::Created),
         ];
-        let told = gathered(many.map(one).into());
+        let (told, left_out) = gathered(many.map(one).into(), 50);
         let together = "Binary files below target/: 2 new, 1 changed (a), 1 deleted (d)\n";
-        assert_eq!(told, format!("{together}{}{}", line("x.bin"), line("docs/p.png")));
-        assert_eq!(gathered(Vec::new()), "");
-        let many = (0..9).map(|n| one((&format!("b/{n}"), What::Changed))).collect();
-        assert_eq!(gathered(many), "Binary files below b/: 9 changed (0, 1, 2, 3, 4, 5, 3 more)\n");
+        assert_eq!((told, left_out), (format!("{together}{}{}", line("x.bin"), line("docs/p.png")), 0));
+        assert_eq!(gathered(Vec::new(), 50), (String::new(), 0));
+        for (dir, place) in [("b/", "b"), ("", "."), ("/other/root/", "/other/root")] {
+            let many = (0..9).map(|n| one((&format!("{dir}{n}"), What::Changed))).collect();
+            let line = format!("Binary files below {place}/: 9 changed (0, 1, 2, 3, 4, 5, 3 more)\n");
+            assert_eq!(gathered(many, 50), (line, 0));
+        }
+    }
+
+    #[test]
+    fn so_many_lines_and_no_more() {
+        let one = |n: usize| Binary { name: format!("d{n}/a"), what: What::Changed, line: "line\n".to_owned() };
+        let (told, left_out) = gathered((0..2_000).map(one).collect(), 50);
+        assert_eq!((told.lines().count(), left_out), (50, 1_950));
     }
 }

@@ -27,8 +27,9 @@ use crate::file::seen::retried;
 
 /// Paths whose diff is shown; the others are counted.
 const SHOWN_PATHS: usize = 50;
-/// Paths that are looked at for it, and bytes: of what is no text, only the number is shown.
+/// Paths that are looked at for it: of what is no text, only the number is shown.
 const LOOKED_AT: usize = 2_000;
+/// Bytes that are read for it: less than half a second, before somebody is asked.
 const LOOKED_AT_BYTES: u64 = 64 << 20;
 /// Lines of diff in all: some 20 KB, which a result can carry.
 const SHOWN_LINES: usize = 500;
@@ -346,10 +347,10 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
                 continue;
             }
             looked_at += 1;
-            let piece = match one {
+            let said = match one {
                 Shown::Folder(path, filled) => folders::line(&ground.files.shown(path), &filled),
                 Shown::Path(entry) => {
-                    bytes += entry.bytes + entry.was_bytes;
+                    bytes += if is_readable(entry) { entry.bytes + entry.was_bytes } else { 0 };
                     let line = piece(ground, cx, changes, entry, lines);
                     if line.starts_with(BINARY_FILES) {
                         binary.push(Binary { name: ground.files.shown(&entry.path), what: entry.what, line });
@@ -359,11 +360,13 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
                 }
             };
             shown += 1;
-            lines = lines.saturating_sub(piece.lines().count());
-            settled.diff.push_str(&piece);
+            lines = lines.saturating_sub(said.lines().count());
+            settled.diff.push_str(&said);
         }
     }
-    settled.diff.push_str(&gathered(binary));
+    let (said, left_out) = gathered(binary, SHOWN_PATHS);
+    settled.diff.push_str(&said);
+    unshown += left_out;
     match unshown {
         0 => {}
         1 => settled.diff.push_str("… 1 path more, not shown\n"),
@@ -380,7 +383,7 @@ fn piece(ground: &Ground, cx: &Cx<'_>, changes: &Changes<'_>, entry: &Entry, lin
         let mode = |mode: Option<u32>| mode.map_or_else(String::new, |mode| format!("{mode:o}"));
         return format!("Mode of {name}: {} → {}\n", mode(entry.was_mode), mode(entry.mode));
     }
-    if classify(&entry.path).secret.is_some() || entry.bytes.max(entry.was_bytes) > SHOWN_BYTES {
+    if !is_readable(entry) {
         return sizes();
     }
     let was = changes.before(cx.permit, entry, SHOWN_BYTES);
@@ -388,6 +391,13 @@ fn piece(ground: &Ground, cx: &Cx<'_>, changes: &Changes<'_>, entry: &Entry, lin
     let limits = Limits { max_lines: lines, ..Limits::default() };
     let diff = unified(was.as_deref(), now.as_deref(), &name, &limits);
     if diff.is_empty() { sizes() } else { diff }
+}
+
+/// Whether what stands there is read to be shown.
+fn is_readable(entry: &Entry) -> bool {
+    entry.what != What::Mode
+        && entry.bytes.max(entry.was_bytes) <= SHOWN_BYTES
+        && classify(&entry.path).secret.is_none()
 }
 
 /// What git keeps for itself says nothing to a reader.

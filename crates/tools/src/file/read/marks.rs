@@ -101,11 +101,11 @@ impl Marks {
 pub(super) struct Marked(Mutex<VecDeque<(PathBuf, Stamp, Marks)>>);
 
 impl Marked {
-    /// The marks of a file, if it is as it was. Who takes them gives them back.
-    pub(super) fn take(&self, path: &Path, stamp: Stamp) -> Marks {
-        let mut files = self.files();
-        let known = files.iter().position(|(known, ..)| known == path).and_then(|at| files.remove(at));
-        known.filter(|(_, then, _)| *then == stamp).map_or_else(Marks::default, |(_, _, marks)| marks)
+    /// The marks of a file, if it is as it was.
+    pub(super) fn of(&self, path: &Path, stamp: Stamp) -> Marks {
+        let files = self.files();
+        let known = files.iter().find(|(known, then, _)| known == path && *then == stamp);
+        known.map_or_else(Marks::default, |(_, _, marks)| marks.clone())
     }
 
     /// Keeps them for the next read.

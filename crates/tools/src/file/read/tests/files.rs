@@ -140,7 +140,7 @@ fn where_lines_lie_is_remembered_until_the_file_changes() {
     let marks = |name: &str| {
         let (place, marked) = (world.tool.files.locate(name).expect("a path"), world.session.slot::<Marked>());
         let stamp = world.seen(name).expect("it was read").stamp;
-        let marks = marked.take(&place.path, stamp);
+        let marks = marked.of(&place.path, stamp);
         marked.keep(&place.path, stamp, marks.clone());
         marks.last()
     };
