@@ -24,6 +24,7 @@
 //! assert!(!permit.covers_write("/repo/src/b.rs".as_ref()));
 //! ```
 
+mod argv;
 pub mod bash;
 mod budget;
 mod effect;

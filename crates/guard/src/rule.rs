@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use crate::argv::readings;
 use crate::effect::{Effect, Extent, Place};
 use crate::names;
 use crate::pattern::{PathPattern, PatternError};
@@ -180,12 +181,6 @@ enum Verb {
     Tool,
 }
 
-/// A command with its program's bare name: `/bin/rm x` is `rm x` to a rule that denies or asks.
-fn by_its_name(argv: &[String]) -> Vec<String> {
-    let bare = |word: &String| word.rsplit('/').next().unwrap_or(word).to_owned();
-    argv.iter().take(1).map(bare).chain(argv.iter().skip(1).cloned()).collect()
-}
-
 impl Rule {
     /// Parses one rule. `home` anchors `~/` in path patterns.
     pub fn parse(text: &str, home: Option<&str>) -> Result<Rule, RuleError> {
@@ -306,7 +301,8 @@ impl Rule {
     pub fn touches(&self, effect: &Effect, tool: &str) -> bool {
         match (&self.subject, effect) {
             (Subject::Exec(pattern), Effect::Exec(exec)) => exec.commands.iter().any(|argv| {
-                [argv.clone(), by_its_name(argv), exec.with_sets(argv)].iter().any(|words| pattern.matches(words))
+                let as_written = || pattern.matches(argv) || pattern.matches(&exec.with_sets(argv));
+                as_written() || readings(argv).iter().any(|words| pattern.matches(words))
             }),
             (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
                 let fits = |place: &Place| match place.extent {
@@ -568,6 +564,10 @@ mod tests {
         let both = exec(&["git status", "rm -rf x"]);
         assert!(!rule("exec(git status*)").holds(&both, "bash"));
         assert!(rule("exec(rm*)").touches(&both, "bash"));
+        for text in ["git -C . push", "/bin/git --no-pager push -f", "git-push", "git -c a=b push"] {
+            assert!(rule("exec(git push*)").touches(&exec(&[text]), "bash"), "{text}");
+            assert!(!rule("exec(git push*)").holds(&exec(&[text]), "bash"), "an allow rule is as written: {text}");
+        }
     }
 
     #[test]

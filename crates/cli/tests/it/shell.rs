@@ -111,6 +111,18 @@ fn the_directory_is_kept_between_calls_of_a_session() {
     world.run(&["call", "bash", "command=cd sub", "--session", "s"]).exits(0).says("in sub");
     world.run(&["call", "bash", "command=cat a.txt", "--session", "s"]).exits(0).says("here");
     world.run(&["call", "bash", "command=cat a.txt"]).exits(1);
+    // A program that moves does not move the shell that ran it.
+    world
+        .run(&[
+            "call",
+            "bash",
+            "command=python3 -c 'import os; os.chdir(\"/usr\")'",
+            "--session",
+            "s",
+            "--mode",
+            "accept-all",
+        ])
+        .says("in sub");
     // Whoever ends outside begins where the call began.
     world.run(&["call", "bash", "command=cd /usr", "--session", "s"]).says("in sub");
 }

@@ -299,8 +299,9 @@ impl Bash {
     pub(super) fn answer(&self, cx: &Cx<'_>, job: &Job, exited: &Exited, command: &Command) -> Output {
         let root = self.ground.files.root();
         // The next call begins where this one ended, if that is inside.
-        let inside = exited.cwd.clone().filter(|dir| self.ground.files.roots().any(|root| dir.starts_with(root)));
-        let left = exited.cwd.is_some() && inside.is_none();
+        let place = exited.cwd.as_ref().filter(|_| command.may_move());
+        let inside = place.filter(|dir| self.ground.files.roots().any(|root| dir.starts_with(root))).cloned();
+        let left = place.is_some() && inside.is_none();
         if inside.is_some() {
             cx.session.slot::<Cwd>().set(inside.clone());
         }

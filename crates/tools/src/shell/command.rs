@@ -15,6 +15,19 @@ pub struct Command {
     pub effects: Effects,
 }
 
+/// What moves the shell, or may bring something that does.
+const MOVES: &[&str] = &["cd", "pushd", "popd", "eval", "source", "."];
+
+impl Command {
+    /// Whether the shell may end elsewhere than it began. Where it runs its last program in its own place, that may end
+    /// anywhere, and no shell would be there with it. A text that could not be read may do anything.
+    pub fn may_move(&self) -> bool {
+        let moves =
+            |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '.').any(|word| MOVES.contains(&word));
+        self.analysis.canonical.as_deref().is_none_or(moves)
+    }
+}
+
 /// Reads `text` as bash would in `site`; `place` says where a path leads.
 pub fn read(text: &str, site: &Site, place: &dyn Fn(&Target) -> Place) -> Command {
     let analysis = analyse(text, site);
