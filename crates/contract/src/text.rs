@@ -57,6 +57,14 @@ pub fn preview(text: &str, max_chars: usize) -> String {
     folded.chars().take(max_chars.saturating_sub(1)).chain((max_chars > 0).then_some('…')).collect()
 }
 
+/// A name as a line of its own holds it: [`harmless`], and a line break in it begins no other line.
+pub fn name_in_line(name: &str) -> Cow<'_, str> {
+    match harmless(name) {
+        safe if safe.contains('\n') => Cow::Owned(safe.replace('\n', "␊")),
+        safe => safe,
+    }
+}
+
 /// Text without characters that could steer a terminal or hide from a reader: escapes and other controls but tab and
 /// newline, marks that reorder text, and what cannot be seen and carries words all the same. Each is shown, by its
 /// picture or its number; what writing needs of them ([`is_needed`]) stays.

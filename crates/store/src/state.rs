@@ -82,8 +82,12 @@ impl State {
         self.dir.join("journal").join(format!("{session}.jsonl"))
     }
 
+    pub(crate) fn heads_dir(&self) -> PathBuf {
+        self.dir.join("heads")
+    }
+
     pub(crate) fn head_path(&self, session: &str) -> PathBuf {
-        self.dir.join("heads").join(session)
+        self.heads_dir().join(session)
     }
 
     pub(crate) fn database_path(&self) -> PathBuf {

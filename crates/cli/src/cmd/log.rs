@@ -105,11 +105,13 @@ fn known(state: &State, id: &str) -> Result<(), Failure> {
 
 fn verify(state: &State, id: Option<String>, output: Format) -> Result<ExitCode, Failure> {
     let ids = match id {
+        Some(id) if journal::missing(state).contains(&id) => vec![id],
         Some(id) => {
             known(state, &id)?;
             vec![id]
         }
-        None => journal::list(state)?.into_iter().map(|log| log.id).collect(),
+        // One that was removed is told by its head.
+        None => journal::list(state)?.into_iter().map(|log| log.id).chain(journal::missing(state)).collect(),
     };
     let verdicts: Vec<(String, Result<journal::Verified, Broken>)> =
         ids.into_iter().map(|id| (id.clone(), journal::verify(state, &id))).collect();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nika_contract::code::Code;
-use nika_contract::{CallId, Fault, MAX_OUTPUT_CHARS, Pending, ToolError, code, event, text};
+use nika_contract::{Block, CallId, Fault, MAX_OUTPUT_CHARS, Pending, ToolError, code, event, text};
 use nika_guard::Decision;
 use nika_store::journal::{redact, redact_text};
 use serde_json::{Map, Value, json};
@@ -134,10 +134,21 @@ fn end(runtime: &Runtime, session: &Session, begun: Begun, carried: Result<Shape
     });
     let line = ended.line((&begun.call, &begun.tool, begun.since), result.as_ref().err());
     let last = (event::CALL_ENDED, &line);
-    match &answered {
-        Some((event, facts)) => session.log_together(&runtime.log_to(), &[(event, facts), last])?,
-        None => session.log_together(&runtime.log_to(), &[last])?,
-    }
+    let logged = match &answered {
+        Some((event, facts)) => session.log_together(&runtime.log_to(), &[(event, facts), last]),
+        None => session.log_together(&runtime.log_to(), &[last]),
+    };
+    let result = match (logged, result) {
+        (Ok(()), result) => result,
+        // It was made: whoever asked for it must know what came of it. The next call is not made.
+        (Err(fault), Ok(mut output)) => {
+            output
+                .content
+                .push(Block::Text(format!("[this call was made, and its end is in no journal: {}]", fault.message)));
+            Ok(output)
+        }
+        (Err(fault), Err(_)) => return Err(fault),
+    };
     let Begun { call, tool, .. } = begun;
     Ok(Outcome { call, tool, result, question, tools_changed: ended.tools_changed })
 }
@@ -193,7 +204,7 @@ impl Ended {
             // The message of a failed edit quotes the file.
             "message": error.map(|error| redact_text(&text::preview(&error.message, MESSAGE_CHARS))),
             "decision": self.decision,
-            "source": self.decided_by,
+            "source": redact_text(&self.decided_by),
             "took_us": u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX),
             "chars": self.chars,
             "spilled": self.spilled,

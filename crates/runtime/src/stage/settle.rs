@@ -9,7 +9,7 @@ use nika_contract::{
     AnyTool, Asked, Choice, Cx, Held, Pending, Preimage, Prepared, Question, ToolError, Undo, code, event, text,
 };
 use nika_guard::{Answer, Decision, Permit, Source, Verdict};
-use nika_store::journal::redact;
+use nika_store::journal::{redact, redact_text};
 use serde_json::{Map, Value, json};
 
 use crate::dispatch::Runtime;
@@ -109,7 +109,8 @@ async fn ask(
         .filter(|reason| reason.decision > Decision::Allow)
         .map(|reason| json!({"effect": reason.effect, "act": reason.act, "source": reason.source.to_string()}))
         .collect();
-    let mut asked = object(json!({"call": begun.call.0, "tool": begun.tool, "reasons": reasons}));
+    // An effect says the command's words.
+    let mut asked = object(json!({"call": begun.call.0, "tool": begun.tool, "reasons": redact(&reasons.into())}));
     if let Some(tried) = &tried {
         let facts = tried.facts.iter().map(|(name, value)| ((*name).to_owned(), redact(value)));
         asked.insert("rehearsal".to_owned(), Value::Object(facts.collect()));
@@ -133,7 +134,8 @@ async fn ask(
         Some(Answer::Yes { who } | Answer::No { who, .. }) => who.as_str(),
         None => "",
     };
-    let settled = json!({"call": begun.call.0, "answer": word, "who": who, "rule": rule});
+    let kept = rule.as_deref().map(redact_text);
+    let settled = json!({"call": begun.call.0, "answer": word, "who": who, "rule": kept});
     session.log(&runtime.log_to(), event::PERMISSION_SETTLED, &object(settled))?;
     if rule.is_some() {
         for rule in &rules {

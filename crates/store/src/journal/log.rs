@@ -58,6 +58,16 @@ pub fn list(state: &State) -> Result<Vec<LogInfo>, StoreError> {
     Ok(logs)
 }
 
+/// Sessions whose head is there and whose journal is not.
+pub fn missing(state: &State) -> Vec<String> {
+    let heads = std::fs::read_dir(state.heads_dir()).into_iter().flatten().flatten();
+    let named = heads.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut lost: Vec<String> =
+        named.filter(|name| id::check(name).is_ok() && !state.journal_path(name).exists()).collect();
+    lost.sort();
+    lost
+}
+
 /// The lines of one journal, parsed, in order. A torn last line is left out; a line that is not
 /// JSON is an error in its place ([`super::verify`] says what is wrong with it).
 pub fn lines(state: &State, session: &str) -> Result<Lines, StoreError> {

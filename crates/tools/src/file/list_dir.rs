@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
+use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, text as shown_text};
 use nika_guard::{Effects, Looking};
 use nika_host::fs::Workspace;
 use nika_search::Kind;
@@ -88,7 +88,7 @@ impl Tool for ListDir {
             .map_err(|error| ToolError::new(code::READ_FAILED, format!("cannot list {}: {error}", place.shown())))?;
         let mut text = String::with_capacity(listing.entries.len() * 32);
         for entry in &listing.entries {
-            text.push_str(&entry.name.to_string_lossy());
+            text.push_str(&shown_text::name_in_line(&entry.name.to_string_lossy()));
             match entry.kind {
                 Kind::Dir => text.push('/'),
                 Kind::File => push_size(&mut text, entry.size),

@@ -1,15 +1,17 @@
 //! `glob`: files by name, newest first.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
 use nika_guard::{Effects, Looking};
 use nika_host::fs::Workspace;
-use nika_search::GlobQuery;
+use nika_search::{GlobQuery, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::globs::from_place;
 use super::record::{Completeness, GLOB};
 use super::scope::{Search, apart, flaw};
 use crate::lenient;
@@ -92,15 +94,19 @@ impl Tool for Glob {
     }
 
     fn flaw(&self, params: &Params) -> Option<ToolError> {
-        query(params).compiles().err().map(|error| flaw(error, "pattern"))
+        let place = self.files.locate(params.path.as_deref().unwrap_or(".")).ok()?;
+        let checked = query(params, &place.path, |_| true).and_then(|query| query.compiles());
+        checked.err().map(|error| flaw(error, "pattern"))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let place = self.files.locate(params.path.as_deref().unwrap_or("."))?;
-        let mut search = Search::new(&self.files, cx, place.tree(), Looking::AtNames);
+        let mut search = Search::new(&self.files, cx, place.clone().tree(), Looking::AtNames);
         search.hidden = params.hidden.unwrap_or_default();
         search.no_ignore = params.no_ignore.unwrap_or_default();
-        let query = query(&params);
+        let names = || self.files.names(cx.permit, &place);
+        let query = query(&params, &place.path, |first| names().iter().any(|name| name == first));
+        let query = query.map_err(|error| flaw(error, "pattern"))?;
         let (searched, search) = apart(cx, move || {
             let searched = search.run(|scope| nika_search::glob(scope, &query))?;
             Ok((searched, search))
@@ -133,13 +139,13 @@ impl Tool for Glob {
     }
 }
 
-fn query(params: &Params) -> GlobQuery {
-    GlobQuery {
+fn query(params: &Params, place: &Path, has: impl Fn(&str) -> bool) -> Result<GlobQuery, SearchError> {
+    Ok(GlobQuery {
         limit: Some(params.limit.unwrap_or(DEFAULT_LIMIT) as usize),
         offset: params.offset.unwrap_or_default() as usize,
         overrides_ignore: false,
-        ..GlobQuery::new(params.pattern.clone())
-    }
+        ..GlobQuery::new(from_place(&params.pattern, place, has)?)
+    })
 }
 
 const EXAMPLES: &[Example] = &[

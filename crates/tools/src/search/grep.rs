@@ -1,17 +1,19 @@
 //! `grep`: files by content, with ripgrep's meaning of every parameter.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
 use nika_guard::{Effects, Looking};
 use nika_host::fs::Workspace;
-use nika_search::{GrepFound, GrepQuery, Mode};
+use nika_search::{GrepFound, GrepQuery, Mode, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::globs::{from_place, several};
 use super::record::{Completeness, GREP};
 use super::scope::{DEFAULT_TIMEOUT, Search, Searched, apart, flaw};
 use crate::lenient;
@@ -142,18 +144,23 @@ impl Tool for Grep {
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
-        query(params)?;
+        query(params, Vec::new())?;
         Ok(Effects::read(self.files.locate(params.path.as_deref().unwrap_or("."))?.tree()))
     }
 
     fn flaw(&self, params: &Params) -> Option<ToolError> {
-        query(params).ok()?.compiles().err().map(|error| flaw(error, "glob"))
+        let place = self.files.locate(params.path.as_deref().unwrap_or(".")).ok()?;
+        let globs = globs(params, &place.path, |_| true);
+        let checked = globs.and_then(|globs| query(params, globs).ok().map_or(Ok(()), |query| query.compiles()));
+        checked.err().map(|error| flaw(error, "glob"))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let place = self.files.locate(params.path.as_deref().unwrap_or("."))?;
-        let query = query(&params)?;
-        let mut search = Search::new(&self.files, cx, place.tree(), Looking::IntoFiles);
+        let names = || self.files.names(cx.permit, &place);
+        let globs = globs(&params, &place.path, |first| names().iter().any(|name| name == first));
+        let query = query(&params, globs.map_err(|error| flaw(error, "glob"))?)?;
+        let mut search = Search::new(&self.files, cx, place.clone().tree(), Looking::IntoFiles);
         search.hidden = params.hidden.unwrap_or_default();
         search.no_ignore = params.no_ignore.unwrap_or_default();
         search.timeout = params
@@ -190,7 +197,12 @@ impl Tool for Grep {
     }
 }
 
-fn query(params: &Params) -> Result<GrepQuery, ToolError> {
+fn globs(params: &Params, place: &Path, has: impl Fn(&str) -> bool) -> Result<Vec<String>, SearchError> {
+    let all = params.glob.iter().flat_map(|text| several(text));
+    all.map(|glob| from_place(&glob, place, &has)).collect()
+}
+
+fn query(params: &Params, globs: Vec<String>) -> Result<GrepQuery, ToolError> {
     if let (Some(a), Some(b)) = (params.around, params.context)
         && a != b
     {
@@ -212,7 +224,7 @@ fn query(params: &Params) -> Result<GrepQuery, ToolError> {
         before: params.before.unwrap_or(around) as usize,
         after: params.after.unwrap_or(around) as usize,
         line_numbers: params.numbers.unwrap_or(true),
-        globs: params.glob.iter().flat_map(|glob| split_globs(glob)).collect(),
+        globs,
         types: params.kind.iter().cloned().collect(),
         // 0 is how some clients say "no limit".
         head_limit: params.head_limit.filter(|limit| *limit > 0).map(|limit| limit as usize),
@@ -220,26 +232,6 @@ fn query(params: &Params) -> Result<GrepQuery, ToolError> {
         overrides_ignore: true,
         ..GrepQuery::new(params.pattern.clone())
     })
-}
-
-/// Several globs in one text, as models send them: `*.c *.h`, `*.c,*.h`. Commas inside braces stay.
-fn split_globs(text: &str) -> Vec<String> {
-    let (mut globs, mut glob, mut depth) = (Vec::new(), String::new(), 0usize);
-    for c in text.chars() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            ' ' | ',' if depth == 0 => {
-                globs.push(std::mem::take(&mut glob));
-                continue;
-            }
-            _ => {}
-        }
-        glob.push(c);
-    }
-    globs.push(glob);
-    globs.retain(|glob| !glob.is_empty());
-    globs
 }
 
 /// What is found, as `rg --no-heading` writes it.
@@ -311,14 +303,3 @@ const EXAMPLES: &[Example] = &[
         answer: "a.txt:2",
     },
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn several_globs_come_in_one_text() {
-        assert_eq!(split_globs("*.c *.h"), ["*.c", "*.h"]);
-        assert_eq!(split_globs("*.{ts,tsx},!*.d.ts"), ["*.{ts,tsx}", "!*.d.ts"]);
-    }
-}

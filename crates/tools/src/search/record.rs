@@ -1,5 +1,6 @@
 //! The completeness record, as a line for the model and as data.
 
+use nika_contract::text;
 use nika_search::{Record, Widening};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,6 +78,8 @@ pub struct Completeness {
     /// What could not be opened or read: the first few, as `path: reason`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
+    /// Links, which are not followed.
+    pub links: u64,
     /// Secrets and what rules keep back; never opened.
     pub withheld: u64,
     /// What ended it early: `limit`, `timeout`, `memory`, `depth`.
@@ -121,10 +124,18 @@ impl Completeness {
             hidden: record.hidden,
             binary: record.binary.total,
             unreadable: record.unreadable.first.iter().map(|u| format!("{}: {}", u.path.display(), u.error)).collect(),
+            links: record.links,
             withheld: record.withheld,
             cut_by: cuts.into_iter().filter(|(_, cut)| *cut).map(|(name, _)| name).collect(),
             widen_with: record.widen(&manner.widening).into_iter().map(|widen| widen.parameter.to_owned()).collect(),
         }
+    }
+
+    /// The first of what could not be read, with why.
+    fn named_unreadable(&self, total: u64) -> String {
+        let named: Vec<&str> = self.unreadable.iter().take(3).map(String::as_str).collect();
+        let more = if total > named.len() as u64 { ", …" } else { "" };
+        format!("{}{more}", text::name_in_line(&named.join(", ")))
     }
 
     /// One line: what was looked at, what was not, and what would widen it.
@@ -133,9 +144,12 @@ impl Completeness {
         let so_far = if self.cut_by.is_empty() { "" } else { manner.so_far };
         let mut parts = vec![format!("{} {looked}{so_far}", self.scanned)];
         let ignored = ["entry ignored (no_ignore: true looks there)", "entries ignored (no_ignore: true looks there)"];
+        let unreadable = format!("unreadable ({})", self.named_unreadable(record.unreadable.total));
+        let links = ["link, not followed", "links, not followed"];
         let counts = [
             (self.binary, "stopped at a NUL byte (binary)"),
-            (record.unreadable.total, "unreadable"),
+            (record.unreadable.total, unreadable.as_str()),
+            (self.links, links[usize::from(self.links != 1)]),
             (self.withheld, manner.withheld),
             (self.ignored, ignored[usize::from(self.ignored != 1)]),
             (self.hidden, "hidden (hidden: true looks there)"),

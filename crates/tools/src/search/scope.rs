@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nika_contract::{Cancel, Cx, ToolError, code};
+use nika_contract::{Cancel, Cx, ToolError, code, text};
 use nika_guard::{Looking, Permit, Place};
 use nika_host::fs::{SearchRoot, Workspace};
 use nika_search::{OuterDir, Scope, SearchError};
@@ -116,13 +116,13 @@ pub(super) struct Searched<T> {
 }
 
 impl<T> Searched<T> {
-    /// A found path as results show it.
+    /// A found path as results show it, on one line whatever its name holds.
     pub fn shown(&self, files: &Workspace, below: &Path) -> String {
-        if self.root == files.root() {
-            below.to_string_lossy().into_owned()
-        } else {
-            files.shown(&self.root.join(below))
-        }
+        let path = match self.root == files.root() {
+            true => below.to_string_lossy().into_owned(),
+            false => files.shown(&self.root.join(below)),
+        };
+        text::name_in_line(&path).into_owned()
     }
 }
 

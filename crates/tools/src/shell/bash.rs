@@ -243,7 +243,7 @@ impl Bash {
             (true, _) => Wanted::Layers,
             (_, background) => self.ground.wanted(cx.permit, background),
         };
-        let over = Over::lay(&self.ground, cx, profile, wanted);
+        let over = Over::lay(&self.ground, cx, profile, wanted)?;
         match over.no_layer {
             Some(why) if params.is_preview() => {
                 Err(ToolError::new(code::NOT_CONFINED, format!("there is no preview: {why}")))

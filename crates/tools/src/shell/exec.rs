@@ -111,7 +111,7 @@ impl Tool for ExecTool {
         let writes = profile.access != Access::ReadOnly;
         let wanted = self.ground.wanted(cx.permit, false);
         // Without layers it runs on the bare roots only where all of them may be changed: `start` looks.
-        let mut over = Over::lay(&self.ground, cx, &mut profile, wanted);
+        let mut over = Over::lay(&self.ground, cx, &mut profile, wanted)?;
         let job = over.start(&self.ground, cx, order(&params, cx, &command, profile))?;
         feed(&job, params.stdin);
         let exited = wait(Arc::clone(&job), cx.cancel).await?;

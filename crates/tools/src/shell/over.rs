@@ -39,10 +39,10 @@ pub(super) enum Wanted {
 }
 
 impl Over {
-    /// What is `wanted`, as far as it can be had.
-    pub fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile, wanted: Wanted) -> Over {
+    /// What is `wanted`, as far as the system has it. An error where only space for it is missing.
+    pub fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile, wanted: Wanted) -> Result<Over, ToolError> {
         if profile.access != Access::Workspace || wanted == Wanted::Nothing {
-            return Over::default();
+            return Ok(Over::default());
         }
         if wanted == Wanted::Record {
             return Over::default().recording(ground, cx);
@@ -52,18 +52,18 @@ impl Over {
             None => layered::lay(ground, cx, profile),
         };
         match laid {
-            Ok(layers) => Over { layers, ..Over::default() },
-            Err(why) if wanted == Wanted::Layers => Over { no_layer: Some(why), ..Over::default() },
+            Ok(layers) => Ok(Over { layers, ..Over::default() }),
+            Err(why) if wanted == Wanted::Layers => Ok(Over { no_layer: Some(why), ..Over::default() }),
             Err(why) => Over { no_layer: Some(why), ..Over::default() }.recording(ground, cx),
         }
     }
 
     /// Without layers, and with a recorder where one can be had.
-    fn recording(self, ground: &Ground, cx: &Cx<'_>) -> Over {
-        match recorded::recorder(ground, cx) {
+    fn recording(self, ground: &Ground, cx: &Cx<'_>) -> Result<Over, ToolError> {
+        Ok(match recorded::recorder(ground, cx)? {
             Ok(recorder) => Over { layers: Vec::new(), recorder: Some(recorder), ..self },
             Err(why) => Over { layers: Vec::new(), no_record: Some(why), ..self },
-        }
+        })
     }
 
     /// Why the call cannot be taken back, where it was meant to be.
@@ -82,7 +82,7 @@ impl Over {
         match ground.start(cx, order.clone()) {
             Err(error) if error.code == code::NOT_CONFINED => {
                 order.profile.layers.clear();
-                *self = std::mem::take(self).recording(ground, cx);
+                *self = std::mem::take(self).recording(ground, cx)?;
                 let started = self.start_bare(ground, cx, order);
                 let job = started.map_err(|second| without_layer(second, &error.message))?;
                 // It was the layers: there will not be any next time either.

@@ -106,7 +106,7 @@ impl Tool for Powershell {
         set_variables(&mut profile.env, SET.iter().copied());
         let writes = profile.access != Access::ReadOnly;
         let wanted = self.ground.wanted(cx.permit, background);
-        let mut over = Over::lay(&self.ground, cx, &mut profile, wanted);
+        let mut over = Over::lay(&self.ground, cx, &mut profile, wanted)?;
         let words = WORDS.iter().copied().chain([params.command.as_str()]).map(str::to_owned);
         let argv = std::iter::once(pwsh.display().to_string()).chain(words).collect();
         let mut order = Order::new(Program::Argv(argv), profile, cx.session.id());

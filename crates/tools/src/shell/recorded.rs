@@ -6,7 +6,7 @@
 //! | code for an interpreter | the call that brought it; what the interpreter does between two calls is the earlier one's |
 //! | a command that has no layer | its own |
 
-use nika_contract::{Block, Cx, Output};
+use nika_contract::{Block, Cx, Output, ToolError};
 use nika_host::record::{Recorded, Recorder};
 
 use super::bash;
@@ -14,13 +14,20 @@ use super::ground::Ground;
 use super::layered::{Settled, beside};
 
 /// A recorder for the call; or why there is none.
-pub(super) fn recorder(ground: &Ground, cx: &Cx<'_>) -> Result<Recorder, String> {
+pub(super) fn recorder(ground: &Ground, cx: &Cx<'_>) -> Result<Result<Recorder, String>, ToolError> {
     if let Some(why) = ground.no_record.get() {
-        return Err(why.clone());
+        return Ok(Err(why.clone()));
     }
-    let lasting = cx.undo.lasting().map_err(|error| error.message)?;
-    let lasting = lasting.ok_or("nothing is kept for this call")?;
-    Recorder::new(cx.permit, &ground.files, lasting).map_err(|error| error.message)
+    match cx.undo.lasting() {
+        Ok(Some(lasting)) => Recorder::new(cx.permit, &ground.files, lasting).map(Ok),
+        Ok(None) => Ok(Err("nothing is kept for this call".to_owned())),
+        // A full disk, say: no matter of what the system can do, and gone when there is space.
+        Err(error) => {
+            let message = format!("what it changes could not be taken back, so it was not run: {}", error.message);
+            let hint = "make room for the state directory, or have nothing taken back: `shell.undo: off`";
+            Err(ToolError::new(error.code, message).hint(hint))
+        }
+    }
 }
 
 /// What it changed, for the answer.

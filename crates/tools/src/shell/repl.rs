@@ -84,7 +84,7 @@ impl Tool for Repl {
         let most = if bounded { Access::ReadOnly } else { Access::Workspace };
         let profile = self.ground.profile(cx.permit, cx.session, most)?;
         let kept = self.ground.undo && profile.access == Access::Workspace;
-        let (recorder, bare) = match kept.then(|| recorded::recorder(&self.ground, cx)) {
+        let (recorder, bare) = match kept.then(|| recorded::recorder(&self.ground, cx)).transpose()? {
             None => (None, None),
             Some(Ok(recorder)) => (Some(recorder), None),
             Some(Err(why)) => (None, Some(why)),

@@ -85,10 +85,16 @@ pub(crate) fn text(shown: &str, pages: Pages, frames: &[Frame]) -> Option<(Strin
         out.push_str(&format!("[{range} of {}{more}]\n", grouped(total)));
     }
     if count > 1 && blank == count {
-        out.push_str("[no page here has text: these are pictures of pages]\n");
+        out.push_str("[no page here has text: they may be pictures of pages]\n");
     }
     out.pop();
     Some((out, count))
+}
+
+/// Whether something that a page is drawn by is not in the file.
+fn is_torn(document: &Document, number: u32) -> bool {
+    let page = document.get_pages().get(&number).copied();
+    page.is_none_or(|page| document.get_page_contents(page).iter().any(|id| document.get_object(*id).is_err()))
 }
 
 /// In the child: the text of the asked pages, as many as an answer takes.
@@ -100,7 +106,8 @@ pub(super) fn parse(asked: &Value, file: &[u8]) -> Result<Vec<Frame>, ToolError>
         lopdf::Error::InvalidPassword => damaged("it asks for a password".into()),
         error => damaged(error.to_string()),
     })?;
-    if document.trailer.has(b"Encrypt") && !document.is_encrypted() {
+    // What was opened without a password is not encrypted any more.
+    if document.is_encrypted() || document.trailer.has(b"Encrypt") {
         return Err(damaged("it asks for a password".into()));
     }
     let total = u32::try_from(document.get_pages().len()).unwrap_or(u32::MAX);
@@ -116,7 +123,7 @@ pub(super) fn parse(asked: &Value, file: &[u8]) -> Result<Vec<Frame>, ToolError>
     let mut room = ANSWER_CHARS - HEADINGS_CHARS;
     for number in pages.from..=last {
         let read = document.extract_text_with_limit(&[number], UNPACKED_BYTES);
-        let failed = read.is_err();
+        let failed = read.is_err() || is_torn(&document, number);
         let mut text = read.unwrap_or_default();
         let end = text.char_indices().nth(room).map(|(at, _)| at);
         let cut = end.is_some();
