@@ -63,10 +63,14 @@ fn what_stands_there_already_is_written_over_as_in_any_workspace() {
         ("ln -sf a to_file && cat to_file > seen", "seen", "one\n"),
         ("ln -sfn d to_dir && cat to_dir/a > seen", "seen", "three\n"),
         ("rm a; mkdir a; echo in > a/in", "a/in", "in\n"),
+        ("ls -l stale > seen; rm stale; echo gone > b", "b", "gone\n"),
+        ("ln -sf a stale && cat stale > seen", "seen", "one\n"),
+        ("echo new > stale", "missing", "new\n"),
+        ("mv stale kept; readlink kept > seen", "seen", "missing\n"),
         ("rm to_file && mkdir to_file && echo x > to_file/q", "to_file/q", "x\n"),
     ] {
         let world = world().file("a", "one\n").file("b", "two\n").file("d/a", "three\n");
-        for (link, to) in [("to_file", "b"), ("to_dir", "d")] {
+        for (link, to) in [("to_file", "b"), ("to_dir", "d"), ("stale", "missing")] {
             std::os::unix::fs::symlink(to, world.root().join(link)).expect("a link");
         }
         let before = crate::shell_undo::tree(&world.root());
@@ -80,7 +84,11 @@ fn what_stands_there_already_is_written_over_as_in_any_workspace() {
     let far = world.path("far");
     std::fs::write(&far, "far\n").expect("written");
     std::os::unix::fs::symlink(&far, world.root().join("out")).expect("a link");
-    for command in ["cp a out", "cp a out/x", "echo x > out/y", "rm out; echo x > out"] {
+    for (link, to) in [("away", "/etc/not-there"), ("hook", ".git/hooks/pre-commit"), ("round", "round")] {
+        std::os::unix::fs::symlink(to, world.root().join(link)).expect("a link");
+    }
+    let asked = ["cp a out", "cp a out/x", "echo x > out/y", "rm out; echo x > out"];
+    for command in asked.into_iter().chain(["echo x > away", "echo x > hook", "echo x > round"]) {
         let refused = world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
         refused.exits(3).complains("NIKA-205");
     }

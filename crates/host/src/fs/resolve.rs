@@ -1,12 +1,13 @@
 //! From what a caller wrote to the place it means. The kernel follows the links; nothing is opened
 //! but handles that can neither read nor write.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use nika_contract::{ToolError, code};
 use nika_guard::Place;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, openat2, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, openat2, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::{Workspace, errno};
@@ -14,6 +15,9 @@ use super::{Workspace, errno};
 /// How often a path is looked up again when what it named was just replaced. A deleted file that a process
 /// still holds never gets a name again.
 const MAX_TRIES: u32 = 100;
+
+/// Links to nothing on the way of one path. As many as the kernel follows of others.
+const MAX_LINKS: usize = 40;
 
 /// The longest path the system takes, in bytes.
 const PATH_MAX: usize = 4096;
@@ -30,8 +34,27 @@ impl Workspace {
     /// where the file does.
     pub fn locate_in_command(&self, text: &str) -> Result<Place, ToolError> {
         let path = self.absolute(text)?;
-        let place = self.place(self.resolved(&path, text, &[Errno::NOENT, Errno::NOTDIR])?);
-        Ok(self.with_name(place, &path))
+        let mut way = path.clone();
+        for _ in 0..MAX_LINKS {
+            match self.resolved(&way, text, &[Errno::NOENT, Errno::NOTDIR]) {
+                // A link that points to nothing names the place that it points to.
+                Err(error) if error.code == code::OUT_OF_BOUNDS => match self.behind_its_link(&way) {
+                    Some(behind) => way = behind,
+                    None => return Err(error),
+                },
+                resolved => return Ok(self.with_name(self.place(resolved?), &path)),
+            }
+        }
+        Err(ToolError::new(code::OUT_OF_BOUNDS, format!("'{text}' goes through too many links")))
+    }
+
+    /// The path with the link followed at which it stops, where it stops at one.
+    fn behind_its_link(&self, path: &Path) -> Option<PathBuf> {
+        let link = path.ancestors().find(|above| is_link(&self.slash, above))?;
+        let target = readlinkat(&self.slash, strip_slash(link), Vec::new()).ok()?;
+        let rest = path.strip_prefix(link).ok()?;
+        let behind = link.parent()?.join(OsStr::from_bytes(target.as_bytes()));
+        Some(if rest.as_os_str().is_empty() { behind } else { behind.join(rest) })
     }
 
     /// The place of the entry itself: a link at the end is not followed. For moving and deleting.
@@ -85,7 +108,6 @@ impl Workspace {
 
     /// Whether the kernel's name for a handle is that of a file whose name is gone: it says so at its end.
     fn was_replaced(&self, real: &Path) -> bool {
-        use std::os::unix::ffi::OsStrExt;
         real.as_os_str().as_bytes().ends_with(b" (deleted)")
             && statat(&self.slash, strip_slash(real), AtFlags::SYMLINK_NOFOLLOW).is_err()
     }

@@ -22,7 +22,7 @@ const FOR_WRITING: u32 = (libc::O_WRONLY | libc::O_RDWR) as u32;
 pub(super) fn by(processes: &[Pid], sight: &Sight) -> Vec<Found> {
     let mut found = Vec::new();
     for pid in numbers(processes) {
-        for number in for_writing(pid).unwrap_or_default() {
+        for number in for_writing(pid).map(|(writes, _)| writes).unwrap_or_default() {
             if let Seen::Inside(place) = sight.open(pid, number) {
                 found.push(place);
             }
@@ -59,13 +59,15 @@ impl Held {
         held
     }
 
-    /// False where a process cannot be looked into.
+    /// False where a process cannot be looked into, or not all of it.
     fn add(&mut self, pid: u32) -> bool {
-        let (Some(open), Ok(maps)) = (for_writing(pid), fs::read(format!("/proc/{pid}/maps"))) else { return false };
+        let (Some((open, all)), Ok(maps)) = (for_writing(pid), fs::read(format!("/proc/{pid}/maps"))) else {
+            return false;
+        };
         let file = |number: i32| fs::metadata(format!("/proc/{pid}/fd/{number}")).ok();
         self.open.extend(open.into_iter().filter_map(file).map(|file| (file.dev(), file.ino())));
         self.mapped.extend(maps.split(|byte| *byte == b'\n').filter_map(shared));
-        true
+        all
     }
 
     pub(super) fn holds(&self, path: &Path, file: &Stamp) -> bool {
@@ -92,12 +94,13 @@ fn shared(line: &[u8]) -> Option<PathBuf> {
     (rights.ends_with(b"s") && path.starts_with(b"/")).then(|| OsStr::from_bytes(path).into())
 }
 
-/// What a process has open for writing, pipes and the like left out; `None` where that cannot be seen.
-fn for_writing(pid: u32) -> Option<Vec<i32>> {
+/// What a process has open for writing, pipes and the like left out, and whether that is all; `None` where it cannot be
+/// seen.
+fn for_writing(pid: u32) -> Option<(Vec<i32>, bool)> {
     let mut writes = Vec::new();
     for (at, entry) in fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten().enumerate() {
         if at == MOST {
-            return None;
+            return Some((writes, false));
         }
         let Some(number) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
         // Most are pipes; of the others the flags say the rest.
@@ -106,7 +109,7 @@ fn for_writing(pid: u32) -> Option<Vec<i32>> {
             writes.push(number);
         }
     }
-    Some(writes)
+    Some((writes, true))
 }
 
 fn numbers(processes: &[Pid]) -> impl Iterator<Item = u32> {

@@ -18,6 +18,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use nika_contract::code;
+
 use super::calls::Named;
 use crate::fs::Workspace;
 
@@ -96,6 +98,15 @@ impl Sight {
     pub(super) fn at(&self, path: &Path) -> Option<Found> {
         let (dir, name) = self.files.parent_of(path).ok()?;
         Some(Found { path: path.to_path_buf(), dir, name })
+    }
+
+    /// The same; `None` inside where its directory is not there, outside where that cannot be told now.
+    pub(super) fn place(&self, path: &Path) -> Option<Option<Found>> {
+        match self.files.parent_of(path) {
+            Ok((dir, name)) => Some(Some(Found { path: path.to_path_buf(), dir, name })),
+            // A link on the way leads to another place.
+            Err(error) => [code::NOT_FOUND, code::OUT_OF_BOUNDS].contains(&error.code).then_some(None),
+        }
     }
 
     /// Whether a place is to the job what it is to us: where nothing is mounted over it, and it could write there.

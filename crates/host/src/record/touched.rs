@@ -113,9 +113,10 @@ impl Touched {
     /// or its end has to be awaited for another reason. The first looks are written down, so that they outlive a kill;
     /// a file that is written day and night would fill the log.
     pub(super) fn look(&mut self, path: &Path, sight: &Sight, held: &Held, undo: &dyn Undo, bounds: Bounds) -> bool {
-        // Gone with its directory, or not to be looked at now.
-        let Some(found) = sight.at(path) else { return false };
-        let Ok(now) = look(&found.dir, &found.name) else { return false };
+        let Some(found) = sight.place(path) else { return false };
+        let Ok(now) = found.as_ref().map(|found| look(&found.dir, &found.name)).transpose().map(Option::flatten) else {
+            return false;
+        };
         // What has other names is written under these, too. A large file would be told by its time, which may be set
         // without a touch.
         let waits = |now: &Entry| now.kind == Some(Kind::File) && (now.links > 1 || now.bytes > MOST_LOOKED_AT);
@@ -126,7 +127,7 @@ impl Touched {
         if is_held || now.as_ref().is_some_and(waits) {
             return false;
         }
-        let Ok(standing) = Standing::at(Some(&found), MOST_LOOKED_AT) else { return false };
+        let Ok(standing) = Standing::at(found.as_ref(), MOST_LOOKED_AT) else { return false };
         self.came_of(path, standing, undo, bounds, self.lines < MOST_LINES);
         self.left = Some(standing);
         true
@@ -155,13 +156,11 @@ impl Touched {
 
     /// What came of it when this is what stands there.
     fn came_of(&mut self, path: &Path, standing: Standing, undo: &dyn Undo, bounds: Bounds, writes: bool) {
-        let Standing { entry: now, hash: after } = match (self.seen, standing.entry) {
-            // The command had that file, and none of it put another in its place.
-            (Some(seen), now) if !now.is_some_and(|now| now.stamp.same_file(&seen.stamp)) => {
-                Standing { entry: Some(seen), hash: None }
-            }
-            _ => standing,
-        };
+        // The command had that file, and none of it put another in its place.
+        let replaced = self.seen.filter(|seen| !standing.entry.is_some_and(|now| now.stamp.same_file(&seen.stamp)));
+        self.beside |= replaced.is_some();
+        let Standing { entry: now, hash: after } =
+            replaced.map_or(standing, |seen| Standing { entry: Some(seen), hash: None });
         let stood = |was: &Entry| now.is_some_and(|now| now.stamp.same_file(&was.stamp));
         self.in_place = self.was.as_ref().is_some_and(stood);
         let (came, before) = self.compare(now.as_ref(), after);

@@ -295,6 +295,50 @@ fn what_is_held_open_is_the_commands_until_another_file_stands_there() {
 }
 
 #[test]
+fn what_a_person_puts_in_the_place_of_a_held_file_is_not_the_commands_whatever_comes_after() {
+    for again in [false, true] {
+        let world = World::new();
+        world.put("log", "one");
+        let mut turn = world.turn();
+        world.touch(&mut turn, "log");
+        let mut open = fs::OpenOptions::new().append(true).open(world.path("log")).unwrap();
+        open.write_all(b" and the command's").unwrap();
+        rest(&world, &mut turn, &Held::by(&[rustix::process::getpid()]));
+        world.put("editors", "a person's");
+        fs::rename(world.path("editors"), world.path("log")).unwrap();
+        drop(open);
+        rest(&world, &mut turn, &Held::default());
+        if again {
+            world.touch(&mut turn, "log");
+            world.put("log", "a person's, and more");
+        }
+        let recorded = turn.settle(&world.sight, &[]);
+        assert_eq!(recorded.others, [world.path("log")], "again {again}: {recorded:?}");
+        let after = left(&world, "log").1;
+        assert_ne!(after, Some(sha256(b"a person's")), "again {again}");
+        assert_ne!(after, Some(sha256(b"a person's, and more")), "again {again}");
+    }
+}
+
+#[test]
+fn what_comes_to_be_where_the_command_took_the_directory_away_is_anothers() {
+    let world = World::new();
+    fs::create_dir(world.path("d")).unwrap();
+    world.put("d/x", "one");
+    let mut turn = world.turn();
+    world.touch(&mut turn, "d/x");
+    fs::remove_file(world.path("d/x")).unwrap();
+    world.touch(&mut turn, "d");
+    fs::remove_dir(world.path("d")).unwrap();
+    rest(&world, &mut turn, &Held::default());
+    fs::create_dir(world.path("d")).unwrap();
+    world.put("d/x", "a person's");
+    let recorded = turn.settle(&world.sight, &[]);
+    assert!(recorded.refused && recorded.others.contains(&world.path("d/x")), "{recorded:?}");
+    assert_eq!(left(&world, "d/x"), (Known::Settled, None, false), "it was left away");
+}
+
+#[test]
 fn the_other_names_of_a_file_and_large_ones_are_looked_at_in_the_end() {
     let world = World::new();
     let mut turn = world.turn();
