@@ -393,10 +393,9 @@ pub(super) fn with_reason(mut output: Output, closed: Option<&Path>) -> Output {
 
 /// The answer of a command over layers, and what became of its changes.
 pub(super) fn with_layers(mut answer: Output, settled: Settled) -> Output {
-    if let Some(Block::Text(text)) = answer.content.first_mut()
-        && let Some(why) = report::about_renaming(text)
-    {
-        text.push_str(why);
+    if let Some(Block::Text(text)) = answer.content.first_mut() {
+        let about: Vec<&str> = report::about(text).collect();
+        about.into_iter().for_each(|why| text.push_str(&format!("\n[{why}]")));
     }
     with_changes(answer, settled, None)
 }

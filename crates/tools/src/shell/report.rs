@@ -85,13 +85,28 @@ pub(super) fn runs_on(exited: &Exited) -> Option<String> {
     }
 }
 
-/// What a command over a layer did not find out by itself: why renaming a directory failed.
-pub(super) fn about_renaming(output: &str) -> Option<&'static str> {
-    const SAID: &[&str] = &["Invalid cross-device link", "EXDEV: cross-device link", "(os error 18)"];
-    SAID.iter().any(|said| output.contains(said)).then_some(
-        "\n[a directory that was there before cannot be renamed here, only copied: `mv A B` does that; for `git mv A B` \
-         use `mv A B && git add -A A B`]",
-    )
+/// What a program says that the sandbox stopped, and what the reader needs to know of it.
+const ABOUT: &[(&[&str], &str)] = &[
+    (
+        &["Invalid cross-device link", "EXDEV: cross-device link", "(os error 18)"],
+        "a directory that was there before cannot be renamed here, only copied: `mv A B` does that; for `git mv A B` use \
+         `mv A B && git add -A A B`",
+    ),
+    (
+        &["could not write config file", "could not lock config file", "could not unset 'branch."],
+        "git's configuration is guarded, so upstreams and renamed branches were not written there; everything else was \
+         done. `git push origin BRANCH` and `git rebase origin/BRANCH` need none",
+    ),
+    (
+        &["AddressSanitizer failed to allocate", "ThreadSanitizer can not mmap", "LeakSanitizer has encountered a fatal"],
+        "this sanitizer reserves more memory than a command has, or traces, which the sandbox does not let it do; \
+         `-fsanitize=undefined` works, and `dangerously_disable_sandbox`, which is asked about",
+    ),
+];
+
+/// What a command did not find out by itself.
+pub(super) fn about(output: &str) -> impl Iterator<Item = &'static str> {
+    ABOUT.iter().filter(|(said, _)| said.iter().any(|said| output.contains(said))).map(|(_, why)| *why)
 }
 
 /// How it ended.
