@@ -11,14 +11,14 @@ use crate::peer::text;
 use crate::world::{Ran, World, exists, world};
 
 /// Runs `script` as a file, which nobody can read beforehand; the answer of the call.
-fn scripted(world: &World, script: &str, more: &[&str]) -> Value {
+pub fn scripted(world: &World, script: &str, more: &[&str]) -> Value {
     // Outside what is compared: in a directory that was there before.
     fs::create_dir_all(world.root().join("tools")).expect("a directory");
     fs::write(world.root().join("tools/run.sh"), script).expect("a script");
     world.json(&[&["bash", "command=bash tools/run.sh", "--mode", "workspace"][..], more].concat())
 }
 
-fn undo(world: &World, answer: &Value) -> Ran {
+pub fn undo(world: &World, answer: &Value) -> Ran {
     world.run(&["undo", answer["call_id"].as_str().expect("an id"), "--mode", "workspace"])
 }
 
@@ -361,4 +361,22 @@ fn it_can_be_switched_off_and_whoever_waits_for_a_jobs_file_sees_it_come() {
     assert!(said.contains("[1 path: 1 changed · undo takes it back]"), "{said}");
     assert_eq!(world.text("a"), "3\n");
     assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_directory_that_became_a_link_to_one_like_it_comes_back() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("current/app", "1\n").file("current/sub/x", "1\n");
+    for file in ["app", "sub/x"] {
+        let at = world.root().join("releases/v2").join(file);
+        fs::create_dir_all(at.parent().expect("a directory")).expect("a directory");
+        fs::write(at, "2\n").expect("a file");
+    }
+    let before = tree(&world.root());
+    let ran = scripted(&world, "rm -r current && ln -s releases/v2 current", &[]);
+    assert_eq!(world.text("current/app"), "2\n", "{ran}");
+    undo(&world, &ran).exits(0);
+    assert_eq!(tree(&world.root()), before);
 }

@@ -13,7 +13,7 @@ use nika_guard::Permit;
 use rustix::fs::Stat;
 
 use super::moves::{Act, Move};
-use super::walk::{bits, kind};
+use super::walk::{beneath, bits, kind};
 use super::{Changes, Entry, Layer, What};
 use crate::fs::Stamp;
 
@@ -114,8 +114,9 @@ impl Changes<'_> {
     }
 
     fn stands(&self, path: &Path) -> Option<Stat> {
-        // Only a look, to be verified when it is applied: a link on the way ends there.
-        rustix::fs::lstat(path).ok()
+        // Only a look, to be verified when it is applied. Where a directory on the way is a link by now, nothing does:
+        // what its target has under that name is another path.
+        rustix::fs::fstat(beneath(&self.layer.root, path)?).ok()
     }
 
     /// Whether a directory above `path` is brought by this layer.

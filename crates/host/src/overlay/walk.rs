@@ -21,7 +21,7 @@ pub(super) use crate::fs::kind_of as kind;
 use crate::fs::{Stamp, errno};
 
 /// Directories within directories. Deeper ones are refused: each level holds two handles.
-const MAX_DEPTH: usize = 256;
+pub(super) const MAX_DEPTH: usize = 256;
 /// Compared at once.
 const CHUNK_BYTES: usize = 128 << 10;
 
@@ -102,7 +102,7 @@ impl Changes<'_> {
     }
 }
 
-fn content(base: &Path, path: &Path, root: &Path, kind: Kind, max_bytes: u64) -> Option<Vec<u8>> {
+pub(super) fn content(base: &Path, path: &Path, root: &Path, kind: Kind, max_bytes: u64) -> Option<Vec<u8>> {
     let base = directory(CWD, base.as_os_str(), false).ok()?;
     let below = path.strip_prefix(root).ok()?;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
@@ -125,6 +125,14 @@ fn content(base: &Path, path: &Path, root: &Path, kind: Kind, max_bytes: u64) ->
             Some(bytes).filter(|bytes| bytes.len() as u64 <= max_bytes)
         }
     }
+}
+
+/// What stands at `path`, which lies below `root`: itself and no link's target, and not through a link.
+pub(super) fn beneath(root: &Path, path: &Path) -> Option<OwnedFd> {
+    let root_handle = directory(CWD, root.as_os_str(), false).ok()?;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(&root_handle, path.strip_prefix(root).ok()?, flags, Mode::empty(), resolve).ok()
 }
 
 /// Reads a layer.
