@@ -10,14 +10,15 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat, unli
 use rustix::io::{Errno, Result};
 
 use super::marks;
+use super::walk::MAX_DEPTH;
 
-/// Cleans what lies at `path`, in the layer.
+/// Cleans what lies at `path`, in the layer. What lies too deep to be applied keeps its marks.
 pub(super) fn clean(path: &Path) -> Result<()> {
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
-    entry(CWD, &name)
+    entry(CWD, &name, 0)
 }
 
-fn entry(dir: impl std::os::fd::AsFd, name: &CString) -> Result<()> {
+fn entry(dir: impl std::os::fd::AsFd, name: &CString, depth: usize) -> Result<()> {
     let stat = statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Symlink => Ok(()),
@@ -29,7 +30,7 @@ fn entry(dir: impl std::os::fd::AsFd, name: &CString) -> Result<()> {
             let handle = handle(&dir, name)?;
             with_rights(&handle, Mode::from_raw_mode(stat.st_mode & 0o7777), || {
                 marks::take_off(&handle)?;
-                inside(&handle)
+                inside(&handle, depth)
             })
         }
         // Whiteouts in a directory that hides all anyway; devices, FIFOs and sockets.
@@ -37,7 +38,11 @@ fn entry(dir: impl std::os::fd::AsFd, name: &CString) -> Result<()> {
     }
 }
 
-fn inside(dir: &OwnedFd) -> Result<()> {
+fn inside(dir: &OwnedFd, depth: usize) -> Result<()> {
+    // Each level takes of the stack, and a command can make more levels than any stack has room for.
+    if depth > MAX_DEPTH {
+        return Err(Errno::NAMETOOLONG);
+    }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = openat(dir, ".", flags, Mode::empty())?;
     let mut names = Vec::new();
@@ -49,7 +54,7 @@ fn inside(dir: &OwnedFd) -> Result<()> {
         if marks::is_whiteout(&open, name, &stat) {
             unlinkat(&open, name, AtFlags::empty())?;
         } else {
-            entry(&open, name)?;
+            entry(&open, name, depth + 1)?;
         }
     }
     Ok(())

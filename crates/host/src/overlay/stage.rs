@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
 
 use super::marks;
+use super::walk::MAX_DEPTH;
 
 /// Zeros of this length become a hole.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -20,8 +21,13 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Copies `from` to `to`, where nothing stands: content, rights, times, attributes, links as links.
+    /// Copies `from` to `to`, where nothing stands: content, rights, times, attributes, links as links. What is deeper
+    /// than what can be applied is refused.
     pub(super) fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.copy_at(from, to, 0)
+    }
+
+    fn copy_at(&mut self, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
         let meta = fs::symlink_metadata(from)?;
         let id = (meta.dev(), meta.ino());
         if meta.is_symlink() {
@@ -29,10 +35,13 @@ impl Stage {
             return times(to, &meta);
         }
         if meta.is_dir() {
+            if depth > MAX_DEPTH {
+                return Err(io::Error::other(format!("it is more than {MAX_DEPTH} directories deep")));
+            }
             fs::create_dir(to)?;
             for entry in fs::read_dir(from)? {
                 let name = entry?.file_name();
-                self.copy(&from.join(&name), &to.join(&name))?;
+                self.copy_at(&from.join(&name), &to.join(&name), depth + 1)?;
             }
         } else {
             if let Some(first) = self.copied.get(&id)

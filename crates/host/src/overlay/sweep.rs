@@ -1,35 +1,103 @@
 //! Layers that nobody needs any more: thrown away whole, those of dead processes too.
 
+use std::ffi::{CStr, CString};
 use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, flock, openat, statat, unlinkat,
+};
 
 use super::layer::{IN_MEMORY, LAYERS};
+use super::marks;
+use crate::fs::temp_name;
 
 /// Making a layer takes a fraction of this.
 const NEW: Duration = Duration::from_secs(60);
 
-/// Removes a directory and all in it, whatever rights a command left there. What cannot be removed stays: the
-/// next start tries again.
-pub(super) fn remove_tree(dir: &Path) {
-    if fs::remove_dir_all(dir).is_ok() {
-        return;
-    }
-    open_up(dir, 0);
-    let _ = fs::remove_dir_all(dir);
-}
+/// So many directories within directories are open at once. What lies deeper is moved up first.
+const OPEN: usize = 32;
 
-/// Gives the owner all rights to every directory in `dir`.
-fn open_up(dir: &Path, depth: usize) {
-    let _ = fs::set_permissions(dir, fs::Permissions::from_mode(0o700));
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        if depth < 1000 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path(), depth + 1);
+/// Removes a directory and all in it, however deep it is and whatever rights a command left there. What cannot be removed
+/// stays: the next start tries again.
+///
+/// Every step is one name below an open directory: no path is too long. No call within a call either, as in
+/// `fs::remove_dir_all`: a command makes directories deeper than any stack.
+pub(super) fn remove_tree(dir: &Path) {
+    let Some(top) = Level::open(CWD, c"", dir) else { return };
+    let mut open = vec![top];
+    while let Some(level) = open.last_mut() {
+        let Some((name, is_directory)) = level.left.pop() else {
+            let emptied = open.pop();
+            if let (Some(emptied), Some(above)) = (emptied, open.last()) {
+                let _ = unlinkat(&above.dir, &emptied.name, AtFlags::REMOVEDIR);
+            }
+            continue;
+        };
+        if !is_directory {
+            let _ = unlinkat(&level.dir, &name, AtFlags::empty());
+        } else if open.len() < OPEN {
+            let below = open.last().and_then(|level| Level::open(&level.dir, &name, &name));
+            open.extend(below);
+        } else {
+            move_up(&mut open, &name);
         }
     }
+    let _ = rustix::fs::rmdir(dir);
+}
+
+/// Moves a directory of the last one to the first one, whose turn comes again.
+fn move_up(open: &mut [Level], name: &CStr) {
+    let [top, .., last] = open else { return };
+    let Ok(to) = CString::new(temp_name()) else { return };
+    // Its entry `..` changes as well, for which it must be writable.
+    let _ = writable(&last.dir, name);
+    if rustix::fs::renameat_with(&last.dir, name, &top.dir, &to, RenameFlags::NOREPLACE).is_ok() {
+        top.left.push((to, true));
+    }
+}
+
+/// A directory that is being emptied.
+struct Level {
+    dir: OwnedFd,
+    /// In the one above.
+    name: CString,
+    /// What is in it still; whether it is a directory.
+    left: Vec<(CString, bool)>,
+}
+
+impl Level {
+    fn open(above: impl AsFd, name: &CStr, at: impl rustix::path::Arg + Copy) -> Option<Level> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let _ = writable(&above, at);
+        let dir = openat(above, at, flags, Mode::empty()).ok()?;
+        let mut left = Vec::new();
+        for entry in Dir::read_from(&dir).ok()?.flatten() {
+            let name = entry.file_name();
+            let is_directory = match entry.file_type() {
+                FileType::Unknown => statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)
+                    .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory),
+                kind => kind == FileType::Directory,
+            };
+            if name != c"." && name != c".." {
+                left.push((name.to_owned(), is_directory));
+            }
+        }
+        Some(Level { dir, name: name.to_owned(), left })
+    }
+}
+
+/// Gives the owner all rights to a directory, where some are missing.
+fn writable(above: impl AsFd, name: impl rustix::path::Arg) -> rustix::io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = openat(above, name, flags, Mode::empty())?;
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(&handle)?.st_mode & 0o7777);
+    if mode.contains(Mode::RWXU) {
+        return Ok(());
+    }
+    rustix::fs::chmod(marks::by_handle(&handle), mode | Mode::RWXU)
 }
 
 /// Throws away the layers whose owners are dead, but for those in `wanted`, which an intent still names.

@@ -19,6 +19,7 @@ use super::*;
 use crate::fs::{Fsync, Settings, Workspace, sha256};
 
 mod applying;
+mod deep;
 mod killed;
 mod like_bare;
 

@@ -1,0 +1,72 @@
+//! Trees that are deeper than any stack, and longer than any path: a command makes them in a second.
+
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{CWD, Mode, OFlags, fchmod, mkdirat, openat};
+
+use super::*;
+
+/// So many directories within directories, each with a link beside, and none that its owner may read or write.
+fn deep(top: &Path, levels: usize, name: &CStr) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut dir: OwnedFd = rustix::fs::open(top, flags, Mode::empty()).unwrap();
+    for _ in 0..levels {
+        mkdirat(&dir, name, Mode::RWXU).unwrap();
+        let below = openat(&dir, name, flags, Mode::empty()).unwrap();
+        rustix::fs::symlinkat("nowhere", &below, c"link").unwrap();
+        fchmod(&dir, Mode::empty()).unwrap();
+        dir = below;
+    }
+}
+
+#[test]
+fn a_layer_of_any_depth_is_thrown_away_and_kept() {
+    let long = std::ffi::CString::new("d".repeat(200)).unwrap();
+    for (levels, name) in [(40, c"d"), (6_000, c"d"), (300, long.as_c_str())] {
+        let world = World::new();
+        let layer = world.layer();
+        deep(&layer.upper(), levels, name);
+        drop(layer);
+        assert_eq!(world.layers(), 0, "{levels}");
+        let layer = world.layer();
+        deep(&layer.upper(), levels, name);
+        let kept = world.own.join("kept");
+        layer.keep(&world.permit(), &kept).unwrap();
+        assert_eq!(world.layers(), 0, "{levels}");
+        assert!(fs::symlink_metadata(kept.join(name.to_str().unwrap())).unwrap().is_dir());
+        sweep::remove_tree(&kept);
+        assert!(!kept.exists(), "{levels}");
+    }
+}
+
+#[test]
+fn the_next_start_removes_what_a_killed_one_left_however_deep() {
+    let world = World::new();
+    let left = world.state.join("layers/dead");
+    fs::create_dir_all(left.join("upper")).unwrap();
+    fs::write(left.join("owner"), "").unwrap();
+    deep(&left.join("upper"), 3_000, c"d");
+    orphans(&world.state, &[]);
+    assert_eq!(world.layers(), 0);
+    // A link in place of it leads nowhere.
+    std::os::unix::fs::symlink(&world.root, &left).unwrap();
+    fs::write(world.root.join("a"), "a").unwrap();
+    sweep::remove_tree(&left);
+    assert!(world.root.join("a").exists());
+}
+
+#[test]
+fn what_is_too_deep_to_be_applied_is_not_copied_either() {
+    let world = World::new();
+    let from = world.own.join("from");
+    fs::create_dir(&from).unwrap();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut dir = openat(CWD, &from, flags, Mode::empty()).unwrap();
+    for _ in 0..1_000 {
+        mkdirat(&dir, c"d", Mode::RWXU).unwrap();
+        dir = openat(&dir, c"d", flags, Mode::empty()).unwrap();
+    }
+    let error = stage::Stage::default().copy(&from, &world.own.join("to")).unwrap_err();
+    assert!(error.to_string().contains("directories deep"), "{error}");
+}
