@@ -76,10 +76,14 @@ mod shell_asked;
 mod shell_git;
 #[path = "it/shell_killed.rs"]
 mod shell_killed;
+#[path = "it/shell_planted.rs"]
+mod shell_planted;
 #[path = "it/shell_recorded.rs"]
 mod shell_recorded;
 #[path = "it/shell_rules.rs"]
 mod shell_rules;
+#[path = "it/shell_shown.rs"]
+mod shell_shown;
 #[path = "it/shell_terminal.rs"]
 mod shell_terminal;
 #[path = "it/shell_tracked.rs"]

@@ -19,6 +19,7 @@ mod aside;
 mod by_hand;
 mod clean;
 mod cover;
+mod embedded;
 mod guarded;
 mod intent;
 mod layer;

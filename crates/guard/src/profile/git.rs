@@ -1,4 +1,5 @@
-//! Which configuration a new repository may bring along: what every clone has, and nothing that names a program.
+//! What a repository may bring along: a configuration as every clone has it, that names no program, and a plan of a rebase
+//! that runs none.
 
 /// Sections, and the keys of each that are known to start nothing.
 const PLAIN: &[(&str, &[&str])] = &[
@@ -14,14 +15,16 @@ const PLAIN: &[(&str, &[&str])] = &[
             "symlinks",
             "autocrlf",
             "eol",
+            "sharedrepository",
         ],
     ),
-    ("remote", &["url", "pushurl", "fetch", "tagopt"]),
+    ("remote", &["url", "pushurl", "fetch", "tagopt", "mirror"]),
     ("branch", &["remote", "merge", "rebase"]),
     ("submodule", &["active", "url"]),
     ("extensions", &["objectformat", "refstorage"]),
     ("init", &["defaultbranch"]),
     ("user", &["name", "email"]),
+    ("receive", &["denynonfastforwards", "denydeletes"]),
 ];
 
 /// Whether the configuration of a repository is of the plain kind. What is written in an unusual way is not.
@@ -53,9 +56,28 @@ pub fn is_plain_git_config(text: &[u8]) -> bool {
     true
 }
 
+/// Whether the plan of a rebase (`git-rebase-todo`) has lines that git runs as commands when it goes on.
+pub fn brings_commands(plan: &[u8]) -> bool {
+    let words = |line: &[u8]| {
+        let mut words = line.split(|byte| matches!(byte, b' ' | b'\t' | b'\r')).filter(|word| !word.is_empty());
+        words.next().is_some_and(|word| matches!(word, b"x" | b"exec"))
+    };
+    plan.split(|byte| *byte == b'\n').any(words)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_plain_git_config;
+    use super::{brings_commands, is_plain_git_config};
+
+    #[test]
+    fn a_plan_that_runs_something_is_known() {
+        for plan in ["exec a", "pick 1 a\n\t x touch b\n", "x\tb\r\n", "noop\nexec"] {
+            assert!(brings_commands(plan.as_bytes()), "{plan:?}");
+        }
+        for plan in ["", "noop\n", "pick 1 exec a\nlabel x\n# exec b\n", "reset x\nxy\nmerge -C 1 x\n"] {
+            assert!(!brings_commands(plan.as_bytes()), "{plan:?}");
+        }
+    }
 
     #[test]
     fn what_init_and_clone_write_is_plain() {

@@ -5,21 +5,26 @@
 //! | what the sandbox of a command without a layer protects | all of it |
 //! | deeper, where nothing can stand in for a name | what starts code on the user's machine |
 //! | in a repository that the command made (`git init`, `git clone`) | hooks, links to other repositories, and a configuration that could name a program |
-//! | in directories of downloaded packages | nothing, as there |
+//! | in directories of downloaded packages | of each `.git` the same, new or not, as git goes there from outside; nothing else |
+//! | in a repository that is no `.git` | the same, as git takes it for one where somebody stands in it ([`super::embedded`]) |
+//! | in the plan of a rebase | commands, unless the command line names git |
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use nika_contract::Kind;
-use nika_guard::profile::{is_plain_git_config, starts_code};
+use nika_guard::profile::{brings_commands, is_plain_git_config, starts_code};
 use nika_guard::{Permit, classify};
 
-use super::{Changes, Entry};
+use super::embedded::Embedded;
+use super::{Changes, Entry, What};
 use crate::sandbox::SKIPPED;
 
 /// The longest configuration of a new repository that is looked at. 64 KiB: a clone's has some hundred bytes.
-const CONFIG_BYTES: u64 = 64 << 10;
+pub(super) const CONFIG_BYTES: u64 = 64 << 10;
+/// The longest plan of a rebase that is looked at. 1 MiB: some 10,000 commits.
+const PLAN_BYTES: u64 = 1 << 20;
 
 impl Changes<'_> {
     /// The paths that are held back, unless the call names them.
@@ -32,34 +37,80 @@ impl Changes<'_> {
             entry.was.is_none() && entry.kind == Kind::Directory && entry.path.file_name() == Some(OsStr::new(".git"))
         });
         let made: HashSet<&Path> = made.map(|entry| entry.path.as_path()).collect();
+        let embedded = Embedded::of(self, permit);
         let held = self.entries.iter().filter(|entry| {
-            entry.path.ancestors().any(|above| protected.contains(above)) || self.is_deep(permit, entry, &made)
+            entry.path.ancestors().any(|above| protected.contains(above))
+                || self.is_deep(permit, entry, &made)
+                || embedded.holds(&entry.path)
+                || self.is_plan_with_commands(permit, entry)
         });
         held.map(|entry| entry.path.clone()).collect()
     }
 
     fn is_deep(&self, permit: &Permit, entry: &Entry, made: &HashSet<&Path>) -> bool {
         let below = entry.path.strip_prefix(&self.layer.root).unwrap_or(&entry.path);
-        let mut around = below.parent().unwrap_or(Path::new("")).components();
-        if around.any(|part| SKIPPED.iter().any(|skipped| part.as_os_str() == *skipped)) {
-            return false;
+        if let Some(git) = entry.path.ancestors().find(|above| made.contains(above)) {
+            return self.is_of_new_repository(permit, entry, git);
         }
-        match entry.path.ancestors().find(|above| made.contains(above)) {
-            None => starts_code(below),
-            Some(git) => self.is_of_new_repository(permit, entry, git),
+        let mut around = below.parent().unwrap_or(Path::new("")).components();
+        if !around.any(|part| SKIPPED.iter().any(|skipped| part.as_os_str() == *skipped)) {
+            return starts_code(below);
+        }
+        // Tools must be able to delete such directories, and to make them anew.
+        let is_git = |above: &&Path| above.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+        match below.ancestors().find(is_git).filter(|_| entry.is_put()) {
+            None => false,
+            Some(git) if git == below => entry.kind != Kind::Directory,
+            Some(git) => self.is_of_new_repository(permit, entry, &self.layer.root.join(git)),
         }
     }
 
+    /// Whether an entry in `git`, a repository's own directory that nobody may have put a program in, could start one.
     fn is_of_new_repository(&self, permit: &Permit, entry: &Entry, git: &Path) -> bool {
         let inside = entry.path.strip_prefix(git).unwrap_or(Path::new(""));
-        let is_sample = entry.path.extension() == Some(OsStr::new("sample")) || entry.kind == Kind::Directory;
         if inside == Path::new("config") {
-            let text = self.after(permit, entry, CONFIG_BYTES).filter(|_| entry.kind == Kind::File);
-            return !text.is_some_and(|text| is_plain_git_config(&text));
+            return !self.is_plain_config(permit, entry);
         }
         match inside.starts_with("hooks") {
-            true => !is_sample || entry.kind == Kind::Link,
+            true => is_hook(entry),
             false => !inside.as_os_str().is_empty() && starts_code(&Path::new(".git").join(inside)),
         }
     }
+
+    /// Whether the command left a file there that only says what every clone's says.
+    pub(super) fn is_plain_config(&self, permit: &Permit, entry: &Entry) -> bool {
+        let text = self.after(permit, entry, CONFIG_BYTES).filter(|_| entry.kind == Kind::File);
+        text.is_some_and(|text| is_plain_git_config(&text))
+    }
+
+    /// `git rebase --continue` runs what the plan says. Git itself writes such commands only where it was told to.
+    fn is_plan_with_commands(&self, permit: &Permit, entry: &Entry) -> bool {
+        const DIRECTORY: &str = "rebase-merge";
+        const PLAN: &str = "git-rebase-todo";
+        let name = entry.path.file_name().unwrap_or_default();
+        if self.layer.with_git || !entry.is_put() || ![DIRECTORY, PLAN].iter().any(|known| name == *known) {
+            return false;
+        }
+        let text = || self.after(permit, entry, PLAN_BYTES);
+        match entry.kind {
+            // Git makes none of these names a link: it would lead to a plan that stands elsewhere.
+            Kind::Link => true,
+            Kind::Directory => false,
+            Kind::File => name == PLAN && text().is_none_or(|text| brings_commands(&text)),
+        }
+    }
+}
+
+impl Entry {
+    /// Whether something stands there that did not, or not so. What is gone starts nothing, and what is as it was
+    /// nothing new.
+    pub(super) fn is_put(&self) -> bool {
+        !matches!(self.what, What::Deleted | What::Touched)
+    }
+}
+
+/// Whether an entry in a directory of hooks may be run; what `git init` puts there is not.
+pub(super) fn is_hook(entry: &Entry) -> bool {
+    let is_sample = entry.path.extension() == Some(OsStr::new("sample")) || entry.kind == Kind::Directory;
+    !is_sample || entry.kind == Kind::Link
 }

@@ -39,6 +39,8 @@ pub struct Layer {
     pub(super) in_memory: bool,
     /// Whether a command fills it: then the permit says that one may run, and not what it will change.
     pub(super) by_command: bool,
+    /// Whether the command line names git: what git is told to note, it may.
+    pub(super) with_git: bool,
     /// What the command's sandbox protects, where that is known.
     pub(super) protected: Option<HashSet<PathBuf>>,
     /// Locked while this process lives: a layer that nobody locks is an orphan.
@@ -66,6 +68,12 @@ impl Layer {
         self
     }
 
+    /// For a command line that names git, which may have been told to run commands in a rebase.
+    pub fn with_git(mut self, _permit: &Permit) -> Layer {
+        self.with_git = true;
+        self
+    }
+
     pub(super) fn make(state: &Path, root: &Path) -> Result<Layer, ToolError> {
         let layers = state.join(LAYERS);
         let unusable = |error: Errno| errno("make a layer for the command's changes", error, code::STATE_UNUSABLE);
@@ -82,7 +90,8 @@ impl Layer {
         }
         .map_err(unusable)?;
         let root = root.to_path_buf();
-        let mut layer = Layer { root, dir, began: (0, 0), in_memory, by_command: false, protected: None, _owner };
+        let mut layer =
+            Layer { root, dir, began: (0, 0), in_memory, by_command: false, with_git: false, protected: None, _owner };
         layer.furnish().map_err(unusable)?;
         Ok(layer)
     }

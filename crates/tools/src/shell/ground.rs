@@ -390,7 +390,7 @@ fn quiet_git(env: &mut Vec<(String, String)>, reads: bool) {
 }
 
 /// Whether a simple command of the call is one that works with git, or runs one.
-fn names_git(effects: &Effects) -> bool {
+pub(super) fn names_git(effects: &Effects) -> bool {
     let is_git = |word: &String| WORKS_WITH_GIT.iter().any(|name| Path::new(word).file_name() == Some(name.as_ref()));
     let commands = effects.all.iter().filter_map(|effect| match effect {
         Effect::Exec(exec) => Some(&exec.commands),
