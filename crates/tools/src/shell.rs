@@ -12,6 +12,7 @@ pub mod job_input;
 pub mod job_list;
 pub mod job_output;
 pub mod job_stop;
+mod kinds;
 mod layered;
 mod over;
 pub mod powershell;

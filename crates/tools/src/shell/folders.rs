@@ -133,6 +133,8 @@ fn listed(names: impl ExactSizeIterator<Item = String>, most: usize) -> String {
 pub(super) struct Binary {
     pub name: String,
     pub what: What,
+    /// Its line says that it is executable, or has another mode.
+    pub rights: bool,
     pub line: String,
 }
 
@@ -175,16 +177,18 @@ fn top(name: &str) -> &str {
 
 /// `39 new, 2 changed (a.rlib, b.rmeta)`.
 fn kinds(place: &str, all: &[Binary]) -> String {
-    let of = |is: fn(What) -> bool, word: &str, named: bool| {
+    let of = |is: fn(What) -> bool, word: &str, named: bool, rights: &str| {
+        let of_them = all.iter().filter(|one| is(one.what) && one.rights).count();
+        let rights = if of_them > 0 { format!(", {of_them} of them {rights}") } else { String::new() };
         let names: Vec<&str> = all.iter().filter(|one| is(one.what)).map(|one| one.name.as_str()).collect();
         let below = |name: &&str| name.strip_prefix(place).unwrap_or(name).trim_start_matches('/').to_owned();
         let list = if named { format!(" ({})", listed(names.iter().map(below), NAMES)) } else { String::new() };
-        (!names.is_empty()).then(|| format!("{} {word}{list}", names.len()))
+        (!names.is_empty()).then(|| format!("{} {word}{list}{rights}", names.len()))
     };
     let kinds = [
-        of(|what| what == What::Created, "new", false),
-        of(|what| !matches!(what, What::Created | What::Deleted), "changed", true),
-        of(|what| what == What::Deleted, "deleted", true),
+        of(|what| what == What::Created, "new", false, "executable"),
+        of(|what| !matches!(what, What::Created | What::Deleted), "changed", true, "with another mode"),
+        of(|what| what == What::Deleted, "deleted", true, ""),
     ];
     kinds.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -196,7 +200,12 @@ mod tests {
     #[test]
     fn many_files_that_are_no_text_are_one_line_for_each_directory_of_the_root() {
         let line = |name: &str| format!("Binary files a/{name} and b/{name} differ (1 → 2 bytes)\n");
-        let one = |(name, what): (&str, What)| Binary { name: name.to_owned(), what, line: line(name) };
+        let one = |(name, what): (&str, What)| Binary {
+            name: name.to_owned(),
+            what,
+            rights: name == "target/e",
+            line: line(name),
+        };
         let many = [
             ("target/a", What::Changed),
             ("x.bin", What::Changed),
@@ -206,7 +215,7 @@ mod tests {
             ("docs/p.png", What::Created),
         ];
         let (told, left_out) = gathered(many.map(one).into(), 50);
-        let together = "Binary files below target/: 2 new, 1 changed (a), 1 deleted (d)\n";
+        let together = "Binary files below target/: 2 new, 1 of them executable, 1 changed (a), 1 deleted (d)\n";
         assert_eq!((told, left_out), (format!("{together}{}{}", line("x.bin"), line("docs/p.png")), 0));
         assert_eq!(gathered(Vec::new(), 50), (String::new(), 0));
         for (dir, place) in [("b/", "b"), ("", "."), ("/other/root/", "/other/root")] {
@@ -218,7 +227,12 @@ mod tests {
 
     #[test]
     fn so_many_lines_and_no_more() {
-        let one = |n: usize| Binary { name: format!("d{n}/a"), what: What::Changed, line: "line\n".to_owned() };
+        let one = |n: usize| Binary {
+            name: format!("d{n}/a"),
+            what: What::Changed,
+            rights: false,
+            line: "line\n".to_owned(),
+        };
         let (told, left_out) = gathered((0..2_000).map(one).collect(), 50);
         assert_eq!((told.lines().count(), left_out), (50, 1_950));
     }

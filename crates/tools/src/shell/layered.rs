@@ -22,7 +22,8 @@ use nika_host::fs::NotMade;
 use nika_host::overlay::{Applied, Bounds, Changes, Entry, Layer, LeftOut, Likeness, NotApplied, What, mounts_below};
 
 use super::folders::{self, Binary, Shown, folded, gathered};
-use super::ground::{Ground, unguessable};
+use super::ground::{Ground, names_git, unguessable};
+use super::kinds;
 use crate::file::seen::retried;
 
 /// Paths whose diff is shown; the others are counted.
@@ -91,7 +92,8 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
         if layer.in_memory(cx.permit) {
             return Err("Nika's state lies where no layer can".to_owned());
         }
-        layers.push(layer.protecting(cx.permit, profile.protected.iter().chain(&profile.absent).cloned()));
+        let layer = layer.protecting(cx.permit, profile.protected.iter().chain(&profile.absent).cloned());
+        layers.push(if names_git(cx.permit.effects()) { layer.with_git(cx.permit) } else { layer });
     }
     profile.layers = layers.iter().map(|layer| layer.cover(cx.permit).into()).collect();
     Ok(layers)
@@ -338,8 +340,15 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
                 _ => settled.changed += 1,
             }
         }
+        // What git keeps for itself is not shown; that there is a repository now is.
+        let made = told(changes).filter(|entry| entry.was.is_none() && entry.path.ends_with(".git"));
+        for entry in made.take(SHOWN_PATHS) {
+            settled.diff.push_str(&format!("New repository {}\n", ground.files.shown(&entry.path)));
+            lines = lines.saturating_sub(1);
+        }
         for one in folded(told(changes).filter(|entry| !is_of_git(&entry.path))) {
-            if matches!(one, Shown::Path(entry) if entry.kind == Kind::Directory && entry.what != What::Mode) {
+            let head = |entry| head(ground, cx, changes, entry);
+            if matches!(one, Shown::Path(entry) if entry.kind == Kind::Directory && head(entry).is_empty()) {
                 continue;
             }
             if shown == SHOWN_PATHS || looked_at == LOOKED_AT || bytes > LOOKED_AT_BYTES || lines == 0 {
@@ -351,9 +360,12 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
                 Shown::Folder(path, filled) => folders::line(&ground.files.shown(path), &filled),
                 Shown::Path(entry) => {
                     bytes += if is_readable(entry) { entry.bytes + entry.was_bytes } else { 0 };
-                    let line = piece(ground, cx, changes, entry, lines);
-                    if line.starts_with(BINARY_FILES) {
-                        binary.push(Binary { name: ground.files.shown(&entry.path), what: entry.what, line });
+                    let head = head(entry);
+                    let body = piece(ground, cx, changes, entry, &head, lines);
+                    let (of_text, rights) = (!body.starts_with(BINARY_FILES), !head.is_empty());
+                    let line = head + &body;
+                    if !of_text {
+                        binary.push(Binary { name: ground.files.shown(&entry.path), what: entry.what, rights, line });
                         continue;
                     }
                     line
@@ -375,22 +387,30 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
     settled
 }
 
-/// What a diff says of one path, in no more than `lines`.
-fn piece(ground: &Ground, cx: &Cx<'_>, changes: &Changes<'_>, entry: &Entry, lines: usize) -> String {
+/// What is said of one path before its lines.
+fn head(ground: &Ground, cx: &Cx<'_>, changes: &Changes<'_>, entry: &Entry) -> String {
+    let before = (entry.was == Some(Kind::Link)).then(|| changes.before(cx.permit, entry, SHOWN_BYTES)).flatten();
+    let after = (entry.kind == Kind::Link).then(|| changes.after(cx.permit, entry, SHOWN_BYTES)).flatten();
+    kinds::line(&ground.files.shown(&entry.path), entry, before.as_deref(), after.as_deref())
+}
+
+/// What a diff says of one path after `head`, in no more than `lines`.
+fn piece(ground: &Ground, cx: &Cx<'_>, changes: &Changes<'_>, entry: &Entry, head: &str, lines: usize) -> String {
     let name = ground.files.shown(&entry.path);
-    let sizes = || format!("{name}: {} → {} bytes\n", entry.was_bytes, entry.bytes);
-    if entry.what == What::Mode {
-        let mode = |mode: Option<u32>| mode.map_or_else(String::new, |mode| format!("{mode:o}"));
-        return format!("Mode of {name}: {} → {}\n", mode(entry.was_mode), mode(entry.mode));
+    let of_file = |kind: Option<Kind>| kind == Some(Kind::File);
+    let (was, is) = (of_file(entry.was) && !entry.was_special, of_file(Some(entry.kind)));
+    if entry.what == What::Mode || !(was || is) {
+        return String::new();
     }
+    let sizes = || format!("{name}: {} → {} bytes\n", entry.was_bytes, entry.bytes);
     if !is_readable(entry) {
         return sizes();
     }
-    let was = changes.before(cx.permit, entry, SHOWN_BYTES);
-    let now = changes.after(cx.permit, entry, SHOWN_BYTES);
+    let was = was.then(|| changes.before(cx.permit, entry, SHOWN_BYTES)).flatten();
+    let now = is.then(|| changes.after(cx.permit, entry, SHOWN_BYTES)).flatten();
     let limits = Limits { max_lines: lines, ..Limits::default() };
     let diff = unified(was.as_deref(), now.as_deref(), &name, &limits);
-    if diff.is_empty() { sizes() } else { diff }
+    if diff.is_empty() && head.is_empty() { sizes() } else { diff }
 }
 
 /// Whether what stands there is read to be shown.
