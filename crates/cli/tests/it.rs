@@ -74,6 +74,8 @@ mod shell;
 mod shell_asked;
 #[path = "it/shell_git.rs"]
 mod shell_git;
+#[path = "it/shell_hidden.rs"]
+mod shell_hidden;
 #[path = "it/shell_killed.rs"]
 mod shell_killed;
 #[path = "it/shell_planted.rs"]

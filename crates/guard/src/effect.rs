@@ -20,7 +20,12 @@ pub struct Place {
     /// The place as it was written, where links lead from there to `path`: a rule that denies or asks
     /// about the link's name holds, too.
     pub named: Option<Box<Place>>,
+    /// Why a write to it counts as guarded, where its name does not say so and something else does.
+    pub guarded: Option<&'static str>,
 }
+
+/// What guards a place that a configuration of git leads to.
+pub const LED_BY_GIT: &str = "git is configured to run it, or what it names";
 
 /// How much of the tree a [`Place`] speaks of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +41,20 @@ impl Place {
     pub fn inside(root: impl AsRef<Path>, below: impl AsRef<Path>) -> Place {
         let (root, below) = (root.as_ref(), below.as_ref());
         let path = if below.as_os_str().is_empty() { root.to_path_buf() } else { root.join(below) };
-        Place { path, below_root: Some(below.to_path_buf()), in_first_root: true, extent: Extent::One, named: None }
+        Place {
+            path,
+            below_root: Some(below.to_path_buf()),
+            in_first_root: true,
+            extent: Extent::One,
+            named: None,
+            guarded: None,
+        }
     }
 
     /// A place outside every root.
     pub fn outside(path: impl Into<PathBuf>) -> Place {
-        Place { path: path.into(), below_root: None, in_first_root: false, extent: Extent::One, named: None }
+        let (path, extent) = (path.into(), Extent::One);
+        Place { path, below_root: None, in_first_root: false, extent, named: None, guarded: None }
     }
 
     /// The same place and everything below it.
@@ -64,6 +77,7 @@ impl Place {
             below_root: self.below_root.as_ref().map(|root| root.join(below)),
             in_first_root: self.in_first_root,
             extent: Extent::One,
+            guarded: self.guarded,
             named: self.named.as_ref().map(|named| Box::new(named.entry(&named.path.join(below), below))),
         }
     }

@@ -11,7 +11,7 @@
 //! A pattern that matches a directory holds for everything below it. Letters fold case, as a rule
 //! that `.ENV` escapes on one file system protects nobody.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -114,6 +114,24 @@ impl PathPattern {
         self.anchor != Anchor::Root
     }
 
+    /// The one entry that the pattern names, where it names one by its place in the file system: with all below it, or
+    /// (`x/**`) only with that.
+    pub(crate) fn entry_outside(&self) -> Option<(PathBuf, Below)> {
+        let (from, spelled) = match &self.anchor {
+            Anchor::Root => return None,
+            Anchor::Home(home) => (home.as_str(), self.text.trim_start_matches('~')),
+            Anchor::FileSystem => ("/", self.text.as_str()),
+        };
+        let spelled = spelled.trim_end_matches('/');
+        let (name, below) = match spelled.strip_suffix("/**") {
+            Some(name) => (name, Below::Alone),
+            None => (spelled, Below::Too),
+        };
+        let parts = name.split('/').filter(|part| !part.is_empty() && *part != ".");
+        let parts: Option<Vec<String>> = parts.map(literal).collect();
+        Some((Path::new(from).join(parts?.join("/")), below))
+    }
+
     /// Whether everything below `place` certainly matches.
     pub fn covers_tree(&self, place: &Place) -> bool {
         let mut probe = place.clone();
@@ -146,6 +164,29 @@ impl PathPattern {
     fn hit(&self, path: &Path) -> bool {
         self.matchers.iter().any(|matcher| matcher.is_match(path))
     }
+}
+
+/// Whether a pattern speaks of an entry and what is below it, or of that alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Below {
+    Too,
+    Alone,
+}
+
+/// A part of a pattern that stands for one name.
+fn literal(part: &str) -> Option<String> {
+    let (mut name, mut chars) = (String::new(), part.chars());
+    if part == ".." {
+        return None;
+    }
+    while let Some(c) = chars.next() {
+        match c {
+            '*' | '?' | '[' | '{' => return None,
+            '\\' => name.push(chars.next()?),
+            c => name.push(c),
+        }
+    }
+    Some(name)
 }
 
 #[cfg(test)]
@@ -220,6 +261,27 @@ mod tests {
         ] {
             let compiled = PathPattern::new(pattern, Some("/home/dev")).expect("compiles");
             assert_eq!(compiled.may_match_in(&Place::inside(root, "").tree()), want, "{pattern} in {root}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_may_name_one_entry_by_its_place() {
+        for (pattern, want) in [
+            ("~/private", Some(("/home/dev/private", Below::Too))),
+            ("~/private/", Some(("/home/dev/private", Below::Too))),
+            ("~/private/**", Some(("/home/dev/private", Below::Alone))),
+            ("//srv/a\\*b/c", Some(("/srv/a*b/c", Below::Too))),
+            ("~/**", Some(("/home/dev", Below::Alone))),
+            ("//**", Some(("/", Below::Alone))),
+            ("~/*.txt", None),
+            ("//srv/{a,b}", None),
+            ("//srv/**/x", None),
+            ("private/**", None),
+            ("*.pem", None),
+        ] {
+            let compiled = PathPattern::new(pattern, Some("/home/dev")).expect("compiles");
+            let want = want.map(|(path, below)| (PathBuf::from(path), below));
+            assert_eq!(compiled.entry_outside(), want, "{pattern}");
         }
     }
 

@@ -6,11 +6,12 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::effect::{Effect, Effects, ExecKind, Extent, Place};
 use crate::mode::Stance;
 use crate::path::is_secret;
+use crate::pattern::Below;
 use crate::policy::Policy;
 use crate::rule::RuleKind;
 use crate::verdict::{Decision, Reason};
@@ -206,6 +207,12 @@ impl Permit {
         let reads =
             |effect: &Effect| matches!(effect, Effect::Read(of) if of.extent == Extent::One && of.path == place.path);
         self.is_ruled_out(&Effect::Read(place.clone())) && !self.effects.all.iter().any(reads)
+    }
+
+    /// Entries that rules withhold and name by their place in the file system, wherever that is; with each, whether it is
+    /// withheld itself, or only what is below it.
+    pub fn withheld_entries(&self) -> Vec<(PathBuf, bool)> {
+        self.policy.restricted_entries().map(|(path, below)| (path, below == Below::Too)).collect()
     }
 
     /// Whether a rule, and not the mode, keeps `effect` from happening without a question.

@@ -5,11 +5,13 @@
 //! nothing else; then the table. The call's verdict is the strictest of its effects.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::effect::{Effect, Effects, ExecKind, Place};
 use crate::mode::{Act, Cell, Stance};
 use crate::path::classify;
+use crate::pattern::Below;
 use crate::rule::{HostPattern, Rule, RuleKind, Subject};
 use crate::verdict::{Decision, Reason, Source, Verdict};
 use crate::web::Listed;
@@ -104,6 +106,14 @@ impl Policy {
     /// Whether a deny or ask rule speaks of reading paths.
     pub(crate) fn restricts_paths(&self) -> bool {
         self.rules.iter().any(|rule| rule.kind != RuleKind::Allow && matches!(rule.rule.subject, Subject::Read(_)))
+    }
+
+    /// The entries that a rule on reading denies or asks about and names by their place in the file system.
+    pub(crate) fn restricted_entries(&self) -> impl Iterator<Item = (PathBuf, Below)> {
+        self.rules.iter().filter(|rule| rule.kind != RuleKind::Allow).filter_map(|rule| match &rule.rule.subject {
+            Subject::Read(pattern) => pattern.entry_outside(),
+            _ => None,
+        })
     }
 
     /// The hosts that a rule denies or asks about.
@@ -221,7 +231,7 @@ impl Policy {
             let class = classify(&place.path);
             let why = match act {
                 Act::ReadSecret => class.secret,
-                Act::WriteGuarded => class.asked(),
+                Act::WriteGuarded => place.guarded.or(class.asked()),
                 _ => None,
             };
             if let Some(why) = why {
@@ -292,7 +302,7 @@ fn acts(effect: &Effect, tool: &str) -> Vec<Act> {
             // not named here, so the host refuses to move or delete a directory that holds one.
             // What undo takes back a command was allowed to do: git wrote its own files, and only their name is asked
             // about. What is guarded whoever writes it is a question for undo, too.
-            let why = if tool == "undo" { class.guarded } else { class.asked() };
+            let why = if tool == "undo" { class.guarded } else { class.asked() }.or(place.guarded);
             let special = why.is_some().then_some(Act::WriteGuarded);
             place_acts(place, Act::WriteInside, special)
         }

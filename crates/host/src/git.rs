@@ -9,6 +9,7 @@
 
 mod finder;
 mod index;
+mod leads;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -25,6 +26,7 @@ use nika_guard::{Effect, Permit};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 pub use finder::Finder;
+pub(crate) use leads::Leads;
 
 /// What would start a program or change something unasked, and what it is set to.
 const QUIET: &[(&str, &str)] = &[

@@ -12,6 +12,7 @@
 //! What cannot be set up is an error that names the missing guarantee. Nothing runs unconfined unless the profile
 //! says so, and every result names what held.
 
+mod apart;
 mod base;
 pub mod cgroup;
 mod init;
@@ -39,13 +40,14 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use nika_guard::profile::{Access, Held, Profile, plan};
+use nika_guard::profile::{Access, Held, Profile, Step, plan};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid};
 
+pub use apart::{all_but, spelled};
 pub use linked::Linked;
 pub(crate) use protected::SKIPPED;
-pub use protected::{Known, MAX_WITHHELD, scan, scan_with, secrets_at_home};
+pub use protected::{Known, MAX_HIDDEN, scan, scan_with, secrets_at_home};
 pub use proxy::Visit;
 pub use reach::{Reach, Refused};
 pub(crate) use ready::{Ready, take_beside};
@@ -172,7 +174,8 @@ pub(crate) fn enter_ready(
         return init::start(profile, &target, &[], init::Kind::Unconfined);
     }
     land::floor()?;
-    match contained(ready, profile, &target, reach) {
+    let steps = few_enough(plan(profile))?;
+    match contained(ready, profile, steps, &target, reach) {
         // Without namespaces there are no layers, and whoever ordered one relies on it.
         Err(refusal) if profile.landlock_only && refusal.guarantee.is_some() && profile.layers.is_empty() => {
             let mut entered = init::start(profile, &target, &[], init::Kind::LandlockOnly)?;
@@ -183,13 +186,30 @@ pub(crate) fn enter_ready(
     }
 }
 
+/// A plan that hides all that it has to. None of it can be left out: a name in great numbers may be there so that
+/// another one is.
+fn few_enough(steps: Vec<Step>) -> Result<Vec<Step>, Refusal> {
+    let count = |is: fn(&Step) -> bool| steps.iter().filter(|step| is(step)).count();
+    for (there, what) in [
+        (count(|step| matches!(step, Step::Hide(_))), "entries are to be hidden"),
+        (count(|step| matches!(step, Step::Pin(_))), "directories lead to what is hidden or guarded"),
+    ] {
+        if there > MAX_HIDDEN {
+            let why = format!("{there} {what}, and {MAX_HIDDEN} is the most");
+            return Err(Refusal { guarantee: Some("hidden secrets".to_owned()), why, errno: None });
+        }
+    }
+    Ok(steps)
+}
+
 fn contained(
     ready: Option<Ready>,
     profile: &Profile,
+    steps: Vec<Step>,
     target: &Prepared,
     reach: Option<Reach>,
 ) -> Result<Entered, Refusal> {
-    let (placeholders, steps) = placeholders::Placeholders::make(profile, plan(profile))?;
+    let (placeholders, steps) = placeholders::Placeholders::make(profile, steps)?;
     let mut entered = match ready.filter(Ready::is_current) {
         Some(ready) => ready.start(profile, target, &steps)?,
         None => init::start(profile, target, &steps, init::Kind::Contained)?,

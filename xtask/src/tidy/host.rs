@@ -14,7 +14,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("fs/workspace.rs", &["open"], "start of the process: opens the roots as handles and settles interrupted sets"),
     (
         "fs/workspace.rs",
-        &["root", "roots", "home", "own_state", "place", "shown", "state"],
+        &["root", "roots", "home", "own_state", "place", "named_place", "shown", "state"],
         "says which roots there are; names only",
     ),
     (
@@ -64,6 +64,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("sandbox.rs", &["*"], "confines and starts what an order says; the permit was asked where the order was made"),
     ("sandbox/run.rs", &["*"], "the same, for a command that a person named"),
     ("sandbox/cgroup.rs", &["delegated"], "where the kernel put this process, which it tells everybody"),
+    ("sandbox/apart.rs", &["*"], "the same, of what is to be hidden"),
     ("sandbox/protected.rs", &["*"], "finds names that narrow a profile; they are never shown"),
     (
         "sandbox/linked.rs",

@@ -1,8 +1,9 @@
 //! A profile as an ordered list of mounts.
 //!
 //! The host first makes everything read-only; these are the exceptions and the exceptions to them, parents before
-//! children. A directory on the way to a protected entry becomes a mount point of its own (`Pin`): otherwise it could
-//! be renamed, the protected entry with it, and another put in its place.
+//! children. A directory on the way to a protected or hidden entry becomes a mount point of its own (`Pin`): otherwise it
+//! could be renamed, and be another directory to the next command: one whose name protects or hides nothing.
+//! Over a layer that is no concern of what is hidden: the kernel renames no directory there that was there before.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -69,7 +70,8 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
         let protected = bounded(&profile.protected, &tops);
         let absent: Vec<_> =
             profile.absent.iter().filter_map(|path| placeholder(path).map(|what| (path, what))).collect();
-        for path in protected.iter().chain(absent.iter().map(|(path, _)| *path)) {
+        let hidden = profile.secrets.iter().chain(&profile.masked).filter(|path| !profile.is_layered(path));
+        for path in protected.iter().chain(absent.iter().map(|(path, _)| *path)).chain(hidden) {
             for between in between(path, &tops) {
                 add(Step::Pin(between.to_path_buf()));
             }
@@ -79,13 +81,13 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
     }
     profile.secrets.iter().chain(&profile.masked).for_each(|path| add(Step::Hide(path.clone())));
     // A path sorts before what is below it, by components.
-    let mut kept: Vec<Step> = Vec::with_capacity(steps.len());
-    for step in steps.into_values() {
+    let mut kept: BTreeMap<PathBuf, Step> = BTreeMap::new();
+    for (path, step) in steps {
         if !is_idle(&step, &kept, &profile.repositories) {
-            kept.push(step);
+            kept.insert(path, step);
         }
     }
-    kept
+    kept.into_values().collect()
 }
 
 /// Below which directories a command may write: the roots, and of a worktree what git keeps of it elsewhere.
@@ -96,9 +98,9 @@ fn tops(profile: &Profile) -> Vec<PathBuf> {
 }
 
 /// Whether a step above already says what this one would.
-fn is_idle(step: &Step, kept: &[Step], repositories: &[Repository]) -> bool {
-    let above = kept.iter().filter(|other| step.path() != other.path() && step.path().starts_with(other.path()));
-    let nearest = above.max_by_key(|other| other.path().components().count());
+fn is_idle(step: &Step, kept: &BTreeMap<PathBuf, Step>, repositories: &[Repository]) -> bool {
+    // Not one by one: of thousands of hidden entries each would be held against all others.
+    let nearest = step.path().ancestors().skip(1).find_map(|above| kept.get(above));
     match (nearest, step) {
         (Some(Step::Hide(_) | Step::Absent(..)), _) => true,
         (Some(Step::ReadOnly(_)), Step::Hide(_)) => false,
@@ -228,6 +230,24 @@ mod tests {
         assert!(!plan(&profile).contains(&Step::Writable("/r/.git".into())));
         profile.access = Access::ReadOnly;
         assert_eq!(plan(&profile), []);
+    }
+
+    #[test]
+    fn what_leads_to_something_hidden_stays_where_it_is_unless_a_layer_sees_to_that() {
+        let mut profile = profile();
+        profile.secrets = paths(&["/w/app/prod/.env", "/w/keys", "/home/dev/.config/gh"]);
+        profile.masked = paths(&["/w/of/nika"]);
+        let bare = plan(&profile);
+        for path in ["/w/app", "/w/app/prod", "/w/of"] {
+            assert!(bare.contains(&Step::Pin(path.into())), "{path} in {bare:?}");
+        }
+        assert_eq!(bare.iter().filter(|step| matches!(step, Step::Pin(_))).count(), 3, "{bare:?}");
+        let [root, upper, work] = ["/w", "/state/upper", "/state/work"].map(PathBuf::from);
+        profile.layers = vec![crate::profile::Layered { root, upper, work }];
+        assert!(!plan(&profile).iter().any(|step| matches!(step, Step::Pin(_))));
+        profile.layers.clear();
+        profile.access = Access::ReadOnly;
+        assert!(!plan(&profile).iter().any(|step| matches!(step, Step::Pin(_))));
     }
 
     #[test]

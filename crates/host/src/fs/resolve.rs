@@ -26,7 +26,7 @@ impl Workspace {
     /// The place that `text` names, whether it exists or not. The last link is followed.
     pub fn locate(&self, text: &str) -> Result<Place, ToolError> {
         let path = self.absolute(text)?;
-        let place = self.place(self.resolve(&path, text)?);
+        let place = self.named_place(self.resolve(&path, text)?);
         Ok(self.with_name(place, &path))
     }
 
@@ -42,7 +42,7 @@ impl Workspace {
                     Some(behind) => way = behind,
                     None => return Err(error),
                 },
-                resolved => return Ok(self.with_name(self.place(resolved?), &path)),
+                resolved => return Ok(self.with_name(self.named_place(resolved?), &path)),
             }
         }
         Err(ToolError::new(code::OUT_OF_BOUNDS, format!("'{text}' goes through too many links")))
@@ -62,7 +62,7 @@ impl Workspace {
         let path = self.absolute(text)?;
         match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => {
-                let place = self.place(self.resolve(parent, text)?.join(name));
+                let place = self.named_place(self.resolve(parent, text)?.join(name));
                 Ok(self.with_name(place, &path))
             }
             _ => Err(ToolError::new(code::NOT_A_FILE, format!("'{text}' names no file"))),

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use nika_contract::{ToolError, code};
-use nika_guard::Place;
+use nika_guard::{LED_BY_GIT, Place};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+
+use crate::git::Leads;
 
 /// How far a write goes before it counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -146,10 +148,28 @@ impl Workspace {
                 let below = path.strip_prefix(&root.path).expect("root_of compared the prefix").to_path_buf();
                 // The base may lie within the root that holds it: then only absolute paths are plain.
                 let in_first_root = root.path == self.base;
-                Place { path, below_root: Some(below), in_first_root, extent: nika_guard::Extent::One, named: None }
+                Place { in_first_root, ..Place::inside(&root.path, below) }
             }
             _ => Place::outside(path),
         }
+    }
+
+    /// The same for a place that somebody named: one that git is configured to run says so.
+    pub fn named_place(&self, path: PathBuf) -> Place {
+        let mut place = self.place(path);
+        if place.below_root.is_some() && self.is_led_to(&place.path) {
+            place.guarded = Some(LED_BY_GIT);
+        }
+        place
+    }
+
+    /// Whether a configuration of git leads to `path`, or to a directory that holds it: that of a repository that it
+    /// lies in, or the person's own.
+    fn is_led_to(&self, path: &Path) -> bool {
+        let Some(root) = self.root_of(path).filter(|root| root.writable) else { return false };
+        let leads = Leads::new(self.home());
+        let mut ends = path.ancestors().skip(1).flat_map(|dir| leads.from(dir, &root.path));
+        ends.any(|end| path.starts_with(end))
     }
 
     /// Whether `path` is Nika's own state. A spilled file is not, for those who were told its name; the

@@ -15,19 +15,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nika_guard::repository::{Repositories, Repository, Setting, config};
 use rustix::fs::OFlags;
 
-use super::index;
+use super::{index, leads};
 
 /// Bytes of one configuration. 1 MiB: a clone of thousands of branches has some hundred kilobytes.
-const CONFIG_BYTES: u64 = 1 << 20;
+pub(super) const CONFIG_BYTES: u64 = 1 << 20;
 /// Bytes of one index: some five million files.
 const INDEX_BYTES: u64 = 512 << 20;
 /// Bytes of a file that names a directory.
 const POINTER_BYTES: u64 = 8 << 10;
 /// How deep files include each other, as in git.
-const INCLUDES: usize = 10;
+pub(super) const INCLUDES: usize = 10;
 /// Files that are included in all, there or not: ten lines in each of ten files that include each other would be read
 /// ten thousand million times. Default 64.
-const INCLUDED: usize = 64;
+pub(super) const INCLUDED: usize = 64;
 /// Repositories in one, itself counted. Default 64.
 const REPOSITORIES: usize = 64;
 /// Entries of one directory that are looked at for names. Default 10,000, some milliseconds.
@@ -36,7 +36,7 @@ const ENTRIES: usize = 10_000;
 const MODULE_DIRECTORIES: usize = 1024;
 
 /// Where the system's configuration lies in the gits that there are.
-const SYSTEM: &[&str] = &["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
+pub(super) const SYSTEM: &[&str] = &["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
 /// Looks, and remembers what it saw: one is made for each judgement, so that all of one judgement see the same.
 #[derive(Debug)]
@@ -118,9 +118,9 @@ struct Look<'f> {
 }
 
 /// A repository's own directory, and the top of its work tree.
-struct Found {
-    git: PathBuf,
-    top: PathBuf,
+pub(super) struct Found {
+    pub(super) git: PathBuf,
+    pub(super) top: PathBuf,
 }
 
 impl Look<'_> {
@@ -165,7 +165,9 @@ impl Look<'_> {
         let values = |key: &'static str| own.iter().filter(move |setting| setting.key == key).map(|s| s.value.as_str());
         let mut tops = vec![top];
         tops.extend(values("core.worktree").map(|place| git.join(place)));
-        let configured = values("core.hookspath").flat_map(|dir| tops.iter().map(move |top| top.join(dir)));
+        let home = self.finder.home.as_deref();
+        let configured = values("core.hookspath").filter_map(|dir| leads::written(dir, home));
+        let configured = configured.flat_map(|dir| tops.iter().map(move |top| top.join(&dir)));
         for dir in std::iter::once(common.join("hooks")).chain(configured) {
             let hook = dir.join("post-index-change");
             if hook.exists() {
@@ -230,7 +232,7 @@ impl Look<'_> {
             Err(line) => return self.unknown(format!("line {line} of {} cannot be read", path.display())),
         };
         for (key, value) in settings {
-            let includes = key == "include.path" || key.starts_with("includeif.") && key.ends_with(".path");
+            let includes = leads::includes(&key);
             let names_place = includes || matches!(key.as_str(), "core.worktree" | "core.hookspath");
             if names_place && value.contains(['\u{fffd}', '\0']) {
                 return self.unknown(format!("{} sets `{key}` to a path that is not UTF-8 text", path.display()));
@@ -276,7 +278,7 @@ fn discover(dir: &Path) -> Result<Option<Found>, String> {
 }
 
 /// The repository whose work tree has its top here.
-fn here(dir: &Path) -> Result<Option<Found>, String> {
+pub(super) fn here(dir: &Path) -> Result<Option<Found>, String> {
     let git = dir.join(".git");
     let top = dir.to_owned();
     match fs::metadata(&git) {
@@ -294,7 +296,7 @@ fn is_git(dir: &Path) -> bool {
 }
 
 /// What a file of one line names: `gitdir: PATH`, or a path alone.
-fn pointer(file: &Path) -> Result<Option<PathBuf>, String> {
+pub(super) fn pointer(file: &Path) -> Result<Option<PathBuf>, String> {
     let odd = |why: String| format!("{}: {why}", file.display());
     let Some(text) = read(file, POINTER_BYTES).map_err(|error| odd(error.to_string()))? else { return Ok(None) };
     let line = text.strip_suffix(b"\n").unwrap_or(&text);
@@ -331,7 +333,7 @@ fn index_at(file: &Path, long: bool) -> Result<Option<index::Links>, String> {
 }
 
 /// A file's bytes; none where there is no file. What is no regular file is not waited for.
-fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let flags = i32::try_from((OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY).bits()).unwrap_or_default();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,

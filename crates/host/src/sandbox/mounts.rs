@@ -334,8 +334,11 @@ impl Private {
         let failed = || lost(guarantee, path.to_string_lossy());
         let at = match place(path) {
             Ok(at) => at,
-            // Nothing there, or nothing that the command could get at.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) if matches!(step, Step::Hide(_)) => return Ok(()),
+            // Nothing there, or nothing that the command could get at. What is to be below it is not there either, and
+            // says so itself where that matters.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) if matches!(step, Step::Hide(_) | Step::Pin(_)) => {
+                return Ok(());
+            }
             Err(error) => return Err(failed()(error)),
         };
         let tree = match (step, tree) {

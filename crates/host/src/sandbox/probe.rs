@@ -139,7 +139,7 @@ impl Stage {
         self.scene.writable = access == Access::Workspace;
         let scene = &self.scene;
         let mut profile = Profile::new(access, &scene.root, &scene.home);
-        scan(&scene.root).put_into(&mut profile);
+        scan(&scene.root, Some(&scene.home)).put_into(&mut profile);
         profile.secrets.extend(secrets_at_home(&scene.home));
         profile.masked.push(scene.state.clone());
         profile.env = vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())];

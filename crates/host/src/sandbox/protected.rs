@@ -4,6 +4,7 @@
 //! what others made ([`SKIPPED`]) are not entered: nothing in them is started by being there, and tools must be able
 //! to delete them. The caller keeps the result and looks again after a command that could write.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -15,6 +16,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, lstat, openat, re
 
 use super::linked::little;
 use super::placeholders::is_stand_in;
+use crate::git::Leads;
 
 /// Directories of downloaded packages and build results. What is guarded or secret in them is not protected.
 pub const SKIPPED: &[&str] = &["node_modules", "__pycache__", "site-packages", ".venv", "venv"];
@@ -23,16 +25,17 @@ const MAX_DEPTH: usize = 128;
 /// How many repositories of a tree have their guarded names protected one by one. Default 64; further ones become
 /// read-only as a whole.
 pub const MAX_REPOSITORIES: usize = 64;
-/// How many secrets in a tree are hidden one by one. Default 512; a tree with more holds test data.
-pub const MAX_SECRETS: usize = 512;
-
-/// How many entries that rules withhold can be hidden. Default 4096, which takes some 60 ms a start; where there are
-/// more, no command is started.
-pub const MAX_WITHHELD: usize = 4096;
+/// How many entries can be hidden from a command, secrets and what rules withhold. Default 4096, which takes some 60 ms a
+/// start; where there are more, no command is started.
+pub const MAX_HIDDEN: usize = 4096;
 
 /// From so many entries on, a directory of which rules withhold all is hidden as one. Fewer are hidden one by one, so that
 /// new files can be put beside them.
 const CROWD: usize = 64;
+
+/// How many secrets of a tree are hidden one by one, whatever lies beside them. Default 512, some 8 ms a start. Of more,
+/// a directory with a [`CROWD`] of them and nothing else is hidden as one.
+const SECRETS_APART: usize = 512;
 
 /// What is known of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,7 +44,7 @@ pub struct Known {
     pub protected: Vec<PathBuf>,
     /// Guarded names that do not exist, in the root and in repositories below it.
     pub absent: Vec<PathBuf>,
-    /// Secrets.
+    /// Secrets; all of them.
     pub secrets: Vec<PathBuf>,
     /// What the caller's rules withhold; all of it.
     pub withheld: Vec<PathBuf>,
@@ -60,20 +63,27 @@ impl Known {
     }
 }
 
-/// Looks at the tree of `root`, an absolute resolved path.
-pub fn scan(root: &Path) -> Known {
-    scan_with(root, &|_| false)
+/// Looks at the tree of `root`, an absolute resolved path; `home` is that of the person whose git works there.
+pub fn scan(root: &Path, home: Option<&Path>) -> Known {
+    scan_with(root, home, &|_| false)
 }
 
 /// The same; what `hidden` names is withheld with all below it.
-pub fn scan_with(root: &Path, hidden: &dyn Fn(&Path) -> bool) -> Known {
+pub fn scan_with(root: &Path, home: Option<&Path>, hidden: &dyn Fn(&Path) -> bool) -> Known {
     let mut known = Known::default();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     if let Ok(handle) = openat(CWD, root, flags, Mode::empty()) {
-        let mut walk = Walk { known: &mut known, root, hidden, buffer: Vec::new(), repositories: 0 };
+        let leads = Leads::new(home);
+        let (buffer, crowds) = (Vec::new(), Vec::new());
+        let mut walk = Walk { known: &mut known, root, hidden, leads, buffer, crowds, repositories: 0 };
         walk.directory(&handle, &mut root.to_path_buf(), 0);
         let has_git = is_directory(&root.join(".git"));
         walk.names(root, has_git);
+        root.ancestors().skip(1).for_each(|above| walk.led(above));
+        let crowds = walk.crowds;
+        if known.secrets.len() > SECRETS_APART {
+            together(&mut known.secrets, crowds);
+        }
     } else {
         known.closed = 1;
     }
@@ -82,12 +92,16 @@ pub fn scan_with(root: &Path, hidden: &dyn Fn(&Path) -> bool) -> Known {
     known.absent.sort();
     known.absent.dedup();
     known.secrets.sort();
-    if known.secrets.len() > MAX_SECRETS {
-        // Secrets by name in such numbers are samples; those near the root stay hidden.
-        known.secrets.sort_by_key(|path| path.components().count());
-        known.secrets.truncate(MAX_SECRETS);
-    }
+    known.secrets.dedup();
     known
+}
+
+/// Hides each directory of `crowds`, and not what it holds one by one.
+fn together(secrets: &mut Vec<PathBuf>, crowds: Vec<PathBuf>) {
+    let crowds: HashSet<PathBuf> = crowds.into_iter().collect();
+    secrets.retain(|secret| !secret.ancestors().skip(1).any(|above| crowds.contains(above)));
+    let top = |crowd: &&PathBuf| !crowd.ancestors().skip(1).any(|above| crowds.contains(above));
+    secrets.extend(crowds.iter().filter(top).cloned());
 }
 
 /// The secrets at known places of `home` and of the system that exist, links followed.
@@ -108,7 +122,10 @@ struct Walk<'k> {
     known: &'k mut Known,
     root: &'k Path,
     hidden: &'k dyn Fn(&Path) -> bool,
+    leads: Leads,
     buffer: Vec<u8>,
+    /// Directories that hold many secrets and nothing else.
+    crowds: Vec<PathBuf>,
     repositories: usize,
 }
 
@@ -118,10 +135,12 @@ struct Entry {
 }
 
 impl Walk<'_> {
-    fn directory(&mut self, handle: &OwnedFd, path: &mut PathBuf, depth: usize) {
+    /// Whether there is something in it, and all of it is hidden.
+    fn directory(&mut self, handle: &OwnedFd, path: &mut PathBuf, depth: usize) -> bool {
         let entries = self.list(handle);
         let (count, before) = (entries.len(), self.known.withheld.len());
-        let mut withheld = 0;
+        let secrets_before = self.known.secrets.len();
+        let (mut withheld, mut hidden) = (0, 0);
         for entry in entries {
             self.known.entries += 1;
             let name = OsStr::from_bytes(&entry.name);
@@ -144,6 +163,7 @@ impl Walk<'_> {
             if (self.hidden)(path) {
                 self.known.withheld.extend(followed(path));
                 withheld += 1;
+                hidden += 1;
                 path.pop();
                 continue;
             }
@@ -153,6 +173,10 @@ impl Walk<'_> {
             }
             if class.secret.is_some() && !is_directory {
                 self.hide(path);
+                hidden += 1;
+            }
+            if is_git && let Some(top) = path.parent() {
+                self.led(top);
             }
             if is_git && is_directory {
                 self.repository(path);
@@ -160,11 +184,15 @@ impl Walk<'_> {
                 // Below a guarded directory only secrets are of interest, and they are few.
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 match openat(handle, name, flags, Mode::empty()) {
-                    Ok(inner) => self.directory(&inner, path, depth + 1),
+                    Ok(inner) => hidden += usize::from(self.directory(&inner, path, depth + 1)),
                     Err(_) => self.known.closed += 1,
                 }
             }
             path.pop();
+        }
+        let is_hidden = count > 0 && hidden == count;
+        if depth > 0 && is_hidden && self.known.secrets.len() - secrets_before >= CROWD {
+            self.crowds.push(path.clone());
         }
         if depth > 0 && withheld == count && count >= CROWD {
             let mut index = 0;
@@ -174,6 +202,7 @@ impl Walk<'_> {
             });
             self.known.withheld.push(path.clone());
         }
+        is_hidden
     }
 
     /// What `handle` lists. All at once: the recursion shares one buffer.
@@ -230,6 +259,16 @@ impl Walk<'_> {
             self.name(git.join(inside));
         }
         // Submodules keep their repositories in here: they are guarded as a whole by `modules`.
+    }
+
+    /// What git runs because the configuration of the repository in `dir` leads there, or the person's own.
+    fn led(&mut self, dir: &Path) {
+        for path in self.leads.from(dir, self.root) {
+            match lstat(&path) {
+                Ok(stat) if !is_stand_in(&stat) => self.known.protected.push(path),
+                _ => self.known.absent.push(path),
+            }
+        }
     }
 
     /// Guarded names of the root that the walk cannot see, because they do not exist.
@@ -297,23 +336,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_rules_withhold_is_hidden_and_of_secrets_by_name_the_nearest() {
+    fn all_that_is_secret_or_withheld_is_hidden_in_crowds_as_one() {
         let scene = tempfile::tempdir().unwrap();
         let root = scene.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("deep/er")).unwrap();
-        for n in 0..MAX_SECRETS + 40 {
+        const MANY: usize = SECRETS_APART + 40;
+        for n in 0..MANY {
             fs::write(root.join(format!("deep/er/{n}.dat")), "x").unwrap();
             fs::write(root.join(format!("deep/er/{n}.pem")), "x").unwrap();
         }
         fs::write(root.join("near.pem"), "x").unwrap();
-        let known = scan_with(&root, &|path| path.extension().is_some_and(|end| end == "dat"));
-        assert_eq!((known.withheld.len(), known.secrets.len()), (MAX_SECRETS + 40, MAX_SECRETS));
-        assert!(known.secrets.contains(&root.join("near.pem")));
+        let by_end = |path: &Path| path.extension().is_some_and(|end| end == "dat");
+        let known = scan_with(&root, None, &by_end);
+        assert_eq!((known.withheld.len(), known.secrets.len()), (MANY, 2), "{:?}", known.secrets);
+        assert_eq!(known.secrets, [root.join("deep"), root.join("near.pem")]);
+        // What else lies beside them stays to be seen, and then each is hidden for itself, the deepest, too.
+        fs::create_dir(root.join("deep/er/est")).unwrap();
+        fs::write(root.join("deep/er/est/.env"), "x").unwrap();
+        let known = scan(&root, None);
+        assert_eq!(known.secrets.len(), MANY + 2);
+        assert!(known.secrets.contains(&root.join("deep/er/est/.env")));
         let mut profile = Profile::new(nika_guard::profile::Access::ReadOnly, &root, &root);
         known.put_into(&mut profile);
-        assert_eq!(profile.secrets.len(), known.withheld.len() + known.secrets.len());
+        assert_eq!(profile.secrets.len(), MANY + 2);
+        // So it is with all of few, as new files can be put beside them.
+        fs::remove_dir_all(root.join("deep")).unwrap();
+        fs::create_dir(root.join("certs")).unwrap();
+        for n in 0..CROWD * 2 {
+            fs::write(root.join(format!("certs/{n}.pem")), "x").unwrap();
+        }
+        assert_eq!(scan(&root, None).secrets.len(), CROWD * 2 + 1);
+        fs::create_dir_all(root.join("deep/er")).unwrap();
+        for n in 0..CROWD {
+            fs::write(root.join(format!("deep/er/{n}")), "x").unwrap();
+        }
         // A directory of which all is withheld is one entry.
-        let known = scan_with(&root, &|path| path.starts_with(root.join("deep/er/")) && path != root.join("deep/er"));
+        let known =
+            scan_with(&root, None, &|path| path.starts_with(root.join("deep/er/")) && path != root.join("deep/er"));
         assert_eq!(known.withheld, [root.join("deep/er")]);
     }
 
@@ -336,7 +395,7 @@ mod tests {
             line.trim().trim_end_matches(" kB").parse().unwrap()
         };
         let before = most_resident_kib();
-        let known = scan(&root);
+        let known = scan(&root, None);
         for name in ["plain/.git", "odd/.git", "huge/.git", "own/hooks", "o\nwn/hooks", "other/hooks"] {
             assert!(known.protected.contains(&root.join(name)), "{name:?} in {:?}", known.protected);
         }
@@ -356,7 +415,7 @@ mod tests {
             fs::write(root.join(file), "x").unwrap();
         }
         std::os::unix::fs::symlink("deep", root.join(".claude")).unwrap();
-        let known = scan(&root);
+        let known = scan(&root, None);
         let below = |paths: &[PathBuf]| -> Vec<String> {
             paths.iter().map(|path| path.strip_prefix(&root).unwrap().to_string_lossy().into_owned()).collect()
         };

@@ -60,7 +60,7 @@ impl World {
     pub fn profile(&self, access: Access) -> Profile {
         let root = self.root();
         let mut profile = Profile::new(access, &root, self.base.join("home"));
-        nika_host::sandbox::scan(&root).put_into(&mut profile);
+        nika_host::sandbox::scan(&root, Some(&self.base.join("home"))).put_into(&mut profile);
         profile.env = vec![
             ("PATH".into(), std::env::var("PATH").unwrap_or_default()),
             ("HOME".into(), self.base.join("home").to_string_lossy().into_owned()),

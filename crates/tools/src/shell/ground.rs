@@ -1,5 +1,6 @@
 //! What all commands stand on: the files, the jobs, the environment, and what of the workspace is protected.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,11 +8,11 @@ use std::time::{Duration, Instant};
 use nika_contract::{Cx, News, SessionState, ToolError, code};
 use nika_guard::bash::{ANY_HOST, Site};
 use nika_guard::profile::{Access, Profile, Repository, narrow};
-use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Permit};
+use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Extent, Permit, classify};
 use nika_host::fs::Workspace;
 use nika_host::git::Finder;
 use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
-use nika_host::sandbox::{Known, Linked, MAX_WITHHELD, scan, scan_with, secrets_at_home};
+use nika_host::sandbox::{Known, Linked, MAX_HIDDEN, all_but, scan, scan_with, secrets_at_home, spelled};
 
 use super::over::Wanted;
 use super::{recorded, report};
@@ -94,6 +95,31 @@ const STILL_GIT: &[(&str, &str)] = &[
 /// default it looks also at what cannot be the same, and then fails on a file that it cannot read.
 const GIT_BESIDE_HIDDEN: &[(&str, &str)] = &[("core.checkStat", "minimal")];
 
+/// What programs are made of, and what the sandbox has of its own: no rule takes it from a command as a whole.
+const OF_SYSTEM: &[&str] = &[
+    "/bin",
+    "/dev",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/nix/store",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/sys",
+    "/tmp",
+    "/usr",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/sbin",
+    "/var/tmp",
+];
+
+/// Where a person's configuration of git lies below the home.
+const OWN_GIT: [&str; 2] = [".gitconfig", ".config/git/config"];
+
 /// Programs that write a repository for whoever starts them.
 const WORKS_WITH_GIT: &[&str] = &["git", "git-lfs", "gh", "glab", "hub", "jj", "pre-commit"];
 
@@ -166,17 +192,10 @@ impl Ground {
         if permit.hides_by_rule() {
             // What a rule withholds is hidden from this call alone: found anew, as it is the rules' of this session.
             let known = self.look(&|path| permit.hides(&self.files.place(path.to_owned())));
-            if known.withheld.len() > MAX_WITHHELD {
-                let (there, message) = (known.withheld.len(), "the sandbox cannot hide all that rules withhold");
-                return Err(ToolError::new(
-                    code::NOT_CONFINED,
-                    format!("{message}: {there} entries of {MAX_WITHHELD}"),
-                )
-                .hint("write the rule on the directories that hold them"));
-            }
-            known.put_into(&mut profile);
+            self.put(&known, &mut profile)?;
+            profile.secrets.extend(self.withheld_outside(permit));
         } else {
-            self.known().put_into(&mut profile);
+            self.put(&self.known(), &mut profile)?;
         }
         profile.secrets.extend(secrets_at_home(&self.home()));
         profile.masked.push(self.files.own_state().to_owned());
@@ -184,12 +203,13 @@ impl Ground {
         for effect in effects {
             match effect {
                 // What a person let this call read or write is there for it.
-                Effect::Read(place) => profile.secrets.retain(|secret| *secret != place.path),
+                Effect::Read(place) => show(&mut profile.secrets, &place.path),
                 Effect::Write(place) => {
                     profile.release(&place.path);
+                    show_around(&mut profile.secrets, &place.path);
                     if place.below_root.is_none() && access == Access::Workspace {
                         let dir = self.outside(&place.path)?;
-                        scan(&dir).put_into(&mut profile);
+                        scan(&dir, self.files.home()).put_into(&mut profile);
                         profile.roots.push(dir);
                     }
                 }
@@ -205,7 +225,58 @@ impl Ground {
         if hidden.any(|path| profile.roots.iter().any(|root| path.starts_with(root))) {
             configure_git(&mut profile.env, GIT_BESIDE_HIDDEN);
         }
+        // Git does nothing at all where it may not read the person's configuration.
+        let own = OWN_GIT.map(|name| profile.home.join(name));
+        if profile.secrets.iter().any(|hidden| own.iter().any(|file| file.starts_with(hidden))) {
+            profile.env.retain(|(name, _)| name != "GIT_CONFIG_GLOBAL");
+            profile.env.push(("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()));
+        }
         Ok(profile)
+    }
+
+    /// Adds what a look found, where all of it can be hidden.
+    fn put(&self, known: &Known, profile: &mut Profile) -> Result<(), ToolError> {
+        let refuse = |there: usize, what: &str, hint: String| {
+            let message = format!("the sandbox cannot hide all {what}: {there} entries of {MAX_HIDDEN}");
+            Err(ToolError::new(code::NOT_CONFINED, message).hint(hint))
+        };
+        if known.withheld.len() > MAX_HIDDEN {
+            let hint = "write the rule on the directories that hold them".to_owned();
+            return refuse(known.withheld.len(), "that rules withhold", hint);
+        }
+        if known.secrets.len() > MAX_HIDDEN {
+            let crowd = crowded(&known.secrets).map(|dir| self.files.shown(dir)).unwrap_or_default();
+            let hint = format!(
+                "most are in `{crowd}`: put them into directories with nothing else in them, which are hidden as one, or \
+                 delete them; `undo` takes back a call that made them"
+            );
+            return refuse(known.secrets.len(), "files whose names say that they are secret", hint);
+        }
+        known.put_into(profile);
+        Ok(())
+    }
+
+    /// What rules withhold outside the roots and name by its place. Left as it is: what the call itself was allowed to read
+    /// or write, what leads to the roots, and what every program needs to start.
+    fn withheld_outside(&self, permit: &Permit) -> Vec<PathBuf> {
+        let in_a_root = |path: &Path| self.files.roots().any(|root| path.starts_with(root));
+        let mut entries = Vec::new();
+        let mut trees: Vec<PathBuf> = self.files.roots().map(Path::to_owned).collect();
+        trees.extend(OF_SYSTEM.iter().map(PathBuf::from));
+        for effect in &permit.effects().all {
+            if let Effect::Read(place) | Effect::Write(place) = effect {
+                let seen = if place.extent == Extent::Tree { &mut trees } else { &mut entries };
+                seen.push(place.path.clone());
+            }
+        }
+        let mut hidden = Vec::new();
+        for (named, itself) in permit.withheld_entries() {
+            let found = spelled(&named).into_iter().filter(|path| itself || path.is_dir());
+            for path in found.filter(|path| !in_a_root(path)) {
+                hidden.extend(all_but(&path, &entries, &trees));
+            }
+        }
+        hidden
     }
 
     /// Whether a directory lies in a root, by its name or where its links lead.
@@ -276,7 +347,7 @@ impl Ground {
     fn look(&self, hidden: &dyn Fn(&Path) -> bool) -> Known {
         let mut all = Known::default();
         for root in self.files.roots() {
-            let of_root = scan_with(root, hidden);
+            let of_root = scan_with(root, self.files.home(), hidden);
             all.protected.extend(of_root.protected);
             all.absent.extend(of_root.absent);
             all.secrets.extend(of_root.secrets);
@@ -387,6 +458,37 @@ fn quiet_git(env: &mut Vec<(String, String)>, reads: bool) {
         configure_git(env, STILL_GIT);
         env.push(("GIT_NO_LAZY_FETCH".to_owned(), "1".to_owned()));
     }
+}
+
+/// Hides `path` no longer, and still all else that was hidden with it. Of a directory that is hidden for what is in it,
+/// its names can be seen.
+fn show(hidden: &mut Vec<PathBuf>, path: &Path) {
+    show_around(hidden, path);
+    if let Some(at) = hidden.iter().position(|other| other == path) {
+        hidden.swap_remove(at);
+        if path.is_dir() && classify(path).secret.is_none() {
+            hidden.extend(all_but(path, &[path.to_path_buf()], &[]));
+        }
+    }
+}
+
+/// Hides what lies beside `path` one by one, where that was hidden as one, so that it can be made. It stays hidden itself.
+fn show_around(hidden: &mut Vec<PathBuf>, path: &Path) {
+    while let Some(at) = hidden.iter().position(|other| path.starts_with(other) && path != other) {
+        let dir = hidden.swap_remove(at);
+        let there = path.symlink_metadata().is_ok();
+        hidden.extend(all_but(&dir, &[path.to_path_buf()], &[]));
+        hidden.extend(there.then(|| path.to_path_buf()));
+    }
+}
+
+/// The directory that holds the most of `paths`.
+fn crowded(paths: &[PathBuf]) -> Option<&Path> {
+    let mut counts: HashMap<&Path, usize> = HashMap::new();
+    for dir in paths.iter().filter_map(|path| path.parent()) {
+        *counts.entry(dir).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(dir, _)| dir)
 }
 
 /// Whether a simple command of the call is one that works with git, or runs one.

@@ -1,0 +1,209 @@
+//! What commands do not get to see, and what of a repository's configuration they cannot change: in great numbers, after
+//! a directory got another name, outside the workspace, under whatever name git is told.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::peer::{Peer, text};
+use crate::shell::is_confined_here;
+use crate::world::{World, exists, world};
+
+fn server(world: &World, more: &[&str]) -> Peer {
+    let words: Vec<&str> = ["serve", "--list", "all"].iter().chain(more).copied().collect();
+    let mut peer = Peer::start(world.nika(&words));
+    peer.initialize("2025-11-25");
+    peer
+}
+
+/// Runs `command` in the background of `server`, and gives all that it said.
+fn job(peer: &mut Peer, id: &str, command: &str) -> String {
+    let started = peer.call("nika_bash", json!({"command": command, "run_in_background": true}));
+    assert!(text(&started).contains("Started"), "{started}");
+    peer.call("nika_job_output", json!({"job_id": id, "wait_ms": 20_000, "filter": "^never$"}));
+    text(&peer.call("nika_job_output", json!({"job_id": id, "offset": 0})))
+}
+
+fn git(world: &World, words: &[&str]) {
+    let mut git = Command::new("git");
+    git.args(words).current_dir(world.root()).env("HOME", world.path("home")).stdin(Stdio::null());
+    assert!(git.status().expect("git runs").success(), "{words:?}");
+}
+
+#[test]
+fn secrets_in_any_number_hide_none_of_the_others() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("app/prod/.env", "TOK=abc\n").file("certs/README", "TOK=none\n");
+    for n in 0..600 {
+        std::fs::write(world.root().join(format!("certs/k{n}.pem")), "").expect("written");
+    }
+    let found = world.run(&["call", "bash", "command=grep -r TOK= .", "--mode", "read-only"]);
+    assert!(found.out.contains("certs/README:TOK=none") && !found.out.contains("TOK=abc"), "{found:?}");
+    // Alone in their directory they are hidden with it, and a call that names one sees that one.
+    std::fs::remove_file(world.root().join("certs/README")).expect("removed");
+    for (command, says) in [("grep -r TOK= .", "Permission denied"), ("ls certs | wc -l", "600")] {
+        let seen = world.run(&["call", "bash", &format!("command={command}"), "--mode", "read-only"]);
+        assert!(seen.out.contains(says) && !seen.out.contains("TOK=abc"), "{command}: {seen:?}");
+    }
+    let made = world.run(&["call", "bash", "command=echo x > certs/notes", "--mode", "workspace"]);
+    made.exits(0);
+    assert_eq!(world.text("certs/notes"), "x\n");
+    // More than can be hidden: nothing runs, and the answer says where they are.
+    for n in 0..4100 {
+        std::fs::write(world.root().join(format!("certs/m{n}.pem")), "").expect("written");
+    }
+    let refused = world.run(&["call", "bash", "command=grep -r TOK= .", "--mode", "read-only"]);
+    refused.exits(3).complains("NIKA-910").complains("most are in `certs`");
+    assert!(!refused.out.contains("TOK=abc"), "{refused:?}");
+    let refused = world.run(&["sandbox", "exec", "--", "cat", "app/prod/.env"]);
+    assert!(refused.code != 0 && !refused.out.contains("TOK=abc"), "{refused:?}");
+}
+
+#[test]
+fn a_job_that_renames_a_directory_sees_no_more_of_it() {
+    if !is_confined_here() {
+        return;
+    }
+    const TRIES: &str = "import os\n\
+        for old, new in [('config', 'node_modules/config'), ('config/prod', 'node_modules/prod'), ('config', 'pub'),\n\
+                         ('a', 'b'), ('a/secret', 'a/open'), ('top', 'pub2')]:\n    \
+            try: os.rename(old, new)\n    \
+            except OSError as error: print(old, error.strerror)\n\
+        for dir, _, names in os.walk('.'):\n    \
+            for name in names:\n        \
+                try: print(name, open(os.path.join(dir, name)).read())\n        \
+                except OSError: pass\n\
+        os.rename('plain', 'renamed'); os.rename('config/free', 'config/other')\n";
+    let world = world()
+        .file("config/prod/.env", "TOK=abc\n")
+        .file("a/secret/x", "TOK=abc\n")
+        .file("top/x", "TOK=abc\n")
+        .file("plain/x", "plain\n")
+        .file("config/free/x", "free\n")
+        .file("node_modules/x", "x\n")
+        .file("try.py", TRIES);
+    let rules = ["--mode", "workspace", "--deny", "read(/a/secret/**)", "--deny", "read(/top/**)"];
+    let mut peer = server(&world, &rules);
+    let said = job(&mut peer, "j1", "python3 try.py");
+    assert!(said.contains("config Device or resource busy") && said.contains("top Device or resource busy"), "{said}");
+    assert!(!said.contains("TOK=abc"), "{said}");
+    assert_eq!(peer.end(), 0);
+    for path in ["config/prod/.env", "a/secret/x", "top/x", "renamed/x", "config/other/x"] {
+        assert!(exists(world.root().join(path)), "{path}: {said}");
+    }
+}
+
+#[test]
+fn what_a_rule_withholds_outside_the_workspace_is_hidden_from_scripts() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("look.py", "import sys\nfor name in sys.argv[1:]: print(open(name).read())\n");
+    let home = world.path("home");
+    for name in ["private/n", "private/deep/m", "public"] {
+        let path = home.join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        std::fs::write(path, format!("{name} says TOK=abc\n")).expect("written");
+    }
+    let [n, public] = ["private/n", "public"].map(|name| home.join(name).display().to_string());
+    let below = format!("read(/{}/**)", home.join("PRIVATE").display());
+    let look = |path: &str, kind: &str, rule: &str| {
+        let command = format!("command=python3 look.py $(printf '%s' {path})");
+        world.run(&["call", "bash", &command, "--mode", "accept-all", kind, rule])
+    };
+    look(&n, "--deny", "read(other)").says("TOK=abc");
+    for kind in ["--deny", "--ask"] {
+        for rule in ["read(~/private/**)", "read(~/private)", "read(~/**)", &below] {
+            let seen = look(&n, kind, rule);
+            assert!(!seen.out.contains("TOK=abc"), "{kind} {rule}: {seen:?}");
+            assert!(seen.err.contains("Permission denied") || seen.out.contains("Permission denied"), "{seen:?}");
+        }
+        look(&public, kind, "read(~/private/**)").says("public says");
+        // What leads to the workspace, and what every program is made of, stays.
+        std::fs::write(home.join(".gitconfig"), "[user]\n\tname = a\n").expect("written");
+        for rule in ["read(//**)", "read(//usr/**)", "read(//bin)", "read(~/**)"] {
+            world.run(&["call", "bash", "command=git init -q new", "--mode", "accept-all", kind, rule]).exits(0);
+            world
+                .run(&["call", "bash", "command=python3 -c 'print(6 * 7)'", "--mode", "accept-all", kind, rule])
+                .says("42");
+        }
+    }
+}
+
+/// A repository whose hooks, and a file that its configuration includes, lie in the work tree.
+fn team() -> World {
+    let world = world()
+        .file("gc/hooks/commit-msg", "#!/bin/sh\n")
+        .file("gc/team.gitconfig", "[alias]\n\tst = status\n")
+        .file("gc/README", "one\n")
+        .file("evil.sh", "echo x >> gc/hooks/pre-commit\necho y >> gc/hooks/commit-msg\necho '[core]' >> gc/team.gitconfig\necho two > gc/README\n");
+    git(&world, &["init", "-q"]);
+    git(&world, &["config", "core.hooksPath", "gc/hooks"]);
+    git(&world, &["config", "include.path", "../gc/team.gitconfig"]);
+    world
+}
+
+fn is_as_it_was(root: &Path) -> bool {
+    let text = |name: &str| std::fs::read_to_string(root.join(name)).unwrap_or_default();
+    !exists(root.join("gc/hooks/pre-commit"))
+        && text("gc/hooks/commit-msg") == "#!/bin/sh\n"
+        && text("gc/team.gitconfig") == "[alias]\n\tst = status\n"
+}
+
+#[test]
+fn what_git_is_told_to_run_in_the_work_tree_is_guarded_as_its_hooks_are() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = team();
+    // A script, over a layer and without one.
+    let ran = world.run(&["call", "bash", "command=sh evil.sh", "--mode", "workspace"]);
+    assert!(is_as_it_was(&world.root()), "{ran:?}");
+    assert_eq!(world.text("gc/README"), "two\n", "{ran:?}");
+    std::fs::write(world.root().join("gc/README"), "one\n").expect("written");
+    let mut peer = server(&world, &["--mode", "workspace"]);
+    let said = job(&mut peer, "j1", "sh evil.sh; mv gc gc2; mkdir gc; true");
+    assert_eq!(peer.end(), 0);
+    assert!(is_as_it_was(&world.root()), "{said}");
+    assert_eq!(world.text("gc/README"), "two\n", "{said}");
+    // Whoever names one is asked.
+    for path in ["gc/hooks/pre-commit", "gc/hooks/commit-msg", "gc/team.gitconfig"] {
+        let command = format!("command=echo x >> {path}");
+        world
+            .run(&["call", "bash", &command, "--mode", "accept-all"])
+            .exits(3)
+            .complains("git is configured to run it");
+        let words = ["call", "write", &format!("file_path={path}"), "content=x", "--mode", "accept-all"];
+        world.run(&words).exits(3).complains("git is configured to run it");
+    }
+    assert!(is_as_it_was(&world.root()));
+    world.run(&["call", "write", "file_path=gc/other", "content=x", "--mode", "accept-edits"]).exits(0);
+    // What git itself does goes on.
+    let committed =
+        "git add -A && git -c user.name=a -c user.email=a@example.org commit -q --no-verify -m one && git st";
+    world.run(&["call", "bash", &format!("command={committed}"), "--mode", "accept-all"]).exits(0);
+}
+
+#[test]
+fn hooks_that_do_not_exist_yet_and_those_of_a_persons_own_configuration_are_guarded_too() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("evil.sh", "mkdir -p tools/hooks mine; echo x > tools/hooks/pre-push; echo x > mine/c\n");
+    git(&world, &["init", "-q"]);
+    std::fs::write(
+        world.path("home/.gitconfig"),
+        "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../work/mine/c\n",
+    )
+    .expect("written");
+    let ran = world.run(&["call", "bash", "command=sh evil.sh", "--mode", "workspace"]);
+    assert!(!exists(world.root().join("tools/hooks/pre-push")) && !exists(world.root().join("mine/c")), "{ran:?}");
+    let mut peer = server(&world, &["--mode", "workspace"]);
+    let said = job(&mut peer, "j1", "sh evil.sh");
+    assert_eq!(peer.end(), 0);
+    assert!(!exists(world.root().join("tools/hooks/pre-push")) && !exists(world.root().join("mine/c")), "{said}");
+    world.run(&["call", "write", "file_path=tools/hooks/pre-push", "content=x", "--mode", "accept-all"]).exits(3);
+}

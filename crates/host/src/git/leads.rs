@@ -1,0 +1,217 @@
+//! What git runs of a work tree because a configuration leads there, whatever it is called: a directory of hooks
+//! (`core.hooksPath`), and files that a configuration includes, which can name any program.
+//!
+//! All that could count is taken to count: what an included file sets, whatever its condition, and a person's own settings
+//! in each repository. What cannot be read leads nowhere, as git does not go there either.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use nika_guard::repository::config;
+
+use super::finder::{CONFIG_BYTES, INCLUDED, INCLUDES, SYSTEM, here, pointer, read};
+use crate::sandbox::SKIPPED;
+
+/// What git runs of a directory of hooks, by name. Only where that directory holds the work tree itself.
+const HOOKS: &[&str] = &[
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-receive",
+    "post-rewrite",
+    "post-update",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "pre-receive",
+    "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
+    "reference-transaction",
+    "sendemail-validate",
+    "update",
+];
+/// Links that are followed on one way, as the kernel does.
+const LINKS: usize = 40;
+
+/// The configuration of a person, which counts in each of their repositories.
+#[derive(Debug)]
+pub(crate) struct Leads {
+    home: Option<PathBuf>,
+    own: Configured,
+}
+
+/// What configurations say of other places.
+#[derive(Debug, Clone, Default)]
+struct Configured {
+    /// Files that are included.
+    included: Vec<PathBuf>,
+    /// Directories of hooks, and work trees, as they are written.
+    hooks: Vec<String>,
+    worktrees: Vec<String>,
+}
+
+impl Leads {
+    /// Nothing but the person's own configuration is read yet.
+    pub(crate) fn new(home: Option<&Path>) -> Leads {
+        let mut own = Configured::default();
+        let below_home = [".config/git/config", ".gitconfig"].map(|name| home.map(|home| home.join(name)));
+        for file in SYSTEM.iter().map(PathBuf::from).chain(below_home.into_iter().flatten()) {
+            own.add(&file, home, 0);
+        }
+        Leads { home: home.map(Path::to_owned), own }
+    }
+
+    /// What git would run below `root` for the repository whose work tree has its top in `dir`, if one has: paths that
+    /// need not exist, without links on the way to them, and the links. Directories of downloaded packages are left out.
+    pub(crate) fn from(&self, dir: &Path, root: &Path) -> Vec<PathBuf> {
+        let Ok(Some(found)) = here(dir) else { return Vec::new() };
+        let common = match pointer(&found.git.join("commondir")) {
+            Ok(Some(to)) => found.git.join(to),
+            _ => found.git.clone(),
+        };
+        let mut all = self.own.clone();
+        for file in [common.join("config"), found.git.join("config.worktree")] {
+            all.add(&file, self.home.as_deref(), 0);
+        }
+        let mut out = Vec::new();
+        let mut tops = vec![found.top];
+        tops.extend(all.worktrees.iter().map(|place| found.git.join(place)));
+        for file in &all.included {
+            let end = follow(file, &mut out);
+            out.push(end);
+        }
+        for hooks in all.hooks.iter().filter_map(|text| written(text, self.home.as_deref())) {
+            for top in &tops {
+                let end = follow(&top.join(&hooks), &mut out);
+                // What holds the work tree holds more than hooks.
+                match top.starts_with(&end) {
+                    true => out.extend(HOOKS.iter().map(|name| end.join(name))),
+                    false => out.push(end),
+                }
+            }
+        }
+        let skipped = |part: Component<'_>| SKIPPED.iter().any(|name| part.as_os_str() == *name);
+        out.retain(|path| match path.strip_prefix(root) {
+            Ok(below) => !below.as_os_str().is_empty() && !below.components().any(skipped),
+            Err(_) => false,
+        });
+        out.sort();
+        out.dedup();
+        out
+    }
+}
+
+impl Configured {
+    /// Reads `file`, and what it includes.
+    fn add(&mut self, file: &Path, home: Option<&Path>, depth: usize) {
+        let Some(settings) = read(file, CONFIG_BYTES).ok().flatten().and_then(|text| config::read(&text).ok()) else {
+            return;
+        };
+        for (key, value) in settings {
+            match key.as_str() {
+                "core.hookspath" => self.hooks.push(value),
+                "core.worktree" => self.worktrees.push(value),
+                _ if includes(&key) && depth < INCLUDES && self.included.len() < INCLUDED => {
+                    let Some(to) = written(&value, home) else { continue };
+                    let to = file.parent().unwrap_or(Path::new("/")).join(to);
+                    self.included.push(to.clone());
+                    self.add(&to, home, depth + 1);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether a setting includes a file.
+pub(super) fn includes(key: &str) -> bool {
+    key == "include.path" || key.starts_with("includeif.") && key.ends_with(".path")
+}
+
+/// The path that a setting names: `~/` is the home. What is below another's home, or where git was installed, is no
+/// concern of a work tree.
+pub(super) fn written(value: &str, home: Option<&Path>) -> Option<PathBuf> {
+    let value = value.strip_prefix(":(optional)").unwrap_or(value);
+    match (value.strip_prefix("~/"), home) {
+        (Some(below), home) => home.map(|home| home.join(below)),
+        (None, _) => (!value.is_empty() && !value.starts_with(['~', '%'])).then(|| PathBuf::from(value)),
+    }
+}
+
+/// Where the absolute `path` leads, and the links on the way: each of them could be made to lead elsewhere. What does
+/// not exist is taken as it is written.
+fn follow(path: &Path, links: &mut Vec<PathBuf>) -> PathBuf {
+    let (mut at, mut left) = (PathBuf::new(), path.to_path_buf());
+    let mut followed = 0;
+    loop {
+        let mut parts = left.components();
+        let Some(part) = parts.next() else { return at };
+        match part {
+            Component::ParentDir => drop(at.pop()),
+            Component::CurDir => {}
+            part => at.push(part),
+        }
+        let is_name = matches!(part, Component::Normal(_));
+        left = parts.as_path().to_path_buf();
+        if let Some(to) = is_name.then(|| fs::read_link(&at).ok()).flatten() {
+            followed += 1;
+            if followed > LINKS {
+                return at;
+            }
+            links.push(at.clone());
+            at.pop();
+            left = to.join(left);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_leads_to_hooks_and_to_what_it_includes() {
+        let scene = tempfile::tempdir().unwrap();
+        let root = scene.path().canonicalize().unwrap().join("w");
+        let home = scene.path().canonicalize().unwrap().join("home");
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::create_dir_all(root.join("real/hooks")).unwrap();
+        fs::create_dir_all(&home).unwrap();
+        fs::write(root.join(".git/HEAD"), "x").unwrap();
+        std::os::unix::fs::symlink("real", root.join("gc")).unwrap();
+        let leads = |config: &str, own: &str| -> Vec<String> {
+            fs::write(root.join(".git/config"), config).unwrap();
+            fs::write(home.join(".gitconfig"), own).unwrap();
+            let found = Leads::new(Some(&home)).from(&root, &root);
+            found.iter().map(|path| path.strip_prefix(&root).unwrap().to_string_lossy().into_owned()).collect()
+        };
+        fs::write(root.join("team"), "[include]\npath = deeper\n[core]\nhooksPath = from/team\n").unwrap();
+        for (config, own, want) in [
+            ("", "", &[][..]),
+            ("[core]\nhooksPath = gc/hooks\n", "", &["gc", "real/hooks"]),
+            ("[core]\nhooksPath = ../elsewhere\n", "", &[]),
+            ("[core]\nhooksPath = .husky/_\n", "", &[".husky/_"]),
+            ("[core]\nhooksPath = node_modules/x/hooks\n", "", &[]),
+            ("[include]\npath = ../team\n", "", &["deeper", "from/team", "team"]),
+            ("[includeIf \"gitdir:/nowhere/\"]\npath = ../team\n", "", &["deeper", "from/team", "team"]),
+            ("[include]\npath = ~/../w/mine\n", "", &["mine"]),
+            ("", "[core]\nhooksPath = tools/hooks\n", &["tools/hooks"]),
+            ("", "[include]\npath = ../w/mine\n", &["mine"]),
+            ("[core", "", &[]),
+        ] {
+            assert_eq!(leads(config, own), want, "{config:?} {own:?}");
+        }
+        // Where it is the work tree itself that holds the hooks, these alone are meant.
+        let all = leads("[core]\nhooksPath = .\n", "");
+        assert!(all.contains(&"pre-commit".to_owned()) && all.len() == HOOKS.len(), "{all:?}");
+    }
+}
