@@ -114,7 +114,13 @@ pub struct Judge<'a> {
     pub stdin: Stdin,
     /// The whole simple command in the text.
     pub span: Range<usize>,
+    /// How many more paths its patterns may be held against.
+    left: usize,
 }
+
+/// Most paths that the patterns of one command stand for. Five of the widest patterns, and more than any that a person
+/// writes; each is looked up.
+const POINTED_AT: usize = 1024;
 
 /// What a command's standard input is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -167,7 +173,7 @@ pub enum Shell {
 impl<'a> Judge<'a> {
     /// An empty collection for the command at `span`.
     pub fn new(site: &'a Site, stdin: Stdin, span: Range<usize>) -> Judge<'a> {
-        Judge { site, facts: Vec::new(), findings: Vec::new(), nested: Vec::new(), stdin, span }
+        Judge { site, facts: Vec::new(), findings: Vec::new(), nested: Vec::new(), stdin, span, left: POINTED_AT }
     }
 
     /// The command reads this file (or, for a pattern, what it matches).
@@ -288,7 +294,7 @@ impl<'a> Judge<'a> {
                 let whole = fact(Target { path, tree: true });
                 let reads = matches!(whole, Fact::Read(_));
                 self.facts.push(whole);
-                for name in globs::pointed_at(pattern) {
+                for name in self.pointed_at(pattern) {
                     let path = self.resolve(&name);
                     let class = crate::classify(&path);
                     if class.secret.is_some() || class.asked().is_some() && !reads {
@@ -303,6 +309,37 @@ impl<'a> Judge<'a> {
             }
             Word::Opaque { why, .. } => self.opaque(why.clone()),
         }
+    }
+
+    /// Paths of the kind that matters which a pattern may match. A command whose patterns mean too many of them is
+    /// opaque.
+    pub(super) fn pointed_at(&mut self, pattern: &str) -> Vec<String> {
+        if self.left == 0 {
+            return Vec::new();
+        }
+        let paths = globs::pointed_at(pattern);
+        // A text that is no pattern stands for itself alone.
+        self.left = self.left.saturating_sub(paths.len() - 1);
+        if self.left == 0 {
+            self.opaque("its patterns mean too many files to look at each");
+        }
+        paths
+    }
+
+    /// Whether this is a guarded file.
+    pub(super) fn is_guarded(&self, arg: &Arg) -> bool {
+        arg.exact().is_some_and(|text| crate::classify(&self.resolve(text)).asked().is_some())
+    }
+
+    /// A text that the command does not say itself, at its place.
+    pub(super) fn word(&self, text: impl Into<String>) -> Arg {
+        Arg { word: Word::Exact(text.into()), span: self.span.clone() }
+    }
+
+    /// What is unpacked or patched in the working directory may be a guarded file below it.
+    pub(super) fn fill_cwd(&mut self) {
+        self.write_cwd();
+        super::commands::takes_along(&self.word("."), self);
     }
 
     /// The directories out of which a path steps up again count as read.

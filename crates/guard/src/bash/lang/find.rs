@@ -4,7 +4,6 @@
 //! word that may become one of them.
 
 use super::super::fact::Category;
-use super::super::globs;
 use super::super::judge::{Arg, Judge, Word};
 
 /// What follows a word of the expression, and what it does.
@@ -48,6 +47,12 @@ const WORDS: &[(Takes, &str)] = &[
 /// Guarded files that one expression asks for by name and of which each is looked at: more than any person writes.
 const NAMED: usize = 8;
 
+/// Most names times places of one expression: what a person writes has some ten of them.
+const PAIRS: usize = 256;
+
+/// Words behind which what was left out may be meant after all.
+const TURNS: [&str; 4] = ["(", "-o", "-or", ","];
+
 /// Programs that remove or empty what they are given.
 const REMOVERS: [&str; 4] = ["rm", "unlink", "shred", "truncate"];
 
@@ -76,8 +81,9 @@ impl<'a> Walk<'a, '_, '_> {
         self.options()?;
         self.starts()?;
         let mut runs = Vec::new();
-        // `! -name x` leaves out what it names: no brackets, and no second `!`, may turn that round.
-        let brackets = self.rest.iter().any(|arg| arg.exact() == Some("("));
+        // `! -name x` leaves out what it names: no brackets, no second `!`, and no other half of the expression may
+        // turn that round.
+        let turned = self.rest.iter().any(|arg| arg.exact().is_some_and(|word| TURNS.contains(&word)));
         let mut negations = 0;
         while let Some(arg) = self.next() {
             let Some(word) = arg.exact() else {
@@ -91,8 +97,8 @@ impl<'a> Walk<'a, '_, '_> {
                 }
                 Some(Takes::Name) => {
                     let value = self.value(word)?;
-                    if negations != 1 || brackets {
-                        self.names.extend(value.exact());
+                    if negations != 1 || turned {
+                        texts(&value.word, &mut self.names);
                     }
                 }
                 Some(Takes::File) => {
@@ -118,10 +124,49 @@ impl<'a> Walk<'a, '_, '_> {
             }
             negations = if matches!(word, "!" | "-not") { negations + 1 } else { 0 };
         }
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let named = self.named()?;
         for (arg, word, command) in runs {
-            self.run(arg, word, command)?;
+            self.run(arg, word, command, &named)?;
         }
         Ok(())
+    }
+
+    /// Guarded files that are asked for by name. What is asked for so may be a secret, wherever it lies: that is read.
+    fn named(&mut self) -> Result<Vec<Arg>, String> {
+        let mut named: Vec<Arg> = Vec::new();
+        let places = self.places();
+        if places.len() * self.names.len() > PAIRS {
+            return Err("it asks for too many names in too many places".to_owned());
+        }
+        for (place, name) in places.iter().flat_map(|place| self.names.iter().map(move |name| (place, *name))) {
+            let Some(text) = place.exact() else { continue };
+            let above = text.trim_end_matches('/');
+            let last = name.rsplit('/').next().unwrap_or(name);
+            for below in [last, name.trim_start_matches("./")] {
+                let pattern = format!("{above}/{below}");
+                match below.contains(['*', '?', '[']) {
+                    true => {
+                        let prefix = format!("{above}/");
+                        self.judge.read(&Arg { word: Word::Glob { prefix, pattern }, span: self.judge.span.clone() });
+                    }
+                    false => self.judge.read(&place.with(&pattern)),
+                }
+            }
+            for path in self.judge.pointed_at(&format!("{above}/{last}")) {
+                let path = place.with(&path);
+                if named.contains(&path) || !self.judge.is_guarded(&path) {
+                    continue;
+                }
+                if named.len() == NAMED {
+                    return Err(format!("it asks for more than {NAMED} guarded files by name"));
+                }
+                named.push(path);
+            }
+        }
+        Ok(named)
     }
 
     /// What stands before the start points: `-H -L -P -D DEBUG -OLEVEL`.
@@ -183,7 +228,7 @@ impl<'a> Walk<'a, '_, '_> {
         if !self.starts.is_empty() {
             return self.starts.clone();
         }
-        vec![Arg { word: Word::Exact(".".to_owned()), span: self.judge.span.clone() }]
+        vec![self.judge.word(".")]
     }
 
     fn value(&mut self, of: &str) -> Result<&'a Arg, String> {
@@ -209,7 +254,7 @@ impl<'a> Walk<'a, '_, '_> {
         Err(format!("the command of `{word}` has no end"))
     }
 
-    fn run(&mut self, arg: &Arg, word: &str, command: &[Arg]) -> Result<(), String> {
+    fn run(&mut self, arg: &Arg, word: &str, command: &[Arg], named: &[Arg]) -> Result<(), String> {
         let Some(program) = command.first().and_then(Arg::exact).filter(|name| !name.contains("{}")) else {
             return Err(format!("the command of `{word}` is not known"));
         };
@@ -221,32 +266,6 @@ impl<'a> Walk<'a, '_, '_> {
             return Err(format!("`{word}` runs in many directories, where a relative path is not known"));
         }
         let places = self.places();
-        // What is asked for by name may be a secret, wherever it lies.
-        for (place, name) in places.iter().flat_map(|place| self.names.iter().map(move |name| (place, name))) {
-            if let Some(place) = place.exact() {
-                let place = place.trim_end_matches('/');
-                for below in [name.rsplit('/').next().unwrap_or(name), name.trim_start_matches("./")] {
-                    let pattern = format!("{place}/{below}");
-                    match below.contains(['*', '?', '[']) {
-                        true => self.judge.read(&Arg {
-                            word: Word::Glob { prefix: format!("{place}/"), pattern },
-                            span: arg.span.clone(),
-                        }),
-                        false => self.judge.read(&arg.with(&pattern)),
-                    }
-                }
-            }
-        }
-        let mut named: Vec<Arg> = Vec::new();
-        for (place, name) in places.iter().flat_map(|place| self.names.iter().map(move |name| (place, name))) {
-            let Some(text) = place.exact() else { continue };
-            let below = name.rsplit('/').next().unwrap_or(name);
-            for path in globs::pointed_at(&format!("{}/{below}", text.trim_end_matches('/'))) {
-                if crate::classify(&self.judge.resolve(&path)).asked().is_some() && named.len() < NAMED {
-                    named.push(place.with(&path));
-                }
-            }
-        }
         // A guarded file that is asked for by name: what the command would do to that one.
         for path in named {
             let text = path.exact().unwrap_or_default();
@@ -270,6 +289,15 @@ fn takes(word: &str) -> Option<Takes> {
         return known.then_some(if *than == b't' { Takes::Text } else { Takes::File });
     }
     WORDS.iter().find(|(_, names)| names.split(' ').any(|name| name == word)).map(|(takes, _)| *takes)
+}
+
+/// The texts that a word becomes. A pattern becomes names that it fits, or stays as it is.
+fn texts<'a>(word: &'a Word, out: &mut Vec<&'a str>) {
+    match word {
+        Word::Exact(text) | Word::Glob { pattern: text, .. } => out.push(text),
+        Word::OneOf(words) => words.iter().for_each(|word| texts(word, out)),
+        Word::Opaque { .. } => {}
+    }
 }
 
 /// Whether the word, and every word it becomes, is a start point and no part of an expression.

@@ -2,7 +2,6 @@
 //!
 //! Forms that open an editor, run a command or ask questions cannot be said.
 
-use super::super::super::globs;
 use super::super::super::judge::{Arg, Judge};
 use super::super::places::takes_along;
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
@@ -507,9 +506,9 @@ fn brings(parsed: &Parsed, judge: &mut Judge<'_>) {
             judge.write(&at(parsed, arg));
             continue;
         };
-        for name in globs::pointed_at(super::read::pathspec(text)) {
+        for name in judge.pointed_at(super::read::pathspec(text)) {
             let path = at(parsed, &arg.with(&name));
-            if path.exact().is_some_and(|path| crate::classify(&judge.resolve(path)).asked().is_some()) {
+            if judge.is_guarded(&path) {
                 judge.write(&path);
             }
             takes_along(&path, judge);
