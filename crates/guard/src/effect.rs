@@ -229,7 +229,7 @@ impl Effect {
             }
             Effect::Net(host) | Effect::Fetch(host) => format!("net({host})"),
             Effect::Exec(exec) if exec.commands.len() == 1 => {
-                format!("exec({})", words(&exec.with_sets(&exec.commands[0]))?)
+                format!("exec({})", words(&exec.sets, &exec.commands[0])?)
             }
             Effect::Foreign { server, tool } => format!("mcp__{server}__{tool}"),
             _ => return None,
@@ -240,10 +240,12 @@ impl Effect {
     }
 }
 
-/// A command in the rule language: its words as they are, up to the first that the language cannot say.
-fn words(argv: &[String]) -> Option<String> {
+/// A command in the rule language, behind the variables that it is given: its words as they are, up to the first that
+/// the language cannot say.
+fn words(sets: &[String], argv: &[String]) -> Option<String> {
+    let all = || sets.iter().chain(argv);
     // A word that is not known stands as it is written: a rule on it would hold for whatever it becomes.
-    if argv.iter().any(|word| word.contains(['$', '`', '…'])) {
+    if all().any(|word| word.contains(['$', '`', '…'])) {
         return None;
     }
     let sayable = |word: &&String| {
@@ -253,11 +255,11 @@ fn words(argv: &[String]) -> Option<String> {
         let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\' | '!');
         word.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect::<String>()
     };
-    let said: Vec<String> = argv.iter().take_while(sayable).map(escaped).collect();
+    let said: Vec<String> = all().take_while(sayable).map(escaped).collect();
     match said.len() {
         // A program alone is too much to allow for the sake of one of its commands.
-        0 | 1 if argv.len() > 1 => None,
-        all if all == argv.len() => Some(said.join(" ")),
+        few if few <= sets.len() + 1 && few < sets.len() + argv.len() => None,
+        whole if whole == sets.len() + argv.len() => Some(said.join(" ")),
         _ => Some(format!("{} *", said.join(" "))),
     }
 }

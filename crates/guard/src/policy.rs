@@ -454,6 +454,11 @@ mod tests {
 
     #[test]
     fn the_rule_that_is_offered_means_this_effect_and_no_other() {
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let exec = |sets: &[&str], argv: &[&str]| {
+            let plain = crate::Exec::plain(vec![owned(argv)], ExecKind::Opaque, "");
+            Effect::Exec(crate::Exec { sets: owned(sets), ..plain })
+        };
         for (effect, rule) in [
             (write("config.json"), Some("write(/config.json)")),
             (write("pages/[id].tsx"), Some("write(/pages/\\[id\\].tsx)")),
@@ -462,6 +467,16 @@ mod tests {
             (Effect::Net("docs.rs".into()), Some("net(docs.rs)")),
             (Effect::Spawn("x".into()), None),
             (Effect::Read(Place::inside("/r", "src").tree()), None),
+            (exec(&[], &["git", "log"]), Some("exec(git log)")),
+            (exec(&[], &["git", "log", "a b"]), Some("exec(git log *)")),
+            (exec(&[], &["git", "a b"]), None),
+            (exec(&[], &["git"]), Some("exec(git)")),
+            // Variables before a command are no words of it.
+            (exec(&["A=x"], &["git", "a b"]), None),
+            (exec(&["A=x", "B=y"], &["git", "a b"]), None),
+            (exec(&["A=x", "B=y z"], &["git", "log"]), None),
+            (exec(&["A=x"], &["git", "log", "a b"]), Some("exec(A=x git log *)")),
+            (exec(&["A=x"], &["git"]), Some("exec(A=x git)")),
         ] {
             assert_eq!(effect.rule().as_deref(), rule, "{effect}");
         }
