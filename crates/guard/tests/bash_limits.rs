@@ -117,6 +117,41 @@ fn what_is_too_much_is_said_and_never_allowed() {
     }
 }
 
+/// Names and patterns that are each looked at: many of them are refused, and cost no more than a few.
+#[test]
+fn what_means_too_many_files_is_said_before_they_are_looked_at() {
+    let many = |what: &str, count: usize| (0..count).map(|at| format!("{what}{at}")).collect::<Vec<_>>();
+    let names = |count| many("-name '.g'*", count).join(" -o ");
+    let places = many("p", 200).join(" ");
+    let run = "-exec cat {} +";
+    let texts = [
+        format!("find {places} {} {run}", names(100)),
+        format!("find {places} {} {run} {run} {run}", names(100)),
+        format!("find {} {} {run}", many("p", 50).join(" "), names(50)),
+        format!("cat {}", ".g*/* ".repeat(1000)),
+        format!("git restore {}", "'.g*/*' ".repeat(1000)),
+        format!("rm {}", ".c*/* ".repeat(1000)),
+    ];
+    for text in texts {
+        let start = std::time::Instant::now();
+        let analysis = analyse(&text, &site());
+        // Without a bound some of them took more than ten.
+        assert!(start.elapsed().as_secs() < 5, "{:.60}: {:?}", text, start.elapsed());
+        assert!(analysis.kind >= ExecKind::Opaque, "{:.60}: {:?}", text, analysis.kind);
+        assert!(analysis.facts.len() < 1000, "{:.60}: {} facts", text, analysis.facts.len());
+    }
+}
+
+#[test]
+fn a_variable_before_a_command_is_shown_as_it_is_written() {
+    for (text, shown) in
+        [("PATH=:x make", "PATH=:x"), ("PATH+=:x make", "PATH+=:x"), ("LD_PRELOAD+=$y make", "LD_PRELOAD+=…")]
+    {
+        let sets: Vec<String> = analyse(text, &site()).commands.into_iter().flat_map(|command| command.sets).collect();
+        assert_eq!(sets, [shown], "{text}");
+    }
+}
+
 #[test]
 fn one_warning_for_one_command() {
     for text in ["find . -exec rm -rf {} +", "ls | xargs rm -rf", "timeout 5 rm -rf x", "git clean -fdx"] {

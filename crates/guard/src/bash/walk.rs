@@ -191,6 +191,8 @@ pub(super) struct Walker<'a> {
     functions: Functions,
     /// Who reads the script.
     shell: Shell,
+    /// Names that programs see: setting one again gives it to them.
+    exported: BTreeSet<String>,
     /// What declarations would take for lists.
     arrays: Arrays,
     /// Where the current item may have ended with an error, behind which the next one runs.
@@ -205,6 +207,7 @@ impl<'a> Walker<'a> {
             program,
             reports: Vec::new(),
             nesting: 0,
+            exported: BTreeSet::new(),
             remote: BTreeSet::new(),
             secret_held: false,
             condition: false,
@@ -263,7 +266,7 @@ impl<'a> Walker<'a> {
             None => true,
         };
         if self.reports.iter().all(own) {
-            let exported = |fact: &Fact| matches!(fact, Fact::Code(why) if why.ends_with(EXPORTED));
+            let exported = |fact: &Fact| matches!(fact, Fact::Code(why) | Fact::Opaque(why) if why.ends_with(EXPORTED));
             self.reports.iter_mut().for_each(|report| report.facts.retain(|fact| !exported(fact)));
         }
     }

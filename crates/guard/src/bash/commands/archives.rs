@@ -135,8 +135,9 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
             judge.opaque("members are renamed into a guarded place");
         }
         (false, false, true) => {
-            let into = parsed.value("C directory").or(parsed.value("one-top-level"));
-            unpack(into, &parsed.operands, judge);
+            // Where both are given, the second is below the first.
+            let top = parsed.value("one-top-level").map(place);
+            unpack(top.as_ref().or(parsed.value("C directory")), &parsed.operands, judge);
         }
         _ => judge.opaque("tar has to be told what to do"),
     }
@@ -158,10 +159,7 @@ fn renames_into_guarded((name, value): &(String, Option<Arg>)) -> bool {
 pub(super) fn unpack(into: Option<&Arg>, names: &[Arg], judge: &mut Judge<'_>) {
     match into {
         Some(into) => judge.write_tree(into),
-        None => {
-            judge.write_cwd();
-            takes_along(&Arg { word: Word::Exact(".".to_owned()), span: judge.span.clone() }, judge);
-        }
+        None => judge.fill_cwd(),
     }
     let below = |name: &Arg| match (into.map(Arg::exact), name.exact()) {
         (Some(Some(into)), Some(text)) => name.with(&format!("{into}/{text}")),
@@ -234,7 +232,7 @@ pub(super) fn ar(parsed: &Parsed, judge: &mut Judge<'_>) {
         (Some('t' | 'p'), true, Some(archive)) => judge.read(archive),
         (Some('x'), true, Some(archive)) => {
             judge.read(archive);
-            judge.write_cwd();
+            unpack(None, &names.cloned().collect::<Vec<_>>(), judge);
         }
         (Some('r' | 'q' | 'd' | 's' | 'c' | 'm'), true, Some(archive)) => {
             judge.write(archive);

@@ -39,7 +39,7 @@ pub(super) const SPECS: &[Spec] = &[
             if parsed.has("l link s symbolic-link") {
                 link(parsed, judge);
             }
-            kept(parsed, judge);
+            kept(parsed, "S suffix", judge);
         }),
         ..PLAIN
     },
@@ -57,7 +57,7 @@ pub(super) const SPECS: &[Spec] = &[
             (WriteTree, "t target-directory"),
         ],
         operands: Operands::Move,
-        check: Some(kept),
+        check: Some(|parsed, judge| kept(parsed, "S suffix", judge)),
         ..PLAIN
     },
     Spec {
@@ -109,7 +109,7 @@ pub(super) const SPECS: &[Spec] = &[
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
             link(parsed, judge);
-            kept(parsed, judge);
+            kept(parsed, "S suffix", judge);
         }),
         ..PLAIN
     },
@@ -133,7 +133,7 @@ pub(super) const SPECS: &[Spec] = &[
                 true => parsed.operands.iter().for_each(|dir| judge.write(dir)),
                 false => spec::transfer(parsed, judge, |judge, file| judge.read(file)),
             }
-            kept(parsed, judge);
+            kept(parsed, "S suffix", judge);
         }),
         ..PLAIN
     },
@@ -488,8 +488,7 @@ fn patch(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some(file) => judge.read(file),
         None if parsed.has("dry-run") => judge.read_cwd(),
         None if from.is_none() => {
-            judge.write_cwd();
-            takes_along(&Arg { word: Word::Exact(".".to_owned()), span: judge.span.clone() }, judge);
+            judge.fill_cwd();
         }
         None => {}
     }
@@ -514,15 +513,18 @@ fn patch(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
-/// What stood at the place is kept beside it, under its name and this ending.
-fn kept(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let Some(suffix) = parsed.value("S suffix") else { return };
+/// What stood at the place is kept beside it, under its name and the ending that one of these options says. A place that
+/// is the working directory, or above it, is no file that anything is written over.
+fn kept(parsed: &Parsed, options: &str, judge: &mut Judge<'_>) {
+    let Some(suffix) = parsed.value(options) else { return };
     let Some(ending) = suffix.exact() else { return judge.opaque("where the old content is kept is not known") };
     let written: Vec<String> = judge
         .facts
         .iter()
         .filter_map(|fact| match fact {
-            Fact::Write(target) if !target.tree => Some(format!("{}{ending}", target.path.display())),
+            Fact::Write(target) if !target.tree && !judge.site.cwd.starts_with(&target.path) => {
+                Some(format!("{}{ending}", target.path.display()))
+            }
             _ => None,
         })
         .collect();
@@ -748,11 +750,10 @@ fn rsync(parsed: &Parsed, judge: &mut Judge<'_>) {
         if parsed.opts.iter().any(|(name, _)| name.starts_with("del")) {
             judge.delete_tree(to);
         }
-        if let (Some(suffix), Some(text)) = (parsed.value("suffix"), to.exact()) {
-            match suffix.exact() {
-                Some(ending) => judge.write(&to.with(&format!("{text}{ending}"))),
-                None => judge.opaque("where the old content is kept is not known"),
-            }
+        // A file that is named as the place: the tree that is written is that one.
+        if parsed.value("suffix").is_some() {
+            judge.write(to);
+            kept(parsed, "suffix", judge);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Words of build tools that are run themselves: rules from a stream, expressions of make, text of TeX, the program
 //! that a goal of maven is told to run.
 
+use super::super::judge::Arg;
 use super::build::named;
 use super::places;
 use super::settings;
@@ -38,19 +39,20 @@ pub(super) fn runs_text(parsed: &Parsed, text: &str) -> Option<String> {
     if named("cmake", parsed) {
         // `-DNAME=VALUE`, `-D NAME:TYPE=VALUE`.
         let setting = text.strip_prefix("-D").unwrap_or(text).split_once('=');
-        let name = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
-        return setting.filter(|(key, value)| settings::runs(&name(key), value).is_some()).and_then(|_| said());
+        let runs = |key: &str, value| settings::runs(key.split(':').next().unwrap_or(key), value).is_some();
+        return setting.filter(|(key, value)| runs(key, value)).and_then(|_| said());
     }
     if named("rustc rustdoc", parsed) {
-        let linker = text.trim_start_matches("-C").strip_prefix("linker=");
-        return linker.filter(|program| !settings::is_tool(program)).and_then(|_| said());
+        return settings::runs("RUSTFLAGS", text).and_then(|_| said());
     }
     if named("go", parsed) {
-        return text.contains("-extld").then(said).flatten();
+        return settings::runs("GOFLAGS", text).and_then(|_| said());
     }
     if named("tox", parsed) {
-        let option = text.split('=').next().unwrap_or(text);
-        return matches!(option, "-x" | "--override").then(said).flatten();
+        // What stands behind `--` is meant for the tests.
+        let mut own = parsed.operands.iter().map(Arg::exact).take_while(|word| *word != Some("--"));
+        let overrides = text.starts_with("-x") || text.starts_with("--ov");
+        return (overrides && own.any(|word| word == Some(text))).then(said).flatten();
     }
     if named("sbt", parsed) {
         let mut parts = text.split(';').filter_map(|part| part.split_whitespace().next());

@@ -51,11 +51,9 @@ pub(super) const SPECS: &[Spec] = &[
         }
         run(parsed, judge);
     }),
-    // It publishes what it has built unless it is told not to.
+    // It publishes what it has built where it is told to.
     raw("electron-builder electron-forge", |parsed, judge| {
-        let texts = || parsed.operands.iter().map(|arg| arg.exact().unwrap_or_default());
-        let never = texts().any(|text| matches!(text, "never" | "--publish=never" | "-p=never"));
-        if !never && texts().any(|text| matches!(text, "publish" | "-p" | "") || text.starts_with("--publish")) {
+        if publishes(&parsed.operands) {
             judge.net(None);
         }
         run(parsed, judge);
@@ -80,6 +78,23 @@ const PUBLISHERS: &str = "semantic-release multi-semantic-release release-it rel
 const COVERAGE: &str = "-r --reporter -o --reports-dir --report-dir -x --exclude -n --include -t --temp-directory \
     --temp-dir --cwd --src --lines --functions --branches --statements -e --extension --require -i --cache-dir \
     --nycrc-path --config -c --resolve --merge-async";
+
+/// `publish`, or `--publish`, `-p` with another word than `never` behind it or attached to it.
+fn publishes(words: &[Arg]) -> bool {
+    let mut words = words.iter().map(|word| word.exact().unwrap_or_default());
+    while let Some(word) = words.next() {
+        let when = match word.strip_prefix("--publish").or_else(|| word.strip_prefix("-p")) {
+            Some("") => words.next().unwrap_or_default(),
+            Some(when) => when.trim_start_matches('='),
+            None if matches!(word, "publish" | "") => return true,
+            None => continue,
+        };
+        if when != "never" {
+            return true;
+        }
+    }
+    false
+}
 
 /// Words that only their function reads.
 pub(super) const fn raw(names: &'static str, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {

@@ -285,7 +285,10 @@ fn sets(name: &str, value: Option<&str>, judge: &mut Judge<'_>) {
         Meaning::Harmless => {}
         Meaning::Setting => {
             judge.code(format!("it sets `{name}` for the programs that follow"));
-            super::settings::given(name, value.unwrap_or_default(), judge);
+            match value {
+                Some(value) => super::settings::given(name, value, judge),
+                None => judge.opaque(format!("the value of `{name}` is not known")),
+            }
         }
         Meaning::Rewires => judge.opaque(format!("it sets `{name}`, which decides what runs")),
     }

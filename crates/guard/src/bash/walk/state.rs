@@ -201,11 +201,20 @@ impl<'a> Walker<'a> {
                 // Without a value, one that was assigned before.
                 Meaning::Setting if exports && args.first().and_then(Arg::exact) != Some("-n") => {
                     report.facts.push(Fact::Code(format!("it sets `{variable}{EXPORTED}")));
-                    let before = match state.vars.get(variable) {
-                        Some(Value::Exact(text)) if value.is_none() => Some(text.as_str()),
-                        _ => known,
+                    self.exported.insert(variable.to_owned());
+                    let text = match (value, state.vars.get(variable)) {
+                        (None, Some(Value::Exact(text))) => Some(text.as_str()),
+                        // What the line never assigned is what every program is given already.
+                        (None, None) if !state.vars.lost => Some(""),
+                        (None, _) => None,
+                        (Some(_), _) => known,
                     };
-                    report.facts.extend(before.into_iter().flat_map(|text| self.given(variable, text, state)));
+                    match text {
+                        Some(text) => report.facts.extend(self.given(variable, text, state)),
+                        // It fails, and nothing is assigned.
+                        None if fails => {}
+                        None => report.facts.push(Fact::Opaque(format!("it gives an unknown `{variable}{EXPORTED}"))),
+                    }
                 }
                 _ => {}
             }
@@ -308,7 +317,7 @@ impl<'a> Walker<'a> {
         state: &mut State,
         facts: &mut Vec<Fact>,
     ) -> Option<String> {
-        let (name, known) = (&assign.name, facts.len());
+        let (name, before) = (&assign.name, facts.len());
         // A number that is too large is a negative one.
         let counted = |index: &String| index.len() > 9 || !index.bytes().all(|byte| byte.is_ascii_digit());
         if state.is_frozen(name) || assign.index.as_ref().is_some_and(counted) {
@@ -342,14 +351,16 @@ impl<'a> Walker<'a> {
         match meaning_of(name, written) {
             _ if calms(name, &value) => {}
             Meaning::Harmless if alone || !matches!(value, Value::Opaque(_)) => {}
-            Meaning::Setting if alone => {}
+            Meaning::Setting if alone && !self.exported.contains(name) => {}
             Meaning::Setting if !matches!(value, Value::Opaque(_)) => {
-                facts.push(Fact::Code(format!("it sets `{name}` for the program")));
+                let whom = if alone { EXPORTED } else { "` for the program" };
+                facts.push(Fact::Code(format!("it sets `{name}{whom}")));
                 facts.extend(written.into_iter().flat_map(|text| self.given(name, text, state)));
             }
             // `IFS= read -r line` changes how this one builtin splits, and nothing after it.
             Meaning::Rewires if name == "IFS" && !alone && for_read && matches!(value, Value::Exact(_)) => {}
             Meaning::Rewires => facts.push(Fact::Opaque(format!("it sets `{name}`, which decides what runs"))),
+            _ if alone => facts.push(Fact::Opaque(format!("it gives an unknown `{name}{EXPORTED}"))),
             _ => facts.push(Fact::Opaque(format!("the value of `{name}` is not known"))),
         }
         if alone {
@@ -370,7 +381,9 @@ impl<'a> Walker<'a> {
             Value::Exact(text) => text,
             _ => "…",
         };
-        facts.iter().skip(known).any(is_strict).then(|| format!("{name}={shown}"))
+        // As it is written: what is put behind a value is not that value.
+        let sign = if assign.append { "+=" } else { "=" };
+        facts.iter().skip(before).any(is_strict).then(|| format!("{name}{sign}{shown}"))
     }
 
     pub(super) fn assign_name(&mut self, name: &str, span: &Range<usize>) {
