@@ -53,6 +53,8 @@ fn a_variable_that_decides_what_runs_rides_on_no_rule_for_a_command() {
         "BASH_ENV=./x git status",
         "A=1 PATH=. git status",
         "PATH=. xargs git status",
+        "SOMETHING=x git status",
+        "env SOMETHING=x git status",
     ] {
         for rule in ["exec(git status)", "exec(git *)", "Bash(git:*)"] {
             let refused = call(command, rule, "--allow");

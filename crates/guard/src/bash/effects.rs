@@ -59,7 +59,7 @@ fn exec(command: &Command) -> Exec {
 }
 
 /// Whether a fact alone makes a command opaque or worse.
-pub(super) fn is_strict(fact: &Fact) -> bool {
+fn is_strict(fact: &Fact) -> bool {
     !matches!(fact, Fact::Read(_) | Fact::Write(_) | Fact::Delete(_) | Fact::Code(_))
 }
 

@@ -28,7 +28,6 @@ use std::rc::Rc;
 
 use super::analysis::{is_disk, is_sink};
 use super::commands;
-use super::effects::is_strict;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
 use super::judge::{Arg, Judge, Nested, Shell, Site, Stdin, Word as Became, normal};

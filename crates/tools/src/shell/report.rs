@@ -98,7 +98,11 @@ const ABOUT: &[(&[&str], &str)] = &[
          done. `git push origin BRANCH` and `git rebase origin/BRANCH` need none",
     ),
     (
-        &["AddressSanitizer failed to allocate", "ThreadSanitizer can not mmap", "LeakSanitizer has encountered a fatal"],
+        &[
+            "AddressSanitizer failed to allocate",
+            "ThreadSanitizer can not mmap",
+            "LeakSanitizer has encountered a fatal",
+        ],
         "this sanitizer reserves more memory than a command has, or traces, which the sandbox does not let it do; \
          `-fsanitize=undefined` works, and `dangerously_disable_sandbox`, which is asked about",
     ),

@@ -657,6 +657,16 @@ fn hashes(words: &[&str]) -> bool {
     }
 }
 
+/// Whether what stands there names what `find` does not list: `-not -path './.git/*'`. Brackets, alternatives and a
+/// second negation may turn that round.
+fn leaves_out(words: &[&str], at: usize) -> bool {
+    const TURNS: [&str; 4] = ["(", "-o", "-or", ","];
+    const NAMES: [&str; 5] = ["-path", "-wholename", "-ipath", "-name", "-iname"];
+    let not = |back: usize| at.checked_sub(back).is_some_and(|at| matches!(words[at], "!" | "-not"));
+    let names = at.checked_sub(1).is_some_and(|before| NAMES.contains(&words[before]));
+    names && not(2) && !not(3) && !words.iter().any(|word| TURNS.contains(word))
+}
+
 /// What a command lists.
 fn lists(name: &str, argv: &[Arg]) -> Option<String> {
     let exact: Option<Vec<_>> = argv.iter().skip(1).map(Arg::exact).collect();
@@ -682,7 +692,9 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             let words = exact?;
             let starts = words.iter().take_while(|word| !word.starts_with(['-', '(', '!']));
             let guarded = starts.clone().any(|word| crate::classify(Path::new(word)).asked().is_some());
-            let fine = !guarded && !words.iter().any(|word| OTHER.contains(word) || secret(word));
+            let shown = |at: usize, word: &&str| !leaves_out(&words, at) && secret(word);
+            let any = words.iter().enumerate().any(|(at, word)| OTHER.contains(word) || shown(at, word));
+            let fine = !guarded && !any;
             // Where the zero bytes are dropped, `.` and `./x` become `../x`.
             let what = if words.contains(&"-print0") { "zeros" } else { "names" };
             fine.then(|| if start.starts_with('-') { what.to_owned() } else { format!("{what} ./") })

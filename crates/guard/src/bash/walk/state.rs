@@ -383,7 +383,7 @@ impl<'a> Walker<'a> {
         };
         // As it is written: what is put behind a value is not that value.
         let sign = if assign.append { "+=" } else { "=" };
-        facts.iter().skip(before).any(is_strict).then(|| format!("{name}{sign}{shown}"))
+        (facts.len() > before).then(|| format!("{name}{sign}{shown}"))
     }
 
     pub(super) fn assign_name(&mut self, name: &str, span: &Range<usize>) {
