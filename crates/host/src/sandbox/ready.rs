@@ -30,7 +30,7 @@ use super::{Entered, Prepared, Refusal, handle};
 
 /// Input, output, error, the way to the proxy, and to who hears of changes.
 const MOST_FDS: usize = 5;
-/// What a message may hold: the longest command line that Linux takes is 2 MiB, and a profile 512 places.
+/// What a message may hold: the longest command line that Linux takes is 2 MiB, and a profile some thousands of places.
 const MOST_BYTES: u32 = 16 << 20;
 
 /// See the module's page. Dropped, it is gone.
