@@ -3,6 +3,7 @@
 //! Effects are facts about one call: which resolved paths it reads or writes, which hosts it
 //! reaches, what it starts. They carry no opinion; whether they may happen is [`crate::Policy`]'s.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -84,7 +85,7 @@ impl Place {
 
     /// The path a person recognises: relative to the first root, absolute elsewhere. Characters that
     /// could redraw a terminal are escaped: this stands in questions.
-    pub fn shown(&self) -> std::borrow::Cow<'_, str> {
+    pub fn shown(&self) -> Cow<'_, str> {
         let path = match &self.below_root {
             Some(below) if self.in_first_root && below.as_os_str().is_empty() => return ".".into(),
             Some(below) if self.in_first_root => below.to_string_lossy(),
@@ -137,8 +138,16 @@ impl Exec {
     }
 
     /// A command with the variables that stand before it.
-    pub fn with_sets(&self, argv: &[String]) -> Vec<String> {
-        self.sets.iter().chain(argv).cloned().collect()
+    pub fn with_sets<'e>(&self, argv: &'e [String]) -> Cow<'e, [String]> {
+        match self.sets.is_empty() {
+            true => Cow::Borrowed(argv),
+            false => self.sets.iter().chain(argv).cloned().collect(),
+        }
+    }
+
+    /// The same with one of its commands alone, as a rule is held against it.
+    pub fn alone(&self, argv: &[String]) -> Exec {
+        Exec { commands: vec![argv.to_vec()], sets: self.sets.clone(), kind: self.kind, why: String::new() }
     }
 
     /// Whether it changes nothing, the working directory included. A word anywhere among its words counts as the

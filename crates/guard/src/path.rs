@@ -384,44 +384,87 @@ const NAMED: &[(Shape, &str)] = &[
 
 /// What `path` is. Absolute or relative to a root: only the rooted entries need it absolute.
 pub fn classify(path: &Path) -> PathClass {
-    let bytes = fold(path.as_os_str().as_bytes());
-    let name = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    let rooted = bytes.first() == Some(&b'/');
-    let dotted = bytes.starts_with(b".") || memmem_dot(&bytes);
-    let hit = |table: &Table| table.first(|shape| shape.fits(&bytes, name, rooted, dotted), name);
-    let public = || PUBLIC.iter().any(|shape| shape.fits(&bytes, name, rooted, dotted));
-    PathClass { secret: hit(&SECRET_ROWS).filter(|_| !public()), guarded: hit(&GUARDED_ROWS), named: hit(&NAMED_ROWS) }
+    let seen = Seen::of(path);
+    let [secret, guarded, named] = ROWS.named(&seen);
+    PathClass {
+        secret: ROWS.first(0, secret, &seen).filter(|_| !seen.is_public()),
+        guarded: ROWS.first(1, guarded, &seen),
+        named: ROWS.first(2, named, &seen),
+    }
 }
 
-/// A table with its whole names apart, so that a path is not held against each of them.
-struct Table {
-    rows: &'static [(Shape, &'static str)],
-    names: HashMap<&'static [u8], usize>,
-    others: Vec<usize>,
+/// A path as the rows are held against it.
+struct Seen<'p> {
+    /// In small letters.
+    bytes: Cow<'p, [u8]>,
+    /// Where its last component begins.
+    name: usize,
+    rooted: bool,
+    /// Some component starts with a dot; most source files have none and skip the long rows.
+    dotted: bool,
 }
 
-static SECRET_ROWS: LazyLock<Table> = LazyLock::new(|| Table::of(SECRETS));
-static GUARDED_ROWS: LazyLock<Table> = LazyLock::new(|| Table::of(GUARDED));
-static NAMED_ROWS: LazyLock<Table> = LazyLock::new(|| Table::of(NAMED));
-
-impl Table {
-    fn of(rows: &'static [(Shape, &'static str)]) -> Table {
-        let (mut names, mut others) = (HashMap::new(), Vec::new());
-        for (at, (shape, _)) in rows.iter().enumerate() {
-            match shape {
-                Name(name) => _ = names.entry(name.as_bytes()).or_insert(at),
-                _ => others.push(at),
-            }
-        }
-        Table { rows, names, others }
+impl<'p> Seen<'p> {
+    fn of(path: &'p Path) -> Seen<'p> {
+        let bytes = fold(path.as_os_str().as_bytes());
+        let name = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        let (rooted, dotted) = (bytes.first() == Some(&b'/'), bytes.starts_with(b".") || memmem_dot(&bytes));
+        Seen { bytes, name, rooted, dotted }
     }
 
-    /// The reason of the first row that fits; `name` is the last component.
-    fn first(&self, fits: impl Fn(&Shape) -> bool, name: &[u8]) -> Option<&'static str> {
-        let named = self.names.get(name).copied();
-        let other = self.others.iter().copied().find(|at| self.rows.get(*at).is_some_and(|(shape, _)| fits(shape)));
-        let at = named.into_iter().chain(other).min()?;
-        self.rows.get(at).map(|(_, why)| *why)
+    fn name(&self) -> &[u8] {
+        self.bytes.get(self.name..).unwrap_or_default()
+    }
+
+    fn fits(&self, shape: &Shape) -> bool {
+        shape.fits(&self.bytes, self.name(), self.rooted, self.dotted)
+    }
+
+    fn is_public(&self) -> bool {
+        PUBLIC.iter().any(|shape| self.fits(shape))
+    }
+}
+
+/// The tables that a path is held against.
+const TABLES: [&[(Shape, &str)]; 3] = [SECRETS, GUARDED, NAMED];
+
+/// Their rows, with the whole names apart, so that a path is not held against each of them.
+struct Rows {
+    /// The first row of each table that is this name.
+    names: HashMap<&'static [u8], [Option<usize>; 3]>,
+    /// The other rows of each table: those that may fit any path, and those that only fit one with a dot.
+    others: [[Vec<usize>; 2]; 3],
+}
+
+static ROWS: LazyLock<Rows> = LazyLock::new(|| {
+    let mut rows = Rows { names: HashMap::new(), others: Default::default() };
+    for (index, table) in TABLES.iter().enumerate() {
+        for (at, (shape, _)) in table.iter().enumerate() {
+            match shape {
+                Name(name) => _ = rows.names.entry(name.as_bytes()).or_default()[index].get_or_insert(at),
+                Prefix(_) | Suffix(_) | Rooted(_) => rows.others[index][0].push(at),
+                Below(_) | Ends(_) => rows.others[index][1].push(at),
+            }
+        }
+    }
+    rows
+});
+
+impl Rows {
+    /// Where the last component of a path stands in each table.
+    fn named(&self, seen: &Seen<'_>) -> [Option<usize>; 3] {
+        self.names.get(seen.name()).copied().unwrap_or_default()
+    }
+
+    /// The reason of the first row of a table that fits.
+    fn first(&self, table: usize, named: Option<usize>, seen: &Seen<'_>) -> Option<&'static str> {
+        let rows = TABLES.get(table)?;
+        let [any, dotted] = self.others.get(table)?;
+        let fits = |at: &usize| rows.get(*at).is_some_and(|(shape, _)| seen.fits(shape));
+        let find = |list: &[usize]| list.iter().copied().find(fits);
+        let dotted = if seen.dotted { find(dotted) } else { None };
+        let at = [named, find(any), dotted].into_iter().flatten().min()?;
+        rows.get(at).map(|(_, why)| *why)
     }
 }
 
@@ -468,15 +511,12 @@ pub(crate) fn is_of_elsewhere(why: &str) -> bool {
 
 /// Whether `path` holds a secret; the half of [`classify`] that a tree search asks for every file.
 pub(crate) fn is_secret(path: &Path) -> bool {
-    let bytes = fold(path.as_os_str().as_bytes());
-    let name = bytes.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    let rooted = bytes.first() == Some(&b'/');
-    let dotted = bytes.starts_with(b".") || memmem_dot(&bytes);
-    SECRET_ROWS.first(|shape| shape.fits(&bytes, name, rooted, dotted), name).is_some()
-        && !PUBLIC.iter().any(|shape| shape.fits(&bytes, name, rooted, dotted))
+    let seen = Seen::of(path);
+    let [secret, ..] = ROWS.named(&seen);
+    ROWS.first(0, secret, &seen).is_some() && !seen.is_public()
 }
 
-/// Whether some component starts with a dot; most source files have none and skip the long rows.
+/// Whether some component behind the first starts with a dot.
 fn memmem_dot(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"/.")
 }

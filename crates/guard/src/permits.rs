@@ -305,11 +305,7 @@ impl Permits {
             Effect::Exec(exec) => {
                 !exec.commands.is_empty()
                     && exec.commands.iter().all(|argv| {
-                        let one = Effect::Exec(crate::Exec {
-                            commands: vec![argv.clone()],
-                            why: String::new(),
-                            ..exec.clone()
-                        });
+                        let one = Effect::Exec(exec.alone(argv));
                         rules().any(|rule| rule.holds(&one, tool))
                     })
             }

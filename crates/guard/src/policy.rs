@@ -218,7 +218,7 @@ impl Policy {
         let Effect::Exec(exec) = effect else { return None };
         let mut first = None;
         for argv in &exec.commands {
-            let single = Effect::Exec(crate::Exec { commands: vec![argv.clone()], why: String::new(), ..exec.clone() });
+            let single = Effect::Exec(exec.alone(argv));
             let rule = self.rules.iter().find(|rule| rule.kind == RuleKind::Allow && rule.rule.holds(&single, tool))?;
             first.get_or_insert(rule);
         }

@@ -301,8 +301,9 @@ impl Rule {
     pub fn touches(&self, effect: &Effect, tool: &str) -> bool {
         match (&self.subject, effect) {
             (Subject::Exec(pattern), Effect::Exec(exec)) => exec.commands.iter().any(|argv| {
-                let as_written = || pattern.matches(argv) || pattern.matches(&exec.with_sets(argv));
-                as_written() || readings(argv).iter().any(|words| pattern.matches(words))
+                pattern.matches(argv)
+                    || !exec.sets.is_empty() && pattern.matches(&exec.with_sets(argv))
+                    || readings(argv).iter().any(|words| pattern.matches(words))
             }),
             (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
                 let fits = |place: &Place| match place.extent {

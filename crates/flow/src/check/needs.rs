@@ -432,7 +432,7 @@ fn line(want: &Want) -> Option<(PermitKind, String)> {
         Want::Effect(Effect::Write(place), _) => (PermitKind::Write, path_line(place)?),
         Want::Effect(Effect::Net(host), _) => (PermitKind::Net, host.clone()),
         Want::Effect(Effect::Exec(exec), _) => {
-            let argv: Vec<Option<String>> = exec.with_sets(exec.commands.first()?).into_iter().map(Some).collect();
+            let argv: Vec<Option<String>> = exec.with_sets(exec.commands.first()?).iter().cloned().map(Some).collect();
             (PermitKind::Exec, words_line(&argv)?)
         }
         Want::Effect(Effect::Foreign { server, tool }, _) => (PermitKind::Tool, format!("mcp__{server}__{tool}")),

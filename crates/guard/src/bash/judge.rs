@@ -194,15 +194,6 @@ impl<'a> Judge<'a> {
     /// The command writes below this directory.
     pub fn write_tree(&mut self, arg: &Arg) {
         self.path(arg, true, Fact::Write);
-        self.holds(arg);
-    }
-
-    /// A directory that is named and holds guarded files has them written along with it. The one where the command
-    /// stands is not named: most of what works there touches none of them.
-    fn holds(&mut self, arg: &Arg) {
-        if arg.exact().is_some_and(|text| self.resolve(text) != self.site.cwd) {
-            super::commands::takes_along(arg, self);
-        }
     }
 
     /// The command removes this path.
@@ -213,7 +204,6 @@ impl<'a> Judge<'a> {
     /// The command removes this tree.
     pub fn delete_tree(&mut self, arg: &Arg) {
         self.path(arg, true, Fact::Delete);
-        self.holds(arg);
     }
 
     /// The command reads below the working directory.
@@ -281,7 +271,10 @@ impl<'a> Judge<'a> {
             Word::Exact(text) => {
                 let path = self.resolve(text);
                 self.steps_through(text);
-                self.facts.push(fact(Target { path, tree }));
+                let fact = fact(Target { path, tree });
+                let along = self.along(&fact);
+                self.facts.push(fact);
+                self.facts.extend(along);
             }
             Word::Glob { pattern, prefix } => {
                 if globs::climbs(pattern) {
@@ -342,6 +335,17 @@ impl<'a> Judge<'a> {
         super::commands::takes_along(&self.word("."), self);
     }
 
+    /// A directory that is named and holds guarded files has them written along with it. The one where the command
+    /// stands is not named: most of what works there touches none of them.
+    fn along(&self, fact: &Fact) -> Option<Fact> {
+        match fact {
+            Fact::Write(Target { path, tree: true }) | Fact::Delete(Target { path, tree: true }) => {
+                (*path != self.site.cwd).then(|| super::commands::taken_along(path)).flatten()
+            }
+            _ => None,
+        }
+    }
+
     /// The directories out of which a path steps up again count as read.
     fn steps_through(&mut self, text: &str) {
         if text.contains("..") {
@@ -359,7 +363,8 @@ impl<'a> Judge<'a> {
 /// `path` without `.` and `..`, and without a look at the disk.
 pub(super) fn normal(path: &Path) -> PathBuf {
     use std::path::Component;
-    let mut out = PathBuf::from("/");
+    let mut out = PathBuf::with_capacity(path.as_os_str().len() + 1);
+    out.push("/");
     for part in path.components() {
         match part {
             Component::Normal(name) => out.push(name),

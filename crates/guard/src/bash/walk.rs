@@ -701,11 +701,7 @@ impl<'a> Walker<'a> {
         let places = if state.cwd.is_empty() { vec![PathBuf::from(NOWHERE)] } else { state.cwd.clone() };
         let mut nested_all: Vec<(Nested, PathBuf)> = Vec::new();
         for place in &places {
-            let site = if *place == self.site.cwd {
-                Cow::Borrowed(self.site)
-            } else {
-                Cow::Owned(self.site.moved(place.clone()))
-            };
+            let site = self.seen_from(place);
             let mut judge = Judge::new(&site, stdin.clone(), span.clone());
             commands::judge(&argv, &mut judge);
             let Judge { facts, findings, nested, .. } = judge;

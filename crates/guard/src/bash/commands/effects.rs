@@ -100,29 +100,37 @@ pub fn run(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
-/// Whatever the words name: other places, secrets, and guarded files, which may be what is written.
+/// Whatever the words name, alone, behind `=` or attached to a short option: other places, secrets, and guarded files,
+/// which may be what is written.
 pub fn named(words: &[Arg], judge: &mut Judge<'_>) {
-    outside(words, judge);
-    places::secrets(words, judge);
-    guarded(words, judge);
+    const LOOKS: &[&str] = &["--check", "--list-different", "-l", "--diff", "--dry-run", "--fail-on-warnings"];
+    let looks = words.iter().any(|word| word.exact().is_some_and(|text| LOOKS.contains(&text)));
+    for word in words {
+        match word.exact() {
+            Some(text) => places::paths(text).for_each(|path| names(path, looks, judge)),
+            None => outside(std::slice::from_ref(word), judge),
+        }
+    }
 }
 
-/// A guarded file among the words, alone, behind `=` or attached to a short option, may be what is written.
-fn guarded(words: &[Arg], judge: &mut Judge<'_>) {
-    const LOOKS: &[&str] = &["--check", "--list-different", "-l", "--diff", "--dry-run", "--fail-on-warnings"];
-    if words.iter().any(|word| word.exact().is_some_and(|text| LOOKS.contains(&text))) {
+/// One path that a word names: where it leads and what stands there is looked up once.
+fn names(path: &str, looks: bool, judge: &mut Judge<'_>) {
+    if places::leads_away(path) {
+        judge.read_tree(&judge.word(path));
+    }
+    let at = judge.resolve(path);
+    let class = crate::classify(&at);
+    if class.secret.is_some() {
+        judge.read(&judge.word(path));
+    }
+    if looks {
         return;
     }
-    for word in words {
-        let Some(text) = word.exact() else { continue };
-        for path in places::paths(text) {
-            if crate::classify(&judge.resolve(path)).asked().is_some() {
-                judge.write(&word.with(path));
-            }
-            if judge.resolve(path) != judge.site.cwd {
-                places::takes_along(&word.with(path), judge);
-            }
-        }
+    if class.asked().is_some() {
+        judge.write(&judge.word(path));
+    }
+    if at != judge.site.cwd {
+        judge.facts.extend(places::taken_along(&at));
     }
 }
 

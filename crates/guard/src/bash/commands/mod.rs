@@ -114,7 +114,7 @@ pub(super) const FINDINGS: &[Row] = special::FINDINGS;
 /// Findings of git.
 pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
-pub(super) use places::takes_along;
+pub(super) use places::{taken_along, takes_along};
 pub(super) use settings::given;
 pub(super) use wrappers::{SplitAt, always_number, feeder, output as listed, path_part};
 

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use super::super::fact::{Fact, Target};
 use super::super::globs;
 use super::super::judge::{Arg, Judge, Word};
 
@@ -24,20 +25,18 @@ const INSTALLS: &str = "PREFIX prefix DESTDIR destdir exec_prefix bindir BINDIR 
     datarootdir sysconfdir mandir INSTALL_ROOT INSTALL_PATH INSTALL_PREFIX INSTALL_DIR CARGO_TARGET_DIR";
 
 /// Every text in `word` that may be a path.
-pub(super) fn paths(word: &str) -> Vec<&str> {
-    let mut found = vec![word];
-    found.extend(word.strip_prefix('@').filter(|rest| !rest.is_empty()));
-    found.extend(word.split_once('=').map(|(_, value)| value));
-    found.extend(word.rsplit_once('=').map(|(_, value)| value));
-    if word.starts_with('-') && !word.starts_with("--") {
-        found.extend(attached(word));
-    }
-    if word.starts_with('-') && !word.contains("://") {
-        let parts = word.split([',', ':', '=']).map(|part| part.strip_prefix('@').unwrap_or(part));
-        found.extend(parts.filter(|part| !part.is_empty()));
-    }
-    found.dedup();
-    found
+pub(super) fn paths(word: &str) -> impl Iterator<Item = &str> {
+    let dashed = word.starts_with('-');
+    let listed = (dashed && !word.contains("://")).then(|| word.split([',', ':', '=']));
+    let parts = listed.into_iter().flatten().map(|part| part.strip_prefix('@').unwrap_or(part));
+    let mut before = None;
+    std::iter::once(word)
+        .chain(word.strip_prefix('@').filter(|rest| !rest.is_empty()))
+        .chain(word.split_once('=').map(|(_, value)| value))
+        .chain(word.rsplit_once('=').map(|(_, value)| value))
+        .chain((dashed && !word.starts_with("--")).then(|| attached(word)).flatten())
+        .chain(parts.filter(|part| !part.is_empty()))
+        .filter(move |path| before.replace(*path) != Some(*path))
 }
 
 /// What stands behind a short option without a blank.
@@ -48,18 +47,6 @@ fn attached(word: &str) -> Option<&str> {
 /// Whether a path leads away from the working directory.
 pub(super) fn leads_away(path: &str) -> bool {
     path.starts_with(['/', '~']) || path.split('/').any(|part| part == "..")
-}
-
-/// Secrets among the words of a program that has no table, and files that are named behind `@`.
-pub(super) fn secrets(words: &[Arg], judge: &mut Judge<'_>) {
-    for word in words {
-        let Some(text) = word.exact() else { continue };
-        for path in paths(text) {
-            if crate::classify(&judge.resolve(path)).secret.is_some() {
-                judge.read(&word.with(path));
-            }
-        }
-    }
 }
 
 /// Whether a file is there, how large it is and when it changed: for a secret by its name that tells what the list
@@ -138,10 +125,12 @@ pub(super) fn addresses(words: &[Arg], behind_options: bool, judge: &mut Judge<'
 pub(in super::super) fn takes_along(place: &Arg, judge: &mut Judge<'_>) {
     let Some(text) = place.exact() else { return };
     let path = judge.resolve(text);
-    if let Some(below) = guarded_below(&path) {
-        let text = format!("{}/{below}", path.display());
-        judge.write(&place.with(&text));
-    }
+    judge.facts.extend(taken_along(&path));
+}
+
+/// The same for a place that is resolved.
+pub(in super::super) fn taken_along(path: &Path) -> Option<Fact> {
+    guarded_below(path).map(|below| Fact::Write(Target { path: path.join(below), tree: false }))
 }
 
 /// The rest of the way from `path` to a guarded place of two parts or more: `workflows` for `.github`.
@@ -175,10 +164,12 @@ mod tests {
             ("-J-javaagent:/etc/x.jar", "/etc/x.jar"),
             ("--config=/etc/x", "/etc/x"),
         ] {
-            assert!(paths(word).contains(&path), "{word}: {:?}", paths(word));
+            let all: Vec<&str> = paths(word).collect();
+            assert!(all.contains(&path), "{word}: {all:?}");
         }
-        assert_eq!(paths("src/a.c"), ["src/a.c"]);
-        assert!(!paths("--base-url=http://localhost:3000/x").iter().any(|path| leads_away(path)));
+        assert_eq!(paths("src/a.c").collect::<Vec<_>>(), ["src/a.c"]);
+        assert_eq!(paths("a=b").collect::<Vec<_>>(), ["a=b", "b"]);
+        assert!(!paths("--base-url=http://localhost:3000/x").any(leads_away));
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl<'a> Walker<'a> {
         };
         let places = if state.cwd.is_empty() { vec![PathBuf::from(NOWHERE)] } else { state.cwd.clone() };
         for place in &places {
-            let site = self.site.moved(place.clone());
+            let site = self.seen_from(place);
             let mut judge = Judge::new(&site, Stdin::None, redirect.span.clone());
             if let Some(text) = arg.exact() {
                 let path = judge.resolve(text);
