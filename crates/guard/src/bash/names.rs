@@ -199,7 +199,9 @@ pub(super) fn meaning(name: &str) -> Meaning {
         return Meaning::Harmless;
     }
     // `PYTHONPATH=src` is how many projects run their tests: code of the workspace, as the tests are.
-    if name == "PYTHONPATH" || name == "CARGO_TARGET_DIR" || name == "CARGO_INCREMENTAL" {
+    // And some that look like another program's are names of the project's own.
+    const OWN: &[&str] = &["PYTHONPATH", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "NODE_PORT", "NODE_CONFIG_ENV"];
+    if OWN.contains(&name) {
         return Meaning::Setting;
     }
     let fits = |pattern: &&str| match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {

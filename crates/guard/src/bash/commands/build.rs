@@ -238,7 +238,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
             }
         }
     }
-    says(parsed, judge);
+    inline::runs_words(parsed, judge);
     if named("buf", parsed) {
         places::addresses(&parsed.operands, true, judge);
         if parsed.operands.iter().filter_map(Arg::exact).any(|text| text.starts_with("buf.build/")) {
@@ -349,15 +349,8 @@ fn rustc(parsed: &Parsed, judge: &mut Judge<'_>) {
         _ => false,
     };
     if !(known && prints) {
-        says(parsed, judge);
+        inline::runs_words(parsed, judge);
         run(parsed, judge);
-    }
-}
-
-/// Words that run a text, or name a program.
-pub(super) fn says(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if let Some(why) = parsed.operands.iter().filter_map(Arg::exact).find_map(|text| inline::runs_text(parsed, text)) {
-        judge.opaque(why);
     }
 }
 
@@ -461,13 +454,11 @@ fn go_run(parsed: &Parsed, judge: &mut Judge<'_>) {
         if text.starts_with('-') && matches!(option, "exec" | "toolexec" | "vettool") {
             judge.opaque(format!("`-{option}` runs a command"));
         }
-        if let Some(why) = inline::runs_text(parsed, text) {
-            judge.opaque(why);
-        }
         if text.contains('@') && parsed.path.last().is_some_and(|sub| sub == "run") {
             judge.net(None);
         }
     }
+    inline::runs_words(parsed, judge);
     run(parsed, judge);
 }
 
@@ -643,12 +634,10 @@ fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
             ),
             ..,
         ] => run(parsed, judge),
-        [Some("exec" | "run"), rest @ ..] => {
-            runners::script_reaches(
-                parsed.operands.get(parsed.operands.len() - rest.len()..).unwrap_or_default(),
-                judge,
-            );
-            runners::exec(&runners::behind(parsed, 1), judge);
+        [Some("exec" | "run"), ..] => {
+            let rest = runners::behind(parsed, 1);
+            runners::script_reaches(&rest.operands, judge);
+            runners::exec(&rest, judge);
         }
         [Some("node"), ..] => run_words(parsed, &parsed.operands, judge),
         // `workspace NAME COMMAND`, `workspaces foreach [OPTIONS] COMMAND`: the command is yarn's again.

@@ -1,8 +1,8 @@
 //! cmake: it configures and builds as other tools do, and behind `-E` it has commands of its own.
 
 use super::super::judge::{Arg, Judge};
-use super::build::says;
 use super::effects::{named, only, outside, run};
+use super::inline;
 use super::places;
 use super::spec::Parsed;
 
@@ -33,6 +33,6 @@ pub(super) fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         return;
     }
-    says(parsed, judge);
+    inline::runs_words(parsed, judge);
     run(parsed, judge);
 }

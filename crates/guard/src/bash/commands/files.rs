@@ -376,11 +376,7 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         names: "unzip",
-        opts: &[
-            (Flag, "l p t v z Z a b c C f j K L M n o q u U V X W 1 2 s m T h B"),
-            (Value, "x P"),
-            (WriteTree, "d"),
-        ],
+        opts: &[(Flag, "l p t v z Z a b c C f j K L M n o q u U V X W 1 2 s m T h B"), (Value, "x P d")],
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
             parsed.operands.first().into_iter().for_each(|archive| judge.read(archive));
@@ -460,8 +456,7 @@ pub(super) const SPECS: &[Spec] = &[
             ),
             (Value, "quoting-style"),
             (Value, "i input"),
-            (Write, "o output r reject-file"),
-            (WriteTree, "d directory"),
+            (Value, "o output r reject-file d directory"),
             (Info, "v"),
         ],
         operands: Operands::Custom,
@@ -480,6 +475,13 @@ fn patch(parsed: &Parsed, judge: &mut Judge<'_>) {
     };
     if let Some(patch) = parsed.value("i input") {
         spec::read(&seen(patch), judge);
+    }
+    parsed.value("d directory").into_iter().for_each(|dir| judge.write_tree(dir));
+    for file in ["o output", "r reject-file"]
+        .into_iter()
+        .filter_map(|names| parsed.value(names).filter(|file| file.exact() != Some("-")))
+    {
+        judge.write(&seen(file));
     }
     let mut operands = parsed.operands.iter().map(seen);
     let file = operands.next();

@@ -1,14 +1,21 @@
 //! Words of build tools that are run themselves: rules from a stream, expressions of make, text of TeX, the program
 //! that a goal of maven is told to run.
 
-use super::super::judge::Arg;
+use super::super::judge::{Arg, Judge};
 use super::build::named;
 use super::places;
 use super::settings;
 use super::spec::Parsed;
 
+/// Words that run a text, or name a program.
+pub(super) fn runs_words(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if let Some(why) = parsed.operands.iter().filter_map(Arg::exact).find_map(|text| runs_text(parsed, text)) {
+        judge.opaque(why);
+    }
+}
+
 /// What a word of a tool says that runs text of the command line, beside the words of its row.
-pub(super) fn runs_text(parsed: &Parsed, text: &str) -> Option<String> {
+fn runs_text(parsed: &Parsed, text: &str) -> Option<String> {
     let said = || Some(format!("`{text}` runs what the command line says"));
     let stream = |value: &str| value == "-" || value.starts_with("/dev/") || value.starts_with("/proc/");
     if named("make gmake bmake", parsed) {

@@ -2,7 +2,6 @@
 //! `valgrind`, `concurrently`. What is behind them is judged as if it stood alone.
 
 use super::super::judge::{Arg, Judge, Shell};
-use super::super::names::{self, Meaning};
 use super::effects::{named, reaches, run, run_words};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style};
 
@@ -33,12 +32,7 @@ pub(super) const SPECS: &[Spec] = &[
         let sets = |word: &&Arg| word.exact().is_some_and(|text| text.contains('='));
         let count = parsed.operands.iter().take_while(sets).count();
         for (name, value) in parsed.operands.iter().take(count).filter_map(|word| word.exact()?.split_once('=')) {
-            match names::meaning_of(name, Some(value)) {
-                Meaning::Rewires if !HARMLESS_THERE.contains(&name) => {
-                    judge.opaque(format!("it sets `{name}`, which decides what runs"));
-                }
-                _ => super::settings::given(name, value, judge),
-            }
+            super::wrappers::sets(name, Some(value), judge);
         }
         run_words(parsed, parsed.operands.get(count..).unwrap_or_default(), judge);
     }),
@@ -67,9 +61,6 @@ pub(super) const SPECS: &[Spec] = &[
         run(parsed, judge);
     }),
 ];
-
-/// Names that projects set for their own scripts all the time, of which no program of the system knows.
-const HARMLESS_THERE: &[&str] = &["NODE_ENV", "NODE_PORT", "NODE_CONFIG_ENV"];
 
 /// Tools that a project brings in order to publish, to deploy or to report somewhere.
 const PUBLISHERS: &str = "semantic-release multi-semantic-release release-it release-please np gh-pages coveralls codecov \

@@ -280,7 +280,7 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 /// It sets a variable for the programs behind it; to which value, where that is known.
-fn sets(name: &str, value: Option<&str>, judge: &mut Judge<'_>) {
+pub(super) fn sets(name: &str, value: Option<&str>, judge: &mut Judge<'_>) {
     match names::meaning_of(name, value) {
         Meaning::Harmless => {}
         Meaning::Setting => {
