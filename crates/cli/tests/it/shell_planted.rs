@@ -101,6 +101,9 @@ fn a_repository_without_a_git_directory_brings_no_program_either() {
     fs::write(world.root().join("plain.git/config"), "[core]\n\tbare = true\n[receive]\n\tx = y\n").expect("a file");
     let ran = scripted(&world, "git -C plain.git symbolic-ref HEAD refs/heads/other", &[]);
     assert!(!text(&ran).contains("not applied"), "{ran}");
+    let ran = scripted(&world, "cp evil.cfg plain.git/config.worktree; cp evil.cfg plain.git/x", &[]);
+    assert!(!exists(world.root().join("plain.git/config.worktree")), "{ran}");
+    assert!(exists(world.root().join("plain.git/x")), "{ran}");
     assert_eq!(world.text("plain.git/HEAD"), "ref: refs/heads/other\n");
     for at in ["v", "deep/er/v", "node_modules/v", "half", "split"] {
         git(&world, &["-C", at, "status"]);

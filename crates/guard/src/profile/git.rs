@@ -15,7 +15,6 @@ const PLAIN: &[(&str, &[&str])] = &[
             "symlinks",
             "autocrlf",
             "eol",
-            "sharedrepository",
         ],
     ),
     ("remote", &["url", "pushurl", "fetch", "tagopt", "mirror"]),
@@ -24,7 +23,6 @@ const PLAIN: &[(&str, &[&str])] = &[
     ("extensions", &["objectformat", "refstorage"]),
     ("init", &["defaultbranch"]),
     ("user", &["name", "email"]),
-    ("receive", &["denynonfastforwards", "denydeletes"]),
 ];
 
 /// Whether the configuration of a repository is of the plain kind. What is written in an unusual way is not.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::{ToolError, code};
 use nika_guard::Permit;
+use rustix::fs::{AtFlags, CWD, Mode};
 use rustix::io::Errno;
 
 use super::clean::clean;
@@ -81,7 +82,7 @@ fn take(from: &Path, to: &Path) -> std::io::Result<Option<PathBuf>> {
     }
     // With marks it can be read as well.
     let _ = clean(from);
-    match rustix::fs::rename(from, to) {
+    match renamed(from, to, &stat) {
         Ok(()) => {}
         Err(Errno::XDEV) => {
             Stage::default().copy(from, to)?;
@@ -93,6 +94,32 @@ fn take(from: &Path, to: &Path) -> std::io::Result<Option<PathBuf>> {
         Err(error) => return Err(error.into()),
     }
     Ok(Some(to.to_path_buf()))
+}
+
+/// A rename, where rights that the command took from itself forbid it, too: a directory that moves must be writable, and so
+/// the one that it leaves.
+fn renamed(from: &Path, to: &Path, stat: &rustix::fs::Stat) -> rustix::io::Result<()> {
+    match rustix::fs::rename(from, to) {
+        Err(Errno::ACCESS | Errno::PERM) => {}
+        other => return other,
+    }
+    let mode = |path: &Path, bits| rustix::fs::chmodat(CWD, path, Mode::from_raw_mode(bits & 0o7777), AtFlags::empty());
+    let above = from.parent().and_then(|above| Some((above, rustix::fs::lstat(above).ok()?.st_mode)));
+    if let Some((above, bits)) = above {
+        mode(above, bits | 0o700)?;
+    }
+    let is_directory = stat.st_mode & libc::S_IFMT == libc::S_IFDIR;
+    if is_directory {
+        mode(from, stat.st_mode | 0o700)?;
+    }
+    let done = rustix::fs::rename(from, to);
+    if is_directory {
+        mode(if done.is_ok() { to } else { from }, stat.st_mode)?;
+    }
+    if let Some((above, bits)) = above {
+        mode(above, bits)?;
+    }
+    done
 }
 
 const DIRECTORY: rustix::fs::OFlags =

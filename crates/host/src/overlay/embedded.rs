@@ -23,6 +23,8 @@ const PARTS: &[&str] = &["HEAD", "objects", "refs"];
 /// Where else its parts lie.
 const ELSEWHERE: &str = "commondir";
 const CONFIG: &str = "config";
+/// One more of them, where `config` says so; also of a linked worktree.
+const OF_WORKTREE: &str = "config.worktree";
 const HOOKS: &str = "hooks";
 
 /// What is held back of such repositories.
@@ -59,7 +61,7 @@ impl<'c> Embedded<'c> {
 /// The directory that an entry may make a repository, or of a repository something else.
 fn concerned(entry: &Entry) -> Option<&Path> {
     let (name, parent) = (entry.path.file_name()?, entry.path.parent()?);
-    let is_part = PARTS.iter().chain(&[ELSEWHERE, CONFIG, HOOKS]).any(|part| name == *part);
+    let is_part = PARTS.iter().chain(&[ELSEWHERE, CONFIG, OF_WORKTREE, HOOKS]).any(|part| name == *part);
     let dir = match parent.file_name() == Some(OsStr::new(HOOKS)) {
         true if !is_part => parent.parent()?,
         _ => Some(parent).filter(|_| is_part)?,
@@ -83,19 +85,25 @@ impl<'c> Directory<'c, '_> {
         let mut hold = |names: &[&str]| {
             held.extend(names.iter().filter_map(|name| self.entry(name)).map(|entry| entry.path.as_path()));
         };
-        if self.stands("HEAD") && self.stands(ELSEWHERE) {
+        let is_whole = PARTS.iter().all(|part| self.stands(part));
+        let is_linked = self.stands("HEAD") && self.stands(ELSEWHERE);
+        let is_odd = |entry: &&Entry| entry.is_put() && !self.changes.is_plain_config(self.permit, entry);
+        if (is_whole || is_linked) && self.entry(OF_WORKTREE).as_ref().is_some_and(is_odd) {
+            hold(&[OF_WORKTREE]);
+        }
+        if is_linked {
             match self.entry(ELSEWHERE).is_some_and(Entry::is_put) {
                 true => hold(&[ELSEWHERE]),
                 false if is_new(&"HEAD") => hold(&["HEAD"]),
                 false => {}
             }
         }
-        if !PARTS.iter().all(|part| self.stands(part)) {
+        if !is_whole {
             return;
         }
         let last: Vec<&str> = PARTS.iter().copied().filter(|part| is_new(part)).collect();
         match self.entry(CONFIG) {
-            Some(config) if config.is_put() && !self.changes.is_plain_config(self.permit, config) => hold(&[CONFIG]),
+            Some(config) if is_odd(&config) => hold(&[CONFIG]),
             None if !last.is_empty() && !self.has_plain_config() => hold(&last),
             _ => {}
         }

@@ -34,6 +34,8 @@ fn a_layer_of_any_depth_is_thrown_away_and_kept() {
         let kept = world.own.join("kept");
         layer.keep(&world.permit(), &kept).unwrap();
         assert_eq!(world.layers(), 0, "{levels}");
+        assert_eq!(fs::metadata(&kept).unwrap().mode() & 0o777, 0, "as the command left it");
+        fs::set_permissions(&kept, fs::Permissions::from_mode(0o700)).unwrap();
         assert!(fs::symlink_metadata(kept.join(name.to_str().unwrap())).unwrap().is_dir());
         sweep::remove_tree(&kept);
         assert!(!kept.exists(), "{levels}");
