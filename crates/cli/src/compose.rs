@@ -310,8 +310,9 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
     let files = Arc::new(open_files(world, ground, &effective)?);
     let checkpoints = Arc::new(Checkpoints::open(&state)?);
     let bell = Arc::new(Bell::default());
-    let ringer = Arc::clone(&bell);
-    let jobs = Arc::new(Jobs::new(world.exe(), Some(Box::new(move |notice| _ = ringer.ring(&told(notice))))));
+    let (ringer, roots) = (Arc::clone(&bell), Arc::clone(&files));
+    let jobs = Jobs::new(world.exe(), Some(Box::new(move |notice| _ = ringer.ring(&told(&roots, notice)))));
+    let jobs = Arc::new(jobs);
     if shape.lasting {
         jobs.expect_more();
     }
@@ -345,7 +346,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         )
     });
     let fleet = shape.fleet.clone().unwrap_or_else(|| fleet(world, ground, &effective, &db, &servers));
-    let ended = Arc::new(EndedJobs { jobs: Arc::clone(&jobs) });
+    let ended = Arc::new(EndedJobs { jobs: Arc::clone(&jobs), files: Arc::clone(&files) });
     let news: Arc<dyn News> = Arc::new(crew::Both(ended, Arc::<Fleet>::clone(&fleet)));
     let mut tools = nika_tools::all(&Needs {
         files: Arc::clone(&files),

@@ -82,6 +82,8 @@ mod shell_killed;
 mod shell_planted;
 #[path = "it/shell_recorded.rs"]
 mod shell_recorded;
+#[path = "it/shell_recorded_beside.rs"]
+mod shell_recorded_beside;
 #[path = "it/shell_rules.rs"]
 mod shell_rules;
 #[path = "it/shell_shown.rs"]

@@ -23,6 +23,7 @@ mod held_open;
 mod listener;
 mod recorder;
 mod rest;
+mod round;
 mod sight;
 mod touched;
 mod turn;

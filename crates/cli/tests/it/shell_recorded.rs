@@ -14,7 +14,7 @@ use crate::peer::{Peer, text};
 use crate::shell_undo::tree;
 use crate::world::{Ran, World, exists, world};
 
-fn serve(world: &World) -> Peer {
+pub fn serve(world: &World) -> Peer {
     let words = ["serve", "--mode", "workspace", "--list", "all", "--allow", "exec(repl *)"];
     let mut peer = Peer::start(world.nika(&words));
     peer.initialize("2025-11-25");
@@ -22,13 +22,13 @@ fn serve(world: &World) -> Peer {
 }
 
 /// A job of a session: its own name, and the call that began it.
-struct Begun {
-    job: String,
-    call: String,
+pub struct Begun {
+    pub job: String,
+    pub call: String,
 }
 
 /// Starts `script` as a file in the background, which nobody can read beforehand.
-fn begin(world: &World, peer: &mut Peer, name: &str, script: &str) -> Begun {
+pub fn begin(world: &World, peer: &mut Peer, name: &str, script: &str) -> Begun {
     fs::create_dir_all(world.root().join("tools")).expect("a directory");
     fs::write(world.root().join("tools").join(name), script).expect("a script");
     let program = if name.ends_with(".py") { "python3" } else { "bash" };
@@ -42,7 +42,7 @@ fn begin(world: &World, peer: &mut Peer, name: &str, script: &str) -> Begun {
 }
 
 /// Waits until a job says something that matches.
-fn until(peer: &mut Peer, job: &str, pattern: &str) -> String {
+pub fn until(peer: &mut Peer, job: &str, pattern: &str) -> String {
     let wait = json!({"job_id": job, "wait_ms": 20_000, "filter": pattern});
     let said = text(&peer.call("nika_job_output", wait));
     assert!(said.contains(pattern), "no {pattern:?} in {said}");
@@ -60,6 +60,17 @@ fn ended(peer: &mut Peer, job: &str) -> String {
     all
 }
 
+/// Waits for its end and for what the news of it says.
+pub fn ended_with(peer: &mut Peer, job: &str, says: &str) -> String {
+    let mut told = ended(peer, job);
+    let since = Instant::now();
+    while !told.contains(says) && since.elapsed() < Duration::from_secs(20) {
+        told.push_str(&text(&peer.call("nika_sleep", json!({"duration_ms": 20}))));
+    }
+    assert!(told.contains(says), "no {says:?} in {told}");
+    told
+}
+
 /// Runs a script to its end as a job; the call that began it.
 fn run(world: &World, peer: &mut Peer, name: &str, script: &str) -> String {
     let begun = begin(world, peer, name, script);
@@ -72,7 +83,7 @@ fn seen(world: &World) -> BTreeMap<String, (u32, String)> {
     tree(&world.root()).into_iter().filter(|(_, (mode, _))| *mode != 0o041_555).collect()
 }
 
-fn undo(world: &World, call: &str) -> Ran {
+pub fn undo(world: &World, call: &str) -> Ran {
     world.run(&["undo", call, "--mode", "workspace"])
 }
 
@@ -143,7 +154,7 @@ fn what_another_call_wrote_while_a_job_ran_is_not_taken_back_with_it() {
 }
 
 /// Waits until it is written down what the command left at `name`, though it goes on.
-fn looked_at(world: &World, name: &str) {
+pub fn looked_at(world: &World, name: &str) {
     let since = Instant::now();
     let log = || fs::read_to_string(world.state().join("checkpoints.log")).unwrap_or_default();
     let settled = |line: &str| line.contains(&format!("/{name}\"")) && line.contains("\"settled\"");
@@ -151,37 +162,6 @@ fn looked_at(world: &World, name: &str) {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(log().lines().any(settled), "{}", log());
-}
-
-#[test]
-fn what_a_person_wrote_while_a_job_ran_is_not_taken_back_with_it() {
-    if !crate::shell::is_confined_here() {
-        return;
-    }
-    let world = world().file("a.txt", "one\n").file("log.txt", "begun\n").file("c.txt", "one\n");
-    let mut peer = serve(&world);
-    let script = "exec 5>> log.txt; echo first >&5; echo two > a.txt; echo two > c.txt; echo ready\n\
-         while [ ! -e go ]; do sleep 0.05; done; echo last >&5; echo three > c.txt\n";
-    let begun = begin(&world, &mut peer, "wait.sh", script);
-    until(&mut peer, &begun.job, "ready");
-    looked_at(&world, "a.txt");
-    fs::write(world.root().join("a.txt"), "a person's\n").expect("written");
-    fs::write(world.root().join("go"), "").expect("written");
-    let mut told = ended(&mut peer, &begun.job);
-    let since = Instant::now();
-    while !told.contains("others wrote") && since.elapsed() < Duration::from_secs(20) {
-        told.push_str(&text(&peer.call("nika_sleep", json!({"duration_ms": 20}))));
-    }
-    assert!(told.contains("3 changed · undo is refused while what others wrote stands there"), "{told}");
-    undo(&world, &begun.call).exits(1).complains("NIKA-217").complains("a.txt");
-    assert_eq!((world.text("a.txt").as_str(), world.text("c.txt").as_str()), ("a person's\n", "three\n"));
-    // What the job held open all the time, and what it wrote once more, is its own.
-    fs::write(world.root().join("a.txt"), "two\n").expect("written");
-    undo(&world, &begun.call).exits(0);
-    for (name, was) in [("a.txt", "one\n"), ("log.txt", "begun\n"), ("c.txt", "one\n")] {
-        assert_eq!(world.text(name), was, "{name}");
-    }
-    assert_eq!(peer.end(), 0);
 }
 
 /// Holds files in ways that are not seen at once, and writes them when it is told to.
@@ -399,13 +379,8 @@ fn the_end_of_a_job_says_what_it_changed() {
     let world = world().file("a", "1\n").file("same", "same\n");
     let mut peer = serve(&world);
     let begun = begin(&world, &mut peer, "run.sh", "echo 2 > a; echo new > n; echo same > same; cat a > /dev/null");
-    let mut told = ended(&mut peer, &begun.job);
     let line = format!("2 paths: 1 created, 1 changed · undo takes it back (call {})", begun.call);
-    let since = Instant::now();
-    while !told.contains(&line) && since.elapsed() < Duration::from_secs(20) {
-        told.push_str(&text(&peer.call("nika_sleep", json!({"duration_ms": 20}))));
-    }
-    assert!(told.contains(&line), "{told}");
+    ended_with(&mut peer, &begun.job, &line);
     let journal = fs::read_dir(world.state().join("journal")).expect("journals").flatten();
     let lines: String = journal.filter_map(|entry| fs::read_to_string(entry.path()).ok()).collect();
     let checkpoints = lines.lines().filter(|line| line.contains("\"Checkpoint\"") && line.contains(&begun.call));

@@ -280,12 +280,17 @@ impl Workspace {
 
     /// The directory that holds a resolved path, and the name in it.
     pub(crate) fn parent_of(&self, path: &Path) -> Result<(OwnedFd, std::ffi::OsString), ToolError> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(ToolError::new(code::NOT_A_FILE, format!("{} names no file", self.shown(path))));
-        };
-        let dir = self
-            .open_exact(parent, OFlags::PATH | OFlags::DIRECTORY)
-            .map_err(|error| errno(&format!("write in {}", self.shown(parent)), error, code::WRITE_FAILED))?;
+        self.opened_parent(path).map_err(|error| {
+            let parent = path.parent().unwrap_or(path);
+            errno(&format!("write in {}", self.shown(parent)), error, code::WRITE_FAILED)
+        })
+    }
+
+    /// The same, with the system's own word where it refuses.
+    pub(crate) fn opened_parent(&self, path: &Path) -> rustix::io::Result<(OwnedFd, std::ffi::OsString)> {
+        // The top of all has no name.
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::ISDIR) };
+        let dir = self.open_exact(parent, OFlags::PATH | OFlags::DIRECTORY)?;
         Ok((dir, name.to_owned()))
     }
 

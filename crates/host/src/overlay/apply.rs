@@ -19,7 +19,7 @@ use super::moves::Act;
 use super::stage::Stage;
 use super::walk::{bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
-use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, sha256_of, temp_name};
+use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, is_absence, sha256_of, temp_name};
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,15 +204,11 @@ impl Locked<'_> {
     }
 
     fn stat(&self, parents: &mut Parents, path: &Path) -> Result<Option<Stat>, ToolError> {
-        let (dir, name) = match parents.of(self.files(), path, false) {
-            Ok(found) => found,
-            // Directories that the layer brings, too, also where a file or a link stands. Moves go through no link.
-            Err(error) if [code::NOT_FOUND, code::OUT_OF_BOUNDS].contains(&error.code) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        match statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
+        let stands = parents.of(self.files(), path, false);
+        match stands.and_then(|(dir, name)| statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)) {
             Ok(stat) => Ok(Some(stat)),
-            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            // Directories that the layer brings, too, also where a file or a link stands. Moves go through no link.
+            Err(error) if is_absence(error) => Ok(None),
             Err(error) => Err(refused(path, error)),
         }
     }

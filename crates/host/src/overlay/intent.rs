@@ -78,17 +78,16 @@ pub(super) struct Parents {
 
 impl Parents {
     /// The directory of `path`, in the workspace or else in a directory of our own, and the name in it.
-    pub(super) fn of(&mut self, files: &Workspace, path: &Path, own: bool) -> Result<(&OwnedFd, OsString), ToolError> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(ToolError::new(code::NOT_A_FILE, format!("{} names no file", path.display())));
-        };
+    pub(super) fn of(&mut self, files: &Workspace, path: &Path, own: bool) -> Result<(&OwnedFd, OsString), Errno> {
+        // The top of all has no name.
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::ISDIR) };
         if self.last.as_ref().is_none_or(|(last, _)| last != parent) {
             let dir = if own {
                 let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
                 let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-                openat2(CWD, parent, flags, Mode::empty(), resolve).map_err(|error| refused(path, error))?
+                openat2(CWD, parent, flags, Mode::empty(), resolve)?
             } else {
-                files.parent_of(path)?.0
+                files.opened_parent(path)?.0
             };
             self.last = Some((parent.to_path_buf(), dir));
         }
@@ -172,10 +171,11 @@ impl<'a> Mover<'a> {
     }
 
     fn places(&mut self, step: &Step) -> Result<Places<'_>, ToolError> {
+        let refused_at = |path| move |error| refused(path, error);
         Ok(Places {
-            target: self.target.of(self.files, &step.target, false)?,
-            source: self.source.of(self.files, &step.source, true)?,
-            aside: self.aside.of(self.files, &step.aside, true)?,
+            target: self.target.of(self.files, &step.target, false).map_err(refused_at(&step.target))?,
+            source: self.source.of(self.files, &step.source, true).map_err(refused_at(&step.source))?,
+            aside: self.aside.of(self.files, &step.aside, true).map_err(refused_at(&step.aside))?,
         })
     }
 }

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat}
 use rustix::io::Errno;
 
 use super::sight::Found;
-use crate::fs::{Stamp, Workspace, kind_of, sha256, sha256_of};
+use crate::fs::{Stamp, Workspace, is_absence, kind_of, sha256, sha256_of};
 
 /// What stands, or stood, at a place. Its content is not here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +41,14 @@ impl From<&Stat> for Entry {
 pub(super) fn look(dir: &OwnedFd, name: &OsStr) -> Result<Option<Entry>, Errno> {
     match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(Entry::from(&stat))),
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(error) if is_absence(error) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// What stands at a place; nothing where there is no such place.
+pub(super) fn look_at(found: Option<&Found>) -> Result<Option<Entry>, Errno> {
+    found.map_or(Ok(None), |found| look(&found.dir, &found.name))
 }
 
 /// What stands at a place at a moment.
@@ -69,10 +74,7 @@ impl Standing {
 
     /// Whether something else stands there by now: of another kind or with another content.
     pub(super) fn is_gone(&self, found: Option<&Found>) -> bool {
-        let now = match found.map(|found| look(&found.dir, &found.name)).transpose() {
-            Ok(now) => now.flatten(),
-            Err(_) => return false,
-        };
+        let Ok(now) = look_at(found) else { return false };
         let (was, now) = match (self.entry, now) {
             (Some(was), Some(now)) => (was, now),
             (was, now) => return was.is_some() != now.is_some(),

@@ -6,19 +6,18 @@ use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use nika_contract::{Lasting, ToolError, code};
 use nika_guard::Permit;
 use rustix::process::Pid;
 
 use super::calls::{self, Act};
-use super::held_open::{self, Held};
+use super::held_open;
 use super::listener::{Heard, Listener, Stopped};
+use super::round::Round;
 use super::sight::{Seen, Sight};
 use super::turn::Turn;
 use crate::fs::Workspace;
-use crate::proc::tree;
 
 /// The thread hashes and packs what it keeps.
 const STACK_BYTES: usize = 1 << 20;
@@ -59,26 +58,6 @@ struct Shared {
     turn: Mutex<Option<Turn>>,
 }
 
-/// The shortest time between two rounds, and how many times what the last one took: a twentieth of a processor.
-const BETWEEN_ROUNDS: Duration = Duration::from_millis(250);
-const SHARE: u32 = 20;
-
-/// Paths that had been left alone at a moment, and what the command could write then all the same.
-struct Round {
-    since: Instant,
-    paths: Vec<PathBuf>,
-    held: Held,
-    /// When the next one may begin: each looks at all processes.
-    next: Instant,
-}
-
-impl Default for Round {
-    fn default() -> Round {
-        let now = Instant::now();
-        Round { since: now, paths: Vec::new(), held: Held::default(), next: now }
-    }
-}
-
 impl PartialEq for Recorder {
     fn eq(&self, other: &Recorder) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -117,8 +96,9 @@ impl Recorder {
     /// `None` where the command has come to its end before.
     pub(crate) fn settle(&self, left: &[Pid]) -> Option<Recorded> {
         let mut turn = self.0.turn();
-        let open = held_open::by(left, &self.0.sight);
-        turn.as_mut().map(|turn| turn.settle(&self.0.sight, &open))
+        // Where that is not all, undo finds what is written there later and refuses.
+        let (places, _) = held_open::places_of(left, &self.0.sight);
+        turn.as_mut().map(|turn| turn.settle(&self.0.sight, &places))
     }
 
     /// The same at the command's end: nothing is touched any more, and what is known of paths goes.
@@ -136,10 +116,15 @@ impl Recorder {
     pub(crate) fn follow(&self, next: &Recorder, processes: &[Pid]) {
         let Some(mut turn) = next.0.turn().take() else { return };
         let mut present = self.0.turn();
-        if let Some(last) = present.take() {
-            last.close(&self.0.sight);
+        if let Some(mut last) = present.take() {
+            // Also what was written since through what was held open.
+            last.settle(&self.0.sight, &[]);
         }
-        held_open::by(processes, &self.0.sight).iter().for_each(|found| turn.touch(found));
+        let (places, is_all) = held_open::places_of(processes, &self.0.sight);
+        places.iter().for_each(|found| turn.touch(found));
+        if !is_all {
+            turn.touch_unknown();
+        }
         *present = Some(turn);
     }
 }
@@ -160,7 +145,8 @@ impl Shared {
     fn hear(&self, listener: &Listener, above: Pid) {
         let mut round = Round::default();
         loop {
-            match listener.next(self.time_until(&round)) {
+            let at_most = self.turn().as_ref().and_then(|turn| round.wait(turn));
+            match listener.next(at_most) {
                 // Whatever goes wrong with one call or one path, those behind it are kept.
                 Ok(Heard::Stopped(stopped)) => {
                     if catch_unwind(AssertUnwindSafe(|| self.heed(listener, &stopped))).is_err() {
@@ -169,7 +155,8 @@ impl Shared {
                     listener.let_through(&stopped);
                 }
                 Ok(Heard::Nothing) => {
-                    if catch_unwind(AssertUnwindSafe(|| self.look_on(&mut round, above))).is_err() {
+                    let step = || self.turn().as_mut().map(|turn| round.step(turn, &self.sight, above));
+                    if catch_unwind(AssertUnwindSafe(step)).is_err() {
                         self.miss();
                     }
                 }
@@ -177,31 +164,6 @@ impl Shared {
                 Err(_) => return self.miss(),
             }
         }
-    }
-
-    /// Until a path is to be looked at that was left alone.
-    fn time_until(&self, round: &Round) -> Option<Duration> {
-        if !round.paths.is_empty() {
-            return Some(Duration::ZERO);
-        }
-        let at = self.turn().as_ref()?.next_look()?;
-        Some(at.max(round.next).saturating_duration_since(Instant::now()))
-    }
-
-    /// Looks at the next path of a round, or begins one. No more, as a stopped call waits for it.
-    fn look_on(&self, round: &mut Round, above: Pid) {
-        if let Some(path) = round.paths.pop() {
-            if let Some(turn) = self.turn().as_mut() {
-                turn.look(&path, round.since, &round.held, &self.sight);
-            }
-            return;
-        }
-        let since = Instant::now();
-        let paths = self.turn().as_ref().map(|turn| turn.at_rest(since)).unwrap_or_default();
-        // Who opens one of them from now on makes a call that says so.
-        let held = Held::by(&tree::below(above));
-        let now = Instant::now();
-        *round = Round { since, paths, held, next: now + BETWEEN_ROUNDS.max((now - since) * SHARE) };
     }
 
     /// Keeps what the call is about to change.

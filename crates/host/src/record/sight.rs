@@ -18,10 +18,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use nika_contract::code;
-
 use super::calls::Named;
-use crate::fs::Workspace;
+use crate::fs::{Workspace, is_absence};
 
 /// The longest path that the kernel takes, its NUL included.
 const PATH_MAX: usize = 4096;
@@ -94,18 +92,12 @@ impl Sight {
         handle.map_err(Lost::from).and_then(|fd| self.ours(End::Handle(fd))).unwrap_or_else(|Lost(seen)| seen)
     }
 
-    /// A place that lies in a root by its path.
-    pub(super) fn at(&self, path: &Path) -> Option<Found> {
-        let (dir, name) = self.files.parent_of(path).ok()?;
-        Some(Found { path: path.to_path_buf(), dir, name })
-    }
-
-    /// The same; `None` inside where its directory is not there, outside where that cannot be told now.
-    pub(super) fn place(&self, path: &Path) -> Option<Option<Found>> {
-        match self.files.parent_of(path) {
-            Ok((dir, name)) => Some(Some(Found { path: path.to_path_buf(), dir, name })),
-            // A link on the way leads to another place.
-            Err(error) => [code::NOT_FOUND, code::OUT_OF_BOUNDS].contains(&error.code).then_some(None),
+    /// A place that lies in a root by its path; `None` where there is no such directory.
+    pub(super) fn at(&self, path: &Path) -> Result<Option<Found>, Errno> {
+        match self.files.opened_parent(path) {
+            Ok((dir, name)) => Ok(Some(Found { path: path.to_path_buf(), dir, name })),
+            Err(error) if is_absence(error) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -247,7 +239,7 @@ impl Sight {
         if !in_a_root(&path) || self.files.is_own_state(&path) {
             return elsewhere;
         }
-        let Some(found) = self.at(&path) else { return elsewhere };
+        let Some(found) = self.at(&path)? else { return elsewhere };
         let same = |one: &Stat, other: &Stat| (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino);
         if let Some(parent) = &parent
             && (!same(&fstat(parent)?, &fstat(&found.dir)?) || is_read_only(parent))

@@ -3,12 +3,22 @@
 //! What stands there when the command has ended is what it left, unless somebody else has written it meanwhile. So each
 //! path is looked at soon after it was touched, too (`rest`): what comes later without a touch is another's, and undo finds
 //! that it is not what the call left.
+//!
+//! | `looked` | `held` | the path |
+//! |---|---|---|
+//! | none | none | was touched, and nobody has looked since |
+//! | none | a file | the command has that open and may write it unseen; another in its place is another's |
+//! | what came of it | none | was not touched since that look: whatever else stands there now is another's |
+//! | what came of it | a file | the same at the end of a call, of an interpreter that may go on writing that file |
+//!
+//! A look of which `beside` is said stands for good: what others wrote and what the command wrote after them are not told
+//! apart any more.
 
 use std::path::Path;
 
 use nika_contract::{Before, Kind, Known, More, Preimage, ToolError, Undo};
 
-use super::before::{Entry, Standing, look};
+use super::before::{Entry, Standing, look_at};
 use super::held_open::Held;
 use super::recorder::Recorded;
 use super::rest::Due;
@@ -30,30 +40,31 @@ pub(super) struct Touched {
     kept: Option<[u8; 32]>,
     /// Whether that it is about to change is written down.
     noted: bool,
-    /// What came of it, where that is known and it was not touched since.
-    pub(super) came: Option<Came>,
-    /// Whether it was open for writing when the last call ended.
-    pub(super) open: bool,
-    /// What the command was last seen to hold open for writing there, where no touch came since: another file in its
-    /// place is not the command's.
-    seen: Option<Entry>,
-    /// What stood there when it was last looked at, where `came` tells of that.
-    left: Option<Standing>,
-    /// Whether `came` is written down.
-    written: bool,
-    /// How often it was.
+    /// What was seen at the last look, where no touch came since.
+    pub(super) looked: Option<Looked>,
+    /// What the command was last seen to hold open for writing there, where no touch came since.
+    held: Option<Entry>,
+    /// How often what came of it was written down.
     lines: u32,
-    /// Somebody else wrote there between two touches: what the command had left before that is all that is known.
-    beside: bool,
     /// When it is looked at.
     pub(super) due: Due,
-    /// Whether what stands there now is the same file, and no other in its place.
-    in_place: bool,
+}
+
+/// What was seen at one look.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Looked {
+    came: Came,
+    /// What the command left there.
+    left: Standing,
+    /// Somebody else wrote there after that.
+    beside: bool,
+    /// Whether it is written down.
+    written: bool,
 }
 
 /// What came of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Came {
+enum Came {
     Unchanged,
     Created,
     Changed,
@@ -77,34 +88,30 @@ impl Touched {
         // A device, a FIFO or a socket is used and not changed, as a rule.
         let noted =
             was.is_none_or(|was| was.kind.is_some()) && begun(undo, path, was.as_ref(), kept, bytes, bounds).is_ok();
-        Touched {
-            was,
-            kept,
-            noted,
-            came: None,
-            open: false,
-            seen: None,
-            left: None,
-            written: false,
-            lines: 0,
-            beside: false,
-            due: Due::default(),
-            in_place: false,
-        }
+        Touched { was, kept, noted, looked: None, held: None, lines: 0, due: Due::default() }
     }
 
     /// About to be touched once more. What came of it is not known any more; a later line has to say so. False where
     /// somebody else has written there since, and the command had changed nothing yet: then this is the first touch.
-    pub(super) fn again(&mut self, found: &Found, undo: &dyn Undo, bounds: Bounds) -> bool {
-        self.seen = None;
-        self.beside |= self.left.is_some_and(|left| left.is_gone(Some(found)));
-        match (self.came, self.beside) {
-            (Some(Came::Unchanged), true) => return false,
-            (None, _) | (_, true) => return true,
-            (Some(_), false) => (self.came, self.left) = (None, None),
+    pub(super) fn again(&mut self, path: &Path, found: Option<&Found>, undo: &dyn Undo, bounds: Bounds) -> bool {
+        let replaced = look_at(found).ok().and_then(|now| self.replaced(now.as_ref()));
+        match (&mut self.looked, replaced) {
+            (Some(looked), replaced) => {
+                // What is held open the command has written itself.
+                let gone = self.held.is_none() && looked.left.is_gone(found);
+                looked.beside |= replaced.is_some() || gone;
+            }
+            (None, Some(left)) => self.see(path, left, true, undo, bounds, true),
+            (None, None) => {}
         }
-        if self.written && self.was.is_none_or(|was| was.kind.is_some()) {
-            self.noted = begun(undo, &found.path, self.was.as_ref(), self.kept, None, bounds).is_ok();
+        self.held = None;
+        let Some(looked) = self.looked else { return true };
+        if looked.beside {
+            return looked.came != Came::Unchanged;
+        }
+        self.looked = None;
+        if looked.written && self.was.is_none_or(|was| was.kind.is_some()) {
+            self.noted = begun(undo, path, self.was.as_ref(), self.kept, None, bounds).is_ok();
         }
         true
     }
@@ -113,62 +120,73 @@ impl Touched {
     /// or its end has to be awaited for another reason. The first looks are written down, so that they outlive a kill;
     /// a file that is written day and night would fill the log.
     pub(super) fn look(&mut self, path: &Path, sight: &Sight, held: &Held, undo: &dyn Undo, bounds: Bounds) -> bool {
-        let Some(found) = sight.place(path) else { return false };
-        let Ok(now) = found.as_ref().map(|found| look(&found.dir, &found.name)).transpose().map(Option::flatten) else {
-            return false;
-        };
+        // It may be that it cannot be looked at now.
+        let Ok(found) = sight.at(path) else { return false };
+        let Ok(now) = look_at(found.as_ref()) else { return false };
+        let writes = self.lines < MOST_LINES;
+        if let Some(left) = self.replaced(now.as_ref()) {
+            self.see(path, left, true, undo, bounds, writes);
+            return true;
+        }
         // What has other names is written under these, too. A large file would be told by its time, which may be set
         // without a touch.
         let waits = |now: &Entry| now.kind == Some(Kind::File) && (now.links > 1 || now.bytes > MOST_LOOKED_AT);
         let is_held = now.is_some_and(|now| held.holds(path, &now.stamp));
         if is_held {
-            self.seen = now;
+            self.held = now;
         }
         if is_held || now.as_ref().is_some_and(waits) {
             return false;
         }
         let Ok(standing) = Standing::at(found.as_ref(), MOST_LOOKED_AT) else { return false };
-        self.came_of(path, standing, undo, bounds, self.lines < MOST_LINES);
-        self.left = Some(standing);
+        self.see(path, standing, false, undo, bounds, writes);
         true
     }
 
-    /// At an end: looks what stands there, where that was not done since the last touch, and has it written down.
+    /// At an end: looks what stands there, where that was not done since the last touch or the command could go on
+    /// writing there, and has it written down.
     pub(super) fn settle(&mut self, path: &Path, sight: &Sight, undo: &dyn Undo, bounds: Bounds) {
-        match (self.came, self.left) {
-            (Some(_), Some(left)) if !self.written => self.came_of(path, left, undo, bounds, true),
-            (Some(_), _) => {}
-            (None, _) => match Standing::at(sight.at(path).as_ref(), bounds.hashed_bytes) {
-                Ok(now) => self.came_of(path, now, undo, bounds, true),
-                // A directory that we may not enter: nobody knows, and undo says so when it cannot look either.
-                Err(_) => self.came = Some(Came::Lost),
-            },
-        }
-    }
-
-    /// The same, and looks again at what was open.
-    pub(super) fn settle_open(&mut self, path: &Path, sight: &Sight, undo: &dyn Undo, bounds: Bounds) {
-        if !self.beside {
-            (self.came, self.left) = (None, None);
-        }
-        self.settle(path, sight, undo, bounds);
-    }
-
-    /// What came of it when this is what stands there.
-    fn came_of(&mut self, path: &Path, standing: Standing, undo: &dyn Undo, bounds: Bounds, writes: bool) {
-        // The command had that file, and none of it put another in its place.
-        let replaced = self.seen.filter(|seen| !standing.entry.is_some_and(|now| now.stamp.same_file(&seen.stamp)));
-        self.beside |= replaced.is_some();
-        let Standing { entry: now, hash: after } =
-            replaced.map_or(standing, |seen| Standing { entry: Some(seen), hash: None });
-        let stood = |was: &Entry| now.is_some_and(|now| now.stamp.same_file(&was.stamp));
-        self.in_place = self.was.as_ref().is_some_and(stood);
-        let (came, before) = self.compare(now.as_ref(), after);
-        (self.came, self.written) = (Some(came), writes);
-        if !writes {
+        if let Some(looked) = self.looked.filter(|looked| looked.beside || self.held.is_none()) {
+            if !looked.written {
+                self.looked = Some(self.write(path, looked, undo, bounds));
+            }
             return;
         }
+        // A directory that we may not enter: nobody knows, and undo says so when it cannot look either.
+        let now = sight.at(path).and_then(|found| Standing::at(found.as_ref(), bounds.hashed_bytes));
+        let replaced = now.as_ref().ok().and_then(|now| self.replaced(now.entry.as_ref()));
+        match (self.looked, replaced, now) {
+            (Some(looked), Some(_), _) => self.looked = Some(Looked { beside: true, ..looked }),
+            (None, Some(left), _) => self.see(path, left, true, undo, bounds, true),
+            (_, None, Ok(now)) => self.see(path, now, false, undo, bounds, true),
+            (_, _, Err(_)) => self.looked = None,
+        }
+    }
+
+    /// After an end: the command goes on, and has open for writing what stands there.
+    pub(super) fn hold(&mut self, found: &Found) {
+        self.held = look_at(Some(found)).ok().flatten();
+    }
+
+    /// What the command left, where it held a file open and another stands there now, or none: no touch put that there.
+    fn replaced(&self, now: Option<&Entry>) -> Option<Standing> {
+        let held = self.held.filter(|held| !now.is_some_and(|now| now.stamp.same_file(&held.stamp)))?;
+        Some(Standing { entry: Some(held), hash: None })
+    }
+
+    /// Takes `left` for what the command left.
+    fn see(&mut self, path: &Path, left: Standing, beside: bool, undo: &dyn Undo, bounds: Bounds, writes: bool) {
+        let (came, _) = self.compare(&left);
+        let looked = Looked { came, left, beside, written: false };
+        self.held = None;
+        self.looked = Some(if writes { self.write(path, looked, undo, bounds) } else { looked });
+    }
+
+    /// Writes down what was seen.
+    fn write(&mut self, path: &Path, looked: Looked, undo: &dyn Undo, bounds: Bounds) -> Looked {
         self.lines += 1;
+        let (came, before) = self.compare(&looked.left);
+        let Standing { entry: now, hash: after } = looked.left;
         let told = match came {
             Came::Unchanged => Known::Unchanged,
             Came::Special if self.was.is_none() => Known::Unchanged,
@@ -192,19 +210,18 @@ impl Touched {
             more: Some(more),
         });
         // Without that line undo takes for what the call left whatever stands there: that is said, too.
-        if written.is_err() && came != Came::Unchanged {
-            self.came = Some(Came::Lost);
-        }
+        let lost = written.is_err() && came != Came::Unchanged;
+        Looked { came: if lost { Came::Lost } else { came }, written: true, ..looked }
     }
 
-    /// What became of it, and what is kept of what stood there.
-    fn compare(&self, now: Option<&Entry>, after: Option<[u8; 32]>) -> (Came, Before) {
+    /// What became of it when this is what the command left, and what is kept of what stood there.
+    fn compare(&self, left: &Standing) -> (Came, Before) {
         let kept = match (&self.was, self.kept, self.noted) {
             (None, _, true) | (Some(_), Some(_), true) => Before::Kept,
             _ => Before::Lost,
         };
         let lost_or = |came: Came| if kept == Before::Lost { Came::Lost } else { came };
-        let (was, now) = match (&self.was, now) {
+        let (was, now) = match (&self.was, &left.entry) {
             (None, None) => return (Came::Unchanged, Before::Kept),
             (None, Some(now)) if now.kind.is_none() => return (Came::Special, Before::Kept),
             (None, Some(_)) => return (lost_or(Came::Created), kept),
@@ -212,7 +229,7 @@ impl Touched {
             (Some(was), Some(now)) => (was, now),
         };
         let same_content = was.kind == now.kind
-            && match (self.kept, after) {
+            && match (self.kept, left.hash) {
                 (Some(kept), Some(after)) => kept == after,
                 // Too large to be hashed, or not kept: told by inode, size and modification time.
                 _ => was.stamp.same_content(&now.stamp),
@@ -226,22 +243,39 @@ impl Touched {
     }
 
     /// Adds it to what the answer says.
-    pub(super) fn count(&self, path: &Path, sight: &Sight, recorded: &mut Recorded) {
-        if self.beside || self.left.is_some_and(|left| left.is_gone(sight.at(path).as_ref())) {
+    pub(super) fn count(&self, path: &Path, sight: &Sight, bounds: Bounds, recorded: &mut Recorded) {
+        // Nobody could look there.
+        let Some(looked) = &self.looked else { return recorded.not_kept.push(path.to_path_buf()) };
+        // What cannot be looked at now undo will not find gone either, or say so.
+        let found = sight.at(path);
+        let gone = found.as_ref().is_ok_and(|found| looked.left.is_gone(found.as_ref()));
+        if looked.beside || gone {
             recorded.others.push(path.to_path_buf());
-            recorded.refused |= self.came != Some(Came::Unchanged);
         }
-        match self.came {
-            Some(Came::Created) => recorded.created += 1,
-            Some(Came::Changed) => recorded.changed += 1,
-            Some(Came::Deleted) => recorded.deleted += 1,
-            Some(Came::Lost) => recorded.not_kept.push(path.to_path_buf()),
-            Some(Came::Special) => recorded.special.push(path.to_path_buf()),
-            Some(Came::Unchanged) | None => return,
+        if gone && looked.came != Came::Unchanged {
+            let now = found.and_then(|found| Standing::at(found.as_ref(), bounds.hashed_bytes));
+            recorded.refused |= !now.is_ok_and(|now| self.is_back(&now));
         }
-        let shared = self.was.is_some_and(|was| was.kind == Some(Kind::File) && was.links > 1);
-        if shared && self.in_place && self.came == Some(Came::Changed) {
+        match looked.came {
+            Came::Created => recorded.created += 1,
+            Came::Changed => recorded.changed += 1,
+            Came::Deleted => recorded.deleted += 1,
+            Came::Lost => recorded.not_kept.push(path.to_path_buf()),
+            Came::Special => recorded.special.push(path.to_path_buf()),
+            Came::Unchanged => return,
+        }
+        let stayed = |was: &Entry| looked.left.entry.is_some_and(|left| left.stamp.same_file(&was.stamp));
+        let shared = self.was.is_some_and(|was| was.kind == Some(Kind::File) && was.links > 1 && stayed(&was));
+        if shared && looked.came == Came::Changed {
             recorded.linked.push(path.to_path_buf());
+        }
+    }
+
+    /// Whether somebody has put back what stood there: that undo does not refuse.
+    fn is_back(&self, now: &Standing) -> bool {
+        match (&self.was, &now.entry) {
+            (Some(was), Some(entry)) => was.kind == entry.kind && self.kept.is_some() && self.kept == now.hash,
+            (was, entry) => was.is_none() && entry.is_none(),
         }
     }
 }

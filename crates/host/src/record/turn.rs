@@ -11,7 +11,7 @@ use std::time::Instant;
 use nika_contract::{Before, Kind, Known, Lasting, More, Preimage, Undo};
 use rustix::fs::{Dir, Mode, OFlags, openat};
 
-use super::before::{Entry, content, look};
+use super::before::{Entry, content, look, look_at};
 use super::held_open::Held;
 use super::recorder::Recorded;
 use super::rest::Rest;
@@ -65,28 +65,27 @@ impl Turn {
 
     /// A place is about to be touched: at the first time, what stands there is kept.
     pub(super) fn touch(&mut self, found: &Found) {
-        self.touch_as(found, true);
+        self.touch_as(&found.path, Some(found), true);
     }
 
-    /// `reads`: whether the command itself could read what stands there.
-    fn touch_as(&mut self, found: &Found, reads: bool) {
-        if let Some(touched) = self.paths.get_mut(&found.path) {
-            if touched.again(found, self.undo.as_ref(), self.bounds) {
-                return self.rest.touched(&found.path, &mut touched.due, Instant::now());
+    /// `found`: none where its directory is not there yet. `reads`: whether the command itself could read what stands
+    /// there.
+    fn touch_as(&mut self, path: &Path, found: Option<&Found>, reads: bool) {
+        if let Some(touched) = self.paths.get_mut(path) {
+            if touched.again(path, found, self.undo.as_ref(), self.bounds) {
+                return self.rest.touched(path, &mut touched.due, Instant::now());
             }
-            self.rest.end(&found.path, &mut touched.due);
-            self.paths.remove(&found.path);
+            self.rest.end(path, &mut touched.due);
+            self.paths.remove(path);
         }
+        let was = look_at(found);
         if self.paths.len() >= self.most_paths {
-            self.go_beyond(&found.path, look(&found.dir, &found.name).ok().flatten().as_ref());
-            return;
+            return self.go_beyond(path, was.ok().flatten().as_ref());
         }
-        let Ok(was) = look(&found.dir, &found.name) else {
-            self.blind = true;
-            return;
-        };
-        let bytes = was.filter(|_| reads).and_then(|was| self.content_of(found, &was));
-        self.begin(&found.path, was, bytes.as_deref());
+        let Ok(was) = was else { return self.touch_unknown() };
+        let kept = found.zip(was).filter(|_| reads);
+        let bytes = kept.and_then(|(found, was)| self.content_of(found, &was));
+        self.begin(path, was, bytes.as_deref());
     }
 
     fn begin(&mut self, path: &Path, was: Option<Entry>, bytes: Option<&[u8]>) {
@@ -112,11 +111,11 @@ impl Turn {
     /// The same for a path in a root. What is another thing to the command than to us, as a hidden file is, is not read.
     pub(super) fn touch_at(&mut self, path: &Path, sight: &Sight) {
         match sight.at(path) {
-            Some(found) => self.touch_as(&found, sight.is_shared(&found)),
-            // A place in a directory that is not there yet.
-            None if self.paths.contains_key(path) => {}
-            None if self.paths.len() < self.most_paths => self.begin(path, None, None),
-            None => self.go_beyond(path, None),
+            Ok(found) => {
+                let reads = found.as_ref().is_some_and(|found| sight.is_shared(found));
+                self.touch_as(path, found.as_ref(), reads);
+            }
+            Err(_) => self.touch_unknown(),
         }
     }
 
@@ -159,22 +158,22 @@ impl Turn {
     pub(super) fn look(&mut self, path: &Path, since: Instant, held: &Held, sight: &Sight) {
         let Some(touched) = self.paths.get_mut(path).filter(|touched| touched.due.is_before(since)) else { return };
         self.rest.end(path, &mut touched.due);
-        if touched.came.is_none() && !touched.look(path, sight, held, self.undo.as_ref(), self.bounds) {
+        if touched.looked.is_none() && !touched.look(path, sight, held, self.undo.as_ref(), self.bounds) {
             self.rest.later(path, &mut touched.due, Instant::now());
         }
     }
 
-    /// Looks what came of every path that was touched since the last look, and lets the call be taken back.
+    /// Looks what came of every path that was touched since the last look, or held open at the last end, and lets the
+    /// call be taken back. `held_open`: what may be written from now on without a touch.
     pub(super) fn settle(&mut self, sight: &Sight, held_open: &[Found]) -> Recorded {
         let mut recorded = Recorded { call: self.call.clone(), ..Recorded::default() };
         for (path, touched) in &mut self.paths {
             touched.settle(path, sight, self.undo.as_ref(), self.bounds);
-            touched.open = false;
-            touched.count(path, sight, &mut recorded);
+            touched.count(path, sight, self.bounds, &mut recorded);
         }
         for found in held_open {
             if let Some(touched) = self.paths.get_mut(&found.path) {
-                touched.open = true;
+                touched.hold(found);
             }
         }
         recorded.beyond.clone_from(&self.beyond);
@@ -185,14 +184,6 @@ impl Turn {
         recorded.others.sort();
         self.hold = None;
         recorded
-    }
-
-    /// The last look, when another call follows: also at what was written since through what was held open.
-    pub(super) fn close(mut self, sight: &Sight) {
-        for (path, touched) in self.paths.iter_mut().filter(|(_, touched)| touched.open) {
-            touched.settle_open(path, sight, self.undo.as_ref(), self.bounds);
-        }
-        self.settle(sight, &[]);
     }
 }
 

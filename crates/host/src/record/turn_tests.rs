@@ -10,7 +10,7 @@ use nika_contract::{Before, Known, Lasting, Preimage, ToolError, Undo, code};
 
 use super::held_open::Held;
 use super::recorder::Recorded;
-use super::sight::Sight;
+use super::sight::{Found, Sight};
 use super::turn::Turn;
 use crate::fs::{Fsync, Settings, Workspace, sha256};
 
@@ -80,7 +80,11 @@ impl World {
     }
 
     fn touch(&self, turn: &mut Turn, name: &str) {
-        turn.touch(&self.sight.at(&self.path(name)).expect("a place in the root"));
+        turn.touch(&self.at(name));
+    }
+
+    fn at(&self, name: &str) -> Found {
+        self.sight.at(&self.path(name)).unwrap().expect("a place in the root")
     }
 
     fn counts(&self, recorded: &Recorded) -> [usize; 3] {
@@ -178,7 +182,7 @@ fn a_directory_that_moves_is_touched_with_all_that_is_in_it() {
     fs::create_dir_all(world.path("dir/deep")).unwrap();
     world.put("dir/deep/x", "x");
     let mut turn = world.turn();
-    let from = world.sight.at(&world.path("dir")).expect("it is there");
+    let from = world.at("dir");
     let names = turn.touch_all(&from, &world.sight);
     assert_eq!(names, ["deep", "deep/x"].map(PathBuf::from));
     let to = world.path("moved");
@@ -295,50 +299,6 @@ fn what_is_held_open_is_the_commands_until_another_file_stands_there() {
 }
 
 #[test]
-fn what_a_person_puts_in_the_place_of_a_held_file_is_not_the_commands_whatever_comes_after() {
-    for again in [false, true] {
-        let world = World::new();
-        world.put("log", "one");
-        let mut turn = world.turn();
-        world.touch(&mut turn, "log");
-        let mut open = fs::OpenOptions::new().append(true).open(world.path("log")).unwrap();
-        open.write_all(b" and the command's").unwrap();
-        rest(&world, &mut turn, &Held::by(&[rustix::process::getpid()]));
-        world.put("editors", "a person's");
-        fs::rename(world.path("editors"), world.path("log")).unwrap();
-        drop(open);
-        rest(&world, &mut turn, &Held::default());
-        if again {
-            world.touch(&mut turn, "log");
-            world.put("log", "a person's, and more");
-        }
-        let recorded = turn.settle(&world.sight, &[]);
-        assert_eq!(recorded.others, [world.path("log")], "again {again}: {recorded:?}");
-        let after = left(&world, "log").1;
-        assert_ne!(after, Some(sha256(b"a person's")), "again {again}");
-        assert_ne!(after, Some(sha256(b"a person's, and more")), "again {again}");
-    }
-}
-
-#[test]
-fn what_comes_to_be_where_the_command_took_the_directory_away_is_anothers() {
-    let world = World::new();
-    fs::create_dir(world.path("d")).unwrap();
-    world.put("d/x", "one");
-    let mut turn = world.turn();
-    world.touch(&mut turn, "d/x");
-    fs::remove_file(world.path("d/x")).unwrap();
-    world.touch(&mut turn, "d");
-    fs::remove_dir(world.path("d")).unwrap();
-    rest(&world, &mut turn, &Held::default());
-    fs::create_dir(world.path("d")).unwrap();
-    world.put("d/x", "a person's");
-    let recorded = turn.settle(&world.sight, &[]);
-    assert!(recorded.refused && recorded.others.contains(&world.path("d/x")), "{recorded:?}");
-    assert_eq!(left(&world, "d/x"), (Known::Settled, None, false), "it was left away");
-}
-
-#[test]
 fn the_other_names_of_a_file_and_large_ones_are_looked_at_in_the_end() {
     let world = World::new();
     let mut turn = world.turn();
@@ -356,4 +316,155 @@ fn the_other_names_of_a_file_and_large_ones_are_looked_at_in_the_end() {
     world.put("b", "two");
     turn.settle(&world.sight, &[]);
     assert_eq!(left(&world, "a"), (Known::Settled, Some(sha256(b"two")), false));
+}
+
+/// A path that the command holds open and may have written, looked at, and in its place a file that a person's editor put there.
+fn replaced_while_held(world: &World, name: &str, written: Option<&str>) -> (Turn, Held) {
+    let mut turn = world.turn();
+    world.put(name, "one");
+    world.touch(&mut turn, name);
+    let open = fs::OpenOptions::new().write(true).open(world.path(name)).unwrap();
+    written.into_iter().for_each(|text| world.put(name, text));
+    let held = Held::by(&[rustix::process::getpid()]);
+    rest(world, &mut turn, &held);
+    drop(open);
+    world.put("editors", "a person's");
+    fs::rename(world.path("editors"), world.path(name)).unwrap();
+    (turn, held)
+}
+
+#[test]
+fn a_file_that_replaced_one_that_was_held_open_is_another_s_whatever_comes_then() {
+    for (looked, touched) in [(true, true), (true, false), (false, true), (false, false)] {
+        let world = World::new();
+        let (mut turn, _) = replaced_while_held(&world, "log", Some("the command's"));
+        if looked {
+            rest(&world, &mut turn, &Held::default());
+        }
+        if touched {
+            world.touch(&mut turn, "log");
+            world.put("log", "a person's, and again");
+            rest(&world, &mut turn, &Held::default());
+        }
+        let recorded = turn.settle(&world.sight, &[]);
+        let case = format!("looked {looked}, touched {touched}: {recorded:?}");
+        assert_eq!(left(&world, "log"), (Known::Settled, None, true), "{case}");
+        assert!(recorded.refused && recorded.others == [world.path("log")], "{case}");
+    }
+    // Also where it cannot be told what is held: the other file was not there at the last touch.
+    let world = World::new();
+    let (mut turn, held) = replaced_while_held(&world, "log", Some("the command's"));
+    let now = fs::OpenOptions::new().write(true).open(world.path("log")).unwrap();
+    rest(&world, &mut turn, &Held::by(&[rustix::process::getpid()]));
+    drop((now, held));
+    assert!(turn.settle(&world.sight, &[]).refused);
+}
+
+#[test]
+fn what_replaced_a_held_file_that_was_not_written_is_what_the_command_begins_with() {
+    let world = World::new();
+    let (mut turn, _) = replaced_while_held(&world, "log", None);
+    world.touch(&mut turn, "log");
+    world.put("log", "the command's");
+    let recorded = turn.settle(&world.sight, &[]);
+    assert!(!recorded.refused && recorded.others.is_empty(), "{recorded:?}");
+    let lines = world.undo.lines.lock().unwrap();
+    let begun = lines.iter().rfind(|line| line.1 == Known::Begun).and_then(|line| line.3.clone());
+    assert_eq!(begun.as_deref(), Some(b"a person's".as_slice()));
+}
+
+#[test]
+fn what_somebody_puts_in_a_directory_that_is_gone_is_not_the_commands() {
+    let world = World::new();
+    fs::create_dir(world.path("d")).unwrap();
+    world.put("d/x", "one");
+    let mut turn = world.turn();
+    turn.touch_all(&world.at("d"), &world.sight);
+    fs::remove_dir_all(world.path("d")).unwrap();
+    rest(&world, &mut turn, &Held::default());
+    assert_eq!(turn.next_look(), None, "what is gone is not looked at for ever");
+    fs::create_dir(world.path("d")).unwrap();
+    world.put("d/x", "a person's");
+    let recorded = turn.settle(&world.sight, &[]);
+    assert!(recorded.refused && recorded.others == [world.path("d"), world.path("d/x")], "{recorded:?}");
+    assert_eq!(world.counts(&recorded), [0, 0, 2]);
+}
+
+#[test]
+fn undo_is_said_to_be_refused_where_it_is() {
+    let cases: [(&str, bool); 4] = [("nothing", false), ("as before", false), ("a file", true), ("a directory", true)];
+    for (puts, refused) in cases {
+        let world = World::new();
+        fs::create_dir(world.path("d")).unwrap();
+        world.put("x", "one");
+        let mut turn = world.turn();
+        world.touch(&mut turn, "d");
+        world.touch(&mut turn, "x");
+        fs::remove_dir(world.path("d")).unwrap();
+        fs::remove_file(world.path("x")).unwrap();
+        rest(&world, &mut turn, &Held::default());
+        // A directory that was taken away is back where somebody made one: nothing of theirs is lost.
+        fs::create_dir(world.path("d")).unwrap();
+        match puts {
+            "as before" => world.put("x", "one"),
+            "a file" => world.put("x", "a person's"),
+            "a directory" => fs::create_dir(world.path("x")).unwrap(),
+            _ => {}
+        }
+        let recorded = turn.settle(&world.sight, &[]);
+        assert_eq!(recorded.refused, refused, "{puts}: {recorded:?}");
+        assert!(recorded.others.contains(&world.path("d")), "{puts}: {recorded:?}");
+    }
+}
+
+#[test]
+fn between_two_calls_only_what_is_held_open_is_the_earlier_ones() {
+    let world = World::new();
+    for name in ["held", "replaced", "left"] {
+        world.put(name, "one");
+    }
+    let mut turn = world.turn();
+    for name in ["held", "replaced", "left"] {
+        world.touch(&mut turn, name);
+        world.put(name, "two");
+    }
+    let held = ["held", "replaced"].map(|name| world.at(name));
+    assert_eq!(world.counts(&turn.settle(&world.sight, &held)), [0, 3, 0]);
+    world.put("held", "between");
+    for name in ["replaced", "left"] {
+        world.put("editors", "a person's");
+        fs::rename(world.path("editors"), world.path(name)).unwrap();
+    }
+    world.touch(&mut turn, "left");
+    turn.settle(&world.sight, &[]);
+    assert_eq!(left(&world, "held"), (Known::Settled, Some(sha256(b"between")), false));
+    for name in ["replaced", "left"] {
+        assert_eq!(left(&world, name), (Known::Settled, Some(sha256(b"two")), false), "{name}");
+    }
+}
+
+#[test]
+fn what_the_command_puts_back_into_a_directory_that_was_gone_is_its_own() {
+    for person in [None, Some("a person's")] {
+        let world = World::new();
+        fs::create_dir(world.path("d")).unwrap();
+        world.put("d/x", "one");
+        let mut turn = world.turn();
+        turn.touch_all(&world.at("d"), &world.sight);
+        for name in ["e", "e/x"] {
+            turn.touch_at(&world.path(name), &world.sight);
+        }
+        fs::rename(world.path("d"), world.path("e")).unwrap();
+        rest(&world, &mut turn, &Held::default());
+        turn.touch_all(&world.at("e"), &world.sight);
+        for name in ["d", "d/x"] {
+            turn.touch_at(&world.path(name), &world.sight);
+        }
+        fs::rename(world.path("e"), world.path("d")).unwrap();
+        rest(&world, &mut turn, &Held::default());
+        person.into_iter().for_each(|text| world.put("d/x", text));
+        let recorded = turn.settle(&world.sight, &[]);
+        assert_eq!(world.counts(&recorded), [0, 0, 0], "{recorded:?}");
+        assert_eq!((recorded.refused, recorded.others.len()), (false, person.map_or(0, |_| 1)), "{recorded:?}");
+    }
 }

@@ -518,19 +518,21 @@ fn configure_git(env: &mut Vec<(String, String)>, settings: &[(&str, &str)]) {
 pub struct EndedJobs {
     /// What runs.
     pub jobs: Arc<Jobs>,
+    /// Where they wrote.
+    pub files: Arc<Workspace>,
 }
 
 impl News for EndedJobs {
     fn take(&self, session: &str) -> Vec<String> {
-        self.jobs.take_notices(session).iter().map(|notice| format!("[{}]", told(notice))).collect()
+        self.jobs.take_notices(session).iter().map(|notice| format!("[{}]", told(&self.files, notice))).collect()
     }
 }
 
 /// That a background job ended, in one line.
-pub fn told(notice: &Notice) -> String {
+pub fn told(files: &Workspace, notice: &Notice) -> String {
     let command = report::in_one_line(&notice.command, 80);
-    let changed =
-        notice.recorded.as_ref().and_then(recorded::told).map(|told| format!(" · {told}")).unwrap_or_default();
+    let changed = notice.recorded.as_ref().and_then(|recorded| recorded::told(files, recorded));
+    let changed = changed.map(|told| format!(" · {told}")).unwrap_or_default();
     let runs_on = report::runs_on(&notice.exited).map(|on| format!(" · {on}: job_stop ends it")).unwrap_or_default();
     format!("{} ended: {}{runs_on} · {command}{changed}", notice.job, report::ending(&notice.exited, None))
 }

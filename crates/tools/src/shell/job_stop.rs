@@ -55,7 +55,7 @@ impl Tool for JobStop {
         let stopped = tokio::task::spawn_blocking(move || stopping.stop()).await;
         let exited = stopped.map_err(|error| ToolError::new(code::BUG, format!("stopping failed: {error}")))?;
         let how = exited.map_or_else(|| "it had ended already".to_owned(), |exited| report::ending(&exited, None));
-        let changed = job.recorded().and_then(|recorded| recorded::told(&recorded));
+        let changed = job.recorded().and_then(|recorded| recorded::told(&self.ground.files, &recorded));
         let changed = changed.map(|told| format!(" {told}.")).unwrap_or_default();
         Ok(Output::text(format!("{}: {how}.{changed}", params.job_id)).with_fact("job", params.job_id))
     }

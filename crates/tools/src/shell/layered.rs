@@ -18,7 +18,7 @@ use nika_contract::{Code, Cx, Kind, ToolError, code};
 use nika_edit::{BINARY_FILES, Limits, unified};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Place, classify};
-use nika_host::fs::NotMade;
+use nika_host::fs::{NotMade, Workspace};
 use nika_host::overlay::{Applied, Bounds, Changes, Entry, Layer, LeftOut, Likeness, NotApplied, What, mounts_below};
 
 use super::folders::{self, Binary, Shown, folded, gathered};
@@ -245,7 +245,7 @@ async fn settle(
             of.iter().filter(|left| left.one.kept.is_some()).map(|left| place(left.at)).collect();
         kept.dedup();
         let kept = places("; the command's version lies in", &kept);
-        settled.lines.push(format!("[not applied, {}: {}{kept}]", why.words(), listed(ground, &names)));
+        settled.lines.push(format!("[not applied, {}: {}{kept}]", why.words(), listed(&ground.files, &names)));
     }
     Ok(settled)
 }
@@ -253,7 +253,7 @@ async fn settle(
 /// Others changed what a person said yes to.
 fn disturbed(ground: &Ground, places: &[Place]) -> ToolError {
     let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
-    let what = if paths.is_empty() { "what the command changes".to_owned() } else { listed(ground, &paths) };
+    let what = if paths.is_empty() { "what the command changes".to_owned() } else { listed(&ground.files, &paths) };
     let message = format!("somebody else changed {what} while the question was open");
     ToolError::new(code::CHANGED_SINCE_READ, message)
 }
@@ -310,12 +310,12 @@ fn line(settled: &Settled, applied: &Applied) -> Option<String> {
 }
 
 pub(super) fn beside(ground: &Ground, what: &str, paths: &[PathBuf]) -> Option<String> {
-    (!paths.is_empty()).then(|| format!("[{what}: {}]", listed(ground, paths)))
+    (!paths.is_empty()).then(|| format!("[{what}: {}]", listed(&ground.files, paths)))
 }
 
 /// Paths as results show them; of many, the first.
-pub(super) fn listed(ground: &Ground, paths: &[PathBuf]) -> String {
-    let mut names: Vec<String> = paths.iter().take(SHOWN_NAMES).map(|path| ground.files.shown(path)).collect();
+pub(super) fn listed(files: &Workspace, paths: &[PathBuf]) -> String {
+    let mut names: Vec<String> = paths.iter().take(SHOWN_NAMES).map(|path| files.shown(path)).collect();
     if paths.len() > SHOWN_NAMES {
         names.push(format!("{} more", paths.len() - SHOWN_NAMES));
     }

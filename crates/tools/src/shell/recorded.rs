@@ -6,12 +6,18 @@
 //! | code for an interpreter | the call that brought it; what the interpreter does between two calls is the earlier one's |
 //! | a command that has no layer | its own |
 
+use std::path::PathBuf;
+
 use nika_contract::{Block, Cx, Output, ToolError};
+use nika_host::fs::Workspace;
 use nika_host::record::{Recorded, Recorder};
 
 use super::bash;
 use super::ground::Ground;
-use super::layered::{Settled, beside};
+use super::layered::{Settled, beside, listed};
+
+/// What paths are named for that others may have written.
+const OTHERS: &str = "changed after the command was last seen to write there, by somebody else or unseen";
 
 /// A recorder for the call; or why there is none.
 pub(super) fn recorder(ground: &Ground, cx: &Cx<'_>) -> Result<Result<Recorder, String>, ToolError> {
@@ -39,8 +45,7 @@ pub(super) fn settled(ground: &Ground, recorded: &Recorded) -> Settled {
     settled.lines.extend(beside(ground, "devices, FIFOs and sockets stay where they are", &recorded.special));
     let linked = "other names of the same file changed with these, and undo leaves them";
     settled.lines.extend(beside(ground, linked, &recorded.linked));
-    let others = "changed after the command was last seen to write there, by somebody else or unseen";
-    settled.lines.extend(beside(ground, others, &recorded.others));
+    settled.lines.extend(beside(ground, OTHERS, &recorded.others));
     if let Some(path) = &recorded.beyond {
         let first = ground.files.shown(path);
         settled
@@ -70,9 +75,11 @@ fn counts(recorded: &Recorded) -> Option<String> {
     }
 }
 
-/// The same for the news of a job's end, with the call that undo takes.
-pub(super) fn told(recorded: &Recorded) -> Option<String> {
-    counts(recorded).map(|counts| format!("{counts} (call {})", recorded.call))
+/// The same for the news of a job's end, with the call that undo takes and the paths where others wrote.
+pub(super) fn told(files: &Workspace, recorded: &Recorded) -> Option<String> {
+    let named = |paths: &[PathBuf]| format!(" · {OTHERS}: {}", listed(files, paths));
+    let others = Some(&*recorded.others).filter(|paths| !paths.is_empty()).map(named).unwrap_or_default();
+    counts(recorded).map(|counts| format!("{counts}{others} (call {})", recorded.call))
 }
 
 /// The answer of a job that goes on, and how what it changes is taken back.

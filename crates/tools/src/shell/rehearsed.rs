@@ -230,7 +230,7 @@ fn changes(ground: &Ground, settled: &Settled, all: &[Changes<'_>], left_out: &H
     ];
     for (why, places) in all.iter().filter(|(_, places)| !places.is_empty()) {
         let paths: Vec<_> = places.iter().map(|place| place.path.clone()).collect();
-        lines.push(format!("[a yes leaves out, {why}: {}]", layered::listed(ground, &paths)));
+        lines.push(format!("[a yes leaves out, {why}: {}]", layered::listed(&ground.files, &paths)));
     }
     lines.join("\n")
 }

@@ -1,0 +1,137 @@
+//! What others write where a job has written, while it goes on: that is theirs, and undo of the job leaves it.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::peer::text;
+use crate::shell_recorded::{begin, ended_with, looked_at, serve, undo, until};
+use crate::world::{World, exists, world};
+
+const REFUSED: &str = "undo is refused while what others wrote stands there";
+const TAKES_BACK: &str = "undo takes it back";
+const NAMED: &str = "changed after the command was last seen to write there, by somebody else or unseen:";
+/// Waits until the test goes on.
+const WAIT: &str = "while [ ! -e go ]; do sleep 0.05; done";
+
+fn put(world: &World, name: &str, text: &str) {
+    fs::write(world.root().join(name), text).expect("written");
+}
+
+#[test]
+fn what_a_person_wrote_while_a_job_ran_is_not_taken_back_with_it() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a.txt", "one\n").file("log.txt", "begun\n").file("c.txt", "one\n");
+    let mut peer = serve(&world);
+    let script = format!(
+        "exec 5>> log.txt; echo first >&5; echo two > a.txt; echo two > c.txt; echo ready\n\
+         {WAIT}; echo last >&5; echo three > c.txt\n"
+    );
+    let begun = begin(&world, &mut peer, "wait.sh", &script);
+    until(&mut peer, &begun.job, "ready");
+    looked_at(&world, "a.txt");
+    put(&world, "a.txt", "a person's\n");
+    put(&world, "go", "");
+    ended_with(&mut peer, &begun.job, &format!("3 changed · {REFUSED} · {NAMED} a.txt (call {})", begun.call));
+    undo(&world, &begun.call).exits(1).complains("NIKA-217").complains("a.txt");
+    assert_eq!((world.text("a.txt").as_str(), world.text("c.txt").as_str()), ("a person's\n", "three\n"));
+    // What the job held open all the time, and what it wrote once more, is its own.
+    put(&world, "a.txt", "two\n");
+    undo(&world, &begun.call).exits(0);
+    for (name, was) in [("a.txt", "one\n"), ("log.txt", "begun\n"), ("c.txt", "one\n")] {
+        assert_eq!(world.text(name), was, "{name}");
+    }
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_file_that_an_editor_put_in_place_of_one_that_a_job_held_open_is_not_taken_back() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    for (then, stands) in [("true", "a person's\n"), ("echo again >> log", "a person's\nagain\n")] {
+        let world = world().file("log", "begun\n");
+        let mut peer = serve(&world);
+        // What is written half a second later is looked at after the file that is held.
+        let script = format!("exec 5>> log; echo first >&5; sleep 0.6; echo x > mark; {WAIT}; exec 5>&-; {then}\n");
+        let begun = begin(&world, &mut peer, "hold.sh", &script);
+        looked_at(&world, "mark");
+        put(&world, "saved", "a person's\n");
+        fs::rename(world.root().join("saved"), world.root().join("log")).expect("renamed");
+        put(&world, "go", "");
+        let told = ended_with(&mut peer, &begun.job, &format!("{REFUSED} · {NAMED} log (call {})", begun.call));
+        let answer = text(&peer.call("nika_job_output", json!({"job_id": begun.job})));
+        assert!(!told.contains(TAKES_BACK) && !answer.contains(TAKES_BACK), "{then}: {told}{answer}");
+        undo(&world, &begun.call).exits(1).complains("NIKA-217").complains("log");
+        assert_eq!((world.text("log").as_str(), exists(world.root().join("mark"))), (stands, true), "{then}");
+        assert_eq!(peer.end(), 0);
+    }
+}
+
+#[test]
+fn what_a_person_puts_in_a_directory_that_a_job_took_away_is_not_taken_back() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    for takes_away in ["mv d e", "rm -rf d"] {
+        let world = world().file("d/x", "one\n");
+        let mut peer = serve(&world);
+        let begun = begin(&world, &mut peer, "away.sh", &format!("{takes_away}; {WAIT}\n"));
+        ["d", "d/x"].iter().for_each(|name| looked_at(&world, name));
+        fs::create_dir(world.root().join("d")).expect("made");
+        put(&world, "d/x", "a person's\n");
+        put(&world, "go", "");
+        ended_with(&mut peer, &begun.job, &format!("{REFUSED} · {NAMED} d, d/x (call {})", begun.call));
+        undo(&world, &begun.call).exits(1).complains("NIKA-217").complains("d/x");
+        assert_eq!(world.text("d/x"), "a person's\n", "{takes_away}");
+        // Once that is gone, the directory alone holds nothing that would be lost.
+        fs::remove_file(world.root().join("d/x")).expect("removed");
+        undo(&world, &begun.call).exits(0);
+        assert_eq!(world.text("d/x"), "one\n", "{takes_away}");
+        assert_eq!(peer.end(), 0);
+    }
+}
+
+#[test]
+fn a_directory_that_a_person_made_again_is_named_and_refuses_no_undo() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("d/x", "one\n");
+    let mut peer = serve(&world);
+    let begun = begin(&world, &mut peer, "away.sh", &format!("rm -rf d; {WAIT}\n"));
+    looked_at(&world, "d");
+    fs::create_dir(world.root().join("d")).expect("made");
+    put(&world, "go", "");
+    ended_with(&mut peer, &begun.job, &format!("2 deleted · {TAKES_BACK} · {NAMED} d (call {})", begun.call));
+    undo(&world, &begun.call).exits(0);
+    assert_eq!(world.text("d/x"), "one\n");
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn an_interpreter_with_thousands_of_open_files_is_recorded_as_far_as_they_are_looked_at() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("f", "begun\n");
+    let mut peer = serve(&world);
+    let mut code = |code: &str| text(&peer.call("nika_repl", json!({"language": "python", "code": code})));
+    let opened = code(
+        "import os, resource\nmost = resource.getrlimit(resource.RLIMIT_NOFILE)[1]\n\
+         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))\nf = open('f', 'a')\n\
+         many = [os.open('/dev/null', os.O_RDONLY) for _ in range(5000)] if most > 6000 else []\nprint(len(many))",
+    );
+    if !opened.contains("5000") {
+        eprintln!("skipped: {opened}");
+        return;
+    }
+    let said = code("f.write('more\\n'); f.flush()");
+    assert!(said.contains("1 changed") && said.contains("of some changes nobody could tell"), "{said}");
+    assert_eq!(world.text("f"), "begun\nmore\n");
+    assert!(text(&peer.call("nika_undo", json!({}))).contains("Took back"));
+    assert_eq!(world.text("f"), "begun\n");
+    assert_eq!(peer.end(), 0);
+}
