@@ -320,8 +320,11 @@ fn a_fault_leaves_pairs_too() {
     let fault = world.wait(scene.agent.run("go")).expect_err("the journal is lost");
     assert_eq!(fault.code.to_string(), "NIKA-900");
     paired(scene.agent.talk.messages());
+    // Whoever asked hears what came of the call that was made, and that no journal has its end; the other was not made.
     let results = crate::scene::results(scene.agent.talk.messages().last().expect("messages"));
-    assert!(results.iter().all(|result| result.is_error), "{results:?}");
+    let [made, not_made] = results.as_slice() else { panic!("{results:?}") };
+    assert!(!made.is_error && not_made.is_error, "{results:?}");
+    assert!(format!("{made:?}").contains("this call was made, and its end is in no journal"), "{made:?}");
 }
 
 #[test]

@@ -69,8 +69,10 @@ fn a_variable_that_decides_what_runs_rides_on_no_rule_for_a_command() {
     explained.says("exec(LD_PRELOAD=./x.so ls)");
     assert!(!explained.out.contains("`exec(ls)`"), "{explained:?}");
     call("PATH=. git status", "exec(PATH=. git status)", "--allow").exits(0).says("ran-as-git");
-    // Settings that decide nothing need no word of a rule.
-    call("A=1 git --version", "exec(git --version)", "--allow").exits(0);
+    // What is known to be about looks and words alone needs no word of a rule; what nobody knows does.
+    call("NO_COLOR=1 LC_ALL=C git --version", "exec(git --version)", "--allow").exits(0);
+    call("A=1 git --version", "exec(git --version)", "--allow").exits(3);
+    call("A=1 git --version", "exec(A=1 git --version)", "--allow").exits(0);
 }
 
 #[test]

@@ -170,7 +170,9 @@ mod tests {
             fs::write(&path, "text").unwrap();
             let mut python = std::process::Command::new("python3");
             python.args(["-c", MAPS]).arg(&path);
-            python.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+            // Whatever ours are: a file would be held, too.
+            let pipe = std::process::Stdio::piped;
+            python.stdin(pipe()).stdout(pipe()).stderr(pipe());
             let Ok(mut python) = python.spawn() else { return eprintln!("skipped: there is no python3 here") };
             std::io::Read::read_exact(python.stdout.as_mut().unwrap(), &mut [0]).unwrap();
             let held = Held::by(&[Pid::from_child(&python)]);

@@ -108,7 +108,7 @@ impl Tool for ListDir {
         } else if offset >= listing.total {
             let _ = writeln!(text, "[there are {} entries; offset {offset} is behind the last]", listing.total);
         }
-        text.push_str(&completeness.line(&listing.record, &LIST));
+        text.push_str(&completeness.line(&listing.record, &LIST, true));
         let result = Listed {
             path: place.shown().into_owned(),
             total: listing.total,

@@ -129,7 +129,7 @@ impl Tool for Glob {
                 found.total
             ));
         }
-        lines.push(completeness.line(&found.record, &GLOB));
+        lines.push(completeness.line(&found.record, &GLOB, !found.files.is_empty()));
         let result =
             Found { total: found.total, shown: found.files.len(), next_offset: found.next_offset, completeness };
         Ok(Output::data(serde_json::to_value(&result).unwrap_or_default(), lines.join("\n"))

@@ -188,7 +188,7 @@ impl Tool for Grep {
         if let Some(next) = found.next_offset {
             let _ = writeln!(text, "[more follow; go on with offset={next}]");
         }
-        text.push_str(&completeness.line(&found.record, &GREP));
+        text.push_str(&completeness.line(&found.record, &GREP, !found.files.is_empty()));
         let result = Found { files: found.files.len(), next_offset: found.next_offset, completeness };
         Ok(Output::data(serde_json::to_value(&result).unwrap_or_default(), text)
             .with_fact("pattern", params.pattern)

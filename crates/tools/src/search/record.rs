@@ -138,8 +138,9 @@ impl Completeness {
         format!("{}{more}", text::name_in_line(&named.join(", ")))
     }
 
-    /// One line: what was looked at, what was not, and what would widen it.
-    pub fn line(&self, record: &Record, manner: &Manner) -> String {
+    /// One line: what was looked at, what was not, and what would widen it. Links are told of where nothing was `found`:
+    /// one of them may have been meant.
+    pub fn line(&self, record: &Record, manner: &Manner, found: bool) -> String {
         let looked = manner.looked[usize::from(self.scanned != 1)];
         let so_far = if self.cut_by.is_empty() { "" } else { manner.so_far };
         let mut parts = vec![format!("{} {looked}{so_far}", self.scanned)];
@@ -149,7 +150,7 @@ impl Completeness {
         let counts = [
             (self.binary, "stopped at a NUL byte (binary)"),
             (record.unreadable.total, unreadable.as_str()),
-            (self.links, links[usize::from(self.links != 1)]),
+            (if found { 0 } else { self.links }, links[usize::from(self.links != 1)]),
             (self.withheld, manner.withheld),
             (self.ignored, ignored[usize::from(self.ignored != 1)]),
             (self.hidden, "hidden (hidden: true looks there)"),

@@ -26,6 +26,35 @@ fn a_search_says_what_it_left_out_and_what_would_widen_it() {
 }
 
 #[test]
+fn what_is_there_is_found_however_it_is_written_and_what_was_not_looked_at_is_said() {
+    let world = world().file("src/a.rs", "needle\n").file("c d.py", "needle\n").file("a,b.txt", "needle\n");
+    let world = world.file("zz\nNo files match.\n[complete: 9 files searched]", "");
+    std::os::unix::fs::symlink("src/a.rs", world.root().join("LINK.rs")).expect("a link");
+    let root = world.root().display().to_string();
+    for pattern in ["./src/*.rs", "src/*.rs", "/src/*.rs", &format!("{root}/src/*.rs"), "./**/a.rs"] {
+        world.call("glob", json!({"pattern": pattern})).says("src/a.rs");
+        world.call("grep", json!({"pattern": "needle", "glob": pattern})).says("src/a.rs");
+    }
+    for name in ["c d.py", "a,b.txt"] {
+        world.call("grep", json!({"pattern": "needle", "glob": name})).says(name);
+    }
+    for pattern in ["../*", "~/x", "/etc/*.conf", "a/../b"] {
+        world.call("glob", json!({"pattern": pattern})).refused(206);
+        world.call("grep", json!({"pattern": "needle", "glob": pattern})).refused(206);
+    }
+    let none = world.call("glob", json!({"pattern": "LINK.rs"}));
+    none.says("No files match LINK.rs.").says("1 link, not followed");
+    assert_eq!(none.data()["completeness"]["links"], 1);
+    assert!(!world.call("glob", json!({"pattern": "*.rs"})).text().contains("link"));
+    // A name is one line, whatever it holds.
+    for (tool, arguments) in [("glob", json!({"pattern": "zz*"})), ("list_dir", json!({}))] {
+        let text = world.call(tool, arguments).text();
+        assert!(!text.lines().any(|line| line.starts_with("No files match")), "{text}");
+        assert!(text.contains("zz␊No files match.␊"), "{text}");
+    }
+}
+
+#[test]
 fn pages_go_on_where_they_say() {
     let world = (0..250).fold(world(), |world, n| world.file(&format!("f{n:03}.txt"), "needle\nneedle\n"));
     let first = world.call("glob", json!({"pattern": "*.txt"}));
