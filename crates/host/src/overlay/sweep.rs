@@ -10,12 +10,21 @@ use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, flock, openat, statat, unlinkat,
 };
 
+use rustix::io::Errno;
+
 use super::layer::{IN_MEMORY, LAYERS};
 use super::marks;
 use crate::fs::temp_name;
 
 /// Making a layer takes a fraction of this.
 const NEW: Duration = Duration::from_secs(60);
+
+/// How often a directory is emptied in which new entries come to be, and the time between.
+const TRIES: u32 = 5;
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
+
+/// The lock of a layer's owner.
+const OWNER: &CStr = c"owner";
 
 /// So many directories within directories are open at once. What lies deeper is moved up first.
 const OPEN: usize = 32;
@@ -26,7 +35,20 @@ const OPEN: usize = 32;
 /// Every step is one name below an open directory: no path is too long. No call within a call either, as in
 /// `fs::remove_dir_all`: a command makes directories deeper than any stack.
 pub(super) fn remove_tree(dir: &Path) {
-    let Some(top) = Level::open(CWD, c"", dir) else { return };
+    for _ in 0..TRIES {
+        empty(dir);
+        match rustix::fs::rmdir(dir) {
+            // Whoever writes there is being killed, and has not heard of it yet.
+            Err(Errno::NOTEMPTY | Errno::EXIST) => std::thread::sleep(BETWEEN_TRIES),
+            _ => return,
+        }
+    }
+}
+
+fn empty(dir: &Path) {
+    let Some(mut top) = Level::open(CWD, c"", dir) else { return };
+    // Taken last, so that what stays is known for what nobody owns.
+    top.left.sort_by_key(|(name, _)| name.as_c_str() != OWNER);
     let mut open = vec![top];
     while let Some(level) = open.last_mut() {
         let Some((name, is_directory)) = level.left.pop() else {
@@ -45,7 +67,6 @@ pub(super) fn remove_tree(dir: &Path) {
             move_up(&mut open, &name);
         }
     }
-    let _ = rustix::fs::rmdir(dir);
 }
 
 /// Moves a directory of the last one to the first one, whose turn comes again.
