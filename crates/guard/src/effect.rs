@@ -23,6 +23,9 @@ pub struct Place {
     pub named: Option<Box<Place>>,
     /// Why a write to it counts as guarded, where its name does not say so and something else does.
     pub guarded: Option<&'static str>,
+    /// Whether writing it takes back what a call did there that nobody had to be asked about. Its name, then, is no
+    /// question either.
+    pub taken_back: bool,
 }
 
 /// What guards a place that a configuration of git leads to.
@@ -49,13 +52,14 @@ impl Place {
             extent: Extent::One,
             named: None,
             guarded: None,
+            taken_back: false,
         }
     }
 
     /// A place outside every root.
     pub fn outside(path: impl Into<PathBuf>) -> Place {
         let (path, extent) = (path.into(), Extent::One);
-        Place { path, below_root: None, in_first_root: false, extent, named: None, guarded: None }
+        Place { path, below_root: None, in_first_root: false, extent, named: None, guarded: None, taken_back: false }
     }
 
     /// The same place and everything below it.
@@ -79,6 +83,7 @@ impl Place {
             in_first_root: self.in_first_root,
             extent: Extent::One,
             guarded: self.guarded,
+            taken_back: self.taken_back,
             named: self.named.as_ref().map(|named| Box::new(named.entry(&named.path.join(below), below))),
         }
     }

@@ -301,8 +301,13 @@ fn acts(effect: &Effect, tool: &str) -> Vec<Act> {
             // A write that replaces a tree takes what lies in it along; a `.git` or `.nika` below it is
             // not named here, so the host refuses to move or delete a directory that holds one.
             // What undo takes back a command was allowed to do: git wrote its own files, and only their name is asked
-            // about. What is guarded whoever writes it is a question for undo, too.
-            let why = if tool == "undo" { class.guarded } else { class.asked() }.or(place.guarded);
+            // about. What is guarded whoever writes it is a question for undo, too, unless it was none for the call.
+            let by_name = match tool {
+                "undo" if place.taken_back => None,
+                "undo" => class.guarded,
+                _ => class.asked(),
+            };
+            let why = by_name.or(place.guarded);
             let special = why.is_some().then_some(Act::WriteGuarded);
             place_acts(place, Act::WriteInside, special)
         }
@@ -440,6 +445,15 @@ mod tests {
             (write("undo", ".git/hooks/x"), write("undo", ".nika/config.yaml")),
             (Decision::Floor, Decision::Floor)
         );
+        let back = |tool: &str, place: Place| {
+            let effects = Effects::write(Place { taken_back: true, ..place }).of(tool);
+            Policy::default().judge(&stance, &effects).decision
+        };
+        let config = || Place::inside("/r", "new/.git/config");
+        assert_eq!(back("undo", config()), Decision::Allow);
+        assert_eq!(back("write", config()), Decision::Floor);
+        assert_eq!(back("undo", Place { guarded: Some(crate::LED_BY_GIT), ..config() }), Decision::Floor);
+        assert_eq!(back("undo", Place::outside("/home/dev/.bashrc")), Decision::Ask);
     }
 
     #[test]

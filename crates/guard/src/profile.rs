@@ -113,6 +113,10 @@ pub struct Profile {
     /// Existing entries in the roots that must not change.
     #[serde(with = "pathtext::list", default)]
     pub protected: Vec<PathBuf>,
+    /// Paths that this very call may write. Over a layer that opens the protected directories around them: of what else
+    /// changes there, nothing is applied.
+    #[serde(with = "pathtext::list", default)]
+    pub opened: Vec<PathBuf>,
     /// Guarded names in the roots that do not exist and must not come to be.
     #[serde(with = "pathtext::list", default)]
     pub absent: Vec<PathBuf>,
@@ -168,6 +172,12 @@ impl Profile {
         all.push(path.to_path_buf());
         self.protected.retain(|path| !all.contains(path));
         self.absent.retain(|path| !all.contains(path));
+        self.opened.push(path.to_path_buf());
+    }
+
+    /// Whether a layer holds a protected entry to what may be written in it.
+    fn is_opened(&self, protected: &Path) -> bool {
+        self.is_layered(protected) && self.opened.iter().any(|path| path.starts_with(protected))
     }
 
     /// A profile that protects, hides and allows nothing beyond `access`.
@@ -179,6 +189,7 @@ impl Profile {
             roots: vec![root],
             home: home.into(),
             protected: Vec::new(),
+            opened: Vec::new(),
             absent: Vec::new(),
             secrets: Vec::new(),
             masked: Vec::new(),

@@ -77,7 +77,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let checkpoints = Checkpoints::open(&state)?;
     let record = |call: String, path: &Path, text: &str| {
-        let meta = CheckpointMeta { call, session: "bench".into(), tool: "edit".into(), at: Now.unix_ms() };
+        let meta =
+            CheckpointMeta { call, session: "bench".into(), tool: "edit".into(), at: Now.unix_ms(), asked: false };
         let bytes = Some(text.as_bytes());
         let preimage =
             Preimage { path, kind: Kind::File, bytes, hash: None, mode: Some(0o644), after: Some([7; 32]), more: None };

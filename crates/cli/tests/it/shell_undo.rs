@@ -135,6 +135,85 @@ fn what_may_become_code_is_left_out_and_the_rest_applied() {
 }
 
 #[test]
+fn what_nobody_was_asked_about_is_taken_back_without_a_question() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("node_modules/p/.vscode/tasks.json", "{}\n").file("node_modules/p/server.pem", "theirs\n");
+    let before = tree(&world.root());
+    let script = "set -e; echo TOKEN=made-up > .env; echo k > k.pem; git init -q new; rm -r node_modules; \
+                  mkdir -p node_modules/q/.github/workflows; echo on: push > node_modules/q/.github/workflows/ci.yml";
+    let ran = scripted(&world, script, &[]);
+    assert!(exists(world.root().join("new/.git/config")) && exists(world.root().join(".env")), "{ran}");
+    let after = tree(&world.root());
+    let back = world.run(&["undo", "--mode", "workspace", "--output", "json"]);
+    back.exits(0);
+    assert_eq!(tree(&world.root()), before);
+    for secret in ["made-up", "theirs"] {
+        assert!(!back.out.contains(secret), "{}", back.out);
+    }
+    assert!(text(&back.json()).contains(".env: a secret by its name, so its content is not shown"), "{}", back.out);
+    // To have it again is to write what is guarded, and nobody was asked about that.
+    let again = undo(&world, &back.json());
+    again.exits(3).complains("needs a person's yes");
+    assert_eq!(tree(&world.root()), before);
+    assert!(after.len() > before.len());
+}
+
+#[test]
+fn what_a_person_allowed_is_not_taken_back_without_one() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file(".vscode/tasks.json", "{}\n").file("beside.sh", "echo {} > .vscode/settings.json\n");
+    let command = "command=echo more >> .vscode/tasks.json; bash beside.sh";
+    let words = ["call", "bash", command, "--mode", "workspace", "--session", "s"];
+    let mut screen = crate::pty::Screen::start(&world, &words);
+    assert!(screen.shows("instead: "), "{}", screen.shown);
+    screen.types("y");
+    let (code, shown, out) = screen.end();
+    assert_eq!(code, 0, "{shown} {out}");
+    assert_eq!(world.text(".vscode/tasks.json"), "{}\nmore\n");
+    assert!(out.contains("may become code or policy") && out.contains(".vscode/settings.json"), "{out}");
+    assert!(!exists(world.root().join(".vscode/settings.json")));
+    world.run(&["undo", "--session", "s", "--mode", "workspace"]).exits(3).complains(".vscode/tasks.json");
+    assert_eq!(world.text(".vscode/tasks.json"), "{}\nmore\n");
+}
+
+#[test]
+fn a_secret_that_was_changed_again_is_not_shown_by_the_refusal() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world();
+    let ran = scripted(&world, "echo TOKEN=made-up > .env", &[]);
+    fs::write(world.root().join(".env"), "TOKEN=by-hand\n").expect("written");
+    let refused = undo(&world, &ran);
+    refused.complains("changed again").complains("not shown");
+    assert!(!refused.err.contains("by-hand") && !refused.err.contains("made-up"), "{}", refused.err);
+    assert_eq!(world.text(".env"), "TOKEN=by-hand\n");
+}
+
+#[test]
+fn a_link_put_in_the_place_of_what_a_command_made_leads_undo_nowhere() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world();
+    for at in ["own", "made"] {
+        let made = std::process::Command::new("git").args(["init", "-q"]).arg(world.root().join(at)).status();
+        assert!(made.expect("git").success());
+    }
+    fs::remove_dir_all(world.root().join("made/.git")).expect("removed");
+    let ran = scripted(&world, "git init -q made", &[]);
+    fs::remove_dir_all(world.root().join("made")).expect("removed");
+    symlink("own", world.root().join("made")).expect("a link");
+    let before = tree(&world.root());
+    undo(&world, &ran).says("0 paths");
+    assert_eq!(tree(&world.root()), before);
+}
+
+#[test]
 fn what_starts_code_is_left_out_however_deep_and_new_repositories_work() {
     if !crate::shell::is_confined_here() {
         return;

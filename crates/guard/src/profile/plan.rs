@@ -67,7 +67,9 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
     if profile.access == Access::Workspace {
         let tops = tops(profile);
         tops.iter().for_each(|top| add(Step::Writable(top.clone())));
-        let protected = bounded(&profile.protected, &tops);
+        let protected: Vec<PathBuf> =
+            profile.protected.iter().filter(|path| !profile.is_opened(path)).cloned().collect();
+        let protected = bounded(protected, &tops);
         let absent: Vec<_> =
             profile.absent.iter().filter_map(|path| placeholder(path).map(|what| (path, what))).collect();
         let hidden = profile.secrets.iter().chain(&profile.masked).filter(|path| !profile.is_layered(path));
@@ -120,8 +122,7 @@ fn between<'p>(path: &'p Path, roots: &'p [PathBuf]) -> impl Iterator<Item = &'p
 
 /// `protected`, or, when they are too many, directories that hold them: where they are most, deepest first, until few
 /// enough are left.
-fn bounded(protected: &[PathBuf], roots: &[PathBuf]) -> Vec<PathBuf> {
-    let mut paths = protected.to_vec();
+fn bounded(mut paths: Vec<PathBuf>, roots: &[PathBuf]) -> Vec<PathBuf> {
     paths.sort();
     paths.dedup();
     while paths.len() > MAX_PROTECTED {
@@ -185,6 +186,20 @@ mod tests {
                 Step::ReadOnly("/w/a/b/.vscode".into()),
             ]
         );
+    }
+
+    #[test]
+    fn over_a_layer_what_a_call_may_write_opens_the_protected_directory_around_it() {
+        let mut profile = profile();
+        profile.protected = paths(&["/w/.vscode", "/w/.idea"]);
+        profile.release(Path::new("/w/.vscode/tasks.json"));
+        assert!(plan(&profile).contains(&Step::ReadOnly("/w/.vscode".into())));
+        let upper = PathBuf::from("/state/upper");
+        profile.layers = vec![super::super::Layered { root: "/w".into(), work: upper.clone(), upper }];
+        assert_eq!(plan(&profile), [Step::Writable("/w".into()), Step::ReadOnly("/w/.idea".into())]);
+        // The name is that of a whole component.
+        profile.opened = paths(&["/w/.ideas/x", "/w"]);
+        assert!(plan(&profile).contains(&Step::ReadOnly("/w/.idea".into())));
     }
 
     #[test]

@@ -29,14 +29,15 @@ pub(crate) struct Armed<'r> {
 }
 
 pub(crate) fn arm<'r>(runtime: &'r Runtime, session: &'r Session, begun: &Begun, informed: Informed<'r>) -> Armed<'r> {
+    let Informed { permitted, reply } = informed;
+    let Permitted { tool, prepared, permit, decided_by, wishes, held } = permitted;
     let meta = CheckpointMeta {
         call: begun.call.0.clone(),
         session: session.id().to_owned(),
         tool: begun.tool.clone(),
         at: begun.at_ms,
+        asked: permit.answered_by().is_some(),
     };
-    let Informed { permitted, reply } = informed;
-    let Permitted { tool, prepared, permit, decided_by, wishes, held } = permitted;
     Armed {
         tool,
         prepared,

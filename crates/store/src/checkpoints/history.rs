@@ -28,6 +28,8 @@ pub struct CallChanges {
     pub tool: String,
     /// When it began, in Unix milliseconds.
     pub at: u64,
+    /// Whether a person was asked about it and said yes, as far as is known: of calls of earlier versions it is not.
+    pub asked: bool,
     /// A path each, in the order of their first change.
     pub changes: Vec<Change>,
     /// The call that took this one back, unless that one was taken back in turn.
@@ -160,6 +162,7 @@ impl History {
             session: record.session.clone().into_owned(),
             tool: record.tool.clone().into_owned(),
             at: record.at,
+            asked: !record.unasked,
             changes: Vec::new(),
             undone_by: self.undone.get(&*record.call).cloned(),
         };

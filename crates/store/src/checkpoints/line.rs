@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {"at":1763766000000,"call":"c1","session":"s","tool":"edit","path":"/w/a.rs","kind":"file",
-//!  "mode":420,"before":"<sha256>"|null,"after":"<sha256>"|null}
+//!  "mode":420,"before":"<sha256>"|null,"after":"<sha256>"|null,"unasked":true}
 //! {"undone":"c1","by":"c2"}
 //! ```
 //!
@@ -50,6 +50,13 @@ pub(crate) struct Record<'a> {
     pub(crate) after: Option<Hash>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) left: Option<Box<Left>>,
+    /// Whether the call ran without a question. Lines of earlier versions do not say, and count as asked about.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) unasked: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What a change made by a command has beyond an edit.

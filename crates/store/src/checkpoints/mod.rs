@@ -46,6 +46,8 @@ pub struct CheckpointMeta {
     pub tool: String,
     /// When the call began, in Unix milliseconds: the same for all its changes.
     pub at: u64,
+    /// Whether a person was asked about it and said yes.
+    pub asked: bool,
 }
 
 /// The checkpoints of one workspace, open for recording. Threads may share it.
@@ -102,6 +104,7 @@ impl Checkpoints {
                 before,
                 after: preimage.after.map(Hash),
                 left: preimage.more.map(|more| Box::new(more.into())),
+                unasked: !meta.asked,
             };
             self.append(log, &Line::Change(record))
         })

@@ -19,7 +19,7 @@ fn world() -> (tempfile::TempDir, Checkpoints) {
 }
 
 fn meta(call: &str, session: &str, at: u64) -> CheckpointMeta {
-    CheckpointMeta { call: call.into(), session: session.into(), tool: "edit".into(), at }
+    CheckpointMeta { call: call.into(), session: session.into(), tool: "edit".into(), at, asked: false }
 }
 
 fn change(checkpoints: &Checkpoints, meta: &CheckpointMeta, path: &str, before: Option<&str>, after: Option<&str>) {

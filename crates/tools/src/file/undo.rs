@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
+use nika_contract::{Cx, Example, Group, Kind, Known, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::merge3;
-use nika_guard::{Effect, Effects};
+use nika_guard::{Effect, Effects, Place, classify};
 use nika_host::fs::{Change, Ledger, Locked, Workspace};
 use nika_store::{CallChanges, Checkpoints, Hash};
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::seen::retried;
 use super::slot::{Slot, diff};
-use super::unmake::{Unmaker, changed_after};
+use super::unmake::{Unmaker, changed_after, not_shown};
 use crate::lenient;
 
 /// Takes back what one call (call_id, see checkpoints) or this session's last calls (steps) did to files.
@@ -80,14 +80,20 @@ impl Tool for Undo {
         let session = scene.session.is_lasting().then(|| scene.session.id());
         let mut effects = Effects::default();
         let calls = self.calls(params, session)?;
+        let asked = asked_about(&calls);
         let mut named = HashSet::new();
         for change in calls.iter().flat_map(|call| &call.changes).filter(|change| named.insert(&change.path)) {
             let place = self.files.place(change.path.clone());
-            // What is taken back is shown: that is a read, of a secret too.
-            effects.all.push(Effect::Read(place.clone()));
-            if !params.dry_run.unwrap_or_default() {
-                effects.all.push(Effect::Write(place));
+            if params.dry_run.unwrap_or_default() {
+                effects.all.push(Effect::Read(place));
+                continue;
             }
+            // What is taken back is shown: that is a read. A secret is not shown.
+            if classify(&place.path).secret.is_none() {
+                effects.all.push(Effect::Read(place.clone()));
+            }
+            let taken_back = !asked.contains(&change.path);
+            effects.all.push(Effect::Write(Place { taken_back, ..place }));
         }
         Ok(effects)
     }
@@ -98,7 +104,7 @@ impl Tool for Undo {
         if by_command(&calls) {
             return self.unmaker(cx, &calls).show().map(|unmade| Some(unmade.diff));
         }
-        Ok(Some(diff(self.play(cx, &calls)?.values(), DIFF_LINES)))
+        Ok(Some(shown(cx, &self.play(cx, &calls)?)))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
@@ -119,7 +125,7 @@ impl Tool for Undo {
             return Ok(told(&calls, unmade.paths, unmade.diff, dry_run));
         }
         if dry_run {
-            return Ok(answer(&calls, &self.play(cx, &calls)?, true));
+            return Ok(answer(cx, &calls, &self.play(cx, &calls)?, true));
         }
         let slots = retried(&self.files, cx, |locked| {
             let slots = self.play(cx, &calls)?;
@@ -137,7 +143,7 @@ impl Tool for Undo {
         for call in &calls {
             self.checkpoints.mark_undone(&call.call, &cx.call.0)?;
         }
-        Ok(answer(&calls, &slots, false))
+        Ok(answer(cx, &calls, &slots, false))
     }
 }
 
@@ -212,7 +218,7 @@ impl Undo {
                     slots.insert(change.path.clone(), Slot::look(&self.files, cx, &place)?);
                 }
                 let slot = slots.get_mut(&change.path).expect("inserted above");
-                slot.now = self.back(call, change, slot)?;
+                slot.now = self.back(cx, call, change, slot)?;
                 slot.mode = change.mode;
                 slot.kind = change.kind;
             }
@@ -221,7 +227,13 @@ impl Undo {
     }
 
     /// The content of a path without what the call did to it.
-    fn back(&self, call: &CallChanges, change: &nika_store::Change, slot: &Slot) -> Result<Option<Vec<u8>>, ToolError> {
+    fn back(
+        &self,
+        cx: &Cx<'_>,
+        call: &CallChanges,
+        change: &nika_store::Change,
+        slot: &Slot,
+    ) -> Result<Option<Vec<u8>>, ToolError> {
         let now = slot.now.as_deref().map(Hash::of);
         let former = change.before.map(|hash| self.checkpoints.objects().get(&hash)).transpose()?;
         if now == change.after {
@@ -237,7 +249,7 @@ impl Undo {
         {
             return Ok(Some(merged.bytes));
         }
-        Err(changed_after(call, &slot.place, slot.now.as_deref(), former.as_deref()))
+        Err(changed_after(cx, call, &slot.place, slot.now.as_deref(), former.as_deref()))
     }
 }
 
@@ -246,8 +258,25 @@ fn by_command(calls: &[CallChanges]) -> bool {
     calls.iter().flat_map(|call| &call.changes).any(|change| change.more.is_some())
 }
 
-fn answer(calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>, dry_run: bool) -> Output {
-    let diff = diff(slots.values(), DIFF_LINES);
+/// The paths where a person's yes is, or may be, behind what stands or stood there: an asked call's, those of an undo,
+/// which would do again what it took back, and what is not known to be the call's as it was killed.
+fn asked_about(calls: &[CallChanges]) -> HashSet<&PathBuf> {
+    let by_asked = |call: &CallChanges| call.asked || call.tool == "undo";
+    let cut_off = |change: &nika_store::Change| change.more.is_some_and(|more| more.known == Known::Begun);
+    let all = calls.iter().flat_map(|call| call.changes.iter().map(move |change| (call, change)));
+    all.filter(|(call, change)| by_asked(call) || cut_off(change)).map(|(_, change)| &change.path).collect()
+}
+
+/// How the paths would change; of secrets, that they would.
+fn shown(cx: &Cx<'_>, slots: &BTreeMap<PathBuf, Slot>) -> String {
+    let (withheld, open): (Vec<&Slot>, Vec<&Slot>) =
+        slots.values().partition(|slot| cx.permit.withholds(&slot.place.path));
+    let secrets = withheld.into_iter().filter(|slot| slot.differs()).map(|slot| not_shown(&slot.place));
+    diff(open, DIFF_LINES) + &secrets.collect::<String>()
+}
+
+fn answer(cx: &Cx<'_>, calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>, dry_run: bool) -> Output {
+    let diff = shown(cx, slots);
     let paths = slots.values().filter(|slot| slot.differs()).map(|slot| slot.place.shown().into_owned()).collect();
     told(calls, paths, diff, dry_run)
 }

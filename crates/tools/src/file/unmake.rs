@@ -75,17 +75,26 @@ fn by_path(calls: &[CallChanges]) -> HashMap<&Path, Vec<Made<'_>>> {
 
 /// The refusal to take back what was changed since, with what would be lost.
 pub(super) fn changed_after(
+    cx: &Cx<'_>,
     call: &CallChanges,
     place: &Place,
     standing: Option<&[u8]>,
     former: Option<&[u8]>,
 ) -> ToolError {
     let shown = place.shown();
-    let diff = unified(standing, former, &shown, &Limits { max_lines: 80, ..Limits::default() });
+    let diff = match cx.permit.withholds(&place.path) {
+        true => not_shown(place),
+        false => unified(standing, former, &shown, &Limits { max_lines: 80, ..Limits::default() }),
+    };
     let message =
         format!("{shown} was changed again after call {}; taking that call back would lose this:\n{diff}", call.call);
     ToolError::new(code::UNDO_CONFLICT, message)
         .hint("if a later call changed it, undo that one first (`checkpoints` lists them); else settle it by hand")
+}
+
+/// What stands for the diff of a secret.
+pub(super) fn not_shown(place: &Place) -> String {
+    format!("{}: a secret by its name, so its content is not shown\n", place.shown())
 }
 
 impl Unmaker<'_> {
@@ -322,13 +331,13 @@ impl Unmaker<'_> {
         {
             return Ok(State::Merged(merged.bytes));
         }
-        Err(changed_after(call, place, standing.as_deref(), former.as_deref()))
+        Err(changed_after(self.cx, call, place, standing.as_deref(), former.as_deref()))
     }
 
     /// The refusal that shows what would be lost.
     fn conflict(&self, call: &CallChanges, change: &Change, place: &Place, now: &State) -> ToolError {
         let former = change.before.and_then(|hash| self.checkpoints.objects().get(&hash).ok());
-        changed_after(call, place, self.content(place, now).as_deref(), former.as_deref())
+        changed_after(self.cx, call, place, self.content(place, now).as_deref(), former.as_deref())
     }
 
     fn content(&self, place: &Place, state: &State) -> Option<Vec<u8>> {
@@ -354,7 +363,9 @@ impl Unmaker<'_> {
             if standing == *state {
                 continue;
             }
-            if unmade.paths.len() < SHOWN_PATHS {
+            if unmade.paths.len() < SHOWN_PATHS && self.cx.permit.withholds(&place.path) {
+                unmade.diff.push_str(&not_shown(&place));
+            } else if unmade.paths.len() < SHOWN_PATHS {
                 let (old, new) = (self.content(&place, &standing), self.content(&place, state));
                 unmade.diff.push_str(&unified(old.as_deref(), new.as_deref(), &place.shown(), &limits));
             }

@@ -56,7 +56,13 @@ fn command(world: &World, id: &str, script: &str, bounds: &Bounds) -> Option<App
         }
         Some(status) => panic!("{script}: {status}"),
     }
-    let meta = CheckpointMeta { call: id.into(), session: "test".into(), tool: "bash".into(), at: Now.unix_ms() };
+    let meta = CheckpointMeta {
+        call: id.into(),
+        session: "test".into(),
+        tool: "bash".into(),
+        at: Now.unix_ms(),
+        asked: false,
+    };
     let (call, session, cancel) = (CallId(id.into()), SessionState::new("test", true), Cancel::default());
     let progress: Arc<dyn Progress> = Arc::new(Silent);
     let cx = Cx {
