@@ -86,6 +86,8 @@ mod shell_recorded;
 mod shell_recorded_beside;
 #[path = "it/shell_rules.rs"]
 mod shell_rules;
+#[path = "it/shell_scratch.rs"]
+mod shell_scratch;
 #[path = "it/shell_shown.rs"]
 mod shell_shown;
 #[path = "it/shell_terminal.rs"]

@@ -26,6 +26,9 @@ pub struct Place {
     /// Whether writing it takes back what a call did there that nobody had to be asked about. Its name, then, is no
     /// question either.
     pub taken_back: bool,
+    /// Whether it lies in a temporary directory that the session's commands have for themselves, so that nothing there
+    /// is anybody else's.
+    pub scratch: bool,
 }
 
 /// What guards a place that a configuration of git leads to.
@@ -53,13 +56,23 @@ impl Place {
             named: None,
             guarded: None,
             taken_back: false,
+            scratch: false,
         }
     }
 
     /// A place outside every root.
     pub fn outside(path: impl Into<PathBuf>) -> Place {
         let (path, extent) = (path.into(), Extent::One);
-        Place { path, below_root: None, in_first_root: false, extent, named: None, guarded: None, taken_back: false }
+        Place {
+            path,
+            below_root: None,
+            in_first_root: false,
+            extent,
+            named: None,
+            guarded: None,
+            taken_back: false,
+            scratch: false,
+        }
     }
 
     /// The same place and everything below it.
@@ -84,6 +97,7 @@ impl Place {
             extent: Extent::One,
             guarded: self.guarded,
             taken_back: self.taken_back,
+            scratch: self.scratch,
             named: self.named.as_ref().map(|named| Box::new(named.entry(&named.path.join(below), below))),
         }
     }

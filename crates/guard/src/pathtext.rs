@@ -76,6 +76,25 @@ pub mod list {
     }
 }
 
+/// One that may be missing.
+pub mod option {
+    use std::path::PathBuf;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Form;
+
+    /// Writes it.
+    pub fn serialize<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+        path.as_deref().map(Form::from).serialize(to)
+    }
+
+    /// Reads it.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+        Option::<Form>::deserialize(from)?.map(Form::path).transpose()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,16 +105,26 @@ mod tests {
         path: PathBuf,
         #[serde(with = "super::list")]
         more: Vec<PathBuf>,
+        #[serde(with = "super::option", default)]
+        perhaps: Option<PathBuf>,
     }
 
     #[test]
     fn any_path_survives_alone_and_among_others() {
         for bytes in [b"/a/\xc3\xa9".as_slice(), b"/a/\xff\x01", b"/a\"\n"] {
             let path = PathBuf::from(OsString::from_vec(bytes.to_vec()));
-            let holder = Holder { more: vec![path.clone(), "/b".into()], path };
+            let holder = Holder { more: vec![path.clone(), "/b".into()], perhaps: Some(path.clone()), path };
             let json = serde_json::to_string(&holder).unwrap();
             assert_eq!(serde_json::from_str::<Holder>(&json).unwrap(), holder);
         }
+    }
+
+    #[test]
+    fn what_is_missing_is_missing() {
+        let holder = serde_json::from_str::<Holder>(r#"{"path": "/a", "more": []}"#).unwrap();
+        assert_eq!(holder.perhaps, None);
+        let json = serde_json::to_string(&holder).unwrap();
+        assert_eq!(serde_json::from_str::<Holder>(&json).unwrap(), holder);
     }
 
     #[test]

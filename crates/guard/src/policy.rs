@@ -277,7 +277,7 @@ fn covered_by_commands(effects: &[Effect], reasons: &mut [Reason]) {
     let by_rule = |reason: &&Reason| matches!(reason.source, Source::Rule { .. });
     let Some(source) = commands().find(by_rule).map(|reason| reason.source.clone()) else { return };
     for (effect, reason) in effects.iter().zip(reasons.iter_mut()) {
-        let inside = matches!(effect, Effect::Write(place) if acts(effect, "") == [Act::WriteInside] && place.below_root.is_some());
+        let inside = matches!(effect, Effect::Write(_)) && acts(effect, "") == [Act::WriteInside];
         if inside && reason.decision == Decision::Ask && matches!(reason.source, Source::Mode(_)) {
             (reason.decision, reason.source) = (Decision::Allow, source.clone());
             (reason.remedy, reason.rule) = (Vec::new(), None);
@@ -288,7 +288,7 @@ fn covered_by_commands(effects: &[Effect], reasons: &mut [Reason]) {
 /// What an effect amounts to. A path may be several things at once; the strictest counts.
 fn acts(effect: &Effect, tool: &str) -> Vec<Act> {
     let place_acts = |place: &Place, inside: Act, special: Option<Act>| {
-        let base = if place.below_root.is_some() { inside } else { Act::ReachOutside };
+        let base = if place.below_root.is_some() || place.scratch { inside } else { Act::ReachOutside };
         std::iter::once(base).chain(special).collect()
     };
     match effect {

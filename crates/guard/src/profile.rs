@@ -126,6 +126,13 @@ pub struct Profile {
     /// Directories that must not even be seen, such as Nika's own state.
     #[serde(with = "pathtext::list", default)]
     pub masked: Vec<PathBuf>,
+    /// Where the session's temporary directories are kept, `tmp` and `vartmp`. Without one the command has its own, which
+    /// go with it.
+    #[serde(with = "pathtext::option", default)]
+    pub scratch: Option<PathBuf>,
+    /// What others have in a directory that is the command's own, and what it may see of that.
+    #[serde(with = "pathtext::list", default)]
+    pub shown: Vec<PathBuf>,
     /// Hosts that may be reached: exact names, `*.` and a name for what is below it, or `*` for every one but those
     /// that stand with a `!` before them. Empty: no network.
     #[serde(default)]
@@ -193,6 +200,8 @@ impl Profile {
             absent: Vec::new(),
             secrets: Vec::new(),
             masked: Vec::new(),
+            scratch: None,
+            shown: Vec::new(),
             hosts: Vec::new(),
             env: Vec::new(),
             limits: Limits::default(),

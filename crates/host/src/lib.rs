@@ -11,3 +11,4 @@ pub mod overlay;
 pub mod proc;
 pub mod record;
 pub mod sandbox;
+pub mod scratch;

@@ -65,6 +65,7 @@ impl Court {
         let mut site = Site::on_paper(ground.roots.clone(), ground.root().to_owned(), home.clone());
         if files.is_some() {
             let mut env = command_env(world, &effective);
+            site.scratch.shared = true;
             site = site.seeing(env.iter().map(|(name, _)| name));
             env.retain(|(name, _)| name != "HOME");
             env.push(("HOME".to_owned(), home.display().to_string()));

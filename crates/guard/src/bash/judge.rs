@@ -24,12 +24,37 @@ pub struct Site {
     /// Variables that are set before, to values that are not known, beside those that every command sees. Those are
     /// written in capitals.
     pub given: Vec<String>,
+    /// The temporary directories that commands have for themselves.
+    pub scratch: Scratch,
+}
+
+/// Directories that are a command's own: what others have in them is not there for it, and what it leaves is for no other.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Scratch {
+    /// Which they are. None where it runs without a sandbox, or in one without mounts.
+    pub dirs: &'static [&'static str],
+    /// Where the session's are kept from one command to the next, where they are.
+    pub kept: Option<PathBuf>,
+    /// Whether it is looked up what others have there. On paper nobody has anything.
+    pub shared: bool,
+}
+
+impl Scratch {
+    /// What the sandbox has of its own, new for each command.
+    pub fn private() -> Scratch {
+        Scratch { dirs: &["/tmp", "/var/tmp", "/dev/shm"], kept: None, shared: false }
+    }
+
+    /// Whether a path lies below one of the directories.
+    pub fn holds(&self, path: &Path) -> bool {
+        self.dirs.iter().any(|dir| path.starts_with(dir) && path != Path::new(dir))
+    }
 }
 
 impl Site {
     /// A place of which nothing is known but its paths.
     pub fn on_paper(roots: Vec<PathBuf>, cwd: PathBuf, home: PathBuf) -> Site {
-        Site { roots, cwd, home, repositories: None, given: Vec::new() }
+        Site { roots, cwd, home, repositories: None, given: Vec::new(), scratch: Scratch::private() }
     }
 
     /// The same, where programs see these variables.

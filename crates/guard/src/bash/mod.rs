@@ -38,5 +38,5 @@ pub use analysis::{Analysis, Command, Touched, analyse};
 pub use effects::ANY_HOST;
 pub use fact::{Category, Fact, Target};
 pub use finding::{FINDINGS, Family, Finding, Outcome, Row};
-pub use judge::{Arg, Judge, Site, Word};
+pub use judge::{Arg, Judge, Scratch, Site, Word};
 pub use names::may_be_set;

@@ -34,7 +34,7 @@ const OPEN: usize = 32;
 ///
 /// Every step is one name below an open directory: no path is too long. No call within a call either, as in
 /// `fs::remove_dir_all`: a command makes directories deeper than any stack.
-pub(super) fn remove_tree(dir: &Path) {
+pub(crate) fn remove_tree(dir: &Path) {
     for _ in 0..TRIES {
         empty(dir);
         match rustix::fs::rmdir(dir) {

@@ -9,14 +9,14 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use nika_guard::profile::{Access, Placeholder, Profile, Step};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, fchmod, ftruncate, futimens,
-    mkdirat, openat, openat2, readlink, statat, symlinkat,
+    mkdirat, openat, openat2, readlink, statat, symlinkat, unlinkat,
 };
 use rustix::io::{Errno, write};
 use rustix::mount::{
@@ -26,6 +26,7 @@ use rustix::mount::{
 
 use super::{Refusal, base};
 use crate::overlay::Cover;
+use crate::scratch::KEPT;
 
 /// Bytes of the private memory file system, `/tmp` above all. 2 GiB: it counts as memory of the machine.
 const PRIVATE_BYTES: &str = "2147483648";
@@ -94,19 +95,21 @@ impl Stock {
 /// Makes the world's file system.
 pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<()> {
     // Taken while they are what they are outside.
-    let (shown, mut writable) = (shown(profile, steps)?, writable(profile, steps)?);
+    let (shown, mut writable, mut kept_scratch) =
+        (shown(profile, steps)?, writable(profile, steps)?, scratch(profile)?);
     base::mount_attributes(libc::AT_FDCWD, c"/", true, READ_ONLY | INERT, 0)
         .map_err(|error| Refusal::of(LAYOUT, "mount_setattr /", error))?;
     // Copies of what is read-only by now are read-only.
     let kept = steps.iter().map(|step| protected(profile, step)).collect::<Result<Vec<_>>>()?;
     let private = Private::of(stock.memory)?;
-    for path in shown.iter().map(|(path, _)| path).chain(writable.keys()) {
-        private.make_way(path)?;
+    for (path, tree) in shown.iter().map(|(path, tree)| (path, tree)).chain(&writable) {
+        private.make_way(path, tree, &kept_scratch)?;
     }
     // `/tmp` last: until then the private file system stands there.
     for (name, at) in OWN {
         if is_directory(Path::new(at)) {
-            put(&private.part(name)?, &place(Path::new(at)).map_err(lost(TMP, *at))?).map_err(lost(TMP, *at))?;
+            let own = kept_scratch.remove(name).map_or_else(|| private.part(name), Ok)?;
+            put(&own, &place(Path::new(at)).map_err(lost(TMP, *at))?).map_err(lost(TMP, *at))?;
         }
     }
     for (name, node) in stock.nodes {
@@ -153,7 +156,7 @@ pub(super) fn counts_processes() -> bool {
 }
 
 /// Copies of what must be seen as it is and may not be written: roots and what git keeps of them, and where the command
-/// starts and lives, when a private directory would cover it.
+/// starts and lives, and what it was allowed to see, when a private directory would cover it.
 fn shown(profile: &Profile, steps: &[Step]) -> Result<Vec<(PathBuf, OwnedFd)>> {
     let covered = |path: &&PathBuf| OWN.iter().any(|(_, at)| path.starts_with(at) && path.as_path() != Path::new(at));
     let written = |path: &Path| steps.iter().any(|step| matches!(step, Step::Writable(top) if path.starts_with(top)));
@@ -169,7 +172,12 @@ fn shown(profile: &Profile, steps: &[Step]) -> Result<Vec<(PathBuf, OwnedFd)>> {
             .map_err(|error| Refusal::of(LAYOUT, &what(), error))?;
         Ok((path.clone(), tree))
     };
-    wanted.into_iter().map(tree).collect()
+    let mut trees: Vec<(PathBuf, OwnedFd)> = wanted.into_iter().map(tree).collect::<Result<_>>()?;
+    // Only files: a socket in a directory would lead to whoever listens there.
+    for path in profile.shown.iter().filter(covered).filter(|path| is_file(path)) {
+        trees.push(tree(path)?);
+    }
+    Ok(trees)
 }
 
 /// Copies of what may be written, or the layers over it.
@@ -187,6 +195,19 @@ fn writable(profile: &Profile, steps: &[Step]) -> Result<BTreeMap<PathBuf, Owned
         trees.insert(path.clone(), tree);
     }
     Ok(trees)
+}
+
+/// Copies of the session's temporary directories, by the names of what they stand for.
+fn scratch(profile: &Profile) -> Result<BTreeMap<&'static str, OwnedFd>> {
+    let copied = |dir: &Path, name: &'static str| {
+        let what = || dir.join(name).to_string_lossy().into_owned();
+        let tree = place(&dir.join(name)).and_then(|at| copy(&at, false)).map_err(lost(TMP, what()))?;
+        base::mount_attributes(tree.as_raw_fd(), c"", false, INERT, 0)
+            .map_err(|error| Refusal::of(TMP, &what(), error))?;
+        Ok((name, tree))
+    };
+    let dir = profile.scratch.iter();
+    dir.flat_map(|dir| KEPT.iter().map(move |(_, name)| copied(dir, name))).collect()
 }
 
 /// Copies of the harmless device nodes that exist.
@@ -295,20 +316,25 @@ impl Private {
         open_tree(&self.fixed, name, flags).map_err(lost(TMP, name))
     }
 
-    /// Makes the directories that lead to `path`, when it lies in a directory that is private.
-    fn make_way(&self, path: &Path) -> Result<()> {
+    /// Makes the directories that lead to `path`, and what `tree` can be mounted on there, when it lies in a directory that
+    /// is private. What a command of the session left in the way, a link above all, is nowhere followed and makes room.
+    fn make_way(&self, path: &Path, tree: &OwnedFd, kept: &BTreeMap<&'static str, OwnedFd>) -> Result<()> {
         let Some((name, below)) =
             OWN.iter().find_map(|(name, at)| path.strip_prefix(at).ok().map(|below| (*name, below)))
         else {
             return Ok(());
         };
-        let mut way = PathBuf::from(name);
-        for part in below.components() {
-            let Component::Normal(part) = part else { continue };
-            way.push(part);
-            match mkdirat(&self.own, &way, Mode::from_raw_mode(0o755)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(error) => return Err(lost(TMP, path.to_string_lossy())(error)),
+        let failed = || lost(TMP, path.to_string_lossy());
+        let top = kept.get(name).map_or_else(|| directory(&self.own, name), |tree| directory(tree, "."));
+        let mut way = top.map_err(failed())?;
+        let is_file = kind_of(tree).map_err(failed())? != FileType::Directory;
+        let mut parts = below.iter().peekable();
+        while let Some(part) = parts.next() {
+            if is_file && parts.peek().is_none() {
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                openat(&way, part, flags, Mode::RUSR).map_err(failed())?;
+            } else {
+                way = next_directory(&way, part).map_err(failed())?;
             }
         }
         Ok(())
@@ -356,6 +382,27 @@ impl Private {
             (_, None) => copy(&at, true).map_err(failed())?,
         };
         put(&tree, &at).map_err(failed())
+    }
+}
+
+fn directory(above: &OwnedFd, name: impl rustix::path::Arg) -> std::result::Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(above, name, flags, Mode::empty())
+}
+
+/// The directory of this name, made where there is none.
+fn next_directory(above: &OwnedFd, name: &OsStr) -> std::result::Result<OwnedFd, Errno> {
+    match mkdirat(above, name, Mode::from_raw_mode(0o755)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(error),
+    }
+    match directory(above, name) {
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            unlinkat(above, name, AtFlags::empty())?;
+            mkdirat(above, name, Mode::from_raw_mode(0o755))?;
+            directory(above, name)
+        }
+        opened => opened,
     }
 }
 
@@ -419,6 +466,15 @@ fn put(tree: &OwnedFd, at: &OwnedFd) -> std::result::Result<(), Errno> {
 
 fn put_at(tree: &OwnedFd, path: &str) -> std::result::Result<(), Errno> {
     put(tree, &place(Path::new(path))?)
+}
+
+fn kind_of(tree: &OwnedFd) -> std::result::Result<FileType, Errno> {
+    Ok(FileType::from_raw_mode(statat(tree, "", AtFlags::EMPTY_PATH)?.st_mode))
+}
+
+/// Whether a file lies there, with no link on the way.
+fn is_file(path: &Path) -> bool {
+    place(path).and_then(|at| kind_of(&at)).is_ok_and(|kind| kind == FileType::RegularFile)
 }
 
 fn is_directory(path: &Path) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nika_contract::{Block, Cancel, Cx, Example, Group, Held, Output, Rehearsal, Scene, Spec, Tool, ToolError, code};
-use nika_guard::bash::{Outcome, Site};
+use nika_guard::bash::{Outcome, Scratch, Site};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind};
 use nika_host::proc::{Exited, Job, Order, Stdin};
@@ -18,13 +18,13 @@ use super::ground::{Cwd, Ground};
 use super::layered::{self, Settled};
 use super::over::{Over, Wanted};
 use super::rehearsed::{self, Accepted, Tried};
-use super::report;
+use super::{report, scratch};
 use crate::lenient;
 
 /// Runs a command with bash and returns its output, stdout and stderr as one, and its exit code. The working
-/// directory is kept between calls; variables are not. Standard input is closed. Quote paths that hold
-/// blanks. Prefer read, edit, glob and grep to cat, sed, find and grep. Do not loop on sleep: run in the
-/// background and wait with job_output. Never skip git hooks (--no-verify) unless told to.
+/// directory is kept between calls, and so is /tmp, which only commands see; variables are not. Standard input is
+/// closed. Quote paths that hold blanks. Prefer read, edit, glob and grep to cat, sed, find and grep. Do not loop
+/// on sleep: run in the background and wait with job_output. Never skip git hooks (--no-verify) unless told to.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
@@ -230,6 +230,7 @@ impl Bash {
         profile.cwd = cwd;
         if params.is_preview() {
             profile.hosts.clear();
+            profile.scratch = None;
             profile.roots = self.ground.files.roots().map(Path::to_owned).collect();
             // What git keeps of them elsewhere is under no layer.
             profile.close_repositories();
@@ -278,7 +279,9 @@ impl Bash {
         if params.is_preview() {
             // What it writes inside stays in the layer; that it runs is asked as ever.
             let before = effects.all.len();
-            effects.all.retain(|effect| !matches!(effect, Effect::Write(place) if place.below_root.is_some()));
+            effects.all.retain(
+                |effect| !matches!(effect, Effect::Write(place) if place.below_root.is_some() || place.scratch),
+            );
             if effects.all.len() < before {
                 let why = "it would write in the workspace".to_owned();
                 effects.all.push(Effect::Exec(Exec::plain(Vec::new(), ExecKind::WritesInside, why)));
@@ -293,6 +296,8 @@ impl Bash {
 
     /// What a call is found to do at a place: what judges it, what shows it and what runs ask this.
     pub fn read(&self, params: &Params, site: &Site) -> Command {
+        let bare = params.unconfined().then(|| Site { scratch: Scratch::default(), ..site.clone() });
+        let site = bare.as_ref().unwrap_or(site);
         command::read(&params.command, site, &|target| command::place_in(&self.ground.files, target))
     }
 
@@ -313,6 +318,9 @@ impl Bash {
             text.push('\n');
         }
         text.push_str(&report::footer(exited, last, &cwd, job.held()));
+        if let Some(note) = scratch::note(cx.session, &command.effects) {
+            text.push_str(&format!("\n[{note}]"));
+        }
         if left {
             text.push_str("\n[the command ended outside the workspace; the next one begins where this one did]");
         }

@@ -6,6 +6,8 @@ use nika_guard::bash::{Analysis, Site, Target, analyse};
 use nika_guard::{Effects, Place};
 use nika_host::fs::Workspace;
 
+use super::scratch;
+
 /// A command and its effects.
 #[derive(Debug)]
 pub struct Command {
@@ -31,7 +33,8 @@ impl Command {
 /// Reads `text` as bash would in `site`; `place` says where a path leads.
 pub fn read(text: &str, site: &Site, place: &dyn Fn(&Target) -> Place) -> Command {
     let analysis = analyse(text, site);
-    let effects = analysis.effects(place).of("bash");
+    let mut effects = analysis.effects(place).of("bash");
+    scratch::mark(&mut effects, site);
     Command { analysis, effects }
 }
 

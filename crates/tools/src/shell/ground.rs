@@ -6,15 +6,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use nika_contract::{Cx, News, SessionState, ToolError, code};
-use nika_guard::bash::{ANY_HOST, Site};
+use nika_guard::bash::{ANY_HOST, Scratch, Site};
 use nika_guard::profile::{Access, Profile, Repository, narrow};
 use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Extent, Permit, classify};
 use nika_host::fs::Workspace;
 use nika_host::git::Finder;
 use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
 use nika_host::sandbox::{Known, Linked, MAX_HIDDEN, all_but, scan, scan_with, secrets_at_home, spelled};
+use nika_host::scratch;
 
 use super::over::Wanted;
+use super::scratch::{self as scratches, Held};
 use super::{recorded, report};
 
 /// See the module's page.
@@ -154,8 +156,18 @@ impl Ground {
     pub fn site(&self, session: &SessionState) -> Site {
         let roots: Vec<PathBuf> = self.files.roots().map(Path::to_owned).collect();
         let repositories = Arc::new(Finder::new(&self.env, roots.clone()));
-        let site = Site { repositories: Some(repositories), ..Site::on_paper(roots, self.cwd(session), self.home()) };
+        let scratch = match self.landlock_only {
+            true => Scratch::default(),
+            false => Scratch { kept: self.kept_scratch(session), shared: true, ..Scratch::private() },
+        };
+        let on_paper = Site::on_paper(roots, self.cwd(session), self.home());
+        let site = Site { repositories: Some(repositories), scratch, ..on_paper };
         site.seeing(self.env.iter().map(|(name, _)| name))
+    }
+
+    /// Where the session's temporary directories are kept, where it has some.
+    fn kept_scratch(&self, session: &SessionState) -> Option<PathBuf> {
+        session.is_lasting().then(|| scratch::dir_of(self.files.state(), session.id()))
     }
 
     fn home(&self) -> PathBuf {
@@ -187,6 +199,11 @@ impl Ground {
         if access == Access::Unconfined {
             return Ok(profile);
         }
+        if session.is_lasting() {
+            let make = || scratch::Scratch::of(permit, self.files.state(), session.id());
+            // Without them the command has its own, which go with it.
+            profile.scratch = Held::get(session, make).ok().map(|held| held.dir(permit).to_owned());
+        }
         narrow(&mut profile.env, access, &|dir| self.is_inside(dir));
         quiet_git(&mut profile.env, access == Access::ReadOnly);
         if permit.hides_by_rule() {
@@ -200,14 +217,20 @@ impl Ground {
         profile.secrets.extend(secrets_at_home(&self.home()));
         profile.masked.push(self.files.own_state().to_owned());
         self.repositories(permit, &mut profile);
+        let own_scratch = scratches::touches(permit.effects());
         for effect in effects {
             match effect {
                 // What a person let this call read or write is there for it.
-                Effect::Read(place) => show(&mut profile.secrets, &place.path),
+                Effect::Read(place) => {
+                    show(&mut profile.secrets, &place.path);
+                    if !own_scratch && Scratch::private().holds(&place.path) {
+                        profile.shown.push(place.path.clone());
+                    }
+                }
                 Effect::Write(place) => {
                     profile.release(&place.path);
                     show_around(&mut profile.secrets, &place.path);
-                    if place.below_root.is_none() && access == Access::Workspace {
+                    if place.below_root.is_none() && !place.scratch && access == Access::Workspace {
                         let dir = self.outside(&place.path)?;
                         scan(&dir, self.files.home()).put_into(&mut profile);
                         profile.roots.push(dir);
@@ -224,6 +247,10 @@ impl Ground {
         let mut hidden = profile.secrets.iter().chain(&profile.masked);
         if hidden.any(|path| profile.roots.iter().any(|root| path.starts_with(root))) {
             configure_git(&mut profile.env, GIT_BESIDE_HIDDEN);
+        }
+        if !profile.shown.is_empty() {
+            // What it is shown stands where its own files would be: these it has for itself.
+            profile.scratch = None;
         }
         // Git does nothing at all where it may not read the person's configuration.
         let own = OWN_GIT.map(|name| profile.home.join(name));

@@ -27,6 +27,7 @@ use super::folders;
 use super::ground::Ground;
 use super::layered::{self, Settled};
 use super::report;
+use super::scratch;
 
 /// How long a question waits for it. What takes longer is rather asked about first.
 const AT_MOST: Duration = Duration::from_secs(20);
@@ -73,6 +74,11 @@ pub(super) async fn rehearse(
     if !ground.rehearses || !ground.undo || profile.access != Access::Workspace || !profile.hosts.is_empty() {
         return Ok(None);
     }
+    if scratch::touches(&command.effects) {
+        return Ok(Some(untried("it uses the session's temporary files, which no layer covers")));
+    }
+    // What a trial leaves there is for nobody.
+    profile.scratch = None;
     if profile.repositories.iter().any(Repository::is_open) {
         return Ok(Some(untried("it may write a repository elsewhere, which no layer covers")));
     }

@@ -1,0 +1,123 @@
+//! What is `/tmp` to a session's commands: their own, from one to the next, and nobody else's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::peer::{Peer, text};
+use crate::shell::is_confined_here;
+use crate::world::{Ran, World, exists, world};
+
+/// A name in `/tmp` that no other test and no other run uses.
+fn in_tmp(world: &World, name: &str) -> PathBuf {
+    let unique = world.root().parent().and_then(Path::file_name).expect("a name").to_string_lossy().into_owned();
+    Path::new("/tmp").join(format!("nika-test-{}-{name}", unique.trim_start_matches('.')))
+}
+
+fn bash(world: &World, command: &str, more: &[&str]) -> Ran {
+    let command = format!("command={command}");
+    world.run(&[&["call", "bash", &command][..], more].concat())
+}
+
+#[test]
+fn a_session_finds_its_files_again_and_nobody_else_does() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let log = in_tmp(&world, "log");
+    let shown = log.display().to_string();
+    let alone = bash(&world, &format!("echo one > {shown}; cat {shown}"), &["--mode", "workspace"]);
+    alone.exits(0).says("one").says("this command's own");
+    let kept = bash(&world, &format!("echo two > {shown}"), &["--mode", "workspace", "--session", "s"]);
+    kept.exits(0).says("this session's own");
+    for mode in ["read-only", "ask", "workspace"] {
+        bash(&world, &format!("cat {shown}"), &["--mode", mode, "--session", "s"]).exits(0).says("two");
+    }
+    for more in [&["--session", "other"][..], &[]] {
+        bash(&world, &format!("cat {shown}"), &[&["--mode", "workspace"], more].concat()).exits(3);
+    }
+    bash(&world, &format!("echo three > {shown}"), &["--mode", "read-only", "--session", "s"]).exits(3);
+    assert!(!exists(&log));
+    // What is left out of the rules of the machine is not left out of a person's.
+    let rules = "permissions:\n  deny: [\"write(//tmp/**)\"]\n";
+    fs::create_dir_all(world.path("home/.config/nika")).expect("a directory");
+    fs::write(world.path("home/.config/nika/config.yaml"), rules).expect("a file");
+    bash(&world, &format!("echo four > {shown}"), &["--mode", "workspace", "--session", "s"]).exits(3);
+}
+
+#[test]
+fn what_others_have_there_is_asked_about_and_a_yes_reaches_it() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let beside = in_tmp(&world, "directory");
+    fs::create_dir(&beside).expect("a directory");
+    let theirs = beside.join("theirs");
+    let shown = theirs.display().to_string();
+    fs::write(&theirs, "their words\n").expect("a file");
+    let mut changed = Vec::new();
+    for (mode, code) in [("workspace", 3), ("accept-all", 0)] {
+        let more = ["--mode", mode, "--session", "s"];
+        bash(&world, &format!("cat {shown}"), &more).exits(code);
+        bash(&world, &format!("echo mine >> {shown}; cat {shown}"), &more).exits(code);
+        bash(&world, &format!("echo new > {}/file", beside.display()), &more).exits(code);
+        changed.push((fs::read_to_string(&theirs).expect("it is there"), exists(beside.join("file"))));
+    }
+    fs::remove_dir_all(&beside).expect("removed");
+    assert_eq!(changed, [("their words\n".to_owned(), false), ("their words\nmine\n".to_owned(), true)]);
+}
+
+#[test]
+fn a_link_left_there_leads_neither_a_later_command_nor_the_sandbox_astray() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("a.txt", "one\n");
+    let above = world.root().parent().expect("a directory").to_owned();
+    let in_the_way = above.starts_with("/tmp");
+    let script = format!(
+        "ln -s /etc/hostname /tmp/link; ln -s /etc /tmp/dir; [ {in_the_way} = false ] || {{ mv {0} {0}-away; ln -s /etc {0}; }}; true\n",
+        above.display()
+    );
+    let world = world.file("tools/run.sh", &script);
+    let session = ["--mode", "workspace", "--session", "s"];
+    bash(&world, "bash tools/run.sh", &session).exits(0);
+    bash(&world, "cat a.txt; echo two >> a.txt", &session).exits(0).says("one");
+    assert_eq!(world.text("a.txt"), "one\ntwo\n");
+    for reads in ["cat /tmp/link", "cat /tmp/dir/hostname"] {
+        bash(&world, reads, &session).exits(3);
+    }
+    bash(&world, "echo x > /tmp/dir/nika-test", &session);
+    assert!(!exists("/etc/nika-test"));
+}
+
+#[test]
+fn a_clients_session_keeps_them_for_jobs_and_code_and_a_preview_leaves_nothing() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    let mut run = |arguments: serde_json::Value| text(&peer.call("nika_bash", arguments));
+    let first = run(json!({"command": "echo one > /tmp/nika-a; echo two > /var/tmp/nika-b"}));
+    assert!(first.contains("this session's own"), "{first}");
+    let second = run(json!({"command": "cat /tmp/nika-a /var/tmp/nika-b; echo more >> /tmp/nika-a"}));
+    assert!(second.contains("one\ntwo") && !second.contains("this session's own"), "{second}");
+    let foretold = run(json!({"command": "echo three > /tmp/nika-c; ls /tmp/nika-c", "preview": true}));
+    assert!(foretold.contains("/tmp/nika-c"), "{foretold}");
+    let third = run(json!({"command": "cat /tmp/nika-c"}));
+    assert!(third.contains("NIKA-"), "{third}");
+    let job = run(json!({"command": "cat /tmp/nika-a > seen.txt; sleep 0.1", "run_in_background": true}));
+    assert!(job.contains("Started"), "{job}");
+    let since = Instant::now();
+    while !exists(world.root().join("seen.txt")) || world.text("seen.txt") != "one\nmore\n" {
+        assert!(since.elapsed() < Duration::from_secs(20), "{job}");
+        std::thread::yield_now();
+    }
+    assert!(!exists("/tmp/nika-a"));
+}
