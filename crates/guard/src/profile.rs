@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::pathtext;
 
 pub use environment::{environment, narrow};
-pub use git::{brings_commands, is_plain_git_config};
+pub use git::{brings_commands, is_plain_git_config, only_follows};
 pub use names::{Placeholder, guarded_below, placeholder, secrets_of, starts_code};
 pub use plan::{MAX_PROTECTED, Step, plan};
 pub use seatbelt::seatbelt;

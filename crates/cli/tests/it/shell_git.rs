@@ -224,3 +224,44 @@ fn a_directory_that_git_cannot_rename_over_a_layer_is_moved_as_the_answer_says()
     assert_eq!(git(&world, &["ls-files", "new", "old"]).trim(), "new/c.txt");
     call("git diff").exits(0);
 }
+
+#[test]
+fn git_notes_what_a_branch_follows_and_nothing_else_comes_into_its_configuration() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("a.txt", "one\n").file("run.sh", "git config core.fsmonitor ./evil\n");
+    for words in [
+        &["init", "-q", "-b", "main"][..],
+        &["config", "user.name", "a"],
+        &["config", "user.email", "a@example.org"],
+        &["add", "."],
+        &["commit", "-q", "-m", "begin"],
+        &["remote", "add", "origin", "https://example.org/a.git"],
+        &["update-ref", "refs/remotes/origin/feature", "HEAD"],
+        &["branch", "old"],
+    ] {
+        git(&world, words);
+    }
+    let config = || world.text(".git/config");
+    let before = config();
+    let call = |text: &str| world.run(&["call", "bash", &format!("command={text}"), "--mode", "workspace"]);
+    call("git switch -c feature origin/feature").exits(0).says("set up to track");
+    assert!(config().contains("[branch \"feature\"]\n\tremote = origin\n\tmerge = refs/heads/feature"), "{}", config());
+    call("git branch -m feature other").exits(0);
+    assert!(config().contains("[branch \"other\"]") && !config().contains("\"feature\"]"), "{}", config());
+    call("git branch --unset-upstream").exits(0);
+    for _ in 0..3 {
+        world.run(&["undo", "--mode", "workspace"]).exits(0);
+    }
+    assert_eq!((config(), git(&world, &["branch"])), (before.clone(), "* main\n  old\n".to_owned()));
+    // What names a program is left out, also where the same command does what may count.
+    let ran = call("git branch -m old older; bash run.sh");
+    assert!(ran.out.contains("may become code or policy") && ran.out.contains(".git/config"), "{ran:?}");
+    assert_eq!(config(), before);
+    // No command names git: then nobody but a program wrote there.
+    let ran = call("bash run.sh");
+    assert!(ran.code != 0 || ran.out.contains("Read-only"), "{ran:?}");
+    assert_eq!(config(), before);
+    call("git config core.fsmonitor ./evil").exits(3);
+}

@@ -54,6 +54,51 @@ pub fn is_plain_git_config(text: &[u8]) -> bool {
     true
 }
 
+/// Whether two configurations of a repository differ only in what branches follow: `[branch "…"]` sections, of remotes that
+/// the configuration has. Such a section starts nothing, and nobody is reached by it who was not before.
+pub fn only_follows(before: &[u8], after: &[u8]) -> bool {
+    let (Ok(before), Ok(after)) = (std::str::from_utf8(before), std::str::from_utf8(after)) else { return false };
+    let (Some((rest, _)), Some((new_rest, branches))) = (without_branches(before), without_branches(after)) else {
+        return false;
+    };
+    let is_remote = |name: &str| name == "." || rest.contains(&format!("[remote \"{name}\"]").as_str());
+    let fits = |line: &&str| match line.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
+        Some(("remote", value)) => is_remote(value),
+        Some(("merge", value)) => value.starts_with("refs/") && !value.contains(['"', '\\', '#', ';']),
+        Some(("rebase", value)) => ["true", "false", "merges"].contains(&value),
+        _ => false,
+    };
+    rest == new_rest && branches.iter().all(fits)
+}
+
+/// The lines of a configuration outside of its sections on branches, and those in them. None where a line is written as
+/// git itself does not write one.
+fn without_branches(text: &str) -> Option<(Vec<&str>, Vec<&str>)> {
+    let (mut rest, mut branches) = (Vec::new(), Vec::new());
+    let mut in_branch = false;
+    for line in text.lines() {
+        let plain = line.trim();
+        if plain.starts_with('[') {
+            let name = plain.strip_prefix("[branch \"").and_then(|name| name.strip_suffix("\"]"));
+            in_branch = name.is_some_and(|name| !name.contains(['"', '\\', ']']));
+            // What stands behind a header belongs to its section.
+            if !in_branch && !plain.ends_with(']') {
+                return None;
+            }
+            if in_branch {
+                continue;
+            }
+        }
+        if plain.ends_with('\\') {
+            return None;
+        }
+        let into = if in_branch && !plain.is_empty() { &mut branches } else { &mut rest };
+        into.push(plain);
+    }
+    rest.retain(|line| !line.is_empty());
+    Some((rest, branches))
+}
+
 /// Whether the plan of a rebase (`git-rebase-todo`) has lines that git runs as commands when it goes on.
 pub fn brings_commands(plan: &[u8]) -> bool {
     let words = |line: &[u8]| {
@@ -65,7 +110,43 @@ pub fn brings_commands(plan: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{brings_commands, is_plain_git_config};
+    use super::{brings_commands, is_plain_git_config, only_follows};
+
+    const CLONE: &str = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
+
+    #[test]
+    fn what_a_branch_follows_may_change_and_nothing_else() {
+        let with = |more: &str| format!("{CLONE}{more}");
+        for after in [
+            CLONE.to_owned(),
+            with("[branch \"x/y\"]\n\tremote = origin\n\tmerge = refs/heads/x/y\n\trebase = true\n"),
+            with("[branch \"x\"]\n\tremote = .\n\tmerge = refs/heads/main\n"),
+            CLONE.replace("[branch \"main\"]", "[branch \"trunk\"]"),
+            CLONE.split("[branch").next().unwrap().to_owned(),
+        ] {
+            assert!(only_follows(CLONE.as_bytes(), after.as_bytes()), "{after}");
+        }
+        for after in [
+            with("[alias]\n\ta = !x\n"),
+            with("[core]\n\tfsmonitor = x\n"),
+            with("\tfsmonitor = x\n"),
+            with("[branch \"x\"]\n\tremote = ../evil\n\tmerge = refs/heads/main\n"),
+            with("[branch \"x\"]\n\tremote = ext::sh -c x\n"),
+            with("[branch \"x\"]\n\tmergeoptions = --strategy=x\n"),
+            with("[branch \"x\"]\n\tremote = origin\\\n[core]\nfsmonitor = x\n"),
+            with("[branch \"x\"] fsmonitor = x\n"),
+            with("[branch \"x\"][core]\n\tfsmonitor = x\n"),
+            with("[branch \"x\\\"]\n[core \"]\n\tremote = origin\n"),
+            with("[branch x]\n\tremote = origin\n"),
+            CLONE.replace("https://example.com/a.git", "https://example.com/b.git"),
+            CLONE.replace("bare = false", "bare = true"),
+            CLONE.replace("[remote \"origin\"]", "[remote \"other\"]"),
+            String::new(),
+        ] {
+            assert!(!only_follows(CLONE.as_bytes(), after.as_bytes()), "{after}");
+        }
+        assert!(!only_follows(CLONE.as_bytes(), &[CLONE.as_bytes(), b"\xff"].concat()));
+    }
 
     #[test]
     fn a_plan_that_runs_something_is_known() {

@@ -2,7 +2,7 @@
 //!
 //! | where | held back |
 //! |---|---|
-//! | what the sandbox of a command without a layer protects | all of it |
+//! | what the sandbox of a command without a layer protects | all of it, but for what branches follow (`git switch`, `git branch -m`), where the command line names git |
 //! | deeper, where nothing can stand in for a name | what starts code on the user's machine |
 //! | in a repository that the command made (`git init`, `git clone`) | hooks, links to other repositories, and a configuration that could name a program |
 //! | in directories of downloaded packages | of each `.git` the same, new or not, as git goes there from outside; nothing else |
@@ -14,7 +14,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use nika_contract::Kind;
-use nika_guard::profile::{brings_commands, is_plain_git_config, starts_code};
+use nika_guard::profile::{brings_commands, is_plain_git_config, only_follows, starts_code};
 use nika_guard::{Permit, classify};
 
 use super::embedded::Embedded;
@@ -39,10 +39,11 @@ impl Changes<'_> {
         let made: HashSet<&Path> = made.map(|entry| entry.path.as_path()).collect();
         let embedded = Embedded::of(self, permit);
         let held = self.entries.iter().filter(|entry| {
-            entry.path.ancestors().any(|above| protected.contains(above))
+            let held = entry.path.ancestors().any(|above| protected.contains(above))
                 || self.is_deep(permit, entry, &made)
                 || embedded.holds(&entry.path)
-                || self.is_plan_with_commands(permit, entry)
+                || self.is_plan_with_commands(permit, entry);
+            held && !self.only_follows(permit, entry)
         });
         held.map(|entry| entry.path.clone()).collect()
     }
@@ -81,6 +82,14 @@ impl Changes<'_> {
     pub(super) fn is_plain_config(&self, permit: &Permit, entry: &Entry) -> bool {
         let text = self.after(permit, entry, CONFIG_BYTES).filter(|_| entry.kind == Kind::File);
         text.is_some_and(|text| is_plain_git_config(&text))
+    }
+
+    /// Whether git wrote in a repository's configuration what a branch follows, and nothing else.
+    fn only_follows(&self, permit: &Permit, entry: &Entry) -> bool {
+        let of_git = self.layer.with_git && entry.path.ends_with(".git/config");
+        let in_place = entry.kind == Kind::File && entry.was == Some(Kind::File) && entry.mode == entry.was_mode;
+        let texts = || Some((self.before(permit, entry, CONFIG_BYTES)?, self.after(permit, entry, CONFIG_BYTES)?));
+        of_git && in_place && texts().is_some_and(|(before, after)| only_follows(&before, &after))
     }
 
     /// `git rebase --continue` runs what the plan says. Git itself writes such commands only where it was told to.

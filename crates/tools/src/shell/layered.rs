@@ -86,6 +86,7 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
         return Err("jobs run in the background, and may change files meanwhile".to_owned());
     }
     let mut layers = Vec::new();
+    let with_git = names_git(cx.permit.effects());
     for root in ground.files.roots() {
         fit(root)?;
         let layer = Layer::prepare(cx.permit, ground.files.state(), root).map_err(|error| error.message)?;
@@ -93,7 +94,12 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
             return Err("Nika's state lies where no layer can".to_owned());
         }
         let layer = layer.protecting(cx.permit, profile.protected.iter().chain(&profile.absent).cloned());
-        layers.push(if names_git(cx.permit.effects()) { layer.with_git(cx.permit) } else { layer });
+        layers.push(if with_git { layer.with_git(cx.permit) } else { layer });
+    }
+    if with_git {
+        // Git may write there what branches follow; the layer keeps anything else from being applied.
+        let configs = profile.protected.iter().filter(|path| path.ends_with(".git/config"));
+        profile.opened.extend(configs.cloned());
     }
     profile.layers = layers.iter().map(|layer| layer.cover(cx.permit).into()).collect();
     Ok(layers)
