@@ -69,6 +69,11 @@ impl Site {
         Site { cwd, ..self.clone() }
     }
 
+    /// Whether what lies at `place` is of the workspace, or of the session's own: nobody else's code.
+    pub(super) fn is_ours(&self, place: &Path) -> bool {
+        self.roots.iter().any(|root| place.starts_with(root)) || self.scratch.holds(place)
+    }
+
     /// What git would find in `dir`.
     pub(super) fn repository(&self, dir: &Path) -> Option<Arc<Repository>> {
         self.repositories.as_ref().map(|repositories| repositories.at(dir))

@@ -781,7 +781,7 @@ impl<'a> Walker<'a> {
 
     fn inside(&self, path: &Path) -> bool {
         let climbs = path.components().any(|part| part == Component::ParentDir);
-        !climbs && self.site.roots.iter().any(|root| path.starts_with(root))
+        !climbs && self.site.is_ours(path)
     }
 
     /// A shell that takes its script from elsewhere.

@@ -124,6 +124,13 @@ mod tests {
             "git diff > /var/tmp/p.patch && git apply --check /var/tmp/p.patch",
             "rm -f /tmp/y",
             "sort a.txt | tee /dev/shm/sorted | head",
+            "d=$(mktemp -d) && cp a.txt \"$d/\" && ls \"$d\" && rm -rf \"$d\"",
+            "f=$(mktemp); git diff > \"$f\"; wc -l < \"$f\"; rm \"$f\"",
+            "out=$(mktemp -t log.XXXXXX) && make > \"$out\" 2>&1; tail \"$out\"",
+            "t=$(mktemp -d /tmp/build.XXXXXX); cp -r src \"$t\"; cd \"$t\" && make",
+            "mkdir -p /tmp/b && cd /tmp/b && cmake /w/repo && make",
+            "printf 'print(1)' > /tmp/t.py; python3 /tmp/t.py",
+            "mktemp",
         ] {
             assert_eq!(judged(text, &site(), Mode::Workspace), Decision::Allow, "{text}");
             assert_ne!(judged(text, &site(), Mode::ReadOnly), Decision::Allow, "{text}");
@@ -137,6 +144,21 @@ mod tests {
             "cp a.txt /tmp/a; cat /tmp/b",
             "tee /tmp < a.txt; cat /tmp/b",
             "echo x > /home/dev/y",
+            "d=$(mktemp -d /etc/x.XXXXXX); echo x > \"$d/y\"",
+            "d=$(mktemp -d -p /etc); echo x > \"$d/y\"",
+            "d=$(TMPDIR=/etc mktemp -d); echo x > \"$d/y\"",
+            "TMPDIR=/etc; d=$(mktemp -d); echo x > \"$d/y\"",
+            "export TMPDIR=/etc; d=$(mktemp -d); echo x > \"$d/y\"",
+            "mktemp() { echo /etc; }; d=$(mktemp -d); echo x > \"$d/y\"",
+            "d=$(mktemp -u); rm -rf \"$d\"",
+            "d=$(mktemp -d); rm -rf \"$d\"/*",
+            "d=$(mktemp -d); rm -rf \"$d/..\"",
+            "d=$(mktemp -d); rm -rf \"$d\" src",
+            "d=$(mktemp -d /tmp/../etc/x.XXX); echo x > \"$d/y\"",
+            "d=$(mktemp -d; echo /etc); echo x > \"$d/y\"",
+            "d=$(mktemp -d --suffix=/../../etc); echo x > \"$d/y\"",
+            "python3 /tmp/t.py",
+            "cd /tmp/b && cat x",
         ] {
             assert_ne!(judged(text, &site(), Mode::Workspace), Decision::Allow, "{text}");
         }

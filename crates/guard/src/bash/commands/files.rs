@@ -4,7 +4,7 @@
 
 use super::super::analysis::is_sink;
 use super::super::fact::Fact;
-use super::super::judge::{Arg, Judge, Word};
+use super::super::judge::{Arg, Judge};
 use super::archives;
 use super::places::takes_along;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write, WriteTree};
@@ -240,22 +240,7 @@ pub(super) const SPECS: &[Spec] = &[
         names: "mktemp",
         opts: &[(Flag, "d directory u dry-run q quiet t"), (Value, "suffix"), (WriteTree, "p"), (Maybe, "tmpdir")],
         operands: Operands::Custom,
-        check: Some(|parsed, judge| {
-            let here = |text: &str| Arg { word: Word::Exact(text.to_owned()), span: 0..0 };
-            match parsed.operands.first() {
-                _ if parsed.has("u dry-run") => {}
-                Some(template) if !parsed.has("t p tmpdir") => judge.write(template),
-                Some(template) if !parsed.has("t") => {
-                    let place = parsed.value("p tmpdir").cloned().unwrap_or_else(|| here("/tmp"));
-                    judge.write_tree(&place);
-                    match (place.exact(), template.exact()) {
-                        (Some(place), Some(text)) => judge.write(&template.with(&format!("{place}/{text}"))),
-                        _ => judge.write(template),
-                    }
-                }
-                _ => judge.write_tree(parsed.value("p tmpdir").unwrap_or(&here("/tmp"))),
-            }
-        }),
+        check: Some(super::temporary::judge),
         ..PLAIN
     },
     Spec {

@@ -700,7 +700,7 @@ impl<'a> Reader<'a, '_, '_> {
         for part in text.split(':').filter(|part| !part.is_empty()) {
             let place = self.judge.resolve(part.trim_end_matches('*'));
             self.judge.read_tree(&list.with(part.trim_end_matches('*')));
-            if !self.judge.site.roots.iter().any(|root| place.starts_with(root)) && !place.starts_with("/usr") {
+            if !self.judge.site.is_ours(&place) && !place.starts_with("/usr") {
                 self.judge.opaque(format!("runs code from `{part}`"));
             }
         }

@@ -29,6 +29,7 @@ mod shadowed;
 mod shell;
 mod special;
 mod system;
+mod temporary;
 #[cfg(test)]
 pub(super) mod testing;
 #[cfg(test)]
@@ -116,6 +117,7 @@ pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
 pub(super) use places::{taken_along, takes_along};
 pub(super) use settings::given;
+pub(super) use temporary::{TEMPORARY, makes as makes_temporary};
 pub(super) use wrappers::{SplitAt, always_number, feeder, output as listed, path_part};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.
@@ -238,7 +240,7 @@ fn standard(name: &str) -> Option<&str> {
 /// A program by its place: a file of the workspace is its code.
 fn by_path(name: &str, judge: &mut Judge<'_>) {
     let place = judge.resolve(name);
-    if judge.site.roots.iter().any(|root| place.starts_with(root) && place != *root) {
+    if judge.site.is_ours(&place) && !judge.site.roots.contains(&place) {
         judge.code(format!("runs `{name}`"));
     } else {
         judge.opaque(format!("`{name}` is not in a standard directory"));

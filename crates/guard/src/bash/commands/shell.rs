@@ -371,7 +371,7 @@ fn source(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some((file, Some(name))) if name.contains('/') => {
             let place = judge.resolve(name);
             judge.read(file);
-            if judge.site.roots.iter().any(|root| place.starts_with(root)) {
+            if judge.site.is_ours(&place) {
                 judge.code(format!("runs `{name}` in this shell"));
             } else {
                 judge.opaque(format!("runs `{name}` in this shell"));

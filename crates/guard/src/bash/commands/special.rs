@@ -129,7 +129,7 @@ pub(super) fn program_file(file: &Arg, what: &str, judge: &mut Judge<'_>) {
         Some("-" | "/dev/stdin") | None => judge.opaque(format!("{what} is not known")),
         Some(name) => {
             let place = judge.resolve(name);
-            if judge.site.roots.iter().any(|root| place.starts_with(root) && place != *root) {
+            if judge.site.is_ours(&place) && !judge.site.roots.contains(&place) {
                 judge.code(format!("runs {what} `{name}`"));
             } else {
                 judge.opaque(format!("{what} `{name}` lies outside of the workspace"));
@@ -499,7 +499,7 @@ mod tests {
         assert_eq!(writes("find . -fprintf x %p"), ["/w/repo/x"]);
         assert!(has("sed -i'/tmp/*' p f", |fact| matches!(fact, Fact::Opaque(_))));
         assert!(has("awk -f prog.awk f", |fact| matches!(fact, Fact::Code(_))));
-        assert!(has("sed -f /tmp/prog.sed f", |fact| matches!(fact, Fact::Opaque(_))));
+        assert!(has("sed -f /srv/prog.sed f", |fact| matches!(fact, Fact::Opaque(_))));
         assert!(has("find build -delete", |fact| matches!(fact, Fact::Destroys(..))));
     }
 }

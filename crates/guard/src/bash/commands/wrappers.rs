@@ -348,7 +348,7 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
 fn script_file(name: &str, file: &Arg, judge: &mut Judge<'_>) {
     judge.read(file);
     let place = judge.resolve(name);
-    if judge.site.roots.iter().any(|root| place.starts_with(root)) {
+    if judge.site.is_ours(&place) {
         judge.code(format!("runs `{name}`"));
     } else {
         judge.opaque(format!("runs `{name}` from outside of the workspace"));

@@ -185,7 +185,19 @@ impl<'a> Walker<'a> {
         {
             return Value::Exact(path.to_owned());
         }
+        if !state.vars.lost && state.vars.get("TMPDIR").is_none() && self.makes_temporary(script) {
+            return Value::Exact(commands::TEMPORARY.to_owned());
+        }
         self.printed(script).unwrap_or_else(|| Value::Opaque("the output of a command".to_owned()))
+    }
+
+    /// Whether `script`, which was just walked, is one `mktemp` that makes something in `/tmp` and says so.
+    fn makes_temporary(&self, script: &Script) -> bool {
+        let [item] = script.items.as_slice() else { return false };
+        let [stage] = item.first.stages.as_slice() else { return false };
+        let bare = matches!(&stage.kind, Kind::Simple { assigns, .. } if assigns.is_empty());
+        let walked = matches!(self.outlet.as_slice(), [argv] if commands::makes_temporary(argv));
+        item.rest.is_empty() && bare && walked
     }
 
     /// What the only pipeline of `script`, which was just walked, is known to print.

@@ -4,6 +4,7 @@ use super::super::super::fact::Category;
 use super::super::super::lang::sql;
 use super::super::index::by_first;
 use super::super::spec::lists;
+use super::super::temporary::TEMPORARY;
 use super::Hit;
 use super::words::{Line, Piece, fits};
 
@@ -58,6 +59,12 @@ fn files(why: impl Into<String>) -> Option<Hit> {
 const MANY: usize = 4;
 
 fn rm(line: &Line, _: Option<&str>) -> Option<Hit> {
+    // What the command line made for itself a moment ago is nobody's loss. Had `mktemp` failed, this would be no name at
+    // all; with more behind it, it would be a name at the top.
+    let own = |piece: &Piece| piece.known && piece.text == TEMPORARY;
+    if !line.operands.is_empty() && line.operands.iter().all(own) {
+        return None;
+    }
     if line.any("-r -R --recursive --no-preserve-root") {
         return files("`rm -r` removes whole trees");
     }

@@ -1,0 +1,51 @@
+//! `mktemp`: what it makes, and what its output is.
+
+use super::super::judge::{Arg, Judge, Word};
+use super::spec::Parsed;
+
+/// What stands for whatever a `mktemp` of the command line made: a file or a directory that nobody else has, in `/tmp`.
+pub(in super::super) const TEMPORARY: &str = "/tmp/tmp.XXXXXXXXXX";
+
+/// What it writes.
+pub(super) fn judge(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let here = |text: &str| Arg { word: Word::Exact(text.to_owned()), span: 0..0 };
+    match parsed.operands.first() {
+        _ if parsed.has("u dry-run") => {}
+        Some(template) if !parsed.has("t p tmpdir") => judge.write(template),
+        Some(template) if !parsed.has("t") => {
+            let place = parsed.value("p tmpdir").cloned().unwrap_or_else(|| here("/tmp"));
+            judge.write_tree(&place);
+            match (place.exact(), template.exact()) {
+                (Some(place), Some(text)) => judge.write(&template.with(&format!("{place}/{text}"))),
+                _ => judge.write(template),
+            }
+        }
+        _ => match parsed.value("p tmpdir") {
+            Some(place) => judge.write_tree(place),
+            None => judge.write(&here(TEMPORARY)),
+        },
+    }
+}
+
+/// Whether these words make something in `/tmp` and print its name, and nothing else: no other directory, no dry run.
+pub(in super::super) fn makes(argv: &[Arg]) -> bool {
+    let mut words = argv.iter().map(Arg::exact);
+    if words.next() != Some(Some("mktemp")) {
+        return false;
+    }
+    let mut templates = 0;
+    words.all(|word| match word {
+        Some("-d" | "-q" | "-t" | "-dq" | "-qd" | "-dt" | "--directory" | "--quiet") => true,
+        Some(word) if !word.starts_with('-') => {
+            templates += 1;
+            let below = word.strip_prefix("/tmp/").or_else(|| argv.iter().any(is_t).then_some(word));
+            templates == 1 && below.is_some_and(|name| !name.contains('/') && name.ends_with("XXX"))
+        }
+        _ => false,
+    })
+}
+
+/// `-t`: the template is a name in the temporary directory.
+fn is_t(word: &Arg) -> bool {
+    matches!(word.exact(), Some("-t" | "-dt"))
+}
