@@ -21,6 +21,8 @@ const STRONG: &[&str] = &[
     "cookie",
     "credential",
     "credentials",
+    "dbpass",
+    "dbpwd",
     "encryptionkey",
     "jwt",
     "masterkey",
@@ -33,11 +35,16 @@ const STRONG: &[&str] = &[
     "secretkey",
     "sharedkey",
     "signingkey",
+    "smtppass",
     "token",
+    "userpass",
 ];
 
 /// Last words of names.
 const WEAK: &[&str] = &["auth", "key", "pass", "pat", "pwd", "sas", "sig", "signature"];
+
+/// Last words that are sure where a name has several, all in capitals: `MYSQL_PWD`.
+const STRONG_IN_CAPITALS: &[&str] = &["pass", "pat", "pwd"];
 
 /// Longest name that is looked at: beyond, it is no name.
 const MAX_NAME_BYTES: usize = 64;
@@ -62,13 +69,41 @@ pub(super) fn strength(name: &str) -> Option<Strength> {
         before = byte;
     }
     let plain = &plain[..len];
-    if STRONG.iter().any(|end| plain.ends_with(end.as_bytes())) {
+    let word = &plain[last_word..];
+    let shouted = || last_word > 0 && !name.bytes().any(|byte| byte.is_ascii_lowercase());
+    if STRONG.iter().any(|end| plain.ends_with(end.as_bytes()))
+        || STRONG_IN_CAPITALS.iter().any(|end| word == end.as_bytes()) && shouted()
+        // As npm has it.
+        || name == "_auth"
+    {
         Some(Strength::Strong)
-    } else if WEAK.iter().any(|word| &plain[last_word..] == word.as_bytes()) {
+    } else if WEAK.iter().any(|end| word == end.as_bytes()) {
         Some(Strength::Weak)
     } else {
         None
     }
+}
+
+/// `?sig=…`: nobody signs an address but to let somebody in.
+pub(super) fn is_sure_in_query(name: &str) -> bool {
+    let ends = ["sig", "signature", "sas", "pass", "pwd"];
+    ends.iter().any(|end| {
+        let word = name.rsplit(['-', '_', '.']).next().unwrap_or_default();
+        word.eq_ignore_ascii_case(end)
+    })
+}
+
+/// `PASS=… ./run`
+pub(super) fn is_sure_in_shell(name: &str) -> bool {
+    matches!(name, "PASS" | "PAT")
+}
+
+/// A directory, or a pattern: what the short names stand for elsewhere.
+pub(super) fn is_no_secret(name: &str, text: &[u8]) -> bool {
+    let name = name.as_bytes();
+    let ends = |end: &[u8]| name.len() >= end.len() && name[name.len() - end.len()..].eq_ignore_ascii_case(end);
+    let is_path = || [&b"/"[..], b"~/", b"./", b"../"].iter().any(|start| text.starts_with(start));
+    ends(b"pwd") && is_path() || ends(b"_pat") && text.iter().any(|b| b"*?^|\\([".contains(b))
 }
 
 #[cfg(test)]
@@ -95,10 +130,17 @@ mod tests {
             "access.token",
             "private-key",
             "AccountKey",
+            "db_pwd",
+            "MYSQL_PWD",
+            "SMTP_PASS",
+            "AZURE_DEVOPS_EXT_PAT",
+            "dbPass",
+            "_auth",
+            "_authToken",
         ] {
             assert_eq!(strength(strong), Some(Strength::Strong), "{strong}");
         }
-        for weak in ["key", "cacheKey", "AUTH", "db_pwd", "sig"] {
+        for weak in ["key", "cacheKey", "AUTH", "sig", "PWD", "PASS", "first_pass"] {
             assert_eq!(strength(weak), Some(Strength::Weak), "{weak}");
         }
         for plain in [
@@ -115,6 +157,11 @@ mod tests {
             "",
             "-",
             "design",
+            "OLDPWD",
+            "BYPASS",
+            "passwordless",
+            "password-file",
+            "TOOL_PATH",
         ] {
             assert_eq!(strength(plain), None, "{plain}");
         }

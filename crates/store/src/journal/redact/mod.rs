@@ -6,7 +6,10 @@
 //! name, a known form or a known place passes.
 
 mod keys;
+mod programs;
+mod rows;
 mod secrets;
+mod shapes;
 
 use serde_json::{Map, Value};
 
@@ -69,7 +72,8 @@ fn redact_fields(fields: &Map<String, Value>) -> Map<String, Value> {
     let mut shown = Map::with_capacity(fields.len().min(MAX_ITEMS + 1));
     for (key, value) in fields.iter().take(MAX_ITEMS) {
         let strength = if key == "value" { named } else { None }.or_else(|| keys::strength(key));
-        let value = match strength {
+        let is_secret = |text: &str| !keys::is_no_secret(key, text.as_bytes());
+        let value = match strength.filter(|_| value.as_str().is_none_or(is_secret)) {
             Some(Strength::Strong) => hidden(value),
             Some(Strength::Weak) => match value.as_str() {
                 Some(text) if secrets::is_random(text) => mark("key"),
@@ -110,5 +114,7 @@ fn push_mark(text: &mut String, kind: &str) {
     text.push(']');
 }
 
+#[cfg(test)]
+mod tables;
 #[cfg(test)]
 mod tests;

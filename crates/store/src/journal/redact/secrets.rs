@@ -1,10 +1,12 @@
-//! Where in a text a secret stands: by its form ([`SHAPES`]), or by what stands before it.
+//! Where in a text a secret stands: by its form ([`shaped`]), or by what stands before it.
 //!
 //! One pass over the bytes, no regular expressions: this runs on every argument of every call.
 
 use std::ops::Range;
 
 use super::keys::{self, Strength};
+use super::programs::Command;
+use super::shapes::shaped;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,92 +15,24 @@ pub(super) struct Secret {
     pub(super) kind: &'static str,
 }
 
-/// A secret that is known by how it begins.
-struct Shape {
-    prefix: &'static str,
-    kind: &'static str,
-    /// What may follow.
-    rest: fn(u8) -> bool,
-    /// At least so many bytes follow.
-    min: usize,
-    /// And the whole must look like this.
-    also: fn(&[u8]) -> bool,
-}
-
-const fn shape(prefix: &'static str, kind: &'static str, rest: fn(u8) -> bool, min: usize) -> Shape {
-    Shape { prefix, kind, rest, min, also: |_| true }
-}
-
-/// By their prefixes' first bytes.
-const SHAPES: &[Shape] = &[
-    Shape { also: |all| all.len() == 20, ..shape("ABIA", "aws_key", is_upper, 16) },
-    Shape { also: |all| all.len() == 20, ..shape("ACCA", "aws_key", is_upper, 16) },
-    shape("AGE-SECRET-KEY-1", "age_key", is_upper, 40),
-    Shape { also: |all| all.len() == 20, ..shape("AKIA", "aws_key", is_upper, 16) },
-    Shape { also: |all| all.len() == 20, ..shape("ASIA", "aws_key", is_upper, 16) },
-    shape("AIza", "google_key", is_url64, 35),
-    shape("GOCSPX-", "google_secret", is_url64, 20),
-    shape("SG.", "sendgrid_key", is_dotted, 40),
-    shape("dapi", "databricks_token", is_hex, 32),
-    shape("dop_v1_", "digitalocean_token", is_hex, 40),
-    Shape { also: is_jwt, ..shape("eyJ", "jwt", is_dotted, 20) },
-    shape("gho_", "github_token", is_alnum, 20),
-    shape("ghp_", "github_token", is_alnum, 20),
-    shape("ghr_", "github_token", is_alnum, 20),
-    shape("ghs_", "github_token", is_alnum, 20),
-    shape("ghu_", "github_token", is_alnum, 20),
-    shape("github_pat_", "github_token", is_word, 20),
-    shape("glpat-", "gitlab_token", is_dotted, 20),
-    shape("glrt-", "gitlab_token", is_dotted, 20),
-    shape("hf_", "huggingface_token", is_alnum, 30),
-    shape("hvs.", "vault_token", is_url64, 20),
-    shape("lin_api_", "linear_key", is_alnum, 20),
-    shape("npm_", "npm_token", is_alnum, 30),
-    shape("pypi-", "pypi_token", is_url64, 50),
-    shape("rk_live_", "stripe_key", is_alnum, 16),
-    shape("rk_test_", "stripe_key", is_alnum, 16),
-    shape("shpat_", "shopify_token", is_hex, 32),
-    Shape { also: has_solid_run, ..shape("sk-", "api_key", is_url64, 20) },
-    shape("sk_live_", "stripe_key", is_alnum, 16),
-    shape("sk_test_", "stripe_key", is_alnum, 16),
-    shape("whsec_", "stripe_key", is_base64, 16),
-    shape("xapp-", "slack_token", is_url64, 20),
-    shape("xoxa-", "slack_token", is_url64, 10),
-    shape("xoxb-", "slack_token", is_url64, 10),
-    shape("xoxe", "slack_token", is_dotted, 20),
-    shape("xoxp-", "slack_token", is_url64, 10),
-    shape("xoxr-", "slack_token", is_url64, 10),
-    shape("xoxs-", "slack_token", is_url64, 10),
-    shape("ya29.", "google_token", is_url64, 20),
-];
-
-/// For each first byte, the rows of [`SHAPES`] that begin with it.
-const ROWS: [(u8, u8); 256] = {
-    let mut rows = [(0, 0); 256];
-    let mut at = 0;
-    while at < SHAPES.len() {
-        let first = SHAPES[at].prefix.as_bytes()[0] as usize;
-        if rows[first].1 == 0 {
-            rows[first].0 = at as u8;
-        }
-        rows[first].1 = at as u8 + 1;
-        at += 1;
-    }
-    rows
-};
-
 /// Every secret in `text`, in order, none overlapping.
 pub(super) fn find(text: &str) -> Vec<Secret> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
+    let mut command = Command::default();
     let mut at = 0;
     while at < bytes.len() {
         let secret = match bytes[at] {
-            b'-' => pem(bytes, at).or_else(|| flag(bytes, at)),
+            b'-' => pem(bytes, at).or_else(|| flag(bytes, at, &command)),
             b'=' => assigned(bytes, at),
             b':' => url_password(bytes, at).or_else(|| assigned(bytes, at)),
-            first if first.is_ascii_alphabetic() && !at.checked_sub(1).is_some_and(|b| is_alnum(bytes[b])) => {
-                shaped(bytes, at).or_else(|| bearer(bytes, at))
+            b'_' => npmrc(bytes, at),
+            b'\n' | b'\\' | b';' | b'|' | b'&' => {
+                command.sign(bytes, at);
+                None
+            }
+            first if first.is_ascii_alphanumeric() && !at.checked_sub(1).is_some_and(|b| is_alnum(bytes[b])) => {
+                shaped(bytes, at).or_else(|| bearer(bytes, at)).or_else(|| command.word(bytes, at))
             }
             _ => None,
         };
@@ -114,10 +48,14 @@ pub(super) fn find(text: &str) -> Vec<Secret> {
     found
 }
 
+/// Bytes of a text that are looked at to see whether it is random.
+const RANDOM_BYTES: usize = 512;
+
 /// Whether a text is random enough to be a key: long, letters and digits, no hash and no UUID.
 pub(super) fn is_random(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    if bytes.len() < 20 || !bytes.iter().all(|&b| is_base64(b) || matches!(b, b'-' | b'.' | b'~')) {
+    let bytes = &text.as_bytes()[..text.len().min(RANDOM_BYTES)];
+    // `%`: an address has some letters of a key as numbers.
+    if bytes.len() < 20 || !bytes.iter().all(|&b| is_token68(b) || b == b'%') {
         return false;
     }
     let has = |class: fn(&u8) -> bool| bytes.iter().any(class);
@@ -134,18 +72,6 @@ pub(super) fn is_random(text: &str) -> bool {
 
 fn secret(range: Range<usize>, kind: &'static str) -> Option<Secret> {
     Some(Secret { range, kind })
-}
-
-fn shaped(bytes: &[u8], at: usize) -> Option<Secret> {
-    let (from, to) = ROWS[usize::from(bytes[at])];
-    SHAPES[usize::from(from)..usize::from(to)].iter().find_map(|shape| {
-        let rest = bytes[at..].strip_prefix(shape.prefix.as_bytes())?;
-        let mut len = run(rest, shape.rest);
-        // The full stop behind a token is the sentence's.
-        len -= rest[..len].iter().rev().take_while(|&&b| b == b'.').count();
-        let end = at + shape.prefix.len() + len;
-        (len >= shape.min && (shape.also)(&bytes[at..end])).then_some(Secret { range: at..end, kind: shape.kind })
-    })
 }
 
 /// `-----BEGIN … PRIVATE KEY-----` to its end, or to the text's end.
@@ -189,31 +115,101 @@ fn url_password(bytes: &[u8], at: usize) -> Option<Secret> {
     }
 }
 
-/// `--password VALUE`, `-u NAME:PASSWORD`.
-fn flag(bytes: &[u8], at: usize) -> Option<Secret> {
+/// Options by what their value is.
+const USERS: &[&[u8]] = &[b"u", b"user", b"proxy-user"];
+const HEADERS: &[&[u8]] = &[b"H", b"header", b"proxy-header"];
+/// Names that are weak elsewhere, and of an option are sure.
+const SURE: &[&[u8]] = &[b"pass", b"pat", b"pwd"];
+
+/// `--password VALUE`, `-u NAME:PASSWORD`, `-H 'NAME: VALUE'`, and what the program's own options are.
+fn flag(bytes: &[u8], at: usize, command: &Command) -> Option<Secret> {
     if at > 0 && !bytes[at - 1].is_ascii_whitespace() && !b"\"'".contains(&bytes[at - 1]) {
         return None;
     }
     let dashes = run(&bytes[at..], |b| b == b'-');
+    if dashes == 1
+        && let Some(secret) = command.option(bytes, at)
+    {
+        return Some(secret);
+    }
     let name_at = at + dashes;
     let name = &bytes[name_at..][..run(&bytes[name_at..], |b| is_word(b) || b == b'-')];
-    let space = name_at + name.len();
-    if name.is_empty() || bytes.get(space) != Some(&b' ') {
-        return None;
+    let sign = name_at + name.len();
+    let value_from = match bytes.get(sign)? {
+        b' ' => sign + 1,
+        b'=' if dashes == 2 => sign + 1,
+        b'"' | b'\'' if name == b"H" => sign,
+        _ => return None,
+    };
+    if HEADERS.contains(&name) {
+        return header(bytes, value_at(bytes, value_from)?);
     }
-    let value = value_at(bytes, space + 1)?;
+    let value = word_at(bytes, value_from)?;
     let text = &bytes[value.clone()];
-    if matches!(name, b"u" | b"user" | b"proxy-user") {
+    if USERS.contains(&name) {
         let colon = text.iter().position(|&b| b == b':')?;
         // `docker run -u 1000:1000`
         let numbers = text.iter().all(|b| b.is_ascii_digit() || *b == b':');
         let password = value.start + colon + 1..value.end;
-        let kept = numbers || text[colon..].starts_with(b"://") || is_placeholder(&bytes[password.clone()]);
+        let kept = numbers
+            || command.runs_as()
+            || text[colon..].starts_with(b"://")
+            || is_placeholder(&bytes[password.clone()]);
         return if kept { None } else { secret(password, "password") };
     }
-    let strong = dashes == 2 && keys::strength(std::str::from_utf8(name).ok()?) == Some(Strength::Strong);
-    if strong && text.len() >= 4 && text[0] != b'-' && !is_placeholder(text) { secret(value, "key") } else { None }
+    // `-passin pass:VALUE`
+    if dashes == 1 && name.starts_with(b"pass") && text.len() > 5 && text.starts_with(b"pass:") {
+        let password = value.start + 5..value.end;
+        return if is_placeholder(&bytes[password.clone()]) { None } else { secret(password, "password") };
+    }
+    // `--password=VALUE` is found at its sign.
+    if dashes != 2 || bytes[sign] == b'=' {
+        return None;
+    }
+    let sure = SURE.contains(&name) || keys::strength(std::str::from_utf8(name).ok()?) == Some(Strength::Strong);
+    let kept = text.len() < 4 || text[0] == b'-' || is_placeholder(text) || is_kind(text);
+    if sure && !kept { secret(value, "key") } else { None }
 }
+
+/// `NAME: VALUE` as the value of an option: the whole is a header.
+fn header(bytes: &[u8], all: Range<usize>) -> Option<Secret> {
+    let text = &bytes[all.clone()];
+    let colon = text.iter().position(|&b| b == b':')?;
+    let strength = keys::strength(std::str::from_utf8(&text[..colon]).ok()?)?;
+    let mut from = colon + 1;
+    from += run(&text[from..], |b| b == b' ');
+    // `Bearer VALUE`: the scheme may stay.
+    let scheme = run(&text[from..], |b| is_alnum(b) || b == b'-');
+    if scheme > 0 && text.get(from + scheme) == Some(&b' ') {
+        from += scheme + 1;
+    }
+    let value = &text[from..];
+    let is_secret = strength == Strength::Strong || is_random(std::str::from_utf8(value).ok()?);
+    if is_secret && !is_placeholder(value) { secret(all.start + from..all.end, "key") } else { None }
+}
+
+/// `:_authToken VALUE`, as in `npm config`.
+fn npmrc(bytes: &[u8], at: usize) -> Option<Secret> {
+    let before = at.checked_sub(1).map_or(b'\n', |before| bytes[before]);
+    if before != b':' && !before.is_ascii_whitespace() {
+        return None;
+    }
+    let names: &[&[u8]] = &[b"_authToken ", b"_password ", b"_auth "];
+    let name = names.iter().find(|name| bytes[at..].starts_with(name))?;
+    // Names of code, elsewhere.
+    if before != b':' && name.len() < names[0].len() {
+        return None;
+    }
+    let value = word_at(bytes, at + name.len())?;
+    let text = &bytes[value.clone()];
+    if text.len() < 4 || !text[0].is_ascii_alphanumeric() || is_placeholder(text) { None } else { secret(value, "key") }
+}
+
+/// What may stand before a credential of one word.
+const SCHEMES: &[&[u8]] = &[b"bearer", b"basic", b"token", b"digest", b"bot"];
+/// What stands before one that goes to its line's end, and never in a sentence.
+const SCHEMES_OF_MORE: &[&[u8]] =
+    &[b"api-key", b"apikey", b"aws4-hmac-sha256", b"negotiate", b"ntlm", b"sharedkey", b"sharedkeylite", b"ssws"];
 
 /// `NAME=VALUE`, `NAME: VALUE`, `"NAME": "VALUE"`, at the sign between.
 fn assigned(bytes: &[u8], at: usize) -> Option<Secret> {
@@ -225,7 +221,10 @@ fn assigned(bytes: &[u8], at: usize) -> Option<Secret> {
         return None;
     }
     let name = name_before(bytes, at)?;
-    let strength = keys::strength(std::str::from_utf8(&bytes[name.clone()]).ok()?)?;
+    let named = std::str::from_utf8(&bytes[name.clone()]).ok()?;
+    let mut strength = keys::strength(named)?;
+    // `?sig=VALUE&token=VALUE`
+    let in_query = sign == b'=' && name.start.checked_sub(1).is_some_and(|before| b"?&#;".contains(&bytes[before]));
 
     let mut from = at + 1;
     from += run(&bytes[from..], |b| b == b' ' || b == b'\t').min(8);
@@ -234,18 +233,29 @@ fn assigned(bytes: &[u8], at: usize) -> Option<Secret> {
     let mut value = value_at(bytes, from)?;
     // `Authorization: Bearer TOKEN`: the scheme may stay.
     let scheme = &bytes[value.clone()];
-    let scheme = &scheme[..run(scheme, is_alnum)];
-    if [&b"bearer"[..], b"basic", b"token", b"digest", b"bot"].iter().any(|word| scheme.eq_ignore_ascii_case(word)) {
+    let scheme = &scheme[..run(scheme, |b| is_alnum(b) || b == b'-')];
+    let is_one_of = |words: &[&[u8]]| words.iter().any(|word| scheme.eq_ignore_ascii_case(word));
+    let of_more = is_one_of(SCHEMES_OF_MORE);
+    if of_more || is_one_of(SCHEMES) {
         let after = value.start + scheme.len();
         if bytes.get(after) == Some(&b' ') {
-            value = if quoted { after + 1..value.end.max(after + 1) } else { value_at(bytes, after + 1)? };
+            value = match (quoted, of_more) {
+                (true, _) => after + 1..value.end.max(after + 1),
+                (false, true) => after + 1..after + 1 + run(&bytes[after + 1..], |b| !b"\"'`\\\r\n".contains(&b)),
+                (false, false) => value_at(bytes, after + 1)?,
+            };
             // As sure as quotes: code has no two words there.
             quoted = true;
         }
     }
     let text = &bytes[value.clone()];
-    if text.len() < 4 || is_placeholder(text) {
+    if text.len() < 4 || is_placeholder(text) || keys::is_no_secret(named, text) {
         return None;
+    }
+    let shouted = bytes[name.clone()].iter().all(|b| !b.is_ascii_lowercase());
+    let shell = shouted && sign == b'=' && !spaced;
+    if in_query && keys::is_sure_in_query(named) || shell && keys::is_sure_in_shell(named) && !is_number(text) {
+        strength = Strength::Strong;
     }
     // Its own form says more than its name.
     if let Some(shaped) = shaped(bytes, value.start).filter(|shaped| shaped.range.end == value.end) {
@@ -254,14 +264,14 @@ fn assigned(bytes: &[u8], at: usize) -> Option<Secret> {
     let is_secret = match strength {
         Strength::Weak => is_random(std::str::from_utf8(text).ok()?),
         Strength::Strong if quoted => true,
+        Strength::Strong if in_query => !is_kind(text),
         Strength::Strong => {
             let code = bytes.get(value.end).is_some_and(|b| b"({[<".contains(b)) || position(text, b"::").is_some();
             let lettered = text.iter().all(|&b| is_word(b) && !b.is_ascii_digit() || b == b'.');
-            let shouted = bytes[name].iter().all(|b| !b.is_ascii_lowercase());
             // `token=token` is code, `TOKEN=token` is a shell's; `password: String` is code,
             // `password: correcthorse` is YAML.
             let plain_word = text.len() >= 10 && text.iter().all(u8::is_ascii_lowercase);
-            !code && (!lettered || plain_word || shouted && sign == b'=' && !spaced)
+            !code && (!lettered || plain_word || shell)
         }
     };
     if is_secret { secret(value, "key") } else { None }
@@ -280,7 +290,7 @@ fn name_before(bytes: &[u8], at: usize) -> Option<Range<usize>> {
 }
 
 /// The value that begins at `at`: to its closing quote, or to where a word ends.
-fn value_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn value_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     // A quote inside a quoted text: `\"`.
     let escaped = bytes.get(at) == Some(&b'\\');
     let open = at + usize::from(escaped);
@@ -302,18 +312,65 @@ fn value_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     Some(at..at + run(&bytes[at..], |b| !stops(b)))
 }
 
+/// The word of a command that begins at `at`: more than a value of code may stand in it.
+pub(super) fn word_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let value = value_at(bytes, at)?;
+    if value.start > at {
+        return Some(value);
+    }
+    let mut end = at;
+    while let Some(&byte) = bytes.get(end) {
+        let next = bytes.get(end + 1).copied().unwrap_or_default();
+        match byte {
+            b'\\' if b" !#$%&()*;<>?@^|~".contains(&next) => end += 2,
+            b'\\' | b'"' | b'\'' | b'`' | b';' | b'|' | b'&' | b'<' | b'>' | b'(' | b')' => break,
+            byte if byte.is_ascii_whitespace() => break,
+            _ => end += 1,
+        }
+    }
+    // The sentence's own, or the list's.
+    end -= bytes[at..end].iter().rev().take_while(|b| b",.:]}".contains(b)).count();
+    Some(at..end)
+}
+
+/// A word of a manual that stands for what is given.
+fn is_kind(text: &[u8]) -> bool {
+    const KINDS: &[&[u8]] = &[
+        b"bytes",
+        b"file",
+        b"path",
+        b"password",
+        b"passwd",
+        b"secret",
+        b"stdin",
+        b"string",
+        b"stringarray",
+        b"strings",
+        b"text",
+        b"token",
+        b"value",
+    ];
+    KINDS.iter().any(|kind| text.eq_ignore_ascii_case(kind))
+}
+
+fn is_number(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_digit)
+}
+
 /// What stands for a secret without being one.
-fn is_placeholder(text: &[u8]) -> bool {
+pub(super) fn is_placeholder(text: &[u8]) -> bool {
     const STARTS: &[&[u8]] =
         &[b"<", b"${", b"$(", b"{{", b"{", b"%(", b"...", b"***", b"[redacted", b"process.env", b"os.environ", b"env."];
     let variable = text.first() == Some(&b'$') && text[1..].iter().all(|&b| is_word(b));
+    const NONE: &[&[u8]] = &[b"true", b"false", b"null", b"none", b"undefined"];
     text.is_empty()
         || variable
+        || NONE.iter().any(|word| text.eq_ignore_ascii_case(word))
         || STARTS.iter().any(|start| text.starts_with(start))
         || text.iter().all(|&b| b == text[0])
 }
 
-fn run(bytes: &[u8], class: impl Fn(u8) -> bool) -> usize {
+pub(super) fn run(bytes: &[u8], class: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|&b| !class(b)).unwrap_or(bytes.len())
 }
 
@@ -321,57 +378,34 @@ fn position(bytes: &[u8], part: &[u8]) -> Option<usize> {
     bytes.windows(part.len()).position(|window| window == part)
 }
 
-fn is_alnum(b: u8) -> bool {
+pub(super) fn is_alnum(b: u8) -> bool {
     b.is_ascii_alphanumeric()
 }
 
-fn is_upper(b: u8) -> bool {
+pub(super) fn is_upper(b: u8) -> bool {
     b.is_ascii_uppercase() || b.is_ascii_digit()
 }
 
-fn is_hex(b: u8) -> bool {
+pub(super) fn is_hex(b: u8) -> bool {
     b.is_ascii_hexdigit()
 }
 
-fn is_word(b: u8) -> bool {
+pub(super) fn is_word(b: u8) -> bool {
     is_alnum(b) || b == b'_'
 }
 
-fn is_url64(b: u8) -> bool {
+pub(super) fn is_url64(b: u8) -> bool {
     is_word(b) || b == b'-'
 }
 
-fn is_dotted(b: u8) -> bool {
+pub(super) fn is_dotted(b: u8) -> bool {
     is_url64(b) || b == b'.'
 }
 
-fn is_base64(b: u8) -> bool {
+pub(super) fn is_base64(b: u8) -> bool {
     is_word(b) || matches!(b, b'+' | b'/' | b'=')
 }
 
 fn is_token68(b: u8) -> bool {
     is_base64(b) || matches!(b, b'-' | b'.' | b'~')
-}
-
-/// Two parts at least, and the first long enough to be a header.
-fn is_jwt(all: &[u8]) -> bool {
-    let mut parts = all.split(|&b| b == b'.');
-    parts.next().is_some_and(|header| header.len() >= 15) && parts.next().is_some_and(|claims| claims.len() >= 5)
-}
-
-/// No `sk-list-item-of-words`: some part of it is one long run with digits and letters.
-fn has_solid_run(all: &[u8]) -> bool {
-    all.split(|&b| b == b'-')
-        .any(|part| part.len() >= 16 && part.iter().any(u8::is_ascii_digit) && part.iter().any(u8::is_ascii_alphabetic))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shapes_stand_together_by_their_first_byte() {
-        let firsts: Vec<u8> = SHAPES.iter().map(|shape| shape.prefix.as_bytes()[0]).collect();
-        assert!(firsts.is_sorted());
-    }
 }
