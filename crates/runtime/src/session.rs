@@ -317,7 +317,14 @@ fn without(fields: &Map<String, Value>, hide: &dyn Fn(&mut String)) -> Map<Strin
 }
 
 fn lost(error: nika_store::StoreError) -> Fault {
-    Fault { code: code::JOURNAL_LOST, message: error.to_string() }
+    match error {
+        // Nothing is added to a journal that does not verify: freeing space would not help.
+        nika_store::StoreError::Broken(broken) => Fault {
+            code: code::JOURNAL_BROKEN,
+            message: format!("{broken}; look at it with `nika log verify`, and use another session meanwhile"),
+        },
+        error => Fault { code: code::JOURNAL_LOST, message: error.to_string() },
+    }
 }
 
 /// What writing a journal line needs beside the line.

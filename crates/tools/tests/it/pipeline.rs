@@ -51,6 +51,29 @@ fn every_call_begins_once_and_ends_once() {
 }
 
 #[test]
+fn nothing_is_added_to_a_broken_journal_and_the_fault_says_why() {
+    let world = world().file("a.txt", "one\n");
+    let session = world.session("broken");
+    let read = json!({"file_path": "a.txt"});
+    world.call_in(&session, "read", read.clone()).ok();
+    let path = world.state_dir().join("journal/broken.jsonl");
+    let lines = std::fs::read(&path).expect("the journal");
+    std::fs::write(&path, &lines[..lines.len() / 2]).expect("it can be written");
+    let incoming = Incoming {
+        name: "read".into(),
+        arguments: read.as_object().cloned().unwrap_or_default(),
+        cancel: Cancel::default(),
+        progress: Arc::new(Silent),
+        asker: Arc::new(Nobody),
+        deferral: false,
+        origin: None,
+    };
+    let fault = world.wait(world.runtime().dispatch(&session, incoming)).expect_err("it does not verify");
+    assert_eq!(fault.code, code::JOURNAL_BROKEN);
+    assert!(fault.message.contains("nika log verify"), "{}", fault.message);
+}
+
+#[test]
 fn secrets_in_arguments_do_not_reach_the_journal() {
     let world = world();
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
