@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::{Cx, Kind, Preimage, ToolError, code};
 use nika_guard::Place;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::change::Target;
@@ -57,6 +57,7 @@ impl Locked<'_> {
             self.files.covered(cx.permit.covers_write(&change.place.path), &change.place)?;
             self.files.writable(&change.place)?;
             self.verify(change)?;
+            self.files.replaceable(change)?;
         }
         let mut written = Vec::with_capacity(changes.len());
         for change in &changes {
@@ -278,6 +279,29 @@ impl Workspace {
         }
     }
 
+    /// Whether this user may write what stands there. A file is replaced, for which the directory's rights would do: so
+    /// what is kept from being written would be written all the same.
+    fn replaceable(&self, change: &Change) -> Result<(), ToolError> {
+        let (Expect::Is { mode, kind: Kind::File, .. }, Target::File { .. }) = (&change.expect, &change.target) else {
+            return Ok(());
+        };
+        let handle = self
+            .open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW)
+            .map_err(|error| refused(&change.place, error))?;
+        // The kernel's own answer knows of access lists, of who we are and of what root may.
+        let at = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        match rustix::fs::accessat(CWD, &at, Access::WRITE_OK, AtFlags::empty()) {
+            Err(Errno::ACCESS) => {
+                let shown = change.place.shown();
+                let message = format!("cannot write {shown}: it is read-only for this user (mode {mode:04o})");
+                Err(ToolError::new(code::WRITE_FAILED, message)
+                    .hint("if it is meant to change, `chmod u+w` through bash lets its owner write it"))
+            }
+            // What else is wrong with it, writing finds.
+            _ => Ok(()),
+        }
+    }
+
     /// The directory that holds a resolved path, and the name in it.
     pub(crate) fn parent_of(&self, path: &Path) -> Result<(OwnedFd, std::ffi::OsString), ToolError> {
         self.opened_parent(path).map_err(|error| {
@@ -322,9 +346,12 @@ impl Workspace {
         if let Expect::Is { mode: former, owner, .. } = &change.expect {
             let stat = rustix::fs::fstat(&file).map_err(|error| refused(&change.place, error))?;
             if (stat.st_uid, stat.st_gid) != *owner {
-                // An ordinary user cannot give files away; the bytes matter more than the group.
                 let (uid, gid) = (rustix::fs::Uid::from_raw(owner.0), rustix::fs::Gid::from_raw(owner.1));
                 if rustix::fs::fchown(&file, Some(uid), Some(gid)).is_err() {
+                    if stat.st_uid != owner.0 {
+                        return Err(not_ours(&change.place, owner.0).into());
+                    }
+                    // Of a group that is not one's own; the bytes matter more than the group.
                     let _ = rustix::fs::fchown(&file, None, Some(gid));
                 }
             }
@@ -346,15 +373,32 @@ impl Workspace {
     fn copy_attributes(&self, place: &Place, file: &File) {
         let Ok(handle) = self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW) else { return };
         let at = format!("/proc/self/fd/{}", handle.as_raw_fd());
-        let mut names = [0u8; 1024];
-        let Ok(length) = rustix::fs::listxattr(&at, &mut names[..]) else { return };
-        for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-            let mut value = [0u8; 4096];
-            if let Ok(length) = rustix::fs::getxattr(&at, name, &mut value[..]) {
-                let _ = rustix::fs::fsetxattr(file, name, &value[..length], rustix::fs::XattrFlags::empty());
+        let Some(names) = grown(1024, |names| rustix::fs::listxattr(&at, names)) else { return };
+        for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+            if let Some(value) = grown(256, |value| rustix::fs::getxattr(&at, name, value)) {
+                let _ = rustix::fs::fsetxattr(file, name, &value, rustix::fs::XattrFlags::empty());
             }
         }
     }
+}
+
+/// What the kernel writes into as much room as it needs: mostly little, and never more than 64 KiB.
+fn grown(room: usize, read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> Option<Vec<u8>> {
+    [room, 64 << 10].into_iter().find_map(|room| {
+        let mut bytes = vec![0; room];
+        let length = read(&mut bytes).ok()?;
+        bytes.truncate(length);
+        Some(bytes)
+    })
+}
+
+/// An ordinary user cannot give files away, and writing in place could lose both versions.
+fn not_ours(place: &Place, owner: u32) -> ToolError {
+    let shown = place.shown();
+    let message =
+        format!("cannot write {shown}: it belongs to user {owner}, and replacing it would make it this user's");
+    ToolError::new(code::WRITE_FAILED, message)
+        .hint("a command that writes in place (`cat new > file`) leaves it its owner")
 }
 
 pub(super) fn refused(place: &Place, error: Errno) -> ToolError {

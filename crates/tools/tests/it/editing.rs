@@ -195,3 +195,53 @@ fn a_hard_links_other_name_is_left_alone_and_that_is_said() {
     world.call("write", json!({"file_path": "a.txt", "content": "three\n"})).says("1 other name").says("former text");
     assert_eq!((world.text("a.txt").as_str(), world.text("second").as_str()), ("three\n", "two\n"));
 }
+
+#[test]
+fn a_read_only_file_is_refused_where_a_plain_program_would_be() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let world = world().file("a.txt", "one\n").file("b.txt", "one\n");
+    for name in ["a.txt", "b.txt"] {
+        std::fs::set_permissions(world.path(name), std::fs::Permissions::from_mode(0o444)).unwrap();
+        world.call("read", json!({"file_path": name})).ok();
+    }
+    let plain = std::fs::OpenOptions::new().write(true).open(world.path("a.txt")).map(drop);
+    let left = if plain.is_ok() { "three" } else { "one" };
+    let set = json!({"changes": [
+        {"op": "edit", "path": "b.txt", "old_string": "one", "new_string": "two"},
+        {"op": "edit", "path": "a.txt", "old_string": left, "new_string": "four"},
+    ]});
+    let calls = [
+        ("edit", edit("one", "two")),
+        ("write", json!({"file_path": "a.txt", "content": "three\n"})),
+        ("change_set", set),
+    ];
+    for (tool, arguments) in calls {
+        let called = world.call(tool, arguments);
+        if plain.is_ok() {
+            // As root.
+            called.ok();
+            continue;
+        }
+        let error = called.refused(201);
+        assert!(error.message.contains("read-only") && error.message.contains("0444"), "{error:?}");
+        assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("chmod u+w")), "{error:?}");
+    }
+    let wanted = if plain.is_ok() { ["four\n", "two\n"] } else { ["one\n", "one\n"] };
+    assert_eq!([world.text("a.txt"), world.text("b.txt")], wanted);
+    let mode = std::fs::metadata(world.path("a.txt")).unwrap().mode();
+    assert_eq!(mode & 0o7777, 0o444);
+}
+
+#[test]
+fn a_file_of_another_user_stays_theirs() {
+    use std::os::unix::fs::MetadataExt;
+    let world = world().file("a.txt", "one\n");
+    // Only root can set the scene.
+    if std::os::unix::fs::chown(world.path("a.txt"), Some(12345), Some(12346)).is_err() {
+        return;
+    }
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.call("edit", edit("one", "two")).ok();
+    let now = std::fs::metadata(world.path("a.txt")).unwrap();
+    assert_eq!((now.uid(), now.gid(), world.text("a.txt").as_str()), (12345, 12346, "two\n"));
+}
