@@ -41,8 +41,8 @@ pub use parse::parse_child;
 const WHOLE_BYTES: u64 = 4 << 20;
 /// Bytes whose hash is worth another thread: 64 KiB take about as long as handing them over.
 const HASHED_BESIDE: usize = 128 << 10;
-/// Bytes that tell what a file is.
-const MAGIC_BYTES: usize = 16;
+/// Bytes that tell what a file is: within so many a PDF begins.
+const MAGIC_BYTES: usize = pdf::BEGINS_WITHIN;
 
 /// Reads a file: text with line numbers (any encoding), images (over 1,568 px or 3.75 MiB scaled down), PDF text,
 /// notebooks as cells. Lines over 2,000 characters are cut. To find something in files use grep; for a directory,
@@ -225,10 +225,13 @@ impl Taken {
                 (&read[..count], open)
             }
         };
-        let notebook = open.place.path.extension().is_some_and(|name| name.eq_ignore_ascii_case("ipynb"));
+        let is_named = |end: &str| open.place.path.extension().is_some_and(|name| name.eq_ignore_ascii_case(end));
+        let notebook = is_named("ipynb");
         Ok(match head {
             head if head.starts_with(pdf::MAGIC) => Kind::Pdf,
             head if picture::kind(head).is_some() => Kind::Picture,
+            // Any other text may speak of one.
+            head if is_named("pdf") && pdf::begin(head).is_some() => Kind::Pdf,
             _ if notebook && open.size <= notebook::FILE_BYTES => Kind::Notebook,
             _ => Kind::Text,
         })

@@ -60,7 +60,7 @@ const TEXT_TYPES: &[&str] = &[
 fn kind(mime: &str, body: &[u8]) -> Kind {
     let start = body.trim_ascii_start();
     let begins = |what: &str| start.get(..what.len()).is_some_and(|head| head.eq_ignore_ascii_case(what.as_bytes()));
-    if body.starts_with(pdf::MAGIC) {
+    if body.starts_with(pdf::MAGIC) || mime == "application/pdf" && pdf::begin(body).is_some() {
         return Kind::Pdf;
     }
     let html = begins("<!doctype html") || begins("<html");

@@ -11,6 +11,8 @@ use super::wire::Frame;
 
 /// First bytes of a PDF.
 pub(crate) const MAGIC: &[u8] = b"%PDF-";
+/// Bytes within which a PDF begins: readers pass over what a mail or a web server put before it.
+pub(crate) const BEGINS_WITHIN: usize = 1024;
 /// Bytes of a PDF that is parsed at all: the document takes a few times as much in memory.
 pub(super) const FILE_BYTES: u64 = 64 << 20;
 /// Pages in one answer: about what a model takes in at once.
@@ -19,6 +21,12 @@ const PAGES: u32 = 20;
 const UNPACKED_BYTES: usize = 64 << 20;
 /// Room in an answer for page headings and what is said below.
 const HEADINGS_CHARS: usize = 4_000;
+
+/// Where a PDF begins.
+pub(crate) fn begin(bytes: &[u8]) -> Option<usize> {
+    let head = &bytes[..bytes.len().min(BEGINS_WITHIN)];
+    head.windows(MAGIC.len()).position(|window| window == MAGIC)
+}
 
 /// Pages wanted: from, and to if it was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +110,13 @@ pub(super) fn parse(asked: &Value, file: &[u8]) -> Result<Vec<Frame>, ToolError>
     let pages = Pages::new(asked["pages"].as_str())?;
     let damaged = |why: String| ToolError::new(code::PARSER_FAILED, format!("the PDF cannot be read: {why}"));
     let options = LoadOptions { max_decompressed_size: Some(UNPACKED_BYTES), ..LoadOptions::default() };
-    let document = Document::load_mem_with_options(file, options).map_err(|error| match error {
+    let load = |file| Document::load_mem_with_options(file, options.clone());
+    // Its own places count from its beginning, or from the file's.
+    let document = match begin(file).filter(|at| *at > 0) {
+        Some(at) => load(&file[at..]).or_else(|_| load(file)),
+        None => load(file),
+    };
+    let document = document.map_err(|error| match error {
         lopdf::Error::InvalidPassword => damaged("it asks for a password".into()),
         error => damaged(error.to_string()),
     })?;

@@ -62,6 +62,22 @@ fn a_pdf_is_read_page_by_page() {
     assert!(world.text(pages("a.pdf", "1-99")).contains("=== page 3"));
 }
 
+#[test]
+fn a_pdf_may_begin_behind_other_bytes() {
+    let behind = |junk: &[u8]| [junk, &pdf(&["Hello"])].concat();
+    let world = World::new()
+        .file("mail.pdf", behind(b"Content-Type: application/pdf\r\n\r\n"))
+        .file("MARK.PDF", behind(b"\xef\xbb\xbf\0\x01"))
+        .file("far.pdf", behind(&[0; 1019]))
+        .file("notes.md", b"A PDF begins with `%PDF-1.7`.\n")
+        .file("too_far.pdf", behind(&[0; 1020]));
+    for name in ["mail.pdf", "MARK.PDF", "far.pdf"] {
+        assert_eq!(world.text(at(name)), format!("{name}: PDF, 1 page\n=== page 1\nHello"));
+    }
+    assert!(world.text(at("notes.md")).contains("begins with"));
+    assert_eq!(world.refused(at("too_far.pdf")).0, code::UNSUPPORTED_TYPE.0);
+}
+
 /// A deflated stream of `bytes` zeros, made by hand: matches of 258 bytes, 13 bits each.
 fn zeros(bytes: usize) -> Vec<u8> {
     let mut bits: Vec<bool> = vec![true, true, false];
