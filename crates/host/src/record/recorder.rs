@@ -96,9 +96,14 @@ impl Recorder {
     /// `None` where the command has come to its end before.
     pub(crate) fn settle(&self, left: &[Pid]) -> Option<Recorded> {
         let mut turn = self.0.turn();
-        // Where that is not all, undo finds what is written there later and refuses.
-        let (places, _) = held_open::places_of(left, &self.0.sight);
-        turn.as_mut().map(|turn| turn.settle(&self.0.sight, &places))
+        let (places, is_all) = held_open::places_of(left, &self.0.sight);
+        turn.as_mut().map(|turn| {
+            // What is written there later undo finds, and refuses; that it may be, is said now.
+            if !is_all {
+                turn.touch_unknown();
+            }
+            turn.settle(&self.0.sight, &places)
+        })
     }
 
     /// The same at the command's end: nothing is touched any more, and what is known of paths goes.
