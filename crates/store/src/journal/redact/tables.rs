@@ -82,9 +82,9 @@ const GO: &[(&str, &[&str])] = &[
     (
         "npm",
         &[
-            "//registry.npmjs.org/:_authToken=‹0123-4567›",
-            "npm config set //registry.npmjs.org/:_authToken ‹0123-4567›",
-            "//registry.npmjs.org/:_authToken ‹0123-4567›",
+            "//npm.example.com/:_authToken=‹0123-4567›",
+            "npm config set //npm.example.com/:_authToken ‹0123-4567›",
+            "//npm.example.com/:_authToken ‹0123-4567›",
             "_authToken ‹0123-4567›",
             "//r.example.com/:_password=‹c3dvcmRmaXNo›",
             "//r.example.com/:_password ‹c3dvcmRmaXNo›",
@@ -191,7 +191,7 @@ const STAY: &[(&str, &[&str])] = &[
             "docker login -u me -p $TOKEN; docker login --password-stdin",
             "sshpass -p \"$PW\" ssh host; sshpass -e ssh host",
             "ps -p 12345; kill -9 12345; grep -p x; mysqlimport --port 3306",
-            "npm config set registry https://registry.npmjs.org/",
+            "npm config set registry https://npm.example.com/",
             "git config user.name Somebody; git config --get http.token",
             "openssl rsa -passin env:PW -passout file:pw.txt",
             "curl -H 'Accept: application/json' -H 'Idempotency-Key: 123e4567-e89b-12d3-a456-426614174000' https://x",
