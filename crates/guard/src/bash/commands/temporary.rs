@@ -4,7 +4,7 @@ use super::super::judge::{Arg, Judge, Word};
 use super::spec::Parsed;
 
 /// What stands for whatever a `mktemp` of the command line made: a file or a directory that nobody else has, in `/tmp`.
-pub(in super::super) const TEMPORARY: &str = "/tmp/tmp.XXXXXXXXXX";
+pub(in super::super) const TEMPORARY: &str = concat!("/tmp", "/tmp.XXXXXXXXXX");
 
 /// What it writes.
 pub(super) fn judge(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -38,7 +38,10 @@ pub(in super::super) fn makes(argv: &[Arg]) -> bool {
         Some("-d" | "-q" | "-t" | "-dq" | "-qd" | "-dt" | "--directory" | "--quiet") => true,
         Some(word) if !word.starts_with('-') => {
             templates += 1;
-            let below = word.strip_prefix("/tmp/").or_else(|| argv.iter().any(is_t).then_some(word));
+            let below = word
+                .strip_prefix("/tmp")
+                .and_then(|name| name.strip_prefix('/'))
+                .or_else(|| argv.iter().any(is_t).then_some(word));
             templates == 1 && below.is_some_and(|name| !name.contains('/') && name.ends_with("XXX"))
         }
         _ => false,
