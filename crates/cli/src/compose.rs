@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nika_agent::sub::Fleet;
-use nika_contract::{Clock, Guests, Herald, News, Spoken, ToolError, code, event};
+use nika_contract::{AnyTool, Clock, Guests, Herald, News, Spoken, ToolError, code, event};
 use nika_guard::profile::environment;
 use nika_guard::{Effect, Layer, LayeredRule, Place, Rule, RuleKind, classify};
 use nika_host::fs::{Settings, Workspace, sha256};
@@ -374,6 +374,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
     });
     tools.extend(nika_flow::tools::all(&shelf));
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let listing = listing(&shape, &effective, &tools)?;
     let runtime = Runtime::new(Parts {
         tools,
         foreign: (!servers.is_empty()).then(|| Arc::clone(&servers) as Arc<dyn Guests>),
@@ -385,7 +386,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         clock: Arc::clone(&clock),
         dialect: dialect(&shape, &effective)?,
         prefixed: shape.prefixed,
-        listing: listing(&shape, &effective)?,
+        listing,
         defer_above: effective.defer_above,
         limits: Limits { max_output_chars: effective.max_output_chars.clone() },
         hooks: Hooks {
@@ -472,10 +473,21 @@ fn dialect(shape: &Shape, effective: &Effective) -> Result<Dialect, Failure> {
     shape.dialect.map_or_else(configured, Ok).map_err(|why| ToolError::new(code::CONFIG_MALFORMED, why).into())
 }
 
-fn listing(shape: &Shape, effective: &Effective) -> Result<Listing, Failure> {
+fn listing(shape: &Shape, effective: &Effective, tools: &[Box<dyn AnyTool>]) -> Result<Listing, Failure> {
+    let malformed = |why: String| Failure::from(ToolError::new(code::CONFIG_MALFORMED, why));
     let configured = || effective.list.as_deref().map_or(Ok(Listing::default()), str::parse);
-    let chosen = shape.listing.clone().map_or_else(configured, Ok);
-    chosen.map_err(|why: String| ToolError::new(code::CONFIG_MALFORMED, why).into())
+    let chosen = shape.listing.clone().map_or_else(configured, Ok).map_err(malformed)?;
+    let dialect = dialect(shape, effective)?;
+    let known = tools.iter().map(|tool| tool.spec().name);
+    let Some((name, near)) = chosen.unknown(dialect, known.clone()) else {
+        return Ok(chosen.canonical(dialect, known));
+    };
+    let near = if near.is_empty() { String::new() } else { format!("; there is {}", near.join(", ")) };
+    let why = format!("no tool is called `{name}`{near} (`nika tools` lists all)");
+    Err(match shape.listing {
+        Some(_) => Failure::usage(format!("--list: {why}")),
+        None => malformed(format!("`tools.list`: {why}")),
+    })
 }
 
 /// The fields of every journal's first line.

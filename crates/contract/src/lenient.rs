@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Deserializer};
 
+use crate::ToolError;
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Sent<T> {
@@ -27,6 +29,14 @@ where
             N::try_from(number as i64).map(Some).map_err(|_| wrong(&number.to_string()))
         }
         Some(Sent::Plain(number)) => Err(wrong(&number.to_string())),
+    }
+}
+
+/// Refuses a bound of nothing: the next page after none would be the same one for ever.
+pub fn some(name: &str, most: Option<u32>) -> Result<(), ToolError> {
+    match most {
+        Some(0) => Err(ToolError::argument(name, "takes at least 1, not 0").hint("leave it out for the default")),
+        _ => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use nika_contract::text::near_names;
 use nika_contract::{AnyTool, Wanted};
 use nika_guard::Policy;
 use serde_json::Value;
@@ -31,6 +32,32 @@ impl FromStr for Listing {
             "eager" => Ok(Listing::Eager),
             "all" => Ok(Listing::All),
             names => Ok(Listing::Names(names.split(',').map(|name| canonical(name.trim()).to_owned()).collect())),
+        }
+    }
+}
+
+impl Listing {
+    /// The first name that is no tool's, and those that are like it. What a server of others will bring is not known yet.
+    pub fn unknown<'n>(
+        &self,
+        dialect: Dialect,
+        known: impl Iterator<Item = &'n str> + Clone,
+    ) -> Option<(String, Vec<String>)> {
+        let Listing::Names(names) = self else { return None };
+        let is_known = |name: &str| {
+            name.starts_with("mcp__") || known.clone().any(|known| known == name || dialect.tool(known) == name)
+        };
+        let name = names.iter().find(|name| !is_known(name))?;
+        Some((name.clone(), near_names(name, known.map(|known| dialect.tool(known).to_owned()), 3)))
+    }
+
+    /// The same with canonical names, where some are the dialect's.
+    pub fn canonical<'n>(self, dialect: Dialect, known: impl Iterator<Item = &'n str> + Clone) -> Listing {
+        let own =
+            |name: String| known.clone().find(|known| dialect.tool(known) == name).map_or(name.clone(), str::to_owned);
+        match self {
+            Listing::Names(names) => Listing::Names(names.into_iter().map(own).collect()),
+            other => other,
         }
     }
 }

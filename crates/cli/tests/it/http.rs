@@ -102,3 +102,68 @@ fn a_token_file_is_used_and_not_printed() {
     let token = std::fs::read_to_string(&file).expect("it was made");
     assert!(post(&server, token.trim(), "tools/list", json!({})).0.contains("200"));
 }
+
+/// A request as it is written; all of the answer.
+fn raw(server: &Server, head: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(&server.address).expect("it listens");
+    let length = body.len();
+    let host = &server.address;
+    write!(stream, "{head}\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}")
+        .expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    answer.to_lowercase()
+}
+
+#[test]
+fn pages_of_allowed_origins_may_ask_and_read() {
+    let world = world();
+    let server = start(&world, &["--allow-origin", "https://app.example.com"]);
+    let ask = "OPTIONS /mcp HTTP/1.1\r\nAccess-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: \
+               authorization,content-type,mcp-protocol-version\r\nOrigin: ";
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    for origin in ["https://app.example.com", "http://localhost:5173"] {
+        let may = format!("access-control-allow-origin: {origin}");
+        let asked = raw(&server, &format!("{ask}{origin}"), "");
+        assert!(asked.starts_with("http/1.1 200") && asked.contains(&may), "{asked}");
+        assert!(
+            asked.contains("authorization") && asked.contains("access-control-allow-methods: get,post,delete"),
+            "{asked}"
+        );
+        // Without the token nothing is answered, but a page may read why.
+        let head = format!("POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nOrigin: {origin}");
+        let refused = raw(&server, &head, &list);
+        assert!(refused.starts_with("http/1.1 401") && refused.contains(&may), "{refused}");
+    }
+    for origin in ["https://evil.example", "http://localhost.evil.example", "null"] {
+        let asked = raw(&server, &format!("{ask}{origin}"), "");
+        assert!(!asked.contains("access-control-allow-origin"), "{origin}: {asked}");
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nOrigin: {origin}",
+            server.token
+        );
+        let refused = raw(&server, &head, &list);
+        assert!(refused.starts_with("http/1.1 403"), "{origin}: {refused}");
+    }
+}
+
+#[test]
+fn what_is_no_json_is_answered_as_such_and_any_answer_may_be_accepted() {
+    let world = world();
+    let server = start(&world, &[]);
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nAccept: */*\r\nAuthorization: Bearer {}",
+        server.token
+    );
+    for body in ["{", "", "[1,", "\u{feff}x"] {
+        let answer = raw(&server, &head, body);
+        assert!(answer.starts_with("http/1.1 400") && answer.contains("-32700"), "{body:?}: {answer}");
+    }
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    }});
+    let answer = raw(&server, &head, &hello.to_string());
+    assert!(answer.starts_with("http/1.1 200") && answer.contains("2025-11-25"), "{answer}");
+    let other = raw(&server, &head.replace("application/json", "text/plain"), "x");
+    assert!(other.starts_with("http/1.1 415"), "{other}");
+}

@@ -60,3 +60,24 @@ fn the_first_list_is_short_and_everything_else_is_found_from_it() {
     }
     peer.end();
 }
+
+#[test]
+fn a_list_names_tools_that_there_are() {
+    let world = world();
+    let refused = world.run(&["serve", "--list", "read,edti"]);
+    refused.exits(2).complains("no tool is called `edti`").complains("edit");
+    let ours = ["read", "nika_edit", "mcp__later__tool"].join(",");
+    world.run(&["serve", "--list", &ours]).exits(0);
+    world.run(&["serve", "--dialect", "claude", "--list", "Read,bash"]).exits(0);
+    std::fs::create_dir_all(world.root().join(".nika")).expect("a directory");
+    std::fs::write(world.root().join(".nika/config.yaml"), "tools:\n  list: [read, grpe]\n").expect("written");
+    world.run(&["serve"]).complains("no tool is called `grpe`").complains("grep");
+}
+
+#[test]
+fn a_page_of_nothing_is_refused() {
+    let world = world().file("a.txt", "one\n");
+    for words in [&["call", "list_dir", "limit=0"][..], &["call", "glob", "pattern=*", "limit=0"]] {
+        world.run(words).exits(2).complains("takes at least 1, not 0");
+    }
+}

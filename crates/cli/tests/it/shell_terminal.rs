@@ -301,3 +301,33 @@ fn until(what: &str, so: impl Fn() -> bool) {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn whoever_waits_hears_each_second_how_it_goes() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world();
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "accept-all"]));
+    peer.initialize("2025-11-25");
+    let calls = [
+        ("nika_bash", json!({"command": "echo first; echo; printf 'half\\033[2J done'; sleep 2.5"}), "done"),
+        ("nika_repl", json!({"language": "bash", "code": "sleep 2.5"}), "running"),
+        ("nika_sleep", json!({"duration_ms": 2500}), "waiting"),
+    ];
+    for (tool, arguments, says) in calls {
+        peer.heard.clear();
+        let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": tool}});
+        let answer = peer.request("tools/call", params);
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
+        let beats: Vec<&Value> = peer.heard.iter().filter(|one| one["method"] == "notifications/progress").collect();
+        assert!(
+            beats.len() >= 2 && beats.iter().all(|beat| beat["params"]["progressToken"] == tool),
+            "{tool}: {beats:?}"
+        );
+        let steps: Vec<u64> = beats.iter().filter_map(|beat| beat["params"]["progress"].as_u64()).collect();
+        assert!(steps.is_sorted_by(|one, next| one < next) && steps.len() == beats.len(), "{steps:?}");
+        let last = beats.last().and_then(|beat| beat["params"]["message"].as_str()).unwrap_or_default();
+        assert!(last.contains(says) && !last.contains('\u{1b}'), "{tool}: {last}");
+    }
+}

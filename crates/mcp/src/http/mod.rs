@@ -6,6 +6,7 @@
 mod door;
 mod handler;
 mod link;
+mod manners;
 
 use std::io;
 use std::net::SocketAddr;
@@ -81,6 +82,7 @@ impl HttpServer {
             hosts.push(address.ip().to_string());
         }
         hosts.extend(config.hosts);
+        let pages = manners::for_pages(config.origins.clone());
         origins.extend(config.origins);
         let sdk = StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
@@ -93,7 +95,12 @@ impl HttpServer {
             Arc::new(LocalSessionManager::default()),
             sdk,
         );
-        let app = Router::new().route_service(PATH, service).layer(middleware::from_fn_with_state(door, door::enter));
+        // From the inside out: whoever asks for a page is answered before anybody shows a token.
+        let app = Router::new()
+            .route_service(PATH, service)
+            .layer(middleware::from_fn(manners::plain))
+            .layer(middleware::from_fn_with_state(door, door::enter))
+            .layer(pages);
         Ok(HttpServer { listener, app, address, stop })
     }
 

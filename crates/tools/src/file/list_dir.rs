@@ -69,6 +69,7 @@ impl Tool for ListDir {
     }
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        lenient::some("limit", params.limit)?;
         Ok(Effects::read(self.files.locate(params.path.as_deref().unwrap_or("."))?))
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nika_contract::{Block, Cancel, Cx, Example, Group, Held, Output, Rehearsal, Scene, Spec, Tool, ToolError, code};
+use nika_contract::{Block, Cx, Example, Group, Held, Output, Rehearsal, Scene, Spec, Tool, ToolError, code};
 use nika_guard::bash::{Outcome, Scratch, Site};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind};
@@ -81,8 +81,8 @@ const TERMINAL: Stdin = Stdin::Terminal { rows: 30, cols: 120 };
 const TERMINAL_ENV: &[(&str, &str)] = &[("TERM", "xterm-256color"), ("NCURSES_NO_UTF8_ACS", "1"), ("LESSSECURE", "1")];
 /// What a person's environment says of another terminal, and would be believed.
 const OTHER_TERMINAL: &[&str] = &["COLUMNS", "LINES"];
-/// Between two looks at whether the call is still wanted.
-const LOOK: Duration = Duration::from_millis(20);
+/// Between two words to whoever waits.
+pub(super) const BEAT: Duration = Duration::from_secs(1);
 
 /// The facts of an end, for programs.
 #[derive(Debug, Serialize)]
@@ -172,7 +172,7 @@ impl Tool for Bash {
         if params.in_background() {
             return Ok(over.goes_on(in_background(&job), cx));
         }
-        let exited = wait(Arc::clone(&job), cx.cancel).await?;
+        let exited = wait(Arc::clone(&job), cx).await?;
         if params.is_preview() {
             return Ok(foretold(&job, &exited, &command, layered::look(&self.ground, cx, &over.layers)));
         }
@@ -465,19 +465,22 @@ fn foretold(job: &Job, exited: &Exited, command: &Command, settled: Result<Settl
     output
 }
 
-/// Waits for the end on a thread where waiting does no harm. A call that nobody wants any more ends its job.
-pub(super) async fn wait(job: Arc<Job>, cancel: &Cancel) -> Result<Exited, ToolError> {
-    let cancel = cancel.clone();
+/// Waits for the end on a thread where waiting does no harm, and says each second how it goes. A call that nobody wants any
+/// more ends its job.
+pub(super) async fn wait(job: Arc<Job>, cx: &Cx<'_>) -> Result<Exited, ToolError> {
+    let (cancel, progress) = (cx.cancel.clone(), Arc::clone(cx.progress));
     let waited = tokio::task::spawn_blocking(move || {
-        loop {
-            if let Some(exited) = job.wait(LOOK * 50, &|| cancel.is_cancelled()) {
+        for seconds in 1.. {
+            if let Some(exited) = job.wait(BEAT, &|| cancel.is_cancelled()) {
                 return Some(exited);
             }
+            progress.step(seconds, None, &report::beat(&job.summary()));
             if cancel.is_cancelled() {
                 job.stop();
                 return None;
             }
         }
+        None
     });
     let ended = waited.await.map_err(|error| ToolError::new(code::BUG, format!("waiting failed: {error}")))?;
     ended.ok_or_else(ToolError::cancelled)

@@ -114,7 +114,7 @@ impl Tool for ExecTool {
         let mut over = Over::lay(&self.ground, cx, &mut profile, wanted)?;
         let job = over.start(&self.ground, cx, order(&params, cx, &command, profile))?;
         feed(&job, params.stdin);
-        let exited = wait(Arc::clone(&job), cx.cancel).await?;
+        let exited = wait(Arc::clone(&job), cx).await?;
         let settled = over.settle(&self.ground, cx, &job, &exited).await?;
         if writes {
             self.ground.look_again();

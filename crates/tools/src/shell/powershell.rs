@@ -117,7 +117,7 @@ impl Tool for Powershell {
         if background {
             return Ok(over.goes_on(in_background(&job), cx));
         }
-        let exited = wait(Arc::clone(&job), cx.cancel).await?;
+        let exited = wait(Arc::clone(&job), cx).await?;
         let bare = over.irrevocable();
         let settled = over.settle(&self.ground, cx, &job, &exited).await?;
         if writes {

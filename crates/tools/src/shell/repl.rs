@@ -10,7 +10,7 @@ use nika_host::proc::{Code, Evaluated, Held, Language, Outcome as ReplOutcome, R
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::bash::with_changes;
+use super::bash::{BEAT, with_changes};
 use super::ground::{Ground, start_error};
 use super::{recorded, report};
 use crate::lenient;
@@ -94,7 +94,7 @@ impl Tool for Repl {
         let (repls, permit, cancel) = (Arc::clone(&self.repls), Arc::clone(cx.permit), cx.cancel.clone());
         let (session, timeout) = (cx.session.id().to_owned(), params.timeout_ms.unwrap_or(DEFAULT_MS));
         let language = params.language.language();
-        let evaluating = tokio::task::spawn_blocking(move || {
+        let mut evaluating = tokio::task::spawn_blocking(move || {
             let mut code = Code {
                 session: &session,
                 language,
@@ -113,7 +113,15 @@ impl Tool for Repl {
                 evaluated => evaluated.map(|evaluated| (evaluated, bare)),
             }
         });
-        let evaluated = evaluating.await.map_err(|error| ToolError::new(code::BUG, format!("it failed: {error}")))?;
+        let mut seconds = 0;
+        let evaluated = loop {
+            match tokio::time::timeout(BEAT, &mut evaluating).await {
+                Ok(ended) => break ended,
+                Err(_) => seconds += 1,
+            }
+            cx.progress.step(seconds, None, "running");
+        };
+        let evaluated = evaluated.map_err(|error| ToolError::new(code::BUG, format!("it failed: {error}")))?;
         self.ground.look_again();
         let held = |id: &str| jobs.job(cx.permit, cx.session.id(), id).map(|job| job.held().clone());
         let answered = |(evaluated, bare): (Evaluated, Option<String>)| {

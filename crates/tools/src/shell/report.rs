@@ -51,6 +51,17 @@ pub(super) fn ends(head: &[u8], omitted: u64, tail: &[u8]) -> String {
     output(&summary)
 }
 
+/// Characters of a line that says how it goes.
+const BEAT_CHARS: usize = 100;
+
+/// How a command goes that has not ended: its last line.
+pub(super) fn beat(summary: &Summary) -> String {
+    let tail = if summary.tail.is_empty() { &summary.head } else { &summary.tail };
+    let tail = String::from_utf8_lossy(tail);
+    let last = tail.rsplit(['\n', '\r']).find(|line| !line.trim().is_empty()).unwrap_or("running");
+    text::preview(&text::harmless(last.trim()), BEAT_CHARS)
+}
+
 /// What held a command: `sandbox workspace`, and what of that could not be had.
 pub(super) fn held(held: &Held) -> String {
     let missing = if held.missing.is_empty() { String::new() } else { format!(" without {}", held.missing.join(", ")) };

@@ -42,9 +42,15 @@ impl Tool for Sleep {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let end = tokio::time::Instant::now() + Duration::from_millis(params.duration_ms.into());
+        let began = tokio::time::Instant::now();
+        let end = began + Duration::from_millis(params.duration_ms.into());
         while tokio::time::Instant::now() < end {
             cx.check_cancelled()?;
+            // A whole second at a time, as it only grows.
+            match began.elapsed().as_secs() {
+                0 => {}
+                seconds => cx.progress.step(seconds, Some(u64::from(params.duration_ms).div_ceil(1000)), "waiting"),
+            }
             tokio::time::sleep_until(end.min(tokio::time::Instant::now() + LOOK)).await;
         }
         Ok(Output::text(format!("Waited {} ms.", params.duration_ms)))
