@@ -144,6 +144,11 @@ impl Conn {
             (None, id) if message.result.is_some() || message.error.is_some() => drop(id),
             (None, id) => {
                 let why = "neither a method, nor a result, nor an error";
+                if let Some(RequestId::Number(asked)) = id
+                    && self.asked().as_ref().is_some_and(|all| all.contains_key(&asked))
+                {
+                    return self.answered(asked, None, Some(ErrorData::invalid_request(why, None)));
+                }
                 self.out.error(id, ErrorData::invalid_request(why, None));
             }
         }
@@ -252,7 +257,7 @@ impl Drop for Done {
     }
 }
 
-/// Forgets a question that nobody waits for any longer.
+/// Forgets a question that nobody waits for any longer, and takes it back from the client.
 struct Withdraw<'a> {
     conn: &'a Conn,
     id: i64,
@@ -260,8 +265,13 @@ struct Withdraw<'a> {
 
 impl Drop for Withdraw<'_> {
     fn drop(&mut self) {
-        if let Some(asked) = self.conn.asked().as_mut() {
-            asked.remove(&self.id);
+        let waits = self.conn.asked().as_mut().is_some_and(|asked| asked.remove(&self.id).is_some());
+        if waits {
+            // Else a client would show the question for ever.
+            let mut params = Object::new();
+            params.insert("requestId".to_owned(), self.id.into());
+            params.insert("reason".to_owned(), "nobody waits for the answer any longer".into());
+            self.conn.out.notification("notifications/cancelled", params);
         }
     }
 }

@@ -49,13 +49,27 @@ async fn an_older_client_is_asked_by_elicitation() {
 async fn a_question_ends_with_its_call_or_with_the_client() {
     let mut peer = Peer::legacy("2025-11-25", json!({ "elicitation": {} })).await;
     let id = peer.request("tools/call", json!({ "name": "ask" })).await;
-    peer.receive().await;
+    let question = peer.receive().await;
     peer.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })).await;
+    let taken_back = peer.receive().await;
+    assert_eq!(
+        (&taken_back["method"], &taken_back["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &question["id"])
+    );
     assert_eq!(peer.ask("ping", json!({})).await["result"], json!({}));
     peer.request("tools/call", json!({ "name": "ask" })).await;
     assert_eq!(peer.receive().await["method"], "elicitation/create");
     let rest = peer.hang_up().await;
     assert_eq!(rest.iter().map(said).collect::<Vec<_>>(), ["nobody"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_says_nothing_is_no_answer_to_wait_for() {
+    let mut peer = Peer::legacy("2025-11-25", json!({ "elicitation": {} })).await;
+    peer.request("tools/call", json!({ "name": "ask" })).await;
+    let question = peer.receive().await;
+    peer.send(json!({ "jsonrpc": "2.0", "id": question["id"] })).await;
+    assert_eq!(said(&peer.receive().await), "nobody");
 }
 
 #[tokio::test]
