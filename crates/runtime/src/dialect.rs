@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use nika_contract::{ToolError, code};
 use nika_guard::names::{self, NAMES};
 use serde_json::{Map, Value, json};
 
@@ -162,6 +163,37 @@ impl Dialect {
     }
 
     /// Canonical arguments from this dialect's. What is canonical already stays.
+    /// An error about arguments with the names that the caller was shown. A name stands between backticks, or in the list
+    /// of what a tool takes.
+    pub(crate) fn told(self, tool: &str, error: ToolError) -> ToolError {
+        if self.column().is_none() || error.code != code::BAD_ARGUMENTS {
+            return error;
+        }
+        let own = |word: &str| {
+            let named = PARAMETERS.iter().find(|(d, t, canonical, _)| *d == self && *t == tool && *canonical == word);
+            match named.map(|row| row.3) {
+                Some(Name(own)) => own.to_owned(),
+                Some(Times { name, .. }) => name.to_owned(),
+                _ if word == tool => self.tool(tool).to_owned(),
+                _ => word.to_owned(),
+            }
+        };
+        let renamed = |text: &str| {
+            let mut told = String::with_capacity(text.len());
+            let mut listed = false;
+            for piece in text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
+                let word = piece.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '_');
+                let rest = &piece[word.len()..];
+                let quoted = told.ends_with('`') && rest.starts_with(['`', '.', '[']);
+                told.push_str(&if quoted || listed { own(word) } else { word.to_owned() });
+                told.push_str(rest);
+                listed |= told.ends_with("` takes ");
+            }
+            told
+        };
+        ToolError { message: renamed(&error.message), hint: error.hint.as_deref().map(renamed), ..error }
+    }
+
     fn arguments(self, tool: &str, arguments: &mut Map<String, Value>) {
         for (_, _, canonical, form) in PARAMETERS.iter().filter(|(d, t, ..)| *d == self && *t == tool) {
             if arguments.contains_key(*canonical) {
@@ -251,6 +283,31 @@ mod tests {
         let Value::Object(mut arguments) = arguments else { panic!("arguments are an object") };
         canonical_arguments(chosen, name, &tool, &mut arguments);
         (tool, Value::Object(arguments))
+    }
+
+    #[test]
+    fn an_error_speaks_of_the_names_that_were_shown() {
+        let error = || {
+            ToolError::new(
+                code::BAD_ARGUMENTS,
+                "`old_string`: unknown field `x`, expected one of `file_path`, `new_string`",
+            )
+            .hint("`edit` takes file_path!, old_string!, new_string!, replace_all (! is required)")
+        };
+        let told = ClawAgent.told("edit", error());
+        assert_eq!(told.message, "`old_text`: unknown field `x`, expected one of `path`, `new_text`");
+        let hint =
+            format!("`{}` takes path!, old_text!, new_text!, replace_all (! is required)", ClawAgent.tool("edit"));
+        assert_eq!(told.hint, Some(hint));
+        assert_eq!(Dialect::Nika.told("edit", error()), error());
+        // What is no name stays: words of a sentence, paths, other errors.
+        let plain = ToolError::argument("limit", "takes at least 1; the limit of title is `a.rs`");
+        assert_eq!(
+            ClawAgent.told("list_dir", plain).message,
+            "`max_entries`: takes at least 1; the limit of title is `a.rs`"
+        );
+        let other = ToolError::new(code::NOT_FOUND, "`file_path`");
+        assert_eq!(ClawAgent.told("edit", other.clone()), other);
     }
 
     #[test]

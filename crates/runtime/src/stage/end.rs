@@ -65,6 +65,14 @@ impl<'r> Unended<'r> {
     }
 
     pub(crate) fn end(mut self, begun: Begun, carried: Result<Shaped, Stopped>) -> Result<Outcome, Fault> {
+        let dialect = self.runtime.parts.dialect;
+        let carried = carried.map_err(|stopped| match stopped {
+            Stopped::Error(error) => Stopped::Error(dialect.told(&self.tool, error)),
+            Stopped::Failed { error, decided_by } => {
+                Stopped::Failed { error: dialect.told(&self.tool, error), decided_by }
+            }
+            other => other,
+        });
         let ended = end(self.runtime, self.session, begun, carried);
         match &ended {
             Ok(_) => self.armed = false,
