@@ -66,7 +66,7 @@ pub fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Probe { scene } => doctor::probe(&scene),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "nika", &mut script);
+            clap_complete::generate(shell, &mut offered(&Cli::command()), "nika", &mut script);
             done(out::print(&String::from_utf8_lossy(&script)).map_err(Failure::from))
         }
         Command::Man { command } => done(reference::manual(command.as_deref())),
@@ -90,4 +90,10 @@ fn parse(kind: &str) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
+}
+
+/// The commands that a person is offered: a shell completes what is hidden, too.
+fn offered(whole: &clap::Command) -> clap::Command {
+    let visible = whole.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    clap::Command::default().name("nika").args(whole.get_arguments().cloned()).subcommands(visible)
 }

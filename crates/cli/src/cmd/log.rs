@@ -92,7 +92,8 @@ fn lines_of(state: &State, id: &str) -> Result<journal::Lines, Failure> {
     Ok(journal::lines(state, id)?)
 }
 
-fn known(state: &State, id: &str) -> Result<(), Failure> {
+/// A session of this name, or which there are.
+pub(super) fn known(state: &State, id: &str) -> Result<(), Failure> {
     let logs = journal::list(state)?;
     if logs.iter().any(|log| log.id == id) {
         return Ok(());

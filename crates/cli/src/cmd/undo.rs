@@ -29,7 +29,11 @@ pub fn run(args: args::Undo) -> Result<ExitCode, Failure> {
     if effective.stance == Stance::from(Mode::Ask) && args.standing.mode.is_none() {
         effective.stance = Mode::AcceptEdits.into();
     }
-    perform(&world, &ground, effective, &wanted, |_, _| {
+    perform(&world, &ground, effective, &wanted, |built, _| {
+        // To open a session would make it.
+        if let Some(session) = &args.session {
+            super::log::known(&built.state, session)?;
+        }
         let mut arguments = Map::new();
         if let Some(call) = &args.call {
             arguments.insert("call_id".into(), call.as_str().into());

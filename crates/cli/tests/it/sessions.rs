@@ -59,3 +59,30 @@ fn undo_of_one_call_by_its_name() {
     world.run(&["undo", "--mode", "read-only"]).exits(3);
     assert!(exists(world.root().join("b.txt")));
 }
+
+#[test]
+fn undo_in_a_session_that_is_none_says_which_there_are_and_makes_none() {
+    let world = world();
+    world
+        .run(&["call", "write", "file_path=a.txt", "content=one", "--mode", "accept-edits", "--session", "mine"])
+        .exits(0);
+    world.run(&["undo", "--session", "mien"]).exits(2).complains("no session here is called 'mien'").complains("mine");
+    let log = world.run(&["log", "list"]);
+    assert!(log.out.contains("mine") && !log.out.contains("mien"), "{}", log.out);
+    world.run(&["undo", "--session", "mine"]).exits(0);
+}
+
+#[test]
+fn a_shell_completes_what_people_are_offered() {
+    let world = world();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = world.run(&["completions", shell]);
+        script.exits(0).says("sandbox").says("undo");
+        for hidden in ["__parse", "__probe", "__surface", "__help"] {
+            assert!(
+                !script.out.contains(&format!("{hidden} ")) && !script.out.contains(&format!("{hidden}'")),
+                "{shell}: {hidden}"
+            );
+        }
+    }
+}
