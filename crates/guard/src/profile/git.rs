@@ -58,7 +58,7 @@ pub fn is_plain_git_config(text: &[u8]) -> bool {
 /// the configuration has. Such a section starts nothing, and nobody is reached by it who was not before.
 pub fn only_follows(before: &[u8], after: &[u8]) -> bool {
     let (Ok(before), Ok(after)) = (std::str::from_utf8(before), std::str::from_utf8(after)) else { return false };
-    let (Some((rest, _)), Some((new_rest, branches))) = (without_branches(before), without_branches(after)) else {
+    let (Some((rest, known)), Some((new_rest, branches))) = (without_branches(before), without_branches(after)) else {
         return false;
     };
     let is_remote = |name: &str| name == "." || rest.contains(&format!("[remote \"{name}\"]").as_str());
@@ -68,7 +68,8 @@ pub fn only_follows(before: &[u8], after: &[u8]) -> bool {
         Some(("rebase", value)) => ["true", "false", "merges"].contains(&value),
         _ => false,
     };
-    rest == new_rest && branches.iter().all(fits)
+    // Editors note things of their own there; what was there may stay, and go with a branch to its new name.
+    rest == new_rest && branches.iter().all(|line| known.contains(line) || fits(line))
 }
 
 /// The lines of a configuration outside of its sections on branches, and those in them. None where a line is written as
@@ -145,6 +146,10 @@ mod tests {
         ] {
             assert!(!only_follows(CLONE.as_bytes(), after.as_bytes()), "{after}");
         }
+        let noted =
+            |name: &str| with(&format!("[branch \"{name}\"]\n\tremote = origin\n\teditor-base = origin/main\n"));
+        assert!(only_follows(noted("x").as_bytes(), noted("y").as_bytes()));
+        assert!(!only_follows(CLONE.as_bytes(), noted("y").as_bytes()));
         assert!(!only_follows(CLONE.as_bytes(), &[CLONE.as_bytes(), b"\xff"].concat()));
     }
 
