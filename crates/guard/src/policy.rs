@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::bash::Scratch;
 use crate::effect::{Effect, Effects, ExecKind, Place};
 use crate::mode::{Act, Cell, Stance};
 use crate::path::classify;
@@ -182,10 +183,10 @@ impl Policy {
             .map(|act| (act, act.under(stance)))
             .max_by_key(|(_, cell)| Decision::from(*cell))
             .expect("every effect is at least one act");
-        let by_mode = |decision| self.reason(decision, effect, act, Source::Mode(*stance), stance);
+        let by_mode = |decision| self.reason(decision, (effect, tool), act, Source::Mode(*stance), stance);
         let by_rule = |decision, rule: &LayeredRule| {
             let source = Source::Rule { text: rule.rule.text.clone(), layer: rule.layer, at: rule.at.clone() };
-            self.reason(decision, effect, act, source, stance)
+            self.reason(decision, (effect, tool), act, source, stance)
         };
         if let Some(rule) = find(RuleKind::Deny) {
             return by_rule(Decision::Deny, rule);
@@ -204,7 +205,7 @@ impl Policy {
             };
             return match (allowing, listed) {
                 (Some(rule), _) => by_rule(Decision::Allow, rule),
-                (None, Some(by)) => self.reason(Decision::Allow, effect, act, Source::Listed(by), stance),
+                (None, Some(by)) => self.reason(Decision::Allow, (effect, tool), act, Source::Listed(by), stance),
                 (None, None) => self
                     .allowed_together(effect, tool)
                     .map_or_else(|| by_mode(Decision::Ask), |rule| by_rule(Decision::Allow, rule)),
@@ -225,7 +226,14 @@ impl Policy {
         first
     }
 
-    fn reason(&self, decision: Decision, effect: &Effect, act: Act, source: Source, stance: &Stance) -> Reason {
+    fn reason(
+        &self,
+        decision: Decision,
+        (effect, tool): (&Effect, &str),
+        act: Act,
+        source: Source,
+        stance: &Stance,
+    ) -> Reason {
         let mut title = act.title().to_owned();
         if let Effect::Read(place) | Effect::Write(place) = effect {
             let class = classify(&place.path);
@@ -243,7 +251,7 @@ impl Policy {
         {
             title = format!("{title}: {}", exec.why);
         }
-        let remedy = remedy(decision, effect, act, &source, stance);
+        let remedy = remedy(decision, (effect, tool), act, &source, stance);
         Reason {
             decision,
             effect: effect.to_string(),
@@ -333,7 +341,13 @@ fn acts(effect: &Effect, tool: &str) -> Vec<Act> {
 const BY_A_PERSON: &str = "a person's yes, each time: a client that can ask its user, or a terminal";
 
 /// What would let an effect through that was not.
-fn remedy(decision: Decision, effect: &Effect, act: Act, source: &Source, stance: &Stance) -> Vec<String> {
+fn remedy(
+    decision: Decision,
+    (effect, tool): (&Effect, &str),
+    act: Act,
+    source: &Source,
+    stance: &Stance,
+) -> Vec<String> {
     if decision == Decision::Allow {
         return Vec::new();
     }
@@ -354,8 +368,18 @@ fn remedy(decision: Decision, effect: &Effect, act: Act, source: &Source, stance
     if decision == Decision::Floor {
         ways.push(BY_A_PERSON.to_owned());
     }
+    // What a command writes there is its own, unless somebody has the name already.
+    if act == Act::ReachOutside
+        && COMMANDS.contains(&tool)
+        && matches!(effect, Effect::Write(place) if Scratch::private().holds(&place.path))
+    {
+        ways.push("a name there that nobody else has".to_owned());
+    }
     ways
 }
+
+/// The tools whose effects are a command's.
+const COMMANDS: [&str; 2] = ["bash", "exec"];
 
 #[cfg(test)]
 mod tests {

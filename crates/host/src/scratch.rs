@@ -56,6 +56,18 @@ pub fn keeps(dir: &Path, path: &Path) -> bool {
     })
 }
 
+/// Whether a link of the session's lies at `path`, or on the way to it.
+pub fn leads_away(dir: &Path, path: &Path) -> bool {
+    let found = KEPT.iter().find_map(|(at, name)| Some((dir.join(name), path.strip_prefix(at).ok()?)));
+    found.is_some_and(|(top, below)| {
+        let mut way = top;
+        below.iter().any(|part| {
+            way.push(part);
+            fs::symlink_metadata(&way).is_ok_and(|meta| meta.is_symlink())
+        })
+    })
+}
+
 /// Whether something stands at `path` on the machine.
 pub fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
@@ -164,6 +176,9 @@ mod tests {
         assert!(keeps(&dir, Path::new("/tmp/log")) && !keeps(&dir, Path::new("/var/tmp/log")));
         for other in ["/tmp/link", "/tmp/link/passwd", "/tmp/../owner", "/tmp/nothing", "/etc/passwd", "/tmpx"] {
             assert!(!keeps(&dir, Path::new(other)), "{other}");
+        }
+        for (path, leads) in [("/tmp/link", true), ("/tmp/link/x", true), ("/tmp/log", false), ("/tmp/none/x", false)] {
+            assert_eq!(leads_away(&dir, Path::new(path)), leads, "{path}");
         }
         assert!(!keeps(&dir_of(state.path(), "two"), Path::new("/tmp/log")));
         drop(one);

@@ -223,7 +223,8 @@ impl Ground {
                 // What a person let this call read or write is there for it.
                 Effect::Read(place) => {
                     show(&mut profile.secrets, &place.path);
-                    if !own_scratch && Scratch::private().holds(&place.path) {
+                    let outside = place.below_root.is_none();
+                    if outside && !own_scratch && Scratch::private().holds(&place.path) {
                         profile.shown.push(place.path.clone());
                     }
                 }

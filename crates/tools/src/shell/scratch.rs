@@ -3,7 +3,7 @@
 //! | a path there that it | is |
 //! |---|---|
 //! | reads or writes, and an earlier command of the session left there | the session's own |
-//! | writes, and nobody else has, nor a directory around it | the same |
+//! | reads or writes, and nobody else has, nor a directory around it | the same |
 //! | reads, and writes so besides, or the directory around it | the same |
 //! | reads or writes otherwise | somebody else's: asked about as anything outside |
 //!
@@ -43,7 +43,8 @@ impl Held {
 /// Marks the places that are the session's own.
 pub(super) fn mark(effects: &mut Effects, site: &Site) {
     let keeps = |path: &Path| site.scratch.kept.as_ref().is_some_and(|kept| scratch::keeps(kept, path));
-    let in_them = |place: &Place| place.named.is_none() && lies_in(place, site);
+    let leads_away = |path: &Path| site.scratch.kept.as_ref().is_some_and(|kept| scratch::leads_away(kept, path));
+    let in_them = |place: &Place| place.named.is_none() && lies_in(place, site) && !leads_away(&place.path);
     let mut written: Vec<PathBuf> = Vec::new();
     for effect in &mut effects.all {
         if let Effect::Write(place) = effect
@@ -59,7 +60,9 @@ pub(super) fn mark(effects: &mut Effects, site: &Site) {
             && in_them(place)
         {
             let own = written.iter().any(|path| place.path.starts_with(path));
-            place.scratch = own || keeps(&place.path);
+            // Where nobody has anything, there is nothing of anybody's to be read.
+            let nobodys = || site.scratch.shared && !is_others(&place.path, &site.scratch);
+            place.scratch = own || keeps(&place.path) || nobodys();
         }
     }
 }
