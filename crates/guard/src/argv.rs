@@ -1,4 +1,5 @@
-//! Other ways to write a command, for rules that deny or ask: whoever writes `exec(git push*)` means `git -C . push`, too.
+//! What rules on commands make of their words. Other ways to write a command, for rules that deny or ask: whoever writes
+//! `exec(git push*)` means `git -C . push`, too. And where the rest of a command is code, for rules that allow.
 
 /// The same command in the words of a rule: by its program's bare name, `git-push` as `git push`, and without what stands
 /// before its subcommand. As which option takes the next word is not known here, each such word is tried as both.
@@ -31,6 +32,54 @@ pub fn readings(argv: &[String]) -> Vec<Vec<String>> {
     all
 }
 
+/// Whether the name of the program is only known when it runs: `$(echo git) push`, `"$GIT" push`, `/usr/bin/gi? push`.
+/// Whoever forbids `git push` forbids that, too; what the words behind it say is all there is to go by.
+pub fn is_unknown(argv: &[String]) -> bool {
+    argv.first().is_some_and(|program| program.contains(['$', '`', '…', '*', '?', '[']) && program != "[")
+}
+
+/// Options behind which text is code, for whatever program: `-c` and `-e` at the end of a bundle, too.
+const CODE: [&str; 9] =
+    ["eval", "--eval", "--evaluate", "--exec", "--execute", "--command", "--run", "-Command", "-EncodedCommand"];
+
+/// Programs that have more of them, and their letters; `-` alone is code from standard input.
+const INTERPRETERS: &[(&str, &str)] = &[
+    ("python python2 python3 pypy pypy3", "c"),
+    ("node nodejs bun deno", "ep"),
+    ("perl", "eEpn"),
+    ("ruby jruby", "enp"),
+    ("php", "rBRE"),
+    ("julia", "eE"),
+    ("sh bash dash zsh ksh ash fish", "cs"),
+    ("lua luajit Rscript R elixir iex ghc groovy scala osascript tclsh awk gawk", "ef"),
+];
+
+/// Whether a rule that leaves free what stands at `cut` and behind it would leave code free.
+pub fn takes_code(argv: &[String], cut: usize) -> bool {
+    let before = argv.get(..cut).unwrap_or_default();
+    let letters = |word: &str| word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).map(str::to_owned);
+    let any = |word: &String| {
+        let bundle = letters(word).filter(|rest| rest.chars().all(|c| c.is_ascii_alphabetic()));
+        CODE.contains(&word.as_str()) || bundle.is_some_and(|rest| rest.ends_with(['c', 'e']))
+    };
+    let versioned = |word: &String| {
+        let name = word.rsplit('/').next().unwrap_or(word).to_owned();
+        name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned()
+    };
+    let of = |word: &String| {
+        let name = versioned(word);
+        INTERPRETERS.iter().find(|(names, _)| names.split(' ').any(|known| known == name))
+    };
+    let interpreter = before.iter().enumerate().find_map(|(at, word)| Some((at, of(word)?.1)));
+    let own = |(at, codes): (usize, &str)| {
+        // Its options end with its script.
+        let options = argv.get(at + 1..=cut.min(argv.len().saturating_sub(1))).unwrap_or_default().iter();
+        let mut options = options.take_while(|word| word.starts_with('-'));
+        options.any(|word| word == "-" || letters(word).is_some_and(|rest| rest.contains(|c| codes.contains(c))))
+    };
+    before.last().is_some_and(any) || interpreter.is_some_and(own)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +109,77 @@ mod tests {
             assert!(!any(text, other), "{text}");
         }
         assert!(readings(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_rule_does_not_leave_code_free() {
+        let takes = |text: &str| {
+            let argv: Vec<String> = text.split('|').map(str::to_owned).collect();
+            takes_code(&argv, argv.len() - 1)
+        };
+        for text in [
+            "python3|-c|import os",
+            "/usr/bin/python3.12|-I|-c|import os",
+            "python3|-Ic|import os",
+            "python3|-I|-cimport os",
+            "python3|-|a b",
+            "node|-e|a b",
+            "node|--input-type=module|--eval|a b",
+            "node|-p|a b",
+            "deno|eval|a b",
+            "perl|-ne|print if",
+            "perl|-w|-Mstrict|-eprint 1",
+            "perl|-pi|-e|a b",
+            "ruby|-e|a b",
+            "php|-r|a b",
+            "bash|-c|a b",
+            "bash|-lc|a b",
+            "sh|-xc|a b",
+            "bash|-s|a b",
+            "timeout|5|python3|-c|a b",
+            "env|python3|-c|a b",
+            "xargs|-n1|sh|-c|a b",
+            "docker|exec|x|sh|-c|a b",
+            "git|-c|alias.x=!a b",
+            "psql|-c|drop table",
+            "mysql|-e|drop table",
+            "Rscript|-e|a b",
+            "julia|-E|a b",
+            "lua5.4|-e|a b",
+            "osascript|-e|a b",
+            "pwsh|-Command|a b",
+            "elixir|--eval|a b",
+            "nix-shell|--run|a b",
+            "su|-c|a b",
+        ] {
+            assert!(takes(text), "{text}");
+        }
+        for text in [
+            "git|commit|-m|a b",
+            "python3|tools/x.py|--title|a b",
+            "python3|tools/x.py|-n|a b",
+            "bash|run.sh|a b",
+            "bash|run.sh|-s|a b",
+            "npm|run|x|--|a b",
+            "cargo|test|a b",
+            "node|build.js|-p|a b",
+            "mkdir|-p|a b",
+            "php|artisan|x|a b",
+            "grep|-r|a b",
+        ] {
+            assert!(!takes(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_not_known_is_seen() {
+        let unknown = |text: &str| is_unknown(&[text.to_owned(), "push".to_owned()]);
+        for text in ["$(echo git)", "\"$GIT\"", "`which git`", "…", "/usr/bin/gi?", "*/git"] {
+            assert!(unknown(text), "{text}");
+        }
+        for text in ["git", "[", "./run.sh", "/usr/bin/git"] {
+            assert!(!unknown(text), "{text}");
+        }
+        assert!(!is_unknown(&[]));
     }
 }

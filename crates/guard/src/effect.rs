@@ -288,6 +288,8 @@ fn words(sets: &[String], argv: &[String]) -> Option<String> {
         // A program alone is too much to allow for the sake of one of its commands.
         few if few <= sets.len() + 1 && few < sets.len() + argv.len() => None,
         whole if whole == sets.len() + argv.len() => Some(said.join(" ")),
+        // What it ends in front of is code: the rule would hold for any other.
+        cut if crate::argv::takes_code(argv, cut - sets.len()) => None,
         _ => Some(format!("{} *", said.join(" "))),
     }
 }

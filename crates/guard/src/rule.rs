@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::argv::readings;
+use crate::argv::{is_unknown, readings};
 use crate::effect::{Effect, Extent, Place};
 use crate::names;
 use crate::pattern::{PathPattern, PatternError};
@@ -304,6 +304,7 @@ impl Rule {
                 pattern.matches(argv)
                     || !exec.sets.is_empty() && pattern.matches(&exec.with_sets(argv))
                     || readings(argv).iter().any(|words| pattern.matches(words))
+                    || is_unknown(argv) && pattern.fits_behind(argv)
             }),
             (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
                 let fits = |place: &Place| match place.extent {
@@ -464,6 +465,14 @@ impl CommandPattern {
         let long_enough = if self.rest_free { argv.len() >= self.words.len() } else { argv.len() == self.words.len() };
         long_enough && self.words.iter().zip(argv).all(|(word, arg)| word.is_match(arg))
     }
+
+    /// Whether the words behind a program that is not known are those of this pattern, by any reading: then it may be
+    /// the pattern's own.
+    fn fits_behind(&self, argv: &[String]) -> bool {
+        let Some((_, behind)) = self.words.split_first().filter(|(_, behind)| !behind.is_empty()) else { return false };
+        let own = CommandPattern { words: behind.to_vec(), rest_free: self.rest_free };
+        readings(argv).iter().any(|words| own.matches(words.get(1..).unwrap_or_default()))
+    }
 }
 
 impl fmt::Display for HostPattern {
@@ -569,6 +578,15 @@ mod tests {
             assert!(rule("exec(git push*)").touches(&exec(&[text]), "bash"), "{text}");
             assert!(!rule("exec(git push*)").holds(&exec(&[text]), "bash"), "an allow rule is as written: {text}");
         }
+        for text in ["\"$GIT\" push", "$GIT -C . push -f", "/usr/bin/gi? push origin", "`x` --no-pager push", "… push"]
+        {
+            assert!(rule("exec(git push*)").touches(&exec(&[text]), "bash"), "{text}");
+            assert!(!rule("exec(git push*)").holds(&exec(&[text]), "bash"), "{text}");
+        }
+        for text in ["$PYTHON app.py", "\"$GIT\" status", "$X", "$GIT log push"] {
+            assert!(!rule("exec(git push*)").touches(&exec(&[text]), "bash"), "{text}");
+        }
+        assert!(!rule("exec(git*)").touches(&exec(&["$X"]), "bash"), "nothing is left to go by");
     }
 
     #[test]

@@ -129,6 +129,9 @@ impl Arg {
     }
 }
 
+/// Why a name is not known that `read` takes from a list.
+pub(super) const LISTED: &str = "names that a list holds";
+
 /// Collects the facts of one simple command. A specification calls these methods; it never decides.
 #[derive(Debug)]
 pub struct Judge<'a> {
@@ -330,7 +333,23 @@ impl<'a> Judge<'a> {
                     self.path(&Arg { word: word.clone(), span: arg.span.clone() }, tree, fact);
                 }
             }
-            Word::Opaque { why, .. } => self.opaque(why.clone()),
+            Word::Opaque { prefix, why, .. } => self.unknown(prefix, why, fact),
+        }
+    }
+
+    /// A path that is not known. Names that a list holds are read and written as code of the workspace does both: what
+    /// is kept from the one is kept from the other.
+    pub(super) fn unknown(&mut self, prefix: &str, why: &str, fact: fn(Target) -> Fact) {
+        let above = prefix.rsplit_once('/').map_or("", |(above, _)| above);
+        let path = self.resolve(above);
+        let inside = self.site.roots.iter().any(|root| path.starts_with(root)) && !prefix.contains("..");
+        match fact(Target { path, tree: true }) {
+            Fact::Read(_) if why == LISTED && inside => self.code(why),
+            whole @ Fact::Write(_) if why == LISTED && inside => {
+                self.code(why);
+                self.facts.push(whole);
+            }
+            _ => self.opaque(why),
         }
     }
 

@@ -193,6 +193,74 @@ const REWIRES: &[&str] = &[
     "*_PLUGINS",
 ];
 
+/// Names that say which state of the sources is built, by whom and when. No program gives them a meaning of its own, so
+/// whatever they hold is for the code of the workspace alone. Read without regard to case.
+const LABELS: &[&str] = &[
+    "VERSION",
+    "APP_VERSION",
+    "BUILD_VERSION",
+    "RELEASE_VERSION",
+    "PROJECT_VERSION",
+    "PACKAGE_VERSION",
+    "PKG_VERSION",
+    "IMAGE_VERSION",
+    "TAG",
+    "GIT_TAG",
+    "APP_TAG",
+    "BUILD_TAG",
+    "IMAGE_TAG",
+    "RELEASE_TAG",
+    "SHA",
+    "SHORT_SHA",
+    "GIT_SHA",
+    "GIT_SHORT_SHA",
+    "COMMIT_SHA",
+    "HEAD_SHA",
+    "BUILD_SHA",
+    "HASH",
+    "GIT_HASH",
+    "COMMIT_HASH",
+    "BUILD_HASH",
+    "COMMIT",
+    "GIT_COMMIT",
+    "BUILD_COMMIT",
+    "REV",
+    "GIT_REV",
+    "REVISION",
+    "GIT_REVISION",
+    "GIT_DESCRIBE",
+    "BRANCH",
+    "GIT_BRANCH",
+    "BRANCH_NAME",
+    "BUILD_BRANCH",
+    "DATE",
+    "BUILD_DATE",
+    "RELEASE_DATE",
+    "BUILD_TIME",
+    "BUILD_TIMESTAMP",
+    "TIMESTAMP",
+    "NOW",
+    "SOURCE_DATE_EPOCH",
+    "BUILD_ID",
+    "BUILD_NUMBER",
+    "BUILD_NUM",
+    "RUN_ID",
+    "JOB_ID",
+    "NPROC",
+    "JOBS",
+    "SEED",
+    "RANDOM_SEED",
+    "TEST_SEED",
+];
+
+/// Whether a variable of this name may hold anything where code of the workspace runs. A single letter is a name of
+/// nobody's; `O` is where the kernel's makefiles write.
+pub(super) fn is_label(name: &str) -> bool {
+    let letter =
+        name.len() == 1 && name.bytes().all(|byte| byte.is_ascii_alphabetic()) && !name.eq_ignore_ascii_case("o");
+    letter || LABELS.iter().any(|label| label.eq_ignore_ascii_case(name))
+}
+
 /// What `name` means.
 pub(super) fn meaning(name: &str) -> Meaning {
     if HARMLESS.contains(&name) || name.starts_with("LC_") {
@@ -201,7 +269,7 @@ pub(super) fn meaning(name: &str) -> Meaning {
     // `PYTHONPATH=src` is how many projects run their tests: code of the workspace, as the tests are.
     // And some that look like another program's are names of the project's own.
     const OWN: &[&str] = &["PYTHONPATH", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "NODE_PORT", "NODE_CONFIG_ENV"];
-    if OWN.contains(&name) {
+    if OWN.contains(&name) || is_label(name) {
         return Meaning::Setting;
     }
     let fits = |pattern: &&str| match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {

@@ -10,6 +10,7 @@ mod dropped;
 mod expansions;
 mod found;
 mod input;
+mod listed;
 mod merge;
 mod posix;
 mod redirected;
@@ -18,6 +19,7 @@ mod settings;
 pub(super) mod shapes;
 mod state;
 mod sums;
+mod trail;
 mod values;
 
 use std::borrow::Cow;
@@ -30,9 +32,9 @@ use super::analysis::{is_disk, is_sink};
 use super::commands;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
-use super::judge::{Arg, Judge, Nested, Shell, Site, Stdin, Word as Became, normal};
+use super::judge::{Arg, Judge, LISTED, Nested, Shell, Site, Stdin, Word as Became, normal};
 use super::limits::WALKED;
-use super::names::{Meaning, meaning, meaning_of};
+use super::names::{Meaning, is_label, meaning, meaning_of};
 use super::parse::{self, is_name};
 use super::print::text_of;
 use super::script::{
@@ -46,11 +48,12 @@ use arrays::{Arrays, WRITTEN_OUT, expands_again, reads_arrays};
 use calls::{Functions, any_of};
 use dropped::{ANY_NAME, READONLY};
 use expansions::*;
-use found::{READERS, found_below, is_found};
+use found::{READERS, asks_the_repository, found_below, is_found};
 use merge::*;
 use redirected::{may_be_refused, may_fail, perhaps_run};
 use shapes::*;
 use sums::*;
+use trail::Trail;
 
 /// How the reason ends that an exported variable is.
 const EXPORTED: &str = "` for the programs that follow";
@@ -98,6 +101,8 @@ struct State {
     vars: Vars,
     /// Where it may be; empty when that is not known.
     cwd: Vec<PathBuf>,
+    /// Where it was before.
+    trail: Trail,
     /// `$1`, `$2`, …; `None` when not known.
     positional: Option<Rc<Vec<Arg>>>,
     stdin: Stdin,
@@ -229,6 +234,7 @@ impl<'a> Walker<'a> {
         let mut state = State {
             vars: Vars::default(),
             cwd: vec![self.site.cwd.clone()],
+            trail: Trail::begins(),
             positional: None,
             stdin: Stdin::None,
             gone: false,
@@ -312,12 +318,11 @@ impl<'a> Walker<'a> {
     fn and_or(&mut self, item: &Item, state: &mut State) {
         if item.rest.is_empty() {
             // Alone it changes only where the script goes on if it fails.
-            let before = state.cwd.clone();
+            let before = state.place();
             self.pipeline(&item.first, state);
-            if state.cwd != before {
-                let mut failed = state.clone();
-                failed.cwd = if is_cd(&item.first) { before } else { join_cwd(&before, &state.cwd) };
-                if failed.cwd != state.cwd
+            if state.place() != before {
+                let failed = state.failed(&before, &item.first);
+                if failed.place() != state.place()
                     && let Some(merged) = merge(vec![failed, state.clone()])
                 {
                     *state = merged;
@@ -327,14 +332,9 @@ impl<'a> Walker<'a> {
         }
         // Where the script goes on when a link of the chain fails.
         let mut failed: Vec<State> = Vec::new();
-        let fail = |before: &State, after: &State, pipeline: &Pipeline| {
-            let mut state = after.clone();
-            state.cwd = if is_cd(pipeline) { before.cwd.clone() } else { join_cwd(&before.cwd, &after.cwd) };
-            state
-        };
         // Behind an odd number of `!` the chain goes on where the command failed.
         let ends = |before: &State, state: &mut State, pipeline: &Pipeline| {
-            let other = fail(before, state, pipeline);
+            let other = state.failed(&before.place(), pipeline);
             if pipeline.bangs.is_multiple_of(2) { other } else { std::mem::replace(state, other) }
         };
         let before = state.clone();
@@ -357,7 +357,7 @@ impl<'a> Walker<'a> {
                 failed.push(worked);
             }
         }
-        if failed.iter().any(|other| other.cwd != state.cwd || other.vars != state.vars || other.gone != state.gone) {
+        if failed.iter().any(|other| other.differs(state)) {
             failed.push(state.clone());
             if let Some(merged) = merge(failed) {
                 *state = merged;
@@ -514,7 +514,7 @@ impl<'a> Walker<'a> {
                 self.opaque(&command.span, format!("it defines the function `{name}`"));
                 let mut own = state.clone();
                 own.vars.clear();
-                own.cwd.clear();
+                own.strays();
                 own.positional = None;
                 self.command(body, &mut own);
             }
@@ -607,12 +607,12 @@ impl<'a> Walker<'a> {
         let unknown = |state: &mut State| {
             assigns.iter().for_each(|one| state.set(&one.name, Value::Opaque(format!("the value of `{}`", one.name))));
         };
-        let before = state.cwd.clone();
+        let before = state.place();
         unknown(state);
         self.argv(args.into(), &command.span, state, &stdin, facts, false);
         self.reports.iter_mut().skip(own).for_each(|report| report.sets.extend_from_slice(&sets));
         unknown(state);
-        self.round.0 |= state.cwd != before;
+        self.round.0 |= state.place() != before;
         if let Some(outer) = outer {
             self.taken = outer;
         }
@@ -655,7 +655,7 @@ impl<'a> Walker<'a> {
             report.facts.push(Fact::Opaque("the name of the program is not known before it runs".to_owned()));
             self.reports.push(report);
             state.vars.clear();
-            state.cwd.clear();
+            state.strays();
             return;
         };
         self.round.1 |= matches!(name.as_str(), "break" | "continue");
@@ -668,15 +668,18 @@ impl<'a> Walker<'a> {
             return;
         }
         if state.cwd.iter().any(|place| is_found(place)) && !READERS.contains(&name.as_str()) {
-            report.facts.push(Fact::Opaque(format!("`{name}` in a directory that a pattern finds")));
-            self.reports.push(report);
-            state.vars.clear();
-            return;
+            let why = format!("`{name}` in a directory that a pattern finds");
+            if asks_the_repository(&name) {
+                report.facts.push(Fact::Opaque(why));
+                self.reports.push(report);
+                return state.vars.clear();
+            }
+            report.facts.push(Fact::Code(why));
         }
         let program = match self.program(&name, state) {
             Found::Named(program) => program,
             Found::Workspace(path) => {
-                report.facts.push(Fact::Code(format!("it runs {}", path.display())));
+                report.facts.push(Fact::Code(format!("it runs {}", found::spelled(&path))));
                 match commands::stands_for(&path) {
                     Some(known) => known,
                     None => {
@@ -722,6 +725,7 @@ impl<'a> Walker<'a> {
             }
         }
         report.facts.extend(self.taken_away(&program, args));
+        report.facts.extend(listed::given(&program, args));
         self.feed(&program, args, stdin, &mut report);
         self.reports.push(report);
         self.forget_by(&program, args, stdin, state);
@@ -741,7 +745,7 @@ impl<'a> Walker<'a> {
                     let again = matches!(inner_name.as_str(), "command" | "builtin");
                     if shell && (again || STATEFUL.contains(&inner_name.as_str()) || is_declaration(&inner_name)) {
                         self.argv(args.into(), span, &mut own, stdin, Vec::new(), false);
-                        state.cwd.clear();
+                        state.strays();
                         state.vars.clear();
                         state.positional = None;
                         // `command exec < file` puts it in place for all that follows.
@@ -770,9 +774,10 @@ impl<'a> Walker<'a> {
             Fact::Read(target) | Fact::Write(target) | Fact::Delete(target) if lost(&target) => {
                 vec![Fact::Opaque(unknown.to_owned())]
             }
-            Fact::Read(target) if is_found(&target.path) => found_below(&target),
-            Fact::Write(target) | Fact::Delete(target) if is_found(&target.path) => {
-                vec![Fact::Opaque("a change in a directory that a pattern finds".to_owned())]
+            Fact::Read(target) if is_found(&target.path) => found_below(&target, Fact::Read),
+            Fact::Write(target) if is_found(&target.path) => found_below(&target, Fact::Write),
+            Fact::Delete(target) if is_found(&target.path) => {
+                vec![Fact::Opaque("something is removed in a directory that a pattern finds".to_owned())]
             }
             Fact::Code(why) if !self.inside(place) => vec![Fact::Opaque(format!("{why}, outside the workspace"))],
             other => vec![other],
@@ -818,6 +823,7 @@ impl<'a> Walker<'a> {
             self.say(span.clone(), Fact::Misparse(why));
         }
         own.vars.clear();
+        own.trail = Trail::default();
         own.positional = Some(Rc::new(args.to_vec()));
         let outer_shell = std::mem::replace(&mut self.shell, shell);
         if shell == Shell::Sh {

@@ -1,6 +1,7 @@
 //! Rows shared by tables of programs that do the same whatever their options are: reach the network, talk to
 //! a daemon, run code of the workspace. For them the words matter little; what they do is said once.
 
+use super::super::fact::Fact;
 use super::super::judge::{Arg, Judge, Shell, Word};
 use super::places;
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
@@ -174,7 +175,7 @@ pub fn outside(words: &[Arg], judge: &mut Judge<'_>) {
                     words.iter().map(|one| Arg { word: one.clone(), span: word.span.clone() }).collect();
                 outside(&each, judge);
             }
-            Word::Opaque { why, .. } => judge.opaque(why.clone()),
+            Word::Opaque { prefix, why, .. } => judge.unknown(prefix, why, Fact::Read),
         }
     }
 }

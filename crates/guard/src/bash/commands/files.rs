@@ -653,7 +653,15 @@ fn link(parsed: &Parsed, judge: &mut Judge<'_>) {
             _ => ".".to_owned(),
         };
         let absolute = if text.starts_with('/') { text.to_owned() } else { format!("{from}/{text}") };
-        judge.write(&target.with(&absolute));
+        // A link by name changes nothing of what it names; but who writes through it does.
+        let path = judge.resolve(&absolute);
+        let free = judge.site.roots.iter().any(|root| path.starts_with(root)) && {
+            let class = crate::classify(&path);
+            class.secret.is_none() && class.asked().is_none()
+        };
+        if !(free && parsed.has("s symbolic")) {
+            judge.write(&target.with(&absolute));
+        }
         let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or(text);
         let below = match place.map(Arg::exact) {
             None => target.with(name),

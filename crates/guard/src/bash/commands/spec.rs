@@ -8,7 +8,7 @@
 //! Where an option cannot be read the reading goes on as well as it can: the command is opaque, and
 //! what else it says (a forced, recursive removal) is still seen.
 
-use super::super::judge::{Arg, Judge, Word};
+use super::super::judge::{Arg, Judge, LISTED, Word};
 
 /// How options are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -700,9 +700,13 @@ pub fn may_be_option(arg: &Arg) -> bool {
     may(&arg.word)
 }
 
-/// Whether the word stands for names of files below the working directory.
+/// Whether the word stands for names of files below the working directory, or for those of a list.
 fn is_file_here(arg: &Arg) -> bool {
-    matches!(&arg.word, Word::Glob { pattern, prefix } if prefix.is_empty() && !pattern.contains(".."))
+    match &arg.word {
+        Word::Glob { pattern, prefix } => prefix.is_empty() && !pattern.contains(".."),
+        Word::Opaque { prefix, why, .. } => prefix.is_empty() && why == LISTED,
+        _ => false,
+    }
 }
 
 /// Whether the word may become no word or several.

@@ -310,7 +310,9 @@ fn jq(parsed: &Parsed, judge: &mut Judge<'_>) {
         let text = match arg.exact() {
             Some(text) => text,
             None if super::spec::may_be_option(arg) && !ended && !has_dot(arg) => {
-                return judge.opaque("a word may become an option of jq");
+                let why = "a word may become an option of jq";
+                // Who can name files can do no more with it than code of the workspace.
+                return if matches!(arg.word, Word::Glob { .. }) { judge.code(why) } else { judge.opaque(why) };
             }
             None => "",
         };

@@ -733,7 +733,9 @@ fn files_are_changed_where_it_says() {
         ("touch src/new.rs", "/w/repo/src/new.rs"),
         ("mkdir -p a/b", "/w/repo/a/b"),
         ("ln -s /etc/passwd p", "/etc/passwd"),
-        ("ln -s ../x d/y", "/w/repo/x"),
+        ("ln -s ../../x d/y", "/w/x"),
+        ("ln -s ../.git/hooks d/y", "/w/repo/.git/hooks"),
+        ("ln x d/y", "/w/repo/x"),
         ("install -m 755 a bin/b", "/w/repo/bin/b"),
         ("dd if=a of=b bs=1", "/w/repo/b"),
         ("truncate -s 0 a", "/w/repo/a"),
@@ -752,6 +754,9 @@ fn files_are_changed_where_it_says() {
         ("ar rcs l.a x.o", "/w/repo/l.a"),
     ] {
         assert!(wrote(line, path), "{line} writes {path}: {:?}", facts(line));
+    }
+    for line in ["ln -s ../x d/y", "ln -sf x y", "ln -sr x d/y", "ln -s /w/repo/x y", "ln -s x y d"] {
+        assert!(!wrote(line, "/w/repo/x"), "{line} changes nothing of what it names: {:?}", facts(line));
     }
     for (line, path) in [
         ("rm a", "/w/repo/a"),

@@ -560,6 +560,16 @@ pub(in super::super) fn path_part(argv: &[Arg]) -> Option<String> {
     }
 }
 
+/// The directory of a name that a pattern finds, where that is a pattern, too: `packages/*` of `packages/*/package.json`.
+pub(in super::super) fn pattern_above(argv: &[Arg]) -> Option<(String, String)> {
+    let [program, Arg { word: Word::Glob { pattern, prefix }, .. }] = argv else { return None };
+    let (above, last) = pattern.rsplit_once('/')?;
+    let plain = last.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let fits = program.exact() == Some("dirname") && plain && !last.is_empty() && !pattern.contains("//");
+    (fits && prefix.contains('/') && !prefix.starts_with(['-', '/']) && above.starts_with(prefix.as_str()))
+        .then(|| (above.to_owned(), prefix.clone()))
+}
+
 /// Says what the commands of a pipeline write for the next one, as the `from` of [`Stdin::Pipe`]: the
 /// last program's name; behind it ` names ./` where the lines are names of files found below known
 /// directories, ` names` where such a name may start with `-`, ` zeros …` for names that end with zero bytes,

@@ -81,6 +81,11 @@ impl<'a> Walker<'a> {
         if whole && matches!(redirect.op, RedirectOp::Write | RedirectOp::Clobber) {
             facts.push(Fact::Destroys(Category::Files, "every file that the pattern finds is written over".to_owned()));
         }
+        if matches!(&arg.word, Became::Opaque { prefix, why, .. } if why == LISTED && !prefix.contains('/'))
+            && redirect.op != RedirectOp::Read
+        {
+            facts.push(Fact::Opaque("a file that a list names is written over".to_owned()));
+        }
         let (reads, writes) = match redirect.op {
             RedirectOp::Read => (true, false),
             RedirectOp::ReadWrite => (true, true),

@@ -143,7 +143,7 @@ impl<'a> Walker<'a> {
             let why = format!("the function `{name}` is called while it runs, too deep or too often");
             self.opaque(&report.span, why);
             state.vars.clear();
-            state.cwd.clear();
+            state.strays();
             return true;
         }
         self.text_left = left.unwrap_or_default();
@@ -171,7 +171,7 @@ impl<'a> Walker<'a> {
             state.set(&name, value);
         }
         let (moves, leaves) = self.functions.strays;
-        state.cwd = if moves && leaves { Vec::new() } else { inner.cwd };
+        (state.cwd, state.trail) = if moves && leaves { Default::default() } else { (inner.cwd, inner.trail) };
         state.frozen.extend(inner.frozen);
         state.background |= inner.background;
     }
@@ -190,7 +190,7 @@ impl<'a> Walker<'a> {
             self.opaque(&body.span, format!("it defines the function `{name}`, which nothing calls"));
             let mut own = state.clone();
             own.vars.clear();
-            own.cwd.clear();
+            own.strays();
             own.positional = None;
             self.command(body, &mut own);
         }

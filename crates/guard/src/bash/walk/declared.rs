@@ -25,6 +25,10 @@ impl<'a> Walker<'a> {
             (Value::Exact(_), _) => unknown_word(String::new(), true),
             // `name=~/x`; behind a colon a `~` is expanded in an assignment only.
             (_, [Arg { word: Became::Exact(_), .. }]) if !plain(":~") => return split,
+            // The output of a command, or a value, in an assignment and nowhere else.
+            (_, [Arg { word: Became::Glob { .. } | Became::Opaque { splits: true, .. }, .. }]) if unsplit => {
+                unknown_word(format!("{name}="), false)
+            }
             (_, [Arg { word: Became::Glob { .. } | Became::OneOf(_) | Became::Opaque { .. }, .. }]) => return split,
             _ if unsplit => unknown_word(format!("{name}="), false),
             _ => unknown_word(String::new(), true),

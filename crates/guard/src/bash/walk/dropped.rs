@@ -27,7 +27,8 @@ impl State {
 impl<'a> Walker<'a> {
     /// An error here may drop the rest of the item.
     pub(super) fn may_drop(&mut self, state: &State) {
-        let same = |kept: &State| kept.vars == state.vars && kept.cwd == state.cwd && kept.frozen == state.frozen;
+        let same =
+            |kept: &State| kept.vars == state.vars && kept.place() == state.place() && kept.frozen == state.frozen;
         if state.gone || self.dropped.last().is_some_and(same) {
             return;
         }

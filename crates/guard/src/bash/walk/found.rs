@@ -1,7 +1,8 @@
 //! A directory that a pattern finds: `for d in */; do (cd "$d" && wc -l README.md); done`.
 //!
 //! Its name is not known, but above it everything is. So what is read there is read somewhere below that, which is what
-//! `cat */README.md` does, too. Nothing else is followed into it: what a build or git finds there, nobody has looked at.
+//! `cat */README.md` does, too. What a build finds there is code of the workspace, and nothing that only reads. What git
+//! finds there, nobody has looked at.
 
 use super::*;
 
@@ -40,13 +41,19 @@ pub(super) const READERS: &[&str] = &[
     "sha256sum",
 ];
 
+/// Programs that run what the repository around them says, which lies there with its own settings.
+pub(super) fn asks_the_repository(name: &str) -> bool {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    base.starts_with("git") || matches!(base, "hg" | "svn" | "jj" | "sl" | "bzr" | "fossil")
+}
+
 /// Where `cd` to a pattern leads; nowhere that is known, unless it is certain to be a directory below a known one. A
-/// name with a slash at its end is neither an option nor `-`, and a pattern finds no hidden directory that it does not
-/// spell.
+/// name with a slash at its end, or behind the name of a directory, is neither an option nor `-`, and a pattern finds no
+/// hidden directory that it does not spell.
 pub(super) fn below(from: &[PathBuf], pattern: &str, prefix: &str) -> Vec<PathBuf> {
     let hidden = pattern.split('/').any(|part| part.starts_with('.') && part != ".");
     let plain = pattern.chars().all(|c| c.is_ascii_alphanumeric() || "_-./*".contains(c));
-    if !pattern.ends_with('/')
+    if !pattern.ends_with('/') && !prefix.contains('/')
         || pattern.starts_with(['-', '/'])
         || hidden
         || !plain
@@ -64,8 +71,15 @@ pub(super) fn is_found(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == PART)
 }
 
-/// What a read there is: of something below what is known, and by the rest of its name, which may be a secret's.
-pub(super) fn found_below(target: &Place) -> Vec<Fact> {
+/// A path as a person reads it.
+pub(super) fn spelled(path: &Path) -> String {
+    let unknown: PathBuf = std::iter::repeat_n(PART, PARTS).collect();
+    path.display().to_string().replace(unknown.to_string_lossy().as_ref(), "*")
+}
+
+/// What a read or a write there is: of something below what is known, and by the rest of its name, which may be a
+/// secret's, or guarded.
+pub(super) fn found_below(target: &Place, fact: fn(Place) -> Fact) -> Vec<Fact> {
     let parts: Vec<Component<'_>> = target.path.components().collect();
     let unknown = |part: &Component<'_>| part.as_os_str() == PART;
     if parts.contains(&Component::ParentDir) || parts.iter().filter(|part| unknown(part)).count() != PARTS {
@@ -74,5 +88,5 @@ pub(super) fn found_below(target: &Place) -> Vec<Fact> {
     let above: PathBuf = parts.iter().take_while(|part| !unknown(part)).collect();
     let rest: PathBuf = parts.iter().skip_while(|part| !unknown(part)).filter(|part| !unknown(part)).collect();
     let named = Place { path: above.join(rest), tree: target.tree };
-    vec![Fact::Read(Place { path: above, tree: true }), Fact::Read(named)]
+    vec![fact(Place { path: above, tree: true }), fact(named)]
 }

@@ -21,6 +21,7 @@ pub(super) fn merge(states: Vec<State>) -> Option<State> {
     out.frozen = frozen;
     for state in running {
         out.cwd = join_cwd(&out.cwd, &state.cwd);
+        out.trail = out.trail.join(&state.trail);
         out.background &= state.background;
         if out.positional != state.positional {
             out.positional = None;

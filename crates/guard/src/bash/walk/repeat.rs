@@ -33,13 +33,13 @@ impl<'a> Walker<'a> {
             run(self, state);
         }
         // Where it stands at its end is not where `break` or `continue` leave it.
-        if state.cwd != before.cwd || self.round == (true, true) {
+        if state.place() != before.place() || self.round == (true, true) {
             // A second round starts somewhere else: judge it from nowhere instead.
             self.reports.truncate(reports);
             *state = before.clone();
-            state.cwd.clear();
+            state.strays();
             run(self, state);
-            state.cwd.clear();
+            state.strays();
         }
         self.round = (self.round.0 || round.0, self.round.1 || round.1);
         *state = merge(vec![before, state.clone()]).unwrap_or_else(|| state.clone());

@@ -19,7 +19,12 @@ impl<'a> Walker<'a> {
                 true
             }
             "popd" => {
-                state.cwd.clear();
+                let before = state.cwd.clone();
+                if args.len() > 1 {
+                    state.trail.turned();
+                }
+                state.cwd = state.trail.popped(&before);
+                state.trail.moved(&before);
                 true
             }
             "exit" | "return" => {
@@ -90,6 +95,26 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn cd(&mut self, name: &str, args: &[Arg], state: &mut State, report: &mut Report) {
+        let before = state.cwd.clone();
+        let own = state.vars.get("OLDPWD").is_some() || state.vars.lost;
+        let back = matches!(args, [only] if only.exact() == Some("-"));
+        let followed = match name {
+            "cd" if back && !own => {
+                state.cwd = state.trail.back(&before);
+                true
+            }
+            _ => self.moves(name, args, state, report),
+        };
+        state.trail.moved(&before);
+        match name {
+            "pushd" if followed => state.trail.pushed(&before),
+            "pushd" => state.trail.turned(),
+            _ => {}
+        }
+    }
+
+    /// `true` where it is a move to one operand, and nothing else.
+    fn moves(&mut self, name: &str, args: &[Arg], state: &mut State, report: &mut Report) -> bool {
         let mut operands = Vec::new();
         let mut options = true;
         for arg in args {
@@ -99,10 +124,14 @@ impl<'a> Walker<'a> {
                 // Where a link leads is not known: `..` behind `-P` is above that place.
                 Some(text) if options && text.starts_with('-') => {
                     // `cd -`, `pushd -n`: the stack of directories is not followed.
-                    return state.cwd.clear();
+                    state.cwd.clear();
+                    return false;
                 }
                 // Behind `--`, too, `-` is the directory before.
-                Some(text) if text == "-" || name == "pushd" && text.starts_with('-') => return state.cwd.clear(),
+                Some(text) if text == "-" || name == "pushd" && text.starts_with('-') => {
+                    state.cwd.clear();
+                    return false;
+                }
                 _ => {
                     options = false;
                     operands.push(arg);
@@ -111,17 +140,21 @@ impl<'a> Walker<'a> {
         }
         let target = match operands.as_slice() {
             [] if name == "cd" => self.site.home.to_string_lossy().into_owned(),
-            [Arg { word: Became::Glob { pattern, prefix }, .. }] if name == "cd" => {
+            [Arg { word: Became::Glob { pattern, prefix }, .. }] => {
                 state.cwd = found::below(&state.cwd, pattern, prefix);
-                return;
+                return true;
             }
             [arg] => match arg.exact() {
                 Some(text) if name == "cd" || !text.starts_with('+') => text.to_owned(),
-                _ => return state.cwd.clear(),
+                _ => {
+                    state.cwd.clear();
+                    return false;
+                }
             },
             _ => {
                 report.facts.push(Fact::Opaque(format!("`{name}` with words that are not understood")));
-                return state.cwd.clear();
+                state.cwd.clear();
+                return false;
             }
         };
         let mut next: Vec<PathBuf> = Vec::new();
@@ -130,7 +163,8 @@ impl<'a> Walker<'a> {
             let path = normal(&place.join(&target));
             if path.components().any(|part| part == Component::ParentDir) {
                 // Out of a directory that a pattern finds.
-                return state.cwd.clear();
+                state.cwd.clear();
+                return true;
             }
             if !self.inside(&path) {
                 report.facts.push(Fact::Read(Place { path: path.clone(), tree: false }));
@@ -140,6 +174,7 @@ impl<'a> Walker<'a> {
             }
         }
         state.cwd = next;
+        true
     }
 
     pub(super) fn declare(&mut self, name: &str, args: &[Arg], state: &mut State, report: &mut Report) {
@@ -213,6 +248,7 @@ impl<'a> Walker<'a> {
                         Some(text) => report.facts.extend(self.given(variable, text, state)),
                         // It fails, and nothing is assigned.
                         None if fails => {}
+                        None if is_label(variable) => {}
                         None => report.facts.push(Fact::Opaque(format!("it gives an unknown `{variable}{EXPORTED}"))),
                     }
                 }
@@ -269,7 +305,7 @@ impl<'a> Walker<'a> {
                 _ => false,
             };
             if !stays {
-                state.cwd.clear();
+                state.strays();
             }
         }
         // Without `-v`, printf only prints.
@@ -288,6 +324,12 @@ impl<'a> Walker<'a> {
             let pattern = format!("{prefix}**/*");
             let prefix = if whole { prefix } else { "" };
             return state.set(&name, Value::Pattern { pattern, prefix: prefix.to_owned() });
+        }
+        if program == "read"
+            && let Some(names) = self.lists(args, stdin)
+        {
+            names.into_iter().for_each(|name| state.set(&name, Value::Opaque(LISTED.to_owned())));
+            return;
         }
         if reads_arrays(program, args) {
             let mut given = Vec::new();
@@ -360,6 +402,11 @@ impl<'a> Walker<'a> {
             // `IFS= read -r line` changes how this one builtin splits, and nothing after it.
             Meaning::Rewires if name == "IFS" && !alone && for_read && matches!(value, Value::Exact(_)) => {}
             Meaning::Rewires => facts.push(Fact::Opaque(format!("it sets `{name}`, which decides what runs"))),
+            // Whatever it is.
+            _ if is_label(name) => {
+                let whom = if alone { EXPORTED } else { "` for the program" };
+                facts.push(Fact::Code(format!("it sets `{name}{whom}")));
+            }
             _ if alone => facts.push(Fact::Opaque(format!("it gives an unknown `{name}{EXPORTED}"))),
             _ => facts.push(Fact::Opaque(format!("the value of `{name}` is not known"))),
         }

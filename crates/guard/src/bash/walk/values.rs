@@ -213,6 +213,9 @@ impl<'a> Walker<'a> {
             if let Some(text) = commands::path_part(argv) {
                 return Some(Value::Exact(text));
             }
+            if let Some((pattern, prefix)) = commands::pattern_above(argv) {
+                return Some(Value::Pattern { pattern, prefix });
+            }
         }
         commands::listed(&commands::feeder(&stages), commands::SplitAt::Words).map(Value::Output)
     }
@@ -325,6 +328,10 @@ impl<'a> Walker<'a> {
             "PWD" => match state.cwd.as_slice() {
                 [cwd] if !is_found(cwd) => Value::Exact(cwd.to_string_lossy().into_owned()),
                 _ => Value::Opaque("the directory is not known".to_owned()),
+            },
+            "OLDPWD" if !state.vars.lost => match state.trail.before() {
+                Some(old) => Value::Exact(old.to_string_lossy().into_owned()),
+                None => Value::Opaque("the directory before is not known".to_owned()),
             },
             "BASHPID" => Value::Job,
             _ if NUMBERS.contains(&name) => Value::Number,

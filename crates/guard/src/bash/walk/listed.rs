@@ -1,0 +1,100 @@
+//! Names that `read` takes from a list: `while read -r file; do wc -l "$file"; done < list.txt`.
+//!
+//! Which files they are nobody has looked at. A program that does nothing but read or rewrite the files it is given does no
+//! more with them than code of the workspace may do, so it counts as such. Every other one stays a question.
+
+use super::*;
+
+/// Programs that read, check, reformat or create the files they are given, or run tests in them, whatever their options.
+const WORKS_ON_FILES: &[&str] = &[
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "ls",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "echo",
+    "printf",
+    "true",
+    ":",
+    "test",
+    "[",
+    "stat",
+    "file",
+    "du",
+    "sort",
+    "uniq",
+    "cut",
+    "nl",
+    "tac",
+    "basename",
+    "dirname",
+    "cksum",
+    "md5sum",
+    "sha1sum",
+    "sha256sum",
+    "sed",
+    "jq",
+    "mkdir",
+    "touch",
+    "bash",
+    "prettier",
+    "eslint",
+    "stylelint",
+    "black",
+    "isort",
+    "ruff",
+    "flake8",
+    "pylint",
+    "mypy",
+    "pyright",
+    "rustfmt",
+    "gofmt",
+    "goimports",
+    "clang-format",
+    "shellcheck",
+    "shfmt",
+    "rubocop",
+    "pytest",
+    "jest",
+    "vitest",
+    "mocha",
+    "rspec",
+    "phpunit",
+    "cargo",
+    "tsc",
+];
+
+fn is_listed(word: &Became) -> bool {
+    match word {
+        Became::Opaque { why, .. } => why == LISTED,
+        Became::OneOf(words) => words.iter().any(is_listed),
+        _ => false,
+    }
+}
+
+/// What is said where such a name is given to a program that may do anything else with it.
+pub(super) fn given(program: &str, args: &[Arg]) -> Option<Fact> {
+    let named = args.iter().skip(1).any(|arg| is_listed(&arg.word));
+    let why = || format!("`{program}` is given names that a list holds");
+    (named && !WORKS_ON_FILES.contains(&program)).then(|| Fact::Opaque(why()))
+}
+
+impl<'a> Walker<'a> {
+    /// The variables that `read` fills with names from a list: what `find` and its kind print, or a file that nothing
+    /// before this has written.
+    pub(super) fn lists(&self, args: &[Arg], stdin: &Stdin) -> Option<Vec<String>> {
+        let listed = match stdin {
+            Stdin::File => !self.since(0).any(|fact| matches!(fact, Fact::Write(place) if !place.tree)),
+            Stdin::Pipe { from, .. } => commands::listed(from, commands::SplitAt::Lines).is_some(),
+            _ => false,
+        };
+        let words: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();
+        let names: Vec<String> = words?.into_iter().skip_while(|word| *word == "-r").map(str::to_owned).collect();
+        let plain = |name: &String| is_name(name) && meaning(name) == Meaning::Setting && !self.exported.contains(name);
+        (listed && !names.is_empty() && names.iter().all(plain)).then_some(names)
+    }
+}
