@@ -172,7 +172,7 @@ fn finish(
         }
         findings.extend(report.findings.iter().cloned());
         if !report.argv.is_empty() {
-            let argv = report.argv.iter().map(|arg| shown(arg, text)).collect();
+            let argv = report.argv.iter().map(|arg| shown(arg, &report.span, text)).collect();
             commands.push(Command {
                 argv,
                 sets: report.sets,
@@ -234,12 +234,13 @@ fn kind_of(fact: &Fact) -> ExecKind {
     }
 }
 
-fn shown(arg: &Arg, text: &str) -> String {
+/// A word as a person reads it. One in a script that is itself an argument has no place of its own.
+fn shown(arg: &Arg, command: &Range<usize>, text: &str) -> String {
     match &arg.word {
         Word::Exact(text) => text.clone(),
         Word::Glob { pattern, .. } => pattern.clone(),
         Word::OneOf(_) | Word::Opaque { .. } => {
-            text.get(arg.span.clone()).filter(|raw| !raw.is_empty()).unwrap_or("…").to_owned()
+            text.get(arg.span.clone()).filter(|raw| !raw.is_empty() && arg.span != *command).unwrap_or("…").to_owned()
         }
     }
 }

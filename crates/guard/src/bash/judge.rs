@@ -337,15 +337,16 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// A path that is not known. Names that a list holds are read and written as code of the workspace does both: what
-    /// is kept from the one is kept from the other.
+    /// A path that is not known. Names that a list holds are read as code of the workspace reads: what is kept from the
+    /// one is kept from the other. They are written only below a directory that is spelled, for a guarded file may be
+    /// among them.
     pub(super) fn unknown(&mut self, prefix: &str, why: &str, fact: fn(Target) -> Fact) {
-        let above = prefix.rsplit_once('/').map_or("", |(above, _)| above);
+        let above = prefix.rsplit_once('/').map_or("", |(above, _)| if above.is_empty() { "/" } else { above });
         let path = self.resolve(above);
         let inside = self.site.roots.iter().any(|root| path.starts_with(root)) && !prefix.contains("..");
         match fact(Target { path, tree: true }) {
             Fact::Read(_) if why == LISTED && inside => self.code(why),
-            whole @ Fact::Write(_) if why == LISTED && inside => {
+            whole @ Fact::Write(_) if why == LISTED && inside && !above.is_empty() => {
                 self.code(why);
                 self.facts.push(whole);
             }

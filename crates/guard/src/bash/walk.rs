@@ -725,7 +725,7 @@ impl<'a> Walker<'a> {
             }
         }
         report.facts.extend(self.taken_away(&program, args));
-        report.facts.extend(listed::given(&program, args));
+        report.facts.extend(self.given_names(&program, args));
         self.feed(&program, args, stdin, &mut report);
         self.reports.push(report);
         self.forget_by(&program, args, stdin, state);

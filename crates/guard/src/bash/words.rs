@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::judge::{Arg, Word};
+use super::judge::{Arg, LISTED, Word};
 
 /// Most words that one word of the script may become.
 const MOST: usize = 256;
@@ -440,7 +440,9 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                             && atoms.iter().filter(|atom| !is_nothing(atom)).count() == 1
                             || (at == 0 && output.prefix == "0" && extends_revision(atoms));
                         if !lone || !(bare || matches!(output.prefix, "0" | "/usr/bin/")) {
-                            builds.iter_mut().for_each(|build| build.unknown(bare, "the output of a command"));
+                            let why =
+                                if matches!(output.prefix, "./" | "") { LISTED } else { "the output of a command" };
+                            builds.iter_mut().for_each(|build| build.unknown(bare, why));
                         } else {
                             // In quotes it is one word, which may be empty.
                             let empty = (!bare).then(|| Build { present: true, ..Build::default() });

@@ -100,7 +100,7 @@ const TOOL_NAMES: &str = "make gmake bmake ninja bazel bazelisk buck2 gradle mvn
     nixfmt alejandra deno-fmt \
     wasm-pack wasm-bindgen trunk cross maturin sqlfluff sqlc ctags etags gtags cscope doxygen bindgen cbindgen lcov \
     gcov gcovr \
-    actionlint vale proselint alex remark textlint typst pdflatex xelatex lualatex latexmk bibtex biber latex \
+    prove actionlint vale proselint alex remark textlint typst pdflatex xelatex lualatex latexmk bibtex biber latex \
     tectonic hugo jekyll zola mdbook";
 
 /// A tool: its names; a lone word that only prints; words that reach the network (the first that is no option);
@@ -198,6 +198,7 @@ const TOOLS: &[Tool] = &[
     Tool { names: "cross wasm-pack maturin", info: "", net: "publish upload login install", ask: "" },
     Tool { names: "tflint vale", info: "-v", net: "--init sync", ask: "" },
     Tool { names: "elm", info: "", net: "install publish diff bump", ask: "" },
+    Tool { names: "prove", info: "-V", net: "", ask: "-e --exec --source -P" },
     Tool { names: "hugo jekyll mdbook", info: "version", net: "deploy mod", ask: "" },
     Tool {
         names: "pdflatex xelatex lualatex latex latexmk",
@@ -687,6 +688,16 @@ const PNPM: &[Spec] = &[
         },
     ),
     raw("exec", runners::exec),
+    // What is no subcommand is a script of the project, or a program that it has installed.
+    raw(
+        "jest vitest tsc tsx eslint prettier turbo nx vite webpack rollup next nuxt astro playwright cypress mocha \
+        stylelint biome svelte-check vue-tsc tsup storybook changeset lerna ng coverage:report preview clean generate \
+        codegen ci:test test:unit test:e2e lint:fix format:check type:check types unit",
+        |parsed, judge| {
+            runners::names_shell(parsed, judge);
+            run(parsed, judge);
+        },
+    ),
     Spec { names: "dlx", style: Style::Raw, operands: Operands::Custom, check: Some(fetch_and_run), ..PLAIN },
     reaches(
         "install i ci add update up upgrade remove rm uninstall un create init publish fetch audit outdated \

@@ -392,7 +392,8 @@ fn trap(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some(Some("-p" | "-l" | "-" | "")) => {}
         Some(Some(text)) if words.len() > 1 => {
             judge.opaque("trap runs text later");
-            judge.script(Shell::Bash, text, &[], judge.span.clone());
+            let span = words.first().map_or_else(|| judge.span.clone(), |word| word.span.clone());
+            judge.script(Shell::Bash, text, &[], span);
         }
         Some(_) => judge.opaque("trap runs text later"),
     }

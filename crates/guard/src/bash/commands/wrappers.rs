@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use super::super::globs;
-use super::super::judge::{Arg, Judge, Shell, Stdin, Word};
+use super::super::judge::{Arg, Judge, LISTED, Shell, Stdin, Word};
 use super::super::names::{self, Meaning};
 use super::super::words::Output;
 use super::filters;
@@ -445,11 +445,15 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
     let span = judge.span.clone();
     let delimiter = parsed.has("d delimiter").then(|| parsed.value("d delimiter").and_then(Arg::exact).unwrap_or(""));
     let names = |splits: bool| match &judge.stdin {
+        Stdin::Pipe { from, remote: false } if from == "cat" => listed_names(splits),
         // Split at ends of lines, it gives the words that blanks give, or fewer.
         Stdin::Pipe { from, .. } if !parsed.has("a arg-file") && delimiter.is_none_or(|end| end == "\\n") => {
             // A name with the end of a line in it is two lines, and the second may start in any way.
             listed(from, splits, !parsed.has("0 null"))
         }
+        // A list in a file.
+        Stdin::File => listed_names(splits),
+        _ if parsed.has("a arg-file") => listed_names(splits),
         _ => unknown_names(splits),
     };
     let Some(mark) = replaces.filter(|mark| !mark.is_empty()) else {
@@ -484,6 +488,10 @@ const INPUT: &str = "a word comes from standard input";
 
 fn unknown_names(splits: bool) -> Vec<Word> {
     vec![Word::Opaque { prefix: String::new(), splits, why: INPUT.to_owned() }]
+}
+
+fn listed_names(splits: bool) -> Vec<Word> {
+    vec![Word::Opaque { prefix: String::new(), splits, why: LISTED.to_owned() }]
 }
 
 /// Text that xargs splits at blanks alone.

@@ -1,11 +1,11 @@
-//! Names that `read` takes from a list: `while read -r file; do wc -l "$file"; done < list.txt`.
+//! Names that come from a list: `while read -r file; do wc -l "$file"; done < list.txt`, `xargs wc -l < list.txt`.
 //!
-//! Which files they are nobody has looked at. A program that does nothing but read or rewrite the files it is given does no
+//! Which files they are nobody has looked at. A program that does nothing but read or reformat the files it is given does no
 //! more with them than code of the workspace may do, so it counts as such. Every other one stays a question.
 
 use super::*;
 
-/// Programs that read, check, reformat or create the files they are given, or run tests in them, whatever their options.
+/// Programs that read, check or reformat the files they are given, run tests in them, or make directories, whatever their options.
 const WORKS_ON_FILES: &[&str] = &[
     "cat",
     "head",
@@ -39,7 +39,6 @@ const WORKS_ON_FILES: &[&str] = &[
     "sed",
     "jq",
     "mkdir",
-    "touch",
     "bash",
     "prettier",
     "eslint",
@@ -76,19 +75,20 @@ fn is_listed(word: &Became) -> bool {
     }
 }
 
-/// What is said where such a name is given to a program that may do anything else with it.
-pub(super) fn given(program: &str, args: &[Arg]) -> Option<Fact> {
-    let named = args.iter().skip(1).any(|arg| is_listed(&arg.word));
-    let why = || format!("`{program}` is given names that a list holds");
-    (named && !WORKS_ON_FILES.contains(&program)).then(|| Fact::Opaque(why()))
-}
-
 impl<'a> Walker<'a> {
-    /// The variables that `read` fills with names from a list: what `find` and its kind print, or a file that nothing
-    /// before this has written.
+    /// What is said where such a name is given to a program that may do anything else with it, or where the list may be
+    /// one that was written just before.
+    pub(super) fn given_names(&self, program: &str, args: &[Arg]) -> Option<Fact> {
+        let wrote = || self.since(0).any(|fact| matches!(fact, Fact::Write(place) if !place.tree));
+        let why = || format!("`{program}` is given names that a list holds");
+        let named = args.iter().skip(1).any(|arg| is_listed(&arg.word));
+        (named && (!WORKS_ON_FILES.contains(&program) || wrote())).then(|| Fact::Opaque(why()))
+    }
+
+    /// The variables that `read` fills with names from a list: a file, or what `find` and its kind print.
     pub(super) fn lists(&self, args: &[Arg], stdin: &Stdin) -> Option<Vec<String>> {
         let listed = match stdin {
-            Stdin::File => !self.since(0).any(|fact| matches!(fact, Fact::Write(place) if !place.tree)),
+            Stdin::File => true,
             Stdin::Pipe { from, .. } => commands::listed(from, commands::SplitAt::Lines).is_some(),
             _ => false,
         };

@@ -2,13 +2,16 @@
 
 use super::*;
 
+/// Most directories that the shell may stand in; each command is judged from all of them.
+pub(super) const PLACES: usize = 8;
+
 pub(super) fn join_cwd(left: &[PathBuf], right: &[PathBuf]) -> Vec<PathBuf> {
     if left.is_empty() || right.is_empty() {
         return Vec::new();
     }
     let mut out = left.to_vec();
     out.extend(right.iter().filter(|path| !left.contains(path)).cloned());
-    if out.len() > 4 { Vec::new() } else { out }
+    if out.len() > PLACES { Vec::new() } else { out }
 }
 
 /// What holds in all of `states` that are still running.

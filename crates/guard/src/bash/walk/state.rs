@@ -2,6 +2,22 @@
 
 use super::*;
 
+/// The directories that a word of `cd` or `pushd` may name, where it is certain to be no option.
+fn directories(arg: &Arg, name: &str) -> Option<Vec<String>> {
+    let plain = |text: &str| name == "cd" || !text.starts_with('+');
+    match &arg.word {
+        Became::Exact(text) if plain(text) => Some(vec![text.clone()]),
+        Became::OneOf(words) => {
+            let exact = |word: &Became| match word {
+                Became::Exact(text) if plain(text) && !text.starts_with('-') => Some(text.clone()),
+                _ => None,
+            };
+            words.iter().map(exact).collect()
+        }
+        _ => None,
+    }
+}
+
 impl<'a> Walker<'a> {
     /// Builtins that change what follows. `true` when nothing is left to judge.
     pub(super) fn builtin(
@@ -138,15 +154,15 @@ impl<'a> Walker<'a> {
                 }
             }
         }
-        let target = match operands.as_slice() {
-            [] if name == "cd" => self.site.home.to_string_lossy().into_owned(),
+        let targets = match operands.as_slice() {
+            [] if name == "cd" => vec![self.site.home.to_string_lossy().into_owned()],
             [Arg { word: Became::Glob { pattern, prefix }, .. }] => {
                 state.cwd = found::below(&state.cwd, pattern, prefix);
                 return true;
             }
-            [arg] => match arg.exact() {
-                Some(text) if name == "cd" || !text.starts_with('+') => text.to_owned(),
-                _ => {
+            [arg] => match directories(arg, name) {
+                Some(targets) => targets,
+                None => {
                     state.cwd.clear();
                     return false;
                 }
@@ -158,22 +174,30 @@ impl<'a> Walker<'a> {
             }
         };
         let mut next: Vec<PathBuf> = Vec::new();
-        let from = if target.starts_with('/') { vec![PathBuf::from("/")] } else { std::mem::take(&mut state.cwd) };
-        for place in from {
-            let path = normal(&place.join(&target));
-            if path.components().any(|part| part == Component::ParentDir) {
-                // Out of a directory that a pattern finds.
-                state.cwd.clear();
+        let from = std::mem::take(&mut state.cwd);
+        let root = [PathBuf::from("/")];
+        for target in targets {
+            let from = if target.starts_with('/') { root.as_slice() } else { from.as_slice() };
+            if from.is_empty() {
                 return true;
             }
-            if !self.inside(&path) {
-                report.facts.push(Fact::Read(Place { path: path.clone(), tree: false }));
-            }
-            if !next.contains(&path) {
-                next.push(path);
+            for place in from {
+                let path = normal(&place.join(&target));
+                if path.components().any(|part| part == Component::ParentDir) {
+                    // Out of a directory that a pattern finds.
+                    return true;
+                }
+                if !self.inside(&path) {
+                    report.facts.push(Fact::Read(Place { path: path.clone(), tree: false }));
+                }
+                if !next.contains(&path) {
+                    next.push(path);
+                }
             }
         }
-        state.cwd = next;
+        if next.len() <= PLACES {
+            state.cwd = next;
+        }
         true
     }
 
@@ -320,6 +344,10 @@ impl<'a> Walker<'a> {
             && !self.taken.part
             && let Some(Output { prefix, number: false }) = commands::listed(from, apart)
         {
+            // A hash has neither blanks nor an end of a line in it.
+            if prefix == "0" {
+                return state.set(&name, Value::Output(Output { prefix, number: false }));
+            }
             // A name with the end of a line in it is two lines, and the second may start in any way.
             let pattern = format!("{prefix}**/*");
             let prefix = if whole { prefix } else { "" };
