@@ -5,6 +5,7 @@ mod arms;
 mod around;
 mod arrays;
 mod calls;
+mod calm;
 mod declared;
 mod dropped;
 mod expansions;
@@ -46,9 +47,10 @@ use super::{lexical, second};
 
 use arrays::{Arrays, WRITTEN_OUT, expands_again, reads_arrays};
 use calls::{Functions, any_of};
+use calm::calms;
 use dropped::{ANY_NAME, READONLY};
 use expansions::*;
-use found::{READERS, asks_the_repository, found_below, is_found};
+use found::{READERS, asks_the_repository, is_found};
 use merge::*;
 use redirected::{may_be_refused, may_fail, perhaps_run};
 use shapes::*;
@@ -763,24 +765,6 @@ impl<'a> Walker<'a> {
                 }
             }
             self.nesting -= 1;
-        }
-    }
-
-    /// What follows from where a command runs.
-    fn placed(&self, fact: Fact, place: &Path) -> Vec<Fact> {
-        let lost = |target: &Place| target.path.starts_with("/\u{1}");
-        let unknown = "relative paths behind a `cd` to a directory that is not known";
-        match fact {
-            Fact::Read(target) | Fact::Write(target) | Fact::Delete(target) if lost(&target) => {
-                vec![Fact::Opaque(unknown.to_owned())]
-            }
-            Fact::Read(target) if is_found(&target.path) => found_below(&target, Fact::Read),
-            Fact::Write(target) if is_found(&target.path) => found_below(&target, Fact::Write),
-            Fact::Delete(target) if is_found(&target.path) => {
-                vec![Fact::Opaque("something is removed in a directory that a pattern finds".to_owned())]
-            }
-            Fact::Code(why) if !self.inside(place) => vec![Fact::Opaque(format!("{why}, outside the workspace"))],
-            other => vec![other],
         }
     }
 

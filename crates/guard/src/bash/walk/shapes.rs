@@ -108,19 +108,6 @@ pub(super) fn line_reader(args: &[Arg]) -> Option<String> {
     }
 }
 
-/// A program that only shows, or asks nothing, in the place of one that could do anything.
-pub(super) fn calms(name: &str, value: &Value) -> bool {
-    let Value::Exact(value) = value else { return false };
-    match name {
-        "GIT_PAGER" | "PAGER" | "MANPAGER" | "GH_PAGER" | "SYSTEMD_PAGER" | "AWS_PAGER" | "DELTA_PAGER" => {
-            matches!(value.as_str(), "cat" | "")
-        }
-        "GIT_EDITOR" | "EDITOR" | "VISUAL" | "GIT_SEQUENCE_EDITOR" => matches!(value.as_str(), "true" | ":" | "cat"),
-        "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS" => matches!(value.as_str(), "0" | "false"),
-        _ => false,
-    }
-}
-
 pub(super) fn is_version(rest: &str) -> bool {
     !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
