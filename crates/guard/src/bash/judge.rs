@@ -348,7 +348,9 @@ impl<'a> Judge<'a> {
             Fact::Read(_) if why == LISTED && inside => self.code(why),
             whole @ Fact::Write(_) if why == LISTED && inside && !above.is_empty() => {
                 self.code(why);
+                let along = self.along(&whole);
                 self.facts.push(whole);
+                self.facts.extend(along);
             }
             _ => self.opaque(why),
         }

@@ -655,10 +655,10 @@ fn link(parsed: &Parsed, judge: &mut Judge<'_>) {
         let absolute = if text.starts_with('/') { text.to_owned() } else { format!("{from}/{text}") };
         // A link by name changes nothing of what it names; but who writes through it does.
         let path = judge.resolve(&absolute);
-        let free = judge.site.roots.iter().any(|root| path.starts_with(root)) && {
-            let class = crate::classify(&path);
-            class.secret.is_none() && class.asked().is_none()
-        };
+        let class = crate::classify(&path);
+        let climbs = path.components().any(|part| part == std::path::Component::ParentDir);
+        let inside = !climbs && judge.site.roots.iter().any(|root| path.starts_with(root));
+        let free = inside && class.secret.is_none() && class.asked().is_none();
         if !(free && parsed.has("s symbolic")) {
             judge.write(&target.with(&absolute));
         }

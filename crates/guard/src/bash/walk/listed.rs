@@ -5,67 +5,36 @@
 
 use super::*;
 
-/// Programs that read, check or reformat the files they are given, run tests in them, or make directories, whatever their options.
-const WORKS_ON_FILES: &[&str] = &[
-    "cat",
-    "head",
-    "tail",
-    "wc",
-    "ls",
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "echo",
-    "printf",
-    "true",
-    ":",
-    "test",
-    "[",
-    "stat",
-    "file",
-    "du",
-    "sort",
-    "uniq",
-    "cut",
-    "nl",
-    "tac",
-    "basename",
-    "dirname",
-    "cksum",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "sed",
-    "jq",
-    "mkdir",
-    "bash",
-    "prettier",
-    "eslint",
-    "stylelint",
-    "black",
-    "isort",
-    "ruff",
-    "flake8",
-    "pylint",
-    "mypy",
-    "pyright",
-    "rustfmt",
-    "gofmt",
-    "goimports",
-    "clang-format",
-    "shellcheck",
-    "shfmt",
-    "rubocop",
-    "pytest",
-    "jest",
-    "vitest",
-    "mocha",
-    "rspec",
-    "phpunit",
-    "cargo",
-    "tsc",
-];
+/// Programs that only read the files they are given, whatever their options, or make directories.
+const LOOKS: &str = "cat head tail wc ls grep egrep fgrep rg echo printf true : test [ stat file du sort uniq cut nl tac \
+    basename dirname cksum md5sum sha1sum sha256sum sed jq mkdir shellcheck";
+
+/// Programs that check or reformat the files they are given, or run the tests in them. Behind an option a name may be that
+/// of a plugin, unless it is one of [`FLAGS`].
+const WORKS: &str = "prettier eslint stylelint black isort ruff flake8 pylint mypy pyright rustfmt gofmt goimports \
+    clang-format shfmt rubocop pytest jest vitest mocha rspec phpunit cargo tsc";
+
+/// Options of those that take no value, and the one that names a package.
+const FLAGS: &str =
+    "--write --check --fix --diff --quiet --verbose --lib --tests --release -w -l -i -q -x -v -vv -s -d --";
+const PACKAGE: (&str, &str) = ("cargo", "-p");
+
+fn is_one(list: &str, text: &str) -> bool {
+    list.split_whitespace().any(|known| known == text)
+}
+
+/// Whether names of a list are only files to such a program.
+fn are_files(program: &str, args: &[Arg]) -> bool {
+    let flag = |before: &Arg| match before.exact() {
+        Some(text) if text.starts_with('-') => is_one(FLAGS, text) || (program, text) == PACKAGE,
+        _ => true,
+    };
+    let alone = |pair: &[Arg]| match pair {
+        [before, name] => !is_listed(&name.word) || flag(before),
+        _ => true,
+    };
+    is_one(LOOKS, program) || is_one(WORKS, program) && args.windows(2).all(alone)
+}
 
 fn is_listed(word: &Became) -> bool {
     match word {
@@ -82,7 +51,7 @@ impl<'a> Walker<'a> {
         let wrote = || self.since(0).any(|fact| matches!(fact, Fact::Write(place) if !place.tree));
         let why = || format!("`{program}` is given names that a list holds");
         let named = args.iter().skip(1).any(|arg| is_listed(&arg.word));
-        (named && (!WORKS_ON_FILES.contains(&program) || wrote())).then(|| Fact::Opaque(why()))
+        (named && (!are_files(program, args) || wrote())).then(|| Fact::Opaque(why()))
     }
 
     /// The variables that `read` fills with names from a list: a file, or what `find` and its kind print.
