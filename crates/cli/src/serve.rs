@@ -114,6 +114,10 @@ fn socket(written: &str) -> Result<SocketAddr, Failure> {
             let port = port.parse().map_err(|_| wrong(format!("'{port}' is no port")))?;
             (if host.is_empty() { "127.0.0.1" } else { host.trim_start_matches('[').trim_end_matches(']') }, port)
         }
+        // A resolver would make an address of a number.
+        None if written.bytes().all(|byte| byte.is_ascii_digit()) => {
+            return Err(wrong(format!("'{written}' is no port")));
+        }
         None => (written, PORT),
     };
     let found = (host, port).to_socket_addrs().map_err(|error| wrong(error.to_string()))?.next();

@@ -162,7 +162,6 @@ impl Dialect {
         schema
     }
 
-    /// Canonical arguments from this dialect's. What is canonical already stays.
     /// An error about arguments with the names that the caller was shown. A name stands between backticks, or in the list
     /// of what a tool takes.
     pub(crate) fn told(self, tool: &str, error: ToolError) -> ToolError {
@@ -194,6 +193,7 @@ impl Dialect {
         ToolError { message: renamed(&error.message), hint: error.hint.as_deref().map(renamed), ..error }
     }
 
+    /// Canonical arguments from this dialect's. What is canonical already stays.
     fn arguments(self, tool: &str, arguments: &mut Map<String, Value>) {
         for (_, _, canonical, form) in PARAMETERS.iter().filter(|(d, t, ..)| *d == self && *t == tool) {
             if arguments.contains_key(*canonical) {

@@ -45,7 +45,9 @@ impl Listing {
     ) -> Option<(String, Vec<String>)> {
         let Listing::Names(names) = self else { return None };
         let is_known = |name: &str| {
-            name.starts_with("mcp__") || known.clone().any(|known| known == name || dialect.tool(known) == name)
+            name.starts_with("mcp__")
+                || FOR_DEFERRED.contains(&name)
+                || known.clone().any(|known| known == name || dialect.tool(known) == name)
         };
         let name = names.iter().find(|name| !is_known(name))?;
         Some((name.clone(), near_names(name, known.map(|known| dialect.tool(known).to_owned()), 3)))

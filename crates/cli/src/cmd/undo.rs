@@ -30,8 +30,10 @@ pub fn run(args: args::Undo) -> Result<ExitCode, Failure> {
         effective.stance = Mode::AcceptEdits.into();
     }
     perform(&world, &ground, effective, &wanted, |built, _| {
-        // To open a session would make it.
-        if let Some(session) = &args.session {
+        // To open a session would make it. One whose journal was lost may have changes all the same.
+        if let Some(session) = &args.session
+            && built.checkpoints.list(1, Some(session)).is_ok_and(|calls| calls.is_empty())
+        {
             super::log::known(&built.state, session)?;
         }
         let mut arguments = Map::new();

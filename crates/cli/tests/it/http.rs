@@ -118,7 +118,7 @@ fn raw(server: &Server, head: &str, body: &str) -> String {
 #[test]
 fn pages_of_allowed_origins_may_ask_and_read() {
     let world = world();
-    let server = start(&world, &["--allow-origin", "https://app.example.com"]);
+    let server = start(&world, &["--allow-origin", "https://app.example.com:443"]);
     let ask = "OPTIONS /mcp HTTP/1.1\r\nAccess-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: \
                authorization,content-type,mcp-protocol-version\r\nOrigin: ";
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
@@ -166,4 +166,12 @@ fn what_is_no_json_is_answered_as_such_and_any_answer_may_be_accepted() {
     assert!(answer.starts_with("http/1.1 200") && answer.contains("2025-11-25"), "{answer}");
     let other = raw(&server, &head.replace("application/json", "text/plain"), "x");
     assert!(other.starts_with("http/1.1 415"), "{other}");
+}
+
+#[test]
+fn an_address_that_is_none_is_a_slip() {
+    let world = world();
+    for address in ["99999", "127.0.0.1:99999", "127.0.0.1:x"] {
+        world.run(&["serve", "--http", address]).exits(2).complains("is no port");
+    }
 }

@@ -66,7 +66,7 @@ fn a_list_names_tools_that_there_are() {
     let world = world();
     let refused = world.run(&["serve", "--list", "read,edti"]);
     refused.exits(2).complains("no tool is called `edti`").complains("edit");
-    let ours = ["read", "nika_edit", "mcp__later__tool"].join(",");
+    let ours = ["read", "nika_edit", "mcp__later__tool", "tool_search", "call"].join(",");
     world.run(&["serve", "--list", &ours]).exits(0);
     world.run(&["serve", "--dialect", "claude", "--list", "Read,bash"]).exits(0);
     std::fs::create_dir_all(world.root().join(".nika")).expect("a directory");

@@ -33,13 +33,20 @@ const READ: [HeaderName; 3] = [
 /// Answers what browsers ask before a page may call, and says in each answer whose pages may read it.
 pub(super) fn for_pages(origins: Vec<String>) -> CorsLayer {
     let allowed = move |origin: &HeaderValue, _: &request::Parts| {
-        origin.to_str().is_ok_and(|origin| is_loopback(origin) || origins.iter().any(|known| known == origin))
+        let named = |origin: &str| origins.iter().any(|known| without_default(known) == without_default(origin));
+        origin.to_str().is_ok_and(|origin| is_loopback(origin) || named(origin))
     };
     CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(allowed))
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
         .allow_headers(SENT)
         .expose_headers(READ)
+}
+
+/// An origin as browsers send it: without the port that its scheme has anyway.
+fn without_default(origin: &str) -> &str {
+    let port = if origin.starts_with("https:") { ":443" } else { ":80" };
+    origin.strip_suffix(port).unwrap_or(origin)
 }
 
 /// Whether an origin is a page of this machine, on any port.
