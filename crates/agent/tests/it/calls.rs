@@ -296,7 +296,7 @@ fn a_journal_that_is_lost_anywhere_leaves_pairs() {
         let left = Conversation::open(world.state(), "a").expect("it opens");
         paired(left.messages());
         match ended {
-            Err(fault) => faults += usize::from(fault.code == code::JOURNAL_LOST),
+            Err(fault) => faults += usize::from(fault.code == code::JOURNAL_BROKEN),
             Ok(why) => {
                 assert_eq!(why, Why::Done);
                 break;
@@ -318,7 +318,7 @@ fn a_fault_leaves_pairs_too() {
     let model = Thinker::says(vec![calls(&[("mark", json!({"name": "x"})), ("mark", json!({"name": "x"}))])]);
     let mut scene = agent_in(&world, "a", model);
     let fault = world.wait(scene.agent.run("go")).expect_err("the journal is lost");
-    assert_eq!(fault.code.to_string(), "NIKA-900");
+    assert_eq!(fault.code.to_string(), "NIKA-907");
     paired(scene.agent.talk.messages());
     // Whoever asked hears what came of the call that was made, and that no journal has its end; the other was not made.
     let results = crate::scene::results(scene.agent.talk.messages().last().expect("messages"));
