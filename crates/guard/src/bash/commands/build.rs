@@ -275,12 +275,13 @@ fn text_follows(parsed: &Parsed, option: &str, value: &str) -> bool {
 const CARGO: &[Spec] = &[
     with("+nightly +stable +beta", &[(Does::Info, "V version"), (Does::Flag, "v verbose q quiet")], CARGO_SUBS),
     runs(
-        "build b check c test t run r clippy fmt doc d bench rustc rustdoc fix nextest expand miri tarpaulin \
+        "build b check c test t run r fmt doc d bench fix nextest expand miri tarpaulin \
         llvm-cov insta hack udeps \
         machete sort make xtask bloat asm criterion deny-local careful semver-checks public-api llvm-lines \
         flamegraph depgraph modules \
         msrv outdated-local readme spellcheck mutants dylint kani fuzz package vendor-local generate-lockfile",
     ),
+    COMPILES,
     raw("watch", runners::cargo_watch),
     raw("update", |parsed, judge| {
         if !parsed.operands.iter().any(|arg| arg.exact() == Some("--offline")) && !parsed.has("offline") {
@@ -304,12 +305,19 @@ const CARGO: &[Spec] = &[
     ),
 ];
 
+/// What stands behind `--` is for the compiler.
+const COMPILES: Spec = raw("rustc rustdoc clippy", |parsed, judge| {
+    inline::runs_behind(parsed, judge);
+    run(parsed, judge);
+});
+
 /// The same without tool chains, so that the table ends.
 const CARGO_SUBS: &[Spec] = &[
     runs(
-        "build b check c test t run r clippy fmt doc d bench rustc rustdoc fix nextest expand miri tarpaulin \
+        "build b check c test t run r fmt doc d bench fix nextest expand miri tarpaulin \
         llvm-cov hack udeps fuzz",
     ),
+    COMPILES,
     prints("version", &[]),
     reaches("add install update publish login search yank fetch"),
 ];

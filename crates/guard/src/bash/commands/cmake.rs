@@ -34,5 +34,6 @@ pub(super) fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
         return;
     }
     inline::runs_words(parsed, judge);
+    inline::runs_behind(parsed, judge);
     run(parsed, judge);
 }

@@ -14,6 +14,24 @@ pub(super) fn runs_words(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
+/// Words behind `--`, for the program that a builder runs: the compiler, or make.
+pub(super) fn runs_behind(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const OF_MAKE: [&str; 5] = ["SHELL", ".SHELLFLAGS", "MAKEFLAGS", "GNUMAKEFLAGS", "-"];
+    let words = parsed.operands.iter().filter_map(Arg::exact).skip_while(|text| *text != "--").skip(1);
+    let mut make = parsed.with_operands(&[]);
+    make.path = vec!["make".to_owned()];
+    let runs = |text: &str| {
+        if named("cargo", parsed) {
+            return settings::runs("RUSTFLAGS", text).is_some();
+        }
+        let name = text.split('=').next().unwrap_or(text).trim_end_matches([':', '+', '?']);
+        OF_MAKE.contains(&name) || runs_text(&make, text).is_some()
+    };
+    if let Some(text) = words.into_iter().find(|text| runs(text)) {
+        judge.opaque(format!("`{text}` behind `--` runs what the command line says"));
+    }
+}
+
 /// What a word of a tool says that runs text of the command line, beside the words of its row.
 fn runs_text(parsed: &Parsed, text: &str) -> Option<String> {
     let said = || Some(format!("`{text}` runs what the command line says"));
