@@ -183,7 +183,8 @@ const TOOLS: &[Tool] = &[
     },
     Tool { names: "nodemon", info: "", net: "", ask: "-x --exec" },
     Tool { names: "ruff", info: "version", net: "", ask: "" },
-    Tool { names: "mypy", info: "-V", net: "", ask: "--install-types -c" },
+    Tool { names: "mypy", info: "-V", net: "", ask: "--install-types -c --python-executable" },
+    Tool { names: "ctest", info: "", net: "", ask: "--launch --test-command --build-makeprogram --build-and-test" },
     Tool { names: "coverage", info: "", net: "", ask: "" },
     Tool {
         names: "gcc g++ cc c++ clang clang++ gfortran",

@@ -93,6 +93,19 @@ fn runs_text(parsed: &Parsed, text: &str) -> Option<String> {
         let engine = text.strip_prefix('-').and_then(|rest| rest.trim_start_matches('-').split_once('='));
         return engine.filter(|(name, _)| name.ends_with("latex")).and_then(|_| said());
     }
+    if named("meson", parsed) {
+        const AROUND: [&str; 4] = ["valgrind", "gdb", "rr", "strace"];
+        let mut words = parsed.operands.iter().filter_map(Arg::exact).skip_while(|word| *word != text);
+        let wrapper = match text.strip_prefix("--wrapper") {
+            Some("") => words.nth(1),
+            Some(rest) => rest.strip_prefix('='),
+            None => None,
+        };
+        let other = wrapper.is_some_and(|value| !AROUND.contains(&value.split(' ').next().unwrap_or(value)));
+        let passes =
+            ["--gdb-path", "--ninja-args", "--vs-args", "--xcode-args"].iter().any(|name| text.starts_with(name));
+        return (other || passes).then(said).flatten();
+    }
     if named("mvn mvnd", parsed) {
         let goal = text.split('@').next().unwrap_or(text);
         let runs = goal == "exec:exec" || goal.contains("exec-maven-plugin") && goal.ends_with(":exec");
