@@ -96,7 +96,7 @@ impl Bench {
         self.row(name, || {
             let mut command = make();
             command.stdin(Stdio::null()).env_clear().env("PATH", PATH);
-            move || command.status().is_ok_and(|status| status.success())
+            move || (command.status().is_ok_and(|status| status.success()), ())
         });
     }
 
@@ -110,21 +110,22 @@ impl Bench {
             self.known.put_into(&mut profile);
             profile.secrets.extend(secrets_at_home(&self.home));
             profile.env = vec![("PATH".into(), PATH.into())];
-            // Made before the clock starts, as its own bench measures it.
+            // Made before the clock starts and thrown away when it has stopped, as its own bench measures both.
             let layer = layered.then(|| Layer::prepare(&self.permit, &self.state, &self.root).expect("a layer"));
             profile.layers.extend(layer.iter().map(|layer| layer.cover(&self.permit).into()));
             let order = Order::shell("true", profile, "bench");
             let (jobs, permit) = (&jobs, &self.permit);
             move || {
-                let _layer = &layer;
                 let ended = jobs.start(permit, order).map(|job| job.wait(Duration::from_secs(10), &|| false));
-                ended.is_ok_and(|ended| ended.is_some_and(|exited| exited.how == nika_host::proc::How::Status(0)))
+                let ran =
+                    ended.is_ok_and(|ended| ended.is_some_and(|exited| exited.how == nika_host::proc::How::Status(0)));
+                (ran, layer)
             }
         });
     }
 
-    /// Times what `make` gives: all but the making counts.
-    fn row<Run: FnOnce() -> bool>(&self, name: &str, make: impl Fn() -> Run) {
+    /// Times what `make` gives: neither the making counts nor that what it leaves is dropped. It says whether it ran.
+    fn row<Left, Run: FnOnce() -> (bool, Left)>(&self, name: &str, make: impl Fn() -> Run) {
         if !name.contains(&self.rows) {
             return;
         }
@@ -132,11 +133,12 @@ impl Bench {
         for _ in 0..self.rounds {
             let run = make();
             let began = Instant::now();
-            if !run() {
+            let (ran, _left) = run();
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+            if !ran {
                 println!("{name}: did not run");
                 return;
             }
-            times.push(began.elapsed().as_secs_f64() * 1e3);
             std::thread::sleep(THINKING);
         }
         let all: Vec<String> = times.iter().map(|ms| format!("{ms:.3}")).collect();

@@ -15,6 +15,7 @@
 mod apart;
 mod base;
 pub mod cgroup;
+mod filter;
 mod init;
 mod land;
 mod linked;
@@ -29,7 +30,7 @@ mod ready;
 mod recorded;
 mod run;
 mod syscalls;
-pub(crate) use syscalls::When;
+pub(crate) use filter::When;
 
 use std::ffi::{CString, OsString};
 use std::fmt;
@@ -148,7 +149,8 @@ pub struct Entered {
     held: Held,
     reaped: bool,
     ended: Option<Ended>,
-    leaves: bool,
+    /// Whether the command left something running; not said before it ended, nor by a world that was killed.
+    leaves: Option<bool>,
     place: Option<PathBuf>,
     placeholders: placeholders::Placeholders,
     proxy: Option<proxy::Proxy>,
@@ -306,7 +308,7 @@ impl Entered {
         let read = |part: &mut [u8]| (&self.status).read_exact(part);
         Ok(match read(&mut word).and_then(|()| read(&mut left)).and_then(|()| read(&mut length)) {
             Ok(()) => {
-                self.leaves = left != [0];
+                self.leaves = Some(left != [0]);
                 let mut place = Vec::new();
                 (&self.status).take(u32::from_ne_bytes(length).into()).read_to_end(&mut place)?;
                 self.place = Some(PathBuf::from(OsString::from_vec(place))).filter(|place| place.is_absolute());
@@ -322,7 +324,12 @@ impl Entered {
 
     /// Whether the command that ended may have left others running.
     pub fn leaves(&self) -> bool {
-        self.leaves
+        self.leaves == Some(true)
+    }
+
+    /// Whether the command left nobody, so that its world is about to end by itself.
+    pub fn leaves_nobody(&self) -> bool {
+        self.leaves == Some(false)
     }
 
     /// Where the command was when it ended, as its world calls that place.

@@ -49,10 +49,16 @@ pub fn placeholder(path: &Path) -> Option<Placeholder> {
     if let Some((_, what)) = OF_GIT.iter().find(|(name, _)| path.file_name() == Some(OsStr::new(name))) {
         return Some(*what);
     }
-    let spot = guarded_spots().find(|spot| path.ends_with(path_of(spot)));
+    // Asked for each of a root's absent names before each command, so nothing is put together for it.
+    let parts: Vec<&OsStr> = path.iter().collect();
+    let spot = guarded_spots().find(|spot| {
+        let names = || spot.below.iter().chain(&spot.name);
+        let last = parts.len().checked_sub(names().count()).and_then(|from| parts.get(from..));
+        last.is_some_and(|last| last.iter().zip(names()).all(|(part, name)| part == name))
+    });
     let spot = spot.or_else(|| {
         // The way to one that is two deep: `.cargo`.
-        guarded_spots().find(|spot| spot.below.len() == 2 && path.ends_with(spot.below[0]))
+        guarded_spots().find(|spot| spot.below.len() == 2 && parts.last().is_some_and(|last| *last == spot.below[0]))
     })?;
     let first = spot.below.first().or(spot.name.as_ref())?;
     if (is_of_elsewhere(spot.why) && spot.name != Some(".envrc")) || OF_HOME.contains(first) {

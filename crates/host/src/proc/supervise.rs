@@ -268,14 +268,27 @@ impl Supervisor {
 
     /// Takes in all that died; true when nobody is left.
     fn reap(&mut self) -> bool {
+        self.hear_end();
+        let ends_itself = match &self.command {
+            Running::Free(_) => false,
+            Running::Held(entered) => entered.leaves_nobody(),
+        };
+        // Then there is nobody to look for, and no more than a moment to wait.
+        let options = if ends_itself { WaitOptions::empty() } else { WaitOptions::NOHANG };
         let alone = loop {
-            match rustix::process::wait(WaitOptions::NOHANG) {
+            match rustix::process::wait(options) {
                 Ok(Some((pid, status))) => self.mark_end(pid, status),
                 Err(rustix::io::Errno::INTR) => {}
                 Ok(None) => break false,
                 Err(_) => break true,
             }
         };
+        self.hear_end();
+        alone
+    }
+
+    /// Takes in what a world says of how its command ended.
+    fn hear_end(&mut self) {
         if self.ended.is_none()
             && let Running::Held(entered) = &mut self.command
         {
@@ -285,7 +298,6 @@ impl Supervisor {
                 Ended::Killed => How::Signal(libc::SIGKILL),
             });
         }
-        alone
     }
 
     fn mark_end(&mut self, pid: Pid, status: WaitStatus) {

@@ -57,7 +57,7 @@ const EXCHANGE: u64 = libc::RENAME_EXCHANGE as u64;
 
 /// `openat2` is not in it, as no command that can write has that call.
 const EVERYWHERE: &[Row] = &[
-    (libc::SYS_openat, Bits(2, WRITES), Does::Opens(below(0, 1), Flags::Argument(2))),
+    (libc::SYS_openat, Bits(2, WRITES as u32), Does::Opens(below(0, 1), Flags::Argument(2))),
     (libc::SYS_truncate, Always, Does::Changes(here(0), None)),
     (libc::SYS_fchmod, Always, Does::ChangesOpen(0)),
     (libc::SYS_fchmodat, Always, Does::Changes(below(0, 1), None)),
@@ -73,7 +73,7 @@ const EVERYWHERE: &[Row] = &[
 /// Calls that newer architectures do without.
 #[cfg(target_arch = "x86_64")]
 const OLDER: &[Row] = &[
-    (libc::SYS_open, Bits(1, WRITES), Does::Opens(here(0), Flags::Argument(1))),
+    (libc::SYS_open, Bits(1, WRITES as u32), Does::Opens(here(0), Flags::Argument(1))),
     (libc::SYS_creat, Always, Does::Opens(here(0), Flags::Are(CREATES))),
     (libc::SYS_chmod, Always, Does::Changes(here(0), None)),
     (libc::SYS_unlink, Always, Does::Names(here(0))),

@@ -60,16 +60,23 @@ pub(super) fn send_fd(to: &OwnedFd, fd: BorrowedFd<'_>) -> io::Result<()> {
 
 /// Puts this thread under a filter that may ask, and gives the descriptor that hears it ask. Who waits for an answer
 /// is then only woken to be killed: a signal between would have the same call asked about twice.
-pub(super) fn listen(filter: &[seccompiler::sock_filter]) -> io::Result<OwnedFd> {
-    let length = u16::try_from(filter.len()).map_err(io::Error::other)?;
-    // The builder's instructions are the kernel's, as a type of its own.
-    let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut().cast() };
+pub(super) fn listen(filter: &[libc::sock_filter]) -> io::Result<OwnedFd> {
     let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-    // SAFETY: the kernel copies the instructions, which live across the call and are as many as it is told.
-    let fd =
-        checked(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) })?;
+    let fd = install(filter, flags)?;
     // SAFETY: the descriptor is new and nobody else's.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
+
+/// Puts this thread under a filter, for good. It has given up new privileges, or may do without.
+pub(super) fn confine(filter: &[libc::sock_filter]) -> io::Result<()> {
+    install(filter, 0).map(drop)
+}
+
+fn install(filter: &[libc::sock_filter], flags: libc::c_ulong) -> io::Result<libc::c_long> {
+    let length = u16::try_from(filter.len()).map_err(io::Error::other)?;
+    let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
+    // SAFETY: the kernel copies the instructions, which live across the call and are as many as it is told.
+    checked(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) })
 }
 
 /// Brings the loopback device of this network namespace up.

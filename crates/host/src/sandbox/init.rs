@@ -106,7 +106,7 @@ pub(super) fn entered(
         held: held(profile, kind),
         reaped: false,
         ended: None,
-        leaves: false,
+        leaves: None,
         place: None,
         placeholders: Placeholders::default(),
         proxy,
@@ -229,9 +229,11 @@ pub(super) fn end(wires: &Wires, made: Result<Infallible, Refusal>) -> ! {
     }
 }
 
-/// Process 1 from its clone until it may go on: tied to its parent, with nothing of it open but what is named here.
+/// Process 1 from its clone until it may go on: tied to its parent, with nothing of it open but what is named here, and
+/// with the signals as they are for a new program, which the command then has from it.
 pub(super) fn begin_world(wires: &Wires, given: &[RawFd]) {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    base::default_signals();
     let mut kept = vec![wires.go.as_raw_fd(), wires.report.as_raw_fd(), wires.status.as_raw_fd()];
     kept.extend(wires.listener.iter().map(AsRawFd::as_raw_fd));
     kept.extend(given);
@@ -351,7 +353,6 @@ fn command(profile: &Profile, target: &Prepared, kind: Kind) -> Result<Infallibl
         // Last: from here on what it opens to write is asked about.
         target.record.as_ref().map_or(Ok(()), recorded::begin)?;
     }
-    base::default_signals();
     let proxied = if kind == Kind::Contained && !profile.hosts.is_empty() { proxy::environment() } else { Vec::new() };
     let env: Vec<_> = target.env.iter().cloned().chain(proxied).collect();
     let mut last = io::Error::from_raw_os_error(libc::ENOENT);
