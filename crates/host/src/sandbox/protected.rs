@@ -145,8 +145,7 @@ impl Walk<'_> {
             self.known.entries += 1;
             let name = OsStr::from_bytes(&entry.name);
             path.push(name);
-            let below = path.strip_prefix(self.root).unwrap_or(path);
-            let class = classify(below);
+            let class = classify(self.below(path));
             let mut kind = entry.kind;
             if kind == FileType::Unknown || class.guarded.is_some() || class.secret.is_some() {
                 match statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -203,6 +202,12 @@ impl Walk<'_> {
             self.known.withheld.push(path.clone());
         }
         is_hidden
+    }
+
+    /// What leads from the root to `path`, which begins with it as it is spelled.
+    fn below<'p>(&self, path: &'p Path) -> &'p Path {
+        let behind = path.as_os_str().as_bytes().get(self.root.as_os_str().len()..).unwrap_or_default();
+        Path::new(OsStr::from_bytes(behind.strip_prefix(b"/").unwrap_or(behind)))
     }
 
     /// What `handle` lists. All at once: the recursion shares one buffer.
