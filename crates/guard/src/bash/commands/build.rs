@@ -867,7 +867,8 @@ const COMPOSER: &[Spec] = &[
 ];
 
 const DOTNET: &[Spec] = &[
-    runs("build test run clean format pack msbuild vstest watch exec publish"),
+    raw("build test clean pack msbuild publish", runners::msbuild),
+    runs("run format vstest watch exec"),
     edits("new sln solution"),
     with("list", &[], &[runs("package reference")]),
     reaches("restore add remove nuget tool workload sdk ef"),
