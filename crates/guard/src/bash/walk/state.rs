@@ -181,13 +181,16 @@ impl<'a> Walker<'a> {
             if from.is_empty() {
                 return true;
             }
-            for place in from {
-                let path = normal(&place.join(&target));
+            let paths: Vec<PathBuf> = from.iter().map(|place| normal(&place.join(&target))).collect();
+            // Behind a `cd` that may have failed, `cd ..` that leads back may also lead out: what is done there is held
+            // to both, and to be there is to do nothing yet.
+            let back = target.starts_with("..") && paths.iter().any(|path| self.inside(path));
+            for path in paths {
                 if path.components().any(|part| part == Component::ParentDir) {
                     // Out of a directory that a pattern finds.
                     return true;
                 }
-                if !self.inside(&path) {
+                if !back && !self.inside(&path) {
                     report.facts.push(Fact::Read(Place { path: path.clone(), tree: false }));
                 }
                 if !next.contains(&path) {
