@@ -69,7 +69,11 @@ fn http(world: &World, built: &Arc<Built>, shape: &Shape, args: &args::Serve, ad
     };
     one_thread()?.block_on(async {
         let bound = HttpServer::bind(backend, config).await;
-        let server = bound.map_err(|error| Failure::usage(format!("cannot listen on {listen}: {error}")))?;
+        let server = bound.map_err(|error| match error.kind() {
+            // What was asked for cannot be: it says why itself.
+            std::io::ErrorKind::InvalidInput => Failure::usage(error.to_string()),
+            _ => Failure::usage(format!("cannot listen on {listen}: {error}")),
+        })?;
         out::complain(&format!("nika: listening on {}", server.url()));
         out::complain(&match token.kept_in {
             Some(file) => format!("nika: clients send the token in {}", file.display()),

@@ -16,6 +16,7 @@ pub mod client;
 mod engine;
 mod http;
 mod link;
+mod message;
 mod port;
 mod progress;
 mod render;

@@ -9,6 +9,9 @@ use tokio::sync::broadcast;
 use crate::port::{Client, ListKind, Object, ProtocolError};
 use crate::revision::{Revision, key};
 
+/// Why a client need no longer answer what it was asked.
+pub(crate) const WITHDRAWN: &str = "the call that asked has ended";
+
 /// The way back to the client of one request.
 pub(crate) trait Link: Send + Sync {
     /// The revision the request is under.

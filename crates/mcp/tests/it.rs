@@ -8,6 +8,8 @@ mod client;
 mod http;
 #[path = "it/login.rs"]
 mod login;
+#[path = "it/pages.rs"]
+mod pages;
 #[path = "it/peer.rs"]
 mod peer;
 #[path = "it/questions.rs"]

@@ -169,6 +169,15 @@ fn what_is_no_json_is_answered_as_such_and_any_answer_may_be_accepted() {
 }
 
 #[test]
+fn an_origin_that_is_none_is_a_slip() {
+    let world = world();
+    for origin in ["app.example.com", "*", "https://app.example.com/page", "https://"] {
+        let ended = world.run(&["serve", "--http", "127.0.0.1:0", "--allow-origin", origin]);
+        ended.exits(2).complains("is no origin of pages").complains("https://app.example.com:443");
+    }
+}
+
+#[test]
 fn an_address_that_is_none_is_a_slip() {
     let world = world();
     for address in ["99999", "127.0.0.1:99999", "127.0.0.1:x"] {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use nika_contract::BoxFuture;
 use rmcp::RoleServer;
-use rmcp::model::{CustomRequest, ServerNotification, ServerRequest};
+use rmcp::model::{CancelledNotificationParam, CustomRequest, ServerNotification, ServerRequest};
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, ServiceError};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::link::Link;
+use crate::link::{Link, WITHDRAWN};
 use crate::port::{Object, ProtocolError};
 use crate::revision::Revision;
 
@@ -89,17 +89,25 @@ impl Mouth {
                     let _ = self.peer.send_notification(notification).await;
                 }
             }
-            Saying::Request(method, params, answer) => {
+            Saying::Request(method, params, mut answer) => {
                 // Untyped: the SDK's types of forms drop what they do not know.
                 let request = ServerRequest::CustomRequest(CustomRequest::new(method, Some(Value::Object(params))));
                 match self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await {
                     Ok(sent) => {
+                        let (peer, id) = (self.peer.clone(), sent.id.clone());
                         tokio::spawn(async move {
-                            let result = match sent.await_response().await {
+                            let result = tokio::select! {
+                                result = sent.await_response() => result,
+                                () = answer.closed() => {
+                                    let reason = Some(WITHDRAWN.to_owned());
+                                    let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), reason)).await;
+                                    return;
+                                }
+                            };
+                            let _ = answer.send(match result {
                                 Ok(result) => serde_json::to_value(result).map_err(|error| internal(&error)),
                                 Err(error) => Err(protocol_error(error)),
-                            };
-                            let _ = answer.send(result);
+                            });
                         });
                     }
                     Err(error) => drop(answer.send(Err(protocol_error(error)))),

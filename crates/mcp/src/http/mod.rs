@@ -1,12 +1,13 @@
 //! MCP over streamable HTTP: one endpoint, for clients that show the bearer token.
 //!
 //! Framing, event streams and the sessions of older revisions are the SDK's; who may come in is
-//! settled here, before it sees a byte: the token, and the names this server goes by.
+//! settled here, before it sees a byte: the pages that may call, the token, and the names this server goes by.
 
 mod door;
+mod form;
 mod handler;
 mod link;
-mod manners;
+mod pages;
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,6 +24,7 @@ use crate::engine::Engine;
 use crate::port::Backend;
 use door::Door;
 use handler::Handler;
+use pages::Pages;
 
 /// The path of the endpoint.
 const PATH: &str = "/mcp";
@@ -70,6 +72,14 @@ impl HttpServer {
             let why = "without a token only a loopback address is served";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
+        let mut origins: Vec<String> = LOOPBACK.iter().map(|host| format!("http://{host}:*")).collect();
+        origins.extend(config.origins);
+        let pages = Pages::new(origins.iter().map(String::as_str)).map_err(|none| {
+            let why = format!(
+                "{none:?} is no origin of pages: write SCHEME://HOST:PORT, such as https://app.example.com:443"
+            );
+            io::Error::new(io::ErrorKind::InvalidInput, why)
+        })?;
         let listener = TcpListener::bind(config.listen).await?;
         let address = listener.local_addr()?;
         let stop = CancellationToken::new();
@@ -77,13 +87,10 @@ impl HttpServer {
         let engine = Arc::new(Engine::new(backend));
         let caller = Arc::clone(door.caller());
         let mut hosts: Vec<String> = LOOPBACK.iter().map(|host| (*host).to_owned()).collect();
-        let mut origins: Vec<String> = LOOPBACK.iter().map(|host| format!("http://{host}:*")).collect();
         if !address.ip().is_loopback() && !address.ip().is_unspecified() {
             hosts.push(address.ip().to_string());
         }
         hosts.extend(config.hosts);
-        let pages = manners::for_pages(config.origins.clone());
-        origins.extend(config.origins);
         let sdk = StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
             .with_allowed_origins(origins)
@@ -95,12 +102,12 @@ impl HttpServer {
             Arc::new(LocalSessionManager::default()),
             sdk,
         );
-        // From the inside out: whoever asks for a page is answered before anybody shows a token.
+        // The last is the first that sees a request.
         let app = Router::new()
             .route_service(PATH, service)
-            .layer(middleware::from_fn(manners::plain))
+            .layer(middleware::from_fn(form::fit))
             .layer(middleware::from_fn_with_state(door, door::enter))
-            .layer(pages);
+            .layer(middleware::from_fn_with_state(Arc::new(pages), pages::admit));
         Ok(HttpServer { listener, app, address, stop })
     }
 

@@ -9,14 +9,14 @@ use std::task::{Context, Poll, Waker};
 
 use nika_contract::Cancel;
 use rmcp::model::{ErrorData, RequestId};
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
+use crate::link::WITHDRAWN;
+use crate::message::{self, request_id};
 use crate::port::{Object, ProtocolError};
 use crate::revision::Revision;
 use crate::stdio::frame::MAX_LINE_BYTES;
@@ -58,24 +58,6 @@ impl Stop {
     }
 }
 
-/// Any message. One pass over the line, whatever it is.
-#[derive(Deserialize)]
-struct Message {
-    jsonrpc: Option<String>,
-    #[serde(default, deserialize_with = "present")]
-    id: Option<Value>,
-    method: Option<String>,
-    params: Option<Value>,
-    #[serde(default, deserialize_with = "present")]
-    result: Option<Value>,
-    error: Option<ErrorData>,
-}
-
-/// Tells `null` from nothing.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
-}
-
 impl Conn {
     /// Says a line to the client, once it has shaken hands and unless it set a level above such lines: the newest
     /// revision has no messages of the server's own.
@@ -105,51 +87,32 @@ impl Conn {
 
     /// Takes one line. What does not end at once runs on in `tasks`.
     pub(crate) fn line(self: &Arc<Conn>, line: &[u8], tasks: &mut JoinSet<()>) {
-        if line.first() == Some(&b'[') {
-            return self.out.error(None, not_one_message(line));
-        }
-        let message: Message = match serde_json::from_slice(line) {
+        let message = match message::read(line) {
             Ok(message) => message,
-            Err(error) if error.is_data() => {
-                let why = format!("not a JSON-RPC message: {error}");
-                return self.out.error(id_of(line), ErrorData::invalid_request(why, None));
-            }
-            Err(error) => {
-                return self.out.error(id_of(line), ErrorData::parse_error(format!("not JSON: {error}"), None));
-            }
-        };
-        let id = match message.id.map(request_id) {
-            None => None,
-            Some(Some(id)) => Some(id),
-            Some(None) => {
-                let why = "an id is a string or a whole number";
-                return self.out.error(None, ErrorData::invalid_request(why, None));
-            }
-        };
-        if message.jsonrpc.as_deref() != Some("2.0") {
-            return self.out.error(id, ErrorData::invalid_request("`jsonrpc` is \"2.0\" in every message", None));
-        }
-        let params = match message.params {
-            Some(Value::Object(params)) => params,
-            None | Some(Value::Null) => Object::new(),
-            Some(_) => return self.out.error(id, ErrorData::invalid_params("`params` is an object", None)),
-        };
-        match (message.method, id) {
-            (Some(method), Some(id)) => self.request(method, id, params, tasks),
-            (Some(method), None) => self.notified(&method, &params),
-            (None, Some(RequestId::Number(id))) if message.result.is_some() || message.error.is_some() => {
-                self.answered(id, message.result, message.error);
-            }
-            // Not an answer to anything asked here.
-            (None, id) if message.result.is_some() || message.error.is_some() => drop(id),
-            (None, id) => {
-                let why = "neither a method, nor a result, nor an error";
-                if let Some(RequestId::Number(asked)) = id
-                    && self.asked().as_ref().is_some_and(|all| all.contains_key(&asked))
-                {
-                    return self.answered(asked, None, Some(ErrorData::invalid_request(why, None)));
+            Err(refused) => {
+                let (id, why) = *refused;
+                if let Some(asked) = message::answers(line) {
+                    self.answered(asked, Err(no_answer()));
                 }
-                self.out.error(id, ErrorData::invalid_request(why, None));
+                return self.out.error(id, why);
+            }
+        };
+        let answer = match (message.error, message.result) {
+            (Some(error), _) => Some(Err(error.into())),
+            (None, result) => result.map(Ok),
+        };
+        match (message.method, message.id, answer) {
+            (Some(method), Some(id), _) => self.request(method, id, message.params, tasks),
+            (Some(method), None, _) => self.notified(&method, &message.params),
+            (None, Some(RequestId::Number(id)), Some(answer)) => drop(self.answered(id, answer)),
+            // Not an answer to anything asked here.
+            (None, id, Some(_)) => drop(id),
+            (None, id, None) => {
+                // What answers a question of ours and says nothing is no answer to it, and nothing to answer.
+                if !matches!(id, Some(RequestId::Number(id)) if self.answered(id, Err(no_answer()))) {
+                    let why = "neither a method, nor a result, nor an error";
+                    self.out.error(id, ErrorData::invalid_request(why, None));
+                }
             }
         }
     }
@@ -214,15 +177,11 @@ impl Conn {
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 
-    fn answered(&self, id: i64, result: Option<Value>, error: Option<ErrorData>) {
+    /// Hands an answer to who waits for it. Whether somebody did is the answer.
+    fn answered(&self, id: i64, answer: Result<Value, ProtocolError>) -> bool {
         let waiting = self.asked().as_mut().and_then(|asked| asked.remove(&id));
-        if let Some(waiting) = waiting {
-            let answer = match error {
-                Some(error) => Err(error.into()),
-                None => Ok(result.unwrap_or_default()),
-            };
-            let _ = waiting.send(answer);
-        }
+        // Whoever stopped waiting meanwhile has asked all the same.
+        waiting.map(|waiting| drop(waiting.send(answer))).is_some()
     }
 
     /// The client's last byte came: nothing that waits for another can end.
@@ -265,43 +224,15 @@ struct Withdraw<'a> {
 
 impl Drop for Withdraw<'_> {
     fn drop(&mut self) {
-        let waits = self.conn.asked().as_mut().is_some_and(|asked| asked.remove(&self.id).is_some());
-        if waits {
-            // Else a client would show the question for ever.
-            let mut params = Object::new();
-            params.insert("requestId".to_owned(), self.id.into());
-            params.insert("reason".to_owned(), "nobody waits for the answer any longer".into());
-            self.conn.out.notification("notifications/cancelled", params);
+        let unanswered = self.conn.asked().as_mut().and_then(|asked| asked.remove(&self.id)).is_some();
+        if unanswered {
+            let params = [("requestId".to_owned(), self.id.into()), ("reason".to_owned(), WITHDRAWN.into())];
+            self.conn.out.notification("notifications/cancelled", Object::from_iter(params));
         }
     }
 }
 
-/// An id as the SDK has it; `None` for what cannot be one.
-fn request_id(value: Value) -> Option<RequestId> {
-    match value {
-        Value::String(text) => Some(RequestId::String(text.into())),
-        Value::Number(number) => number.as_i64().map(RequestId::Number),
-        _ => None,
-    }
-}
-
-/// The id of what is no message, where it can be told: whoever waits for an answer gets one. What stands elsewhere in the
-/// line does not matter here, be it text that no string can hold. An answer's id is one of ours, and the client may have
-/// the same among its own: it is not given back.
-fn id_of(line: &[u8]) -> Option<RequestId> {
-    #[derive(Deserialize)]
-    struct Request {
-        id: Option<Value>,
-        #[serde(rename = "method")]
-        _method: IgnoredAny,
-    }
-    serde_json::from_slice::<Request>(line).ok()?.id.and_then(request_id)
-}
-
-/// An array: no revision spoken here has batches.
-fn not_one_message(line: &[u8]) -> ErrorData {
-    match serde_json::from_slice::<IgnoredAny>(line) {
-        Ok(_) => ErrorData::invalid_request("one message a line: no revision spoken here has batches", None),
-        Err(error) => ErrorData::parse_error(format!("not JSON: {error}"), None),
-    }
+/// What a question gets that was answered with what is no answer.
+fn no_answer() -> ProtocolError {
+    ProtocolError { code: -32600, message: "the answer has neither a result nor an error".to_owned(), data: None }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nika_mcp::{HttpConfig, HttpServer};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
 use crate::backend::Scene;
@@ -29,9 +29,15 @@ pub struct Response {
 
 impl Web {
     pub async fn open() -> Web {
+        Web::open_to(&[]).await
+    }
+
+    /// One that pages of these origins may call, too.
+    pub async fn open_to(origins: &[&str]) -> Web {
+        let origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
         let scene = Arc::new(Scene::default());
         let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-        let config = HttpConfig { listen, token: Some(TOKEN.into()), hosts: Vec::new(), origins: Vec::new() };
+        let config = HttpConfig { listen, token: Some(TOKEN.into()), hosts: Vec::new(), origins };
         let server = HttpServer::bind(scene.clone(), config).await.expect("a free port");
         let address = server.address();
         tokio::spawn(server.run(std::future::pending()));
@@ -55,10 +61,14 @@ impl Web {
     }
 
     async fn connect(&self, body: &str) -> TcpStream {
+        self.connect_by("POST", body).await
+    }
+
+    async fn connect_by(&self, method: &str, body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.expect("it listens");
         let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let length = body.len();
-        let head = format!("POST /mcp HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n");
+        let head = format!("{method} /mcp HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n");
         stream.write_all(head.as_bytes()).await.expect("sent");
         // A server that refuses at the door may not read the rest.
         let _ = stream.write_all(body.as_bytes()).await;
@@ -66,7 +76,12 @@ impl Web {
     }
 
     pub async fn post(&self, message: Value) -> Response {
-        let mut stream = self.connect(&message.to_string()).await;
+        self.send("POST", &message.to_string()).await
+    }
+
+    /// Sends anything by any method.
+    pub async fn send(&self, method: &str, body: &str) -> Response {
+        let mut stream = self.connect_by(method, body).await;
         let mut bytes = Vec::new();
         tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("in time").expect("read");
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -86,6 +101,25 @@ impl Web {
         self.post(json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).await
     }
 
+    /// Shakes hands as an older client does, and stays in the session.
+    pub async fn shake_hands(&mut self, capabilities: Value) {
+        let mut hello = hello();
+        hello["params"]["capabilities"] = capabilities;
+        let session = self.post(hello).await.header("mcp-session-id").expect("a session");
+        self.set("Mcp-Session-Id", &session).set("MCP-Protocol-Version", "2025-11-25");
+        assert_eq!(self.post(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await.status, 202);
+    }
+
+    /// A stream of what a request brings, event by event.
+    pub async fn events(&self, message: Value) -> Events {
+        Events(BufReader::new(self.connect(&message.to_string()).await))
+    }
+
+    /// The stream of what belongs to no request.
+    pub async fn news(&self) -> Events {
+        Events(BufReader::new(self.connect_by("GET", "").await))
+    }
+
     /// A call of an older revision, inside the session that the handshake made.
     async fn legacy(&self, method: &str, params: Value) -> Response {
         self.post(json!({ "jsonrpc": "2.0", "id": 2, "method": method, "params": params })).await
@@ -93,6 +127,11 @@ impl Web {
 }
 
 impl Response {
+    pub fn header(&self, name: &str) -> Option<String> {
+        let name = format!("{name}: ");
+        self.head.lines().find_map(|line| line.strip_prefix(&name)).map(str::to_owned)
+    }
+
     /// Every message of the body, as JSON or as events.
     pub fn messages(&self) -> Vec<Value> {
         let lines = self.body.lines();
@@ -105,7 +144,23 @@ impl Response {
     }
 }
 
-fn hello() -> Value {
+/// Messages as they come.
+pub struct Events(BufReader<TcpStream>);
+
+impl Events {
+    pub async fn next(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            let read = tokio::time::timeout(PATIENCE, self.0.read_line(&mut line)).await.expect("in time");
+            assert_ne!(read.expect("readable"), 0, "the stream ended");
+            if let Some(message) = line.trim().strip_prefix("data: ").and_then(|data| serde_json::from_str(data).ok()) {
+                return message;
+            }
+        }
+    }
+}
+
+pub fn hello() -> Value {
     let client = json!({ "name": "web", "version": "0" });
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
     json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params })

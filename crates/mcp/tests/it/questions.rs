@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::http::Web;
 use crate::peer::Peer;
 
 fn said(answer: &Value) -> &str {
@@ -51,9 +52,10 @@ async fn a_question_ends_with_its_call_or_with_the_client() {
     let id = peer.request("tools/call", json!({ "name": "ask" })).await;
     let question = peer.receive().await;
     peer.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })).await;
-    let taken_back = peer.receive().await;
+    // The form is taken off the screen of the client's user.
+    let withdrawn = peer.receive().await;
     assert_eq!(
-        (&taken_back["method"], &taken_back["params"]["requestId"]),
+        (&withdrawn["method"], &withdrawn["params"]["requestId"]),
         (&json!("notifications/cancelled"), &question["id"])
     );
     assert_eq!(peer.ask("ping", json!({})).await["result"], json!({}));
@@ -66,10 +68,55 @@ async fn a_question_ends_with_its_call_or_with_the_client() {
 #[tokio::test]
 async fn an_answer_that_says_nothing_is_no_answer_to_wait_for() {
     let mut peer = Peer::legacy("2025-11-25", json!({ "elicitation": {} })).await;
-    peer.request("tools/call", json!({ "name": "ask" })).await;
-    let question = peer.receive().await;
-    peer.send(json!({ "jsonrpc": "2.0", "id": question["id"] })).await;
-    assert_eq!(said(&peer.receive().await), "nobody");
+    for nothing in [json!({}), json!({ "error": null })] {
+        peer.request("tools/call", json!({ "name": "ask" })).await;
+        let mut answer = nothing;
+        (answer["jsonrpc"], answer["id"]) = ("2.0".into(), peer.receive().await["id"].clone());
+        peer.send(answer).await;
+        assert_eq!(said(&peer.receive().await), "nobody");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_answer_ends_the_wait_all_the_same() {
+    let mut peer = Peer::legacy("2025-11-25", json!({ "elicitation": {} })).await;
+    for (rest, code) in [
+        (r#","error":"no""#, -32600),
+        (r#","error":{"message":"no code"}"#, -32600),
+        (r#","result":{"action":"accept","content":{"answer":"\ud800"}}"#, -32700),
+    ] {
+        let id = peer.request("tools/call", json!({ "name": "ask" })).await;
+        let question = peer.receive().await;
+        peer.write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{}{rest}}}\n", question["id"]).as_bytes()).await;
+        let both = [peer.receive().await, peer.receive().await];
+        let told = both.iter().find(|message| message.get("error").is_some()).expect("what was wrong with it");
+        assert_eq!((&told["error"]["code"], told.get("id")), (&json!(code), None), "{rest}: {told}");
+        let answer = both.iter().find(|message| message["id"] == id).expect("an answer");
+        assert_eq!(said(answer), "nobody", "{rest}");
+    }
+}
+
+#[tokio::test]
+async fn over_http_a_question_ends_as_it_does_on_stdio() {
+    let mut web = Web::open().await;
+    web.shake_hands(json!({ "elicitation": {} })).await;
+    let mut news = web.news().await;
+    let call = |id: i64| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "ask" } });
+    let mut events = web.events(call(11)).await;
+    let question = events.next().await;
+    let refused = web.send("POST", &json!({ "jsonrpc": "2.0", "id": question["id"] }).to_string()).await;
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    assert_eq!(said(&events.next().await), "nobody");
+
+    let mut events = web.events(call(12)).await;
+    let question = events.next().await;
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 12 } });
+    assert_eq!(web.post(cancel).await.status, 202);
+    let withdrawn = news.next().await;
+    assert_eq!(
+        (&withdrawn["method"], &withdrawn["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &question["id"])
+    );
 }
 
 #[tokio::test]
