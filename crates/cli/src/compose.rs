@@ -486,7 +486,11 @@ fn listing(shape: &Shape, effective: &Effective, tools: &[Box<dyn AnyTool>]) -> 
     let why = format!("no tool is called `{name}`{near} (`nika tools` lists all)");
     Err(match shape.listing {
         Some(_) => Failure::usage(format!("--list: {why}")),
-        None => malformed(format!("`tools.list`: {why}")),
+        None => {
+            let said = effective.shown.iter().rfind(|shown| shown.key == "tools.list");
+            let at = said.map(|said| format!("{}: ", said.at)).unwrap_or_default();
+            malformed(format!("{at}`tools.list`: {why}"))
+        }
     })
 }
 

@@ -20,5 +20,5 @@ mod recorded;
 mod rehearsed;
 pub mod repl;
 mod report;
-mod scratch;
+pub(crate) mod scratch;
 pub mod sleep;

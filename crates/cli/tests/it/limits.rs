@@ -71,7 +71,8 @@ fn a_list_names_tools_that_there_are() {
     world.run(&["serve", "--dialect", "claude", "--list", "Read,bash"]).exits(0);
     std::fs::create_dir_all(world.root().join(".nika")).expect("a directory");
     std::fs::write(world.root().join(".nika/config.yaml"), "tools:\n  list: [read, grpe]\n").expect("written");
-    world.run(&["serve"]).complains("no tool is called `grpe`").complains("grep");
+    let refused = world.run(&["serve"]);
+    refused.complains(".nika/config.yaml:2: `tools.list`: no tool is called `grpe`").complains("grep");
 }
 
 #[test]

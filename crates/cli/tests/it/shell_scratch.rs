@@ -123,3 +123,23 @@ fn a_clients_session_keeps_them_for_jobs_and_code_and_a_preview_leaves_nothing()
     }
     assert!(!exists("/tmp/nika-a"));
 }
+
+#[test]
+fn a_file_tool_says_whose_a_commands_temporary_file_is() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let mut peer = Peer::start(world.nika(&["serve", "--mode", "workspace", "--allow", "read(//tmp/**)"]));
+    peer.initialize("2025-11-25");
+    let read = |peer: &mut Peer, path: &str| text(&peer.call("nika_read", json!({"file_path": path})));
+    let before = read(&mut peer, "/tmp/nika-told");
+    assert!(before.contains("NIKA-208") && !before.contains("commands"), "{before}");
+    let made = text(&peer.call("nika_bash", json!({"command": "echo one > /tmp/nika-told"})));
+    assert!(made.contains("this session's own"), "{made}");
+    let told = read(&mut peer, "/tmp/nika-told");
+    assert!(told.contains("NIKA-208") && told.contains("of this session's commands are their own"), "{told}");
+    let other = read(&mut peer, "/tmp/nika-not-there");
+    assert!(other.contains("NIKA-208") && !other.contains("commands"), "{other}");
+    peer.end();
+}

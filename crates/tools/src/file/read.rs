@@ -29,6 +29,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::seen::hex;
+use crate::shell::scratch;
 use args::{Window, size};
 use marks::Marked;
 use text::NoPage;
@@ -143,7 +144,13 @@ impl Tool for Read {
         let window = Window::new(p.offset, p.limit)?;
         let pages = pdf::Pages::new(p.pages.as_deref())?;
         let place = self.files.locate(&p.file_path)?;
-        let open = self.files.open_file(cx.permit, &place)?;
+        let open = self.files.open_file(cx.permit, &place).map_err(|refused| match refused.code {
+            code::NOT_FOUND => match scratch::elsewhere(cx, &place.path) {
+                Some(hint) => refused.hint(hint),
+                None => refused,
+            },
+            _ => refused,
+        })?;
         // Most files are small: they are taken in one read, and their first bytes are at hand.
         let small = open.size <= WHOLE_BYTES;
         let file = if small { Taken::Whole(Whole::take(open, WHOLE_BYTES)?) } else { Taken::Open(open) };

@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nika_contract::SessionState;
+use nika_contract::{Cx, SessionState};
 use nika_guard::bash::{Scratch, Site};
 use nika_guard::{Effect, Effects, Place};
 use nika_host::scratch;
@@ -86,6 +86,17 @@ fn lies_in(place: &Place, site: &Site) -> bool {
 /// Whether a call touches what is the session's own.
 pub(super) fn touches(effects: &Effects) -> bool {
     effects.all.iter().any(|effect| matches!(effect, Effect::Read(place) | Effect::Write(place) if place.scratch))
+}
+
+/// What a file tool says that found nothing at `path` on the machine, where commands of the session have something there.
+pub(crate) fn elsewhere(cx: &Cx<'_>, path: &Path) -> Option<&'static str> {
+    let slot = cx.session.slot::<Held>();
+    let held = slot.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let keeps = held.is_some_and(|held| scratch::keeps(held.dir(cx.permit), path));
+    keeps.then_some(
+        "/tmp and /var/tmp of this session's commands are their own, and this file is there: show it with a command, or \
+         have one copy it into the workspace",
+    )
 }
 
 /// Whether the session was told whose these directories are.
