@@ -385,11 +385,11 @@ const NAMED: &[(Shape, &str)] = &[
 /// What `path` is. Absolute or relative to a root: only the rooted entries need it absolute.
 pub fn classify(path: &Path) -> PathClass {
     let seen = Seen::of(path);
-    let [secret, guarded, named] = ROWS.named(&seen);
+    let found = ROWS.found(&seen);
     PathClass {
-        secret: ROWS.first(0, secret, &seen).filter(|_| !seen.is_public()),
-        guarded: ROWS.first(1, guarded, &seen),
-        named: ROWS.first(2, named, &seen),
+        secret: ROWS.first(0, &found, &seen).filter(|_| !seen.is_public()),
+        guarded: ROWS.first(1, &found, &seen),
+        named: ROWS.first(2, &found, &seen),
     }
 }
 
@@ -428,22 +428,30 @@ impl<'p> Seen<'p> {
 /// The tables that a path is held against.
 const TABLES: [&[(Shape, &str)]; 3] = [SECRETS, GUARDED, NAMED];
 
-/// Their rows, with the whole names apart, so that a path is not held against each of them.
+/// Of each table the first row that fits, by where it stands.
+type Found = [Option<usize>; TABLES.len()];
+
+/// Their rows, with those apart that can be looked up, so that a path is not held against each of them.
 struct Rows {
-    /// The first row of each table that is this name.
-    names: HashMap<&'static [u8], [Option<usize>; 3]>,
-    /// The other rows of each table: those that may fit any path, and those that only fit one with a dot.
-    others: [[Vec<usize>; 2]; 3],
+    /// The first row of each table that is this whole name.
+    names: HashMap<&'static [u8], Found>,
+    /// The rows that begin with this component, by table and place in it. One of theirs starts with a dot.
+    runs: HashMap<&'static [u8], Vec<(usize, usize)>>,
+    /// The other rows of each table.
+    others: [Vec<usize>; TABLES.len()],
 }
 
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
-    let mut rows = Rows { names: HashMap::new(), others: Default::default() };
+    let mut rows = Rows { names: HashMap::new(), runs: HashMap::new(), others: Default::default() };
     for (index, table) in TABLES.iter().enumerate() {
         for (at, (shape, _)) in table.iter().enumerate() {
             match shape {
                 Name(name) => _ = rows.names.entry(name.as_bytes()).or_default()[index].get_or_insert(at),
-                Prefix(_) | Suffix(_) | Rooted(_) => rows.others[index][0].push(at),
-                Below(_) | Ends(_) => rows.others[index][1].push(at),
+                Prefix(_) | Suffix(_) | Rooted(_) => rows.others[index].push(at),
+                Below(run) | Ends(run) => {
+                    let first = run.first().map_or(&b""[..], |first| first.as_bytes());
+                    rows.runs.entry(first).or_default().push((index, at));
+                }
             }
         }
     }
@@ -451,19 +459,31 @@ static ROWS: LazyLock<Rows> = LazyLock::new(|| {
 });
 
 impl Rows {
-    /// Where the last component of a path stands in each table.
-    fn named(&self, seen: &Seen<'_>) -> [Option<usize>; 3] {
-        self.names.get(seen.name()).copied().unwrap_or_default()
+    /// What of a path can be looked up: its last component, and what begins with each.
+    fn found(&self, seen: &Seen<'_>) -> Found {
+        let mut found = self.names.get(seen.name()).copied().unwrap_or_default();
+        // Most source files have none and need no more.
+        let mut rest = seen.dotted.then_some(&*seen.bytes);
+        while let Some(here) = rest {
+            let slash = here.iter().position(|byte| *byte == b'/');
+            let part = here.get(..slash.unwrap_or(here.len())).unwrap_or_default();
+            for (table, at) in self.runs.get(part).into_iter().flatten() {
+                let begins = TABLES.get(*table).and_then(|rows| rows.get(*at)).is_some_and(|row| row.0.begins(here));
+                if begins && found[*table].is_none_or(|other| *at < other) {
+                    found[*table] = Some(*at);
+                }
+            }
+            rest = slash.and_then(|slash| here.get(slash + 1..));
+        }
+        found
     }
 
     /// The reason of the first row of a table that fits.
-    fn first(&self, table: usize, named: Option<usize>, seen: &Seen<'_>) -> Option<&'static str> {
+    fn first(&self, table: usize, found: &Found, seen: &Seen<'_>) -> Option<&'static str> {
         let rows = TABLES.get(table)?;
-        let [any, dotted] = self.others.get(table)?;
         let fits = |at: &usize| rows.get(*at).is_some_and(|(shape, _)| seen.fits(shape));
-        let find = |list: &[usize]| list.iter().copied().find(fits);
-        let dotted = if seen.dotted { find(dotted) } else { None };
-        let at = [named, find(any), dotted].into_iter().flatten().min()?;
+        let other = self.others.get(table)?.iter().copied().find(fits);
+        let at = [found[table], other].into_iter().flatten().min()?;
         rows.get(at).map(|(_, why)| *why)
     }
 }
@@ -512,8 +532,7 @@ pub(crate) fn is_of_elsewhere(why: &str) -> bool {
 /// Whether `path` holds a secret; the half of [`classify`] that a tree search asks for every file.
 pub(crate) fn is_secret(path: &Path) -> bool {
     let seen = Seen::of(path);
-    let [secret, ..] = ROWS.named(&seen);
-    ROWS.first(0, secret, &seen).is_some() && !seen.is_public()
+    ROWS.first(0, &ROWS.found(&seen), &seen).is_some() && !seen.is_public()
 }
 
 /// Whether some component behind the first starts with a dot.
@@ -537,6 +556,17 @@ impl Shape {
             Below(run) => dotted && run_in(path, run, false),
             Ends(run) => dotted && run_in(path, run, true),
             Rooted(run) => rooted && starts_at_root(path, run),
+        }
+    }
+}
+
+impl Shape {
+    /// Whether the components of a row stand at the beginning of `path`, which is the rest of one from a component on.
+    fn begins(&self, path: &[u8]) -> bool {
+        match self {
+            Below(run) => strip_run(path, run).is_some(),
+            Ends(run) => strip_run(path, run).is_some_and(<[u8]>::is_empty),
+            _ => false,
         }
     }
 }
@@ -587,6 +617,34 @@ mod tests {
         let class = classify(Path::new(path));
         assert_eq!(class.secret.is_some(), is_secret(Path::new(path)), "{path}");
         (class.secret.is_some(), class.guarded.is_some())
+    }
+
+    #[test]
+    fn looking_rows_up_finds_what_holding_a_path_against_each_finds() {
+        let spots = || guarded_spots().chain(secret_spots()).chain(spots(NAMED));
+        assert!(
+            spots().all(|spot| spot.below.first() != Some(&"*")),
+            "a row that begins with anything is not looked up"
+        );
+        let places = spots().map(|spot| spot.below.iter().chain(&spot.name).copied().collect::<Vec<_>>().join("/"));
+        for place in places.chain(["a".to_owned(), ".x/y".to_owned(), String::new()]) {
+            for path in [
+                place.clone(),
+                format!("/w/{place}"),
+                format!("a/.b/{place}/c"),
+                format!("{place}.x"),
+                format!("x{place}/.d"),
+                format!(".git/{place}/{place}"),
+                place.to_uppercase(),
+            ] {
+                let seen = Seen::of(Path::new(&path));
+                let found = ROWS.found(&seen);
+                for (index, table) in TABLES.iter().enumerate() {
+                    let each = table.iter().find(|(shape, _)| seen.fits(shape)).map(|(_, why)| *why);
+                    assert_eq!(ROWS.first(index, &found, &seen), each, "{path}");
+                }
+            }
+        }
     }
 
     #[test]
