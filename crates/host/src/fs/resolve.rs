@@ -30,6 +30,14 @@ impl Workspace {
         Ok(self.with_name(place, &path))
     }
 
+    /// The same for what is only read, or was judged before: whether git is configured to run it is not looked at, as
+    /// that bears on the decision to write it alone.
+    pub fn locate_only(&self, text: &str) -> Result<Place, ToolError> {
+        let path = self.absolute(text)?;
+        let place = self.place(self.resolve(&path, text)?);
+        Ok(self.with_name(place, &path))
+    }
+
     /// The same for a path of a command, which may change what stands in its way before: what is named below a file lies
     /// where the file does.
     pub fn locate_in_command(&self, text: &str) -> Result<Place, ToolError> {

@@ -4,6 +4,7 @@
 //! All that could count is taken to count: what an included file sets, whatever its condition, and a person's own settings
 //! in each repository. What cannot be read leads nowhere, as git does not go there either.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -46,7 +47,8 @@ const LINKS: usize = 40;
 #[derive(Debug)]
 pub(crate) struct Leads {
     home: Option<PathBuf>,
-    own: Configured,
+    /// Read when a repository is met: most files that are named lie in none, or are asked about one by one.
+    own: OnceCell<Configured>,
 }
 
 /// What configurations say of other places.
@@ -60,14 +62,21 @@ struct Configured {
 }
 
 impl Leads {
-    /// Nothing but the person's own configuration is read yet.
+    /// Nothing is read yet.
     pub(crate) fn new(home: Option<&Path>) -> Leads {
-        let mut own = Configured::default();
-        let below_home = [".config/git/config", ".gitconfig"].map(|name| home.map(|home| home.join(name)));
-        for file in SYSTEM.iter().map(PathBuf::from).chain(below_home.into_iter().flatten()) {
-            own.add(&file, home, 0);
-        }
-        Leads { home: home.map(Path::to_owned), own }
+        Leads { home: home.map(Path::to_owned), own: OnceCell::new() }
+    }
+
+    /// What the person's own configuration says.
+    fn own(&self) -> &Configured {
+        self.own.get_or_init(|| {
+            let (home, mut own) = (self.home.as_deref(), Configured::default());
+            let below_home = [".config/git/config", ".gitconfig"].map(|name| home.map(|home| home.join(name)));
+            for file in SYSTEM.iter().map(PathBuf::from).chain(below_home.into_iter().flatten()) {
+                own.add(&file, home, 0);
+            }
+            own
+        })
     }
 
     /// What git would run below `root` for the repository whose work tree has its top in `dir`, if one has: paths that
@@ -78,7 +87,7 @@ impl Leads {
             Ok(Some(to)) => found.git.join(to),
             _ => found.git.clone(),
         };
-        let mut all = self.own.clone();
+        let mut all = self.own().clone();
         for file in [common.join("config"), found.git.join("config.worktree")] {
             all.add(&file, self.home.as_deref(), 0);
         }
