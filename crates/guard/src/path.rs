@@ -435,7 +435,7 @@ type Found = [Option<usize>; TABLES.len()];
 struct Rows {
     /// The first row of each table that is this whole name.
     names: HashMap<&'static [u8], Found>,
-    /// The rows that begin with this component, by table and place in it. One of theirs starts with a dot.
+    /// The rows that begin with this component, by table and place in it. It starts with a dot.
     runs: HashMap<&'static [u8], Vec<(usize, usize)>>,
     /// The other rows of each table.
     others: [Vec<usize>; TABLES.len()],
@@ -467,7 +467,8 @@ impl Rows {
         while let Some(here) = rest {
             let slash = here.iter().position(|byte| *byte == b'/');
             let part = here.get(..slash.unwrap_or(here.len())).unwrap_or_default();
-            for (table, at) in self.runs.get(part).into_iter().flatten() {
+            let runs = if part.starts_with(b".") { self.runs.get(part) } else { None };
+            for (table, at) in runs.into_iter().flatten() {
                 let begins = TABLES.get(*table).and_then(|rows| rows.get(*at)).is_some_and(|row| row.0.begins(here));
                 if begins && found[*table].is_none_or(|other| *at < other) {
                     found[*table] = Some(*at);

@@ -12,7 +12,7 @@ use super::effects::{
 use super::linters::{HADOLINT, SHELLCHECK, TYPOS, YAMLLINT};
 use super::runners::{self, goal_reaches, raw};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
-use super::{inline, places};
+use super::{inline, offline, places};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -38,7 +38,7 @@ pub(super) const SPECS: &[Spec] = &[
         ..PLAIN
     },
     with("npm", NPM_OPTS, NPM),
-    Spec { names: "yarn", style: Style::Raw, operands: Operands::Custom, check: Some(yarn), ..PLAIN },
+    Spec { names: "yarn", style: Style::Raw, operands: Operands::Custom, check: Some(super::yarn::yarn), ..PLAIN },
     with("pnpm", PNPM_OPTS, PNPM),
     Spec { names: "bun", style: Style::Raw, operands: Operands::Custom, check: Some(bun), ..PLAIN },
     Spec {
@@ -52,7 +52,7 @@ pub(super) const SPECS: &[Spec] = &[
     with("pipenv pdm hatch rye", &[(Does::Info, "V version")], PYTHON_PROJECTS),
     with("bundle bundler", &[(Does::Info, "v version")], BUNDLE),
     with("composer", &[(Does::Info, "V version"), (Does::Flag, "no-ansi n no-interaction q quiet")], COMPOSER),
-    with("dotnet", &[(Does::Info, "info list-sdks list-runtimes version")], DOTNET),
+    with("dotnet", &[(Does::Info, "info list-sdks list-runtimes version")], super::dotnet::DOTNET),
     with("pre-commit", &[(Does::Info, "V version")], PRE_COMMIT),
     with("cmake", &[(Does::Info, "version")], &[]).custom(super::cmake::cmake),
     Spec { names: "shellcheck", opts: SHELLCHECK, operands: Operands::Read, ..PLAIN },
@@ -97,7 +97,7 @@ const TOOL_NAMES: &str = "make gmake bmake ninja bazel bazelisk buck2 gradle mvn
     ktlint detekt checkstyle spotbugs google-java-format scalafmt scalafix stylua luacheck luac busted \
     terraform-docs tflint ormolu fourmolu \
     hlint hindent ocamlformat elm elm-format elm-test just task mage cmake-format taplo yamlfmt dprint treefmt \
-    nixfmt alejandra deno-fmt \
+    nixfmt alejandra deno-fmt flex bison codespell optipng plantuml tree-sitter invoke inv \
     wasm-pack wasm-bindgen trunk cross maturin sqlfluff sqlc ctags etags gtags cscope doxygen bindgen cbindgen lcov \
     gcov gcovr \
     prove actionlint vale proselint alex remark textlint typst pdflatex xelatex lualatex latexmk bibtex biber latex \
@@ -211,6 +211,15 @@ const TOOLS: &[Tool] = &[
     Tool { names: "clojure clj lein", info: "", net: "deploy deps upgrade release", ask: "-e -M -X -T eval" },
     Tool { names: "deno-fmt dune crystal", info: "", net: "", ask: "eval exec" },
     Tool { names: "tox nox", info: "", net: "", ask: "exec" },
+    Tool {
+        names: "invoke inv",
+        info: "-V -l --list",
+        net: "publish deploy release upload push login",
+        ask: "-c --collection -r --search-root -f --config",
+    },
+    Tool { names: "tree-sitter", info: "", net: "playground init-config", ask: "" },
+    Tool { names: "plantuml", info: "-version", net: "", ask: "-pipe -ftp -picoweb -gui" },
+    Tool { names: "bison flex", info: "-V", net: "", ask: "" },
 ];
 
 /// Names that `parsed` may have, or the row of a tool.
@@ -233,12 +242,24 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         {
             judge.net(None);
         }
-        for text in parsed.operands.iter().filter_map(Arg::exact) {
+        let built = match words_of(parsed).as_slice() {
+            ["exec", "--", ..] => named("opam", parsed),
+            // What it has built, by its place.
+            ["exec", program, ..] => named("dune", parsed) && program.starts_with("./") && !places::leads_away(program),
+            _ => false,
+        };
+        for (at, text) in parsed.operands.iter().enumerate().filter_map(|(at, word)| Some((at, word.exact()?))) {
             let option = text.split_once('=').map_or(text, |(name, _)| name);
+            if built && at == 0 {
+                continue;
+            }
             if has(row.ask, option) || (option == "-f" && has(row.ask, "-") && text_follows(parsed, "-f", "-")) {
                 judge.opaque(format!("`{option}` runs what the command line says"));
             }
         }
+    }
+    if let (true, ["exec", "--", ..]) = (named("opam", parsed), words_of(parsed).as_slice()) {
+        return run_words(parsed, parsed.operands.get(2..).unwrap_or_default(), judge);
     }
     inline::runs_words(parsed, judge);
     if named("buf", parsed) {
@@ -264,6 +285,11 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         return run(&without, judge);
     }
     run(parsed, judge);
+}
+
+/// Its words; one that is not known is empty.
+fn words_of(parsed: &Parsed) -> Vec<&str> {
+    parsed.operands.iter().map(|word| word.exact().unwrap_or_default()).collect()
 }
 
 fn text_follows(parsed: &Parsed, option: &str, value: &str) -> bool {
@@ -299,8 +325,12 @@ const CARGO: &[Spec] = &[
     looks("read-manifest verify-project pkgid", CARGO_LOOK),
     Spec { names: "tree metadata", opts: CARGO_LOOK, operands: Operands::Words, check: Some(cargo_look), ..PLAIN },
     edits("clean new init remove rm"),
+    raw("fetch", |parsed, judge| match parsed.has("offline") {
+        true if parsed.operands.iter().all(|word| word.exact() == Some("--locked")) => run(parsed, judge),
+        _ => offline::installs(parsed, judge),
+    }),
     reaches(
-        "add install publish login logout search yank owner fetch vendor audit deny outdated upgrade \
+        "add install publish login logout search yank owner vendor audit deny outdated upgrade \
         uninstall binstall \
         release info report dist workspaces",
     ),
@@ -541,8 +571,9 @@ const NPM: &[Spec] = &[
     Spec { names: "init create", style: Style::Raw, operands: Operands::Custom, check: Some(npm_init), ..PLAIN },
     with("cache", &[], &[prints("ls", &[]), asks("clean verify add")]),
     Spec { names: "exec x", style: Style::Raw, operands: Operands::Custom, check: Some(fetch_and_run), ..PLAIN },
+    raw("install i in ci clean-install", offline::installs),
     reaches(
-        "install i add in ci clean-install install-test it update up upgrade uninstall remove rm un r unlink \
+        "add install-test it update up upgrade uninstall remove rm un r unlink \
         dedupe ddp prune link ln \
         publish unpublish deprecate login logout adduser whoami token owner access team org dist-tag view info show \
         v outdated audit search s find \
@@ -627,52 +658,14 @@ const INSTALLED: &str = "tsc eslint prettier jest vitest mocha ava tap nyc c8 ka
     tailwindcss postcss sass typedoc jsdoc knip madge depcheck size-limit husky lint-staged commitlint jasmine \
     react-scripts storybook hardhat tsd dprint oxlint markdownlint cspell rimraf concurrently prisma simple-git-hooks";
 
-fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
-    // `yarnPath` of `.yarnrc.yml`.
-    judge.code("the settings of the project name the program that yarn runs in its place");
-    match words.as_slice() {
-        [Some("-v" | "--version" | "--help" | "-h")] => {}
-        [Some("list" | "why"), ..] if words.iter().all(Option::is_some) => {
-            judge.read_cwd();
-            outside(&parsed.operands, judge);
-        }
-        [
-            Some(
-                "test" | "build" | "start" | "lint" | "format" | "dev" | "pack" | "typecheck" | "type-check" | "check"
-                | "e2e" | "coverage" | "clean" | "compile" | "watch",
-            ),
-            ..,
-        ] => run(parsed, judge),
-        [Some("exec" | "run"), ..] => {
-            let rest = runners::behind(parsed, 1);
-            runners::script_reaches(&rest.operands, judge);
-            runners::exec(&rest, judge);
-        }
-        [Some("node"), ..] => run_words(parsed, &parsed.operands, judge),
-        // `workspace NAME COMMAND`, `workspaces foreach [OPTIONS] COMMAND`: the command is yarn's again.
-        [Some("workspace"), Some(_), ..] => yarn(&runners::behind(parsed, 2), judge),
-        [Some("workspaces"), Some("foreach" | "run"), rest @ ..] => {
-            let options = rest.iter().take_while(|word| word.is_some_and(|word| word.starts_with('-'))).count();
-            yarn(&runners::behind(parsed, 2 + options), judge);
-        }
-        [Some(script), ..] if !script.starts_with('-') && !YARN_NET.split_whitespace().any(|name| name == *script) => {
-            runners::script_reaches(&parsed.operands, judge);
-            run_words(parsed, &parsed.operands, judge)
-        }
-        _ => judge.net(None),
-    }
-}
-
-const YARN_NET: &str = "add install remove up upgrade upgrade-interactive global publish dlx create login logout \
-    npm outdated audit info link unlink \
-    import policies set plugin config cache init owner tag team dedupe rebuild search patch stage version \
-    self-update owner licenses generate-lock-entry \
-    autoclean versions";
-
 const PNPM_OPTS: super::effects::Opts = &[
     (Does::Info, "v version h help"),
-    (Does::Flag, "r recursive s silent w workspace-root"),
+    (
+        Does::Flag,
+        "r recursive s silent w workspace-root parallel stream aggregate-output no-bail bail if-present sort no-sort \
+        color no-color offline",
+    ),
+    (Does::Value, "workspace-concurrency reporter loglevel"),
     (Does::Value, "F filter"),
     (Does::ReadTree, "C dir"),
 ];
@@ -708,8 +701,9 @@ const PNPM: &[Spec] = &[
         },
     ),
     Spec { names: "dlx", style: Style::Raw, operands: Operands::Custom, check: Some(fetch_and_run), ..PLAIN },
+    raw("install i ci", offline::installs),
     reaches(
-        "install i ci add update up upgrade remove rm uninstall un create init publish fetch audit outdated \
+        "add update up upgrade remove rm uninstall un create init publish fetch audit outdated \
         import deploy self-update env \
         patch patch-commit store link ln unlink dedupe prune login logout view info install-test it setup server \
         config",
@@ -831,7 +825,8 @@ const BUNDLE: &[Spec] = &[
     },
     runs("platform check"),
     raw("exec", runners::bundle_exec),
-    reaches("install update add remove outdated lock cache package clean pristine init gem plugin audit"),
+    raw("install", offline::installs),
+    reaches("update add remove outdated lock cache package clean pristine init gem plugin audit"),
     asks("config console open"),
 ];
 
@@ -864,14 +859,6 @@ const COMPOSER: &[Spec] = &[
         reinstall archive bump init",
     ),
     asks("config"),
-];
-
-const DOTNET: &[Spec] = &[
-    raw("build test clean pack msbuild publish", runners::msbuild),
-    runs("run format vstest watch exec"),
-    edits("new sln solution"),
-    with("list", &[], &[runs("package reference")]),
-    reaches("restore add remove nuget tool workload sdk ef"),
 ];
 
 const PRE_COMMIT: &[Spec] = &[

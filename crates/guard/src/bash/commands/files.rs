@@ -448,7 +448,7 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(patch),
         ..PLAIN
     },
-    Spec { names: "jar", style: Style::Raw, operands: Operands::Custom, check: Some(jar), ..PLAIN },
+    Spec { names: "jar", style: Style::Raw, operands: Operands::Custom, check: Some(super::jar::jar), ..PLAIN },
 ];
 
 /// A file and its patch, or a patch alone; all of them as seen from the directory behind `-d`.
@@ -516,50 +516,6 @@ fn kept(parsed: &Parsed, options: &str, judge: &mut Judge<'_>) {
         })
         .collect();
     written.iter().for_each(|name| judge.write(&suffix.with(name)));
-}
-
-/// Lists or makes an archive of Java. What unpacking one writes, its members say.
-fn jar(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let plain = |word: &Arg| word.exact().is_some_and(|text| !text.starts_with('@'));
-    let unknown = |judge: &mut Judge<'_>| judge.opaque("what `jar` does cannot be said");
-    let Some((mode, words)) = parsed.operands.split_first().filter(|_| parsed.operands.iter().all(plain)) else {
-        return unknown(judge);
-    };
-    let letters = mode.exact().unwrap_or_default().trim_start_matches('-');
-    let makes = letters.starts_with(['c', 'u']) && letters.contains('f');
-    match words {
-        [file, rest @ ..] if matches!(letters, "tf" | "tvf" | "ft" | "vtf") && !rest.iter().any(is_option) => {
-            judge.read(file);
-        }
-        _ if makes && letters.chars().all(|letter| "cufvme0M".contains(letter)) => packs(letters, words, judge),
-        _ => unknown(judge),
-    }
-}
-
-fn is_option(word: &Arg) -> bool {
-    word.exact().is_none_or(|text| text.starts_with('-'))
-}
-
-/// What goes into an archive: behind the words that the letters ask for, in their order, files and `-C` with a directory.
-fn packs(letters: &str, words: &[Arg], judge: &mut Judge<'_>) {
-    let mut words = words.iter();
-    for letter in letters.chars().filter(|letter| "fme".contains(*letter)) {
-        match (letter, words.next()) {
-            (_, None) => {}
-            ('f', Some(file)) => judge.write(file),
-            ('m', Some(file)) => judge.read(file),
-            (_, Some(_)) => {}
-        }
-    }
-    let mut dir: Option<&Arg> = None;
-    while let Some(word) = words.next() {
-        match (word.exact(), dir.and_then(Arg::exact)) {
-            (Some("-C"), _) => dir = words.next(),
-            (Some(text), _) if text.starts_with('-') => judge.opaque(format!("`{text}` of `jar`")),
-            (Some(text), Some(dir)) if !text.starts_with('/') => judge.read_tree(&word.with(&format!("{dir}/{text}"))),
-            _ => judge.read_tree(word),
-        }
-    }
 }
 
 const PACK: &[(Does, &str)] = &[

@@ -259,18 +259,6 @@ fn media(parsed: &Parsed, judge: &mut Judge<'_>) {
     run(parsed, judge);
 }
 
-/// Builds of .NET: options of MSBuild may begin with `/` as well as with `-`, and are then no paths.
-pub(super) fn msbuild(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let option = |text: &str| {
-        let rest = text.strip_prefix('/')?;
-        let named = rest.split_once(':').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphabetic()));
-        (named || matches!(rest, "m" | "nologo" | "restore" | "bl")).then(|| format!("-{rest}"))
-    };
-    let spelled = |word: &Arg| word.exact().and_then(option).map_or_else(|| word.clone(), |text| word.with(&text));
-    let words: Vec<Arg> = parsed.operands.iter().map(spelled).collect();
-    run(&parsed.with_operands(&words), judge);
-}
-
 /// Tasks, tests, servers and generators of the application; `runner` takes a text.
 fn rails(parsed: &Parsed, judge: &mut Judge<'_>) {
     match parsed.operands.first().and_then(Arg::exact) {

@@ -25,7 +25,7 @@ pub(super) const SPECS: &[Spec] = &[
         names: "awk gawk mawk nawk original-awk",
         style: Style::GnuStop,
         opts: &[
-            (Value, "F field-separator v assign e source f file W"),
+            (Value, "F field-separator v assign e source f file W i include"),
             (Maybe, "o pretty-print p profile d dump-variables L lint"),
             (Flag, "b characters-as-bytes c traditional C copyright g gen-pot I trace k csv M bignum"),
             (Flag, "n non-decimal-data N use-lc-numeric O optimize P posix r re-interval s no-optimize"),
@@ -228,6 +228,24 @@ fn backups(parsed: &Parsed, files: &[Arg], judge: &mut Judge<'_>) {
     }
 }
 
+/// `-i inplace` changes the files; it is looked for in the working directory first. What else is included is not known.
+fn in_place(parsed: &Parsed, files: &[Arg], judge: &mut Judge<'_>) {
+    let included: Vec<_> = parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "i" | "include")).collect();
+    if included.is_empty() {
+        return;
+    }
+    // `inplace::suffix=.bak` names what was there before.
+    let kept = parsed.opts.iter().any(|(name, value)| {
+        matches!(name.as_str(), "v" | "assign")
+            && value.as_ref().is_none_or(|value| value.exact().is_none_or(|text| text.contains("inplace")))
+    });
+    if kept || included.iter().any(|(_, value)| value.as_ref().and_then(Arg::exact) != Some("inplace")) {
+        return judge.opaque("what awk includes is not known");
+    }
+    judge.code("awk includes a file that may lie here");
+    files.iter().for_each(|file| judge.write(file));
+}
+
 fn awk(parsed: &Parsed, judge: &mut Judge<'_>) {
     for file in program_files(parsed) {
         program_file(file, "the awk program", judge);
@@ -250,6 +268,7 @@ fn awk(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
     }
     let (parts, files) = program(parsed, "e source", "f file");
+    in_place(parsed, files, judge);
     if let Some(at) = parts.first() {
         match joined(&parts).map(|text| lang::awk::analyse(&text)) {
             None => judge.opaque("the awk program is not known"),

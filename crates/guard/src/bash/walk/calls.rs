@@ -11,6 +11,8 @@ use super::*;
 const MOVES: &[&str] = &["cd", "pushd", "popd", "eval", "source", ".", "builtin", "command", "?"];
 /// Commands behind which the rest of a body is not reached.
 const LEAVES: &[&str] = &["return", "exit", "eval", "source", ".", "builtin", "command", "?"];
+/// How the command `"$@"` is called: the one that the words of the call are.
+pub(super) const PASSED: &str = "$@";
 /// What bash calls by itself where a name means nothing.
 const CALLED_BY_BASH: &str = "command_not_found_handle";
 
@@ -92,6 +94,7 @@ fn definition(item: &Item) -> Option<(&str, &Command)> {
 fn mentions(command: &Command, names: &[&str]) -> bool {
     let script = |script: &Script| any_of(script, names);
     match &command.kind {
+        Kind::Simple { words, .. } if words.first().is_some_and(passes_on) => names.contains(&PASSED),
         Kind::Simple { words, .. } => !words.is_empty() && names.contains(&called(command).as_str()),
         Kind::Subshell(_) | Kind::Arith(_) | Kind::Test(_) => false,
         Kind::Group(body) | Kind::For { body, .. } | Kind::ArithFor { body, .. } => script(body),
@@ -103,6 +106,17 @@ fn mentions(command: &Command, names: &[&str]) -> bool {
         Kind::Case { arms, .. } => arms.iter().any(|arm| script(&arm.body)),
         Kind::Function { body, .. } | Kind::Coproc { body } => mentions(body, names),
     }
+}
+
+/// Whether a word is `"$@"`.
+fn passes_on(word: &Word) -> bool {
+    values::quoted_alone(word).is_some_and(|param| param.name == "@" && param.op == Op::Plain)
+}
+
+/// Whether words are known and name nothing that moves the shell or leaves a function.
+fn stay(words: &[Arg]) -> bool {
+    let moves = |text: &str| MOVES.contains(&text) || LEAVES.contains(&text);
+    words.iter().all(|word| word.exact().is_some_and(|text| !moves(text)))
 }
 
 /// As [`mentions`], for all commands of a script.
@@ -153,7 +167,11 @@ impl<'a> Walker<'a> {
         inner.positional = Some(arguments(args));
         self.command(&body, &mut inner);
         self.functions.running.pop();
+        let passed = mentions(&body, &[PASSED]) && !stay(args.get(1..).unwrap_or_default());
         self.take_over(state, inner);
+        if passed {
+            state.strays();
+        }
         true
     }
 

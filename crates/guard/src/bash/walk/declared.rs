@@ -5,6 +5,9 @@
 
 use super::*;
 
+/// Why a value is not known that is a number.
+pub(super) const NUMERAL: &str = "a number";
+
 impl<'a> Walker<'a> {
     /// What a word behind a declaration becomes. `bare`: the name of the builtin is written out, without quotes.
     pub(super) fn declared(&mut self, word: &Word, bare: bool, state: &mut State) -> Vec<Arg> {
@@ -17,6 +20,13 @@ impl<'a> Walker<'a> {
         let braces = plain("{");
         // Older ones of the other shells split it all the same.
         let unsplit = bare && spelled && !braces && self.shell == Shell::Bash;
+        let meant: Vec<&Piece> =
+            pieces.iter().filter(|piece| !matches!(piece, Piece::Quoted(text) if text.is_empty())).collect();
+        let numeral = matches!(meant.as_slice(), [Piece::Plain(_), Piece::Value { value: Value::Number, .. }]);
+        if unsplit && numeral && !name.ends_with('+') {
+            let known = Became::Opaque { prefix: format!("{name}="), splits: false, why: NUMERAL.to_owned() };
+            return vec![Arg { word: known, span: word.span.clone() }];
+        }
         let known = match (&whole, split.as_slice()) {
             (Value::Exact(text), [Arg { word: Became::Exact(one), .. }]) if text == one => return split,
             // Braces are expanded in both readings.

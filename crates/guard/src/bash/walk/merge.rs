@@ -73,8 +73,9 @@ pub(super) fn forget(scripts: &[&Script], state: &mut State) {
         state.vars.clear();
     }
     // The next round has other arguments.
-    if scripts.iter().any(|script| any_of(script, &["shift", "set", "eval", "source", ".", "builtin", "command", "?"]))
-    {
+    if scripts.iter().any(|script| {
+        any_of(script, &["shift", "set", "eval", "source", ".", "builtin", "command", "?", calls::PASSED])
+    }) {
         state.positional = None;
     }
     for (name, number) in set {

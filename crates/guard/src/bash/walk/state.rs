@@ -282,6 +282,7 @@ impl<'a> Walker<'a> {
                 _ => {}
             }
             let written_out = matches!(&arg.word, Became::Opaque { why, .. } if why == WRITTEN_OUT);
+            let numeral = matches!(&arg.word, Became::Opaque { why, .. } if why == declared::NUMERAL);
             let array = written_out || flagged('a') || flagged('A');
             let plain = matches!(&arg.word, Became::Exact(_)) && value.is_some_and(|text| !text.starts_with('('));
             let list = value.is_some() && !written_out && !plain;
@@ -295,6 +296,7 @@ impl<'a> Walker<'a> {
             if value.is_some() {
                 let value = match known.filter(|_| !stays) {
                     Some(text) if !text_appends(arg) => Value::Exact(text.to_owned()),
+                    None if numeral && !stays && !fails && !text_appends(arg) => Value::Number,
                     _ => Value::Opaque(format!("the value of `{variable}`")),
                 };
                 state.set(variable, value);

@@ -48,7 +48,7 @@ fn perhaps_none(arg: &Arg) -> bool {
 }
 
 /// The one expansion that a word is, in double quotes.
-fn quoted_alone(word: &Word) -> Option<&Param> {
+pub(super) fn quoted_alone(word: &Word) -> Option<&Param> {
     let mut meant = word.parts.iter().filter(|part| !matches!(part, Part::Quoted(text) if text.is_empty()));
     match (meant.next(), meant.next()) {
         (Some(Part::Param { param, quoted: true }), None) => Some(param),
@@ -225,11 +225,15 @@ impl<'a> Walker<'a> {
         if subscript.is_some_and(|index| !matches!(index, "@" | "*") && !is_plain_subscript(index, state)) {
             self.opaque(span, format!("the subscript of `{}` is evaluated as arithmetic", param.name));
         }
-        let known = if subscript.is_some() {
-            Value::Opaque(format!("an element of `{}`", param.name))
-        } else {
-            self.variable(&param.name, state)
-        };
+        let known =
+            if param.name == "PIPESTATUS" && subscript.is_some_and(|index| index.bytes().all(|b| b.is_ascii_digit())) {
+                // Nothing, where there were fewer.
+                Value::Output(Output { prefix: "0", number: true })
+            } else if subscript.is_some() {
+                Value::Opaque(format!("an element of `{}`", param.name))
+            } else {
+                self.variable(&param.name, state)
+            };
         match &param.op {
             Op::Plain => known,
             Op::Length => Value::Number,

@@ -1,0 +1,51 @@
+//! `yarn`: scripts and programs of the project, and what it fetches.
+
+use super::super::judge::{Arg, Judge};
+use super::effects::{outside, run, run_words};
+use super::spec::Parsed;
+use super::{offline, runners};
+
+/// Its words, for which it has no table: what is no subcommand is a script.
+pub(super) fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
+    // `yarnPath` of `.yarnrc.yml`.
+    judge.code("the settings of the project name the program that yarn runs in its place");
+    match words.as_slice() {
+        [Some("-v" | "--version" | "--help" | "-h")] => {}
+        [Some("list" | "why"), ..] if words.iter().all(Option::is_some) => {
+            judge.read_cwd();
+            outside(&parsed.operands, judge);
+        }
+        [
+            Some(
+                "test" | "build" | "start" | "lint" | "format" | "dev" | "pack" | "typecheck" | "type-check" | "check"
+                | "e2e" | "coverage" | "clean" | "compile" | "watch",
+            ),
+            ..,
+        ] => run(parsed, judge),
+        [Some("exec" | "run"), ..] => {
+            let rest = runners::behind(parsed, 1);
+            runners::script_reaches(&rest.operands, judge);
+            runners::exec(&rest, judge);
+        }
+        [Some("node"), ..] => run_words(parsed, &parsed.operands, judge),
+        [Some("install"), ..] => offline::installs(&runners::behind(parsed, 1), judge),
+        // `workspace NAME COMMAND`, `workspaces foreach [OPTIONS] COMMAND`: the command is yarn's again.
+        [Some("workspace"), Some(_), ..] => yarn(&runners::behind(parsed, 2), judge),
+        [Some("workspaces"), Some("foreach" | "run"), rest @ ..] => {
+            let options = rest.iter().take_while(|word| word.is_some_and(|word| word.starts_with('-'))).count();
+            yarn(&runners::behind(parsed, 2 + options), judge);
+        }
+        [Some(script), ..] if !script.starts_with('-') && !YARN_NET.split_whitespace().any(|name| name == *script) => {
+            runners::script_reaches(&parsed.operands, judge);
+            run_words(parsed, &parsed.operands, judge)
+        }
+        _ => judge.net(None),
+    }
+}
+
+const YARN_NET: &str = "add install remove up upgrade upgrade-interactive global publish dlx create login logout \
+    npm outdated audit info link unlink \
+    import policies set plugin config cache init owner tag team dedupe rebuild search patch stage version \
+    self-update owner licenses generate-lock-entry \
+    autoclean versions";
