@@ -130,7 +130,7 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
             }
         }
         (false, false, true) if parsed.has("P absolute-names") => judge.opaque("an archive may write anywhere"),
-        (false, false, true) if parsed.has("O to-stdout") => {}
+        (false, false, true) if parsed.has("O to-stdout") => shown(&parsed.operands, judge),
         (false, false, true) if parsed.opts.iter().any(renames_into_guarded) => {
             judge.opaque("members are renamed into a guarded place");
         }
@@ -153,6 +153,25 @@ fn renames_into_guarded((name, value): &(String, Option<Arg>)) -> bool {
     };
     matches!(name.as_str(), "transform" | "xform")
         && value.as_ref().is_some_and(|value| value.exact().is_none_or(guarded))
+}
+
+/// Members that are printed by name: what is a secret by its name is one in an archive, too.
+pub(super) fn shown(names: &[Arg], judge: &mut Judge<'_>) {
+    for name in names {
+        let texts = match &name.word {
+            Word::Exact(text) => judge.pointed_at(text),
+            Word::Glob { pattern, .. } => judge.pointed_at(pattern),
+            Word::OneOf(_) | Word::Opaque { .. } => {
+                judge.read(name);
+                continue;
+            }
+        };
+        for text in texts {
+            if crate::classify(&judge.resolve(&text)).secret.is_some() {
+                judge.read(&name.with(&text));
+            }
+        }
+    }
 }
 
 /// An archive is unpacked here, or into another directory: all of it, or the members of these names.
@@ -198,7 +217,10 @@ pub(super) fn seven_zip(parsed: &Parsed, judge: &mut Judge<'_>) {
     match verb.exact() {
         Some("i" | "h" | "b") => names.for_each(|file| judge.read_tree(file)),
         Some("l" | "t" | "lb" | "lt" | "v" | "vb" | "p") => {
-            names.next().into_iter().for_each(|archive| judge.read(archive))
+            names.next().into_iter().for_each(|archive| judge.read(archive));
+            if verb.exact() == Some("p") {
+                shown(&names.cloned().collect::<Vec<_>>(), judge);
+            }
         }
         Some("x" | "e") => {
             names.next().into_iter().for_each(|archive| judge.read(archive));
@@ -229,7 +251,11 @@ pub(super) fn ar(parsed: &Parsed, judge: &mut Judge<'_>) {
     let letters = verb.trim_start_matches('-');
     match (letters.chars().next(), letters.bytes().all(|byte| byte.is_ascii_alphabetic()), names.next()) {
         _ if letters.contains(['a', 'b', 'i', 'N']) || verb.starts_with("--") => judge.opaque("an option of ar"),
-        (Some('t' | 'p'), true, Some(archive)) => judge.read(archive),
+        (Some('t'), true, Some(archive)) => judge.read(archive),
+        (Some('p'), true, Some(archive)) => {
+            judge.read(archive);
+            shown(&names.cloned().collect::<Vec<_>>(), judge);
+        }
         (Some('x'), true, Some(archive)) => {
             judge.read(archive);
             unpack(None, &names.cloned().collect::<Vec<_>>(), judge);

@@ -277,7 +277,11 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
     if named("coverage", parsed) {
         runners::covered_module(parsed, judge);
     }
+    if runners::reaches_by_name(parsed) {
+        judge.net(None);
+    }
     if named("bazel bazelisk", parsed) {
+        places::addresses(&parsed.operands, true, judge);
         // `//pkg:target` is a label, not a path.
         let label = |arg: &Arg| arg.exact().is_some_and(|text| text.starts_with("//") && !text.contains("/../"));
         let mut without = parsed.clone();

@@ -367,6 +367,9 @@ pub(super) const SPECS: &[Spec] = &[
             parsed.operands.first().into_iter().for_each(|archive| judge.read(archive));
             // The archive gets the time of its newest member.
             parsed.operands.first().filter(|_| parsed.has("T")).into_iter().for_each(|archive| judge.write(archive));
+            if parsed.has("p c") {
+                archives::shown(parsed.operands.get(1..).unwrap_or_default(), judge);
+            }
             if !parsed.has("l p t v z Z c") && !parsed.operands.is_empty() {
                 archives::unpack(parsed.value("d"), parsed.operands.get(1..).unwrap_or_default(), judge);
             }

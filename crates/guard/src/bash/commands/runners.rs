@@ -283,6 +283,25 @@ pub(super) fn script_reaches(words: &[Arg], judge: &mut Judge<'_>) {
     }
 }
 
+/// Environments of tox, sessions of nox and targets of bazel that publish by their names, and what swift fetches.
+pub(super) fn reaches_by_name(parsed: &Parsed) -> bool {
+    let words: Vec<&str> = parsed.operands.iter().map(|word| word.exact().unwrap_or_default()).collect();
+    let publishes = |name: &str| !name.contains('/') && goal_reaches(name, "publish deploy release upload push");
+    match parsed.path.first().map(String::as_str) {
+        Some("tox" | "nox") => words.iter().take_while(|word| **word != "--").any(|word| {
+            let starts = ["-e", "-s", "--env=", "--session=", "--sessions="];
+            let names = starts.iter().find_map(|start| word.strip_prefix(start)).unwrap_or(word);
+            names.split(',').any(publishes)
+        }),
+        Some("bazel" | "bazelisk") => {
+            let target = |word: &&str| word.rsplit([':', '/']).next().is_some_and(publishes);
+            words.first() == Some(&"run") && words.iter().find(|word| word.contains([':', '/'])).is_some_and(target)
+        }
+        Some("swift") => matches!(words.as_slice(), ["package", "update" | "resolve", ..]),
+        _ => false,
+    }
+}
+
 /// What ctest sends its results for: a whole dashboard, or the last of its steps.
 pub(super) fn submits(word: &str) -> bool {
     let what = word.trim_start_matches("-D").trim_start_matches("-T");

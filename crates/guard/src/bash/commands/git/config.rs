@@ -124,6 +124,14 @@ const VERBS: [(&str, bool); 7] = [
 ];
 
 fn config(parsed: &Parsed, judge: &mut Judge<'_>) {
+    // Settings may be read out of any file that is kept, as `HEAD:.aws/credentials`.
+    if let Some((_, blob)) = own(parsed, "blob") {
+        match blob.as_ref().and_then(Arg::exact).map(|text| text.split_once(':').map_or("", |(_, path)| path)) {
+            Some(path) if crate::classify(&judge.resolve(path)).secret.is_some() => judge.read(&judge.word(path)),
+            Some(_) => {}
+            None => judge.opaque("which file of the repository is read is not known"),
+        }
+    }
     const READS: &str = "get get-all get-regexp get-urlmatch get-color get-colorbool list l";
     const WRITES: &str = "add replace-all unset unset-all rename-section remove-section append comment";
     let words = &parsed.operands;

@@ -54,7 +54,7 @@ const fn checked(names: &'static str, opts: &'static [Opts], check: fn(&Parsed, 
 
 /// The subcommands.
 pub(super) const SUBS: &[Spec] = &[
-    writer(
+    checked(
         "add stage",
         &[
             (
@@ -67,6 +67,7 @@ pub(super) const SUBS: &[Spec] = &[
             PATHS[0],
             PATHS[1],
         ],
+        adds,
     ),
     checked(
         "commit",
@@ -496,6 +497,24 @@ fn stash(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.opaque("`-p` asks questions");
     }
     brings(parsed, judge);
+}
+
+/// What a secret holds is kept in the repository from then on, where everyone reads it.
+fn adds(parsed: &Parsed, judge: &mut Judge<'_>) {
+    changes(parsed, judge);
+    for arg in &parsed.operands {
+        let Some(text) = arg.exact() else { continue };
+        // `:!x` leaves it out.
+        if text.starts_with([':']) {
+            continue;
+        }
+        for name in judge.pointed_at(text) {
+            let path = at(parsed, &arg.with(&name));
+            if path.exact().is_some_and(|path| crate::classify(&judge.resolve(path)).secret.is_some()) {
+                judge.read(&path);
+            }
+        }
+    }
 }
 
 /// Files that are named come back as they were: a guarded one among them is written.
