@@ -417,7 +417,7 @@ impl<'p> Seen<'p> {
     }
 
     fn fits(&self, shape: &Shape) -> bool {
-        shape.fits(&self.bytes, self.name(), self.rooted, self.dotted)
+        shape.fits(&self.bytes, self.name(), self.rooted)
     }
 
     fn is_public(&self) -> bool {
@@ -546,7 +546,8 @@ fn fold(bytes: &[u8]) -> Cow<'_, [u8]> {
 }
 
 impl Shape {
-    fn fits(&self, path: &[u8], name: &[u8], rooted: bool, dotted: bool) -> bool {
+    /// Whether a row fits that is not looked up.
+    fn fits(&self, path: &[u8], name: &[u8], rooted: bool) -> bool {
         match self {
             // One byte tells most of them apart.
             Name(want) => name.last() == want.as_bytes().last() && name == want.as_bytes(),
@@ -554,36 +555,17 @@ impl Shape {
             Suffix(end) => {
                 name.last() == end.as_bytes().last() && name.len() > end.len() && name.ends_with(end.as_bytes())
             }
-            Below(run) => dotted && run_in(path, run, false),
-            Ends(run) => dotted && run_in(path, run, true),
             Rooted(run) => rooted && starts_at_root(path, run),
+            Below(_) | Ends(_) => false,
         }
     }
-}
 
-impl Shape {
     /// Whether the components of a row stand at the beginning of `path`, which is the rest of one from a component on.
     fn begins(&self, path: &[u8]) -> bool {
         match self {
             Below(run) => strip_run(path, run).is_some(),
             Ends(run) => strip_run(path, run).is_some_and(<[u8]>::is_empty),
             _ => false,
-        }
-    }
-}
-
-/// Whether the components `run` stand in a row in `path`, at its end if `at_end`.
-fn run_in(path: &[u8], run: &[&str], at_end: bool) -> bool {
-    let mut rest = path;
-    loop {
-        if let Some(after) = strip_run(rest, run)
-            && (!at_end || after.is_empty())
-        {
-            return true;
-        }
-        match rest.iter().position(|byte| *byte == b'/') {
-            Some(slash) => rest = &rest[slash + 1..],
-            None => return false,
         }
     }
 }
@@ -620,13 +602,27 @@ mod tests {
         (class.secret.is_some(), class.guarded.is_some())
     }
 
+    /// Whether the components `run` stand in a row in `path`, at its end if `at_end`.
+    fn run_in(path: &[u8], run: &[&str], at_end: bool) -> bool {
+        let mut rest = path;
+        loop {
+            if let Some(after) = strip_run(rest, run)
+                && (!at_end || after.is_empty())
+            {
+                return true;
+            }
+            match rest.iter().position(|byte| *byte == b'/') {
+                Some(slash) => rest = &rest[slash + 1..],
+                None => return false,
+            }
+        }
+    }
+
     #[test]
     fn looking_rows_up_finds_what_holding_a_path_against_each_finds() {
         let spots = || guarded_spots().chain(secret_spots()).chain(spots(NAMED));
-        assert!(
-            spots().all(|spot| spot.below.first() != Some(&"*")),
-            "a row that begins with anything is not looked up"
-        );
+        assert!(ROWS.runs.keys().all(|first| first.starts_with(b".")), "others are not looked up");
+        assert!(!PUBLIC.iter().any(|shape| matches!(shape, Below(_) | Ends(_))), "names alone are public");
         let places = spots().map(|spot| spot.below.iter().chain(&spot.name).copied().collect::<Vec<_>>().join("/"));
         for place in places.chain(["a".to_owned(), ".x/y".to_owned(), String::new()]) {
             for path in [
@@ -641,7 +637,12 @@ mod tests {
                 let seen = Seen::of(Path::new(&path));
                 let found = ROWS.found(&seen);
                 for (index, table) in TABLES.iter().enumerate() {
-                    let each = table.iter().find(|(shape, _)| seen.fits(shape)).map(|(_, why)| *why);
+                    let fits = |shape: &Shape| match shape {
+                        Below(run) => run_in(&seen.bytes, run, false),
+                        Ends(run) => run_in(&seen.bytes, run, true),
+                        shape => seen.fits(shape),
+                    };
+                    let each = table.iter().find(|(shape, _)| fits(shape)).map(|(_, why)| *why);
                     assert_eq!(ROWS.first(index, &found, &seen), each, "{path}");
                 }
             }

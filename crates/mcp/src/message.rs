@@ -37,6 +37,9 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
     Value::deserialize(deserializer).map(Some)
 }
 
+/// What is said of an answer to a question of ours that says nothing.
+pub(crate) const NO_ANSWER: &str = "the answer has neither a result nor an error";
+
 /// Reads one message.
 pub(crate) fn read(line: &[u8]) -> Result<Message, Refused> {
     if line.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {

@@ -19,7 +19,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ),
     (
         "fs/resolve.rs",
-        &["locate", "locate_entry", "locate_in_command", "locate_only"],
+        &["locate", "locate_entry", "locate_in_command", "locate_without_git"],
         "resolves a name to a place, which is what a permit is asked for",
     ),
     ("fs/ignores.rs", &["ignores_above"], "ignore rules above a root; they are applied, never shown"),

@@ -25,14 +25,12 @@ const PATH_MAX: usize = 4096;
 impl Workspace {
     /// The place that `text` names, whether it exists or not. The last link is followed.
     pub fn locate(&self, text: &str) -> Result<Place, ToolError> {
-        let path = self.absolute(text)?;
-        let place = self.named_place(self.resolve(&path, text)?);
-        Ok(self.with_name(place, &path))
+        Ok(self.with_git(self.locate_without_git(text)?))
     }
 
     /// The same for what is only read, or was judged before: whether git is configured to run it is not looked at, as
     /// that bears on the decision to write it alone.
-    pub fn locate_only(&self, text: &str) -> Result<Place, ToolError> {
+    pub fn locate_without_git(&self, text: &str) -> Result<Place, ToolError> {
         let path = self.absolute(text)?;
         let place = self.place(self.resolve(&path, text)?);
         Ok(self.with_name(place, &path))
@@ -50,7 +48,7 @@ impl Workspace {
                     Some(behind) => way = behind,
                     None => return Err(error),
                 },
-                resolved => return Ok(self.with_name(self.named_place(resolved?), &path)),
+                resolved => return Ok(self.with_name(self.with_git(self.place(resolved?)), &path)),
             }
         }
         Err(ToolError::new(code::OUT_OF_BOUNDS, format!("'{text}' goes through too many links")))
@@ -70,7 +68,7 @@ impl Workspace {
         let path = self.absolute(text)?;
         match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => {
-                let place = self.named_place(self.resolve(parent, text)?.join(name));
+                let place = self.with_git(self.place(self.resolve(parent, text)?.join(name)));
                 Ok(self.with_name(place, &path))
             }
             _ => Err(ToolError::new(code::NOT_A_FILE, format!("'{text}' names no file"))),

@@ -154,9 +154,8 @@ impl Workspace {
         }
     }
 
-    /// The same for a place that somebody named: one that git is configured to run says so.
-    pub fn named_place(&self, path: PathBuf) -> Place {
-        let mut place = self.place(path);
+    /// A place that somebody named: one that git is configured to run says so.
+    pub(super) fn with_git(&self, mut place: Place) -> Place {
         if place.below_root.is_some() && self.is_led_to(&place.path) {
             place.guarded = Some(LED_BY_GIT);
         }

@@ -41,7 +41,7 @@ pub(crate) async fn fit(request: Request, next: Next) -> Response {
     }
     if let Some(asked) = message::answers(&body) {
         // Whoever asked waits for an answer: this is none, and no better one will come.
-        let error = ErrorData::invalid_request("the answer has neither a result nor an error", None);
+        let error = ErrorData::invalid_request(message::NO_ANSWER, None);
         let instead = serde_json::to_vec(&JsonRpcError::new(Some(RequestId::Number(asked)), error)).unwrap_or_default();
         drop(next.run(Request::from_parts(again, Body::from(instead))).await);
     }

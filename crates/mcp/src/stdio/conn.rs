@@ -234,5 +234,5 @@ impl Drop for Withdraw<'_> {
 
 /// What a question gets that was answered with what is no answer.
 fn no_answer() -> ProtocolError {
-    ProtocolError { code: -32600, message: "the answer has neither a result nor an error".to_owned(), data: None }
+    ProtocolError { code: -32600, message: message::NO_ANSWER.to_owned(), data: None }
 }

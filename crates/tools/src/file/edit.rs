@@ -75,14 +75,14 @@ impl Tool for Edit {
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
-        let place = self.files.locate_only(&params.file_path)?;
+        let place = self.files.locate_without_git(&params.file_path)?;
         let known = known(&self.files, cx, &place)?;
         let worked = work_out(&known, params, &place.shown())?;
         Ok(Some(worked.plan.diff(&known.now.bytes, &place.shown())))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let place = self.files.locate_only(&params.file_path)?;
+        let place = self.files.locate_without_git(&params.file_path)?;
         let shown = place.shown().into_owned();
         let (worked, bytes, diff, before, written) = retried(&self.files, cx, |locked| {
             let known = known(&self.files, cx, &place)?;

@@ -70,11 +70,11 @@ impl Tool for ListDir {
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         lenient::some("limit", params.limit)?;
-        Ok(Effects::read(self.files.locate_only(params.path.as_deref().unwrap_or("."))?))
+        Ok(Effects::read(self.files.locate_without_git(params.path.as_deref().unwrap_or("."))?))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let place = self.files.locate_only(params.path.as_deref().unwrap_or("."))?;
+        let place = self.files.locate_without_git(params.path.as_deref().unwrap_or("."))?;
         let dir = self.files.open_dir(cx.permit, &place)?;
         let offset = params.offset.unwrap_or_default() as usize;
         let limit = params.limit.unwrap_or(DEFAULT_LIMIT) as usize;

@@ -120,7 +120,7 @@ impl Tool for NotebookEdit {
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
-        let place = self.files.locate_only(&params.notebook_path)?;
+        let place = self.files.locate_without_git(&params.notebook_path)?;
         let known = self.current(cx, &place)?;
         let shown = place.shown();
         let change = plan(&known.now.bytes, params.cell(), &cx.call.0).map_err(|error| refusal(&error, &shown))?;
@@ -128,7 +128,7 @@ impl Tool for NotebookEdit {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let place = self.files.locate_only(&params.notebook_path)?;
+        let place = self.files.locate_without_git(&params.notebook_path)?;
         let shown = place.shown().into_owned();
         let (cell, bytes, diff, written) = retried(&self.files, cx, |locked| {
             let known = self.current(cx, &place)?;

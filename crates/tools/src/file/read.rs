@@ -137,13 +137,13 @@ impl Tool for Read {
     fn effects(&self, p: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         Window::new(p.offset, p.limit)?;
         pdf::Pages::new(p.pages.as_deref())?;
-        Ok(Effects::read(self.files.locate_only(&p.file_path)?))
+        Ok(Effects::read(self.files.locate_without_git(&p.file_path)?))
     }
 
     async fn run(&self, p: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let window = Window::new(p.offset, p.limit)?;
         let pages = pdf::Pages::new(p.pages.as_deref())?;
-        let place = self.files.locate_only(&p.file_path)?;
+        let place = self.files.locate_without_git(&p.file_path)?;
         let open = self.files.open_file(cx.permit, &place).map_err(|refused| match refused.code {
             code::NOT_FOUND => match scratch::elsewhere(cx, &place.path) {
                 Some(hint) => refused.hint(hint),

@@ -72,13 +72,13 @@ impl Tool for Write {
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
-        let place = self.files.locate_only(&params.file_path)?;
+        let place = self.files.locate_without_git(&params.file_path)?;
         let Planned { bytes, former, .. } = self.plan(cx, &place, &params.content)?;
         Ok(Some(unified(former.as_deref(), Some(&bytes), &place.shown(), &Limits::default())))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let place = self.files.locate_only(&params.file_path)?;
+        let place = self.files.locate_without_git(&params.file_path)?;
         let written = retried(&self.files, cx, |locked| {
             let Planned { change, bytes, former, kept } = self.plan(cx, &place, &params.content)?;
             if former.as_ref() == Some(&bytes) {

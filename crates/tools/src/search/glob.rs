@@ -91,17 +91,17 @@ impl Tool for Glob {
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         lenient::some("limit", params.limit)?;
-        Ok(Effects::read(self.files.locate_only(params.path.as_deref().unwrap_or("."))?.tree()))
+        Ok(Effects::read(self.files.locate_without_git(params.path.as_deref().unwrap_or("."))?.tree()))
     }
 
     fn flaw(&self, params: &Params) -> Option<ToolError> {
-        let place = self.files.locate_only(params.path.as_deref().unwrap_or(".")).ok()?;
+        let place = self.files.locate_without_git(params.path.as_deref().unwrap_or(".")).ok()?;
         let checked = query(params, &place.path, |_| true).and_then(|query| query.compiles());
         checked.err().map(|error| flaw(error, "pattern"))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let place = self.files.locate_only(params.path.as_deref().unwrap_or("."))?;
+        let place = self.files.locate_without_git(params.path.as_deref().unwrap_or("."))?;
         let mut search = Search::new(&self.files, cx, place.clone().tree(), Looking::AtNames);
         search.hidden = params.hidden.unwrap_or_default();
         search.no_ignore = params.no_ignore.unwrap_or_default();

@@ -145,18 +145,18 @@ impl Tool for Grep {
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         query(params, Vec::new())?;
-        Ok(Effects::read(self.files.locate_only(params.path.as_deref().unwrap_or("."))?.tree()))
+        Ok(Effects::read(self.files.locate_without_git(params.path.as_deref().unwrap_or("."))?.tree()))
     }
 
     fn flaw(&self, params: &Params) -> Option<ToolError> {
-        let place = self.files.locate_only(params.path.as_deref().unwrap_or(".")).ok()?;
+        let place = self.files.locate_without_git(params.path.as_deref().unwrap_or(".")).ok()?;
         let globs = globs(params, &place.path, |_| true);
         let checked = globs.and_then(|globs| query(params, globs).ok().map_or(Ok(()), |query| query.compiles()));
         checked.err().map(|error| flaw(error, "glob"))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let place = self.files.locate_only(params.path.as_deref().unwrap_or("."))?;
+        let place = self.files.locate_without_git(params.path.as_deref().unwrap_or("."))?;
         let names = || self.files.names(cx.permit, &place);
         let globs = globs(&params, &place.path, |first| names().iter().any(|name| name == first));
         let query = query(&params, globs.map_err(|error| flaw(error, "glob"))?)?;

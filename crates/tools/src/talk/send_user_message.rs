@@ -54,7 +54,7 @@ impl Tool for SendUserMessage {
         }
         let mut effects = Effects::session();
         for path in params.attachments.iter().flatten() {
-            effects = effects.and(Effect::Read(self.files.locate_only(path)?));
+            effects = effects.and(Effect::Read(self.files.locate_without_git(path)?));
         }
         Ok(effects)
     }
@@ -63,7 +63,7 @@ impl Tool for SendUserMessage {
         let mut attachments = Vec::new();
         for path in params.attachments.iter().flatten() {
             // Opened, so that a missing one is named with its near names and a directory is refused.
-            let file = self.files.open_file(cx.permit, &self.files.locate_only(path)?)?;
+            let file = self.files.open_file(cx.permit, &self.files.locate_without_git(path)?)?;
             attachments.push(file.place.shown().into_owned());
         }
         let proactive = params.status == Some(Status::Proactive);

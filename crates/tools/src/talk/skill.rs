@@ -90,12 +90,12 @@ impl Tool for Skill {
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         let card = self.find(&params.skill)?;
-        Ok(Effects::read(self.files.locate_only(&card.file.to_string_lossy())?))
+        Ok(Effects::read(self.files.locate_without_git(&card.file.to_string_lossy())?))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let card = self.find(&params.skill)?;
-        let place = self.files.locate_only(&card.file.to_string_lossy())?;
+        let place = self.files.locate_without_git(&card.file.to_string_lossy())?;
         let read = self.files.read_file(cx.permit, &place, MOST_BYTES)?;
         self.skills.vouch(&card, &read.bytes).map_err(|why| withheld(&card.name, &why))?;
         let written = String::from_utf8(read.bytes)
