@@ -1,5 +1,8 @@
 //! What other systems call our tools. One table, for calls in their vocabulary and for rules that name their tools.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Canonical name, then Claude Code's, Claw Code's, Claw Code Agent's; empty where a system has no such tool.
 pub const NAMES: &[(&str, [&str; 3])] = &[
     ("read", ["Read", "read_file", "read_file"]),
@@ -65,7 +68,8 @@ pub(crate) fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The canonical name for one that another system uses, written exactly so; any other name is its own.
 pub fn canonical(name: &str) -> &str {
-    pairs().find(|(_, other)| *other == name).map_or(name, |(ours, _)| ours)
+    static OURS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| pairs().map(|(ours, other)| (other, ours)).collect());
+    OURS.get(name).copied().unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -114,12 +114,13 @@ impl Tools {
 
     /// Whether a tool came from a foreign server.
     pub fn is_foreign(&self, name: &str) -> bool {
-        self.tools[self.foreign_from..].iter().any(|tool| tool.spec().name == name)
+        among(&self.tools[self.foreign_from..], name).is_some()
     }
 
     /// The tool with this canonical name.
     fn named(&self, name: &str) -> Option<&Arc<dyn AnyTool>> {
-        self.tools.iter().find(|tool| tool.spec().name == name)
+        let (own, foreign) = self.tools.split_at(self.foreign_from);
+        among(own, name).or_else(|| among(foreign, name))
     }
 
     /// The tool that `name` means, in any dialect.
@@ -143,6 +144,11 @@ impl Tools {
             )),
         }
     }
+}
+
+/// The tool of this name among some that are sorted by name.
+fn among<'t>(sorted: &'t [Arc<dyn AnyTool>], name: &str) -> Option<&'t Arc<dyn AnyTool>> {
+    sorted.binary_search_by_key(&name, |tool| tool.spec().name).ok().map(|at| &sorted[at])
 }
 
 #[cfg(test)]

@@ -234,14 +234,17 @@ impl Runtime {
 
     /// Whether a deferred tool that was not seen yet has to answer with its schema.
     pub(crate) fn defers(&self, tools: &Tools, session: &Session, tool: &dyn AnyTool) -> bool {
-        let policy = session.policy();
-        let deferring = listing::defers(&self.parts.listing, tools, &policy, self.parts.defer_above)
-            || tools.is_foreign(tool.spec().name);
+        let spec = tool.spec();
         // Who may not see it is told so by the tool itself; its schema would be another promise.
-        if listing::FOR_CALLERS.contains(&tool.spec().name) || tool.lacks().is_some() {
+        if listing::FOR_CALLERS.contains(&spec.name) || tool.lacks().is_some() || !session.state.is_lasting() {
             return false;
         }
-        deferring && session.state.is_lasting() && !listing::shows(&self.parts.listing, tool, Some(session), deferring)
+        // What is shown even where some are deferred needs no look at all the others.
+        if listing::shows(&self.parts.listing, tool, Some(session), true) {
+            return false;
+        }
+        tools.is_foreign(spec.name)
+            || listing::defers(&self.parts.listing, tools, &session.policy(), self.parts.defer_above)
     }
 
     pub(crate) fn log_to(&self) -> LogTo<'_> {
