@@ -13,7 +13,7 @@ pub(super) const SPECS: &[Spec] = &[
     row(
         "clippy-driver rust-analyzer lldb fzf vim vi view vimdiff nvim emacs nano helix hx micro swiftc \
          mono virtualenv redis-server redis-benchmark mongod mongos postgres pg_ctl initdb mysqld \
-         mariadbd wasmtime wasmer hyperfine ccls clangd bear ccache sccache distcc mold lld jsonnet k9s \
+         mariadbd wasmtime wasmer ccls clangd bear ccache sccache distcc mold lld jsonnet k9s \
          stern dvc mlflow jupyter jupyter-lab jupyter-notebook ipython streamlit gunicorn uvicorn celery \
          airflow dbt hadoop ollama llama-cli asciidoctor graphviz gnuplot octave maxima inkscape gimp \
          blender libreoffice soffice chromium google-chrome firefox chromedriver geckodriver lighthouse \

@@ -127,6 +127,21 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(flock),
         ..WRAPPER
     },
+    // Each operand is a text for a shell, run time after time.
+    Spec {
+        names: "hyperfine",
+        opts: &[
+            (Flag, "N show-output"),
+            (Maybe, "i ignore-failure"),
+            (Value, "w warmup r runs m min-runs M max-runs u time-unit n command-name style sort"),
+            (Value, HYPERFINE_RUNS),
+            (Write, "export-json export-csv export-markdown export-asciidoc export-orgmode"),
+            (Info, "h help V version"),
+        ],
+        style: Style::Gnu,
+        check: Some(hyperfine),
+        ..WRAPPER
+    },
     Spec { names: "bash sh dash ash", opts: SHELL, check: Some(shell), ..WRAPPER },
     Spec {
         names: "zsh fish ksh mksh csh tcsh rbash",
@@ -209,6 +224,17 @@ fn text(words: &[Arg], judge: &mut Judge<'_>) {
         Some(words) if words.is_empty() => {}
         Some(words) => judge.script(Shell::Sh, &words.join(" "), &[], judge.span.clone()),
         None => judge.opaque("the text it runs is not known"),
+    }
+}
+
+/// Options of hyperfine whose value is a text for a shell, too.
+const HYPERFINE_RUNS: &str = "p prepare c cleanup s setup conclude";
+
+fn hyperfine(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let runs = |option: &str| HYPERFINE_RUNS.split(' ').any(|known| known == option);
+    let around = parsed.opts.iter().filter(|(option, _)| runs(option)).filter_map(|(_, value)| value.as_ref());
+    for words in around.chain(&parsed.operands) {
+        text(std::slice::from_ref(words), judge);
     }
 }
 

@@ -9,6 +9,9 @@ use super::*;
 const LOOKS: &str = "cat head tail wc ls grep egrep fgrep rg echo printf true : test [ stat file du sort uniq cut nl tac \
     basename dirname cksum md5sum sha1sum sha256sum sed jq mkdir shellcheck";
 
+/// Programs that open none of them: to these a name is only text, whoever wrote the list.
+const SAYS: &str = "echo true : basename dirname";
+
 /// Programs that check or reformat the files they are given, or run the tests in them. Behind an option a name may be that
 /// of a plugin, unless it is one of [`FLAGS`].
 const WORKS: &str = "prettier eslint stylelint black isort ruff flake8 pylint mypy pyright rustfmt gofmt goimports \
@@ -36,6 +39,12 @@ fn are_files(program: &str, args: &[Arg]) -> bool {
     is_one(LOOKS, program) || is_one(WORKS, program) && args.windows(2).all(alone)
 }
 
+/// Whether the program only prints what it is given. A format that comes from the list may name a variable to set.
+fn only_says(program: &str, args: &[Arg]) -> bool {
+    let has_format = || args.get(1).and_then(Arg::exact).is_some_and(|format| !format.starts_with('-'));
+    is_one(SAYS, program) || program == "printf" && has_format()
+}
+
 fn is_listed(word: &Became) -> bool {
     match word {
         Became::Opaque { why, .. } => why == LISTED,
@@ -51,7 +60,7 @@ impl<'a> Walker<'a> {
         let wrote = || self.since(0).any(|fact| matches!(fact, Fact::Write(place) if !place.tree));
         let why = || format!("`{program}` is given names that a list holds");
         let named = args.iter().skip(1).any(|arg| is_listed(&arg.word));
-        (named && (!are_files(program, args) || wrote())).then(|| Fact::Opaque(why()))
+        (named && !only_says(program, args) && (!are_files(program, args) || wrote())).then(|| Fact::Opaque(why()))
     }
 
     /// The variables that `read` fills with names from a list: a file, or what `find` and its kind print.
