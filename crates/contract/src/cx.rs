@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nika_guard::Permit;
+use nika_guard::{Effect, Permit, Place};
 
+use crate::code;
 use crate::error::ToolError;
 use crate::port::{Beside, Clock, Progress, Purse, Replied, Undo};
 use crate::session::SessionState;
@@ -73,6 +74,16 @@ pub struct Cx<'a> {
 }
 
 impl Cx<'_> {
+    /// Where a tool of one file or directory works: the place that was declared and judged. What the caller wrote is not
+    /// looked up a second time, when a link may lead elsewhere.
+    pub fn place(&self) -> Result<&Place, ToolError> {
+        let place = self.permit.effects().all.iter().find_map(|effect| match effect {
+            Effect::Read(place) | Effect::Write(place) => Some(place),
+            _ => None,
+        });
+        place.ok_or_else(|| ToolError::new(code::BUG, "this call declared no place"))
+    }
+
     /// Ends the call here if its caller no longer wants it.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
         if self.cancel.is_cancelled() { Err(ToolError::cancelled()) } else { Ok(()) }

@@ -9,7 +9,7 @@ use memchr::memmem;
 use rmcp::model::{CallToolResult, ContentBlock};
 
 /// Texts shorter than this are not worth the detour.
-const LONG_BYTES: usize = 16 * 1024;
+const LONG_BYTES: usize = 2 * 1024;
 
 /// How much is escaped between two looks at the line's length.
 const STEP_BYTES: usize = 64 * 1024;

@@ -75,19 +75,19 @@ impl Tool for Edit {
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
-        let place = self.files.locate_without_git(&params.file_path)?;
-        let known = known(&self.files, cx, &place)?;
+        let place = cx.place()?;
+        let known = known(&self.files, cx, place)?;
         let worked = work_out(&known, params, &place.shown())?;
         Ok(Some(worked.plan.diff(&known.now.bytes, &place.shown())))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let place = self.files.locate_without_git(&params.file_path)?;
+        let place = cx.place()?;
         let shown = place.shown().into_owned();
         let (worked, bytes, diff, before, written) = retried(&self.files, cx, |locked| {
-            let known = known(&self.files, cx, &place)?;
+            let known = known(&self.files, cx, place)?;
             let worked = work_out(&known, &params, &shown)?;
-            fits(worked.plan.new_len(), &place)?;
+            fits(worked.plan.new_len(), place)?;
             let bytes = worked.plan.apply(&known.now.bytes);
             let diff = worked.plan.diff(&known.now.bytes, &shown);
             let change = Change::replace(known.now, known.hash, bytes.clone());
@@ -96,7 +96,7 @@ impl Tool for Edit {
         })
         .await?;
         if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
-            note(cx, &place, bytes, hash, stamp);
+            note(cx, place, bytes, hash, stamp);
         }
         let edited = Edited {
             path: shown,

@@ -74,12 +74,12 @@ impl Tool for ListDir {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let place = self.files.locate_without_git(params.path.as_deref().unwrap_or("."))?;
-        let dir = self.files.open_dir(cx.permit, &place)?;
+        let place = cx.place()?;
+        let dir = self.files.open_dir(cx.permit, place)?;
         let offset = params.offset.unwrap_or_default() as usize;
         let limit = params.limit.unwrap_or(DEFAULT_LIMIT) as usize;
         let own_state = self.files.holds_own_state(&place.path);
-        let filter = cx.permit.tree_filter(&place, Looking::AtNames);
+        let filter = cx.permit.tree_filter(place, Looking::AtNames);
         let withhold = |name: &std::ffi::OsStr, _: bool| {
             let path = place.path.join(name);
             (own_state && self.files.is_own_state(&path)) || filter.withholds(&path, name.as_ref())

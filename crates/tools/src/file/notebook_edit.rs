@@ -120,18 +120,18 @@ impl Tool for NotebookEdit {
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
-        let place = self.files.locate_without_git(&params.notebook_path)?;
-        let known = self.current(cx, &place)?;
+        let place = cx.place()?;
+        let known = self.current(cx, place)?;
         let shown = place.shown();
         let change = plan(&known.now.bytes, params.cell(), &cx.call.0).map_err(|error| refusal(&error, &shown))?;
         Ok(Some(change.plan.diff(&known.now.bytes, &shown)))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let place = self.files.locate_without_git(&params.notebook_path)?;
+        let place = cx.place()?;
         let shown = place.shown().into_owned();
         let (cell, bytes, diff, written) = retried(&self.files, cx, |locked| {
-            let known = self.current(cx, &place)?;
+            let known = self.current(cx, place)?;
             let cell = plan(&known.now.bytes, params.cell(), &cx.call.0).map_err(|error| refusal(&error, &shown))?;
             let bytes = cell.plan.apply(&known.now.bytes);
             let diff = cell.plan.diff(&known.now.bytes, &shown);
@@ -141,7 +141,7 @@ impl Tool for NotebookEdit {
         })
         .await?;
         if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
-            note(cx, &place, bytes, hash, stamp);
+            note(cx, place, bytes, hash, stamp);
         }
         Ok(answer(shown, &cell, written.after.map(hex).unwrap_or_default()).with_diff(diff))
     }

@@ -143,8 +143,8 @@ impl Tool for Read {
     async fn run(&self, p: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let window = Window::new(p.offset, p.limit)?;
         let pages = pdf::Pages::new(p.pages.as_deref())?;
-        let place = self.files.locate_without_git(&p.file_path)?;
-        let open = self.files.open_file(cx.permit, &place).map_err(|refused| match refused.code {
+        let place = cx.place()?;
+        let open = self.files.open_file(cx.permit, place).map_err(|refused| match refused.code {
             code::NOT_FOUND => match scratch::elsewhere(cx, &place.path) {
                 Some(hint) => refused.hint(hint),
                 None => refused,

@@ -72,15 +72,15 @@ impl Tool for Write {
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
-        let place = self.files.locate_without_git(&params.file_path)?;
-        let Planned { bytes, former, .. } = self.plan(cx, &place, &params.content)?;
+        let place = cx.place()?;
+        let Planned { bytes, former, .. } = self.plan(cx, place, &params.content)?;
         Ok(Some(unified(former.as_deref(), Some(&bytes), &place.shown(), &Limits::default())))
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let place = self.files.locate_without_git(&params.file_path)?;
+        let place = cx.place()?;
         let written = retried(&self.files, cx, |locked| {
-            let Planned { change, bytes, former, kept } = self.plan(cx, &place, &params.content)?;
+            let Planned { change, bytes, former, kept } = self.plan(cx, place, &params.content)?;
             if former.as_ref() == Some(&bytes) {
                 return Ok(Err(bytes));
             }
@@ -113,7 +113,7 @@ impl Tool for Write {
             sha256_after: written.after.map(hex).unwrap_or_default(),
         };
         if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
-            note(cx, &place, bytes, hash, stamp);
+            note(cx, place, bytes, hash, stamp);
         }
         Ok(answer(&result, kept, written.other_names).with_diff(diff))
     }

@@ -95,8 +95,8 @@ impl Tool for Skill {
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let card = self.find(&params.skill)?;
-        let place = self.files.locate_without_git(&card.file.to_string_lossy())?;
-        let read = self.files.read_file(cx.permit, &place, MOST_BYTES)?;
+        let place = cx.place()?;
+        let read = self.files.read_file(cx.permit, place, MOST_BYTES)?;
         self.skills.vouch(&card, &read.bytes).map_err(|why| withheld(&card.name, &why))?;
         let written = String::from_utf8(read.bytes)
             .map_err(|_| withheld(&card.name, &format!("{} is not UTF-8", place.shown())))?;
