@@ -31,9 +31,11 @@ use crate::failure::Failure;
 use crate::flows::Shelf as Shelved;
 use crate::mcp;
 use crate::mcp_logins;
+use crate::out;
 use crate::skills::{self, Shelf};
 use crate::talk::Said;
 use crate::time::SystemClock;
+use crate::trust;
 use crate::world::World;
 
 /// The administrator's configuration.
@@ -55,7 +57,23 @@ impl Ground {
     pub fn find(world: &World, place: &Where) -> Result<Ground, Failure> {
         let wanted = if place.roots.is_empty() { vec![world.cwd()?] } else { place.roots.clone() };
         let roots = wanted.iter().map(|path| canonical(path)).collect::<Result<_, _>>()?;
-        Ok(Ground { roots, base: world.state_base()?, of: None })
+        let ground = Ground { roots, base: world.state_base()?, of: None };
+        if place.roots.is_empty() {
+            ground.say_what_is_passed_over();
+        }
+        Ok(ground)
+    }
+
+    /// Whoever begins in a directory of a repository may think that the repository's configuration holds there.
+    fn say_what_is_passed_over(&self) {
+        let files = [".nika/config.yaml", ".nika/config.local.yaml"];
+        let has_one = |dir: &PathBuf| files.iter().any(|file| dir.join(file).is_file());
+        if let Some(dir) = trust::above(self.root()).ok().and_then(|above| above.into_iter().find(has_one)) {
+            let (dir, root) = (dir.display(), self.root().display());
+            out::complain(&format!(
+                "note: {dir}/.nika/config.yaml is not in force in {root}; with `--root {dir}` it is"
+            ));
+        }
     }
 
     /// Roots that need not exist, for judging without running anything.
@@ -401,6 +419,10 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         news: Some(Arc::clone(&news)),
     });
     for recovered in files.take_recovered() {
+        if recovered.is_void {
+            // Where that cannot be written, an undo finds every path as it was.
+            let _ = checkpoints.mark_undone(&recovered.call, &recovered.call);
+        }
         let mut fields = Map::new();
         fields.insert("change_set".into(), recovered.call.into());
         fields.insert("outcome".into(), recovered.outcome.into());

@@ -362,6 +362,9 @@ pub trait Undo: Send + Sync {
     /// Keeps one path as it is now.
     fn keep(&self, preimage: &Preimage<'_>) -> Result<(), ToolError>;
 
+    /// What was kept for this call so far was not changed after all: there is nothing to take back.
+    fn void(&self) {}
+
     /// The same, for what goes on changing paths when the call has ended. `None` where nothing outlives a call.
     fn lasting(&self) -> Result<Option<Lasting>, ToolError> {
         Ok(None)

@@ -55,6 +55,9 @@ impl PathPattern {
         if text.starts_with('!') {
             return Err(refuse("a rule cannot be negated; write a second rule of the other kind"));
         }
+        if text.split('/').any(|part| part == "..") {
+            return Err(refuse("`..` never matches, as a rule holds for where a path really leads; write that path"));
+        }
         let (anchor, body) = match text {
             _ if text.starts_with("//") => (Anchor::FileSystem, text.trim_start_matches('/')),
             _ if text == "~" || text.starts_with("~/") => {
@@ -64,11 +67,11 @@ impl PathPattern {
             _ => (Anchor::Root, text),
         };
         let floating = anchor == Anchor::Root && !body.trim_end_matches('/').contains('/');
-        let body = body.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
-        let body = match body {
-            "" | "." => "**".to_owned(),
+        let parts: Vec<&str> = body.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        let body = match parts.join("/") {
+            body if body.is_empty() => "**".to_owned(),
             body if floating => format!("**/{body}"),
-            body => body.to_owned(),
+            body => body,
         };
         // `x` holds for x and for what is below it; `x/**` holds for what is below x.
         let globs =
@@ -216,6 +219,8 @@ mod tests {
             ("./src", "/repo/src/a.rs", true),
             ("/src", "/repo/lib/src/a.rs", false),
             ("src/", "/repo/lib/src/a.rs", true),
+            ("src/./deep//a.rs", "/repo/src/deep/a.rs", true),
+            ("a..b/c", "/repo/a..b/c", true),
             ("src/*.rs", "/repo/src/a.rs", true),
             ("src/*.rs", "/repo/src/deep/a.rs", false),
             ("src/**/*.rs", "/repo/src/deep/a.rs", true),
@@ -236,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_bad_pattern_is_an_error_that_says_why() {
-        for pattern in ["", "  ", "!x", "a[", "{a", "a\0b"] {
+        for pattern in ["", "  ", "!x", "a[", "{a", "a\0b", "..", "../x", "a/../b", "//a/..", "./../x"] {
             assert!(PathPattern::new(pattern, None).is_err(), "{pattern:?}");
         }
         assert!(PathPattern::new("~/x", None).is_err());

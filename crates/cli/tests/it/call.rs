@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{exists, world};
+use crate::world::{Ran, exists, world};
 
 #[test]
 fn text_goes_to_stdout_and_errors_to_stderr() {
@@ -35,6 +35,40 @@ fn json_is_one_object_whatever_happens() {
         let never = world.json(words);
         assert_eq!((&never["ok"], &never["call_id"]), (&json!(false), &json!(null)), "{words:?}");
     }
+}
+
+#[test]
+fn a_search_in_one_of_two_roots_says_which_it_did_not_look_at() {
+    let world = world().file("a.txt", "one\n");
+    std::fs::create_dir(world.path("second")).expect("made");
+    std::fs::write(world.path("second/b.txt"), "needle\n").expect("written");
+    let (first, second) = (world.root().display().to_string(), world.path("second").display().to_string());
+    let roots = ["--root", &first, "--root", &second];
+    for what in [["call", "grep", "pattern=needle"], ["call", "glob", "pattern=b.*"]] {
+        let said = world.run(&[&what[..], &roots].concat());
+        said.exits(0)
+            .says("that was not all")
+            .says("NOT complete")
+            .says(&format!("not in the other roots (path looks there): {second}"));
+        let path = format!("path={second}");
+        world.run(&[&what[..], &[&path], &roots].concat()).exits(0).says("b.txt").says("[complete");
+    }
+}
+
+#[test]
+fn a_configuration_above_the_root_is_said_not_to_be_in_force() {
+    let world = world().file("sub/a.txt", "one\n").file(".nika/config.yaml", "permissions: {deny: [\"read(**)\"]}\n");
+    let begun_in = |dir: &str, more: &[&str]| {
+        let words = [&["call", "read", "file_path=a.txt"], more].concat();
+        Ran::of(world.nika(&words).current_dir(world.root().join(dir)).output().expect("it starts"))
+    };
+    let below = begun_in("sub", &[]);
+    let root = world.root().display().to_string();
+    assert_eq!(below.code, 0, "{below:?}");
+    let note = format!("note: {root}/.nika/config.yaml is not in force in {root}/sub; with `--root {root}` it is");
+    assert!(below.err.contains(&note), "{below:?}");
+    assert!(begun_in("", &[]).code == 3 && !begun_in("", &[]).err.contains("note:"));
+    assert!(!begun_in("sub", &["--root", "."]).err.contains("note:"), "who names a root means it");
 }
 
 #[test]

@@ -504,6 +504,12 @@ fn a_change_set_killed_at_any_system_call_is_whole_or_nothing() {
     let new = tree(root);
     assert_ne!(old, new);
     let (mut kept, mut made, mut taken_back) = (0, 0, 0);
+    let mut stand = 1;
+    let listed = || {
+        let listed = nika(root, state).args(["call", "checkpoints", "limit=500"]).stdout(Stdio::piped()).output();
+        let listed = String::from_utf8(listed.expect("it runs").stdout).expect("text");
+        listed.lines().filter(|line| line.contains(" change_set:")).count()
+    };
     for (call, fault) in [
         ("fdatasync", None),
         ("fsync", None),
@@ -529,6 +535,8 @@ fn a_change_set_killed_at_any_system_call_is_whole_or_nothing() {
             assert!(nika(root, state).args(["call", "list_dir"]).status().expect("the next start").success());
             let now = tree(root);
             assert!(now == old || now == new, "{call} {nth}, {fault:?}: a mix: {now:?}");
+            stand += usize::from(now == new);
+            assert_eq!(listed(), stand, "{call} {nth}, {fault:?}: what was not made is not there to be taken back");
             match (fault, was_killed) {
                 (Some(_), false) => assert!(!status.success() && now == old, "{call} {nth}: what failed was made"),
                 // Before it failed the set may have been decided, and then the next start finishes it.

@@ -20,6 +20,7 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::change::Target;
+use super::sets::Begun;
 use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, sha256};
 
 /// Why a change was not made.
@@ -59,14 +60,12 @@ impl Locked<'_> {
             self.verify(change)?;
             self.files.replaceable(change)?;
         }
-        let mut written = Vec::with_capacity(changes.len());
-        for change in &changes {
-            written.push(self.keep(cx, change)?);
-        }
+        let mut begun = if changes.len() > 1 { Some(self.begin_set(&cx.call.0, &changes)?) } else { None };
         let mut made = Vec::new();
-        match self.carry_out(cx, changes, &mut written, &mut made) {
-            Ok(()) => Ok(written),
+        match self.carry_out(cx, &changes, begun.as_mut(), &mut made) {
+            Ok(written) => Ok(written),
             Err(error) => {
+                begun.iter().for_each(|begun| self.drop_set(begun));
                 // The deepest first; one that somebody else has put something in stays.
                 for dir in made.iter().rev() {
                     if let Ok((above, name)) = self.files.parent_of(dir) {
@@ -82,25 +81,21 @@ impl Locked<'_> {
     fn carry_out(
         &mut self,
         cx: &Cx<'_>,
-        changes: Vec<Change>,
-        written: &mut [Written],
+        changes: &[Change],
+        begun: Option<&mut Begun>,
         made: &mut Vec<PathBuf>,
-    ) -> Result<(), NotMade> {
-        match <[Change; 1]>::try_from(changes) {
-            Ok([only]) if !matches!(only.target, Target::Absent) => {
-                self.make_parents(cx, &only.place, made)?;
-                written[0].stamp = Some(self.put(&only)?);
-            }
-            Ok([only]) => self.unlink(&only.place)?,
-            Err(many) if many.is_empty() => {}
-            Err(many) => {
-                for change in many.iter().filter(|change| !matches!(change.target, Target::Absent)) {
-                    self.make_parents(cx, &change.place, made)?;
-                }
-                self.commit_set(&cx.call.0, &many, written)?;
-            }
+    ) -> Result<Vec<Written>, NotMade> {
+        let mut written = changes.iter().map(|change| self.keep(cx, change)).collect::<Result<Vec<_>, _>>()?;
+        for change in changes.iter().filter(|change| !matches!(change.target, Target::Absent)) {
+            self.make_parents(cx, &change.place, made)?;
         }
-        Ok(())
+        match (changes, begun) {
+            (many, Some(begun)) => self.commit_set(begun, many, &mut written)?,
+            ([only], None) if matches!(only.target, Target::Absent) => self.unlink(&only.place)?,
+            ([only], None) => written[0].stamp = Some(self.put(only)?),
+            (_, None) => {}
+        }
+        Ok(written)
     }
 
     /// What stands there is what the change expects.

@@ -36,6 +36,8 @@ pub struct Recovered {
     pub call: String,
     /// What stands now.
     pub outcome: &'static str,
+    /// Whether nothing of the call stands: there is nothing to take back.
+    pub is_void: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -44,6 +46,13 @@ struct Intent {
     call: String,
     phase: Phase,
     steps: Vec<Step>,
+}
+
+/// A set that was noted.
+#[derive(Debug)]
+pub(super) struct Begun {
+    file: PathBuf,
+    intent: Intent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,20 +83,13 @@ fn hex(hash: [u8; 32]) -> String {
 }
 
 impl Locked<'_> {
-    /// Makes verified changes together. Pre-images are kept already.
-    pub(super) fn commit_set(
-        &mut self,
-        call: &str,
-        changes: &[Change],
-        written: &mut [Written],
-    ) -> Result<(), NotMade> {
+    /// Notes what is to be made together, before anything of it is: a kill from here on is settled by the next start.
+    pub(super) fn begin_set(&mut self, call: &str, changes: &[Change]) -> Result<Begun, ToolError> {
         let mut intent = Intent { version: VERSION, call: call.to_owned(), phase: Phase::Staging, steps: Vec::new() };
         for change in changes {
             if change.place.path.to_str().is_none() {
                 let shown = change.place.shown();
-                return Err(
-                    ToolError::new(code::BAD_PATH, format!("{shown}: a change set takes only UTF-8 paths")).into()
-                );
+                return Err(ToolError::new(code::BAD_PATH, format!("{shown}: a change set takes only UTF-8 paths")));
             }
             intent.steps.push(Step {
                 path: change.place.path.clone(),
@@ -102,22 +104,38 @@ impl Locked<'_> {
         }
         let file = self.files.sets_dir().join(format!("{call}.json"));
         self.save(&file, &intent)?;
+        Ok(Begun { file, intent })
+    }
+
+    /// Forgets a set of which nothing stands.
+    pub(super) fn drop_set(&mut self, begun: &Begun) {
+        self.finish(&begun.file);
+    }
+
+    /// Makes verified changes together. Pre-images are kept already.
+    pub(super) fn commit_set(
+        &mut self,
+        begun: &mut Begun,
+        changes: &[Change],
+        written: &mut [Written],
+    ) -> Result<(), NotMade> {
+        let Begun { file, intent } = begun;
         // Syncing many files takes long enough for somebody to save one of them: look once more, at the
         // last moment before the set decides.
-        let staged = self.stage(changes, &intent).and_then(|()| self.still_as_expected(changes));
+        let staged = self.stage(changes, intent).and_then(|()| self.still_as_expected(changes));
         if staged.is_ok() {
             intent.phase = Phase::Committing;
-            self.save(&file, &intent)?;
+            self.save(file, intent)?;
         }
-        let done = staged.and_then(|()| self.forward(&intent, false).map(drop).map_err(NotMade::from));
+        let done = staged.and_then(|()| self.forward(intent, false).map(drop).map_err(NotMade::from));
         if let Err(error) = done {
             if intent.phase == Phase::Committing {
                 intent.phase = Phase::RollingBack;
                 // Brought back even when that cannot be noted: a set that failed must not be finished later.
-                let _ = self.save(&file, &intent);
+                let _ = self.save(file, intent);
             }
-            self.back(&intent, false);
-            self.finish(&file);
+            self.back(intent, false);
+            self.finish(file);
             return Err(error);
         }
         for (change, written) in changes.iter().zip(written) {
@@ -127,7 +145,7 @@ impl Locked<'_> {
                 .ok()
                 .and_then(|handle| rustix::fs::fstat(&handle).ok().map(|stat| Stamp::from(&stat)));
         }
-        self.finish(&file);
+        self.finish(file);
         Ok(())
     }
 
@@ -331,7 +349,8 @@ impl Locked<'_> {
                                 "rolled back"
                             }
                         };
-                        self.state.recovered.push(Recovered { call: intent.call, outcome });
+                        let is_void = intent.phase != Phase::Committing;
+                        self.state.recovered.push(Recovered { call: intent.call, outcome, is_void });
                     }
                     let _ = std::fs::remove_file(&path);
                 }

@@ -336,7 +336,8 @@ pub(crate) fn settle(locked: &Locked<'_>, file: &Path) -> Option<Recovered> {
             sweep::remove_tree(dir);
         }
     }
-    Some(Recovered { call: intent.call, outcome })
+    // Another layer of the same call may stand.
+    Some(Recovered { call: intent.call, outcome, is_void: false })
 }
 
 /// Layers that unsettled intents name.

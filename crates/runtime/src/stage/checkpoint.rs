@@ -59,15 +59,6 @@ pub(crate) struct CallUndo<'r> {
 }
 
 impl CallUndo<'_> {
-    /// The call failed: what was kept for it is nothing to take back.
-    pub(crate) fn void(&self) {
-        if self.kept.load(Ordering::Relaxed) {
-            // A call that is its own taker-back stands in no list; where even that cannot be written, an
-            // undo finds every path as it was.
-            let _ = self.runtime.parts.checkpoints.mark_undone(&self.meta.call, &self.meta.call);
-        }
-    }
-
     pub(crate) fn clock(&self) -> &dyn Clock {
         self.runtime.parts.clock.as_ref()
     }
@@ -79,6 +70,14 @@ impl Undo for CallUndo<'_> {
         self.kept.store(true, Ordering::Relaxed);
         let logged = self.session.log(&self.runtime.log_to(), event::CHECKPOINT, &line(&self.meta.call, preimage));
         logged.map_err(ToolError::from)
+    }
+
+    fn void(&self) {
+        if self.kept.load(Ordering::Relaxed) {
+            // A call that is its own taker-back stands in no list; where even that cannot be written, an
+            // undo finds every path as it was.
+            let _ = self.runtime.parts.checkpoints.mark_undone(&self.meta.call, &self.meta.call);
+        }
     }
 
     fn lasting(&self) -> Result<Option<Lasting>, ToolError> {

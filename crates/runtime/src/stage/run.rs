@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 
-use nika_contract::{Asker, Beside, Cx, Held, Output, Spec, ToolError, code};
+use nika_contract::{Asker, Beside, Cx, Held, Output, Spec, ToolError, Undo, code};
 use serde_json::{Map, Value};
 
 use crate::dispatch::Runtime;

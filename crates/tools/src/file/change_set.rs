@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::edit::{overlaps, refusal};
+use super::edit::{outside, overlaps, refusal};
 use super::notebook_edit::{self, Cell, CellType, EditMode};
 use super::seen::{Base, MAX_BYTES, fits, known, note, retried, stale, unread};
 use super::slot::{Slot, diff};
@@ -404,6 +404,9 @@ impl ChangeSet {
         if slots[at].origin.hash() != Some(known.hash) {
             return Err(stale(place));
         }
+        if let Some(seen) = &seen {
+            slots[at].outside = outside(seen, slots[at].before().unwrap_or_default(), &place.shown());
+        }
         slots[at].known = true;
         slots[at].seen = seen;
         Ok(at)
@@ -478,7 +481,8 @@ fn answer(slots: &[Slot], dry_run: bool) -> Output {
         changed.changed.len(),
         changed.deleted.len()
     );
-    let mut output = Output::text(format!("{verb} as one: {counts}.\n{diff}"))
+    let outside: String = slots.iter().map(|slot| slot.outside.as_str()).collect();
+    let mut output = Output::text(format!("{verb} as one: {counts}.\n{diff}{outside}"))
         .with_fact("dry_run", dry_run)
         .with_fact("created", changed.created.clone())
         .with_fact("changed", changed.changed.clone())

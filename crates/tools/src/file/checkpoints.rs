@@ -147,7 +147,11 @@ fn line(checkpoint: &Checkpoint) -> String {
     if checkpoint.paths.len() > NAMED {
         paths.push(format!("and {} more", checkpoint.paths.len() - NAMED));
     }
-    let undone = checkpoint.undone_by.as_ref().map(|by| format!(" [taken back by {by}]")).unwrap_or_default();
+    let undone = match &checkpoint.undone_by {
+        Some(by) if *by == checkpoint.call_id => " [nothing of it stands]".to_owned(),
+        Some(by) => format!(" [taken back by {by}]"),
+        None => String::new(),
+    };
     let goes_on = if checkpoint.goes_on { " [goes on]" } else { "" };
     format!("{} {}{undone}{goes_on}: {}", checkpoint.call_id, checkpoint.tool, paths.join(", "))
 }

@@ -118,25 +118,32 @@ impl Params {
 /// An edit placed in the file as it stands.
 struct Worked {
     plan: Plan,
-    /// What others changed since the session read the file, as a diff.
-    outside: Option<String>,
+    /// What others changed since the session read the file, in words.
+    outside: String,
 }
 
 fn work_out(known: &Known, params: &Params, shown: &str) -> Result<Worked, ToolError> {
     let replace = params.replace();
     let refuse = |error: EditError| refusal(&error, shown);
     match &known.base {
-        Base::Current => Ok(Worked { plan: plan(&known.now.bytes, &replace).map_err(refuse)?, outside: None }),
+        Base::Current => Ok(Worked { plan: plan(&known.now.bytes, &replace).map_err(refuse)?, outside: String::new() }),
         Base::Stale(base) => {
             let on_base = plan(base, &replace).map_err(refuse)?;
             let Rebased { plan, .. } =
                 rebase(base, &known.now.bytes, &on_base).map_err(|overlap| overlaps(&overlap, shown))?;
-            let outside =
-                unified(Some(base), Some(&known.now.bytes), shown, &Limits { max_lines: 60, ..Limits::default() });
-            Ok(Worked { plan, outside: Some(outside) })
+            Ok(Worked { plan, outside: outside(base, &known.now.bytes, shown) })
         }
         Base::Lost => Err(stale(&known.now.open.place)),
     }
+}
+
+/// What others changed in a file since the session read it, in words. From then on the session knows it.
+pub(super) fn outside(seen: &[u8], now: &[u8], shown: &str) -> String {
+    let diff = unified(Some(seen), Some(now), shown, &Limits { max_lines: 60, ..Limits::default() });
+    if diff.is_empty() {
+        return diff;
+    }
+    format!("[{shown} had changed elsewhere since it was read; that is kept:]\n{diff}")
 }
 
 /// The engine's refusals under their codes.
@@ -171,10 +178,7 @@ fn answer(edited: Edited, worked: &Worked, other_names: u64, diff: &str) -> Outp
             "[the file had {other_names} other name(s) by hard links; those keep the former text]\n"
         ));
     }
-    if let Some(outside) = worked.outside.as_deref().filter(|outside| !outside.is_empty()) {
-        text.push_str("[the file had changed elsewhere since it was read; that was kept:]\n");
-        text.push_str(outside);
-    }
+    text.push_str(&worked.outside);
     let facts = [
         ("path", edited.path.clone()),
         ("before", edited.sha256_before.clone()),

@@ -23,6 +23,8 @@ pub(super) struct Slot {
     pub known: bool,
     /// What the session takes the content for, where others changed it since it was read.
     pub seen: Option<Vec<u8>>,
+    /// What others changed since then, to be told.
+    pub outside: String,
 }
 
 impl Slot {
@@ -34,7 +36,7 @@ impl Slot {
             Expect::Is { bytes, kind, .. } => (Some(bytes.clone()), *kind),
         };
         let known = cx.session.slot::<Ledger>().seen(&place.path).is_some_and(|seen| seen.hash == origin.hash());
-        Ok(Slot { place: place.clone(), origin, now, kind, mode: None, known, seen: None })
+        Ok(Slot { place: place.clone(), origin, now, kind, mode: None, known, seen: None, outside: String::new() })
     }
 
     /// The bytes that stand there.

@@ -285,8 +285,12 @@ fn told(calls: &[CallChanges], paths: Vec<String>, diff: String, dry_run: bool) 
     let result = TakenBack { dry_run, calls: calls.iter().map(|call| call.call.clone()).collect(), paths };
     let verb = if dry_run { "Would take back" } else { "Took back" };
     let what: Vec<String> = calls.iter().map(|call| format!("{} ({})", call.call, call.tool)).collect();
-    let paths = if result.paths.len() == 1 { "path" } else { "paths" };
-    let mut output = Output::text(format!("{verb} {}: {} {paths}.\n{diff}", what.join(", "), result.paths.len()))
+    let paths = match result.paths.len() {
+        0 => "0 paths, as each is as it was before; the next `undo` goes on from there".to_owned(),
+        1 => "1 path".to_owned(),
+        count => format!("{count} paths"),
+    };
+    let mut output = Output::text(format!("{verb} {}: {paths}.\n{diff}", what.join(", ")))
         .with_fact("dry_run", dry_run)
         .with_fact("undone", result.calls.clone())
         .with_fact("paths", result.paths.clone())

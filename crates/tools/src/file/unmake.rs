@@ -86,8 +86,10 @@ pub(super) fn changed_after(
         true => not_shown(place),
         false => unified(standing, former, &shown, &Limits { max_lines: 80, ..Limits::default() }),
     };
-    let message =
-        format!("{shown} was changed again after call {}; taking that call back would lose this:\n{diff}", call.call);
+    let message = format!(
+        "{shown} was changed again after call {}, where that call had changed it; from what stands now to what stood before:\n{diff}",
+        call.call
+    );
     ToolError::new(code::UNDO_CONFLICT, message)
         .hint("if a later call changed it, undo that one first (`checkpoints` lists them); else settle it by hand")
 }

@@ -115,7 +115,7 @@ impl Tool for Glob {
         .await?;
         let found = &searched.found;
         let mut lines: Vec<String> = found.files.iter().map(|file| searched.shown(&search.files, &file.path)).collect();
-        let completeness = Completeness::of(&found.record, &GLOB);
+        let completeness = Completeness::of(&found.record, &GLOB).in_first_root(&self.files, params.path.as_deref());
         if lines.is_empty() {
             lines.push(match (completeness.complete, params.offset.unwrap_or_default()) {
                 (true, 0) => format!("No files match {}.", params.pattern),

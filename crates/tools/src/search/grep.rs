@@ -174,7 +174,7 @@ impl Tool for Grep {
         .await?;
         let found = &searched.found;
         let mode = params.output_mode.unwrap_or_default();
-        let completeness = Completeness::of(&found.record, &GREP);
+        let completeness = Completeness::of(&found.record, &GREP).in_first_root(&self.files, params.path.as_deref());
         let mut text = render(&searched, &search.files, mode, numbers);
         if found.files.is_empty() {
             let what = match (completeness.complete, params.offset.unwrap_or_default()) {

@@ -1,6 +1,7 @@
 //! The completeness record, as a line for the model and as data.
 
 use nika_contract::text;
+use nika_host::fs::Workspace;
 use nika_search::{Record, Widening};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -82,6 +83,9 @@ pub struct Completeness {
     pub links: u64,
     /// Secrets and what rules keep back; never opened.
     pub withheld: u64,
+    /// The other roots, where `path` was left out: it names one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_roots: Vec<String>,
     /// What ended it early: `limit`, `timeout`, `memory`, `depth`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cut_by: Vec<&'static str>,
@@ -126,9 +130,22 @@ impl Completeness {
             unreadable: record.unreadable.first.iter().map(|u| format!("{}: {}", u.path.display(), u.error)).collect(),
             links: record.links,
             withheld: record.withheld,
+            other_roots: Vec::new(),
             cut_by: cuts.into_iter().filter(|(_, cut)| *cut).map(|(name, _)| name).collect(),
             widen_with: record.widen(&manner.widening).into_iter().map(|widen| widen.parameter.to_owned()).collect(),
         }
+    }
+
+    /// The same of a search that began in the first root, as nothing else was said.
+    pub fn in_first_root(mut self, files: &Workspace, path: Option<&str>) -> Completeness {
+        if path.is_none() {
+            self.other_roots = files.roots().skip(1).map(|root| root.display().to_string()).collect();
+        }
+        if !self.other_roots.is_empty() {
+            self.complete = false;
+            self.widen_with.push("path".to_owned());
+        }
+        self
     }
 
     /// The first of what could not be read, with why.
@@ -169,6 +186,10 @@ impl Completeness {
             (record.cut.bytes, "cut by memory (narrow the search)".to_owned()),
         ];
         parts.extend(cuts.into_iter().filter(|(cut, _)| *cut).map(|(_, what)| what));
+        if !self.other_roots.is_empty() {
+            let roots = text::name_in_line(&self.other_roots.join(", ")).into_owned();
+            parts.push(format!("not in the other roots (path looks there): {roots}"));
+        }
         let word = if self.complete { "complete" } else { "NOT complete" };
         format!("[{word}: {}]", parts.join("; "))
     }

@@ -214,6 +214,7 @@ async fn settle(
         }
         Err(error) if cx.cancel.is_cancelled() => return Err(error),
         Err(error) => {
+            cx.undo.void();
             let mut settled = Settled { failed: Some(error.code), ..Settled::default() };
             let (mut lost, mut kept) = (Vec::new(), Vec::new());
             for (at, layer) in layers.into_iter().enumerate() {

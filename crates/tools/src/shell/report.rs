@@ -9,20 +9,16 @@ use nika_host::proc::{Exited, Held, How, KilledBy, Summary};
 /// Characters of output at each end of an answer: together within what answers may have by default.
 const END_CHARS: usize = 14_000;
 
-/// The output: all of it, or its two ends and where the rest is.
+/// The output: all that is at hand, which every answer's own bound cuts and keeps whole in a file; its two ends where
+/// the rest is in another file already, or lost.
 pub(super) fn output(summary: &Summary) -> String {
-    let (head, tail) = (String::from_utf8_lossy(&summary.head), String::from_utf8_lossy(&summary.tail));
-    if summary.omitted == 0 {
-        let whole = format!("{head}{tail}");
-        if whole.chars().count() <= 2 * END_CHARS {
-            return whole;
-        }
+    if summary.omitted == 0 && summary.spilled.is_none() {
+        return String::from_utf8_lossy(&[&*summary.head, &*summary.tail].concat()).into_owned();
     }
-    let whole = if summary.omitted == 0 { format!("{head}{tail}") } else { String::new() };
-    let (head, tail) = if whole.is_empty() { (head.as_ref(), tail.as_ref()) } else { (&*whole, &*whole) };
-    let start = nth_char(head, END_CHARS);
+    let (head, tail) = (String::from_utf8_lossy(&summary.head), String::from_utf8_lossy(&summary.tail));
+    let start = nth_char(&head, END_CHARS);
     let start = head[..start].rfind('\n').map_or(start, |at| at + 1);
-    let from = tail.len() - nth_char_back(tail, END_CHARS);
+    let from = tail.len() - nth_char_back(&tail, END_CHARS);
     let from = tail[from..].find('\n').map_or(from, |at| from + at + 1);
     let shown = (start + tail.len() - from) as u64;
     let left = summary.total.saturating_sub(shown);

@@ -1,9 +1,11 @@
 //! Modes, rules, questions, the journal's two lines.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use nika_contract::{
-    Asked, Cancel, Cx, Erased, Group, Nobody, Output, Pending, Scene, Silent, Spec, Tool, ToolError, code,
+    Asked, Cancel, Cx, Erased, Group, Kind, Nobody, Output, Pending, Preimage, Scene, Silent, Spec, Tool, ToolError,
+    code,
 };
 use nika_guard::{Answer, Effects, Mode, RuleKind};
 use nika_runtime::Incoming;
@@ -191,6 +193,20 @@ fn a_yes_is_to_what_was_shown() {
 }
 
 #[test]
+fn a_link_that_turns_while_a_question_is_open_turns_no_call() {
+    let world = world().mode(Mode::Ask).file("a/x.txt", "old\n").file("b/x.txt", "old\n");
+    let way = world.path("way");
+    std::os::unix::fs::symlink("a", &way).expect("a link");
+    world.call("read", json!({"file_path": "way/x.txt"})).ok();
+    let world = world.slow_person(move || {
+        std::fs::remove_file(&way).expect("it is there");
+        std::os::unix::fs::symlink("b", &way).expect("a link");
+    });
+    world.call("edit", json!({"file_path": "way/x.txt", "old_string": "old", "new_string": "new"})).ok();
+    assert_eq!((world.text("a/x.txt").as_str(), world.text("b/x.txt").as_str()), ("new\n", "old\n"));
+}
+
+#[test]
 fn a_rule_on_a_links_name_holds_for_what_is_behind_it() {
     let world = world()
         .file("releases/1/notes.txt", "needle\n")
@@ -269,6 +285,13 @@ impl Tool for Fixture {
                 }
                 Err(ToolError::cancelled())
             }
+            "keep and leave it" => {
+                let (path, bytes) = (Path::new("/a.txt"), Some(&b"one\n"[..]));
+                let kind = Kind::File;
+                cx.undo.keep(&Preimage { path, kind, bytes, hash: None, mode: None, after: None, more: None })?;
+                cx.undo.void();
+                Ok(Output::text("nothing was applied"))
+            }
             _ => Ok(Output::text("done")),
         }
     }
@@ -291,6 +314,17 @@ fn a_tool_that_panics_ends_its_own_call_alone() {
     let codes: Vec<&Value> = journal.iter().filter(ended).map(|line| &line["code"]).collect();
     let bug = json!(code::BUG.to_string());
     assert_eq!(codes, [&bug, &Value::Null, &bug, &Value::Null]);
+}
+
+#[test]
+fn a_call_that_changed_nothing_after_all_is_not_taken_back() {
+    let world = world().tool(Erased::boxed(Fixture)).file("a.txt", "one\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.call("edit", json!({"file_path": "a.txt", "old_string": "one", "new_string": "two"})).ok();
+    world.call("fixture", json!({"how": "keep and leave it"})).says("nothing was applied");
+    world.call("checkpoints", json!({})).says("fixture [nothing of it stands]:");
+    world.call("undo", json!({})).says("(edit): 1 path.");
+    assert_eq!(world.text("a.txt"), "one\n");
 }
 
 #[test]

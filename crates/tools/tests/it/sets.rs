@@ -257,7 +257,8 @@ fn a_set_is_merged_into_what_others_changed_elsewhere() {
     world.put("a.txt", b"ONE\ntwo\nthree\nfour\nfive\nsix\n");
     let change =
         |old: &str, new: &str| json!({"op": "edit", "file_path": "a.txt", "old_string": old, "new_string": new});
-    world.call("change_set", json!({"changes": [change("four", "vier"), change("six", "sechs")]})).ok();
+    let set = json!({"changes": [change("four", "vier"), change("six", "sechs")]});
+    world.call("change_set", set).says("a.txt had changed elsewhere since it was read; that is kept:").says("+ONE");
     assert_eq!(world.text("a.txt"), "ONE\ntwo\nthree\nvier\nfive\nsechs\n");
     // The same lines changed by both: neither is lost.
     world.put("a.txt", b"ONE\ntwo\nthree\nVIER\nfive\nsechs\n");

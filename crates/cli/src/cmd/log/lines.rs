@@ -11,7 +11,28 @@ use crate::time;
 const MAX_SUBJECT_CHARS: usize = 60;
 
 /// Arguments that say what a call is about, the most telling first.
-const SUBJECTS: &[&str] = &["file_path", "notebook_path", "path", "pattern", "call_id", "query"];
+const SUBJECTS: &[&str] = &[
+    "file_path",
+    "notebook_path",
+    "path",
+    "pattern",
+    "call_id",
+    "query",
+    "command",
+    "code",
+    "url",
+    "uri",
+    "workflow",
+    "skill",
+    "job_id",
+    "task_id",
+    "title",
+    "description",
+    "question",
+    "message",
+    "objective",
+    "server",
+];
 
 /// Calls that began and did not end yet.
 #[derive(Debug, Default)]
@@ -101,7 +122,8 @@ fn subject(arguments: &Value) -> String {
         let path = |change: &Value| SUBJECTS.iter().find_map(|name| change[name].as_str().map(str::to_owned));
         paths.filter_map(path).collect::<Vec<_>>().join(" ")
     };
-    let subject = text::preview(&said.unwrap_or_else(changed), MAX_SUBJECT_CHARS);
+    let in_one_line = said.unwrap_or_else(changed).trim().replace('\n', "; ");
+    let subject = text::preview(&in_one_line, MAX_SUBJECT_CHARS);
     text::harmless(&subject).into_owned()
 }
 
@@ -142,5 +164,11 @@ mod tests {
     fn a_change_set_is_about_its_paths() {
         let arguments = json!({"changes": [{"path": "a"}, {"file_path": "b\u{1b}"}]});
         assert_eq!(subject(&arguments), "a b␛");
+    }
+
+    #[test]
+    fn a_command_is_about_its_text() {
+        assert_eq!(subject(&json!({"command": "cd a\nmake\n", "description": "Builds a"})), "cd a; make");
+        assert_eq!(subject(&json!({"url": "https://a.example/"})), "https://a.example/");
     }
 }

@@ -22,7 +22,7 @@ const SNIFFED: usize = 64 << 10;
 pub(super) const COUNTED_BYTES: u64 = 32 << 20;
 /// A line longer than this is shown without looking for its end.
 const LINE_BYTES: usize = 8 << 20;
-/// How far back the beginnings of the last lines are looked for.
+/// How far back the beginning of a line is looked for, counted from its end.
 const BACK_BYTES: u64 = 64 << 20;
 
 /// A file of known encoding, read at any place.
@@ -242,14 +242,10 @@ impl Pieces<'_> {
         // An ending at the very end starts no further line.
         let (mut to, mut endings) = (whole, 0u64);
         let skip = u64::from(self.ends_with_newline(whole)?);
-        let mut earliest = None;
+        let mut earliest = self.size;
         while to > self.bom {
-            if self.size - to > BACK_BYTES {
-                return Ok(Back {
-                    start: earliest.unwrap_or(self.size),
-                    lines: endings.saturating_sub(skip),
-                    all: false,
-                });
+            if earliest - to > BACK_BYTES {
+                return Ok(Back { start: earliest, lines: endings.saturating_sub(skip), all: false });
             }
             let from = to.saturating_sub(BLOCK as u64).max(self.bom);
             let block = self.exactly(from, (to - from) as usize)?;
@@ -260,7 +256,7 @@ impl Pieces<'_> {
                 return Ok(Back { start: from + self.after_ending(&block, nth) as u64, lines: back, all: false });
             }
             if ends > 0 {
-                earliest = Some(from + self.after_ending(&block, 1) as u64);
+                earliest = from + self.after_ending(&block, 1) as u64;
             }
             endings += ends;
             to = from;

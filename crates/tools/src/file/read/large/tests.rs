@@ -129,6 +129,19 @@ fn the_end_of_a_line_without_beginning_is_shown() {
 }
 
 #[test]
+fn lines_far_before_the_end_are_those_that_were_asked_for() {
+    let (lines, line) = (BACK_BYTES * 5 / 4 / 64, "x".repeat(53));
+    let text: String = (1..=lines).map(|n| format!("{n:>9} {line}\n")).collect();
+    let file = tempfile::tempfile().expect("a file");
+    file.write_all_at(text.as_bytes(), 0).expect("written");
+    for back in [lines - 1, lines * 9 / 10] {
+        let shown = show(&file, text.len() as u64, -(back as i64), 1).expect("it is there");
+        let wanted = format!("{:>6}\t{:>9} {line}\n", -(back as i64), lines + 1 - back);
+        assert!(shown.starts_with(&wanted) && !shown.contains("longer than"), "{shown}");
+    }
+}
+
+#[test]
 fn a_legacy_page_far_down_is_still_found() {
     let mut bytes = "plain ascii line\n".repeat(100_000).into_bytes();
     bytes.extend(b"d\xe9j\xe0 vu, na\xefve caf\xe9, tr\xe8s bien\n".repeat(50));
