@@ -107,7 +107,7 @@ impl Locked<'_> {
         Ok(Begun { file, intent })
     }
 
-    /// Forgets a set of which nothing stands.
+    /// Forgets a set of which nothing was staged, or that was brought back.
     pub(super) fn drop_set(&mut self, begun: &Begun) {
         self.finish(&begun.file);
     }
@@ -123,11 +123,11 @@ impl Locked<'_> {
         // Syncing many files takes long enough for somebody to save one of them: look once more, at the
         // last moment before the set decides.
         let staged = self.stage(changes, intent).and_then(|()| self.still_as_expected(changes));
-        if staged.is_ok() {
+        let done = staged.and_then(|()| {
             intent.phase = Phase::Committing;
             self.save(file, intent)?;
-        }
-        let done = staged.and_then(|()| self.forward(intent, false).map(drop).map_err(NotMade::from));
+            Ok(self.forward(intent, false).map(drop)?)
+        });
         if let Err(error) = done {
             if intent.phase == Phase::Committing {
                 intent.phase = Phase::RollingBack;
@@ -349,7 +349,14 @@ impl Locked<'_> {
                                 "rolled back"
                             }
                         };
-                        let is_void = intent.phase != Phase::Committing;
+                        let is_void = match intent.phase {
+                            Phase::Staging => true,
+                            Phase::Committing => false,
+                            // What others changed on top of it stays.
+                            Phase::RollingBack => {
+                                intent.steps.iter().all(|step| self.stands(&step.path, &step.before))
+                            }
+                        };
                         self.state.recovered.push(Recovered { call: intent.call, outcome, is_void });
                     }
                     let _ = std::fs::remove_file(&path);
