@@ -34,6 +34,9 @@ pub struct Place {
 /// What guards a place that a configuration of git leads to.
 pub const LED_BY_GIT: &str = "git is configured to run it, or what it names";
 
+/// Why a place is guarded that stands in a repository which is not called `.git`, or makes one.
+pub const IN_REPOSITORY: &str = "git takes its directory for a repository, and runs what this names";
+
 /// How much of the tree a [`Place`] speaks of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {

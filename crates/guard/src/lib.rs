@@ -45,7 +45,9 @@ mod verdict;
 pub mod web;
 
 pub use budget::{Budget, Budgets, Limit};
-pub use effect::{Effect, Effects, Exec, ExecKind, Extent, LED_BY_GIT, LIST_RESOURCES, Place, READ_RESOURCE};
+pub use effect::{
+    Effect, Effects, Exec, ExecKind, Extent, IN_REPOSITORY, LED_BY_GIT, LIST_RESOURCES, Place, READ_RESOURCE,
+};
 pub use hook::{Configured, Hook, HookPoint, OnFailure};
 pub use mode::{Act, Cell, Mode, Stance, TABLE, UnknownMode};
 pub use path::{PathClass, classify};

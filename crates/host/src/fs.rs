@@ -7,6 +7,7 @@
 mod change;
 mod commit;
 mod fault;
+mod git_runs;
 mod ignores;
 mod ledger;
 mod lock;

@@ -36,6 +36,7 @@ pub use cover::{Cover, mounts_below};
 pub(crate) use intent::{settle, wanted};
 pub use layer::Layer;
 pub use likeness::Likeness;
+pub(crate) use marks::by_handle;
 pub(crate) use sweep::{orphans, remove_tree};
 pub use walk::{Changes, Entry, What};
 

@@ -211,11 +211,12 @@ fn contained(
     target: &Prepared,
     reach: Option<Reach>,
 ) -> Result<Entered, Refusal> {
-    let (placeholders, steps) = placeholders::Placeholders::make(profile, steps)?;
-    let mut entered = match ready.filter(Ready::is_current) {
-        Some(ready) => ready.start(profile, target, &steps)?,
-        None => init::start(profile, target, &steps, init::Kind::Contained)?,
+    let (mut placeholders, steps) = placeholders::Placeholders::make(profile, steps)?;
+    let started = match ready.filter(Ready::is_current) {
+        Some(ready) => ready.start(profile, target, &steps),
+        None => init::start(profile, target, &steps, init::Kind::Contained),
     };
+    let mut entered = started.inspect_err(|_| drop(placeholders.remove()))?;
     entered.placeholders = placeholders;
     if let Some(proxy) = &mut entered.proxy {
         proxy.serve(reach.unwrap_or_else(|| Reach::new(profile.hosts.clone())));

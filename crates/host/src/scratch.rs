@@ -10,13 +10,13 @@ use std::time::Duration;
 use nika_contract::{ToolError, code};
 use nika_guard::Permit;
 use rustix::fs::{
-    AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags, Timespec, Timestamps, UTIME_NOW, chmodat, flock, fstat,
-    futimens, mkdir, open, openat2, stat,
+    FlockOperation, Mode, OFlags, ResolveFlags, Timespec, Timestamps, UTIME_NOW, chmod, flock, fstat, futimens, mkdir,
+    open, openat2, stat,
 };
 use rustix::io::Errno;
 
 use crate::fs::{errno, sha256};
-use crate::overlay::remove_tree;
+use crate::overlay::{by_handle, remove_tree};
 
 /// Where they lie in the state.
 const SCRATCH: &str = "scratch";
@@ -102,9 +102,11 @@ impl Scratch {
         }
         for (_, name) in KEPT {
             let dir = dir.join(name);
-            if made(&dir)? {
-                chmodat(CWD, &dir, Mode::from_raw_mode(0o1777), AtFlags::empty())?;
-            }
+            made(&dir)?;
+            // A command may have taken them away from itself, and from every other.
+            let handle =
+                open(&dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            chmod(by_handle(&handle), Mode::from_raw_mode(0o1777))?;
         }
         Ok(Scratch { dir: dir.to_path_buf(), owner: owner.into() })
     }

@@ -22,6 +22,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
         &["locate", "locate_entry", "locate_in_command", "locate_without_git"],
         "resolves a name to a place, which is what a permit is asked for",
     ),
+    ("fs/git_runs.rs", &["with_git_together"], "says why a place is guarded, which is what a permit is asked for"),
     ("fs/ignores.rs", &["ignores_above"], "ignore rules above a root; they are applied, never shown"),
     ("fs/workspace.rs", &["is_own_state", "holds_own_state"], "compares names"),
     ("fs/lock.rs", &["take_recovered"], "hands over what was settled already"),

@@ -50,7 +50,8 @@ pub(super) fn open_beneath_as(project_dir: &Path, below: &str, shown: &str) -> R
         Err(Errno::LOOP) => {
             Err(unusable(shown, "it, or a directory on the way to it, is a link; a project's configuration is a file"))
         }
-        Err(Errno::NXIO) if stands_in(&dir, below) => Ok(None),
+        // Nobody but root may even try to open it.
+        Err(Errno::NXIO | Errno::ACCESS) if stands_in(&dir, below) => Ok(None),
         opened => read(shown.to_owned(), opened),
     }
 }

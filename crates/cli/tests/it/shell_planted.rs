@@ -112,6 +112,36 @@ fn a_repository_without_a_git_directory_brings_no_program_either() {
 }
 
 #[test]
+fn a_repository_without_a_git_directory_brings_none_where_its_parts_are_named_either() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world();
+    let run = |command: &str| world.json(&["bash", &format!("command={command}"), "--mode", "workspace"]);
+    let config = "printf '[core]\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = ./x\\n' > x/config";
+    let made = "mkdir -p x/objects x/refs && echo ref: refs/heads/main > x/HEAD";
+    let ran = run(&format!("{made} && {config}"));
+    assert!(!exists(world.root().join("x/config")) && text(&ran).contains("not applied"), "{ran}");
+    let ran = run(&format!("{made}; mkdir -p x/hooks; echo touch EVIL > x/hooks/post-update"));
+    assert!(!exists(world.root().join("x/hooks/post-update")), "{ran}");
+    // It is a repository now: what it names is asked about.
+    let ran = run(config);
+    assert_eq!((ran["code"].as_str(), exists(world.root().join("x/config"))), (Some("NIKA-205"), false), "{ran}");
+    // What was no repository when it was written is asked about when it is brought back into one.
+    fs::remove_dir_all(world.root().join("x")).expect("removed");
+    run(&format!("mkdir -p x/wt; {config}"));
+    run("rm x/config");
+    run(made);
+    let undone = world.run(&["undo", "--mode", "workspace"]);
+    assert!(undone.code == 0 || undone.code == 3, "{undone:?}");
+    for _ in 0..2 {
+        world.run(&["undo", "--mode", "workspace"]);
+    }
+    let stands = ["HEAD", "objects", "refs", "config"].iter().all(|part| exists(world.root().join("x").join(part)));
+    assert!(!stands, "nobody was asked");
+}
+
+#[test]
 fn the_plan_of_a_rebase_brings_commands_only_from_a_line_that_names_git() {
     if !crate::shell::is_confined_here() {
         return;

@@ -49,6 +49,27 @@ fn a_session_finds_its_files_again_and_nobody_else_does() {
 }
 
 #[test]
+fn what_a_command_takes_away_from_its_tmp_is_there_for_the_next() {
+    if !is_confined_here() {
+        return;
+    }
+    // The root lies below the machine's /tmp: the way to it is made in the session's own.
+    let world = world();
+    let above = world.root().parent().expect("a directory").display().to_string();
+    for gone in ["/tmp", "/var/tmp", above.as_str()] {
+        let world = crate::world::world().file("c.py", &format!("import os\nos.chmod({gone:?}, 0)\n"));
+        let at = ["--mode", "workspace", "--session", "s"];
+        bash(&world, "python3 c.py", &at);
+        let own = in_tmp(&world, "x").display().to_string();
+        bash(&world, &format!("sort c.py > o.txt; echo x > {own}; echo x > /var{own}"), &at).exits(0);
+        assert!(world.text("o.txt").contains("chmod"), "{gone}");
+        let left: Vec<_> =
+            fs::read_dir(world.root()).expect("it").map(|entry| entry.expect("it").file_name()).collect();
+        assert_eq!(left.len(), 2, "{gone}: {left:?}");
+    }
+}
+
+#[test]
 fn what_others_have_there_is_asked_about_and_a_yes_reaches_it() {
     if !is_confined_here() {
         return;

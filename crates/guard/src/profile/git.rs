@@ -25,11 +25,16 @@ const PLAIN: &[(&str, &[&str])] = &[
     ("user", &["name", "email"]),
 ];
 
+/// A line without what is a blank to git around it: to it, any other is part of a name.
+fn bare(line: &str) -> &str {
+    line.trim_matches([' ', '\t', '\r'])
+}
+
 /// Whether the configuration of a repository is of the plain kind. What is written in an unusual way is not.
 pub fn is_plain_git_config(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     let mut keys: &[&str] = &[];
-    for line in text.lines().map(str::trim) {
+    for line in text.lines().map(bare) {
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
@@ -62,7 +67,7 @@ pub fn only_follows(before: &[u8], after: &[u8]) -> bool {
         return false;
     };
     let is_remote = |name: &str| name == "." || rest.contains(&format!("[remote \"{name}\"]").as_str());
-    let fits = |line: &&str| match line.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
+    let fits = |line: &&str| match line.split_once('=').map(|(key, value)| (bare(key), bare(value))) {
         Some(("remote", value)) => is_remote(value),
         Some(("merge", value)) => value.starts_with("refs/") && !value.contains(['"', '\\', '#', ';']),
         Some(("rebase", value)) => ["true", "false", "merges"].contains(&value),
@@ -78,7 +83,7 @@ fn without_branches(text: &str) -> Option<(Vec<&str>, Vec<&str>)> {
     let (mut rest, mut branches) = (Vec::new(), Vec::new());
     let mut in_branch = false;
     for line in text.lines() {
-        let plain = line.trim();
+        let plain = bare(line);
         if plain.starts_with('[') {
             let name = plain.strip_prefix("[branch \"").and_then(|name| name.strip_suffix("\"]"));
             in_branch = name.is_some_and(|name| !name.contains(['"', '\\', ']']));
@@ -133,6 +138,10 @@ mod tests {
             with("\tfsmonitor = x\n"),
             with("[branch \"x\"]\n\tremote = ../evil\n\tmerge = refs/heads/main\n"),
             with("[branch \"x\"]\n\tremote = ext::sh -c x\n"),
+            with("[branch \"x\"]\n\tremote = origin\u{a0}\n"),
+            with("[branch \"x\"]\n\tremote = \u{2003}origin\n"),
+            with("[branch \"x\"]\n\tremote = origin\u{b}\n"),
+            with("[branch \"x\"]\n\tremote = origin\u{c}\n"),
             with("[branch \"x\"]\n\tmergeoptions = --strategy=x\n"),
             with("[branch \"x\"]\n\tremote = origin\\\n[core]\nfsmonitor = x\n"),
             with("[branch \"x\"] fsmonitor = x\n"),
@@ -193,6 +202,8 @@ mod tests {
             "bare = false\n",
             "[core]\n[url \"]\"]\ninsteadof = x\n",
             "\u{feff}[core]\n",
+            "\u{a0}[core]\n",
+            "[core]\n\u{b}bare = false\n",
         ] {
             assert!(!is_plain_git_config(text.as_bytes()), "{text}");
         }

@@ -19,6 +19,14 @@ pub fn read(text: &[u8]) -> Result<Vec<(String, String)>, usize> {
     }
 }
 
+/// The settings of a text that is no configuration as a whole, line by line: those that cannot be read are passed over,
+/// and of which section one is is not known.
+pub fn read_on(text: &[u8]) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(text);
+    let alone = |line: &str| read(format!("[core]\n{}\n", line.trim_end_matches('\\')).as_bytes());
+    text.lines().filter_map(|line| alone(line).ok()).flatten().collect()
+}
+
 struct Reader<'t> {
     rest: Peekable<Chars<'t>>,
     line: usize,

@@ -353,9 +353,7 @@ impl Locked<'_> {
                             Phase::Staging => true,
                             Phase::Committing => false,
                             // What others changed on top of it stays.
-                            Phase::RollingBack => {
-                                intent.steps.iter().all(|step| self.stands(&step.path, &step.before))
-                            }
+                            Phase::RollingBack => intent.steps.iter().all(|step| self.stands(&step.path, &step.before)),
                         };
                         self.state.recovered.push(Recovered { call: intent.call, outcome, is_void });
                     }

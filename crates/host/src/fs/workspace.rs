@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use nika_contract::{ToolError, code};
-use nika_guard::{LED_BY_GIT, Place};
+use nika_guard::Place;
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
-
-use crate::git::Leads;
 
 /// How far a write goes before it counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -152,23 +150,6 @@ impl Workspace {
             }
             _ => Place::outside(path),
         }
-    }
-
-    /// A place that somebody named: one that git is configured to run says so.
-    pub(super) fn with_git(&self, mut place: Place) -> Place {
-        if place.below_root.is_some() && self.is_led_to(&place.path) {
-            place.guarded = Some(LED_BY_GIT);
-        }
-        place
-    }
-
-    /// Whether a configuration of git leads to `path`, or to a directory that holds it: that of a repository that it
-    /// lies in, or the person's own.
-    fn is_led_to(&self, path: &Path) -> bool {
-        let Some(root) = self.root_of(path).filter(|root| root.writable) else { return false };
-        let leads = Leads::new(self.home());
-        let mut ends = path.ancestors().skip(1).flat_map(|dir| leads.from(dir, &root.path));
-        ends.any(|end| path.starts_with(end))
     }
 
     /// Whether `path` is Nika's own state. A spilled file is not, for those who were told its name; the

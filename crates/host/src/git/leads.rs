@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use nika_guard::repository::config;
 
-use super::finder::{CONFIG_BYTES, INCLUDED, INCLUDES, SYSTEM, here, pointer, read};
+use super::finder::{Found, INCLUDED, INCLUDES, SYSTEM, here, pointer, read};
 use crate::sandbox::SKIPPED;
 
 /// What git runs of a directory of hooks, by name. Only where that directory holds the work tree itself.
@@ -40,6 +40,8 @@ const HOOKS: &[&str] = &[
     "sendemail-validate",
     "update",
 ];
+/// The longest configuration that is read. 64 MiB: git itself knows no bound.
+const LONGEST: u64 = 64 << 20;
 /// Links that are followed on one way, as the kernel does.
 const LINKS: usize = 40;
 
@@ -82,7 +84,7 @@ impl Leads {
     /// What git would run below `root` for the repository whose work tree has its top in `dir`, if one has: paths that
     /// need not exist, without links on the way to them, and the links. Directories of downloaded packages are left out.
     pub(crate) fn from(&self, dir: &Path, root: &Path) -> Vec<PathBuf> {
-        let Ok(Some(found)) = here(dir) else { return Vec::new() };
+        let Some(found) = repository(dir) else { return Vec::new() };
         let common = match pointer(&found.git.join("commondir")) {
             Ok(Some(to)) => found.git.join(to),
             _ => found.git.clone(),
@@ -119,17 +121,33 @@ impl Leads {
     }
 }
 
+/// The repository whose work tree has its top in `dir`. One that lacks a part at this moment may have it back the next.
+fn repository(dir: &Path) -> Option<Found> {
+    let git = dir.join(".git");
+    match fs::metadata(&git) {
+        Ok(meta) if meta.is_dir() => Some(Found { git, top: dir.to_owned() }),
+        _ => here(dir).ok().flatten(),
+    }
+}
+
 impl Configured {
     /// Reads `file`, and what it includes.
     fn add(&mut self, file: &Path, home: Option<&Path>, depth: usize) {
-        let Some(settings) = read(file, CONFIG_BYTES).ok().flatten().and_then(|text| config::read(&text).ok()) else {
-            return;
+        let Some(text) = read(file, LONGEST).ok().flatten() else { return };
+        // Where git stops at a line now, it goes on once that is mended: what stands behind it counts, in whatever section.
+        let (settings, is_whole) = match config::read(&text) {
+            Ok(settings) => (settings, true),
+            Err(_) => (config::read_on(&text), false),
         };
         for (key, value) in settings {
+            let is = |known: &str| key == known || !is_whole && key.ends_with(&known["core".len()..]);
             match key.as_str() {
-                "core.hookspath" => self.hooks.push(value),
-                "core.worktree" => self.worktrees.push(value),
-                _ if includes(&key) && depth < INCLUDES && self.included.len() < INCLUDED => {
+                _ if is("core.hookspath") => self.hooks.push(value),
+                _ if is("core.worktree") => self.worktrees.push(value),
+                _ if (includes(&key) || !is_whole && key.ends_with(".path"))
+                    && depth < INCLUDES
+                    && self.included.len() < INCLUDED =>
+                {
                     let Some(to) = written(&value, home) else { continue };
                     let to = file.parent().unwrap_or(Path::new("/")).join(to);
                     self.included.push(to.clone());
@@ -216,9 +234,15 @@ mod tests {
             ("", "[core]\nhooksPath = tools/hooks\n", &["tools/hooks"]),
             ("", "[include]\npath = ../w/mine\n", &["mine"]),
             ("[core", "", &[]),
+            // Where git stops now, it goes on when that is mended.
+            ("[branch \"x\"]\n\u{a0}remote = origin\n[core]\nhooksPath = own\n", "", &["own"]),
+            ("[core\nhooksPath = own\n[include]\npath = ../team\n", "", &["deeper", "from/team", "own", "team"]),
         ] {
             assert_eq!(leads(config, own), want, "{config:?} {own:?}");
         }
+        // A repository that lacks its HEAD for a moment is one the next.
+        fs::remove_file(root.join(".git/HEAD")).unwrap();
+        assert_eq!(leads("[core]\nhooksPath = own\n", ""), ["own"]);
         // Where it is the work tree itself that holds the hooks, these alone are meant.
         let all = leads("[core]\nhooksPath = .\n", "");
         assert!(all.contains(&"pre-commit".to_owned()) && all.len() == HOOKS.len(), "{all:?}");

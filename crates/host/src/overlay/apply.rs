@@ -8,7 +8,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Before, Cx, Kind, Known, More, Preimage, ToolError, code};
-use nika_guard::{Effect, Extent, Permit, Place};
+use nika_guard::{Effect, Extent, Permit, Place, classify};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, statat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -475,10 +475,11 @@ fn sync_fs(dir: &Path) {
     }
 }
 
-/// Whether the permit names this very path.
+/// Whether the permit names this very path, and whoever gave it was asked about it for what it is.
 fn names(permit: &Permit, path: &Path) -> bool {
+    let was_asked = |place: &Place| place.guarded.is_some() || classify(&place.path).asked().is_some();
     permit.effects().all.iter().any(|effect| match effect {
-        Effect::Write(place) => place.extent == Extent::One && place.path == path,
+        Effect::Write(place) => place.extent == Extent::One && place.path == path && was_asked(place),
         _ => false,
     })
 }

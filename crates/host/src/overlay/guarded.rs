@@ -27,7 +27,7 @@ pub(super) const CONFIG_BYTES: u64 = 64 << 10;
 const PLAN_BYTES: u64 = 1 << 20;
 
 impl Changes<'_> {
-    /// The paths that are held back, unless the call names them.
+    /// The paths that are held back, unless the call names them and was asked about them for what they are.
     pub(super) fn guarded(&self, permit: &Permit) -> Vec<PathBuf> {
         let Some(protected) = &self.layer.protected else {
             let all = self.entries.iter().filter(|entry| classify(&entry.path).guarded.is_some());

@@ -78,6 +78,6 @@ fn has(file: &OwnedFd, mark: &CStr) -> bool {
 }
 
 /// A path that works for handles without the right to read, too.
-pub(super) fn by_handle(file: &OwnedFd) -> String {
+pub(crate) fn by_handle(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }

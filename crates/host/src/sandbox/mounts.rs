@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use nika_guard::profile::{Access, Placeholder, Profile, Step};
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, fchmod, ftruncate, futimens,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, chmod, fchmod, ftruncate, futimens,
     mkdirat, openat, openat2, readlink, statat, symlinkat, unlinkat,
 };
 use rustix::io::{Errno, write};
@@ -25,7 +25,7 @@ use rustix::mount::{
 };
 
 use super::{Refusal, base};
-use crate::overlay::Cover;
+use crate::overlay::{Cover, by_handle};
 use crate::scratch::KEPT;
 
 /// Bytes of the private memory file system, `/tmp` above all. 2 GiB: it counts as memory of the machine.
@@ -402,7 +402,12 @@ fn next_directory(above: &OwnedFd, name: &OsStr) -> std::result::Result<OwnedFd,
             mkdirat(above, name, Mode::from_raw_mode(0o755))?;
             directory(above, name)
         }
-        opened => opened,
+        opened => {
+            // A command may have left it without the rights to enter it.
+            let opened = opened?;
+            let _ = chmod(by_handle(&opened), Mode::from_raw_mode(0o755));
+            Ok(opened)
+        }
     }
 }
 

@@ -290,7 +290,10 @@ impl ChangeSet {
             }
             Ok(places)
         };
-        params.changes.iter().enumerate().map(at).collect()
+        let all = params.changes.iter().enumerate().map(at).collect::<Result<Vec<Vec<Place>>, ToolError>>()?;
+        let counts: Vec<usize> = all.iter().map(Vec::len).collect();
+        let mut together = self.files.with_git_together(all.into_iter().flatten().collect()).into_iter();
+        Ok(counts.into_iter().map(|count| together.by_ref().take(count).collect()).collect())
     }
 
     fn play(&self, cx: &Cx<'_>, params: &Params) -> Result<Vec<Slot>, ToolError> {

@@ -82,8 +82,10 @@ impl Tool for Undo {
         let calls = self.calls(params, session)?;
         let asked = asked_about(&calls);
         let mut named = HashSet::new();
-        for change in calls.iter().flat_map(|call| &call.changes).filter(|change| named.insert(&change.path)) {
-            let place = self.files.place(change.path.clone());
+        let changes = calls.iter().flat_map(|call| &call.changes);
+        let changes: Vec<_> = changes.filter(|change| named.insert(&change.path)).collect();
+        let places = changes.iter().map(|change| self.files.place(change.path.clone())).collect();
+        for (change, place) in changes.iter().zip(self.files.with_git_together(places)) {
             if params.dry_run.unwrap_or_default() {
                 effects.all.push(Effect::Read(place));
                 continue;

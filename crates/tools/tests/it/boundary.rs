@@ -170,6 +170,51 @@ fn policy_files_are_guarded_against_every_way_of_changing_them() {
     }
 }
 
+/// A directory with these parts is a repository to git, and it runs what its configuration names.
+#[test]
+fn what_makes_a_repository_and_what_git_runs_of_one_asks_whatever_it_is_called() {
+    let config = "[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = ./x\n";
+    let write = |path: &str| json!({"file_path": path, "content": config});
+    let world = world().mode(Mode::Workspace).file("z/HEAD", "ref: refs/heads/main\n").file("z/objects/a", "");
+    for path in ["z/config", "z/hooks/update", "z/config.worktree"] {
+        world.call("write", write(path)).ok();
+    }
+    // The last of its parts makes it one.
+    world.call("write", json!({"file_path": "z/refs/a", "content": ""})).refused(205);
+    std::fs::create_dir(world.path("z/refs")).expect("made");
+    for path in ["z/config", "z/hooks/post-update", "z/config.worktree", "z/commondir"] {
+        world.call("read", json!({"file_path": path}));
+        world.call("write", write(path)).refused(205);
+    }
+    for path in ["z/refs/heads/main", "z/objects/b", "z/notes"] {
+        world.call("write", write(path)).ok();
+    }
+    // In one set each counts for the others.
+    let create = |path: &str| json!({"op": "create", "file_path": path, "content": config});
+    let set = |paths: &[&str]| json!({"changes": paths.iter().map(|path| create(path)).collect::<Vec<_>>()});
+    world.call("change_set", set(&["y/config", "y/HEAD", "y/objects/a", "y/refs/a"])).refused(205);
+    world.call("change_set", set(&["y/config", "y/HEAD", "y/objects/a"])).ok();
+    world.call("change_set", set(&["y/refs/a"])).refused(205);
+}
+
+/// What undo brings back, git would run as if it were written.
+#[test]
+fn undo_asks_before_it_brings_back_what_git_would_run() {
+    let world = world().mode(Mode::Workspace);
+    let git = |words: &[&str]| {
+        let ran = std::process::Command::new("git").current_dir(world.root()).args(words).status();
+        assert!(ran.expect("git runs").success(), "{words:?}");
+    };
+    git(&["init", "-q"]);
+    let write = |content: &str| json!({"file_path": "myhooks/pre-commit", "content": content});
+    world.call("write", write("#!/bin/sh\ntouch EVIL\n")).ok();
+    world.call("write", write("#!/bin/sh\nexit 0\n")).ok();
+    git(&["config", "core.hooksPath", "myhooks"]);
+    world.call("undo", json!({})).refused(205);
+    world.call("undo", json!({"steps": 2})).refused(205);
+    assert_eq!(world.text("myhooks/pre-commit"), "#!/bin/sh\nexit 0\n");
+}
+
 #[test]
 fn an_outside_path_is_a_question_and_a_yes_reaches_only_that_path() {
     let outside = tempfile::tempdir().expect("a directory");
