@@ -66,13 +66,11 @@ impl Ground {
 
     /// Whoever begins in a directory of a repository may think that the repository's configuration holds there.
     fn say_what_is_passed_over(&self) {
-        let files = [".nika/config.yaml", ".nika/config.local.yaml"];
-        let has_one = |dir: &PathBuf| files.iter().any(|file| dir.join(file).is_file());
-        if let Some(dir) = trust::above(self.root()).ok().and_then(|above| above.into_iter().find(has_one)) {
+        let names = [".nika/config.yaml", ".nika/config.local.yaml"];
+        let in_it = |dir: PathBuf| Some((names.into_iter().find(|name| dir.join(name).is_file())?, dir));
+        if let Some((name, dir)) = trust::above(self.root()).ok().and_then(|above| above.into_iter().find_map(in_it)) {
             let (dir, root) = (dir.display(), self.root().display());
-            out::complain(&format!(
-                "note: {dir}/.nika/config.yaml is not in force in {root}; with `--root {dir}` it is"
-            ));
+            out::complain(&format!("note: {dir}/{name} is not in force in {root}; with `--root {dir}` it is"));
         }
     }
 

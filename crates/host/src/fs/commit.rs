@@ -65,7 +65,8 @@ impl Locked<'_> {
         match self.carry_out(cx, &changes, begun.as_mut(), &mut made) {
             Ok(written) => Ok(written),
             Err(error) => {
-                begun.iter().for_each(|begun| self.drop_set(begun));
+                // Nothing of it was staged, or it was brought back.
+                begun.iter().for_each(|begun| self.finish(&begun.file));
                 // The deepest first; one that somebody else has put something in stays.
                 for dir in made.iter().rev() {
                     if let Ok((above, name)) = self.files.parent_of(dir) {

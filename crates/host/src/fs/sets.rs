@@ -51,7 +51,8 @@ struct Intent {
 /// A set that was noted.
 #[derive(Debug)]
 pub(super) struct Begun {
-    file: PathBuf,
+    /// Where it was noted.
+    pub(super) file: PathBuf,
     intent: Intent,
 }
 
@@ -105,11 +106,6 @@ impl Locked<'_> {
         let file = self.files.sets_dir().join(format!("{call}.json"));
         self.save(&file, &intent)?;
         Ok(Begun { file, intent })
-    }
-
-    /// Forgets a set of which nothing was staged, or that was brought back.
-    pub(super) fn drop_set(&mut self, begun: &Begun) {
-        self.finish(&begun.file);
     }
 
     /// Makes verified changes together. Pre-images are kept already.
