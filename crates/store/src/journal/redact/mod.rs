@@ -6,6 +6,7 @@
 //! name, a known form or a known place passes.
 
 mod keys;
+mod piped;
 mod programs;
 mod rows;
 mod secrets;

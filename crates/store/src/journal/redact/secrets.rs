@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::keys::{self, Strength};
+use super::piped;
 use super::programs::Command;
 use super::shapes::shaped;
 
@@ -27,6 +28,7 @@ pub(super) fn find(text: &str) -> Vec<Secret> {
             b'=' => assigned(bytes, at),
             b':' => url_password(bytes, at).or_else(|| assigned(bytes, at)),
             b'_' => npmrc(bytes, at),
+            b'<' => piped::given(bytes, at),
             b'\n' | b'\\' | b';' | b'|' | b'&' => {
                 command.sign(bytes, at);
                 None
@@ -127,9 +129,7 @@ fn flag(bytes: &[u8], at: usize, command: &Command) -> Option<Secret> {
         return None;
     }
     let dashes = run(&bytes[at..], |b| b == b'-');
-    if dashes == 1
-        && let Some(secret) = command.option(bytes, at)
-    {
+    if let Some(secret) = command.option(bytes, at) {
         return Some(secret);
     }
     let name_at = at + dashes;
