@@ -76,8 +76,9 @@ codes! {
         "Add surrounding lines until it is unique, or set `replace_all`.";
     210 ALREADY_EXISTS "Something exists where a new file should go"
         "Read and edit what is there, or choose another path.";
-    212 CHANGED_SINCE_READ "The file changed since it was read, where the edit falls"
-        "The message shows both sides. Read the file again and make the edit anew.";
+    212 CHANGED_SINCE_READ "The file changed since it was read, where the change falls"
+        "The message shows both sides, or where a command's own version lies. Read the file again and make the change \
+         anew.";
     213 NOT_A_FILE "The path is not a regular file"
         "Directories are for `list_dir`; devices, sockets and FIFOs are never opened.";
     214 UNSUPPORTED_TYPE "The file's content is of a type that cannot be shown or edited as text"

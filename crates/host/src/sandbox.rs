@@ -179,9 +179,9 @@ pub(crate) fn enter_ready(
     let steps = few_enough(plan(profile))?;
     match contained(ready, profile, steps, &target, reach) {
         // Without namespaces there are no layers, and whoever ordered one relies on it.
-        Err(refusal) if profile.landlock_only && refusal.guarantee.is_some() && profile.layers.is_empty() => {
+        Err(Refusal { guarantee: Some(guarantee), why, .. }) if profile.landlock_only && profile.layers.is_empty() => {
             let mut entered = init::start(profile, &target, &[], init::Kind::LandlockOnly)?;
-            entered.held.missing.insert(0, refusal.to_string());
+            entered.held.missing.insert(0, format!("{guarantee} ({why})"));
             Ok(entered)
         }
         other => other,

@@ -271,8 +271,10 @@ fn what_others_changed_meanwhile_is_theirs_and_nothing_is_lost() {
         std::thread::yield_now();
     }
     fs::write(world.root().join("b"), "theirs\n").expect("a file");
-    let ran = Ran::of(child.wait_with_output().expect("it ends")).json();
+    let ran = Ran::of(child.wait_with_output().expect("it ends"));
+    let ran = ran.exits(1).json();
     let said = text(&ran);
+    assert_eq!((&ran["ok"], &ran["code"]), (&Value::Bool(false), &Value::from("NIKA-212")), "{ran}");
     assert!(said.contains("not applied, as others changed it meanwhile: b;"), "{said}");
     assert_eq!((world.text("a").as_str(), world.text("b").as_str()), ("2\n", "theirs\n"));
     let kept = said.split("the command's version lies in ").nth(1).and_then(|rest| rest.split(']').next());

@@ -174,6 +174,10 @@ fn held(profile: &Profile, kind: Kind) -> Held {
         }
         Kind::LandlockOnly => {
             missing.extend(WITHOUT_NAMESPACES.iter().map(|text| (*text).to_owned()));
+            // Where nothing is written, the filter refuses it.
+            if profile.access != Access::ReadOnly {
+                missing.push("the modes, owners, times and attributes of files outside can be changed".to_owned());
+            }
             match profile.access {
                 Access::ReadOnly => "read-only (Landlock and seccomp alone)",
                 _ => "workspace (Landlock and seccomp alone)",
@@ -205,15 +209,15 @@ pub(super) struct Stock {
 }
 
 impl Stock {
-    /// Made by process 1 of the world, with terminals or without.
-    pub(super) fn make(kind: Kind, terminals: bool) -> Result<Stock, Refusal> {
+    /// Made by process 1 of the world, for a command that `writes`, which has terminals, too, or for one that only reads.
+    pub(super) fn make(kind: Kind, writes: bool) -> Result<Stock, Refusal> {
         let contained = kind == Kind::Contained;
         if contained {
             base::loopback_up().map_err(|error| Refusal::of("a network of its own", "loopback", error))?;
         }
         Ok(Stock {
-            mounts: contained.then(|| mounts::Stock::make(terminals)).transpose()?,
-            filter: (kind != Kind::Unconfined).then(|| Filter::new(kind)).transpose()?,
+            mounts: contained.then(|| mounts::Stock::make(writes)).transpose()?,
+            filter: (kind != Kind::Unconfined).then(|| Filter::new(kind, writes)).transpose()?,
         })
     }
 }

@@ -149,6 +149,41 @@ const LASTING: &[Row] = &[(libc::SYS_openat2, Always, NoSuchCall)];
 /// Without a network of one's own there is no socket at all.
 const NO_NETWORK: &[Row] = &[(libc::SYS_socket, Always, NoSuchFamily)];
 
+/// Without mounts nothing but this holds modes, owners, times and attributes: Landlock knows of none. Where a command only
+/// reads, none of them is its to change; where it writes, a filter cannot tell what lies outside, and results say so.
+const ATTRIBUTES: &[Row] = &[
+    (libc::SYS_fchmod, Always, NotPermitted),
+    (libc::SYS_fchmodat, Always, NotPermitted),
+    (libc::SYS_fchmodat2, Always, NotPermitted),
+    (libc::SYS_fchown, Always, NotPermitted),
+    (libc::SYS_fchownat, Always, NotPermitted),
+    (libc::SYS_utimensat, Always, NotPermitted),
+    (libc::SYS_setxattr, Always, NotPermitted),
+    (libc::SYS_lsetxattr, Always, NotPermitted),
+    (libc::SYS_fsetxattr, Always, NotPermitted),
+    (libc::SYS_removexattr, Always, NotPermitted),
+    (libc::SYS_lremovexattr, Always, NotPermitted),
+    (libc::SYS_fremovexattr, Always, NotPermitted),
+    (SETXATTRAT, Always, NotPermitted),
+    (REMOVEXATTRAT, Always, NotPermitted),
+    (FILE_SETATTR, Always, NotPermitted),
+    (libc::SYS_ioctl, Is(1, SET_FLAGS), NotPermitted),
+    (libc::SYS_ioctl, Is(1, SET_ATTRIBUTES), NotPermitted),
+];
+
+/// Those of them that only this architecture still has.
+#[cfg(target_arch = "x86_64")]
+const OLDER_ATTRIBUTES: &[Row] = &[
+    (libc::SYS_chmod, Always, NotPermitted),
+    (libc::SYS_chown, Always, NotPermitted),
+    (libc::SYS_lchown, Always, NotPermitted),
+    (libc::SYS_utime, Always, NotPermitted),
+    (libc::SYS_utimes, Always, NotPermitted),
+    (libc::SYS_futimesat, Always, NotPermitted),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER_ATTRIBUTES: &[Row] = &[];
+
 /// All that is left to a process that parses what a stranger wrote: its memory, the pipes that it has, its end. No way
 /// to open, to connect, to start, to signal somebody else.
 const LEFT: &[(libc::c_long, When)] = &[
@@ -186,6 +221,12 @@ const EXECUTE: u32 = libc::PROT_EXEC as u32;
 
 const NEW_TIME: u32 = 0x80;
 const OPEN_TREE_ATTR: libc::c_long = 467;
+const SETXATTRAT: libc::c_long = 463;
+const REMOVEXATTRAT: libc::c_long = 466;
+const FILE_SETATTR: libc::c_long = 469;
+/// `chattr`, of the 64-bit architectures.
+const SET_FLAGS: u32 = 0x4008_6602;
+const SET_ATTRIBUTES: u32 = 0x401c_5820;
 
 /// The table as the kernel takes it.
 pub(super) struct Filter {
@@ -195,10 +236,15 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn new(kind: Kind) -> Result<Filter, Refusal> {
-        let network = if kind == Kind::LandlockOnly { NO_NETWORK } else { &[] };
-        let of = |tables: &[&[Row]]| refusing(tables).map_err(refuse);
-        Ok(Filter { usual: of(&[network, TABLE, OLDER])?, lasting: of(&[network, TABLE, OLDER, LASTING])? })
+    /// For a command that `writes`, or for one that only reads.
+    pub(super) fn new(kind: Kind, writes: bool) -> Result<Filter, Refusal> {
+        let more: &[&[Row]] = match kind {
+            Kind::LandlockOnly if writes => &[NO_NETWORK],
+            Kind::LandlockOnly => &[NO_NETWORK, ATTRIBUTES, OLDER_ATTRIBUTES],
+            _ => &[],
+        };
+        let of = |tables: &[&[Row]]| refusing(&[more, tables].concat()).map_err(refuse);
+        Ok(Filter { usual: of(&[TABLE, OLDER])?, lasting: of(&[TABLE, OLDER, LASTING])? })
     }
 
     /// Puts this process and all that it starts under the table, for good; under less of it, when nothing that can be
@@ -242,7 +288,8 @@ mod tests {
     #[test]
     fn the_filters_do_what_the_tables_say() {
         let foreign = NoSuchCall.ends();
-        for tables in [&[TABLE, OLDER][..], &[TABLE, OLDER, LASTING], &[NO_NETWORK, TABLE, OLDER, LASTING]] {
+        let alone: &[&[Row]] = &[NO_NETWORK, ATTRIBUTES, OLDER_ATTRIBUTES, TABLE, OLDER, LASTING];
+        for tables in [&[TABLE, OLDER][..], &[TABLE, OLDER, LASTING], &[NO_NETWORK, TABLE, OLDER, LASTING], alone] {
             let steps = holds(&rules(tables), libc::SECCOMP_RET_ALLOW, foreign);
             assert!(steps < 45, "{steps}");
         }

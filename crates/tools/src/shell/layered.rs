@@ -6,7 +6,7 @@
 //! | it changed what may become code or policy | the rest; that is kept beside and named |
 //! | it changed what a rule denies | the rest; that is kept beside and named, and the command failed |
 //! | it changed what a rule asks about, and did not name it before | the same, as nobody was asked |
-//! | somebody else changed the same path meanwhile | the rest; the command's version is kept beside and named |
+//! | somebody else changed the same path meanwhile | the rest; the command's version is kept beside and named, and the command failed |
 //! | the same, of what a person was shown and said yes to | nothing; all of it is kept beside |
 //! | nobody wants the call any more | nothing |
 //!
@@ -239,9 +239,7 @@ async fn settle(
         }
     };
     settled.left_out = left.len();
-    if left.iter().any(|left| matches!(left.why, Why::Forbidden | Why::Unasked)) {
-        settled.failed = Some(code::PERMISSION_DENIED);
-    }
+    settled.failed = settled.failed.or_else(|| left.iter().filter_map(|left| left.why.failure()).min());
     for why in [Why::Guarded, Why::Forbidden, Why::Unasked, Why::Conflict] {
         let of: Vec<&Left> = left.iter().filter(|left| left.why == why).collect();
         if of.is_empty() {
@@ -295,6 +293,15 @@ impl Why {
             Why::Forbidden => "as a rule denies it",
             Why::Unasked => "as a rule has it asked about, and the command line did not name it",
             Why::Conflict => "as others changed it meanwhile",
+        }
+    }
+
+    /// The code of a command that changed such a path. What it wrote is not there for whoever goes on.
+    fn failure(self) -> Option<Code> {
+        match self {
+            Why::Guarded => None,
+            Why::Forbidden | Why::Unasked => Some(code::PERMISSION_DENIED),
+            Why::Conflict => Some(code::CHANGED_SINCE_READ),
         }
     }
 }

@@ -60,7 +60,8 @@ pub(super) fn beat(summary: &Summary) -> String {
 
 /// What held a command: `sandbox workspace`, and what of that could not be had.
 pub(super) fn held(held: &Held) -> String {
-    let missing = if held.missing.is_empty() { String::new() } else { format!(" without {}", held.missing.join(", ")) };
+    let missing =
+        if held.missing.is_empty() { String::new() } else { format!(" (not guaranteed: {})", held.missing.join("; ")) };
     format!("sandbox {}{missing}", held.profile)
 }
 
