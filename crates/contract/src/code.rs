@@ -113,6 +113,8 @@ codes! {
         "The message lists those that live.";
     403 JOB_TAKES_NO_INPUT "The job takes no input"
         "Only a command that was started in the background, and still runs, takes input.";
+    404 NAME_HELD "A guarded name is held empty while a job or interpreter lives"
+        "End it with `job_stop` (`job_list` shows what lives; another session may have it), and repeat the call.";
     500 BAD_URL "The text is no address that can be fetched"
         "`http` and `https` are fetched, from a host by name or number, without a name or password in the address.";
     501 FORBIDDEN_ADDRESS "The host is this machine, or in a private network"

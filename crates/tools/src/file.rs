@@ -5,6 +5,7 @@ pub mod checkpoints;
 pub mod edit;
 pub mod list_dir;
 pub mod notebook_edit;
+mod objects;
 pub mod read;
 pub(crate) mod seen;
 mod slot;

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::peer::Peer;
 use crate::shell::is_confined_here;
+use crate::shell_undo::{scripted, undo};
 use crate::world::{World, exists, world};
 
 /// Git without a sandbox, as the attacker's victim runs it.
@@ -264,4 +265,36 @@ fn git_notes_what_a_branch_follows_and_nothing_else_comes_into_its_configuration
     assert!(ran.code != 0 || ran.out.contains("Read-only"), "{ran:?}");
     assert_eq!(config(), before);
     call("git config core.fsmonitor ./evil").exits(3);
+}
+
+#[test]
+fn taking_back_a_commit_breaks_no_history_that_was_built_on_it_since() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository();
+    let begin = git(&world, &["rev-parse", "HEAD"]);
+    let made = scripted(&world, "git checkout -q -b other && git commit -qam two && git checkout -q main", &[]);
+    git(&world, &["tag", "mine", "other"]);
+    let undone = undo(&world, &made);
+    assert!(undone.code == 0 && !undone.out.contains("objects"), "{undone:?}");
+    assert_eq!(git(&world, &["branch", "--list", "other"]), "", "what nobody built on is gone");
+    assert_eq!(git(&world, &["log", "--format=%s", "mine"]), "two\nbegin\n");
+    let faults = git(&world, &["fsck", "--no-dangling"]);
+    assert_eq!((git(&world, &["rev-parse", "HEAD"]), faults), (begin, String::new()));
+    // A repository that the command made goes as a whole, unless somebody put something into it.
+    for beside in [false, true] {
+        let made = scripted(
+            &world,
+            &format!("git init -q n{beside} && cd n{beside} && echo 1 | git hash-object -w --stdin"),
+            &[],
+        );
+        let objects = world.root().join(format!("n{beside}/.git/objects"));
+        if beside {
+            std::fs::write(objects.join("info/alternates"), "").expect("written");
+        }
+        undo(&world, &made).exits(0);
+        assert_eq!(exists(objects.join("d0")), beside);
+        assert_eq!(exists(objects.parent().expect("one")), beside);
+    }
 }

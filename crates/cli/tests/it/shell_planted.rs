@@ -97,6 +97,20 @@ fn a_repository_without_a_git_directory_brings_no_program_either() {
     // Nor where only the last of its parts comes later.
     let ran = scripted(&world, "set -e; at=half; mkdir half/objects half/refs; cp v/HEAD half/HEAD", &[]);
     assert!(text(&ran).contains("not applied, as it may become code or policy"), "{ran}");
+    // Nor where what lay there before only gets another time or mode.
+    for (at, other) in [("touched", "touch touched/config"), ("moded", "chmod 600 moded/config"), ("hooks-before", ":")]
+    {
+        let put = match at {
+            "hooks-before" => format!("mkdir -p {at}/hooks; echo evil > {at}/hooks/post-checkout"),
+            _ => format!("mkdir {at}; cp evil.cfg {at}/config"),
+        };
+        let ran = scripted(&world, &put, &[]);
+        assert!(!text(&ran).contains("not applied"), "{ran}");
+        let ran = scripted(&world, &format!("set -e; at={at}; {bare}; {other}"), &[]);
+        assert!(text(&ran).contains("not applied, as it may become code or policy"), "{at}: {ran}");
+        assert!(!exists(world.root().join(at).join("HEAD")), "{at}");
+        git(&world, &["-C", at, "status"]);
+    }
     // What is as it was counts for nothing: such a repository of the user's goes on.
     fs::write(world.root().join("plain.git/config"), "[core]\n\tbare = true\n[receive]\n\tx = y\n").expect("a file");
     let ran = scripted(&world, "git -C plain.git symbolic-ref HEAD refs/heads/other", &[]);

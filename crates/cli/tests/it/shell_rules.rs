@@ -181,3 +181,32 @@ fn a_job_that_only_reads_leaves_the_next_command_its_undo() {
     assert!(text(&ran).contains("undo takes it back") && recorded(), "{ran}");
     assert_eq!(peer.end(), 0);
 }
+
+#[test]
+fn a_guarded_name_that_a_job_holds_empty_is_refused_before_anybody_is_asked() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("x.sh", "echo up\nsleep 60\n");
+    let held = || std::fs::symlink_metadata(world.root().join(".envrc")).is_ok();
+    let write = ["call", "write", "file_path=.envrc", "content=x", "--mode", "workspace"];
+    for ends_well in [true, false] {
+        let mut peer = server(&world, &["--mode", "workspace"]);
+        peer.call("nika_bash", json!({"command": "sh x.sh", "run_in_background": true}));
+        while !text(&peer.call("nika_job_list", json!({}))).contains("sh x.sh") || !held() {
+            std::thread::yield_now();
+        }
+        world.run(&write).exits(1).complains("NIKA-404 .envrc is held empty").complains("job_stop");
+        let beside = format!("file_path={ends_well}");
+        world.run(&["call", "write", &beside, "content=x", "--mode", "workspace"]).exits(0);
+        match ends_well {
+            true => assert_eq!(peer.end(), 0),
+            false => peer.kill(),
+        }
+        assert_eq!(held(), !ends_well);
+        // Nobody is here to say yes, which is all that is missing by now.
+        let asked = world.run(&write);
+        assert!(!asked.err.contains("NIKA-404") && asked.err.contains("person"), "{asked:?}");
+        assert!(!held(), "what a killed run left is cleared");
+    }
+}

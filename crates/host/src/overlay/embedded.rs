@@ -15,7 +15,7 @@ use nika_guard::profile::is_plain_git_config;
 use rustix::fs::Dir;
 
 use super::guarded::{CONFIG_BYTES, is_hook};
-use super::walk::{beneath, content, kind};
+use super::walk::{beneath, content, directory};
 use super::{Changes, Entry, What};
 
 /// What git knows such a directory by.
@@ -104,7 +104,9 @@ impl<'c> Directory<'c, '_> {
         let last: Vec<&str> = PARTS.iter().copied().filter(|part| is_new(part)).collect();
         match self.entry(CONFIG) {
             Some(config) if is_odd(&config) => hold(&[CONFIG]),
-            None if !last.is_empty() && !self.has_plain_config() => hold(&last),
+            Some(config) if config.is_put() => {}
+            // What stood there before goes on, whether or not it got another time or mode.
+            _ if !last.is_empty() && self.stands(CONFIG) && !self.has_plain_config() => hold(&last),
             _ => {}
         }
         if !last.is_empty() && self.has_hooks() {
@@ -139,10 +141,10 @@ impl<'c> Directory<'c, '_> {
     /// Whether one stood there before that is no sample.
     fn has_hooks(&self) -> bool {
         let Some(handle) = beneath(&self.changes.layer.root, &self.dir.join(HOOKS)) else { return false };
-        let is_directory = rustix::fs::fstat(&handle).is_ok_and(|stat| kind(&stat) == Some(Kind::Directory));
-        let names = Dir::read_from(&handle).into_iter().flatten().flatten();
-        let mut names = names.map(|entry| PathBuf::from(OsStr::from_bytes(entry.file_name().to_bytes())));
+        // Through a handle that can be read. What cannot be, a file or a link, git might.
+        let Ok(names) = directory(&handle, OsStr::new("."), false).and_then(Dir::new) else { return true };
+        let mut names = names.flatten().map(|entry| PathBuf::from(OsStr::from_bytes(entry.file_name().to_bytes())));
         let is_sample = |name: &PathBuf| name.extension() == Some(OsStr::new("sample"));
-        !is_directory || names.any(|name| name != Path::new(".") && name != Path::new("..") && !is_sample(&name))
+        names.any(|name| name != Path::new(".") && name != Path::new("..") && !is_sample(&name))
     }
 }

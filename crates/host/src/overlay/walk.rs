@@ -456,7 +456,7 @@ fn names(dir: &OwnedFd, at: &Path, depth: usize) -> Result<Vec<CString>, ToolErr
 }
 
 /// Opens a directory to read its names. `same_mount`: not across a mount, which the overlay did not show.
-fn directory(
+pub(super) fn directory(
     dir: impl std::os::fd::AsFd,
     name: impl rustix::path::Arg,
     same_mount: bool,

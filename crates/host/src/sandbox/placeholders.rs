@@ -169,11 +169,7 @@ impl Placeholders {
             if !is_stand_in(&stat) || needed.iter().any(|root| path.starts_with(root)) {
                 continue;
             }
-            let _ = match FileType::from_raw_mode(stat.st_mode) {
-                // Fails when something is in it by now, which is somebody's.
-                FileType::Directory => rmdir(&path),
-                _ => unlink(&path),
-            };
+            discard(&path);
         }
         let came = std::mem::take(&mut self.watched).into_iter().filter(|path| lstat(path).is_ok());
         let moved = came.filter_map(|path| set_aside(&path)).collect();
@@ -221,6 +217,31 @@ fn set_aside(path: &Path) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// Clears `path` below `root`, and its way there, of what stands in for a run that was killed. False where a living run
+/// needs it: one of this root, or of one around or in it.
+pub fn is_cleared(root: &Path, path: &Path) -> bool {
+    let below = path.ancestors().take_while(|above| *above != root);
+    let ours: Vec<&Path> = below.filter(|above| lstat(*above).is_ok_and(|stat| is_stand_in(&stat))).collect();
+    let needed = |above: &Path| {
+        let handle = open(above, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+        handle.is_ok_and(|handle| flock(&handle, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK))
+    };
+    if ours.is_empty() {
+        return true;
+    }
+    if path.ancestors().skip(1).any(needed) {
+        return false;
+    }
+    ours.into_iter().for_each(discard);
+    true
+}
+
+/// Removes a stand-in. Fails, as it should, for a directory with something in it by now, which is somebody's.
+fn discard(path: &Path) {
+    let is_directory = lstat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+    let _ = if is_directory { rmdir(path) } else { unlink(path) };
 }
 
 /// Whether this is something of ours.

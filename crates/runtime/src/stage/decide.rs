@@ -1,7 +1,8 @@
 //! *Decide*: effects, judged under the session's stance and rules.
 
-use nika_contract::{AnyTool, Prepared, Scene};
-use nika_guard::{Decision, Effects, Reason, Source, Verdict};
+use nika_contract::{AnyTool, Prepared, Scene, ToolError, code};
+use nika_guard::{Decision, Effect, Effects, Reason, Source, Verdict, classify};
+use nika_host::sandbox::is_cleared;
 
 use crate::session::Session;
 use crate::stage::before::{Heard, Wishes};
@@ -18,6 +19,7 @@ pub(crate) struct Judged<'r> {
 pub(crate) fn decide<'r>(session: &Session, heard: Heard<'r>) -> Result<Judged<'r>, Stopped> {
     let Heard { tool, prepared, wishes } = heard;
     let effects = prepared.effects(&Scene { session: &session.state })?;
+    names_are_free(&effects)?;
     let mut verdict = verdict(session, &effects);
     for source in &wishes.asks {
         verdict = verdict.raised(asked(tool, source));
@@ -33,6 +35,23 @@ pub(crate) fn verdict(session: &Session, effects: &Effects) -> Verdict {
         return verdict.while_planning(&policy.judge(&session.stance_set(), effects));
     }
     verdict
+}
+
+/// While a command lives that runs over the bare roots, guarded names that do not exist are held for it, empty: a yes to
+/// write one would come to nothing.
+fn names_are_free(effects: &Effects) -> Result<(), ToolError> {
+    for effect in &effects.all {
+        let Effect::Write(place) = effect else { continue };
+        let Some(below) = place.below_root.as_ref().filter(|below| classify(below).guarded.is_some()) else { continue };
+        let root = place.path.ancestors().nth(below.components().count());
+        if root.is_some_and(|root| !is_cleared(root, &place.path)) {
+            let message =
+                format!("{} is held empty while a job or interpreter lives, which may not make it", place.shown());
+            return Err(ToolError::new(code::NAME_HELD, message)
+                .hint("job_list shows what lives and job_stop ends it; then repeat the call"));
+        }
+    }
+    Ok(())
 }
 
 /// A hook that wants a person to decide.

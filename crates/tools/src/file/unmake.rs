@@ -41,7 +41,7 @@ pub(super) struct Unmade {
 
 /// A path on its way back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Nothing,
     /// As it stands on disk, but perhaps for its permission bits.
     Disk {
@@ -157,10 +157,11 @@ impl Unmaker<'_> {
                 plan.insert(change.path.clone(), back);
             }
         }
+        self.leave_objects(&mut plan);
         Ok(plan)
     }
 
-    fn standing(&self, place: &Place) -> Result<State, ToolError> {
+    pub(super) fn standing(&self, place: &Place) -> Result<State, ToolError> {
         match self.files.glance(self.cx.permit, place)? {
             None => Ok(State::Nothing),
             Some(Glance { kind: Some(kind), mode, .. }) => Ok(State::Disk { kind, mode }),

@@ -1,0 +1,55 @@
+//! Git's objects: what the history of a repository is made of, each named by its content.
+//!
+//! One that a call added is left where it is when the call is taken back, as whatever was committed, tagged or branched
+//! since may need it. What nobody needs goes with git's next cleaning.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::unmake::{State, Unmaker};
+
+/// The directory of the repository whose object lies at `path` (`objects/ab/cdef…`, or one of a pack's files), or
+/// whose objects lie in it.
+fn repository_of<'p>(path: &'p Path) -> Option<&'p Path> {
+    let of_shelf = |shelf: &'p Path| {
+        let objects = shelf.parent().filter(|above| above.file_name() == Some(OsStr::new("objects")));
+        objects.filter(|_| is_shelf(shelf)).and_then(Path::parent)
+    };
+    let is_object = |name: &str| name.starts_with("pack-") || is_hex(name, &[38, 62]);
+    match path.file_name()?.to_str().is_some_and(is_object) {
+        true => path.parent().and_then(of_shelf),
+        false => of_shelf(path),
+    }
+}
+
+fn is_shelf(dir: &Path) -> bool {
+    dir.file_name().and_then(OsStr::to_str).is_some_and(|name| name == "pack" || is_hex(name, &[2]))
+}
+
+fn is_hex(text: &str, lengths: &[usize]) -> bool {
+    lengths.contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+impl Unmaker<'_> {
+    /// Takes the objects out of the plan that would go from a repository which stays.
+    pub(super) fn leave_objects(&self, plan: &mut BTreeMap<PathBuf, State>) {
+        let mut stays: BTreeMap<PathBuf, bool> = BTreeMap::new();
+        for repository in plan.keys().filter_map(|path| repository_of(path)) {
+            if !stays.contains_key(repository) {
+                let head = self.files.place(repository.join("HEAD"));
+                let is_one = !matches!(self.standing(&head), Ok(State::Nothing));
+                stays.insert(repository.to_path_buf(), is_one && !self.goes(plan, repository));
+            }
+        }
+        plan.retain(|path, state| {
+            *state != State::Nothing || repository_of(path).is_none_or(|repository| !stays[repository])
+        });
+    }
+
+    /// Whether nothing is left of what stands at a path.
+    fn goes(&self, plan: &BTreeMap<PathBuf, State>, path: &Path) -> bool {
+        let names = || self.files.names(self.cx.permit, &self.files.place(path.to_path_buf()));
+        plan.get(path) == Some(&State::Nothing) && names().iter().all(|name| self.goes(plan, &path.join(name)))
+    }
+}
