@@ -309,6 +309,8 @@ pub struct Preimage<'a> {
     pub hash: Option<[u8; 32]>,
     /// Permission bits, where something was.
     pub mode: Option<u32>,
+    /// Those that will stand there, where that is known.
+    pub mode_left: Option<u32>,
     /// sha256 of what will stand there; `None` when nothing will, or when `more` says it another way.
     pub after: Option<[u8; 32]>,
     /// What a change that a command made has beyond an edit.

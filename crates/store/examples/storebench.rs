@@ -88,8 +88,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let meta =
             CheckpointMeta { call, session: "bench".into(), tool: "edit".into(), at: Now.unix_ms(), asked: false };
         let bytes = Some(text.as_bytes());
-        let preimage =
-            Preimage { path, kind: Kind::File, bytes, hash: None, mode: Some(0o644), after: Some([7; 32]), more: None };
+        let preimage = Preimage {
+            path,
+            kind: Kind::File,
+            bytes,
+            hash: None,
+            mode: Some(0o644),
+            mode_left: None,
+            after: Some([7; 32]),
+            more: None,
+        };
         checkpoints.record(&meta, &preimage)
     };
     let texts: Vec<String> = (0..2000).map(|n| source(10 << 10, n + 10_000)).collect();

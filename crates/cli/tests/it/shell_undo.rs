@@ -461,3 +461,36 @@ fn a_directory_that_became_a_link_to_one_like_it_comes_back() {
     undo(&world, &ran).exits(0);
     assert_eq!(tree(&world.root()), before);
 }
+
+#[test]
+fn rights_that_somebody_gave_since_stay_and_those_of_the_call_go() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world();
+    let names = ["edited", "content", "rights", "both", "untouched", "gone"];
+    for name in names {
+        fs::write(world.root().join(name), "1\n2\n3\n4\n5\n6\n7\n8\n9\n").expect("a file");
+    }
+    let give = |name: &str, mode: u32| {
+        fs::set_permissions(world.root().join(name), fs::Permissions::from_mode(mode)).expect("rights");
+    };
+    let mode = |name: &str| fs::metadata(world.root().join(name)).expect("it").mode() & 0o7777;
+    names.map(|name| give(name, 0o644));
+    let script = "sed -i s/1/one/ content; chmod 755 rights; sed -i s/1/one/ both untouched; chmod 755 both untouched\n\
+                  rm gone";
+    let ran = scripted(&world, script, &[]);
+    for name in ["content", "rights", "both"] {
+        give(name, 0o600);
+    }
+    undo(&world, &ran).exits(0);
+    assert_eq!(names[1..].iter().map(|name| mode(name)).collect::<Vec<_>>(), [0o600, 0o600, 0o600, 0o644, 0o644]);
+    assert_eq!((world.text("both"), world.text("gone")), (world.text("content"), world.text("edited")));
+    let change =
+        ["edit", "file_path=edited", "old_string=1", "new_string=one", "--session", "s", "--mode", "workspace"];
+    world.run(&["call", "read", "file_path=edited", "--session", "s"]).exits(0);
+    let edited = world.json(&change);
+    give("edited", 0o700);
+    undo(&world, &edited).exits(0);
+    assert_eq!((mode("edited"), world.text("edited")), (0o700, world.text("gone")));
+}

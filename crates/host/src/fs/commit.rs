@@ -128,7 +128,11 @@ impl Locked<'_> {
                 (Some(bytes.as_slice()), Some(*hash), Some(*mode), *links, *kind)
             }
         };
-        cx.undo.keep(&Preimage { path: &change.place.path, kind, bytes, hash, mode, after, more: None })?;
+        let mode_left = match &change.target {
+            Target::File { mode: wanted, .. } => wanted.or(mode.filter(|_| kind == Kind::File)),
+            Target::Link(_) | Target::Absent => None,
+        };
+        cx.undo.keep(&Preimage { path: &change.place.path, kind, bytes, hash, mode, mode_left, after, more: None })?;
         Ok(Written {
             place: change.place.clone(),
             before: hash,
@@ -161,6 +165,7 @@ impl Locked<'_> {
                         bytes: None,
                         hash: None,
                         mode: None,
+                        mode_left: None,
                         after: Some(sha256(b"")),
                         more: None,
                     })?;

@@ -262,6 +262,7 @@ impl Locked<'_> {
                     bytes: bytes.as_deref(),
                     hash,
                     mode: entry.was_mode,
+                    mode_left: entry.mode,
                     after,
                     more: Some(more),
                 })?;

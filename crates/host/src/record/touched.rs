@@ -206,6 +206,7 @@ impl Touched {
             bytes: None,
             hash: if before == Before::Same { after } else { self.kept },
             mode: self.was.map(|was| was.mode),
+            mode_left: now.map(|now| now.mode),
             after,
             more: Some(more),
         });
@@ -303,6 +304,7 @@ fn begun(
         bytes,
         hash: kept,
         mode: was.map(|was| was.mode),
+        mode_left: None,
         after: None,
         more: Some(more),
     })

@@ -138,6 +138,7 @@ impl Turn {
             bytes: None,
             hash: None,
             mode: was.map(|was| was.mode),
+            mode_left: None,
             after: None,
             more: Some(more),
         });

@@ -45,6 +45,8 @@ pub struct Change {
     pub kind: Kind,
     /// Its permission bits.
     pub mode: Option<u32>,
+    /// Those that the call left there, where that is known.
+    pub mode_left: Option<u32>,
     /// Its content; `None` where nothing stood.
     pub before: Option<Hash>,
     /// What the call meant to leave there; `None` for nothing.
@@ -178,7 +180,7 @@ impl Gathered {
     /// An earlier change than those known. Of its path it knows better what stood there before, and
     /// it is where the path comes first.
     fn add(&mut self, record: Record<'_>) {
-        let Record { path, kind, mode, before, after, left, .. } = record;
+        let Record { path, kind, mode, mut mode_left, before, after, left, .. } = record;
         let mut more = left.map(|left| More::from(*left));
         let known = self.paths.get(&path).copied();
         let told = more.map_or(Known::Whole, |more| more.known);
@@ -203,12 +205,13 @@ impl Gathered {
                     (Some(more), Some(later)) => Some(More { before: more.before, was_as: more.was_as, ..later }),
                     (_, later) => later,
                 };
+                mode_left = later.mode_left;
                 later.after
             }
             None => after,
         };
         self.paths.insert(path.clone(), self.backwards.len());
-        self.backwards.push(Some(Change { path, kind, mode, before, after, more }));
+        self.backwards.push(Some(Change { path, kind, mode, mode_left, before, after, more }));
     }
 
     fn into_changes(self) -> CallChanges {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {"at":1763766000000,"call":"c1","session":"s","tool":"edit","path":"/w/a.rs","kind":"file",
-//!  "mode":420,"before":"<sha256>"|null,"after":"<sha256>"|null,"unasked":true}
+//!  "mode":420,"mode_left":420,"before":"<sha256>"|null,"after":"<sha256>"|null,"unasked":true}
 //! {"undone":"c1","by":"c2"}
 //! ```
 //!
@@ -46,6 +46,9 @@ pub(crate) struct Record<'a> {
     #[serde(with = "KindName")]
     pub(crate) kind: Kind,
     pub(crate) mode: Option<u32>,
+    /// Lines of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mode_left: Option<u32>,
     pub(crate) before: Option<Hash>,
     pub(crate) after: Option<Hash>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -101,6 +101,7 @@ impl Checkpoints {
                 path: preimage.path.to_owned(),
                 kind: preimage.kind,
                 mode: preimage.mode.map(|mode| mode & 0o7777),
+                mode_left: preimage.mode_left.map(|mode| mode & 0o7777),
                 before,
                 after: preimage.after.map(Hash),
                 left: preimage.more.map(|more| Box::new(more.into())),

@@ -29,6 +29,7 @@ fn change(checkpoints: &Checkpoints, meta: &CheckpointMeta, path: &str, before: 
         bytes: before.map(str::as_bytes),
         hash: None,
         mode: before.map(|_| 0o100_644),
+        mode_left: None,
         after: after.map(|text| Hash::of(text.as_bytes()).0),
         more: None,
     };
@@ -62,8 +63,16 @@ fn links_directories_and_odd_names() {
     let call = meta("c1", "s", NOW);
     let odd = Path::new(std::ffi::OsStr::from_bytes(b"/w/\xff\n\""));
     for (path, kind) in [(Path::new("/w/l"), Kind::Link), (Path::new("/w/d"), Kind::Directory), (odd, Kind::File)] {
-        let preimage =
-            Preimage { path, kind, bytes: Some(b"x"), hash: None, mode: Some(0o644), after: None, more: None };
+        let preimage = Preimage {
+            path,
+            kind,
+            bytes: Some(b"x"),
+            hash: None,
+            mode: Some(0o644),
+            mode_left: None,
+            after: None,
+            more: None,
+        };
         checkpoints.record(&call, &preimage).unwrap();
     }
     let changes = checkpoints.find("c1").unwrap().changes;
@@ -213,6 +222,7 @@ fn recorded(checkpoints: &Checkpoints, call: &CheckpointMeta, path: &str, known:
         bytes: Some(b"one".as_slice()).filter(|_| known == Known::Begun),
         hash: Some(Hash::of(b"one").0),
         mode: Some(0o644),
+        mode_left: None,
         after: after.map(|text| Hash::of(text.as_bytes()).0),
         more: Some(more),
     };

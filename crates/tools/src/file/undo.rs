@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use super::seen::retried;
 use super::slot::{Slot, diff};
-use super::unmake::{Unmaker, changed_after, not_shown};
+use super::unmake::{Unmaker, changed_after, not_shown, rights};
 use crate::lenient;
 
 /// Takes back what one call (call_id, see checkpoints) or this session's last calls (steps) did to files.
@@ -221,7 +221,7 @@ impl Undo {
                 }
                 let slot = slots.get_mut(&change.path).expect("inserted above");
                 slot.now = self.back(cx, call, change, slot)?;
-                slot.mode = change.mode;
+                slot.mode = rights(change, slot.mode.or(slot.own_mode()));
                 slot.kind = change.kind;
             }
         }

@@ -56,7 +56,26 @@ pub(super) enum State {
         numbers: Option<[i64; 4]>,
     },
     /// A file in which a later change was kept.
-    Merged(Vec<u8>),
+    Merged {
+        bytes: Vec<u8>,
+        mode: Option<u32>,
+    },
+}
+
+impl State {
+    fn mode(&self) -> Option<u32> {
+        match self {
+            State::Nothing => None,
+            State::Disk { mode, .. } => Some(*mode),
+            State::Stored { mode, .. } | State::Merged { mode, .. } => *mode,
+        }
+    }
+}
+
+/// The permission bits that a path gets back: those from before the call, unless somebody gave it others since.
+pub(super) fn rights(change: &Change, now: Option<u32>) -> Option<u32> {
+    let given = now.zip(change.mode_left).is_some_and(|(now, left)| now & 0o7777 != left);
+    if given { now } else { change.mode.or(now) }
 }
 
 /// A call, and what it did to a path.
@@ -190,6 +209,7 @@ impl Unmaker<'_> {
                 now => now,
             });
         }
+        let mode = rights(change, now.mode());
         let left = if cut_off {
             self.is_left_for_later(call, place, &now, recent)?
         } else {
@@ -202,23 +222,23 @@ impl Unmaker<'_> {
                     code::NOTHING_TO_UNDO,
                     format!("call {} cannot be taken back: what stood at {} was not kept", call.call, place.shown()),
                 )),
-                (Before::Same, _, State::Disk { kind, mode }) => {
-                    Ok(State::Disk { kind, mode: change.mode.unwrap_or(mode) })
+                (Before::Same, _, State::Disk { kind, mode: now }) => {
+                    Ok(State::Disk { kind, mode: mode.unwrap_or(now) })
                 }
-                (Before::Same, _, State::Stored { kind, hash, mode, numbers }) => {
-                    Ok(State::Stored { kind, hash, mode: change.mode.or(mode), numbers })
+                (Before::Same, _, State::Stored { kind, hash, numbers, .. }) => {
+                    Ok(State::Stored { kind, hash, mode, numbers })
                 }
                 (Before::Same, _, now) | (Before::Kept, None, now @ State::Nothing) => Ok(now),
                 (Before::Kept, None, _) => Ok(State::Nothing),
-                (Before::Kept, Some(_), State::Disk { kind: Kind::Directory, mode })
+                (Before::Kept, Some(_), State::Disk { kind: Kind::Directory, mode: now })
                     if change.kind == Kind::Directory =>
                 {
-                    Ok(State::Disk { kind: Kind::Directory, mode: change.mode.unwrap_or(mode) })
+                    Ok(State::Disk { kind: Kind::Directory, mode: mode.unwrap_or(now) })
                 }
                 (Before::Kept, Some(hash), _) => Ok(State::Stored {
                     kind: change.kind,
                     hash,
-                    mode: change.mode,
+                    mode,
                     numbers: change.more.and_then(|more| more.was_as),
                 }),
             };
@@ -297,7 +317,7 @@ impl Unmaker<'_> {
                     self.files.glance(self.cx.permit, place)?.is_some_and(|glance| glance.numbers == stamp)
                 }
                 State::Stored { numbers, .. } => *numbers == Some(stamp),
-                State::Nothing | State::Merged(_) => false,
+                State::Nothing | State::Merged { .. } => false,
             };
             // A later call may have kept it, and that call may have been taken back: then its hash is known.
             if same || *now == State::Nothing {
@@ -321,7 +341,7 @@ impl Unmaker<'_> {
             State::Disk { kind: Kind::Directory, .. } => true,
             State::Disk { .. } => self.files.digest(self.cx.permit, place)? == hash.0,
             State::Stored { hash: stored, .. } => *stored == hash,
-            State::Merged(bytes) => wanted == Kind::File && Hash::of(bytes) == hash,
+            State::Merged { bytes, .. } => wanted == Kind::File && Hash::of(bytes) == hash,
         })
     }
 
@@ -332,7 +352,7 @@ impl Unmaker<'_> {
         if let (Kind::File, Some(after), Some(former), Some(standing)) = (change.kind, &after, &former, &standing)
             && let Ok(merged) = merge3(after, former, standing)
         {
-            return Ok(State::Merged(merged.bytes));
+            return Ok(State::Merged { bytes: merged.bytes, mode: rights(change, now.mode()) });
         }
         Err(changed_after(self.cx, call, place, standing.as_deref(), former.as_deref()))
     }
@@ -352,7 +372,7 @@ impl Unmaker<'_> {
                 let fits = objects.size(hash).is_ok_and(|size| size <= SHOWN_BYTES);
                 fits.then(|| objects.get(hash).ok()).flatten()
             }
-            State::Merged(bytes) => Some(bytes.clone()),
+            State::Merged { bytes, .. } => Some(bytes.clone()),
         }
     }
 
@@ -408,7 +428,7 @@ impl Unmaker<'_> {
                     let bytes = self.checkpoints.objects().get(hash)?;
                     changes.put(permit, path, *kind, &bytes, *mode)?;
                 }
-                State::Merged(bytes) => changes.put(permit, path, Kind::File, bytes, None)?,
+                State::Merged { bytes, mode } => changes.put(permit, path, Kind::File, bytes, *mode)?,
             }
         }
         Ok(())

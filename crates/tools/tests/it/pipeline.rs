@@ -288,7 +288,16 @@ impl Tool for Fixture {
             "keep and leave it" => {
                 let (path, bytes) = (Path::new("/a.txt"), Some(&b"one\n"[..]));
                 let kind = Kind::File;
-                cx.undo.keep(&Preimage { path, kind, bytes, hash: None, mode: None, after: None, more: None })?;
+                cx.undo.keep(&Preimage {
+                    path,
+                    kind,
+                    bytes,
+                    hash: None,
+                    mode: None,
+                    mode_left: None,
+                    after: None,
+                    more: None,
+                })?;
                 cx.undo.void();
                 Ok(Output::text("nothing was applied"))
             }
