@@ -120,6 +120,9 @@ pub struct Profile {
     /// Guarded names in the roots that do not exist and must not come to be.
     #[serde(with = "pathtext::list", default)]
     pub absent: Vec<PathBuf>,
+    /// Those of them that no name tells, as only a configuration of git leads there.
+    #[serde(with = "pathtext::list", default)]
+    pub led: Vec<PathBuf>,
     /// Files and directories that must not be read.
     #[serde(with = "pathtext::list", default)]
     pub secrets: Vec<PathBuf>,
@@ -154,6 +157,12 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// What stands in for a path that must not come to be; `None` when it is only looked at afterwards.
+    pub fn stand_in(&self, path: &Path) -> Option<Placeholder> {
+        let is_led = || self.led.iter().any(|led| led == path);
+        placeholder(path).or_else(|| is_led().then_some(Placeholder::Empty))
+    }
+
     /// Whether changes at `path` land in a layer.
     pub fn is_layered(&self, path: &Path) -> bool {
         self.layers.iter().any(|layer| path.starts_with(&layer.root))
@@ -198,6 +207,7 @@ impl Profile {
             protected: Vec::new(),
             opened: Vec::new(),
             absent: Vec::new(),
+            led: Vec::new(),
             secrets: Vec::new(),
             masked: Vec::new(),
             scratch: None,

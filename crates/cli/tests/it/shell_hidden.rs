@@ -199,8 +199,23 @@ fn hooks_that_do_not_exist_yet_and_those_of_a_persons_own_configuration_are_guar
     let ran = world.run(&["call", "bash", "command=sh evil.sh", "--mode", "workspace"]);
     assert!(!exists(world.root().join("tools/hooks/pre-push")) && !exists(world.root().join("mine/c")), "{ran:?}");
     let mut peer = server(&world, &["--mode", "workspace"]);
-    let said = job(&mut peer, "j1", "sh evil.sh");
+    // Not even while the job lives, and whether or not there are directories to put them into.
+    for id in ["j1", "j2"] {
+        let words = json!({"command": "sh evil.sh; echo made; sleep 60", "run_in_background": true});
+        peer.call("nika_bash", words);
+        let said = text(&peer.call("nika_job_output", json!({"job_id": id, "filter": "made", "wait_ms": 20_000})));
+        assert!(said.contains("made"), "{said}");
+        assert!(!exists(world.root().join("tools/hooks/pre-push")), "{said}");
+        assert_eq!(std::fs::read_to_string(world.root().join("mine/c")).unwrap_or_default(), "", "{said}");
+        git(&world, &["status", "--porcelain"]);
+        let write = ["call", "write", "file_path=mine/c", "content=x", "--mode", "workspace"];
+        world.run(&write).exits(1).complains("NIKA-404 mine/c is held empty");
+        peer.call("nika_job_stop", json!({"job_id": id}));
+        for dir in ["tools", "mine"] {
+            std::fs::create_dir_all(world.root().join(dir)).expect("what stood in is gone");
+        }
+    }
     assert_eq!(peer.end(), 0);
-    assert!(!exists(world.root().join("tools/hooks/pre-push")) && !exists(world.root().join("mine/c")), "{said}");
+    assert!(!exists(world.root().join("tools/hooks/pre-push")) && !exists(world.root().join("mine/c")));
     world.run(&["call", "write", "file_path=tools/hooks/pre-push", "content=x", "--mode", "accept-all"]).exits(3);
 }

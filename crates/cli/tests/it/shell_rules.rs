@@ -197,6 +197,8 @@ fn a_guarded_name_that_a_job_holds_empty_is_refused_before_anybody_is_asked() {
             std::thread::yield_now();
         }
         world.run(&write).exits(1).complains("NIKA-404 .envrc is held empty").complains("job_stop");
+        let deep = ["call", "write", "file_path=.cargo/config.toml", "content=x", "--mode", "workspace"];
+        world.run(&deep).exits(1).complains("NIKA-404 .cargo/config.toml is held empty");
         let beside = format!("file_path={ends_well}");
         world.run(&["call", "write", &beside, "content=x", "--mode", "workspace"]).exits(0);
         match ends_well {

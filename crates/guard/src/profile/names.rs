@@ -16,6 +16,8 @@ use crate::path::{Spot, classify, guarded_spots, is_of_elsewhere, rooted_secrets
 pub enum Placeholder {
     /// An empty file; for a directory, too: nothing can be put below it.
     File,
+    /// The same, which git opens: one that it can read.
+    Empty,
     /// An empty directory.
     Directory,
     /// A file that says `.`: git fails on an empty one and takes this for "here".
@@ -26,7 +28,7 @@ pub enum Placeholder {
 const STATES: &[&str] = &["rebase-merge", "rebase-apply", "sequencer", "gitdir"];
 /// Guarded names that stand in git directories alone, which need not be called `.git`, and what stands in for them.
 const OF_GIT: &[(&str, Placeholder)] =
-    &[("commondir", Placeholder::Here), ("config.worktree", Placeholder::File), ("modules", Placeholder::File)];
+    &[("commondir", Placeholder::Here), ("config.worktree", Placeholder::Empty), ("modules", Placeholder::File)];
 /// What counts in a home only, though nothing but its name says so.
 const OF_HOME: &[&str] = &[".config", ".gitconfig", ".emacs", ".emacs.d", ".vim"];
 
@@ -66,6 +68,7 @@ pub fn placeholder(path: &Path) -> Option<Placeholder> {
     }
     Some(match path.file_name()?.to_str()? {
         ".git" => Placeholder::Directory,
+        "config" | "attributes" => Placeholder::Empty,
         _ => Placeholder::File,
     })
 }
@@ -109,8 +112,9 @@ mod tests {
         for path in ["/w/.git/commondir", "/r.git/worktrees/w/commondir", "/bare/commondir"] {
             assert_eq!(stand_in(path), Some(Placeholder::Here), "{path}");
         }
-        for path in ["/r.git/worktrees/w/modules", "/r.git/worktrees/w/config.worktree", "/bare/config.worktree"] {
-            assert_eq!(stand_in(path), Some(Placeholder::File), "{path}");
+        assert_eq!(stand_in("/r.git/worktrees/w/modules"), Some(Placeholder::File));
+        for path in ["/r.git/worktrees/w/config.worktree", "/bare/config.worktree", "/w/.git/config"] {
+            assert_eq!(stand_in(path), Some(Placeholder::Empty), "{path}");
         }
     }
 

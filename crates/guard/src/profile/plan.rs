@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::names::{Placeholder, placeholder};
+use super::names::Placeholder;
 use super::{Access, Profile, Repository};
 use crate::pathtext;
 
@@ -71,7 +71,7 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
             profile.protected.iter().filter(|path| !profile.is_opened(path)).cloned().collect();
         let protected = bounded(protected, &tops);
         let absent: Vec<_> =
-            profile.absent.iter().filter_map(|path| placeholder(path).map(|what| (path, what))).collect();
+            profile.absent.iter().filter_map(|path| profile.stand_in(path).map(|what| (path, what))).collect();
         let hidden = profile.secrets.iter().chain(&profile.masked).filter(|path| !profile.is_layered(path));
         for path in protected.iter().chain(absent.iter().map(|(path, _)| *path)).chain(hidden) {
             for between in between(path, &tops) {

@@ -349,7 +349,7 @@ impl Private {
             Step::Pin(_) => ("directories that cannot be swapped", None),
             Step::Absent(_, placeholder) => {
                 let name = match placeholder {
-                    Placeholder::File => "absent-file",
+                    Placeholder::File | Placeholder::Empty => "absent-file",
                     Placeholder::Directory => "absent-directory",
                     Placeholder::Here => "absent-here",
                 };

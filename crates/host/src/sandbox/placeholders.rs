@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use nika_guard::profile::{Access, Placeholder, Profile, Step, placeholder};
+use nika_guard::profile::{Access, Placeholder, Profile, Step};
 use rustix::fs::{
     AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RawMode, RenameFlags, Stat, flock, linkat, lstat, mkdir,
     mknodat, open, renameat_with, rmdir, unlink,
@@ -25,8 +25,6 @@ const DIRECTORY: RawMode = 0o1555;
 const FILE: RawMode = 0o1444;
 /// What stands in for `commondir`: the directory itself.
 const HERE: &[u8] = b".\n";
-/// Files of a git directory that git opens when they are there.
-const READ_BY_GIT: &[&str] = &["config", "config.worktree", "attributes"];
 /// What is added to the name of a guarded entry that came to be in spite of all.
 const ASIDE: &str = ".refused-by-nika";
 
@@ -72,7 +70,7 @@ impl Placeholders {
                     }
                     continue;
                 }
-                Step::ReadOnly(path) if lstat(&path).is_err() => match placeholder(&path) {
+                Step::ReadOnly(path) if lstat(&path).is_err() => match profile.stand_in(&path) {
                     Some(what) => Step::Absent(path, what),
                     // What others are doing there comes and goes, and is theirs.
                     None if profile.repository_of(&path).is_some() => continue,
@@ -100,7 +98,7 @@ impl Placeholders {
         }
         all.made.reverse();
         let seen = |path: &&PathBuf| {
-            placeholder(path).is_none() && !profile.is_layered(path) && lstat(path.as_path()).is_err()
+            profile.stand_in(path).is_none() && !profile.is_layered(path) && lstat(path.as_path()).is_err()
         };
         all.watched.extend(profile.absent.iter().filter(seen).cloned());
         Ok((all, kept))
@@ -117,11 +115,10 @@ impl Placeholders {
 
     /// Makes a stand-in, or takes the one that is there. False when something real is there.
     fn stand_in(&mut self, path: &Path, what: Placeholder) -> Result<bool, Errno> {
-        let is_read = path.file_name().is_some_and(|name| READ_BY_GIT.iter().any(|other| name == *other));
         let made = match what {
             Placeholder::Directory => mkdir(path, Mode::from_raw_mode(DIRECTORY)),
             Placeholder::Here => here(path),
-            Placeholder::File if is_read => file(path, b""),
+            Placeholder::Empty => file(path, b""),
             Placeholder::File if self.link(path) => Ok(()),
             Placeholder::File => match mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0) {
                 Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => file(path, b""),
@@ -217,6 +214,11 @@ fn set_aside(path: &Path) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// Whether something stands in above `path`.
+pub(crate) fn is_below_one(path: &Path) -> bool {
+    path.ancestors().skip(1).any(|above| lstat(above).is_ok_and(|stat| is_stand_in(&stat)))
 }
 
 /// Clears `path` below `root`, and its way there, of what stands in for a run that was killed. False where a living run

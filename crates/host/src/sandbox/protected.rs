@@ -44,6 +44,8 @@ pub struct Known {
     pub protected: Vec<PathBuf>,
     /// Guarded names that do not exist, in the root and in repositories below it.
     pub absent: Vec<PathBuf>,
+    /// Those of them that only a configuration of git leads to.
+    pub led: Vec<PathBuf>,
     /// Secrets; all of them.
     pub secrets: Vec<PathBuf>,
     /// What the caller's rules withhold; all of it.
@@ -59,6 +61,7 @@ impl Known {
     pub fn put_into(&self, profile: &mut Profile) {
         profile.protected.extend(self.protected.iter().cloned());
         profile.absent.extend(self.absent.iter().cloned());
+        profile.led.extend(self.led.iter().cloned());
         profile.secrets.extend(self.secrets.iter().chain(&self.withheld).cloned());
     }
 }
@@ -269,9 +272,9 @@ impl Walk<'_> {
     /// What git runs because the configuration of the repository in `dir` leads there, or the person's own.
     fn led(&mut self, dir: &Path) {
         for path in self.leads.from(dir, self.root) {
-            match lstat(&path) {
-                Ok(stat) if !is_stand_in(&stat) => self.known.protected.push(path),
-                _ => self.known.absent.push(path),
+            if let Some(absent) = self.sorted(path, true) {
+                self.known.led.push(absent.clone());
+                self.known.absent.push(absent);
             }
         }
     }
@@ -285,27 +288,37 @@ impl Walk<'_> {
         }
     }
 
-    /// Sorts one guarded name into what exists and what does not.
     fn name(&mut self, path: PathBuf) {
+        let stands_in = placeholder(&path).is_some();
+        let absent = self.sorted(path, stands_in);
+        self.known.absent.extend(absent);
+    }
+
+    /// Protects a guarded path that exists, or the link on the way to one. Of one that does not, what must not come to be:
+    /// itself, or where something `stands_in`, the first part of the way that is missing.
+    fn sorted(&mut self, path: PathBuf, stands_in: bool) -> Option<PathBuf> {
         match lstat(&path) {
-            Ok(stat) if is_stand_in(&stat) => self.known.absent.push(path),
-            Ok(_) => self.known.protected.push(path),
+            Ok(stat) if is_stand_in(&stat) => Some(path),
+            Ok(_) => {
+                self.known.protected.push(path);
+                None
+            }
             Err(_) => {
                 // A link on the way would lead elsewhere: then the link is what must stay.
                 let way =
                     path.ancestors().skip(1).take_while(|above| above.starts_with(self.root) && *above != self.root);
                 let (there, missing): (Vec<&Path>, Vec<&Path>) = way.partition(|above| lstat(*above).is_ok());
                 match there.into_iter().find(|above| !is_directory(above)) {
-                    Some(other) if lstat(other).is_ok_and(|stat| is_stand_in(&stat)) => {
-                        self.known.absent.push(other.to_path_buf());
+                    Some(other) if lstat(other).is_ok_and(|stat| is_stand_in(&stat)) => Some(other.to_path_buf()),
+                    Some(link) => {
+                        self.known.protected.push(link.to_path_buf());
+                        None
                     }
-                    Some(link) => self.known.protected.push(link.to_path_buf()),
-                    // The first part of the way that is missing is enough, where something stands in.
-                    None if placeholder(&path).is_some() => {
+                    None if stands_in => {
                         let first = missing.last().map(|first| first.to_path_buf());
-                        self.known.absent.push(first.unwrap_or(path));
+                        Some(first.unwrap_or(path))
                     }
-                    None => self.known.absent.push(path),
+                    None => Some(path),
                 }
             }
         }

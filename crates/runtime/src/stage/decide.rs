@@ -1,5 +1,7 @@
 //! *Decide*: effects, judged under the session's stance and rules.
 
+use std::path::PathBuf;
+
 use nika_contract::{AnyTool, Prepared, Scene, ToolError, code};
 use nika_guard::{Decision, Effect, Effects, Reason, Source, Verdict, classify};
 use nika_host::sandbox::is_cleared;
@@ -42,7 +44,8 @@ pub(crate) fn verdict(session: &Session, effects: &Effects) -> Verdict {
 fn names_are_free(effects: &Effects) -> Result<(), ToolError> {
     for effect in &effects.all {
         let Effect::Write(place) = effect else { continue };
-        let Some(below) = place.below_root.as_ref().filter(|below| classify(below).guarded.is_some()) else { continue };
+        let is_guarded = |below: &&PathBuf| place.guarded.or(classify(below).guarded).is_some();
+        let Some(below) = place.below_root.as_ref().filter(is_guarded) else { continue };
         let root = place.path.ancestors().nth(below.components().count());
         if root.is_some_and(|root| !is_cleared(root, &place.path)) {
             let message =

@@ -378,6 +378,7 @@ impl Ground {
             let of_root = scan_with(root, self.files.home(), hidden);
             all.protected.extend(of_root.protected);
             all.absent.extend(of_root.absent);
+            all.led.extend(of_root.led);
             all.secrets.extend(of_root.secrets);
             all.withheld.extend(of_root.withheld);
         }

@@ -134,6 +134,7 @@ impl Order {
             // Nothing has to be carved out of what cannot be written, and the lists are long.
             profile.protected.clear();
             profile.absent.clear();
+            profile.led.clear();
         }
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let own = Some(profile.limits.wall_ms).filter(|ms| *ms > 0);
