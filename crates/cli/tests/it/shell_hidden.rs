@@ -219,3 +219,27 @@ fn hooks_that_do_not_exist_yet_and_those_of_a_persons_own_configuration_are_guar
     assert!(!exists(world.root().join("tools/hooks/pre-push")) && !exists(world.root().join("mine/c")));
     world.run(&["call", "write", "file_path=tools/hooks/pre-push", "content=x", "--mode", "accept-all"]).exits(3);
 }
+
+#[test]
+fn a_job_changes_neither_configuration_nor_hooks_of_a_repository_of_any_name() {
+    if !is_confined_here() {
+        return;
+    }
+    let script = "echo x >> b.git/config; echo x > b.git/hooks/post-update; mkdir n.git/hooks\n\
+                  echo x > n.git/hooks/post-update; echo .. > b.git/commondir; echo x > b.git/description\n\
+                  git -C b.git rev-parse --git-dir\n";
+    let world = world().file("evil.sh", script);
+    git(&world, &["init", "-q", "--bare", "b.git"]);
+    git(&world, &["init", "-q", "--bare", "n.git"]);
+    std::fs::remove_dir_all(world.root().join("n.git/hooks")).expect("removed");
+    let config = world.text("b.git/config");
+    let mut peer = server(&world, &["--mode", "workspace"]);
+    let said = job(&mut peer, "j1", "sh evil.sh");
+    assert!(said.lines().any(|line| line == "."), "git goes on there: {said}");
+    assert_eq!(peer.end(), 0);
+    assert_eq!((world.text("b.git/config"), world.text("b.git/description")), (config, "x\n".to_owned()), "{said}");
+    for name in ["b.git/hooks/post-update", "n.git/hooks", "b.git/commondir"] {
+        assert!(!exists(world.root().join(name)), "{name}: {said}");
+    }
+    git(&world, &["-C", "b.git", "rev-parse"]);
+}

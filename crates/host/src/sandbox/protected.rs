@@ -137,6 +137,12 @@ struct Entry {
     kind: FileType,
 }
 
+/// Whether git takes a directory with these entries for a repository's own.
+fn is_repository(entries: &[Entry]) -> bool {
+    let has = |name: &str| entries.iter().any(|entry| entry.name == name.as_bytes());
+    has("HEAD") && (has("objects") && has("refs") || has("commondir"))
+}
+
 impl Walk<'_> {
     /// Whether there is something in it, and all of it is hidden.
     fn directory(&mut self, handle: &OwnedFd, path: &mut PathBuf, depth: usize) -> bool {
@@ -144,6 +150,9 @@ impl Walk<'_> {
         let (count, before) = (entries.len(), self.known.withheld.len());
         let secrets_before = self.known.secrets.len();
         let (mut withheld, mut hidden) = (0, 0);
+        if is_repository(&entries) {
+            self.unnamed(path);
+        }
         for entry in entries {
             self.known.entries += 1;
             let name = OsStr::from_bytes(&entry.name);
@@ -267,6 +276,16 @@ impl Walk<'_> {
             self.name(git.join(inside));
         }
         // Submodules keep their repositories in here: they are guarded as a whole by `modules`.
+    }
+
+    /// The same of a repository that is called anything but `.git`: nothing of this is guarded by its name.
+    fn unnamed(&mut self, git: &Path) {
+        for name in ["config", "config.worktree", "hooks", "commondir"] {
+            if let Some(absent) = self.sorted(git.join(name), true) {
+                self.known.led.push(absent.clone());
+                self.known.absent.push(absent);
+            }
+        }
     }
 
     /// What git runs because the configuration of the repository in `dir` leads there, or the person's own.
