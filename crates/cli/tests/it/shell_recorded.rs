@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -817,4 +818,39 @@ fn an_ordinary_users_job_is_taken_back_too() {
     let undone = text(&peer.call("nika_undo", json!({})));
     assert_eq!(seen(&world), before, "{undone}");
     assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_pipe_that_goes_and_what_stands_in_keep_no_call_from_being_taken_back() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a", "1\n");
+    let made = Command::new("git").args(["init", "-q"]).current_dir(world.root()).status().expect("git runs");
+    assert!(made.success());
+    let pipe = world.root().join("pipe");
+    let before = tree(&world.root());
+    let script = "echo 2 > a; mv .git gone; rm -f pipe replaced; echo x > replaced; echo up\n";
+    for job in [true, false] {
+        for name in ["pipe", "replaced"] {
+            let made = Command::new("mkfifo").arg(name).current_dir(world.root()).status().expect("mkfifo runs");
+            assert!(made.success());
+        }
+        let call = if job {
+            let mut peer = serve(&world);
+            let begun = begin(&world, &mut peer, "job.sh", script);
+            let said = ended_with(&mut peer, &begun.job, "undo takes it back");
+            assert!(!said.contains("not kept for undo"), "{said}");
+            assert_eq!(peer.end(), 0);
+            begun.call
+        } else {
+            let answer = world.json(&["bash", "command=sh tools/job.sh", "--mode", "workspace"]);
+            assert!(text(&answer).contains("neither made nor brought back: pipe, replaced]"), "{answer}");
+            answer["call_id"].as_str().expect("an id").to_owned()
+        };
+        assert_eq!(world.text("a"), "2\n");
+        undo(&world, &call).exits(0);
+        assert_eq!(tree(&world.root()), before);
+        assert!(fs::symlink_metadata(&pipe).is_err());
+    }
 }

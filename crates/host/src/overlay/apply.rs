@@ -46,7 +46,7 @@ pub struct Applied {
     pub paths: usize,
     /// What was applied and cannot be taken back: too large to be kept, or a device, FIFO or socket that is gone.
     pub not_kept: Vec<PathBuf>,
-    /// Devices, FIFOs and sockets that the command made and that were left out.
+    /// Devices, FIFOs and sockets that the command made, which were left out, or took away, which cannot come back.
     pub special: Vec<PathBuf>,
 }
 
@@ -239,6 +239,8 @@ impl Locked<'_> {
                 let mut hash = None;
                 match entry.was {
                     None => {}
+                    // It has no content that could be kept, and what the command put there can go.
+                    Some(_) if entry.was_special => applied.special.push(entry.path.clone()),
                     Some(_) if entry.what == What::Mode && entry.kind == Kind::File => {
                         (more.before, hash) = (Before::Same, after);
                     }

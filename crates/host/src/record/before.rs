@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use super::sight::Found;
 use crate::fs::{Stamp, Workspace, is_absence, kind_of, sha256, sha256_of};
+use crate::sandbox::is_stand_in;
 
 /// What stands, or stood, at a place. Its content is not here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,8 @@ impl From<&Stat> for Entry {
 /// What stands under a name; a link is not followed.
 pub(super) fn look(dir: &OwnedFd, name: &OsStr) -> Result<Option<Entry>, Errno> {
     match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        // Of ours, and gone with the command.
+        Ok(stat) if is_stand_in(&stat) => Ok(None),
         Ok(stat) => Ok(Some(Entry::from(&stat))),
         Err(error) if is_absence(error) => Ok(None),
         Err(error) => Err(error),

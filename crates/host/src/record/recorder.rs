@@ -35,7 +35,7 @@ pub struct Recorded {
     pub deleted: usize,
     /// What was changed and cannot be taken back: too large or too much to be kept, or not to be read.
     pub not_kept: Vec<PathBuf>,
-    /// Devices, FIFOs and sockets that were made or replaced: undo leaves them.
+    /// Devices, FIFOs and sockets that were made, which undo leaves, or went, which it cannot bring back.
     pub special: Vec<PathBuf>,
     /// Files with other names, which changed with them and are not taken back.
     pub linked: Vec<PathBuf>,

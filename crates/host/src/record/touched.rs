@@ -71,7 +71,7 @@ enum Came {
     Deleted,
     /// Changed, and what stood there is not kept.
     Lost,
-    /// A device, FIFO or socket, which undo leaves alone.
+    /// A device, FIFO or socket, which undo neither removes nor brings back.
     Special,
 }
 
@@ -226,6 +226,10 @@ impl Touched {
             (None, None) => return (Came::Unchanged, Before::Kept),
             (None, Some(now)) if now.kind.is_none() => return (Came::Special, Before::Kept),
             (None, Some(_)) => return (lost_or(Came::Created), kept),
+            (Some(was), now) if was.kind.is_none() => {
+                let came = if now.is_some_and(|now| now.kind.is_none()) { Came::Unchanged } else { Came::Special };
+                return (came, Before::Kept);
+            }
             (Some(_), None) => return (lost_or(Came::Deleted), kept),
             (Some(was), Some(now)) => (was, now),
         };
@@ -290,7 +294,7 @@ fn begun(
     bytes: Option<&[u8]>,
     bounds: Bounds,
 ) -> Result<(), ToolError> {
-    let lost = was.is_some() && kept.is_none();
+    let lost = was.is_some_and(|was| was.kind.is_some()) && kept.is_none();
     let more = More {
         left: None,
         left_as: None,

@@ -247,7 +247,7 @@ fn discard(path: &Path) {
 }
 
 /// Whether this is something of ours.
-pub(super) fn is_stand_in(stat: &Stat) -> bool {
+pub(crate) fn is_stand_in(stat: &Stat) -> bool {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::CharacterDevice => stat.st_rdev == 0,
         FileType::Directory => stat.st_mode & 0o7777 == DIRECTORY,

@@ -208,7 +208,11 @@ async fn settle(
         Ok((mut settled, applied)) => {
             settled.lines.extend(line(&settled, &applied));
             settled.lines.extend(beside(ground, "not kept for undo", &applied.not_kept));
-            settled.lines.extend(beside(ground, "devices, FIFOs and sockets are not made", &applied.special));
+            settled.lines.extend(beside(
+                ground,
+                "devices, FIFOs and sockets are neither made nor brought back",
+                &applied.special,
+            ));
             layers.into_iter().for_each(|layer| layer.discard_aside(cx.permit));
             settled
         }

@@ -42,7 +42,7 @@ pub(super) fn settled(ground: &Ground, recorded: &Recorded) -> Settled {
     let mut settled = Settled { created, changed, deleted, ..Settled::default() };
     settled.lines.extend(counts(recorded).map(|counts| format!("[{counts}]")));
     settled.lines.extend(beside(ground, "not kept for undo", &recorded.not_kept));
-    settled.lines.extend(beside(ground, "devices, FIFOs and sockets stay where they are", &recorded.special));
+    settled.lines.extend(beside(ground, "devices, FIFOs and sockets are left as they are, or gone", &recorded.special));
     let linked = "other names of the same file changed with these, and undo leaves them";
     settled.lines.extend(beside(ground, linked, &recorded.linked));
     settled.lines.extend(beside(ground, OTHERS, &recorded.others));
