@@ -441,7 +441,11 @@ fn a_call_that_nobody_wants_any_more_ends() {
 
 #[test]
 fn nobody_there_is_said_so() {
-    let gone = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
+    // Held and not listened on, so that no other test gets it.
+    let held =
+        rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None).expect("one");
+    rustix::net::bind(&held, &SocketAddr::from(([127, 0, 0, 1], 0))).expect("a port");
+    let gone = SocketAddr::try_from(rustix::net::getsockname(&held).expect("its name")).expect("an address");
     let net = net(Liar::default().says("site.example", &[&[gone]]), &[gone]);
     assert_eq!(refused(get(&net, "http://site.example/", &QUICK)), code::UNREACHABLE);
     let error = get(&net, "http://nowhere.example/", &QUICK).expect_err("no such name");
