@@ -14,11 +14,13 @@
 //! leaves the rest of the command free, anything else matches the whole command and nothing longer.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::argv::{is_unknown, readings};
+use crate::bash;
 use crate::effect::{Effect, Extent, Place};
 use crate::names;
 use crate::pattern::{PathPattern, PatternError};
@@ -193,8 +195,8 @@ impl Rule {
     }
 
     /// This rule with examples, which it stands: paths, commands, hosts or names of its own kind.
-    pub fn with_examples(mut self, examples: Examples) -> Result<Rule, RuleError> {
-        self.check_examples(&examples.matches, &examples.not_matches)?;
+    pub fn with_examples(mut self, kind: RuleKind, examples: Examples) -> Result<Rule, RuleError> {
+        self.check_examples(kind, &examples)?;
         self.examples = examples;
         Ok(self)
     }
@@ -249,45 +251,40 @@ impl Rule {
         Rule { text: format!("tool({glob})"), subject: Subject::Tool(matcher), examples: Examples::default() }
     }
 
-    fn check_examples(&self, matches: &[String], not_matches: &[String]) -> Result<(), RuleError> {
-        let wrong = |example: &String, expected, found| {
-            Err(RuleError::Example { rule: self.text.clone(), example: example.clone(), expected, found })
-        };
-        for example in matches {
-            if !self.matches_text(example) {
-                return wrong(example, "match", "does not match");
-            }
-        }
-        for example in not_matches {
-            if self.matches_text(example) {
-                return wrong(example, "not_match", "matches");
+    fn check_examples(&self, kind: RuleKind, examples: &Examples) -> Result<(), RuleError> {
+        let lists = [(true, "match", &examples.matches), (false, "not_match", &examples.not_matches)];
+        for (should, expected, list) in lists {
+            if let Some(example) = list.iter().find(|example| self.decides(kind, example) != should) {
+                let (rule, example) = (self.text.clone(), example.clone());
+                let found = if should { "does not match" } else { "matches" };
+                return Err(RuleError::Example { rule, example, expected, found });
             }
         }
         Ok(())
     }
 
-    /// Whether an example, written as this rule's subject is written, matches.
-    pub fn matches_text(&self, example: &str) -> bool {
-        match &self.subject {
-            Subject::Read(pattern) | Subject::Write(pattern) => pattern.matches(&match example.strip_prefix('/') {
-                Some(_) => Place::outside(example),
-                None => Place::inside("/", example),
-            }),
-            Subject::WriteElsewhere(patterns) => {
-                let place =
-                    if example.starts_with('/') { Place::outside(example) } else { Place::inside("/", example) };
-                !patterns.iter().any(|pattern| pattern.matches(&place))
-            }
-            Subject::Exec(pattern) => {
-                pattern.matches(&example.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-            }
-            Subject::Net(pattern) => pattern.matches(example),
-            Subject::Tool(name) => name.is_match(example),
+    /// Whether this rule, as one of that kind, decides on an example that is written as its subject is: held against it
+    /// as against a call, so a command is read as bash reads it.
+    pub fn decides(&self, kind: RuleKind, example: &str) -> bool {
+        let place = || match example.starts_with('/') {
+            true => Place::outside(example),
+            false => Place::inside("/", example),
+        };
+        let (tool, effects) = match &self.subject {
+            Subject::Read(_) => ("read", vec![Effect::Read(place())]),
+            Subject::Write(_) | Subject::WriteElsewhere(_) => ("write", vec![Effect::Write(place())]),
+            Subject::Exec(_) => ("bash", executed(example)),
+            Subject::Net(_) => ("web_fetch", vec![Effect::Net(example.to_owned())]),
+            Subject::Tool(_) => (example, vec![Effect::Read(Place::inside("/", "x"))]),
             // It carries no examples: it is not written.
-            Subject::Elsewhere(_) => false,
+            Subject::Elsewhere(_) => return false,
             Subject::Foreign { .. } => {
-                foreign_name(example).is_some_and(|(server, tool)| self.matches_foreign(server, tool))
+                return foreign_name(example).is_some_and(|(server, tool)| self.matches_foreign(server, tool));
             }
+        };
+        match kind {
+            RuleKind::Allow => !effects.is_empty() && effects.iter().all(|effect| self.holds(effect, tool)),
+            RuleKind::Ask | RuleKind::Deny => effects.iter().any(|effect| self.touches(effect, tool)),
         }
     }
 
@@ -388,6 +385,14 @@ pub(crate) fn canonical_tool(name: &str) -> String {
 /// Whether `named`, in any dialect, means the tool with this canonical name.
 pub(crate) fn is_tool(named: &str, tool: &str) -> bool {
     canonical_tool(named) == tool.to_lowercase()
+}
+
+/// What a command line would run. Examples are no business of any directory.
+fn executed(text: &str) -> Vec<Effect> {
+    let nowhere = || Path::new("/").to_path_buf();
+    let analysis = bash::analyse(text, &bash::Site::on_paper(vec![nowhere()], nowhere(), nowhere()));
+    let effects = analysis.effects(&|target| Place::outside(&target.path));
+    effects.all.into_iter().filter(|effect| matches!(effect, Effect::Exec(_))).collect()
 }
 
 fn foreign_name(name: &str) -> Option<(&str, &str)> {
@@ -624,11 +629,21 @@ mod tests {
     }
 
     #[test]
-    fn examples_are_checked() {
-        let push = rule("exec(git push*)");
-        assert!(push.check_examples(&["git push origin main".into()], &["git status".into()]).is_ok());
-        assert!(push.check_examples(&["git status".into()], &[]).is_err());
-        assert!(push.check_examples(&[], &["git push".into()]).is_err());
-        assert!(rule("read(**/.env)").check_examples(&["a/.env".into()], &["a/env".into()]).is_ok());
+    fn examples_are_held_against_a_rule_as_calls_are() {
+        let fits = |kind, text: &str, matches: &[&str], not_matches: &[&str]| {
+            let list = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
+            rule(text).with_examples(kind, Examples { matches: list(matches), not_matches: list(not_matches) }).is_ok()
+        };
+        let (allow, deny) = (RuleKind::Allow, RuleKind::Deny);
+        assert!(fits(deny, "exec(git push*)", &["git push origin main"], &["git status"]));
+        assert!(!fits(deny, "exec(git push*)", &["git status"], &[]));
+        assert!(!fits(deny, "exec(git push*)", &[], &["git push"]));
+        assert!(fits(deny, "exec(git push*)", &["cd a && git  push 'origin'", "env A=1 git push"], &["echo git push"]));
+        assert!(fits(allow, "exec(git push*)", &["git push 'a b'"], &["git push && rm -rf x", "$(git push)"]));
+        assert!(fits(deny, "read(**/.env)", &["a/.env"], &["a/env"]));
+        assert!(fits(allow, "write(*.rs)", &["a/x.rs"], &["/etc/x.rs"]));
+        assert!(fits(deny, "write(*.rs)", &["a/x.rs", "/etc/x.rs"], &["a/x"]));
+        assert!(fits(deny, "net(*.example.com)", &["a.example.com"], &["example.org"]));
+        assert!(fits(allow, "tool(grep)", &["grep"], &["glob"]));
     }
 }

@@ -20,10 +20,10 @@ pub(super) fn read(kind: RuleKind, node: &Node, home: Option<&str>) -> Reads {
         Kind::List(items) => items,
         _ => return expected(node, "a list of rules, for example [\"write(src/**)\"]"),
     };
-    items.iter().map(|item| Ok((item.spot, None, Change::Rule(kind, rule(item, home)?)))).collect()
+    items.iter().map(|item| Ok((item.spot, None, Change::Rule(kind, rule(kind, item, home)?)))).collect()
 }
 
-fn rule(node: &Node, home: Option<&str>) -> Result<Rule, Wrong> {
+fn rule(kind: RuleKind, node: &Node, home: Option<&str>) -> Result<Rule, Wrong> {
     const WANTED: &str = "a rule such as \"write(src/**)\", or {rule: …, match: […], not_match: […]}";
     match &node.kind {
         Kind::Text(text) => Rule::parse(text, home).map_err(|error| Wrong::rule(node.spot, error)),
@@ -35,10 +35,10 @@ fn rule(node: &Node, home: Option<&str>) -> Result<Rule, Wrong> {
             let Some(text @ Node { kind: Kind::Text(_), .. }) = field("rule") else {
                 return expected(field("rule").unwrap_or(node), WANTED);
             };
-            let parsed = rule(text, home)?;
+            let parsed = rule(kind, text, home)?;
             let examples = |name| field(name).map_or(Ok(Vec::new()), texts);
             let examples = Examples { matches: examples("match")?, not_matches: examples("not_match")? };
-            parsed.with_examples(examples).map_err(|error| Wrong::rule(text.spot, error))
+            parsed.with_examples(kind, examples).map_err(|error| Wrong::rule(text.spot, error))
         }
         _ => expected(node, WANTED),
     }

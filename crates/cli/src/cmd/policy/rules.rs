@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use nika_guard::{LayeredRule, Subject};
+use nika_guard::LayeredRule;
 use serde_json::{Value, json};
 
 use super::Court;
@@ -25,7 +25,7 @@ pub fn run(output: Format, place: &Where, standing: &Standing) -> Result<ExitCod
     for rule in rules {
         let lists = [(true, &rule.rule.examples.matches), (false, &rule.rule.examples.not_matches)];
         for (should, examples) in lists {
-            let one = |example: &String| touches(&court, rule, example);
+            let one = |example: &String| rule.rule.decides(rule.kind, example);
             tried.extend(examples.iter().map(|example| Tried { rule, example, should, does: one(example) }));
         }
     }
@@ -53,12 +53,4 @@ pub fn run(output: Format, place: &Where, standing: &Standing) -> Result<ExitCod
         out::line(&format!("{} rules, {} examples, {wrong} wrong", rules.len(), tried.len()))?;
     }
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
-}
-
-/// Whether the rule speaks of the example. A command is read as bash reads it: every command in it counts.
-fn touches(court: &Court, rule: &LayeredRule, example: &str) -> bool {
-    match &rule.rule.subject {
-        Subject::Exec(_) => court.read(example).effects.all.iter().any(|effect| rule.rule.touches(effect, "bash")),
-        _ => rule.rule.matches_text(example),
-    }
 }
