@@ -99,9 +99,15 @@ pub fn perform(
     built.tidy(u64::from(world.pid));
     show(world, wanted, &outcome)?;
     threads.block_on(async {
-        stay(&built, &opened.session, &cancel).await;
+        let jobs = stay(&built, &opened.session, &cancel).await;
+        // The one object that was asked for is the call's.
+        let told = match wanted.output == Format::Text && !cancel.is_cancelled() {
+            true => tell(&built, &opened.session, world, wanted, jobs).await,
+            false => Ok(()),
+        };
         built.servers.close().await;
-    });
+        told
+    })?;
     if let Err(failure) = kept {
         // The one object that was asked for is the call's.
         return Ok(failure.report(false));
@@ -123,18 +129,48 @@ impl Progress for Begins {
     }
 }
 
-/// An agent that the call has set to work in the background ends with this program, so the program stays.
-async fn stay(built: &Built, session: &Session, cancel: &Cancel) {
-    let at_work = || built.fleet.afloat(session.id());
-    if let [first, ..] = at_work().as_slice() {
+/// What the call has set to work in the background, an agent or a job, ends with this program, so the program stays.
+/// Returns the jobs.
+async fn stay(built: &Built, session: &Session, cancel: &Cancel) -> Vec<String> {
+    let jobs = || built.jobs.running(session.id()).into_iter().map(|(id, _)| id);
+    let agents = || built.fleet.afloat(session.id()).into_iter().map(|id| id.to_string());
+    let begun: Vec<String> = jobs().collect();
+    if let Some(first) = agents().chain(jobs()).next() {
         out::complain(&format!("nika: {first} is at work; this ends when it does (Ctrl-C stops it)"));
     }
-    while !at_work().is_empty() {
+    while agents().chain(jobs()).next().is_some() {
         if cancel.is_cancelled() {
             built.fleet.end_session(session.id());
+            built.jobs.end_session(session.id());
         }
         tokio::time::sleep(LOOK).await;
     }
+    begun
+}
+
+/// What the jobs said, for a person who waited for them.
+async fn tell(
+    built: &Built,
+    session: &Session,
+    world: &World,
+    wanted: &Wanted<'_>,
+    jobs: Vec<String>,
+) -> Result<(), Failure> {
+    for job in jobs {
+        let incoming = Incoming {
+            name: "job_output".to_owned(),
+            arguments: serde_json::Map::from_iter([("job_id".to_owned(), job.into())]),
+            cancel: Cancel::default(),
+            progress: Arc::new(Silent),
+            asker: Arc::new(Nobody),
+            deferral: false,
+            origin: None,
+        };
+        if let Ok(outcome) = built.runtime.dispatch(session, incoming).await {
+            show(world, wanted, &outcome)?;
+        }
+    }
+    Ok(())
 }
 
 fn show(world: &World, wanted: &Wanted<'_>, outcome: &Outcome) -> Result<(), Failure> {

@@ -597,3 +597,19 @@ fn a_file_that_claims_another_repository_opens_nothing_of_it() {
     assert!(ran.code != 0 && ran.out.contains("not a git repository"), "below /tmp it is not even seen: {ran:?}");
     assert_eq!(git(&world.path("other"), &["status", "--porcelain"]), "");
 }
+
+#[test]
+fn on_the_command_line_a_call_stays_as_long_as_its_job() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let words =
+        ["call", "bash", "command=sleep 1; echo done > a; cat a", "run_in_background=true", "--mode", "workspace"];
+    let ran = world.run(&words);
+    ran.exits(0).says("Started j1").says("done\n[j1 ended: exit 0").complains("j1 is at work");
+    assert_eq!(world.text("a"), "done\n");
+    std::fs::remove_file(world.root().join("a")).expect("it is there");
+    let one = world.run(&[&words[..], &["--output", "json"]].concat());
+    assert_eq!((one.json()["ok"].as_bool(), world.text("a").as_str()), (Some(true), "done\n"), "{one:?}");
+}
