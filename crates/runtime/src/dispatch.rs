@@ -142,12 +142,12 @@ impl Runtime {
     async fn carry(&self, session: &Session, begun: &begin::Begun) -> Result<shape::Shaped, end::Stopped> {
         let tools = self.catalog.for_call(&begun.incoming.name, &begun.incoming.cancel).await?;
         let found = lookup::lookup(self, &tools, session, &begun.incoming)?;
-        let paid = spend::spend(session, found)?;
+        let (paid, price) = spend::spend(session, found)?;
         let parsed = parse::parse(self, paid)?;
         let heard = before::attend(self, session, begun, parsed).await?;
         let judged = decide::decide(session, heard)?;
-        let permitted = spend::kept(session, settle::settle(self, session, begun, judged).await)?;
-        let answered = spend::kept(session, inquire::inquire(self, session, begun, permitted).await)?;
+        let permitted = spend::kept(session, price, settle::settle(self, session, begun, judged).await)?;
+        let answered = spend::kept(session, price, inquire::inquire(self, session, begun, permitted).await)?;
         let armed = checkpoint::arm(self, session, begun, answered);
         let ran = run::run(self, session, begun, armed).await?;
         let witnessed = after::attend(self, session, begun, ran).await?;

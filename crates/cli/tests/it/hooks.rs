@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::peer::Peer;
+use crate::peer::{Peer, text};
 use crate::world::{World, world};
 
 const READ: &[&str] = &["read", "file_path=a.txt"];
@@ -173,7 +173,7 @@ fn a_client_is_told_at_the_start_and_stopped_at_the_end() {
     let world = world().file("a.txt", "one\n");
     let manifest = json!({
         "denyTools": ["Grep"],
-        "budget": {"max_tool_calls": 1},
+        "budget": {"max_tool_calls": 2},
         "hooks": {"beforePrompt": ["Be brief.", "Be kind."], "afterTurn": "Well done.", "afterTool": {"Read": "Read it twice."}},
     });
     user(&world, "policy.json", &manifest.to_string());
@@ -184,7 +184,15 @@ fn a_client_is_told_at_the_start_and_stopped_at_the_end() {
     assert!(!peer.names().iter().any(|name| name == "nika_grep"));
     let answer = peer.call("nika_read", json!({"file_path": "a.txt"}));
     assert!(answer.to_string().contains("Read it twice."), "{answer}");
+    let started = peer.call("nika_bash", json!({"command": "sleep 60", "run_in_background": true}));
     let refused = peer.call("nika_read", json!({"file_path": "a.txt"}));
     assert!(refused["isError"] == true && refused.to_string().contains("NIKA-106"), "{refused}");
+    if crate::shell::is_confined_here() {
+        let mut stop = || peer.call("nika_job_stop", json!({"job_id": "j1"}));
+        let loaded = stop();
+        assert!(text(&loaded).contains("NIKA-103"), "its schema comes first: {loaded}");
+        let stopped = stop();
+        assert!(stopped["isError"] != true, "what runs can be ended: {started} {stopped}");
+    }
     assert_eq!(peer.end(), 0);
 }
