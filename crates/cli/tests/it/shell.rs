@@ -341,7 +341,7 @@ fn leaving_the_sandbox_is_asked_in_every_mode() {
         ran.exits(3).complains("without the sandbox");
     }
     let ran = world.run(&["call", "bash", "command=echo x", "filesystem_mode=off", "--unsafe"]);
-    ran.exits(0).says("sandbox unconfined");
+    ran.exits(0).says("sandbox unconfined").says("this call cannot be taken back: nobody sees");
 }
 
 #[test]

@@ -41,8 +41,14 @@ pub(super) enum Wanted {
 impl Over {
     /// What is `wanted`, as far as the system has it. An error where only space for it is missing.
     pub fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile, wanted: Wanted) -> Result<Over, ToolError> {
-        if profile.access != Access::Workspace || wanted == Wanted::Nothing {
-            return Ok(Over::default());
+        match (profile.access, wanted) {
+            (_, Wanted::Nothing) | (Access::ReadOnly, _) => return Ok(Over::default()),
+            (Access::Unconfined, Wanted::Layers) => return Ok(Over::default()),
+            (Access::Unconfined, _) => {
+                let why = "nobody sees what a command without the sandbox changes".to_owned();
+                return Ok(Over { no_record: Some(why), ..Over::default() });
+            }
+            (Access::Workspace, _) => {}
         }
         if wanted == Wanted::Record {
             return Over::default().recording(ground, cx);
