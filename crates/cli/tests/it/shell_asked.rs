@@ -594,3 +594,37 @@ fn an_agents_question_shows_it_at_the_terminal() {
     assert_eq!((code, out.as_str()), (0, "It is gone.\n"), "{shown}");
     assert!(!exists(world.root().join("old.txt")), "{shown}");
 }
+
+#[test]
+fn a_link_that_goes_is_judged_by_its_own_name_and_not_by_what_it_leads_to() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a/x", "1\n").file("b/x", "2\n");
+    let outside = world.path("outside");
+    std::fs::write(&outside, "mine\n").expect("written");
+    let link =
+        |to: &std::path::Path, name: &str| std::os::unix::fs::symlink(to, world.root().join(name)).expect("a link");
+    for (command, is_run) in [
+        ("rm out", true),
+        ("rm -f out gone && rm dir", true),
+        ("mv out other", true),
+        ("unlink gone", true),
+        ("ln -sfn a gone && rm a/x", true),
+        ("ln -sfnv b dir", true),
+        ("echo x > out", false),
+        ("rm -r dir/", false),
+        ("ln -sf a out && rm dir/x", false),
+    ] {
+        link(&outside, "out");
+        link(&world.path("nowhere"), "gone");
+        link(&world.path("home"), "dir");
+        let ran = world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
+        assert_eq!(ran.code == 0, is_run, "{command}: {ran:?}");
+        assert!(is_run || ran.code == 3, "{command}: {ran:?}");
+        assert_eq!(std::fs::read_to_string(&outside).expect("it is there"), "mine\n");
+        for name in ["out", "gone", "dir", "other"] {
+            let _ = std::fs::remove_file(world.root().join(name));
+        }
+    }
+}

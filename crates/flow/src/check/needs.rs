@@ -296,11 +296,15 @@ impl Gather<'_> {
                     self.need(path.at, Want::Path { kind: *kind, below });
                 }
                 Some((_, Dynamic::Text(path))) => {
-                    let place = placed(&self.site, &Target { path: resolved(&self.site, &path.text), tree: *tree });
+                    let place = placed(
+                        &self.site,
+                        &Target { path: resolved(&self.site, &path.text), tree: *tree, itself: false },
+                    );
                     self.path(path.at, *kind, place, tool);
                 }
                 None if *default => {
-                    let place = placed(&self.site, &Target { path: self.site.roots[0].clone(), tree: true });
+                    let place =
+                        placed(&self.site, &Target { path: self.site.roots[0].clone(), tree: true, itself: false });
                     self.path(at, *kind, place, tool);
                 }
                 _ => {}

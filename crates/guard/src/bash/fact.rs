@@ -32,6 +32,8 @@ pub struct Target {
     pub path: PathBuf,
     /// Whether everything below it is meant (a pattern, a recursive option, a directory walk).
     pub tree: bool,
+    /// Whether a link at its end is meant itself, and not what it leads to: what is removed or gets another name.
+    pub itself: bool,
 }
 
 /// What is destroyed, for the warning and its page.

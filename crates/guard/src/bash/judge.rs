@@ -234,6 +234,20 @@ impl<'a> Judge<'a> {
         self.path(arg, false, Fact::Delete);
     }
 
+    /// The command removes this entry, or gives it another name, perhaps with all below it: a link and not what it leads
+    /// to. With a slash behind it a link is followed.
+    pub fn remove(&mut self, arg: &Arg, tree: bool) {
+        match &arg.word {
+            Word::Exact(text) if !text.ends_with(['/', '.']) => {
+                self.path(arg, tree, |target| Fact::Delete(Target { itself: true, ..target }));
+            }
+            Word::OneOf(words) => {
+                words.iter().for_each(|word| self.remove(&Arg { word: word.clone(), span: arg.span.clone() }, tree));
+            }
+            _ => self.path(arg, tree, Fact::Delete),
+        }
+    }
+
     /// The command removes this tree.
     pub fn delete_tree(&mut self, arg: &Arg) {
         self.path(arg, true, Fact::Delete);
@@ -241,12 +255,12 @@ impl<'a> Judge<'a> {
 
     /// The command reads below the working directory.
     pub fn read_cwd(&mut self) {
-        self.facts.push(Fact::Read(Target { path: self.site.cwd.clone(), tree: true }));
+        self.facts.push(Fact::Read(Target { path: self.site.cwd.clone(), tree: true, itself: false }));
     }
 
     /// The command writes below the working directory.
     pub fn write_cwd(&mut self) {
-        self.facts.push(Fact::Write(Target { path: self.site.cwd.clone(), tree: true }));
+        self.facts.push(Fact::Write(Target { path: self.site.cwd.clone(), tree: true, itself: false }));
     }
 
     /// It reaches the network.
@@ -304,7 +318,7 @@ impl<'a> Judge<'a> {
             Word::Exact(text) => {
                 let path = self.resolve(text);
                 self.steps_through(text);
-                let fact = fact(Target { path, tree });
+                let fact = fact(Target { path, tree, itself: false });
                 let along = self.along(&fact);
                 self.facts.push(fact);
                 self.facts.extend(along);
@@ -317,14 +331,14 @@ impl<'a> Judge<'a> {
                 let above = if above.is_empty() && prefix.starts_with('/') { "/" } else { above };
                 self.steps_through(above);
                 let path = self.resolve(above);
-                let whole = fact(Target { path, tree: true });
+                let whole = fact(Target { path, tree: true, itself: false });
                 let reads = matches!(whole, Fact::Read(_));
                 self.facts.push(whole);
                 for name in self.pointed_at(pattern) {
                     let path = self.resolve(&name);
                     let class = crate::classify(&path);
                     if class.secret.is_some() || class.asked().is_some() && !reads {
-                        self.facts.push(fact(Target { path, tree: false }));
+                        self.facts.push(fact(Target { path, tree: false, itself: false }));
                     }
                 }
             }
@@ -344,7 +358,7 @@ impl<'a> Judge<'a> {
         let above = prefix.rsplit_once('/').map_or("", |(above, _)| if above.is_empty() { "/" } else { above });
         let path = self.resolve(above);
         let inside = self.site.roots.iter().any(|root| path.starts_with(root)) && !prefix.contains("..");
-        match fact(Target { path, tree: true }) {
+        match fact(Target { path, tree: true, itself: false }) {
             Fact::Read(_) if why == LISTED && inside => self.code(why),
             whole @ Fact::Write(_) if why == LISTED && inside && !above.is_empty() => {
                 self.code(why);
@@ -391,7 +405,7 @@ impl<'a> Judge<'a> {
     /// stands is not named: most of what works there touches none of them.
     fn along(&self, fact: &Fact) -> Option<Fact> {
         match fact {
-            Fact::Write(Target { path, tree: true }) | Fact::Delete(Target { path, tree: true }) => {
+            Fact::Write(Target { path, tree: true, .. }) | Fact::Delete(Target { path, tree: true, .. }) => {
                 (*path != self.site.cwd).then(|| super::commands::taken_along(path)).flatten()
             }
             _ => None,
@@ -402,7 +416,7 @@ impl<'a> Judge<'a> {
     fn steps_through(&mut self, text: &str) {
         if text.contains("..") {
             let through = stepped_through(&self.site.cwd, text, &self.site.roots);
-            self.facts.extend(through.into_iter().map(|path| Fact::Read(Target { path, tree: false })));
+            self.facts.extend(through.into_iter().map(|path| Fact::Read(Target { path, tree: false, itself: false })));
         }
     }
 

@@ -41,7 +41,20 @@ impl Workspace {
     /// where the file does.
     pub fn locate_in_command(&self, text: &str) -> Result<Place, ToolError> {
         let path = self.absolute(text)?;
-        let mut way = path.clone();
+        Ok(self.with_name(self.with_git(self.place(self.in_command(&path, text)?)), &path))
+    }
+
+    /// The same of an entry that the command removes, or gives another name: a link at the end is not followed.
+    pub fn locate_entry_in_command(&self, text: &str) -> Result<Place, ToolError> {
+        let path = self.absolute(text)?;
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return self.locate_in_command(text);
+        };
+        Ok(self.with_name(self.with_git(self.place(self.in_command(parent, text)?.join(name))), &path))
+    }
+
+    fn in_command(&self, path: &Path, text: &str) -> Result<PathBuf, ToolError> {
+        let mut way = path.to_path_buf();
         for _ in 0..MAX_LINKS {
             match self.resolved(&way, text, &[Errno::NOENT, Errno::NOTDIR]) {
                 // A link that points to nothing names the place that it points to.
@@ -49,7 +62,7 @@ impl Workspace {
                     Some(behind) => way = behind,
                     None => return Err(error),
                 },
-                resolved => return Ok(self.with_name(self.with_git(self.place(resolved?)), &path)),
+                resolved => return resolved,
             }
         }
         Err(ToolError::new(code::OUT_OF_BOUNDS, format!("'{text}' goes through too many links")))

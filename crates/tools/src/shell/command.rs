@@ -41,7 +41,8 @@ pub fn read(text: &str, site: &Site, place: &dyn Fn(&Target) -> Place) -> Comman
 /// Where a path of a command leads in a workspace: the kernel follows its links. What cannot be followed
 /// leads outside, as nobody knows where.
 pub fn place_in(files: &Workspace, target: &Target) -> Place {
-    let place = target.path.to_str().and_then(|path| files.locate_in_command(path).ok());
+    let locate = if target.itself { Workspace::locate_entry_in_command } else { Workspace::locate_in_command };
+    let place = target.path.to_str().and_then(|path| locate(files, path).ok());
     let place = place.unwrap_or_else(|| Place::outside(&target.path));
     if target.tree { place.tree() } else { place }
 }

@@ -69,9 +69,7 @@ pub(super) const SPECS: &[Spec] = &[
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
             let recursive = parsed.has("r R recursive");
-            for file in &parsed.operands {
-                if recursive { judge.delete_tree(file) } else { judge.delete(file) }
-            }
+            parsed.operands.iter().for_each(|file| judge.remove(file, recursive));
         }),
         ..PLAIN
     },
@@ -625,6 +623,8 @@ fn link(parsed: &Parsed, judge: &mut Judge<'_>) {
         (None, Some((place, targets))) => (targets, Some(place)),
         (None, None) => return,
     };
+    // A link that stands at the place is replaced, and not what it leads to.
+    let replaces = parsed.has("n no-dereference T no-target-directory") && parsed.has("f force") && named.is_none();
     let below = |place: &str| match named.is_some() || place.ends_with('/') || targets.len() > 1 {
         true => place.to_owned(),
         false => place.rsplit_once('/').map_or(".", |(above, _)| if above.is_empty() { "/" } else { above }).to_owned(),
@@ -654,11 +654,16 @@ fn link(parsed: &Parsed, judge: &mut Judge<'_>) {
             Some(Some(place)) => target.with(&format!("{place}/{name}")),
             Some(None) => continue,
         };
-        judge.write(&below);
+        if !replaces {
+            judge.write(&below);
+        }
         takes_along(&below, judge);
     }
     if let Some(place) = place {
-        judge.write(place);
+        match replaces {
+            true => judge.remove(place, true),
+            false => judge.write(place),
+        }
         takes_along(place, judge);
     }
 }

@@ -191,7 +191,7 @@ impl<'a> Walker<'a> {
                     return true;
                 }
                 if !back && !self.inside(&path) {
-                    report.facts.push(Fact::Read(Place { path: path.clone(), tree: false }));
+                    report.facts.push(Fact::Read(Place { path: path.clone(), tree: false, itself: false }));
                 }
                 if !next.contains(&path) {
                     next.push(path);
