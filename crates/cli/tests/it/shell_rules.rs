@@ -205,9 +205,13 @@ fn a_guarded_name_that_a_job_holds_empty_is_refused_before_anybody_is_asked() {
             true => assert_eq!(peer.end(), 0),
             false => peer.kill(),
         }
-        assert_eq!(held(), !ends_well);
         // Nobody is here to say yes, which is all that is missing by now.
-        let asked = world.run(&write);
+        let since = std::time::Instant::now();
+        let mut asked = world.run(&write);
+        // What watched over the job of a killed server has to notice that first.
+        while !ends_well && asked.err.contains("NIKA-404") && since.elapsed().as_secs() < 20 {
+            asked = world.run(&write);
+        }
         assert!(!asked.err.contains("NIKA-404") && asked.err.contains("person"), "{asked:?}");
         assert!(!held(), "what a killed run left is cleared");
     }
