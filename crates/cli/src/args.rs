@@ -296,7 +296,7 @@ pub enum ToolsShow {
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A code (`NIKA-209` or `209`) or a tool's name.
+    /// A code (`NIKA-209` or `209`), a finding in a command (`brace_expansion`), or a tool's name.
     pub what: String,
 }
 

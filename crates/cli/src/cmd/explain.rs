@@ -1,10 +1,11 @@
-//! `nika explain`: what a code means and what to do about it; or what a tool does.
+//! `nika explain`: what a code, or a finding in a command, means and what to do about it; or what a tool does.
 
 use nika_contract::code::{self, Code};
 use nika_contract::{ToolError, text};
+use nika_guard::bash::FINDINGS;
 
 use crate::args;
-use crate::cmd::tools;
+use crate::cmd::{policy, tools};
 use crate::failure::Failure;
 use crate::out;
 
@@ -12,6 +13,12 @@ pub fn run(args: &args::Explain) -> Result<(), Failure> {
     let what = args.what.trim();
     let lower = what.to_lowercase();
     let digits = lower.strip_prefix("nika-").unwrap_or(&lower);
+    if let Some(row) = FINDINGS.iter().flat_map(|rows| rows.iter()).find(|row| row.code == lower) {
+        let raises = row.raises.map_or("nothing: it is noted", policy::kind);
+        let page = format!("{}\n\n{}\n{}\n\nRaises to {raises}. For example:\n", row.code, row.when, row.why);
+        out::line(&page)?;
+        return Ok(out::line(&format!("  {}", text::harmless(row.example)))?);
+    }
     let Ok(number) = digits.parse() else { return tools::show(what, false) };
     let Some(entry) = code::entry(Code(number)) else {
         let codes = code::TABLE.iter().map(|entry| entry.code.to_string());

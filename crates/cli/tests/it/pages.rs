@@ -39,6 +39,7 @@ fn codes_and_tools_are_explained() {
         world.run(&["explain", what]).exits(0).says("NOT_UNIQUE").says("replace_all");
     }
     world.run(&["explain", "edit"]).exits(0).says("old_string");
+    world.run(&["explain", "brace_expansion"]).exits(0).says("Raises to").says("For example");
     world.run(&["explain", "NIKA-999"]).exits(2);
     world.run(&["explain", "nonsense"]).exits(2);
 }
