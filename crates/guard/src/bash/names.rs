@@ -193,6 +193,48 @@ const REWIRES: &[&str] = &[
     "*_PLUGINS",
 ];
 
+/// Names beside [`REWIRES`] that some program obeys. Whoever writes one before a command may: `CC=clang make`. What is read
+/// into one from a file or from input may not decide.
+const OBEYED: &[&str] = &[
+    "DISPLAY",
+    "USER",
+    "LOGNAME",
+    "CC",
+    "CXX",
+    "MAKEFLAGS",
+    "MAKEFILES",
+    "JQ_COLORS",
+    "LS_COLORS",
+    "VIRTUAL_ENV",
+    "AWKPATH",
+    "AWKLIBPATH",
+    "histchars",
+    "auto_resume",
+    "GEM_*",
+    "JAVA*",
+    "MAVEN_*",
+    "GRADLE_*",
+    "CARGO*",
+    "RUST*",
+    "YARN_*",
+    "PIP_*",
+    "GO*",
+    "KUBE*",
+    "HELM_*",
+    "COMP_*",
+    "READLINE_*",
+    "LC_*",
+    "LANG*",
+    "HTTP_*",
+    "HTTPS_*",
+    "FTP_*",
+    "SYSTEMD_*",
+    "PG*",
+    "MYSQL_*",
+    "TF_*",
+    "ANSIBLE_*",
+];
+
 /// Names that say which state of the sources is built, by whom and when. No program gives them a meaning of its own, so
 /// whatever they hold is for the code of the workspace alone. Read without regard to case.
 const LABELS: &[&str] = &[
@@ -272,12 +314,22 @@ pub(super) fn meaning(name: &str) -> Meaning {
     if OWN.contains(&name) || is_label(name) {
         return Meaning::Setting;
     }
-    let fits = |pattern: &&str| match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
+    if lists(REWIRES, name) { Meaning::Rewires } else { Meaning::Setting }
+}
+
+/// Whether `name` is in the list, or fits a start or an end there.
+fn lists(names: &[&str], name: &str) -> bool {
+    names.iter().any(|pattern| match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
         (Some(start), _) => name.starts_with(start),
         (_, Some(end)) => name.ends_with(end),
         _ => *pattern == name,
-    };
-    if REWIRES.iter().any(fits) { Meaning::Rewires } else { Meaning::Setting }
+    })
+}
+
+/// Whether the script alone reads the variable: what is in it may come from anywhere. `REPLY` is where `read` puts a line
+/// that nobody gave a name.
+pub(super) fn is_own(name: &str) -> bool {
+    name == "REPLY" || !lists(REWIRES, name) && !lists(OBEYED, name)
 }
 
 /// What `name` means with this value; with none, one that is not known. Some names are about how things look only
