@@ -108,6 +108,16 @@ pub(super) fn passes_options(program: &str) -> bool {
     named.any(|(names, ..)| lists(names, program))
 }
 
+/// How many operands of `line` are its own: what stands behind more of them belongs to the command inside.
+pub(super) fn begins(line: &Line) -> usize {
+    let own = |how: &How| match how {
+        How::Operand(at) | How::Dashes(at) | How::Joined(at) => *at,
+        How::After(_) => 0,
+        How::Text(_) | How::Exec => usize::MAX,
+    };
+    rows(line, false).map(|how| own(&how)).min().unwrap_or(usize::MAX)
+}
+
 /// Whether `program` may run a command that is among its words.
 pub(super) fn names(program: &str) -> bool {
     by_first!(LOCAL).named(program).next().is_some()
@@ -117,23 +127,22 @@ pub(super) fn names(program: &str) -> bool {
 
 /// The commands inside `line`. `wrappers`: those that the analysis peels, too.
 pub(super) fn inner(line: &Line, wrappers: bool) -> Vec<Line> {
-    let local = by_first!(LOCAL).named(&line.program).filter(|_| wrappers).filter_map(|row| LOCAL.get(row));
-    let remote = by_first!(REMOTE).named(&line.program).filter_map(|row| REMOTE.get(row));
     let mut found = Vec::new();
-    for (names, path, how) in local.chain(remote) {
-        if !lists(names, &line.program) {
-            continue;
-        }
-        let fits = path.split_whitespace().enumerate().all(|(at, word)| line.operand(at) == word);
-        if fits {
-            peel(line, *how, &mut found);
-        }
-    }
+    rows(line, wrappers).for_each(|how| peel(line, how, &mut found));
     if RUNS_BY_NAME.contains(&line.program.as_str()) && BY_NAME.split(' ').any(|name| name == line.operand(0)) {
         found.extend(from_operand(line, 0));
     }
     found.retain(|inner| !inner.program.is_empty());
     found
+}
+
+/// How a command may stand inside `line`. `wrappers`: those that the analysis peels, too.
+fn rows(line: &Line, wrappers: bool) -> impl Iterator<Item = How> {
+    let local = by_first!(LOCAL).named(&line.program).filter(move |_| wrappers).filter_map(|row| LOCAL.get(row));
+    let remote = by_first!(REMOTE).named(&line.program).filter_map(|row| REMOTE.get(row));
+    let fits = |path: &str| path.split_whitespace().enumerate().all(|(at, word)| line.operand(at) == word);
+    let fitting = local.chain(remote).filter(move |(names, path, _)| lists(names, &line.program) && fits(path));
+    fitting.map(|(.., how)| *how)
 }
 
 fn peel(line: &Line, how: How, found: &mut Vec<Line>) {
@@ -185,6 +194,7 @@ fn from_operand(line: &Line, at: usize) -> Option<Line> {
     let start = words.iter().position(|word| !is_assignment(&word.text))?;
     let mut inner = words.get(start..)?.to_vec();
     if matches!(line.program.as_str(), "xargs" | "gxargs" | "parallel") {
+        inner.truncate(inner.iter().position(|word| word.text.starts_with(":::")).unwrap_or(inner.len()));
         inner.push(Piece { text: "{}".to_owned(), known: false, glob: true });
     }
     Some(Line::read(inner))

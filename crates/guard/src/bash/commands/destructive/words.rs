@@ -218,6 +218,17 @@ const VALUED: &[(&str, &str)] = &[
     ("sh", "-c -o"),
 ];
 
+/// Programs that ask for help with one dash.
+const ONE_DASH: &str = "terraform tofu terragrunt packer nomad consul vault";
+
+/// Programs to which `--help` may be a name, a process or a word for their code once there was an operand: always, or where
+/// options end at the first operand, as they do on a Mac.
+const HELP_FIRST: &str = "rm mv cp install chmod chown chgrp dd kill truncate shred redis-cli valkey-cli keydb-cli \
+    python python2 python3 node nodejs deno perl ruby php lua pwsh powershell mongosh mongo";
+
+/// Options that take no value in any program that destroys something with them.
+const VALUELESS: &str = "-f -r -D -y --force --hard --all --recursive --delete --yes --no-verify --prune --volumes";
+
 fn valued(program: &str, sub: Option<&str>) -> Option<&'static str> {
     let named = |key: &str| match (key.strip_prefix(program), sub) {
         (Some(rest), Some(sub)) => rest.strip_prefix(' ') == Some(sub),
@@ -320,15 +331,26 @@ impl Line {
         }
     }
 
-    /// Whether it was asked for help only.
+    /// Whether it was asked for help only: by an option of the program itself, that no option before it may have taken for
+    /// its value.
     pub fn asks_for_help(&self) -> bool {
-        const ONE_DASH: &[&str] = &["terraform", "tofu", "terragrunt", "packer", "nomad", "consul", "vault"];
-        let help = |word: &Piece| match word.text.as_str() {
-            "--help" => true,
-            "-help" => ONE_DASH.contains(&self.program.as_str()),
-            _ => false,
-        };
-        self.raw.iter().any(|word| word.known && help(word)) && !super::peel::passes_options(&self.program)
+        if super::peel::passes_options(&self.program) {
+            return false;
+        }
+        let last = if lists(HELP_FIRST, &self.program) { 0 } else { super::peel::begins(self) };
+        let ended = self.flags.iter().position(|flag| flag.name == "--").unwrap_or(self.flags.len());
+        let own = self.flags.iter().take(ended).enumerate();
+        own.filter(|(_, flag)| flag.after <= last && self.shows_help(flag)).any(|(at, flag)| {
+            let before = at.checked_sub(1).and_then(|before| self.flags.get(before));
+            before.is_none_or(|before| {
+                before.after < flag.after || before.value.is_some() || lists(VALUELESS, &before.name)
+            })
+        })
+    }
+
+    fn shows_help(&self, flag: &Flag) -> bool {
+        let help = flag.name == "--help" || flag.name == "-help" && lists(ONE_DASH, &self.program);
+        help && flag.value.is_none()
     }
 
     /// Whether the option was given: exactly, or as an unambiguous-looking start of a long one.
