@@ -7,6 +7,7 @@
 mod config;
 mod programs;
 mod read;
+mod signatures;
 mod write;
 
 use super::super::judge::{Arg, Judge, Word};

@@ -12,7 +12,7 @@ use super::super::super::analysis::analyse;
 use super::super::super::finding::{Family, Row};
 use super::super::super::judge::{Judge, Site};
 use super::super::spec::Parsed;
-use super::{base, own};
+use super::{base, own, signatures};
 
 /// The page.
 pub(in super::super) const FINDINGS: &[Row] = &[Row {
@@ -58,8 +58,6 @@ const CLEANS: &str = "filter.*.clean filter.*.process hook.*.command hook.post-i
 
 const SHOWS: &str = "diff.*.command diff.*.textconv";
 
-const SIGNED: &str = "gpg.program gpg.*.program gpg.ssh.defaultkeycommand";
-
 const TABLE: &[Runs] = &[
     runs(CLEANS, But(UNLOOKING), ""),
     runs(CLEANS, Of("describe"), "dirty broken"),
@@ -76,11 +74,6 @@ const TABLE: &[Runs] = &[
     runs(SHOWS, Of("log reflog shortlog rev-list"), "S G"),
     runs(SHOWS, Of("status"), "v verbose"),
     runs("merge.*.driver", Of("log show whatchanged reflog stash range-diff"), "remerge-diff diff-merges"),
-    runs(
-        SIGNED,
-        Of("log show whatchanged reflog rev-list diff-tree stash branch tag for-each-ref verify-commit verify-tag"),
-        "",
-    ),
     runs("core.alternaterefscommand", Of("rev-list"), "alternate-refs"),
     runs("man.* browser.* help.browser help.format web.browser", Of("help"), ""),
 ];
@@ -113,7 +106,8 @@ pub(super) fn check(parsed: &Parsed, judge: &mut Judge<'_>) {
     let Some(repository) = judge.site.repository(&dir) else { return };
     let given = |options: &str| options.is_empty() || own(parsed, options).is_some();
     let rows = TABLE.iter().filter(|row| row.subs.have(sub) && given(row.options));
-    let keys = rows.flat_map(|row| row.keys.split_whitespace());
+    let signed = if signatures::are_verified(sub, parsed, &repository) { signatures::PROGRAMS } else { "" };
+    let keys = rows.map(|row| row.keys).chain([signed]).flat_map(str::split_whitespace);
     note(sub, &repository, keys, judge);
 }
 
@@ -193,7 +187,7 @@ fn is_program_of_its_own(text: &str, site: &Site) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
@@ -211,6 +205,12 @@ mod tests {
         }
     }
 
+    /// What the repository brings along.
+    pub fn settings(all: &[(&str, &str)]) -> Repository {
+        let brought = |(key, value): &(&str, &str)| Setting { key: (*key).into(), value: (*value).into(), own: false };
+        Repository { settings: all.iter().map(brought).collect(), unknown: None }
+    }
+
     fn setting(key: &str, value: &str, own: bool) -> Repository {
         let settings = vec![Setting { key: key.to_owned(), value: value.to_owned(), own }];
         Repository { settings, unknown: None }
@@ -224,7 +224,8 @@ mod tests {
         analyse(text, &site)
     }
 
-    fn asks(text: &str, here: Repository) -> bool {
+    /// Whether it is asked about, for what the configuration names.
+    pub fn asks(text: &str, here: Repository) -> bool {
         let analysis = tell(text, here, Repository::default());
         let named = analysis.findings.iter().any(|finding| finding.code == "git_runs");
         assert_eq!(named, analysis.kind == ExecKind::Opaque, "{text}: {analysis:?}");
