@@ -163,7 +163,7 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     if VERSION_RUNS.contains(&known) && runs {
         judge.code(format!("`{known}` loads what the project configures before it answers"));
     }
-    versions::obeys(known, judge);
+    versions::obeys(known, argv, judge);
     response::files(known, argv, judge);
     if runs || !spec::is_info(spec, argv) {
         spec::apply(spec, &spec::parse(spec, argv), judge);

@@ -2,11 +2,8 @@
 //!
 //! Every name here stops at these words; a program that runs or starts something first is not here.
 
-use std::sync::Arc;
-
 use super::super::judge::{Arg, Judge};
 use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style};
-use crate::repository::Repositories;
 
 /// The table. `--version` and `--help` alone are harmless for every row of every table.
 pub(super) const SPECS: &[Spec] = &[
@@ -52,37 +49,73 @@ pub(super) fn asks(name: &str, argv: &[Arg]) -> bool {
     VERSIONS.iter().any(|(program, asked)| *program == name && word.exact() == Some(asked))
 }
 
-/// Programs that obey files of the project before they say their version, the names of these, and a text that has to
-/// stand in one of them, if any: a wrapper that is run in their place, options of the machine that runs them, a tool
-/// chain or a version that is fetched or taken from the project, plugins and tests that are loaded first.
-const OBEYS: &[(&str, &[&str], &str)] = &[
-    (
+/// A program that obeys files of the project before it answers: it says its version, or what it looks up, only after it
+/// has run, loaded or asked what they name or hold.
+struct Obeys {
+    names: &'static str,
+    /// Of its subcommands these alone; none for whatever it is asked.
+    subs: &'static str,
+    files: &'static [&'static str],
+    /// A text that has to stand in one of the files, if any.
+    text: &'static str,
+}
+
+const fn obeying(names: &'static str, files: &'static [&'static str], text: &'static str) -> Obeys {
+    Obeys { names, subs: "", files, text }
+}
+
+/// Where the packages of a project for node are installed: a program of that name among them is run instead.
+const INSTALLED: &[&str] = &["node_modules", ".pnp.cjs", ".pnp.js"];
+
+/// A wrapper that is run in the program's place, options of the machine that runs it, a tool chain or a version that is
+/// fetched or taken from the project, its interpreter, plugins and tests that are loaded first.
+const OBEYS: &[Obeys] = &[
+    obeying(
         "cargo rustc rustdoc rustfmt rustup rust-analyzer clippy-driver",
         &["rust-toolchain", "rust-toolchain.toml"],
         "path",
     ),
-    ("bazel bazelisk", &["tools/bazel", ".bazeliskrc", ".bazelversion"], ""),
-    ("mvn mvnd", &[".mvn"], ""),
-    ("sbt", &[".sbtopts", ".jvmopts"], ""),
-    ("mill", &[".mill-version", ".mill-jvm-opts"], ""),
-    ("lein", &["project.clj", ".lein-classpath"], ""),
-    ("rebar3", &["rebar.config.script"], ""),
-    ("bundle bundler", &[".bundle"], ""),
-    ("dotnet", &["global.json"], "paths"),
-    ("pnpm", &["package.json"], "packageManager"),
-    ("poetry", &[".poetry"], ""),
-    ("pdm", &[".pdm-plugins"], ""),
-    ("tox", &["toxfile.py"], ""),
-    ("flake8", &[".flake8", "setup.cfg", "tox.ini"], "local-plugins"),
-    ("pytest py.test", &["conftest.py", "tests/conftest.py", "test/conftest.py"], ""),
-    ("jest webpack lerna nx", &["node_modules/.bin"], ""),
+    obeying("bazel bazelisk", &["tools/bazel", ".bazeliskrc", ".bazelversion"], ""),
+    obeying("mvn mvnd", &[".mvn"], ""),
+    obeying("sbt", &[".sbtopts", ".jvmopts"], ""),
+    obeying("mill", &[".mill-version", ".mill-jvm-opts"], ""),
+    obeying("lein", &["project.clj", ".lein-classpath"], ""),
+    obeying("rebar3", &["rebar.config.script"], ""),
+    obeying("bundle bundler", &[".bundle"], ""),
+    obeying("rails", &["bin/rails", "script/rails"], ""),
+    obeying("dotnet", &["global.json"], "paths"),
+    obeying("npm", &[".npmrc"], "onload-script"),
+    obeying("pnpm", &["package.json"], "packageManager"),
+    obeying("pnpm", &[".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js"], ""),
+    obeying("pnpm", &[".npmrc", "pnpm-workspace.yaml"], "pnpmfile"),
+    obeying("pnpm", &["pnpm-workspace.yaml"], "configDependencies"),
+    obeying("poetry", &[".poetry"], ""),
+    Obeys { subs: "env", ..obeying("poetry", &[".venv"], "") },
+    Obeys { subs: "tree", ..obeying("uv", &[".venv", ".python-version", ".python-versions"], "") },
+    obeying("pdm", &[".pdm-plugins"], ""),
+    obeying("tox", &["toxfile.py"], ""),
+    obeying("flake8", &[".flake8", "setup.cfg", "tox.ini"], "local-plugins"),
+    obeying("pytest py.test", &["conftest.py", "tests/conftest.py", "test/conftest.py", "testing/conftest.py"], ""),
+    obeying("pytest py.test", PYTEST, "testpaths"),
+    obeying("pytest py.test", PYTEST, "addopts"),
+    obeying("jest webpack lerna nx turbo karma ava xo eslint_d storybook", INSTALLED, ""),
+    obeying("rush", &["rush.json"], ""),
+    obeying("tflint", &[".tflint.hcl", ".tflint.d"], ""),
+    obeying("hg", &[".hg"], ""),
 ];
 
+/// Where options of pytest stand.
+const PYTEST: &[&str] = &["pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini"];
+
 /// Says so where a file of the project decides what runs, even if the version is all that is asked for.
-pub(super) fn obeys(known: &str, judge: &mut Judge<'_>) {
-    let Some((_, files, text)) = OBEYS.iter().find(|(names, ..)| spec::lists(names, known)) else { return };
-    let there = |host: &Arc<dyn Repositories>| host.has_file(&judge.site.cwd, files, text);
-    if judge.site.repositories.as_ref().is_some_and(there) {
+pub(super) fn obeys(known: &str, argv: &[Arg], judge: &mut Judge<'_>) {
+    let Some(host) = judge.site.repositories.clone() else { return };
+    let asked = |row: &Obeys| {
+        let mut words = argv.iter().filter_map(Arg::exact);
+        row.subs.is_empty() || words.any(|word| spec::lists(row.subs, word))
+    };
+    let mut rows = OBEYS.iter().filter(|row| spec::lists(row.names, known) && asked(row));
+    if rows.any(|row| host.has_file(&judge.site.cwd, row.files, row.text)) {
         judge.code(format!("`{known}` obeys a file of the project before it answers"));
     }
 }
@@ -139,11 +172,11 @@ fn pkg_config(parsed: &Parsed, judge: &mut Judge<'_>) {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::sync::Arc;
 
-    use super::*;
     use crate::ExecKind;
     use crate::bash::{Site, analyse};
-    use crate::repository::Repository;
+    use crate::repository::{Repositories, Repository};
 
     /// A workspace with one file in it.
     #[derive(Debug)]
@@ -180,10 +213,40 @@ mod tests {
             ("poetry --version", ".poetry"),
             ("pytest --version", "conftest.py"),
             ("flake8 --version", "setup.cfg"),
+            ("pytest --version", "testing/conftest.py"),
+            ("pytest --version", "pyproject.toml"),
+            ("pnpm ls", ".pnpmfile.cjs"),
+            ("pnpm why react", ".pnpmfile.cjs"),
+            ("pnpm licenses list", ".pnpmfile.cjs"),
+            ("pnpm ls --depth 0", "pnpm-workspace.yaml"),
+            ("pnpm list", ".npmrc"),
+            ("npm ls", ".npmrc"),
+            ("uv tree --frozen", ".venv"),
+            ("uv tree --frozen --depth 1", ".python-version"),
+            ("poetry env info", ".venv"),
+            ("poetry env info --path", ".venv"),
+            ("poetry env list", ".venv"),
+            ("turbo --version", "node_modules"),
+            ("karma --version", "node_modules"),
+            ("xo --version", "node_modules"),
+            ("jest --version", ".pnp.cjs"),
+            ("rush --version", "rush.json"),
+            ("rails --version", "bin/rails"),
+            ("tflint --version", ".tflint.hcl"),
+            ("hg --version", ".hg"),
         ] {
             assert_eq!(kind(text, file), ExecKind::WritesInside, "{text}");
             assert_eq!(kind(text, "README.md"), ExecKind::ReadOnly, "{text}");
         }
-        assert_eq!(kind("cargo --version", ".mvn"), ExecKind::ReadOnly);
+        for (text, file) in [
+            ("cargo --version", ".mvn"),
+            ("uv --version", ".venv"),
+            ("uv python list", ".venv"),
+            ("poetry --version", ".venv"),
+            ("npm --version", ".pnpmfile.cjs"),
+            ("eslint --version", "node_modules"),
+        ] {
+            assert_eq!(kind(text, file), ExecKind::ReadOnly, "{text}");
+        }
     }
 }
