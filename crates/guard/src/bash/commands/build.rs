@@ -474,8 +474,8 @@ const GO: &[Spec] = &[
         operands: Operands::Words,
         ..PLAIN
     }),
-    dash(looks("list", GO_LOOK)),
-    dash(looks("doc", &[(Does::Flag, "all c cmd short src u")])),
+    dash(Spec { check: Some(go_list), ..looks("list", GO_LOOK) }),
+    dash(Spec { check: Some(go_look), ..looks("doc", &[(Does::Flag, "all c cmd short src u")]) }),
     prints("help", &[]),
     with_dash("mod", &[], &[reaches("tidy download vendor"), edits("init edit"), runs("graph verify why")]),
     with_dash("work", &[], &[edits("init edit use"), reaches("sync vendor")]),
@@ -491,6 +491,23 @@ const GO: &[Spec] = &[
     reaches("get install telemetry"),
     asks("bug"),
 ];
+
+/// A version behind `@` is asked of a server.
+fn go_look(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.read_cwd();
+    if parsed.operands.iter().any(|name| name.exact().is_none_or(|name| name.contains('@'))) {
+        judge.net(None);
+    }
+}
+
+/// What is known of a package has the state of its repository in it, for which git is asked; of a module it has not.
+fn go_list(parsed: &Parsed, judge: &mut Judge<'_>) {
+    go_look(parsed, judge);
+    let unasked = parsed.has("m") || parsed.value("buildvcs").and_then(Arg::exact) == Some("false");
+    if !unasked {
+        super::git::status(judge);
+    }
+}
 
 fn go_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     for text in parsed.operands.iter().filter_map(Arg::exact) {

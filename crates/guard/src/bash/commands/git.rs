@@ -13,7 +13,7 @@ mod write;
 use super::super::judge::{Arg, Judge, Word};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
-pub(super) use programs::{FINDINGS, help};
+pub(super) use programs::{FINDINGS, help, status};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[Spec {

@@ -113,9 +113,19 @@ pub(super) fn check(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// The same of `git SUB --help`, which opens a page.
 pub(in super::super) fn help(judge: &mut Judge<'_>) {
+    plain("help", judge);
+}
+
+/// The same of a program that asks `git status` by itself.
+pub(in super::super) fn status(judge: &mut Judge<'_>) {
+    plain("status", judge);
+}
+
+/// The same of a subcommand without options, in the working directory.
+fn plain(sub: &str, judge: &mut Judge<'_>) {
     let Some(repository) = judge.site.repository(&judge.site.cwd) else { return };
-    let rows = TABLE.iter().filter(|row| row.subs.have("help"));
-    note("help", &repository, rows.flat_map(|row| row.keys.split_whitespace()), judge);
+    let rows = TABLE.iter().filter(|row| row.subs.have(sub) && row.options.is_empty());
+    note(sub, &repository, rows.flat_map(|row| row.keys.split_whitespace()), judge);
 }
 
 fn note<'k>(sub: &str, repository: &Repository, keys: impl Iterator<Item = &'k str>, judge: &mut Judge<'_>) {
@@ -268,6 +278,26 @@ pub(super) mod tests {
             for text in rests.split('|') {
                 assert!(!asks(text, setting(key, "./evil", false)), "{key}: {text}");
             }
+        }
+    }
+
+    #[test]
+    fn go_asks_for_the_state_of_the_repository() {
+        for text in [
+            "go list ./...",
+            "go list",
+            "go list -f '{{.Dir}}' ./...",
+            "go list -json ./cmd/x | jq .Dir",
+            "go list -deps -buildvcs=auto .",
+            "cd cmd && go list",
+        ] {
+            for key in ["filter.x.clean", "filter.x.process"] {
+                assert!(asks(text, settings(&[(key, "./evil")])), "{key}: {text}");
+            }
+            assert!(!asks(text, settings(&[("diff.x.textconv", "./evil")])), "{text}");
+        }
+        for text in ["go list -buildvcs=false ./...", "go list -m", "go list -m all", "go doc fmt", "go version"] {
+            assert!(!asks(text, settings(&[("filter.x.clean", "./evil")])), "{text}");
         }
     }
 
