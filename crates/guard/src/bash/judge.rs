@@ -167,6 +167,8 @@ pub enum Stdin {
         from: String,
         /// Whether what comes may be remote.
         remote: bool,
+        /// About what comes, where a command prints its own words. For warnings: it is not exact.
+        told: Option<String>,
     },
     /// A file.
     File,

@@ -387,7 +387,7 @@ impl<'a> Walker<'a> {
                         ([argv], reader) if SQL_READERS.contains(&reader.as_str()) && echoed(argv).is_some() => {
                             Stdin::Text(echoed(argv).unwrap_or_default())
                         }
-                        _ => Stdin::Pipe { from: commands::feeder(&argvs), remote },
+                        _ => Stdin::Pipe { from: commands::feeder(&argvs), remote, told: told(&argvs) },
                     };
                 }
                 let (outer, round) = (self.taken, self.round);

@@ -125,7 +125,7 @@ pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
         return;
     }
     let stdin = match &judge.stdin {
-        Stdin::Text(text) => Some(text.clone()),
+        Stdin::Text(text) | Stdin::Pipe { told: Some(text), .. } => Some(text.clone()),
         _ => None,
     };
     let line = Line::of(argv);
@@ -146,7 +146,7 @@ fn collect(line: &Line, stdin: Option<&str>, wrappers: bool, depth: usize, left:
     *left -= 1;
     hits.extend(acts::hit(line));
     hits.extend(checks::hits(line, stdin));
-    for inner in peel::inner(line, wrappers) {
+    for inner in peel::inner(line, wrappers).into_iter().chain(peel::fed(line, stdin)) {
         collect(&inner, stdin, true, depth - 1, left, hits);
     }
 }

@@ -50,10 +50,10 @@ impl<'a> Walker<'a> {
         };
         if let [Part::Process { script, .. }] = word.parts.as_slice() {
             if !values::is_one_list(script) {
-                return Stdin::Pipe { from: String::new(), remote };
+                return Stdin::Pipe { from: String::new(), remote, told: None };
             }
             let argvs: Vec<&[Arg]> = self.outlet.iter().map(AsRef::as_ref).collect();
-            return Stdin::Pipe { from: commands::feeder(&argvs), remote };
+            return Stdin::Pipe { from: commands::feeder(&argvs), remote, told: told(&argvs) };
         }
         let dup = matches!(redirect.op, RedirectOp::DupIn | RedirectOp::DupOut);
         // Standard input under another number or name: whoever reads there reads here.

@@ -94,6 +94,28 @@ pub(super) fn echoed(argv: &[Arg]) -> Option<String> {
     matches!(program.exact(), Some("echo" | "printf")).then(|| words.join(" ") + "\n")
 }
 
+/// About what a pipeline prints whose first command prints its own words, and whose others pass them on. A word that is
+/// not known to its end stands there with its start; what the backslashes of `printf` mean is not looked at.
+pub(super) fn told(stages: &[&[Arg]]) -> Option<String> {
+    let (first, rest) = stages.split_first()?;
+    let passes = |stage: &&[Arg]| matches!(stage.first().and_then(Arg::exact), Some("cat" | "tee"));
+    let (program, words) = first.split_first().filter(|_| rest.iter().all(passes))?;
+    let words = words.iter().map(|arg| match &arg.word {
+        Became::Exact(text) => text.as_str(),
+        Became::Opaque { prefix, .. } | Became::Glob { prefix, .. } => prefix.as_str(),
+        Became::OneOf(_) => "",
+    });
+    let mut words = words.skip_while(|word| word.starts_with('-')).peekable();
+    match program.exact() {
+        Some("printf") => {
+            let format = words.next_if(|word| word.contains('%')).map_or(" ", |_| "\n");
+            Some(words.map(|word| word.replace("\\n", "\n")).collect::<Vec<_>>().join(format))
+        }
+        Some("echo") => Some(words.collect::<Vec<_>>().join(" ")),
+        _ => None,
+    }
+}
+
 /// The name that `read` gets a whole line for.
 pub(super) fn line_reader(args: &[Arg]) -> Option<String> {
     let words: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();

@@ -46,9 +46,12 @@ const ACTS: &[(Category, &str, &str)] = &[
     (GitHistory, "git push|merge|rebase|am|cherry-pick|pull --no-verify", "skips the hooks that check it"),
     (GitHistory, "git branch -D|-f|--force", "deletes or moves a branch that may hold unmerged commits"),
     (GitHistory, "git branch -M|-C", "takes the place of a branch of that name, whatever it holds"),
+    (GitHistory, "git switch -C|--force-create", "takes the place of a branch of that name, whatever it holds"),
+    (GitHistory, "git checkout -B", "takes the place of a branch of that name, whatever it holds"),
+    (GitHistory, "git worktree add -B", "takes the place of a branch of that name, whatever it holds"),
     (GitHistory, "git branch -r|--remotes -d|--delete", "deletes what is known of a branch elsewhere"),
     (GitHistory, "git tag -d|--delete|-f|--force", "deletes or moves a tag"),
-    (GitHistory, "git update-ref -d", "deletes a ref"),
+    (GitHistory, "git update-ref -d|--stdin", "deletes refs, or moves them"),
     (GitHistory, "git symbolic-ref -d|--delete", "deletes a ref"),
     (GitHistory, "git reflog expire|delete !-n|--dry-run", "deletes the record of where branches were"),
     (GitHistory, "git gc --prune=now|--prune=all|--prune=0*", "deletes unreachable commits at once"),
@@ -62,7 +65,7 @@ const ACTS: &[(Category, &str, &str)] = &[
     // Files. `rm`, `find`, `mv`, `cp`, `chmod` and `dd` are checks.
     (Files, "shred|srm|wipe|sdelete|scrub !--version|--help", "overwrites files so that nothing can be had back"),
     (Files, "rimraf|del-cli", "removes trees"),
-    (Files, "truncate -s=0|--size=0|-s=-*|--size=-*", "empties or cuts files"),
+    (Files, "truncate -s=0*|--size=0*|-s=-*|--size=-*|-s=<*|--size=<*", "empties or cuts files"),
     (
         Files,
         "rsync --delete|--del|--delete-before|--delete-during|--delete-delay|--delete-after|--delete-excluded|\
@@ -626,6 +629,7 @@ const ACTS: &[(Category, &str, &str)] = &[
     (System, "firewall-cmd --remove-*|--delete-*|--panic-on|--complete-reload", "removes the rules of the firewall"),
     (System, "ipset flush|destroy|-F|-X", "removes the rules of the firewall"),
     (System, "crontab -r", "deletes all scheduled jobs"),
+    (System, "crontab +-", "puts others in the place of all scheduled jobs"),
     (System, "atrm #1", "deletes scheduled jobs"),
     (System, "history -c", "deletes the history of the shell"),
     (System, "journalctl --vacuum-size|--vacuum-time|--vacuum-files|--rotate", "deletes logs"),

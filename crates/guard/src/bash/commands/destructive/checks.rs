@@ -16,7 +16,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("rm", rm),
     ("find gfind", find),
     ("fd fdfind", fd),
-    ("mv cp install", onto),
+    ("mv cp install ln", onto),
     ("chmod", chmod),
     ("chown chgrp", chown),
     ("dd dcfldd dc3dd", dd),
@@ -112,8 +112,9 @@ fn onto(line: &Line, _: Option<&str>) -> Option<Hit> {
             return files("what is moved to a directory for temporary files is deleted some day");
         }
     }
-    let emptied = line.program != "mv" && line.operands.len() >= 2 && line.operand(0) == "/dev/null";
-    emptied.then(|| (Category::Files, "copying /dev/null over a file empties it".to_owned()))
+    let places = line.program != "mv" && (line.program != "ln" || line.any("-f --force"));
+    let emptied = places && line.operands.len() >= 2 && line.operand(0) == "/dev/null";
+    emptied.then(|| (Category::Files, "putting /dev/null in the place of a file empties it".to_owned()))
 }
 
 /// Directories whose permissions and owners many others rely on.
@@ -124,34 +125,33 @@ fn wide(piece: &Piece) -> bool {
         || (!piece.known && text.is_empty())
 }
 
+/// Letters of options of chmod.
+const OPTIONS: [char; 4] = ['R', 'v', 'f', 'c'];
+
+/// Whether a mode, or a part of one, takes a tree away from its owner, or gives it to everyone.
+fn is_harsh(mode: &str) -> bool {
+    if let Ok(bits) = u32::from_str_radix(mode, 8) {
+        return bits & 0o700 == 0 || bits & 0o002 != 0;
+    }
+    let at = mode.find(['+', '-', '=']).unwrap_or(mode.len());
+    let (who, what) = mode.split_at(at);
+    let (all, owner, others) = (who.is_empty() || who.contains('a'), who.contains('u'), who.contains('o'));
+    match what.split_at_checked(1) {
+        Some(("=", "")) => all || owner,
+        Some(("-", rights)) => rights.contains('r') && (all || owner),
+        Some(("+" | "=", rights)) => rights.contains('w') && (who.contains('a') || others || all && rights.len() > 2),
+        _ => false,
+    }
+}
+
 fn chmod(line: &Line, _: Option<&str>) -> Option<Hit> {
     if !line.any("-R --recursive") {
         return None;
     }
     // `-x`, `-rwx` are modes, not options: they stand among the words.
-    let mode = line
-        .raw
-        .iter()
-        .map(|word| word.text.as_str())
-        .find(|text| !matches!(*text, "-R" | "--recursive" | "-v" | "-f" | "-c" | "-Rf" | "-Rv" | "-fR" | "--"))?;
-    let harsh = matches!(
-        mode,
-        "000"
-            | "0"
-            | "0000"
-            | "777"
-            | "0777"
-            | "666"
-            | "0666"
-            | "a="
-            | "a-rwx"
-            | "-rwx"
-            | "ugo-rwx"
-            | "a+rwx"
-            | "ugo+rwx"
-            | "a=rwx"
-            | "+rwx"
-    );
+    let option = |text: &str| text.starts_with("--") || text.trim_start_matches('-').trim_matches(OPTIONS).is_empty();
+    let mut words = line.raw.iter().map(|word| word.text.as_str());
+    let harsh = words.find(|text| !option(text)).is_some_and(|mode| mode.split(',').any(is_harsh));
     let root = line.operands.iter().skip(1).any(|piece| {
         let text = piece.text.as_str();
         wide(piece) && (text.starts_with('/') || text.starts_with('~'))
@@ -232,17 +232,25 @@ fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
             ));
         }
     }
+    let force = line.any("-f --force");
     let forced = |piece: &Piece| {
-        let into = piece.text.strip_prefix('+').and_then(|both| both.split_once(':')).map(|(_, into)| into);
-        into.is_some_and(|into| !into.starts_with("refs/remotes/") && !into.is_empty())
+        let into = piece.text.split_once(':').map_or("", |(_, into)| into);
+        (force || piece.text.starts_with('+')) && !into.is_empty() && !into.starts_with("refs/remotes/")
     };
-    if matches!(sub, "fetch" | "pull") && line.operands.iter().any(forced) {
+    if matches!(sub, "fetch" | "pull") && line.operands.iter().skip(2).any(forced) {
         return Some((Category::GitHistory, "`git fetch` overwrites a branch".to_owned()));
     }
-    if sub == "clean" && set("clean.requireforce=false") && !line.any("-n --dry-run -i") {
+    let off = |key: &str| {
+        let settings = line.values("-c").map(|piece| piece.text.to_ascii_lowercase());
+        let mut values = settings.filter_map(|text| Some(text.strip_prefix(key)?.strip_prefix('=')?.to_owned()));
+        values.any(|value| ["false", "no", "off", "0", ""].contains(&value.as_str()))
+    };
+    if sub == "clean" && off("clean.requireforce") && !line.any("-n --dry-run -i") {
         return Some((Category::GitDiscard, "`git clean` deletes untracked files".to_owned()));
     }
-    if matches!(sub, "commit" | "push" | "merge" | "rebase") && set("core.hookspath=") {
+    if matches!(sub, "commit" | "push" | "merge" | "rebase" | "am" | "pull" | "cherry-pick" | "revert")
+        && set("core.hookspath=")
+    {
         return Some((Category::GitHistory, "skips the hooks that check it".to_owned()));
     }
     None

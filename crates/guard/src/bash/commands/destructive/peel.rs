@@ -40,9 +40,14 @@ const LOCAL: &[(&str, &str, How)] = &[
     ("timeout chroot flock taskset faketime nsenter unshare script", "", How::Operand(1)),
     ("su runuser", "", How::Text("-c --command")),
     ("script flock", "", How::Text("-c --command")),
-    ("bash sh dash zsh ksh ash fish", "", How::Text("-c --command -lc -ec -xc -ic")),
+    (SHELLS, "", How::Text("-c --command -lc -ec -xc -ic")),
     ("eval watch", "", How::Joined(0)),
 ];
+
+const SHELLS: &str = "bash sh dash zsh ksh ash fish";
+
+/// They keep the commands that they are given on standard input for later.
+const LATER: &[&str] = &["at", "batch"];
 
 /// Wrappers that the analysis does not look into: what they run is elsewhere, or is theirs alone.
 /// And those that run a command on whatever was found: a plain `rm` is many here.
@@ -123,6 +128,28 @@ pub(super) fn names(program: &str) -> bool {
     by_first!(LOCAL).named(program).next().is_some()
         || by_first!(REMOTE).named(program).next().is_some()
         || RUNS_BY_NAME.contains(&program)
+        || LATER.contains(&program)
+        || matches!(program, "source" | ".")
+}
+
+/// The commands on standard input, where the program takes them from there.
+pub(super) fn fed(line: &Line, stdin: Option<&str>) -> Vec<Line> {
+    let operands: Vec<&str> = line.operands.iter().map(|piece| piece.text.as_str()).collect();
+    let takes = match line.program.as_str() {
+        shell if lists(SHELLS, shell) => match operands.as_slice() {
+            [] | ["-" | "/dev/stdin", ..] => !line.has("-c"),
+            _ => line.has("-s"),
+        },
+        "xargs" | "gxargs" => line.raw.windows(2).any(|pair| {
+            let [program, option] = pair else { return false };
+            lists(SHELLS, super::words::program(&program.text)) && option.text.ends_with('c')
+        }),
+        "source" | "." => operands.first() == Some(&"/dev/stdin"),
+        "ssh" => operands.len() == 1,
+        "parallel" => operands.is_empty(),
+        program => LATER.contains(&program) && !line.any("-f -l -q -r -d -c"),
+    };
+    stdin.filter(|_| takes).map(commands).unwrap_or_default()
 }
 
 /// The commands inside `line`. `wrappers`: those that the analysis peels, too.

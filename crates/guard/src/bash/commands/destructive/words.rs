@@ -74,6 +74,7 @@ const VALUED: &[(&str, &str)] = &[
     ("git tag", "-m -F -u --message --file --sort"),
     ("git merge", "-m -s -X -F"),
     ("git branch", "-u --set-upstream-to --sort --format --contains"),
+    ("git worktree", "-b -B --reason"),
     ("git gc", ""),
     (
         "kubectl",
@@ -195,6 +196,8 @@ const VALUED: &[(&str, &str)] = &[
     ("chown", "--reference --from"),
     ("mv", "-t --target-directory -S --suffix"),
     ("cp", "-t --target-directory -S --suffix"),
+    ("install", "-m --mode -o --owner -g --group -t --target-directory -S --suffix"),
+    ("crontab", "-u"),
     ("journalctl", "-u --unit -n --lines -b --boot -o --output -S --since -U --until -t -p -D --file"),
     ("userdel", "-R -P --root --prefix"),
     ("sudo", "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir"),
