@@ -7,6 +7,7 @@
 mod judging;
 
 use judging::{allowed_in_workspace, allowed_read_only, site};
+use nika_guard::ExecKind;
 use nika_guard::bash::{Analysis, analyse};
 
 /// Classes and their texts.
@@ -43,6 +44,16 @@ fn nothing_guarded_or_far_away_is_free() {
 #[test]
 fn nothing_that_is_free_reads_only_by_its_name() {
     each(include_str!("data/bash/not_read.txt"), |analysis| !allowed_read_only(analysis));
+}
+
+#[test]
+fn what_is_fetched_and_run_is_refused() {
+    each(include_str!("data/bash/fetched_and_run.txt"), |analysis| analysis.kind == ExecKind::Forbidden);
+}
+
+#[test]
+fn what_is_fetched_and_kept_is_not() {
+    each(include_str!("data/bash/fetched_and_kept.txt"), |analysis| analysis.kind != ExecKind::Forbidden);
 }
 
 /// Of a thousand texts at most ten may need a question.

@@ -9,6 +9,7 @@ mod calm;
 mod declared;
 mod dropped;
 mod expansions;
+mod fetched;
 mod found;
 mod input;
 mod listed;
@@ -50,6 +51,7 @@ use calls::{Functions, any_of};
 use calm::calms;
 use dropped::{ANY_NAME, READONLY};
 use expansions::*;
+use fetched::Fetched;
 use found::{READERS, asks_the_repository, is_found};
 use merge::*;
 use redirected::{may_be_refused, may_fail, perhaps_run};
@@ -172,8 +174,8 @@ pub(super) struct Walker<'a> {
     program: Rc<Program>,
     pub reports: Vec<Report>,
     nesting: usize,
-    /// Places of words that came from the network.
-    remote: BTreeSet<(usize, usize)>,
+    /// What came from the network.
+    fetched: Fetched,
     /// A variable holds what was read from a secret.
     secret_held: bool,
     /// The next command is all of the condition of a `while`: behind it, it worked.
@@ -214,7 +216,7 @@ impl<'a> Walker<'a> {
             reports: Vec::new(),
             nesting: 0,
             exported: BTreeSet::new(),
-            remote: BTreeSet::new(),
+            fetched: Fetched::default(),
             secret_held: false,
             condition: false,
             round: (false, false),
@@ -368,7 +370,7 @@ impl<'a> Walker<'a> {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State) {
-        let start = self.reports.len();
+        let (start, then) = (self.reports.len(), self.moment());
         let several = pipeline.stages.len() > 1;
         let mut argvs: Vec<Rc<[Arg]>> = Vec::new();
         for (index, stage) in pipeline.stages.iter().enumerate() {
@@ -381,7 +383,7 @@ impl<'a> Walker<'a> {
             } else {
                 let mut own = state.clone();
                 if index > 0 {
-                    let remote = self.since(start).any(|fact| matches!(fact, Fact::Net(_)));
+                    let remote = self.fetches_since(then);
                     let argvs: Vec<&[Arg]> = argvs.iter().map(AsRef::as_ref).collect();
                     own.stdin = match (argvs.as_slice(), name_of(stage)) {
                         ([argv], reader) if SQL_READERS.contains(&reader.as_str()) && echoed(argv).is_some() => {
@@ -407,6 +409,7 @@ impl<'a> Walker<'a> {
             self.last = Some(name_of(stage));
         }
         self.outlet = argvs;
+        self.files_since(then);
         let reads = self.since(start).any(reads_secret);
         if reads && self.since(start).any(|fact| matches!(fact, Fact::Net(_))) {
             let span = pipeline.stages.first().map_or(0..0, |stage| stage.span.clone());
@@ -487,7 +490,9 @@ impl<'a> Walker<'a> {
                 if *select {
                     self.opaque(&command.span, "`select` takes its choice from standard input");
                 }
+                let then = self.moment();
                 let values = self.loop_values(words.as_deref(), state);
+                self.name_since(then, name, true);
                 self.assign_name(name, &command.span);
                 let name = name.clone();
                 self.repeat(&[body], state, |walker, state| {
@@ -558,16 +563,14 @@ impl<'a> Walker<'a> {
         let start = self.reports.len();
         let mut args: Vec<Arg> = Vec::new();
         for word in list {
-            let before = self.reports.len();
+            let then = self.moment();
             let mut became = if args.first().and_then(Arg::exact).is_some_and(is_declaration) {
                 let bare = list.first().is_some_and(|first| matches!(first.parts.as_slice(), [Part::Plain(_)]));
                 self.declared(word, bare, state)
             } else {
                 self.words(word, state)
             };
-            if self.since(before).any(|fact| matches!(fact, Fact::Net(_))) {
-                self.remote.extend(became.iter().map(|arg| (arg.span.start, arg.span.end)));
-            }
+            self.words_since(then, &became);
             args.append(&mut became);
             if args.len() > WORDS {
                 args.truncate(WORDS);
@@ -653,6 +656,10 @@ impl<'a> Walker<'a> {
             *state = merge(ends).unwrap_or_else(|| state.clone());
             return;
         }
+        if self.is_fetched_command(first, state) {
+            report.facts.push(Fact::Forbidden("what comes from the network is run as a command".to_owned()));
+        }
+        self.names_of(args, stdin);
         let Some(name) = first.exact().map(str::to_owned) else {
             report.facts.push(Fact::Opaque("the name of the program is not known before it runs".to_owned()));
             self.reports.push(report);
@@ -685,7 +692,7 @@ impl<'a> Walker<'a> {
                 match commands::stands_for(&path) {
                     Some(known) => known,
                     None => {
-                        self.feed(&name, args, stdin, &mut report);
+                        self.feed(&name, args, state, stdin, &mut report);
                         self.reports.push(report);
                         return;
                     }
@@ -728,7 +735,7 @@ impl<'a> Walker<'a> {
         }
         report.facts.extend(self.taken_away(&program, args));
         report.facts.extend(self.given_names(&program, args));
-        self.feed(&program, args, stdin, &mut report);
+        self.feed(&program, args, state, stdin, &mut report);
         self.reports.push(report);
         self.forget_by(&program, args, stdin, state);
         for (inner, place) in nested_all {
@@ -771,19 +778,6 @@ impl<'a> Walker<'a> {
     fn inside(&self, path: &Path) -> bool {
         let climbs = path.components().any(|part| part == Component::ParentDir);
         !climbs && self.site.is_ours(path)
-    }
-
-    /// A shell that takes its script from elsewhere.
-    fn feed(&self, program: &str, args: &[Arg], stdin: &Stdin, report: &mut Report) {
-        let base = program.rsplit('/').next().unwrap_or_default();
-        if !RUNS_TEXT.iter().any(|name| base == *name || base.strip_prefix(name).is_some_and(is_version)) {
-            return;
-        }
-        let remote_word = args.iter().skip(1).any(|arg| self.remote.contains(&(arg.span.start, arg.span.end)));
-        let remote_pipe = matches!(stdin, Stdin::Pipe { remote: true, .. }) && reads_script_from_stdin(args);
-        if remote_word || remote_pipe {
-            report.facts.push(Fact::Forbidden(format!("`{base}` runs what comes from the network")));
-        }
     }
 
     fn nested_script(&mut self, shell: Shell, text: &str, args: &[Arg], span: &Range<usize>, mut own: State) {

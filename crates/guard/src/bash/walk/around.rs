@@ -19,7 +19,8 @@ impl<'a> Walker<'a> {
                 (Fd::Default, RedirectOp::Here | RedirectOp::HereStrip | RedirectOp::HereString) => true,
                 _ => false,
             };
-            let feeds = match &redirect.target {
+            let then = self.moment();
+            let mut feeds = match &redirect.target {
                 Target::Here(index) => self.here(*index, state),
                 Target::Word(word) if redirect.op == RedirectOp::HereString => match self.value(word, state) {
                     Value::Exact(text) => Stdin::Text(text + "\n"),
@@ -27,6 +28,9 @@ impl<'a> Walker<'a> {
                 },
                 Target::Word(word) => self.redirect_file(redirect, word, state, &mut facts),
             };
+            if feeds == Stdin::Unknown && is_stdin && self.fetches_since(then) {
+                feeds = Stdin::Pipe { from: String::new(), remote: true, told: None };
+            }
             if is_stdin {
                 stdin = Some(feeds);
             }
@@ -41,9 +45,9 @@ impl<'a> Walker<'a> {
         state: &mut State,
         facts: &mut Vec<Fact>,
     ) -> Stdin {
-        let before = self.reports.len();
+        let then = self.moment();
         let args = self.words(word, state);
-        let remote = self.since(before).any(|fact| matches!(fact, Fact::Net(_)));
+        let remote = self.fetches_since(then);
         let [arg] = args.as_slice() else {
             facts.push(Fact::Opaque("a redirection to no file, or to several".to_owned()));
             return Stdin::Unknown;
@@ -137,6 +141,7 @@ impl<'a> Walker<'a> {
         }
         match arg.exact() {
             Some("/dev/null") => Stdin::None,
+            Some(name) if self.is_fetched(name, state) => Stdin::Pipe { from: String::new(), remote: true, told: None },
             _ => Stdin::File,
         }
     }

@@ -398,6 +398,7 @@ impl<'a> Walker<'a> {
         if state.is_frozen(name) || assign.index.as_ref().is_some_and(counted) {
             self.may_drop(state);
         }
+        let then = self.moment();
         let value = match &assign.value {
             AssignValue::Word(word) => self.value(word, state),
             AssignValue::Array(list) => {
@@ -411,6 +412,7 @@ impl<'a> Walker<'a> {
                 Value::Opaque(format!("the array `{name}`"))
             }
         };
+        self.name_since(then, name, assign.append || assign.index.is_some());
         if let Some(index) = &assign.index
             && !is_plain_subscript(index, state)
         {

@@ -149,7 +149,7 @@ impl<'a> Walker<'a> {
                     own.stdin = Stdin::Unknown;
                     self.apart(|walker| walker.script(script, &mut own));
                     if self.since(before).any(|fact| matches!(fact, Fact::Net(_))) {
-                        self.remote.insert((span.start, span.end));
+                        self.fetched.word(span);
                     }
                     out.push(Piece::Quoted("/dev/fd/63".to_owned()));
                 }
@@ -221,6 +221,7 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn param(&mut self, param: &Param, state: &mut State, span: &Range<usize>) -> Value {
+        self.fetched.asked_for(&param.name);
         let subscript = param.index.as_deref();
         if subscript.is_some_and(|index| !matches!(index, "@" | "*") && !is_plain_subscript(index, state)) {
             self.opaque(span, format!("the subscript of `{}` is evaluated as arithmetic", param.name));
