@@ -7,8 +7,8 @@
 mod judging;
 
 use judging::{allowed_in_workspace, allowed_read_only, site};
-use nika_guard::ExecKind;
-use nika_guard::bash::{Analysis, analyse};
+use nika_guard::bash::{Analysis, Target, analyse};
+use nika_guard::{ExecKind, classify};
 
 /// Classes and their texts.
 fn classes(text: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
@@ -44,6 +44,12 @@ fn nothing_guarded_or_far_away_is_free() {
 #[test]
 fn nothing_that_is_free_reads_only_by_its_name() {
     each(include_str!("data/bash/not_read.txt"), |analysis| !allowed_read_only(analysis));
+}
+
+#[test]
+fn a_secret_that_is_named_is_read() {
+    let secret = |target: &Target| classify(&target.path).secret.is_some();
+    each(include_str!("data/bash/secrets_named.txt"), |analysis| analysis.touched().reads.iter().any(secret));
 }
 
 #[test]

@@ -154,14 +154,43 @@ fn one(pattern: &[u8]) -> (&[u8], &[u8]) {
     let mut end = 1;
     if pattern.first() == Some(&b'[') {
         let from = if matches!(pattern.get(1), Some(b'!' | b'^')) { 3 } else { 2 };
-        if let Some(close) = pattern.iter().skip(from).position(|byte| *byte == b']') {
-            end = from + close + 1;
+        // What may close it may also stand first, or close a class in it: `[]a]`, `[[:lower:]]`.
+        let mut at = from - usize::from(class(pattern.get(from - 1..).unwrap_or_default()).is_some());
+        while let Some(byte) = pattern.get(at) {
+            match class(pattern.get(at..).unwrap_or_default()) {
+                Some((_, length)) => at += length,
+                None if *byte == b']' => {
+                    end = at + 1;
+                    break;
+                }
+                None => at += 1,
+            }
         }
     }
     while pattern.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
         end += 1;
     }
     pattern.split_at(end.min(pattern.len()))
+}
+
+/// The class of letters that `set` begins with, as it is written, and its length: `[:lower:]`, `[=e=]`, `[.-.]`.
+fn class(set: &[u8]) -> Option<(&[u8], usize)> {
+    let [b'[', kind @ (b':' | b'=' | b'.'), rest @ ..] = set else { return None };
+    let end = rest.windows(2).position(|pair| pair == [*kind, b']'])?;
+    Some((&set[1..end + 2], end + 4))
+}
+
+/// Whether a letter is in a class. What is in one that is not known may be any.
+fn holds(class: &[u8], byte: u8) -> bool {
+    match class {
+        b":alpha" | b":lower" | b":upper" => byte.is_ascii_alphabetic(),
+        b":alnum" | b":word" => byte.is_ascii_alphanumeric() || byte == b'_',
+        b":digit" => byte.is_ascii_digit(),
+        b":xdigit" => byte.is_ascii_hexdigit(),
+        b":punct" => byte.is_ascii_punctuation(),
+        b":space" | b":blank" | b":cntrl" => byte.is_ascii_whitespace() || byte.is_ascii_control(),
+        _ => true,
+    }
 }
 
 /// Whether one part of a pattern matches `name`.
@@ -195,10 +224,22 @@ fn accepts(element: &[u8], byte: u8) -> bool {
                 [b'!' | b'^', set @ ..] => (true, set),
                 set => (false, set),
             };
-            // A class such as `[:alpha:]` may hold anything.
-            let class = set.contains(&b'[');
-            let range = set.windows(3).any(|w| w[1] == b'-' && (w[0]..=w[2]).contains(&byte));
-            class || (set.contains(&byte) || range) != not
+            let mut plain = Vec::with_capacity(set.len());
+            let (mut rest, mut within) = (set, false);
+            while let Some((first, behind)) = rest.split_first() {
+                match class(rest) {
+                    Some((name, length)) => {
+                        within |= holds(name, byte);
+                        rest = rest.get(length..).unwrap_or_default();
+                    }
+                    None => {
+                        plain.push(*first);
+                        rest = behind;
+                    }
+                }
+            }
+            let range = plain.windows(3).any(|w| w[1] == b'-' && (w[0]..=w[2]).contains(&byte));
+            (within || plain.contains(&byte) || range) != not
         }
         literal => literal == [byte],
     }
@@ -225,10 +266,24 @@ mod tests {
             (".EN*", ".env"),
             (".[a-f]nv", ".env"),
             (".[!a]nv", ".env"),
+            (".[[:lower:]]nv", ".env"),
+            (".e[[:alnum:]_]v", ".env"),
+            (".[![:digit:]]nv", ".env"),
+            (".[[=e=]]nv", ".env"),
+            (".[][:alpha:]]nv", ".env"),
+            ("id_[[:lower:]]sa", "id_rsa"),
+            (".g[[:alpha:]]t/config", ".git/config"),
         ] {
             assert!(points(pattern, path), "{pattern}: {:?}", pointed_at(pattern));
         }
-        for (pattern, path) in [("*", ".env"), (".*", ".env"), ("*.json", "credentials.json"), ("s*", "secrets.yml")] {
+        for (pattern, path) in [
+            ("*", ".env"),
+            (".*", ".env"),
+            ("*.json", "credentials.json"),
+            ("s*", "secrets.yml"),
+            (".[[:digit:]]nv", ".env"),
+            (".[![:alpha:]]nv", ".env"),
+        ] {
             assert!(!points(pattern, path), "{pattern}");
         }
     }

@@ -114,6 +114,15 @@ pub fn named(words: &[Arg], judge: &mut Judge<'_>) {
     }
 }
 
+/// Secrets that the words of a program name of which nothing else is known.
+pub fn secrets(words: &[Arg], judge: &mut Judge<'_>) {
+    for path in words.iter().filter_map(Arg::exact).flat_map(places::paths) {
+        if crate::classify(&judge.resolve(path)).secret.is_some() {
+            judge.read(&judge.word(path));
+        }
+    }
+}
+
 /// One path that a word names: where it leads and what stands there is looked up once.
 fn names(path: &str, looks: bool, judge: &mut Judge<'_>) {
     if places::leads_away(path) {

@@ -155,7 +155,8 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
         return;
     }
     let Some(spec) = find(known) else {
-        return judge.opaque(format!("`{known}` is not a program the analysis knows"));
+        judge.opaque(format!("`{known}` is not a program the analysis knows"));
+        return effects::secrets(argv.get(1..).unwrap_or_default(), judge);
     };
     let asked = argv.last().and_then(Arg::exact);
     let runs = HELP_RUNS.contains(&known) && asked == Some("--help")

@@ -19,7 +19,11 @@ pub(super) const SPECS: &[Spec] = &[
     ),
     Spec { names: "openssl", operands: Operands::Sub, style: Style::OneDash, subs: OPENSSL, ..PLAIN },
     with("svn", &[(Does::Info, "version"), (Does::Flag, "q quiet non-interactive")], SVN),
-    with("gh glab hub", &[(Does::Info, "version")], &[prints("version", &[]), reaches(GH)]),
+    with(
+        "gh glab hub",
+        &[(Does::Info, "version")],
+        &[prints("version", &[]), Spec { check: Some(sends), ..reaches(GH) }, reaches("secret variable")],
+    ),
     raw("hg", hg),
     reaches(
         "youtube-dl yt-dlp grpcurl grpcui websocat wscat nmap masscan zmap tcpdump tshark wireshark iperf \
@@ -42,10 +46,16 @@ const fn raw(names: &'static str, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {
     Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(check), ..PLAIN }
 }
 
-const GH: &str = "repo pr issue release api auth run workflow gist search browse status secret variable cache label \
+const GH: &str = "repo pr issue release api auth run workflow gist search browse status cache label \
     codespace cs project org \
     ssh-key gpg-key extension ext ruleset config alias mr ci pipeline snippet clone fork sync pull-request fetch \
     push create delete attestation";
+
+/// Reaches the provider, and may take along what its words name.
+fn sends(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.net(None);
+    super::effects::secrets(&parsed.operands, judge);
+}
 
 /// The host in a URL, if it is one without tricks.
 fn host(url: &str) -> Option<&str> {

@@ -248,8 +248,9 @@ fn source(parsed: &Parsed, judge: &mut Judge<'_>) {
                 judge.opaque(format!("runs `{name}` in this shell"));
             }
         }
-        Some((_, Some(name))) => {
+        Some((file, Some(name))) => {
             // Without a slash PATH is searched before the working directory.
+            judge.read(file);
             judge.opaque(format!("`{name}` is searched in PATH; write ./{name}"));
         }
         _ => judge.opaque("what is run in this shell is not known"),

@@ -40,7 +40,9 @@ pub(super) const SPECS: &[Spec] = &[
             (Maybe, "follow"),
         ],
     ),
-    reader("rev tsort vis unvis crc32", &[(Flag, "h V")]),
+    reader("rev tsort vis unvis", &[(Flag, "h V")]),
+    // A script of Perl, which looks for its modules in ./lib first.
+    Spec { check: Some(|_, judge| judge.code("`crc32` loads modules from `lib`")), ..reader("crc32", &[]) },
     // `-f` and `--files0-from` are not here: what they name is not known.
     Spec {
         operands: Operands::Custom,

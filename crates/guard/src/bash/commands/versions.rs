@@ -3,6 +3,7 @@
 //! Every name here stops at these words; a program that runs or starts something first is not here.
 
 use super::super::judge::{Arg, Judge};
+use super::effects::secrets;
 use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table. `--version` and `--help` alone are harmless for every row of every table.
@@ -128,6 +129,7 @@ const fn row(names: &'static str, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {
 /// Nothing else is known of it.
 fn nothing(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.opaque(format!("what `{}` does cannot be said", name(parsed)));
+    secrets(&parsed.operands, judge);
 }
 
 /// Words that only show the version, when they stand alone.

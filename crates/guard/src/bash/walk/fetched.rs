@@ -211,6 +211,6 @@ fn runs_input(args: &[Arg]) -> bool {
         [_, option] => option.strip_prefix("-I").filter(|mark| !mark.is_empty()),
         _ => None,
     });
-    let mut put_in = |code: &&str| code.contains("{}") || marks.any(|mark| code.contains(mark));
+    let put_in = |code: &&str| code.contains("{}") || marks.any(|mark| code.contains(mark));
     code.is_some_and(|at| behind.get(at + 1).is_none_or(put_in))
 }
