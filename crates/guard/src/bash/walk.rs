@@ -46,7 +46,7 @@ use super::script::{
 use super::words::{self, Output, Piece, Value};
 use super::{lexical, second};
 
-use arrays::{Arrays, WRITTEN_OUT, expands_again, reads_arrays};
+use arrays::{Arrays, WRITTEN_OUT, expands_again, has_plain_key, is_keyed, reads_arrays};
 use calls::{Functions, any_of};
 use calm::calms;
 use dropped::{ANY_NAME, READONLY};
@@ -203,6 +203,8 @@ pub(super) struct Walker<'a> {
     exported: BTreeSet<String>,
     /// What declarations would take for lists.
     arrays: Arrays,
+    /// The word belongs to a declaration of arrays whose subscripts are texts.
+    keyed: bool,
     /// Where the current item may have ended with an error, behind which the next one runs.
     dropped: Vec<State>,
 }
@@ -229,6 +231,7 @@ impl<'a> Walker<'a> {
             text_left: NESTED,
             shell: Shell::Bash,
             arrays: Arrays::default(),
+            keyed: false,
             dropped: Vec::new(),
         }
     }
@@ -566,7 +569,10 @@ impl<'a> Walker<'a> {
             let then = self.moment();
             let mut became = if args.first().and_then(Arg::exact).is_some_and(is_declaration) {
                 let bare = list.first().is_some_and(|first| matches!(first.parts.as_slice(), [Part::Plain(_)]));
-                self.declared(word, bare, state)
+                self.keyed = bare && args.len() == 2 && is_keyed(&args);
+                let became = self.declared(word, bare, state);
+                self.keyed = false;
+                became
             } else {
                 self.words(word, state)
             };

@@ -579,6 +579,12 @@ pub(in super::super) fn always_number(argv: &[Arg]) -> bool {
     matches!(words.as_deref(), Some(["nproc"] | ["date", "+%s" | "+%Y" | "+%m" | "+%d"] | ["id", "-u" | "-g"]))
 }
 
+/// Whether a command prints the name of a user: no option, and no path.
+pub(in super::super) fn user_name(argv: &[Arg]) -> bool {
+    let words: Option<Vec<&str>> = argv.iter().map(Arg::exact).collect();
+    matches!(words.as_deref(), Some(["whoami" | "logname"] | ["id", "-un"]))
+}
+
 /// The directory or the last part of a path that is written out.
 pub(in super::super) fn path_part(argv: &[Arg]) -> Option<String> {
     let [program, path] = argv else { return None };
@@ -799,14 +805,21 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         },
         // `echo -n` keeps the option for itself.
         "echo" if exact.as_ref().and_then(|words| words.first()).is_some_and(|word| word.starts_with('-')) => None,
-        "echo" => {
-            let plain = |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte));
-            exact
-                .filter(|words| !words.is_empty() && words.iter().all(|word| plain(word) && !word.is_empty()))
-                .map(|words| format!("words {}", words.join(" ")))
-        }
+        "echo" => written(&exact?),
+        // Each word by itself, in a line of its own.
+        "printf" => match exact?.as_slice() {
+            ["%s\\n" | "%s ", words @ ..] => written(words),
+            _ => None,
+        },
         _ => None,
     }
+}
+
+/// Words that are printed as they stand, and nothing else.
+fn written(words: &[&str]) -> Option<String> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte);
+    let fine = |word: &&str| !word.is_empty() && word.bytes().all(plain);
+    (!words.is_empty() && words.iter().all(fine)).then(|| format!("words {}", words.join(" ")))
 }
 
 /// Whether `ls` with these words may be given several directories.

@@ -309,6 +309,8 @@ fn is_start(word: &Word) -> bool {
     };
     match word {
         Word::Exact(text) => path(text),
+        // No expression ends with a slash: a directory of such a name is refused.
+        Word::Glob { pattern, prefix } if prefix.is_empty() => pattern.ends_with('/'),
         Word::Glob { prefix, .. } => !prefix.starts_with('-') && path(prefix),
         Word::Opaque { prefix, splits, .. } => !splits && !prefix.starts_with('-') && path(prefix),
         Word::OneOf(words) => words.iter().all(is_start),

@@ -38,3 +38,17 @@ pub(super) fn reads_arrays(program: &str, args: &[Arg]) -> bool {
     let option = |arg: &Arg| arg.exact().is_none_or(|text| text.starts_with('-') && text.contains('a'));
     matches!(program, "mapfile" | "readarray") || program == "read" && args.iter().skip(1).any(option)
 }
+
+/// Whether a declaration makes arrays whose subscripts are texts, by its words so far: `declare -A`. Of all others they
+/// are evaluated.
+pub(super) fn is_keyed(args: &[Arg]) -> bool {
+    let words: Option<Vec<&str>> = args.iter().map(Arg::exact).collect();
+    matches!(words.as_deref(), Some(["declare" | "typeset" | "local", "-A" | "-gA" | "-rA" | "-Ar"]))
+}
+
+/// Whether an element of a list begins with a subscript that is written out: `[name]=…`.
+pub(super) fn has_plain_key(word: &Word) -> bool {
+    let Some(Part::Plain(text)) = word.parts.first() else { return false };
+    let key = text.strip_prefix('[').and_then(|rest| rest.split_once("]=")).map_or("", |(key, _)| key);
+    !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
+}

@@ -156,7 +156,8 @@ impl<'a> Walker<'a> {
                 Part::Array(list) => {
                     for word in list {
                         let args = self.words(word, state);
-                        if args.iter().any(|arg| arg.exact().is_none_or(|text| text.starts_with('['))) {
+                        let keyed = self.keyed && has_plain_key(word);
+                        if !keyed && args.iter().any(|arg| arg.exact().is_none_or(|text| text.starts_with('['))) {
                             self.opaque(span, "the elements of an array are not known");
                         }
                     }
@@ -209,6 +210,9 @@ impl<'a> Walker<'a> {
         if let [argv] = stages.as_slice() {
             if commands::always_number(argv) {
                 return Some(Value::Number);
+            }
+            if commands::user_name(argv) {
+                return Some(Value::Output(Output { prefix: "0", number: false }));
             }
             if let Some(text) = commands::path_part(argv) {
                 return Some(Value::Exact(text));
