@@ -14,7 +14,7 @@ use crate::mode::{Act, Cell, Stance};
 use crate::path::classify;
 use crate::pattern::Below;
 use crate::rule::{HostPattern, Rule, RuleKind, Subject};
-use crate::verdict::{Decision, Reason, Source, Verdict};
+use crate::verdict::{BY_MODE, Decision, Reason, Source, Verdict};
 use crate::web::Listed;
 
 /// Who brought a rule.
@@ -357,7 +357,7 @@ fn remedy(
     }
     let mut ways = Vec::new();
     if let Some(mode) = act.allowed_by().filter(|mode| *mode != stance.mode) {
-        ways.push(format!("--mode {mode}"));
+        ways.push(format!("{BY_MODE}{mode}"));
     }
     if act == Act::ExecDestructive {
         ways.push("--unsafe".to_owned());
@@ -609,6 +609,20 @@ mod tests {
         );
         let hint = refusal.hint.expect("there is a way");
         assert!(hint.contains("--mode accept-edits") && hint.contains("`write(/src/a.rs)`"), "{hint}");
+    }
+
+    #[test]
+    fn one_mode_is_named_where_one_allows_all() {
+        let run = |kind| Effect::Exec(crate::effect::Exec::plain(vec![vec!["make".into()]], kind, String::new()));
+        let hint = |all: Vec<Effect>| {
+            let verdict = Policy::default().judge(&Stance::from(Mode::Ask), &Effects { tool: "bash".into(), all });
+            verdict.permit(None).expect_err("nobody answered").hint.expect("there is a way")
+        };
+        let both = hint(vec![run(ExecKind::WritesInside), write("src/a.rs")]);
+        assert!(both.starts_with("it would be allowed by --mode workspace, or with all of these: "), "{both}");
+        assert!(!both.contains("accept-edits") && both.contains("`write(/src/a.rs)`"), "{both}");
+        let none = hint(vec![run(ExecKind::Destructive), write("src/a.rs")]);
+        assert!(none.contains("with all of these") && none.contains("--unsafe"), "{none}");
     }
 
     fn any_effect() -> impl Strategy<Value = Effect> {

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::effect::{Effect, Effects, ExecKind};
-use crate::mode::Stance;
+use crate::mode::{Mode, Stance};
 use crate::permit::{Answer, Permit};
 use crate::policy::{Layer, Policy};
 use crate::web::ListedBy;
@@ -256,36 +256,69 @@ impl Verdict {
         Refusal { decision, message, hint: self.remedy().map(|ways| format!("it would be allowed {ways}")) }
     }
 
-    /// What would let the call through, as it follows *it would be allowed*: for each effect that is in the way, where
-    /// they need other things.
+    /// What would let the call through, as it follows *it would be allowed*: the one mode that allows all of it, if there is
+    /// one; for each effect that is in the way, where they need other things.
     pub fn remedy(&self) -> Option<String> {
-        let ways = |reason: &Reason| reason.remedy.join(", or ");
-        let mut each: Vec<(&str, String)> = Vec::new();
-        for reason in self.reasons.iter().filter(|reason| reason.decision > Decision::Allow) {
-            if reason.remedy.is_empty() {
-                // Nothing lets that through.
-                return None;
-            }
-            if each.iter().all(|(_, known)| *known != ways(reason)) {
-                each.push((&reason.effect, ways(reason)));
-            }
+        let in_the_way = || self.reasons.iter().filter(|reason| reason.decision > Decision::Allow);
+        // Nothing lets that through.
+        if in_the_way().any(|reason| reason.remedy.is_empty()) {
+            return None;
         }
-        match each.as_slice() {
-            [] => None,
-            [(_, one)] => Some(format!("by {one}")),
-            several => {
-                let each: Vec<String> = several.iter().map(|(effect, ways)| format!("{effect} by {ways}")).collect();
-                Some(format!("with all of these: {}", each.join("; ")))
+        let each = once_each(in_the_way().map(|reason| (&*reason.effect, reason.remedy.join(", or "))));
+        let listed = |each: &[(&str, String)]| {
+            let each: Vec<String> = each.iter().map(|(effect, ways)| format!("{effect} by {ways}")).collect();
+            format!("with all of these: {}", each.join("; "))
+        };
+        match (each.as_slice(), self.mode_for_all()) {
+            ([], _) => None,
+            ([(_, one)], _) => Some(format!("by {one}")),
+            (several, None) => Some(listed(several)),
+            (_, Some(mode)) => {
+                let other = |reason: &Reason| {
+                    let ways = reason.remedy.iter().filter(|way| !way.starts_with(BY_MODE)).map(String::as_str);
+                    ways.collect::<Vec<_>>().join(", or ")
+                };
+                let others = once_each(in_the_way().map(|reason| (&*reason.effect, other(reason))));
+                let all = others.iter().all(|(_, ways)| !ways.is_empty());
+                let more = if all { format!(", or {}", listed(&others)) } else { String::new() };
+                Some(format!("by {BY_MODE}{mode}{more}"))
             }
         }
     }
+
+    /// The mode that allows all of the call at once, where each part of it is something that a mode allows.
+    fn mode_for_all(&self) -> Option<Mode> {
+        let by_mode = |reason: &Reason| reason.remedy.iter().any(|way| way.starts_with(BY_MODE));
+        let mut in_the_way = self.reasons.iter().filter(|reason| reason.decision > Decision::Allow);
+        if !in_the_way.all(by_mode) {
+            return None;
+        }
+        let allows = |mode: &Mode| {
+            let stance = Stance { mode: *mode, ..self.stance };
+            self.policy.judge(&stance, &self.effects).decision == Decision::Allow
+        };
+        Mode::ALL.into_iter().find(allows)
+    }
 }
+
+/// The first effect for each of the ways.
+fn once_each<'r>(reasons: impl Iterator<Item = (&'r str, String)>) -> Vec<(&'r str, String)> {
+    let mut each: Vec<(&str, String)> = Vec::new();
+    for (effect, ways) in reasons {
+        if each.iter().all(|(_, known)| *known != ways) {
+            each.push((effect, ways));
+        }
+    }
+    each
+}
+
+/// How a remedy begins that is a mode.
+pub(crate) const BY_MODE: &str = "--mode ";
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::effect::{Exec, Place};
-    use crate::mode::Mode;
     use crate::policy::LayeredRule;
     use crate::rule::{Rule, RuleKind};
 

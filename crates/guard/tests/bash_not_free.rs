@@ -8,7 +8,7 @@ mod judging;
 
 use judging::{allowed_in_workspace, allowed_read_only, site};
 use nika_guard::bash::{Analysis, Target, analyse};
-use nika_guard::{ExecKind, classify};
+use nika_guard::{Effect, ExecKind, Place, classify};
 
 /// Classes and their texts.
 fn classes(text: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
@@ -60,6 +60,15 @@ fn what_is_fetched_and_run_is_refused() {
 #[test]
 fn what_is_fetched_and_kept_is_not() {
     each(include_str!("data/bash/fetched_and_kept.txt"), |analysis| analysis.kind != ExecKind::Forbidden);
+}
+
+#[test]
+fn whatever_is_asked_about_has_a_reason() {
+    let place = |target: &Target| Place::outside(target.path.clone());
+    let told = |effect: &Effect| !matches!(effect, Effect::Exec(exec) if exec.kind > ExecKind::WritesInside && exec.why.is_empty());
+    for text in [include_str!("data/bash/not_read.txt"), include_str!("data/bash/not_free.txt")] {
+        each(text, |analysis| analysis.effects(&place).all.iter().all(told));
+    }
 }
 
 /// Of a thousand texts at most ten may need a question.

@@ -34,12 +34,13 @@ impl Analysis {
         Effects { tool: String::new(), all }
     }
 
-    /// The finding that made the text as a whole what it is.
+    /// What made the text as a whole what it is: a finding, or what it does.
     fn why(&self) -> String {
         let raised = |code: &str| FINDINGS.iter().flat_map(|rows| rows.iter()).find(|row| row.code == code)?.raises;
         let of_kind = |outcome: Outcome, code| outcome >= Outcome::Ask && raised(code) == Some(self.loose);
         let found = self.findings.iter().find(|finding| of_kind(finding.outcome, finding.code));
-        found.map(|finding| finding.why.clone()).unwrap_or_default()
+        let told = || self.facts.iter().find_map(|fact| reason(fact, self.loose));
+        found.map(|finding| finding.why.clone()).or_else(told).unwrap_or_default()
     }
 }
 

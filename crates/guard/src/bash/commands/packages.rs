@@ -1,6 +1,6 @@
 //! Package managers of systems and languages: what is installed is public, installing it is not ours to do.
 
-use super::super::judge::Judge;
+use super::super::judge::{Judge, Shell};
 use super::effects::{Opts, asks, looks, prints, reaches, with};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
@@ -44,7 +44,8 @@ pub(super) const SPECS: &[Spec] = &[
     with("brew", &[(Does::Info, "v version prefix cellar cache repository")], BREW),
     with("snap flatpak", &[(Does::Info, "version")], SNAP),
     with("nix", &[(Does::Info, "version")], NIX),
-    installs("nix-env nix-store nix-build nix-shell nix-channel nix-collect-garbage"),
+    installs("nix-env nix-store nix-build nix-channel nix-collect-garbage"),
+    Spec { check: Some(shell_of), ..installs("nix-shell") },
     installs(
         "zypper emerge xbps-install xbps-remove pkg opkg port eopkg swupd yay paru dpkg-reconfigure \
         add-apt-repository apt-key apt-file \
@@ -65,6 +66,18 @@ const fn installs(names: &'static str) -> Spec {
 fn install(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.system(format!("`{}` changes what is installed", parsed.path.join(" ")));
     judge.net(None);
+}
+
+/// A shell with packages that are fetched or built first; `--run` and `--command` give it a text.
+fn shell_of(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.opaque("`nix-shell` builds an environment and runs a shell in it");
+    judge.net(None);
+    let texts = parsed.operands.windows(2).filter(|pair| matches!(pair[0].exact(), Some("--run" | "--command")));
+    for text in texts.filter_map(|pair| pair.get(1)) {
+        if let Some(script) = text.exact() {
+            judge.script(Shell::Bash, script, &[], text.span.clone());
+        }
+    }
 }
 
 const PIP_OPTS: Opts = &[

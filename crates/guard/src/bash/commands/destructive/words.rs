@@ -214,6 +214,8 @@ const VALUED: &[(&str, &str)] = &[
     ("watch", "-n --interval"),
     ("strace", "-e -o -p -s -u -E -P"),
     ("parallel", "-j --jobs -a --arg-file --colsep -I -N -n --delay --timeout -S --sshlogin"),
+    ("nix-shell", "--run --command -I -A --attr"),
+    ("vagrant", "-c --command"),
     ("npx", "-p --package"),
     ("uv run", "--with --python -p --extra --group --project --directory --env-file"),
     ("python", "-m -W -X"),
