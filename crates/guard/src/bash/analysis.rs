@@ -166,6 +166,14 @@ fn finish(
                 Fact::Destroys(category, _) => !warned.insert((report.span.start, report.span.end, *category)),
                 _ => false,
             };
+            if let Fact::Forbidden(danger, why) = fact {
+                let span = if report.argv.is_empty() { 0..text.len() } else { report.span.clone() };
+                let finding = Finding::new(danger.code(), span, why.clone());
+                // A shell and what it is fed say the same.
+                if !findings.iter().any(|known| known.code == finding.code && known.span == finding.span) {
+                    findings.push(finding);
+                }
+            }
             if !again {
                 facts.push(fact.clone());
             }
@@ -230,7 +238,7 @@ fn kind_of(fact: &Fact) -> ExecKind {
         Fact::Opaque(_) | Fact::System(_) | Fact::Net(_) => ExecKind::Opaque,
         Fact::Destroys(..) | Fact::Privilege(_) => ExecKind::Destructive,
         Fact::Misparse(_) => ExecKind::Misparse,
-        Fact::Forbidden(_) => ExecKind::Forbidden,
+        Fact::Forbidden(..) => ExecKind::Forbidden,
     }
 }
 

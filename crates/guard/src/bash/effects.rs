@@ -70,7 +70,7 @@ fn reason(fact: &Fact, kind: ExecKind) -> Option<String> {
         Fact::Code(why) => (ExecKind::WritesInside, why),
         Fact::Opaque(why) | Fact::System(why) => (ExecKind::Opaque, why),
         Fact::Privilege(why) | Fact::Destroys(_, why) => (ExecKind::Destructive, why),
-        Fact::Forbidden(why) => (ExecKind::Forbidden, why),
+        Fact::Forbidden(_, why) => (ExecKind::Forbidden, why),
         Fact::Misparse(why) => (ExecKind::Misparse, why),
         Fact::Net(Some(host)) => return (kind == ExecKind::Opaque).then(|| format!("it reaches {host}")),
         Fact::Net(None) => return (kind == ExecKind::Opaque).then(|| "it reaches the network".to_owned()),

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::path::PathBuf;
 
+use super::danger::Danger;
+
 /// Lists up to this long are compared item by item, which is quicker for them.
 const SHORT: usize = 16;
 
@@ -85,7 +87,7 @@ pub enum Fact {
     /// Destroys what cannot be had back.
     Destroys(Category, String),
     /// Nobody should: remote code into a shell, `/dev/tcp`, theft of keys, fork bombs.
-    Forbidden(String),
+    Forbidden(Danger, String),
     /// Shells would disagree about what the text means.
     Misparse(String),
 }

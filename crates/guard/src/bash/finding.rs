@@ -87,4 +87,5 @@ pub const FINDINGS: &[&[Row]] = &[
     super::commands::FINDINGS,
     super::commands::FINDINGS_OF_GIT,
     super::commands::destructive::FINDINGS,
+    super::danger::FINDINGS,
 ];

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::repository::{Repositories, Repository};
 
+use super::danger::Danger;
 use super::fact::{Category, Fact, Target};
 use super::finding::Finding;
 use super::globs;
@@ -296,8 +297,8 @@ impl<'a> Judge<'a> {
     }
 
     /// Nobody should.
-    pub fn forbidden(&mut self, why: impl Into<String>) {
-        self.facts.push(Fact::Forbidden(why.into()));
+    pub fn forbidden(&mut self, danger: Danger, why: impl Into<String>) {
+        self.facts.push(Fact::Forbidden(danger, why.into()));
     }
 
     /// Notes a finding at `span` (see [`super::FINDINGS`]).

@@ -14,6 +14,7 @@
 
 mod analysis;
 mod commands;
+mod danger;
 mod effects;
 pub mod exit;
 mod fact;
@@ -35,6 +36,7 @@ mod walk;
 mod words;
 
 pub use analysis::{Analysis, Command, Touched, analyse};
+pub use danger::Danger;
 pub use effects::ANY_HOST;
 pub use fact::{Category, Fact, Target};
 pub use finding::{FINDINGS, Family, Finding, Outcome, Row};

@@ -32,6 +32,7 @@ use std::rc::Rc;
 
 use super::analysis::{is_disk, is_sink};
 use super::commands;
+use super::danger::Danger;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
 use super::judge::{Arg, Judge, LISTED, Nested, Shell, Site, Stdin, Word as Became, normal};
@@ -266,7 +267,13 @@ impl<'a> Walker<'a> {
         if self.secret_held
             && self.reports.iter().any(|report| report.facts.iter().any(|fact| matches!(fact, Fact::Net(_))))
         {
-            self.say(0..0, Fact::Forbidden("what a secret file holds is kept and the network is reached".to_owned()));
+            self.say(
+                0..0,
+                Fact::Forbidden(
+                    Danger::Secret,
+                    "what a secret file holds is kept and the network is reached".to_owned(),
+                ),
+            );
         }
     }
 
@@ -418,7 +425,10 @@ impl<'a> Walker<'a> {
             let span = pipeline.stages.first().map_or(0..0, |stage| stage.span.clone());
             self.say(
                 span,
-                Fact::Forbidden("a secret file is read and the network is reached in one pipeline".to_owned()),
+                Fact::Forbidden(
+                    Danger::Secret,
+                    "a secret file is read and the network is reached in one pipeline".to_owned(),
+                ),
             );
         }
     }
@@ -518,7 +528,7 @@ impl<'a> Walker<'a> {
                 if is_bomb(name, body) {
                     self.say(
                         command.span.clone(),
-                        Fact::Forbidden(format!("`{name}` starts copies of itself without end")),
+                        Fact::Forbidden(Danger::Copies, format!("`{name}` starts copies of itself without end")),
                     );
                 }
                 self.opaque(&command.span, format!("it defines the function `{name}`"));
@@ -663,7 +673,9 @@ impl<'a> Walker<'a> {
             return;
         }
         if self.is_fetched_command(first, state) {
-            report.facts.push(Fact::Forbidden("what comes from the network is run as a command".to_owned()));
+            report
+                .facts
+                .push(Fact::Forbidden(Danger::Fetched, "what comes from the network is run as a command".to_owned()));
         }
         self.names_of(args, stdin);
         let Some(name) = first.exact().map(str::to_owned) else {

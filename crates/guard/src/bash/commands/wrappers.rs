@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use super::super::danger::Danger;
 use super::super::globs;
 use super::super::judge::{Arg, Judge, LISTED, Shell, Stdin, Word};
 use super::super::names::{self, Meaning};
@@ -385,7 +386,9 @@ fn script_file(name: &str, file: &Arg, judge: &mut Judge<'_>) {
 fn from_stdin(shell: Shell, judge: &mut Judge<'_>) {
     match judge.stdin.clone() {
         Stdin::Text(text) => judge.script(shell, &text, &[], judge.span.clone()),
-        Stdin::Pipe { remote: true, .. } => judge.forbidden("what comes from the network runs in a shell"),
+        Stdin::Pipe { remote: true, .. } => {
+            judge.forbidden(Danger::Fetched, "what comes from the network runs in a shell")
+        }
         _ => judge.opaque("what the shell runs is not known"),
     }
 }

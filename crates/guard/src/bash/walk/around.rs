@@ -102,7 +102,7 @@ impl<'a> Walker<'a> {
             if let Some(text) = arg.exact() {
                 let path = judge.resolve(text);
                 if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
-                    facts.push(Fact::Forbidden(format!("`{text}` is a connection to the network")));
+                    facts.push(Fact::Forbidden(Danger::Socket, format!("`{text}` is a connection to the network")));
                     continue;
                 }
                 if writes && is_sink(&path) {
@@ -124,7 +124,8 @@ impl<'a> Walker<'a> {
             if let Became::Opaque { prefix, .. } = &arg.word
                 && ["/dev/tcp", "/dev/udp"].iter().any(|net| prefix.starts_with(net))
             {
-                facts.push(Fact::Forbidden("a connection to the network through `/dev/tcp`".to_owned()));
+                facts
+                    .push(Fact::Forbidden(Danger::Socket, "a connection to the network through `/dev/tcp`".to_owned()));
                 continue;
             }
             if reads {

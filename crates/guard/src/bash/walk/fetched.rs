@@ -148,7 +148,7 @@ impl Walker<'_> {
             false => false,
         };
         if runs {
-            report.facts.push(Fact::Forbidden(format!("`{base}` runs what comes from the network")));
+            report.facts.push(Fact::Forbidden(Danger::Fetched, format!("`{base}` runs what comes from the network")));
         }
     }
 
