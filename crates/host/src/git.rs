@@ -43,6 +43,8 @@ const QUIET: &[(&str, &str)] = &[
     ("diff.external", ""),
     ("gc.auto", "0"),
     ("gpg.program", "/bin/false"),
+    ("gpg.ssh.program", "/bin/false"),
+    ("gpg.x509.program", "/bin/false"),
     ("interactive.diffFilter", ""),
     ("maintenance.auto", "false"),
     ("protocol.allow", "never"),

@@ -144,6 +144,8 @@ fn nothing_that_the_repository_configures_is_run() {
         "core.editor",
         "diff.external",
         "gpg.program",
+        "gpg.ssh.program",
+        "gpg.x509.program",
     ] {
         repo.git(&["config", key, &touch]);
     }

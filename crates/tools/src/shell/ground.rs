@@ -90,6 +90,8 @@ const STILL_GIT: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),
     ("core.sshCommand", "/bin/false"),
     ("gpg.program", "/bin/false"),
+    ("gpg.ssh.program", "/bin/false"),
+    ("gpg.x509.program", "/bin/false"),
     ("safe.bareRepository", "explicit"),
 ];
 
