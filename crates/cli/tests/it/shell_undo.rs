@@ -476,7 +476,7 @@ fn rights_that_somebody_gave_since_stay_and_those_of_the_call_go() {
         fs::set_permissions(world.root().join(name), fs::Permissions::from_mode(mode)).expect("rights");
     };
     let mode = |name: &str| fs::metadata(world.root().join(name)).expect("it").mode() & 0o7777;
-    names.map(|name| give(name, 0o644));
+    names.iter().for_each(|name| give(name, 0o644));
     let script = "sed -i s/1/one/ content; chmod 755 rights; sed -i s/1/one/ both untouched; chmod 755 both untouched\n\
                   rm gone";
     let ran = scripted(&world, script, &[]);
