@@ -182,6 +182,7 @@ const PUBLIC: &[Shape] = &[
 ];
 
 const GIT: &str = "git runs what it names";
+const MERCURIAL: &str = "Mercurial runs what it names";
 const RC: &str = "a shell runs it";
 const EDITOR: &str = "an editor runs what it names";
 const AGENT: &str = "it configures an agent or its servers";
@@ -209,6 +210,7 @@ const GUARDED: &[(Shape, &str)] = &[
     (Name(".gitconfig"), GIT),
     (Name(".gitmodules"), GIT),
     (Below(&[".config", "git"]), GIT),
+    (Ends(&[".hg", "hgrc"]), MERCURIAL),
     (Name(".bashrc"), RC),
     (Name(".bash_profile"), RC),
     (Name(".bash_login"), RC),
@@ -249,6 +251,7 @@ const GUARDED: &[(Shape, &str)] = &[
     (Below(&[".vim"]), EDITOR),
     (Below(&[".config", "nvim"]), EDITOR),
     (Name(".dir-locals.el"), EDITOR),
+    (Name(".dir-locals-2.el"), EDITOR),
     (Name(".mcp.json"), AGENT),
     (Name("mcp.json"), AGENT),
     (Below(&[".claude"]), AGENT),
@@ -265,6 +268,7 @@ const GUARDED: &[(Shape, &str)] = &[
     (Prefix(".claw-"), AGENT),
     (Prefix(".codex-"), AGENT),
     (Name("opencode.json"), AGENT),
+    (Name("opencode.jsonc"), AGENT),
     (Below(&[".nika"]), POLICY),
     (Below(&[".config", "nika"]), POLICY),
     (Rooted(&["etc", "nika"]), POLICY),
@@ -333,9 +337,12 @@ const NAMED: &[(Shape, &str)] = &[
     (Below(&[".git", "logs"]), STORAGE),
     (Name("lefthook.yml"), HOOKS),
     (Name("lefthook.yaml"), HOOKS),
-    (Name(".lefthook.yml"), HOOKS),
-    (Name(".lefthook.yaml"), HOOKS),
-    (Name("lefthook-local.yml"), HOOKS),
+    (Name("lefthook.toml"), HOOKS),
+    (Name("lefthook.json"), HOOKS),
+    (Prefix(".lefthook."), HOOKS),
+    (Prefix("lefthook-local."), HOOKS),
+    (Prefix(".lefthook-local."), HOOKS),
+    (Prefix("lint-staged.config."), HOOKS),
     (Name(".overcommit.yml"), HOOKS),
     (Name(".lintstagedrc"), HOOKS),
     (Prefix(".lintstagedrc."), HOOKS),
@@ -350,6 +357,8 @@ const NAMED: &[(Shape, &str)] = &[
     (Below(&[".roo"]), AGENT),
     (Below(&[".amazonq"]), AGENT),
     (Below(&[".crush"]), AGENT),
+    (Name("crush.json"), AGENT),
+    (Name(".crush.json"), AGENT),
     (Name(".aider.conf.yml"), AGENT),
     (Name(".clinerules"), AGENT),
     (Name(".roomodes"), AGENT),
@@ -718,6 +727,8 @@ mod tests {
             "/etc/nika/config.yaml",
             ".git/modules/x/config",
             ".cargo/config.toml",
+            ".hg/hgrc",
+            "opencode.jsonc",
             "Jenkinsfile",
             ".drone.yml",
             ".forgejo/workflows/ci.yml",
@@ -725,9 +736,17 @@ mod tests {
         ] {
             assert!(class(path).1, "{path} should be guarded");
         }
-        for path in
-            [".git/index", ".git/refs/heads/main", ".pnp.cjs", "sub/.mvn/jvm.config", "lefthook.yml", ".Rprofile"]
-        {
+        for path in [
+            ".git/index",
+            ".git/refs/heads/main",
+            ".pnp.cjs",
+            "sub/.mvn/jvm.config",
+            "lefthook.yml",
+            ".lefthook-local.toml",
+            "lint-staged.config.mjs",
+            "crush.json",
+            ".Rprofile",
+        ] {
             let class = classify(Path::new(path));
             assert!(class.guarded.is_none() && class.asked().is_some(), "{path} should be asked about, not kept");
         }
