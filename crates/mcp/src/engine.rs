@@ -125,6 +125,11 @@ impl Engine {
         Some(render::tool(listed, true))
     }
 
+    /// The client has ended a session.
+    pub(crate) async fn end(&self, session: &Session) {
+        self.backend.end(session).await;
+    }
+
     /// The answer to `tools/call`.
     pub(crate) async fn call(
         &self,

@@ -137,6 +137,10 @@ pub trait Backend: Send + Sync + 'static {
     /// Runs one call. Calls run side by side on one thread: blocking work goes elsewhere. A cancelled
     /// call is not dropped but told by `cancel`, so that it ends in the journal as it began there.
     fn call(&self, request: Request) -> BoxFuture<'_, Result<Answer, Fault>>;
+    /// The client has ended a session: so does what that has at work.
+    fn end<'a>(&'a self, _session: &'a Session) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
     /// Whether it has something to say that no request asked for: then [`Backend::listen`] is called.
     fn speaks(&self) -> bool {
         false

@@ -112,6 +112,17 @@ impl nika_mcp::Backend for Backend {
         self.built.runtime.list(session.as_deref()).into_iter().map(listed).collect()
     }
 
+    fn end<'a>(&'a self, session: &'a nika_mcp::Session) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let nika_mcp::Session::Handle { caller, handle: Some(handle) } = session else { return };
+            let Some(session) = self.handles.end(caller, handle) else { return };
+            crew::end(&self.built, session.id()).await;
+            let jobs = Arc::clone(&self.built.jobs);
+            // Gone when it has ended, whoever still waits for that.
+            let _ = tokio::task::spawn_blocking(move || jobs.end_session(session.id())).await;
+        })
+    }
+
     fn call(&self, request: Request) -> BoxFuture<'_, Result<Answer, Fault>> {
         Box::pin(async move {
             let (session, caller) = match (self.known(&request.session), request.session) {

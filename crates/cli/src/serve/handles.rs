@@ -62,6 +62,13 @@ impl Handles {
         Some(Arc::clone(&kept.session))
     }
 
+    /// Forgets a handle that was minted for `caller`; its session.
+    pub fn end(&self, caller: &str, handle: &str) -> Option<Arc<Session>> {
+        let found = self.find(caller, handle)?;
+        self.inner().sessions.remove(handle);
+        Some(found)
+    }
+
     /// A new handle for `session`.
     pub fn mint(&self, caller: Arc<str>, session: Arc<Session>) -> String {
         let handle = token::random(16);

@@ -184,3 +184,53 @@ fn an_address_that_is_none_is_a_slip() {
         world.run(&["serve", "--http", address]).exits(2).complains("is no port");
     }
 }
+
+#[test]
+fn a_client_that_ends_its_session_ends_what_runs_in_it() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("beat.sh", "while :; do date +%N > beat; sleep 0.05; done\n");
+    let server = start(&world, &["--mode", "workspace", "--list", "all"]);
+    let send = |method: &str, session: &str, body: &str| {
+        let session = if session.is_empty() { String::new() } else { format!("Mcp-Session-Id: {session}\r\n") };
+        let head = format!(
+            "{method} /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n{session}MCP-Protocol-Version: 2025-11-25\r\n\
+             Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+            server.address,
+            server.token,
+            body.len()
+        );
+        let mut stream = TcpStream::connect(&server.address).expect("it listens");
+        stream.write_all(head.as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        answer
+    };
+    let beat = || std::fs::read_to_string(world.root().join("beat")).unwrap_or_default();
+    let changes = || {
+        let (first, since) = (beat(), std::time::Instant::now());
+        while beat() == first && since.elapsed().as_millis() < 2_000 {
+            std::thread::yield_now();
+        }
+        beat() != first
+    };
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    let answer = send("POST", "", &hello.to_string());
+    let session =
+        answer.lines().find_map(|line| line.to_lowercase().strip_prefix("mcp-session-id: ").map(str::to_owned));
+    let session = session.unwrap_or_else(|| panic!("no session: {answer}"));
+    send("POST", &session, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+    let job = json!({"command": "sh beat.sh", "run_in_background": true});
+    let begin =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "nika_bash", "arguments": job}});
+    let begun = send("POST", &session, &begin.to_string());
+    assert!(begun.contains("Started j1"), "{begun}");
+    assert!(changes(), "the job is at work: {begun}");
+    let ended = send("DELETE", &session, "");
+    assert!(ended.starts_with("HTTP/1.1 2"), "{ended}");
+    assert!(!changes(), "it ended with its session");
+    assert!(!crate::world::exists(world.root().join(".envrc")), "and nothing stands in any more");
+}

@@ -20,6 +20,7 @@ use serde_json::Value;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::engine::{Call, Engine, Extra};
+use crate::http::ended::Minted;
 use crate::http::link::{link, revision};
 use crate::port::{ListKind, Object, Session};
 use crate::render::SESSION_ARGUMENT;
@@ -29,14 +30,15 @@ use crate::revision::{Revision, SPOKEN};
 pub(crate) struct Handler {
     engine: Arc<Engine>,
     caller: Arc<str>,
+    all: Arc<Minted>,
     /// The handle that was minted in this session of the transport, for clients that do not pass
     /// it on: in revisions with sessions the session says as much as the argument.
     minted: Mutex<Option<String>>,
 }
 
 impl Handler {
-    pub(crate) fn new(engine: Arc<Engine>, caller: Arc<str>) -> Handler {
-        Handler { engine, caller, minted: Mutex::default() }
+    pub(crate) fn new(engine: Arc<Engine>, caller: Arc<str>, all: Arc<Minted>) -> Handler {
+        Handler { engine, caller, all, minted: Mutex::default() }
     }
 
     fn session(&self, handle: Option<String>) -> Session {
@@ -75,6 +77,14 @@ impl Handler {
 
 fn typed<T: DeserializeOwned>(result: Object) -> Result<T, ErrorData> {
     serde_json::from_value(Value::Object(result)).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+}
+
+impl Drop for Handler {
+    fn drop(&mut self) {
+        if let Some(handle) = self.minted.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            self.all.forget(handle);
+        }
+    }
 }
 
 impl ServerHandler for Handler {
@@ -139,6 +149,7 @@ impl ServerHandler for Handler {
         if let CallToolResponse::Complete(result) = &response
             && let Some(handle) = crate::render::minted_session(result)
         {
+            self.all.note(&context, handle);
             *self.minted.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle.to_owned());
         }
         Ok(response)

@@ -4,6 +4,7 @@
 //! settled here, before it sees a byte: the pages that may call, the token, and the names this server goes by.
 
 mod door;
+mod ended;
 mod form;
 mod handler;
 mod link;
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::Engine;
 use crate::port::Backend;
 use door::Door;
+use ended::Minted;
 use handler::Handler;
 use pages::Pages;
 
@@ -96,14 +98,17 @@ impl HttpServer {
             .with_allowed_hosts(hosts)
             .with_max_request_body_bytes(MAX_BODY_BYTES)
             .with_cancellation_token(stop.clone());
+        let minted = Arc::new(Minted::new(Arc::clone(&engine), Arc::clone(&caller)));
+        let all = Arc::clone(&minted);
         let service = StreamableHttpService::new(
-            move || Ok(Handler::new(Arc::clone(&engine), Arc::clone(&caller))),
+            move || Ok(Handler::new(Arc::clone(&engine), Arc::clone(&caller), Arc::clone(&all))),
             Arc::new(LocalSessionManager::default()),
             sdk,
         );
         // The last is the first that sees a request.
         let app = Router::new()
             .route_service(PATH, service)
+            .layer(middleware::from_fn_with_state(minted, ended::attend))
             .layer(middleware::from_fn(form::fit))
             .layer(middleware::from_fn_with_state(door, door::enter))
             .layer(middleware::from_fn_with_state(Arc::new(pages), pages::admit));
