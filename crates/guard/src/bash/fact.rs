@@ -34,7 +34,7 @@ pub struct Target {
     pub path: PathBuf,
     /// Whether everything below it is meant (a pattern, a recursive option, a directory walk).
     pub tree: bool,
-    /// Whether a link at its end is meant itself, and not what it leads to: what is removed or gets another name.
+    /// Whether a link at its end is meant itself, and not what it leads to: what is removed.
     pub itself: bool,
 }
 

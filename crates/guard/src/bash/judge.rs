@@ -237,8 +237,8 @@ impl<'a> Judge<'a> {
         self.path(arg, false, Fact::Delete);
     }
 
-    /// The command removes this entry, or gives it another name, perhaps with all below it: a link and not what it leads
-    /// to. With a slash behind it a link is followed.
+    /// The command removes this entry, perhaps with all below it: a link and not what it leads to. With a slash behind it a
+    /// link is followed. What only gets another name is another matter: the rest of the text may go through that.
     pub fn remove(&mut self, arg: &Arg, tree: bool) {
         match &arg.word {
             Word::Exact(text) if !text.ends_with(['/', '.']) => {

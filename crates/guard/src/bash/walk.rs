@@ -505,7 +505,7 @@ impl<'a> Walker<'a> {
                 }
                 let then = self.moment();
                 let values = self.loop_values(words.as_deref(), state);
-                self.name_since(then, name, true);
+                self.name_since(then, name);
                 self.assign_name(name, &command.span);
                 let name = name.clone();
                 self.repeat(&[body], state, |walker, state| {

@@ -44,7 +44,7 @@ impl Workspace {
         Ok(self.with_name(self.with_git(self.place(self.in_command(&path, text)?)), &path))
     }
 
-    /// The same of an entry that the command removes, or gives another name: a link at the end is not followed.
+    /// The same of an entry that the command removes: a link at the end is not followed.
     pub fn locate_entry_in_command(&self, text: &str) -> Result<Place, ToolError> {
         let path = self.absolute(text)?;
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {

@@ -360,7 +360,7 @@ fn operands(leaf: &Spec, parsed: &Parsed, judge: &mut Judge<'_>) {
         Operands::Write => given.iter().for_each(|file| judge.write(file)),
         Operands::Delete => given.iter().for_each(|file| judge.remove(file, false)),
         Operands::Copy => transfer(parsed, judge, Judge::read_tree),
-        Operands::Move => transfer(parsed, judge, |judge, file| judge.remove(file, true)),
+        Operands::Move => transfer(parsed, judge, Judge::delete_tree),
         Operands::Command if given.is_empty() => {}
         Operands::Command => judge.command(given),
         Operands::Sub if parsed.unknown.is_none() => judge.opaque("it has no subcommand"),

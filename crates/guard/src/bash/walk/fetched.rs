@@ -50,7 +50,7 @@ impl Walker<'_> {
     pub(super) fn fetches_since(&self, then: Moment) -> bool {
         let from = |fact: &Fact| match fact {
             Fact::Net(_) => true,
-            Fact::Read(target) => self.fetched.files.contains(&target.path),
+            Fact::Read(target) | Fact::Delete(target) => self.fetched.files.contains(&target.path),
             _ => false,
         };
         self.fetched.asked > then.asked || self.since(then.reports).any(from)
@@ -67,11 +67,9 @@ impl Walker<'_> {
     }
 
     /// Notes what a variable was given.
-    pub(super) fn name_since(&mut self, then: Moment, name: &str, adds: bool) {
+    pub(super) fn name_since(&mut self, then: Moment, name: &str) {
         if self.fetches_since(then) {
             self.fetched.names.insert(name.to_owned());
-        } else if !adds && !self.functions.run() {
-            self.fetched.names.remove(name);
         }
     }
 

@@ -412,7 +412,7 @@ impl<'a> Walker<'a> {
                 Value::Opaque(format!("the array `{name}`"))
             }
         };
-        self.name_since(then, name, assign.append || assign.index.is_some());
+        self.name_since(then, name);
         if let Some(index) = &assign.index
             && !is_plain_subscript(index, state)
         {

@@ -286,6 +286,8 @@ pub(super) mod tests {
         for text in [
             "go list ./...",
             "go list",
+            "go list -m=false ./...",
+            "go list --m=F ./...",
             "go list -f '{{.Dir}}' ./...",
             "go list -json ./cmd/x | jq .Dir",
             "go list -deps -buildvcs=auto .",
@@ -296,7 +298,7 @@ pub(super) mod tests {
             }
             assert!(!asks(text, settings(&[("diff.x.textconv", "./evil")])), "{text}");
         }
-        for text in ["go list -buildvcs=false ./...", "go list -m", "go list -m all", "go doc fmt", "go version"] {
+        for text in ["go list -buildvcs=false ./...", "go list -m", "go list -m=true all", "go doc fmt", "go version"] {
             assert!(!asks(text, settings(&[("filter.x.clean", "./evil")])), "{text}");
         }
     }

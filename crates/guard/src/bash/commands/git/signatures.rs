@@ -21,7 +21,7 @@ const FORMATS: &str = "log show whatchanged reflog stash range-diff shortlog rev
 
 /// Whether the command may have a signature looked at.
 pub(super) fn are_verified(sub: &str, parsed: &Parsed, repository: &Repository) -> bool {
-    let ordered = parsed.opts.iter().skip(parsed.outer).filter(|(name, _)| lists("format pretty sort", name));
+    let ordered = parsed.opts.iter().skip(parsed.outer).filter(|(name, _)| lists("format pretty sort group", name));
     let asked = ordered.filter_map(|(_, value)| value.as_ref()).any(|value| value.exact().is_none_or(shows))
         || own(parsed, "show-signature").is_some()
         || sub == "tag" && own(parsed, "v verify").is_some();
@@ -69,6 +69,8 @@ mod tests {
                 "git log --pretty='tformat:%-GK'",
                 "git log --pretty=\"$f\"",
                 "git shortlog --format=%G?",
+                "git shortlog --group=%G?",
+                "git shortlog --group=format:%G?",
                 "git rev-list --format=%GF HEAD",
                 "git diff-tree --pretty=%GG HEAD",
                 "git reflog --format=%G?",
