@@ -21,6 +21,7 @@ mod before;
 mod calls;
 mod held_open;
 mod listener;
+mod off;
 mod recorder;
 mod rest;
 mod round;

@@ -243,3 +243,49 @@ fn a_job_changes_neither_configuration_nor_hooks_of_a_repository_of_any_name() {
     }
     git(&world, &["-C", "b.git", "rev-parse"]);
 }
+
+#[test]
+fn what_others_replace_while_a_job_lives_is_guarded_as_before() {
+    if !is_confined_here() {
+        return;
+    }
+    let script = "tries() { for at in .git/config .vscode/tasks.json .envrc .git/hooks/post-checkout .mcp.json; do\n\
+                  echo EVIL >> $at; echo EVIL > evil; mv -f evil $at; ln -f evil $at; rm -f $at; ln -sf ../evil $at\n\
+                  done; mv .vscode v2; mv .git g2; mv .git/hooks h2; }\n\
+                  echo up; until [ -e go ]; do sleep 0.02; done; tries 2>/dev/null; echo tried\n\
+                  touch x.code-workspace Jenkinsfile .codex-x .claw-y; mkdir -p .github/workflows; echo e > .github/workflows/e.yml\n\
+                  echo fine > fine; echo done\n";
+    let world = world().file("evil.sh", script).file(".vscode/tasks.json", "{}\n");
+    git(&world, &["init", "-q"]);
+    let mut peer = server(&world, &["--mode", "workspace"]);
+    peer.call("nika_bash", json!({"command": "sh evil.sh", "run_in_background": true}));
+    let says = |peer: &mut Peer, word: &str| {
+        let said = text(&peer.call("nika_job_output", json!({"job_id": "j1", "filter": word, "wait_ms": 20_000})));
+        assert!(said.contains(word), "{said}");
+        said
+    };
+    says(&mut peer, "up");
+    // As git and editors do: another file under the same name.
+    git(&world, &["config", "user.name", "Ada"]);
+    let write = |name: &str, text: &str| {
+        std::fs::create_dir_all(world.root().join(name).parent().expect("one")).expect("a directory");
+        std::fs::write(world.path("new"), text).expect("written");
+        std::fs::rename(world.path("new"), world.root().join(name)).expect("renamed");
+    };
+    let mine = [(".vscode/tasks.json", "[]\n"), (".envrc", "mine\n"), (".git/hooks/post-checkout", "#!/bin/sh\n")];
+    std::fs::rename(world.root().join(".git/hooks"), world.root().join(".git/hooks.old")).expect("renamed");
+    mine.iter().for_each(|(name, text)| write(name, text));
+    let config = world.text(".git/config");
+    write("go", "");
+    let said = says(&mut peer, "done");
+    peer.call("nika_job_stop", json!({"job_id": "j1"}));
+    assert_eq!(peer.end(), 0);
+    assert_eq!((world.text(".git/config"), world.text("fine").as_str()), (config, "fine\n"), "{said}");
+    for (name, text) in mine {
+        assert_eq!(world.text(name), text, "{said}");
+    }
+    for name in [".mcp.json", "v2", "g2", "h2", "x.code-workspace", "Jenkinsfile", ".codex-x", ".claw-y"] {
+        assert!(!exists(world.root().join(name)), "{name}: {said}");
+    }
+    assert!(!exists(world.root().join(".github/workflows/e.yml")), "{said}");
+}

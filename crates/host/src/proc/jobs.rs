@@ -273,6 +273,7 @@ impl Jobs {
         if let Some((recorder, ours)) = order.recorded_by().zip(hearing) {
             // It runs, so its kernel's end was sent; it waits at its first change until somebody hears.
             let above = Pid::from_child(&child);
+            recorder.keep_off(&order.profile);
             let begun = order::heard(&ours).and_then(|listener| recorder.watch(listener, above));
             if let Err(error) = begun {
                 give_up(child);

@@ -1,4 +1,4 @@
-//! The kernel's end of it: which process was stopped at which call, and that it may go on.
+//! The kernel's end of it: which process was stopped at which call, and whether it may go on.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 /// `SECCOMP_IOCTL_NOTIF_RECV` and its neighbours, as `_IOWR` and `_IOW` make them of `!`.
 const RECEIVE: libc::c_ulong = request(3, 0, size_of::<libc::seccomp_notif>());
@@ -86,10 +87,13 @@ impl Listener {
         unsafe { libc::ioctl(self.0.as_raw_fd(), IS_VALID as _, &raw const stopped.id) == 0 }
     }
 
-    /// Lets the call through.
-    pub(super) fn let_through(&self, stopped: &Stopped) {
-        let flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
-        let mut answer = libc::seccomp_notif_resp { id: stopped.id, val: 0, error: 0, flags };
+    /// Lets the call through, or has it fail with this error.
+    pub(super) fn answer(&self, stopped: &Stopped, refusal: Option<Errno>) {
+        let (error, flags) = match refusal {
+            Some(error) => (-error.raw_os_error(), 0),
+            None => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+        };
+        let mut answer = libc::seccomp_notif_resp { id: stopped.id, val: 0, error, flags };
         // SAFETY: the structure is the one whose size the request names, and lives across the call. Who is gone by now
         // needs no answer.
         unsafe { libc::ioctl(self.0.as_raw_fd(), SEND as _, &raw mut answer) };

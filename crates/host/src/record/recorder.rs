@@ -5,15 +5,18 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nika_contract::{Lasting, ToolError, code};
 use nika_guard::Permit;
+use nika_guard::profile::Profile;
+use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::calls::{self, Act};
 use super::held_open;
 use super::listener::{Heard, Listener, Stopped};
+use super::off::Off;
 use super::round::Round;
 use super::sight::{Seen, Sight};
 use super::turn::Turn;
@@ -55,6 +58,8 @@ pub struct Recorder(Arc<Shared>);
 
 struct Shared {
     sight: Sight,
+    /// What it may not change.
+    off: OnceLock<Off>,
     turn: Mutex<Option<Turn>>,
 }
 
@@ -80,7 +85,13 @@ impl Recorder {
             return Err(ToolError::new(code::OUT_OF_BOUNDS, message));
         }
         let sight = Sight::new(Arc::clone(files));
-        Ok(Recorder(Arc::new(Shared { sight, turn: Mutex::new(Some(Turn::new(lasting))) })))
+        Ok(Recorder(Arc::new(Shared { sight, off: OnceLock::new(), turn: Mutex::new(Some(Turn::new(lasting))) })))
+    }
+
+    /// Refuses what changes the guarded names of `profile`, which a mount protects as long as nobody outside puts
+    /// something else in its place. Once for each command.
+    pub(crate) fn keep_off(&self, profile: &Profile) {
+        self.0.off.get_or_init(|| Off::of(profile));
     }
 
     /// Hears of the calls of a command, which is all that lives below `above`, until nothing of it is left. Until this is
@@ -154,10 +165,12 @@ impl Shared {
             match listener.next(at_most) {
                 // Whatever goes wrong with one call or one path, those behind it are kept.
                 Ok(Heard::Stopped(stopped)) => {
-                    if catch_unwind(AssertUnwindSafe(|| self.heed(listener, &stopped))).is_err() {
+                    let heeded = catch_unwind(AssertUnwindSafe(|| self.heed(listener, &stopped)));
+                    let refusal = heeded.unwrap_or_else(|_| {
                         self.miss();
-                    }
-                    listener.let_through(&stopped);
+                        None
+                    });
+                    listener.answer(&stopped, refusal);
                 }
                 Ok(Heard::Nothing) => {
                     let step = || self.turn().as_mut().map(|turn| round.step(turn, &self.sight, above));
@@ -171,9 +184,9 @@ impl Shared {
         }
     }
 
-    /// Keeps what the call is about to change.
-    fn heed(&self, listener: &Listener, stopped: &Stopped) {
-        let Some(act) = calls::read(stopped.number, &stopped.arguments) else { return };
+    /// Keeps what the call is about to change; or says why it may not.
+    fn heed(&self, listener: &Listener, stopped: &Stopped) -> Option<Errno> {
+        let act = calls::read(stopped.number, &stopped.arguments)?;
         let thread = stopped.thread;
         self.sight.learn(thread, || listener.waits(stopped));
         let (first, second) = match act {
@@ -185,10 +198,19 @@ impl Shared {
         };
         if !listener.waits(stopped) {
             // It was killed, and what we looked at may have been another's.
-            return;
+            return None;
+        }
+        let off = self.off.get();
+        let moves = matches!(act, Act::Move { .. });
+        let refused = |seen: &Seen| match seen {
+            Seen::Inside(found) => off.is_some_and(|off| off.keeps(&found.path) || moves && off.is_above(&found.path)),
+            Seen::Unknown | Seen::Elsewhere => false,
+        };
+        if refused(&first) || second.as_ref().is_some_and(refused) {
+            return Some(Errno::ROFS);
         }
         let mut turn = self.turn();
-        let Some(turn) = turn.as_mut() else { return };
+        let turn = turn.as_mut()?;
         match (act, first, second) {
             (Act::Move { swaps, .. }, Seen::Inside(from), Some(Seen::Inside(to))) => {
                 for name in turn.touch_all(&from, &self.sight) {
@@ -211,5 +233,6 @@ impl Shared {
                 }
             }
         }
+        None
     }
 }
