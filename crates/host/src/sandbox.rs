@@ -213,7 +213,9 @@ fn contained(
     target: &Prepared,
     reach: Option<Reach>,
 ) -> Result<Entered, Refusal> {
-    let (mut placeholders, steps) = placeholders::Placeholders::make(profile, steps)?;
+    // What a recorder refuses the command cannot have made.
+    let sets_aside = target.record.is_none();
+    let (mut placeholders, steps) = placeholders::Placeholders::make(profile, steps, sets_aside)?;
     let started = match ready.filter(Ready::is_current) {
         Some(ready) => ready.start(profile, target, &steps),
         None => init::start(profile, target, &steps, init::Kind::Contained),

@@ -6,8 +6,10 @@
 //! uses. All are known again by that, so whoever comes last removes them, also those of a process that was killed; a
 //! shared lock on the root says whether somebody still needs them.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nika_guard::profile::{Access, Placeholder, Profile, Step};
 use rustix::fs::{
@@ -25,6 +27,9 @@ const DIRECTORY: RawMode = 0o1555;
 const FILE: RawMode = 0o1444;
 /// What stands in for `commondir`: the directory itself.
 const HERE: &[u8] = b".\n";
+/// How often a lock is tried that another may have for a moment only, and how long that is.
+const TRIES: usize = 5;
+const A_MOMENT: Duration = Duration::from_millis(1);
 /// What is added to the name of a guarded entry that came to be in spite of all.
 const ASIDE: &str = ".refused-by-nika";
 
@@ -43,7 +48,13 @@ pub(super) struct Placeholders {
 impl Placeholders {
     /// Makes the stand-ins for the absent names among `steps`, and brings the steps up to date with what is on disk:
     /// an absent name that exists by now is protected, a protected one that is gone is absent.
-    pub(super) fn make(profile: &Profile, steps: Vec<Step>) -> Result<(Placeholders, Vec<Step>), Refusal> {
+    ///
+    /// With `sets_aside`, what comes to be under names that nothing stands in for is renamed at the end.
+    pub(super) fn make(
+        profile: &Profile,
+        steps: Vec<Step>,
+        sets_aside: bool,
+    ) -> Result<(Placeholders, Vec<Step>), Refusal> {
         let mut all = Placeholders::default();
         if profile.access != Access::Workspace {
             return Ok((all, steps));
@@ -101,6 +112,9 @@ impl Placeholders {
             profile.stand_in(path).is_none() && !profile.is_layered(path) && lstat(path.as_path()).is_err()
         };
         all.watched.extend(profile.absent.iter().filter(seen).cloned());
+        if !sets_aside {
+            all.watched.clear();
+        }
         Ok((all, kept))
     }
 
@@ -157,22 +171,45 @@ impl Placeholders {
 
     /// Removes what stands in, when nobody else needs it, and sets aside what came to be. Returns where to.
     pub(super) fn remove(&mut self) -> Vec<PathBuf> {
-        // Of several roots, each says this for what lies in it.
-        let free = |lock: &File| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-        let needed: Vec<PathBuf> =
-            self.locks.iter().filter(|(_, lock)| !free(lock)).map(|(root, _)| root.clone()).collect();
+        // Who needs what is there says so at its own root: one of ours, one around it, or one in it. Who comes to one of
+        // ours now waits until we are done.
+        let (mut needed, mut held, mut roots) = (HashMap::new(), Vec::new(), Vec::new());
+        for (root, lock) in self.locks.drain(..) {
+            needed.insert(root.clone(), flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err());
+            held.push(lock);
+            roots.push(root);
+        }
         for path in std::mem::take(&mut self.made) {
-            let Ok(stat) = lstat(&path) else { continue };
-            if !is_stand_in(&stat) || needed.iter().any(|root| path.starts_with(root)) {
-                continue;
+            let is_ours = lstat(&path).is_ok_and(|stat| is_stand_in(&stat));
+            let mut is_needed = |above: &Path| match needed.get(above) {
+                Some(known) => *known,
+                None => *needed.entry(above.to_path_buf()).or_insert_with(|| is_lived_in(above)),
+            };
+            // A root around ours needs what is in its repositories, and of the rest only what is at its own top.
+            let in_git = path.iter().any(|part| part == ".git");
+            let concerns = |above: &&Path| in_git || roots.iter().any(|root| above.starts_with(root));
+            if is_ours && !path.ancestors().skip(1).filter(concerns).any(&mut is_needed) {
+                discard(&path);
             }
-            discard(&path);
         }
         let came = std::mem::take(&mut self.watched).into_iter().filter(|path| lstat(path).is_ok());
-        let moved = came.filter_map(|path| set_aside(&path)).collect();
-        self.locks.clear();
-        moved
+        came.filter_map(|path| set_aside(&path)).collect()
     }
+}
+
+/// Whether a run lives that needs what stands in below this directory, which is its root.
+fn is_lived_in(dir: &Path) -> bool {
+    let Ok(handle) = open(dir, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else {
+        return false;
+    };
+    // Who only looks, as this does, has it for a moment.
+    (0..TRIES).all(|_| {
+        let theirs = flock(&handle, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK);
+        if theirs {
+            std::thread::sleep(A_MOMENT);
+        }
+        theirs
+    })
 }
 
 /// A file that stands in.
@@ -226,14 +263,10 @@ pub(crate) fn is_below_one(path: &Path) -> bool {
 pub fn is_cleared(root: &Path, path: &Path) -> bool {
     let below = path.ancestors().take_while(|above| *above != root);
     let ours: Vec<&Path> = below.filter(|above| lstat(*above).is_ok_and(|stat| is_stand_in(&stat))).collect();
-    let needed = |above: &Path| {
-        let handle = open(above, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-        handle.is_ok_and(|handle| flock(&handle, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK))
-    };
     if ours.is_empty() {
         return true;
     }
-    if path.ancestors().skip(1).any(needed) {
+    if path.ancestors().skip(1).any(is_lived_in) {
         return false;
     }
     ours.into_iter().for_each(discard);
