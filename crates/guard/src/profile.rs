@@ -120,7 +120,7 @@ pub struct Profile {
     /// Guarded names in the roots that do not exist and must not come to be.
     #[serde(with = "pathtext::list", default)]
     pub absent: Vec<PathBuf>,
-    /// Those of them that no name tells, as only a configuration of git leads there.
+    /// Those of them that no name tells, as only a configuration of git leads there. Sorted.
     #[serde(with = "pathtext::list", default)]
     pub led: Vec<PathBuf>,
     /// Files and directories that must not be read.
@@ -159,7 +159,7 @@ pub struct Profile {
 impl Profile {
     /// What stands in for a path that must not come to be; `None` when it is only looked at afterwards.
     pub fn stand_in(&self, path: &Path) -> Option<Placeholder> {
-        let is_led = || self.led.iter().any(|led| led == path);
+        let is_led = || self.led.binary_search_by(|led| led.as_path().cmp(path)).is_ok();
         placeholder(path).or_else(|| is_led().then_some(Placeholder::Empty))
     }
 

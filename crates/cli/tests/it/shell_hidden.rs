@@ -229,18 +229,24 @@ fn a_job_changes_neither_configuration_nor_hooks_of_a_repository_of_any_name() {
     }
     let script = "echo x >> b.git/config; echo x > b.git/hooks/post-update; mkdir n.git/hooks\n\
                   echo x > n.git/hooks/post-update; echo .. > b.git/commondir; echo x > b.git/description\n\
-                  git -C b.git rev-parse --git-dir\n";
+                  mkdir hk; echo x > hk/x; echo x > inc.cfg; echo x > c/config; git -C b.git rev-parse --git-dir\n";
     let world = world().file("evil.sh", script);
     git(&world, &["init", "-q", "--bare", "b.git"]);
     git(&world, &["init", "-q", "--bare", "n.git"]);
     std::fs::remove_dir_all(world.root().join("n.git/hooks")).expect("removed");
+    git(&world, &["-C", "b.git", "config", "core.hooksPath", "../hk"]);
+    git(&world, &["-C", "b.git", "config", "include.path", "../inc.cfg"]);
+    std::fs::create_dir_all(world.root().join("lk")).expect("made");
+    std::fs::create_dir_all(world.root().join("c")).expect("made");
+    std::fs::write(world.root().join("lk/HEAD"), "ref: refs/heads/main\n").expect("written");
+    std::fs::write(world.root().join("lk/commondir"), "../c\n").expect("written");
     let config = world.text("b.git/config");
     let mut peer = server(&world, &["--mode", "workspace"]);
     let said = job(&mut peer, "j1", "sh evil.sh");
     assert!(said.lines().any(|line| line == "."), "git goes on there: {said}");
     assert_eq!(peer.end(), 0);
     assert_eq!((world.text("b.git/config"), world.text("b.git/description")), (config, "x\n".to_owned()), "{said}");
-    for name in ["b.git/hooks/post-update", "n.git/hooks", "b.git/commondir"] {
+    for name in ["b.git/hooks/post-update", "n.git/hooks", "b.git/commondir", "hk/x", "inc.cfg", "c/config"] {
         assert!(!exists(world.root().join(name)), "{name}: {said}");
     }
     git(&world, &["-C", "b.git", "rev-parse"]);

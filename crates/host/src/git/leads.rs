@@ -126,8 +126,15 @@ fn repository(dir: &Path) -> Option<Found> {
     let git = dir.join(".git");
     match fs::metadata(&git) {
         Ok(meta) if meta.is_dir() => Some(Found { git, top: dir.to_owned() }),
-        _ => here(dir).ok().flatten(),
+        _ => here(dir).ok().flatten().or_else(|| bare(dir)),
     }
+}
+
+/// The repository that a directory itself is: what it names without a way lies in it.
+fn bare(dir: &Path) -> Option<Found> {
+    let has = |name: &str| dir.join(name).symlink_metadata().is_ok();
+    let is_one = has("HEAD") && (has("commondir") || has("objects") && has("refs"));
+    is_one.then(|| Found { git: dir.to_owned(), top: dir.to_owned() })
 }
 
 impl Configured {

@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -183,7 +184,7 @@ impl Placeholders {
             let is_ours = lstat(&path).is_ok_and(|stat| is_stand_in(&stat));
             let mut is_needed = |above: &Path| match needed.get(above) {
                 Some(known) => *known,
-                None => *needed.entry(above.to_path_buf()).or_insert_with(|| is_lived_in(above)),
+                None => *needed.entry(above.to_path_buf()).or_insert_with(|| still(above).is_err()),
             };
             // A root around ours needs what is in its repositories, and of the rest only what is at its own top.
             let in_git = path.iter().any(|part| part == ".git");
@@ -197,19 +198,19 @@ impl Placeholders {
     }
 }
 
-/// Whether a run lives that needs what stands in below this directory, which is its root.
-fn is_lived_in(dir: &Path) -> bool {
+/// A lock on a directory, while which no run begins that needs what stands in below it; an error where one lives that does.
+fn still(dir: &Path) -> Result<Option<OwnedFd>, Errno> {
     let Ok(handle) = open(dir, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else {
-        return false;
+        return Ok(None);
     };
-    // Who only looks, as this does, has it for a moment.
-    (0..TRIES).all(|_| {
-        let theirs = flock(&handle, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK);
-        if theirs {
-            std::thread::sleep(A_MOMENT);
+    for _ in 0..TRIES {
+        match flock(&handle, FlockOperation::NonBlockingLockExclusive) {
+            // Who only looks, as this does, has it for a moment.
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(A_MOMENT),
+            _ => return Ok(Some(handle)),
         }
-        theirs
-    })
+    }
+    Err(Errno::WOULDBLOCK)
 }
 
 /// A file that stands in.
@@ -266,11 +267,11 @@ pub fn is_cleared(root: &Path, path: &Path) -> bool {
     if ours.is_empty() {
         return true;
     }
-    if path.ancestors().skip(1).any(is_lived_in) {
-        return false;
+    let held: Result<Vec<_>, Errno> = path.ancestors().skip(1).map(still).collect();
+    if held.is_ok() {
+        ours.into_iter().for_each(discard);
     }
-    ours.into_iter().for_each(discard);
-    true
+    held.is_ok()
 }
 
 /// Removes a stand-in. Fails, as it should, for a directory with something in it by now, which is somebody's.

@@ -62,6 +62,7 @@ impl Known {
         profile.protected.extend(self.protected.iter().cloned());
         profile.absent.extend(self.absent.iter().cloned());
         profile.led.extend(self.led.iter().cloned());
+        profile.led.sort();
         profile.secrets.extend(self.secrets.iter().chain(&self.withheld).cloned());
     }
 }
@@ -94,6 +95,8 @@ pub fn scan_with(root: &Path, home: Option<&Path>, hidden: &dyn Fn(&Path) -> boo
     known.protected.dedup();
     known.absent.sort();
     known.absent.dedup();
+    known.led.sort();
+    known.led.dedup();
     known.secrets.sort();
     known.secrets.dedup();
     known
@@ -280,12 +283,23 @@ impl Walk<'_> {
 
     /// The same of a repository that is called anything but `.git`: nothing of this is guarded by its name.
     fn unnamed(&mut self, git: &Path) {
-        for name in ["config", "config.worktree", "hooks", "commondir"] {
-            if let Some(absent) = self.sorted(git.join(name), true) {
-                self.known.led.push(absent.clone());
-                self.known.absent.push(absent);
+        self.repositories += 1;
+        if self.repositories > MAX_REPOSITORIES {
+            return self.known.protected.push(git.to_path_buf());
+        }
+        let common = little(&git.join("commondir")).and_then(|text| {
+            let to = git.join(OsStr::from_bytes(&text));
+            std::fs::canonicalize(to).ok().filter(|to| to.starts_with(self.root) && to != self.root)
+        });
+        for part in [Some(git.to_path_buf()), common].into_iter().flatten() {
+            for name in ["config", "config.worktree", "hooks", "commondir"] {
+                if let Some(absent) = self.sorted(part.join(name), true) {
+                    self.known.led.push(absent.clone());
+                    self.known.absent.push(absent);
+                }
             }
         }
+        self.led(git);
     }
 
     /// What git runs because the configuration of the repository in `dir` leads there, or the person's own.

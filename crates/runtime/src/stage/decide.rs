@@ -21,10 +21,12 @@ pub(crate) struct Judged<'r> {
 pub(crate) fn decide<'r>(session: &Session, heard: Heard<'r>) -> Result<Judged<'r>, Stopped> {
     let Heard { tool, prepared, wishes } = heard;
     let effects = prepared.effects(&Scene { session: &session.state })?;
-    names_are_free(&effects)?;
     let mut verdict = verdict(session, &effects);
     for source in &wishes.asks {
         verdict = verdict.raised(asked(tool, source));
+    }
+    if verdict.decision < Decision::Deny {
+        names_are_free(&effects)?;
     }
     Ok(Judged { tool, prepared, verdict, wishes })
 }
