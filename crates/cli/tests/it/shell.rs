@@ -613,3 +613,25 @@ fn on_the_command_line_a_call_stays_as_long_as_its_job() {
     let one = world.run(&[&words[..], &["--output", "json"]].concat());
     assert_eq!((one.json()["ok"].as_bool(), world.text("a").as_str()), (Some(true), "done\n"), "{one:?}");
 }
+
+#[test]
+fn only_what_moves_the_shell_moves_the_session() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("sub/a", "1\n");
+    git(&world.root(), &["init", "-q"]);
+    let run = |command: &str| {
+        let words = ["call", "bash", &format!("command={command}"), "--session", "s", "--mode", "workspace"];
+        world.run(&words).out
+    };
+    for stays in ["git clone -q . cl", "bash -c 'cd sub'", "(cd sub)", "ls . sub", "echo $(cd sub; pwd)"] {
+        let said = run(stays);
+        assert!(said.contains("· in . ·"), "{stays}: {said}");
+    }
+    for moves in ["cd sub", "command cd sub", "eval 'cd sub'", "f() { cd sub; }; f", "ls && cd sub", "pushd sub"] {
+        let said = run(moves);
+        assert!(said.contains("· in sub ·"), "{moves}: {said}");
+        run("cd ..");
+    }
+}

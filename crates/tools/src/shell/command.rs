@@ -1,8 +1,9 @@
 //! A command, read: what it would do where. The tool and `nika policy` ask this one function.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use nika_guard::bash::{Analysis, Site, Target, analyse};
+use nika_guard::bash::{self, Analysis, Site, Target, analyse};
 use nika_guard::{Effects, Place};
 use nika_host::fs::Workspace;
 
@@ -17,6 +18,8 @@ pub struct Command {
     pub effects: Effects,
 }
 
+/// What only stands before a command of the shell itself.
+const BEFORE: &[&str] = &["builtin", "command", "time", "-p", "--"];
 /// What moves the shell, or may bring something that does.
 const MOVES: &[&str] = &["cd", "pushd", "popd", "eval", "source", "."];
 
@@ -24,10 +27,20 @@ impl Command {
     /// Whether the shell may end elsewhere than it began. Where it runs its last program in its own place, that may end
     /// anywhere, and no shell would be there with it. A text that could not be read may do anything.
     pub fn may_move(&self) -> bool {
-        let moves =
-            |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '.').any(|word| MOVES.contains(&word));
-        self.analysis.canonical.as_deref().is_none_or(moves)
+        let all = &self.analysis.commands;
+        let within = |inner: &Range<usize>, outer: &Range<usize>| {
+            inner != outer && outer.start <= inner.start && inner.end <= outer.end
+        };
+        // What a command starts with one of its words moves that, and not the shell.
+        let own = |one: &&bash::Command| !all.iter().any(|other| within(&one.span, &other.span));
+        self.analysis.canonical.is_none() || all.iter().filter(own).any(|one| moves(&one.argv))
     }
+}
+
+/// Whether a command may move its shell. One whose name is not known may be any.
+fn moves(argv: &[String]) -> bool {
+    let name = argv.iter().find(|word| !BEFORE.contains(&word.as_str()));
+    name.is_none_or(|name| MOVES.contains(&name.as_str()) || name.contains(['$', '`', '…', '*', '?', '[']))
 }
 
 /// Reads `text` as bash would in `site`; `place` says where a path leads.

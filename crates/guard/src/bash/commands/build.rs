@@ -505,8 +505,8 @@ fn go_list(parsed: &Parsed, judge: &mut Judge<'_>) {
     go_look(parsed, judge);
     // Go takes a value for a flag, too: `-m=false` lists packages.
     let is_true = |value: &Arg| matches!(value.exact(), Some("1" | "t" | "T" | "true" | "TRUE" | "True"));
-    let of_modules = parsed.has("m") && parsed.value("m").is_none_or(is_true);
-    let unasked = of_modules || parsed.value("buildvcs").and_then(Arg::exact) == Some("false");
+    let unasked = parsed.has("m") && parsed.value("m").is_none_or(is_true)
+        || parsed.value("buildvcs").and_then(Arg::exact) == Some("false");
     if !unasked {
         super::git::status(judge);
     }
