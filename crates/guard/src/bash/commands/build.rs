@@ -500,10 +500,9 @@ fn go_look(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
-/// What is known of a package has the state of its repository in it, for which git is asked; of a module it has not.
+/// What is known of a package has the state of its repository in it, for which git is asked; of a module (not `-m=false`) it has not.
 fn go_list(parsed: &Parsed, judge: &mut Judge<'_>) {
     go_look(parsed, judge);
-    // Go takes a value for a flag, too: `-m=false` lists packages.
     let is_true = |value: &Arg| matches!(value.exact(), Some("1" | "t" | "T" | "true" | "TRUE" | "True"));
     let unasked = parsed.has("m") && parsed.value("m").is_none_or(is_true)
         || parsed.value("buildvcs").and_then(Arg::exact) == Some("false");
