@@ -24,6 +24,9 @@ use crate::world::World;
 /// How often a program that stays looks at whether it has to.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Tools that begin jobs.
+const BEGIN_JOBS: &[&str] = &["bash", "powershell"];
+
 /// A call that a command wants made.
 #[derive(Debug)]
 pub struct Wanted<'a> {
@@ -99,11 +102,13 @@ pub fn perform(
     built.tidy(u64::from(world.pid));
     show(world, wanted, &outcome)?;
     threads.block_on(async {
-        let jobs = stay(&built, &opened.session, &cancel).await;
+        stay(&built, &opened.session, &cancel).await;
         // The one object that was asked for is the call's.
-        let told = match wanted.output == Format::Text && !cancel.is_cancelled() {
-            true => tell(&built, &opened.session, world, wanted, jobs).await,
-            false => Ok(()),
+        let told = match job_of(&outcome) {
+            Some(job) if wanted.output == Format::Text && !cancel.is_cancelled() => {
+                tell(&built, &opened.session, world, wanted, job).await
+            }
+            _ => Ok(()),
         };
         built.servers.close().await;
         told
@@ -130,11 +135,9 @@ impl Progress for Begins {
 }
 
 /// What the call has set to work in the background, an agent or a job, ends with this program, so the program stays.
-/// Returns the jobs.
-async fn stay(built: &Built, session: &Session, cancel: &Cancel) -> Vec<String> {
+async fn stay(built: &Built, session: &Session, cancel: &Cancel) {
     let jobs = || built.jobs.running(session.id()).into_iter().map(|(id, _)| id);
     let agents = || built.fleet.afloat(session.id()).into_iter().map(|id| id.to_string());
-    let begun: Vec<String> = jobs().collect();
     if let Some(first) = agents().chain(jobs()).next() {
         out::complain(&format!("nika: {first} is at work; this ends when it does (Ctrl-C stops it)"));
     }
@@ -145,30 +148,34 @@ async fn stay(built: &Built, session: &Session, cancel: &Cancel) -> Vec<String> 
         }
         tokio::time::sleep(LOOK).await;
     }
-    begun
 }
 
-/// What the jobs said, for a person who waited for them.
+/// The job that a call began.
+fn job_of(outcome: &Outcome) -> Option<String> {
+    let facts = &outcome.result.as_ref().ok()?.facts;
+    let job = facts.iter().find(|(name, _)| *name == "job").filter(|_| BEGIN_JOBS.contains(&&*outcome.tool))?;
+    job.1.as_str().map(str::to_owned)
+}
+
+/// What a job said, for a person who waited for it.
 async fn tell(
     built: &Built,
     session: &Session,
     world: &World,
     wanted: &Wanted<'_>,
-    jobs: Vec<String>,
+    job: String,
 ) -> Result<(), Failure> {
-    for job in jobs {
-        let incoming = Incoming {
-            name: "job_output".to_owned(),
-            arguments: serde_json::Map::from_iter([("job_id".to_owned(), job.into())]),
-            cancel: Cancel::default(),
-            progress: Arc::new(Silent),
-            asker: Arc::new(Nobody),
-            deferral: false,
-            origin: None,
-        };
-        if let Ok(outcome) = built.runtime.dispatch(session, incoming).await {
-            show(world, wanted, &outcome)?;
-        }
+    let incoming = Incoming {
+        name: "job_output".to_owned(),
+        arguments: serde_json::Map::from_iter([("job_id".to_owned(), job.into())]),
+        cancel: Cancel::default(),
+        progress: Arc::new(Silent),
+        asker: Arc::new(Nobody),
+        deferral: false,
+        origin: None,
+    };
+    if let Ok(outcome) = built.runtime.dispatch(session, incoming).await {
+        show(world, wanted, &outcome)?;
     }
     Ok(())
 }

@@ -609,6 +609,8 @@ fn on_the_command_line_a_call_stays_as_long_as_its_job() {
     let ran = world.run(&words);
     ran.exits(0).says("Started j1").says("done\n[j1 ended: exit 0").complains("j1 is at work");
     assert_eq!(world.text("a"), "done\n");
+    let quick = ["call", "bash", "command=echo quick", "run_in_background=true"];
+    world.run(&quick).exits(0).says("quick\n[j1 ended: exit 0");
     std::fs::remove_file(world.root().join("a")).expect("it is there");
     let one = world.run(&[&words[..], &["--output", "json"]].concat());
     assert_eq!((one.json()["ok"].as_bool(), world.text("a").as_str()), (Some(true), "done\n"), "{one:?}");
