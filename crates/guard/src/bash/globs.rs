@@ -126,7 +126,7 @@ fn names(part: &str, special: bool) -> Vec<String> {
         .iter()
         .flat_map(|names| names.iter())
         .filter(|name| sure && (!name.starts_with('.') || part.starts_with('.')))
-        .filter(|name| matches(part.to_ascii_lowercase().as_bytes(), name.as_bytes()))
+        .filter(|name| matches(part.as_bytes(), name.as_bytes()))
         .map(|name| (*name).to_owned())
         .collect();
     out.push(own);
@@ -180,20 +180,51 @@ fn class(set: &[u8]) -> Option<(&[u8], usize)> {
     Some((&set[1..end + 2], end + 4))
 }
 
-/// Whether a letter is in a class. What is in one that is not known may be any.
-fn holds(class: &[u8], byte: u8) -> bool {
+/// Whether a letter is in a class. None where that cannot be said: cases may be one, and a class may not be known.
+fn holds(class: &[u8], byte: u8) -> Option<bool> {
     match class {
-        b":alpha" | b":lower" | b":upper" => byte.is_ascii_alphabetic(),
-        b":alnum" | b":word" => byte.is_ascii_alphanumeric() || byte == b'_',
-        b":digit" => byte.is_ascii_digit(),
-        b":xdigit" => byte.is_ascii_hexdigit(),
-        b":punct" => byte.is_ascii_punctuation(),
-        b":space" | b":blank" | b":cntrl" => byte.is_ascii_whitespace() || byte.is_ascii_control(),
-        _ => true,
+        b":alpha" => Some(byte.is_ascii_alphabetic()),
+        b":lower" | b":upper" => (!byte.is_ascii_alphabetic()).then_some(false),
+        b":alnum" => Some(byte.is_ascii_alphanumeric()),
+        b":word" => Some(byte.is_ascii_alphanumeric() || byte == b'_'),
+        b":digit" => Some(byte.is_ascii_digit()),
+        b":xdigit" => Some(byte.is_ascii_hexdigit()),
+        b":punct" => Some(byte.is_ascii_punctuation()),
+        b":space" | b":blank" | b":cntrl" => (!byte.is_ascii_whitespace() && !byte.is_ascii_control()).then_some(false),
+        _ => None,
     }
 }
 
-/// Whether one part of a pattern matches `name`.
+/// Whether a letter is in a range. None where that depends on the order of letters, which is not everywhere the same.
+fn spans(from: u8, to: u8, byte: u8) -> Option<bool> {
+    let alike = [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit];
+    let plain = alike.iter().any(|kind| kind(&from) && kind(&to));
+    let letters = from.is_ascii_alphabetic() || to.is_ascii_alphabetic() || !from.is_ascii() || !to.is_ascii();
+    match (from..=to).contains(&byte) {
+        true if plain => Some(true),
+        false if plain || !letters => Some(false),
+        _ => None,
+    }
+}
+
+/// The elements of a set, each with what it says of a letter.
+fn said(mut set: &[u8], byte: u8) -> Vec<Option<bool>> {
+    let mut all = Vec::new();
+    while let [first, behind @ ..] = set {
+        let (one, rest) = match (class(set), behind) {
+            (Some((name, length)), _) => (holds(name, byte), set.get(length..).unwrap_or_default()),
+            // A class may end a range, too.
+            (None, [b'-', rest @ ..]) if class(rest).is_some() => (None, rest),
+            (None, [b'-', to, rest @ ..]) => (spans(*first, *to, byte), rest),
+            (None, _) => (Some(*first == byte), behind),
+        };
+        all.push(one);
+        set = rest;
+    }
+    all
+}
+
+/// Whether one part of a pattern may match `name`, in letters of any case: where they are one, `.ENV` is `.env`.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let mut reached = vec![pattern];
     for byte in name {
@@ -207,7 +238,8 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
                     reached.push(after);
                 }
                 next.push(rest);
-            } else if accepts(element, *byte) {
+            } else if [byte.to_ascii_lowercase(), byte.to_ascii_uppercase()].iter().any(|byte| accepts(element, *byte))
+            {
                 next.push(after);
             }
         }
@@ -216,31 +248,13 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     reached.iter().any(|rest| rest.iter().all(|byte| *byte == b'*'))
 }
 
+/// Whether an element may mean a letter.
 fn accepts(element: &[u8], byte: u8) -> bool {
     match element {
         b"?" => true,
-        [b'[', set @ .., b']'] if !set.is_empty() => {
-            let (not, set) = match set {
-                [b'!' | b'^', set @ ..] => (true, set),
-                set => (false, set),
-            };
-            let mut plain = Vec::with_capacity(set.len());
-            let (mut rest, mut within) = (set, false);
-            while let Some((first, behind)) = rest.split_first() {
-                match class(rest) {
-                    Some((name, length)) => {
-                        within |= holds(name, byte);
-                        rest = rest.get(length..).unwrap_or_default();
-                    }
-                    None => {
-                        plain.push(*first);
-                        rest = behind;
-                    }
-                }
-            }
-            let range = plain.windows(3).any(|w| w[1] == b'-' && (w[0]..=w[2]).contains(&byte));
-            (within || plain.contains(&byte) || range) != not
-        }
+        // Outside of what is surely in it, inside of what may be.
+        [b'[', b'!' | b'^', set @ .., b']'] if !set.is_empty() => !said(set, byte).contains(&Some(true)),
+        [b'[', set @ .., b']'] if !set.is_empty() => said(set, byte).iter().any(|one| *one != Some(false)),
         literal => literal == [byte],
     }
 }
@@ -272,6 +286,21 @@ mod tests {
             (".[[=e=]]nv", ".env"),
             (".[][:alpha:]]nv", ".env"),
             ("id_[[:lower:]]sa", "id_rsa"),
+            (".[![:upper:]]nv", ".env"),
+            (".[^[:upper:]]nv", ".env"),
+            (".[![=a=]]nv", ".env"),
+            (".[![.a.]]nv", ".env"),
+            (".[![:foo:]]nv", ".env"),
+            (".[!A-Z]nv", ".env"),
+            (".[A-Z]nv", ".env"),
+            (".[a-Z]nv", ".env"),
+            (".[!B-z]nv", ".env"),
+            (".[!a-c-z]nv", ".env"),
+            (".[!a[:digit:]-z]nv", ".env"),
+            (".[!a-[.c.]z]nv", ".env"),
+            ("id_[![:upper:]]sa", "id_rsa"),
+            (".g[![:upper:]]t/config", ".git/config"),
+            (".[![:upper:]]nvrc", ".envrc"),
             (".g[[:alpha:]]t/config", ".git/config"),
         ] {
             assert!(points(pattern, path), "{pattern}: {:?}", pointed_at(pattern));
@@ -283,6 +312,10 @@ mod tests {
             ("s*", "secrets.yml"),
             (".[[:digit:]]nv", ".env"),
             (".[![:alpha:]]nv", ".env"),
+            (".[!a-zA-Z]nv", ".env"),
+            (".[!eE]nv", ".env"),
+            (".[x-z]nv", ".env"),
+            (".[0-9]nv", ".env"),
         ] {
             assert!(!points(pattern, path), "{pattern}");
         }
