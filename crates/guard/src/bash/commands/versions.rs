@@ -115,10 +115,53 @@ pub(super) fn obeys(known: &str, argv: &[Arg], judge: &mut Judge<'_>) {
         let mut words = argv.iter().filter_map(Arg::exact);
         row.subs.is_empty() || words.any(|word| spec::lists(row.subs, word))
     };
-    let mut rows = OBEYS.iter().filter(|row| spec::lists(row.names, known) && asked(row));
-    if rows.any(|row| host.has_file(&judge.site.cwd, row.files, row.text)) {
+    let rows: Vec<&Obeys> = OBEYS.iter().filter(|row| spec::lists(row.names, known) && asked(row)).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let Some(named) = directories(known, argv) else {
+        return judge.code(format!("`{known}` may obey a file of a directory that is not known"));
+    };
+    let mut places: Vec<_> = named.iter().map(|name| judge.resolve(name)).collect();
+    places.push(judge.site.cwd.clone());
+    if rows.iter().any(|row| places.iter().any(|place| host.has_file(place, row.files, row.text))) {
         judge.code(format!("`{known}` obeys a file of the project before it answers"));
     }
+}
+
+/// Options with which a program stands in another directory.
+const STANDS: &[(&str, &str)] = &[
+    ("pnpm", "-C --dir"),
+    ("npm", "-C --prefix"),
+    ("yarn", "--cwd"),
+    ("uv", "--directory --project"),
+    ("poetry", "-C --directory -P --project"),
+    ("pdm", "-p --project"),
+    ("cargo", "-C"),
+    ("hg", "-R --repository --cwd"),
+];
+
+/// The directories that these options name; none if one is not known.
+fn directories<'a>(known: &str, argv: &'a [Arg]) -> Option<Vec<&'a str>> {
+    let options = STANDS.iter().find(|(program, _)| *program == known).map_or("", |(_, options)| *options);
+    if options.is_empty() {
+        return Some(Vec::new());
+    }
+    let mut found = Vec::new();
+    let mut words = argv.iter().skip(1);
+    while let Some(word) = words.next() {
+        let text = word.exact()?;
+        if spec::lists(options, text) {
+            found.extend(words.next().map(Arg::exact)?);
+            continue;
+        }
+        let behind = options.split(' ').filter_map(|option| Some((option, text.strip_prefix(option)?)));
+        found.extend(behind.filter_map(|(option, value)| match value.strip_prefix('=') {
+            Some(value) => Some(value),
+            None => (!option.starts_with("--")).then_some(value),
+        }));
+    }
+    Some(found)
 }
 
 /// A program whose words its function reads.
@@ -190,7 +233,8 @@ mod tests {
         }
 
         fn has_file(&self, dir: &Path, names: &[&str], _: &str) -> bool {
-            dir == Path::new("/w/repo") && names.contains(&self.0)
+            let (sub, name) = self.0.strip_prefix("sub/").map_or(("/w/repo", self.0), |name| ("/w/repo/sub", name));
+            dir == Path::new(sub) && names.contains(&name)
         }
     }
 
@@ -236,6 +280,10 @@ mod tests {
             ("rails --version", "bin/rails"),
             ("tflint --version", ".tflint.hcl"),
             ("hg --version", ".hg"),
+            ("pnpm -C sub ls", "sub/.pnpmfile.cjs"),
+            ("pnpm --dir sub ls", "sub/.pnpmfile.cjs"),
+            ("pnpm --dir=sub why x", "sub/.pnpmfile.cjs"),
+            ("npm --prefix sub ls", "sub/.npmrc"),
         ] {
             assert_eq!(kind(text, file), ExecKind::WritesInside, "{text}");
             assert_eq!(kind(text, "README.md"), ExecKind::ReadOnly, "{text}");
