@@ -54,8 +54,45 @@ const GH: &str = "repo pr issue release api auth run workflow gist search browse
 /// Reaches the provider, and may take along what its words name.
 fn sends(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.net(None);
-    super::effects::secrets(&parsed.operands, judge);
+    let (sub, does) = match parsed.operands.as_slice() {
+        [first, ..] => (parsed.path.last().map_or("", String::as_str), first.exact().unwrap_or_default()),
+        [] => return,
+    };
+    let opens = OPENS.iter().any(|(name, verbs)| *name == sub && verbs.split(' ').any(|verb| verb == does));
+    let mut option = "";
+    for arg in &parsed.operands {
+        let text = arg.exact().unwrap_or_default();
+        let before = std::mem::replace(&mut option, text);
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, value),
+            _ if text.starts_with("-F") || sub == "api" && text.starts_with("-f") => {
+                text.split_at_checked(2).unwrap_or_default()
+            }
+            _ => (before, text),
+        };
+        let file = match name {
+            "-F" | "-f" | "--field" | "--raw-field" if sub == "api" => {
+                value.split_once('@').map_or("", |(_, file)| file)
+            }
+            "-F" | "--body-file" | "--input" | "--notes-file" => value.trim_start_matches('='),
+            "-t" | "--title" | "-n" | "--notes" | "-d" | "--desc" => "",
+            _ if opens => value.split('#').next().unwrap_or_default(),
+            _ => "",
+        };
+        if !file.is_empty() && crate::classify(&judge.resolve(file)).secret.is_some() {
+            judge.read(&arg.with(file));
+        }
+    }
 }
+
+/// Subcommands that send the files which their operands name.
+const OPENS: &[(&str, &str)] = &[
+    ("gist", "create new edit"),
+    ("snippet", "create new"),
+    ("release", "upload create new"),
+    ("ssh-key", "add"),
+    ("gpg-key", "add"),
+];
 
 /// The host in a URL, if it is one without tricks.
 fn host(url: &str) -> Option<&str> {
