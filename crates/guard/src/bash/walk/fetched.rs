@@ -136,6 +136,7 @@ impl Walker<'_> {
         let lists = matches!(base, "xargs" | "gxargs" | "parallel");
         let runs = match runs_text(base) {
             _ if lists && remote_pipe && runs_input(args) => true,
+            true if only_looks(base, args) => false,
             true => {
                 let place = |arg: &Arg| (arg.span.start, arg.span.end);
                 let file = |arg: &Arg| arg.exact().is_some_and(|name| self.is_fetched(name, state));
@@ -173,6 +174,18 @@ fn named_by(argv: &[Arg]) -> Vec<&str> {
     let addresses = texts.iter().skip(1).filter(|text| !text.starts_with('-'));
     let ends = addresses.filter_map(|text| text.split(['?', '#']).next()?.rsplit_once('/')).map(|(_, name)| name);
     given.chain(ends).filter(|name| !name.is_empty()).collect()
+}
+
+/// Whether it only looks whether the text can be read: that one option, one file, and nothing else.
+fn only_looks(base: &str, args: &[Arg]) -> bool {
+    let [_, option, file] = args else { return false };
+    let plain = file.exact().is_some_and(|name| !name.starts_with(['-', '+']));
+    plain
+        && match base {
+            "sh" | "bash" | "dash" | "zsh" | "ksh" => option.exact() == Some("-n"),
+            "node" => option.exact() == Some("--check"),
+            _ => false,
+        }
 }
 
 fn runs_text(base: &str) -> bool {
