@@ -138,7 +138,7 @@ fn is_harsh(mode: &str) -> bool {
     let (all, owner, others) = (who.is_empty() || who.contains('a'), who.contains('u'), who.contains('o'));
     match what.split_at_checked(1) {
         Some(("=", "")) => all || owner,
-        Some(("-", rights)) => rights.contains('r') && (all || owner),
+        Some(("-", rights)) => rights.contains(['r', 'x', 'X']) && (all || owner),
         Some(("+" | "=", rights)) => rights.contains('w') && (who.contains('a') || others || all && rights.len() > 2),
         _ => false,
     }
@@ -151,7 +151,10 @@ fn chmod(line: &Line, _: Option<&str>) -> Option<Hit> {
     // `-x`, `-rwx` are modes, not options: they stand among the words.
     let option = |text: &str| text.starts_with("--") || text.trim_start_matches('-').trim_matches(OPTIONS).is_empty();
     let mut words = line.raw.iter().map(|word| word.text.as_str());
-    let harsh = words.find(|text| !option(text)).is_some_and(|mode| mode.split(',').any(is_harsh));
+    let harsh = words.find(|text| !option(text)).is_some_and(|mode| {
+        // `a-x,a+X` leaves directories open.
+        mode.split(',').any(is_harsh) && !mode.split_once('+').is_some_and(|(_, rights)| rights.contains('X'))
+    });
     let root = line.operands.iter().skip(1).any(|piece| {
         let text = piece.text.as_str();
         wide(piece) && (text.starts_with('/') || text.starts_with('~'))
@@ -231,6 +234,13 @@ fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
                     .to_owned(),
             ));
         }
+    }
+    let moved = line.operand(1);
+    if sub == "update-ref"
+        && line.operands.len() > 2
+        && (moved == "HEAD" || moved.starts_with("refs/heads/") || moved.starts_with("refs/tags/"))
+    {
+        return Some((Category::GitHistory, "moves a ref".to_owned()));
     }
     let force = line.any("-f --force");
     let forced = |piece: &Piece| {

@@ -232,7 +232,7 @@ const HELP_FIRST: &str = "rm mv cp install chmod chown chgrp dd kill truncate sh
     python python2 python3 node nodejs deno perl ruby php lua pwsh powershell mongosh mongo";
 
 /// Options that take no value in any program that destroys something with them.
-const VALUELESS: &str = "-f -r -D -y --force --hard --all --recursive --delete --yes --no-verify --prune --volumes";
+const VALUELESS: &str = "-y --force --hard --all --recursive --delete --yes --no-verify --prune --volumes";
 
 fn valued(program: &str, sub: Option<&str>) -> Option<&'static str> {
     let named = |key: &str| match (key.strip_prefix(program), sub) {

@@ -79,7 +79,7 @@ fn near_misses_are_quiet() {
         "git checkout --ours a.rs",
         "git help reset",
         "git config push.default simple",
-        "git update-ref refs/heads/x abc",
+        "git update-ref refs/backup/x abc",
         "git log --oneline",
         "git show HEAD",
         "git add .",
