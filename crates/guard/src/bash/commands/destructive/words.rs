@@ -234,6 +234,9 @@ const HELP_FIRST: &str = "rm mv cp install chmod chown chgrp dd kill truncate sh
 /// Options that take no value in any program that destroys something with them.
 const VALUELESS: &str = "-y --force --hard --all --recursive --delete --yes --no-verify --prune --volumes";
 
+/// Programs of which `-f`, `-r` and `-D` take no value either; elsewhere they may: `curl -D FILE`, `restic -r PLACE`.
+const PLAIN: &str = "rm git";
+
 fn valued(program: &str, sub: Option<&str>) -> Option<&'static str> {
     let named = |key: &str| match (key.strip_prefix(program), sub) {
         (Some(rest), Some(sub)) => rest.strip_prefix(' ') == Some(sub),
@@ -348,7 +351,10 @@ impl Line {
         own.filter(|(_, flag)| flag.after <= last && self.shows_help(flag)).any(|(at, flag)| {
             let before = at.checked_sub(1).and_then(|before| self.flags.get(before));
             before.is_none_or(|before| {
-                before.after < flag.after || before.value.is_some() || lists(VALUELESS, &before.name)
+                before.after < flag.after
+                    || before.value.is_some()
+                    || lists(VALUELESS, &before.name)
+                    || lists(PLAIN, &self.program) && lists("-f -r -D", &before.name)
             })
         })
     }
