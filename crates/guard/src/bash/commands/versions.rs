@@ -2,7 +2,7 @@
 //!
 //! Every name here stops at these words; a program that runs or starts something first is not here.
 
-use super::super::judge::{Arg, Judge};
+use super::super::judge::{Arg, Judge, Word};
 use super::effects::secrets;
 use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style};
 
@@ -150,7 +150,12 @@ fn directories<'a>(known: &str, argv: &'a [Arg]) -> Option<Vec<&'a str>> {
     let mut found = Vec::new();
     let mut words = argv.iter().skip(1);
     while let Some(word) = words.next() {
-        let text = word.exact()?;
+        let text = match &word.word {
+            Word::Exact(text) => text.as_str(),
+            // One that cannot be such an option, however it ends.
+            Word::Glob { prefix, .. } if !prefix.is_empty() && !prefix.starts_with('-') => continue,
+            _ => return None,
+        };
         if spec::lists(options, text) {
             found.extend(words.next().map(Arg::exact)?);
             continue;
@@ -284,6 +289,7 @@ mod tests {
             ("pnpm --dir sub ls", "sub/.pnpmfile.cjs"),
             ("pnpm --dir=sub why x", "sub/.pnpmfile.cjs"),
             ("npm --prefix sub ls", "sub/.npmrc"),
+            ("pnpm -Csub ls", "sub/.pnpmfile.cjs"),
         ] {
             assert_eq!(kind(text, file), ExecKind::WritesInside, "{text}");
             assert_eq!(kind(text, "README.md"), ExecKind::ReadOnly, "{text}");
