@@ -266,9 +266,10 @@ impl Rule {
     /// Whether this rule, as one of that kind, decides on an example that is written as its subject is: held against it
     /// as against a call, so a command is read as bash reads it.
     pub fn decides(&self, kind: RuleKind, example: &str) -> bool {
+        let path: &Path = &bash::normal(Path::new(example));
         let place = || match example.starts_with('/') {
-            true => Place::outside(example),
-            false => Place::inside("/", example),
+            true => Place::outside(path),
+            false => Place::inside("/", path.strip_prefix("/").unwrap_or(path)),
         };
         let (tool, effects) = match &self.subject {
             Subject::Read(_) => ("read", vec![Effect::Read(place())]),
@@ -640,7 +641,7 @@ mod tests {
         assert!(!fits(deny, "exec(git push*)", &[], &["git push"]));
         assert!(fits(deny, "exec(git push*)", &["cd a && git  push 'origin'", "env A=1 git push"], &["echo git push"]));
         assert!(fits(allow, "exec(git push*)", &["git push 'a b'"], &["git push && rm -rf x", "$(git push)"]));
-        assert!(fits(deny, "read(**/.env)", &["a/.env"], &["a/env"]));
+        assert!(fits(deny, "read(**/.env)", &["a/.env", "./a/../.env"], &["a/env"]));
         assert!(fits(allow, "write(*.rs)", &["a/x.rs"], &["/etc/x.rs"]));
         assert!(fits(deny, "write(*.rs)", &["a/x.rs", "/etc/x.rs"], &["a/x"]));
         assert!(fits(deny, "net(*.example.com)", &["a.example.com"], &["example.org"]));

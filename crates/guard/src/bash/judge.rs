@@ -430,7 +430,7 @@ impl<'a> Judge<'a> {
 }
 
 /// `path` without `.` and `..`, and without a look at the disk.
-pub(super) fn normal(path: &Path) -> PathBuf {
+pub(crate) fn normal(path: &Path) -> PathBuf {
     use std::path::Component;
     let mut out = PathBuf::with_capacity(path.as_os_str().len() + 1);
     out.push("/");

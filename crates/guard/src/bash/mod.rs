@@ -40,5 +40,6 @@ pub use danger::Danger;
 pub use effects::ANY_HOST;
 pub use fact::{Category, Fact, Target};
 pub use finding::{FINDINGS, Family, Finding, Outcome, Row};
+pub(crate) use judge::normal;
 pub use judge::{Arg, Judge, Scratch, Site, Word};
 pub use names::may_be_set;

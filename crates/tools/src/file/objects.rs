@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use nika_contract::{ToolError, code};
+
 use super::unmake::{State, Unmaker};
 
 /// The directory of the repository whose object lies at `path` (`objects/ab/cdef…`, or one of a pack's files), or
@@ -32,19 +34,35 @@ fn is_hex(text: &str, lengths: &[usize]) -> bool {
 }
 
 impl Unmaker<'_> {
-    /// Takes the objects out of the plan that would go from a repository which stays.
-    pub(super) fn leave_objects(&self, plan: &mut BTreeMap<PathBuf, State>) {
+    /// Takes the objects out of the plan that would go from a repository which stays. Refused where one would go that
+    /// somebody else has put something into.
+    pub(super) fn leave_objects(&self, plan: &mut BTreeMap<PathBuf, State>) -> Result<(), ToolError> {
         let mut stays: BTreeMap<PathBuf, bool> = BTreeMap::new();
         for repository in plan.keys().filter_map(|path| repository_of(path)) {
             if !stays.contains_key(repository) {
                 let head = self.files.place(repository.join("HEAD"));
                 let is_one = !matches!(self.standing(&head), Ok(State::Nothing));
-                stays.insert(repository.to_path_buf(), is_one && !self.goes(plan, repository));
+                let is_left = is_one && !self.goes(plan, repository);
+                if is_left && plan.get(&repository.join("HEAD")) == Some(&State::Nothing) {
+                    return Err(self.would_break(repository));
+                }
+                stays.insert(repository.to_path_buf(), is_left);
             }
         }
         plan.retain(|path, state| {
             *state != State::Nothing || repository_of(path).is_none_or(|repository| !stays[repository])
         });
+        Ok(())
+    }
+
+    fn would_break(&self, repository: &Path) -> ToolError {
+        let shown = self.files.place(repository.to_path_buf());
+        let message = format!(
+            "{} was made by this call, and others have put something into it since: it would be no repository any more",
+            shown.shown()
+        );
+        ToolError::new(code::UNDO_CONFLICT, message)
+            .hint("remove it by hand if nothing in it is needed, then undo again")
     }
 
     /// Whether nothing is left of what stands at a path.

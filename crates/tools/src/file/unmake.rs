@@ -176,7 +176,7 @@ impl Unmaker<'_> {
                 plan.insert(change.path.clone(), back);
             }
         }
-        self.leave_objects(&mut plan);
+        self.leave_objects(&mut plan)?;
         Ok(plan)
     }
 
