@@ -123,6 +123,9 @@ pub struct Profile {
     /// Those of them that no name tells, as only a configuration of git leads there. Sorted.
     #[serde(with = "pathtext::list", default)]
     pub led: Vec<PathBuf>,
+    /// The same of files that git reads where they exist. Sorted.
+    #[serde(with = "pathtext::list", default)]
+    pub included: Vec<PathBuf>,
     /// Files and directories that must not be read.
     #[serde(with = "pathtext::list", default)]
     pub secrets: Vec<PathBuf>,
@@ -159,8 +162,12 @@ pub struct Profile {
 impl Profile {
     /// What stands in for a path that must not come to be; `None` when it is only looked at afterwards.
     pub fn stand_in(&self, path: &Path) -> Option<Placeholder> {
-        let is_led = || self.led.binary_search_by(|led| led.as_path().cmp(path)).is_ok();
-        placeholder(path).or_else(|| is_led().then_some(Placeholder::Empty))
+        let is_of = |list: &[PathBuf]| list.binary_search_by(|one| one.as_path().cmp(path)).is_ok();
+        let by_git = || match is_of(&self.included) {
+            true => Some(Placeholder::Empty),
+            false => is_of(&self.led).then_some(Placeholder::File),
+        };
+        placeholder(path).or_else(by_git)
     }
 
     /// Whether changes at `path` land in a layer.
@@ -208,6 +215,7 @@ impl Profile {
             opened: Vec::new(),
             absent: Vec::new(),
             led: Vec::new(),
+            included: Vec::new(),
             secrets: Vec::new(),
             masked: Vec::new(),
             scratch: None,

@@ -356,3 +356,47 @@ fn what_others_make_while_a_job_lives_keeps_its_name() {
         assert_eq!(world.text(name), "mine\n");
     }
 }
+
+#[test]
+fn a_secret_where_something_is_to_be_put_holds_nobody_up() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file(".env", "S=1\n").file("real", "o\n").file("k.pem", "k\n").file("keys/id_rsa", "k\n");
+    std::os::unix::fs::symlink(".env", world.root().join("le")).expect("a link");
+    for command in [
+        "cp real .env",
+        "cp real k.pem",
+        "mv real le",
+        "install real le",
+        "ln -sf real le",
+        "touch .env/x",
+        "cp real keys",
+    ] {
+        let ran = world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
+        assert!(ran.code == 0 || ran.code == 1 || ran.code == 3, "{command}: {ran:?}");
+        assert_eq!(world.text(".env"), "S=1\n", "{command}: {ran:?}");
+    }
+}
+
+#[test]
+fn the_users_git_does_not_see_what_stands_in() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("x.sh", "echo up; sleep 60\n");
+    git(&world, &["init", "-q"]);
+    git(&world, &["config", "core.hooksPath", "hk"]);
+    git(&world, &["init", "-q", "--bare", "b.git"]);
+    let mut peer = server(&world, &["--mode", "workspace"]);
+    peer.call("nika_bash", json!({"command": "sh x.sh", "run_in_background": true}));
+    let up = peer.call("nika_job_output", json!({"job_id": "j1", "filter": "up", "wait_ms": 20_000}));
+    assert!(text(&up).contains("up") && std::fs::symlink_metadata(world.root().join("hk")).is_ok(), "{up}");
+    let mut listed = Command::new("git");
+    listed.args(["status", "--porcelain", "-uall"]).current_dir(world.root()).env("HOME", world.path("home"));
+    let listed = String::from_utf8(listed.output().expect("git runs").stdout).expect("text");
+    let others = listed.lines().filter(|line| !line.contains("x.sh") && !line.contains("b.git/"));
+    assert_eq!(others.collect::<Vec<_>>(), Vec::<&str>::new());
+    git(&world, &["-C", "b.git", "rev-parse"]);
+    assert_eq!(peer.end(), 0);
+}

@@ -84,7 +84,16 @@ impl Leads {
     /// What git would run below `root` for the repository whose work tree has its top in `dir`, if one has: paths that
     /// need not exist, without links on the way to them, and the links. Directories of downloaded packages are left out.
     pub(crate) fn from(&self, dir: &Path, root: &Path) -> Vec<PathBuf> {
-        let Some(found) = repository(dir) else { return Vec::new() };
+        let (mut all, included) = self.apart(dir, root);
+        all.extend(included);
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// The same; apart from the rest the files that are included, which git reads where they exist.
+    pub(crate) fn apart(&self, dir: &Path, root: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let Some(found) = repository(dir) else { return Default::default() };
         let common = match pointer(&found.git.join("commondir")) {
             Ok(Some(to)) => found.git.join(to),
             _ => found.git.clone(),
@@ -93,12 +102,12 @@ impl Leads {
         for file in [common.join("config"), found.git.join("config.worktree")] {
             all.add(&file, self.home.as_deref(), 0);
         }
-        let mut out = Vec::new();
+        let (mut out, mut included) = (Vec::new(), Vec::new());
         let mut tops = vec![found.top];
         tops.extend(all.worktrees.iter().map(|place| found.git.join(place)));
         for file in &all.included {
             let end = follow(file, &mut out);
-            out.push(end);
+            included.push(end);
         }
         for hooks in all.hooks.iter().filter_map(|text| written(text, self.home.as_deref())) {
             for top in &tops {
@@ -111,13 +120,13 @@ impl Leads {
             }
         }
         let skipped = |part: Component<'_>| SKIPPED.iter().any(|name| part.as_os_str() == *name);
-        out.retain(|path| match path.strip_prefix(root) {
+        let is_below = |path: &PathBuf| match path.strip_prefix(root) {
             Ok(below) => !below.as_os_str().is_empty() && !below.components().any(skipped),
             Err(_) => false,
-        });
-        out.sort();
-        out.dedup();
-        out
+        };
+        out.retain(is_below);
+        included.retain(is_below);
+        (out, included)
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Known {
     pub absent: Vec<PathBuf>,
     /// Those of them that only a configuration of git leads to.
     pub led: Vec<PathBuf>,
+    /// The same of files that git reads where they exist.
+    pub included: Vec<PathBuf>,
     /// Secrets; all of them.
     pub secrets: Vec<PathBuf>,
     /// What the caller's rules withhold; all of it.
@@ -63,6 +65,8 @@ impl Known {
         profile.absent.extend(self.absent.iter().cloned());
         profile.led.extend(self.led.iter().cloned());
         profile.led.sort();
+        profile.included.extend(self.included.iter().cloned());
+        profile.included.sort();
         profile.secrets.extend(self.secrets.iter().chain(&self.withheld).cloned());
     }
 }
@@ -95,8 +99,10 @@ pub fn scan_with(root: &Path, home: Option<&Path>, hidden: &dyn Fn(&Path) -> boo
     known.protected.dedup();
     known.absent.sort();
     known.absent.dedup();
-    known.led.sort();
-    known.led.dedup();
+    for list in [&mut known.led, &mut known.included] {
+        list.sort();
+        list.dedup();
+    }
     known.secrets.sort();
     known.secrets.dedup();
     known
@@ -292,21 +298,28 @@ impl Walk<'_> {
             std::fs::canonicalize(to).ok().filter(|to| to.starts_with(self.root) && to != self.root)
         });
         for part in [Some(git.to_path_buf()), common].into_iter().flatten() {
-            for name in ["config", "config.worktree", "hooks", "commondir"] {
-                if let Some(absent) = self.sorted(part.join(name), true) {
-                    self.known.led.push(absent.clone());
-                    self.known.absent.push(absent);
-                }
-            }
+            self.held(["config", "config.worktree"].map(|name| part.join(name)), true);
+            self.held(["hooks", "commondir"].map(|name| part.join(name)), false);
         }
         self.led(git);
     }
 
     /// What git runs because the configuration of the repository in `dir` leads there, or the person's own.
     fn led(&mut self, dir: &Path) {
-        for path in self.leads.from(dir, self.root) {
-            if let Some(absent) = self.sorted(path, true) {
-                self.known.led.push(absent.clone());
+        let (run, included) = self.leads.apart(dir, self.root);
+        self.held(run, false);
+        self.held(included, true);
+    }
+
+    /// Guards paths that no name tells; something stands in for those that do not exist.
+    fn held(&mut self, paths: impl IntoIterator<Item = PathBuf>, git_reads: bool) {
+        for path in paths {
+            if let Some(absent) = self.sorted(path.clone(), true) {
+                // Where only the way to it is missing, nobody reads what stands in for that.
+                match git_reads && absent == path {
+                    true => self.known.included.push(absent.clone()),
+                    false => self.known.led.push(absent.clone()),
+                }
                 self.known.absent.push(absent);
             }
         }

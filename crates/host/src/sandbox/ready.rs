@@ -131,7 +131,14 @@ fn send(
 ) -> io::Result<()> {
     let mut brief = profile.clone();
     // In there, the plan stands for these, and the words for that.
-    for list in [&mut brief.protected, &mut brief.absent, &mut brief.led, &mut brief.secrets, &mut brief.masked] {
+    for list in [
+        &mut brief.protected,
+        &mut brief.absent,
+        &mut brief.led,
+        &mut brief.included,
+        &mut brief.secrets,
+        &mut brief.masked,
+    ] {
         list.clear();
     }
     brief.env.clear();

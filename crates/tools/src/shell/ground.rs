@@ -381,6 +381,7 @@ impl Ground {
             all.protected.extend(of_root.protected);
             all.absent.extend(of_root.absent);
             all.led.extend(of_root.led);
+            all.included.extend(of_root.included);
             all.secrets.extend(of_root.secrets);
             all.withheld.extend(of_root.withheld);
         }
@@ -505,7 +506,9 @@ fn show(hidden: &mut Vec<PathBuf>, path: &Path) {
 
 /// Hides what lies beside `path` one by one, where that was hidden as one, so that it can be made. It stays hidden itself.
 fn show_around(hidden: &mut Vec<PathBuf>, path: &Path) {
-    while let Some(at) = hidden.iter().position(|other| path.starts_with(other) && path != other) {
+    // Beside what is to be made below a file there is nothing.
+    let around = |other: &PathBuf| path.starts_with(other) && path != other && other.is_dir();
+    while let Some(at) = hidden.iter().position(around) {
         let dir = hidden.swap_remove(at);
         let there = path.symlink_metadata().is_ok();
         hidden.extend(all_but(&dir, &[path.to_path_buf()], &[]));

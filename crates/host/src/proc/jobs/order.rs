@@ -135,6 +135,7 @@ impl Order {
             profile.protected.clear();
             profile.absent.clear();
             profile.led.clear();
+            profile.included.clear();
         }
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let own = Some(profile.limits.wall_ms).filter(|ms| *ms > 0);
