@@ -71,3 +71,31 @@ impl Unmaker<'_> {
         plan.get(path) == Some(&State::Nothing) && names().iter().all(|name| self.goes(plan, &path.join(name)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_known_by_their_places() {
+        let hex = "0123456789abcdef0123456789abcdef012345";
+        let of = |path: &str| repository_of(Path::new(path)).map(|found| found.display().to_string());
+        for path in [
+            &format!("/w/.git/objects/ab/{hex}"),
+            "/w/.git/objects/ab",
+            "/w/.git/objects/pack/pack-1.idx",
+            "/w/.git/objects/pack",
+        ] {
+            assert_eq!(of(path).as_deref(), Some("/w/.git"), "{path}");
+        }
+        for path in [
+            "/w/.git/objects",
+            "/w/.git/objects/info",
+            "/w/.git/refs/heads/ab",
+            "/w/.git/objects/ab/x",
+            "/w/pack-1.idx",
+        ] {
+            assert_eq!(of(path), None, "{path}");
+        }
+    }
+}
