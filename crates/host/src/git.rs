@@ -26,7 +26,7 @@ use nika_guard::{Effect, Permit};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 pub use finder::Finder;
-pub(crate) use leads::Leads;
+pub(crate) use leads::{Leads, makes_repository};
 
 /// What would start a program or change something unasked, and what it is set to.
 const QUIET: &[(&str, &str)] = &[

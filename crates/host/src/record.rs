@@ -13,7 +13,8 @@
 //! A path that was left alone for a while is looked at before the end, too: what stands there is written down as what the
 //! command left, so that what somebody else writes there later is not taken back with it.
 //!
-//! It holds nobody to anything: the sandbox does. Between our look and the kernel's the process may make a name lead
+//! What holds a command is the sandbox. Where somebody outside has replaced a guarded file, and its mount is gone with it,
+//! a call that changes it is refused here (`off`). Between our look and the kernel's the process may make a name lead
 //! elsewhere; what it changes so is inside the roots all the same, but may not be kept. It only ever reads, beneath the
 //! handles of the roots, what the command itself reaches there and could write.
 

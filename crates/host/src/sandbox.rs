@@ -47,8 +47,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_se
 
 pub use apart::{all_but, spelled};
 pub use linked::Linked;
-pub use placeholders::is_cleared;
-pub(crate) use placeholders::{is_below_one, is_stand_in};
+pub use placeholders::clear_stand_ins;
+pub(crate) use placeholders::{is_below_stand_in, is_stand_in};
 pub(crate) use protected::SKIPPED;
 pub use protected::{Known, MAX_HIDDEN, scan, scan_with, secrets_at_home};
 pub use proxy::Visit;

@@ -68,7 +68,11 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("sandbox/cgroup.rs", &["delegated"], "where the kernel put this process, which it tells everybody"),
     ("sandbox/apart.rs", &["*"], "the same, of what is to be hidden"),
     ("sandbox/protected.rs", &["*"], "finds names that narrow a profile; they are never shown"),
-    ("sandbox/placeholders.rs", &["is_cleared"], "removes what a dead run made for itself, and nothing of anybody's"),
+    (
+        "sandbox/placeholders.rs",
+        &["clear_stand_ins"],
+        "removes what a dead run made for itself, and nothing of anybody's",
+    ),
     (
         "sandbox/linked.rs",
         &["of", "put_into"],

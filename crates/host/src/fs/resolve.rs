@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, openat2, readlin
 use rustix::io::Errno;
 
 use super::{Workspace, errno};
-use crate::sandbox::is_below_one;
+use crate::sandbox::is_below_stand_in;
 
 /// How often a path is looked up again when what it named was just replaced. A deleted file that a process
 /// still holds never gets a name again.
@@ -156,7 +156,7 @@ impl Workspace {
                     return Ok(real);
                 }
                 // What stands in for a guarded name is nothing, so nothing is below it.
-                Err(error) if missing_by.contains(&error) || error == Errno::NOTDIR && is_below_one(&existing) => {
+                Err(error) if missing_by.contains(&error) || error == Errno::NOTDIR && is_below_stand_in(&existing) => {
                     // A link that points nowhere exists as an entry: writing through it would land elsewhere.
                     if is_link(&self.slash, &existing) {
                         return Err(ToolError::new(

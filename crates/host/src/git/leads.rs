@@ -130,6 +130,11 @@ impl Leads {
     }
 }
 
+/// Whether git takes a directory for a repository's own that has these entries.
+pub(crate) fn makes_repository(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+}
+
 /// The repository whose work tree has its top in `dir`. One that lacks a part at this moment may have it back the next.
 fn repository(dir: &Path) -> Option<Found> {
     let git = dir.join(".git");
@@ -141,8 +146,7 @@ fn repository(dir: &Path) -> Option<Found> {
 
 /// The repository that a directory itself is: what it names without a way lies in it.
 fn bare(dir: &Path) -> Option<Found> {
-    let has = |name: &str| dir.join(name).symlink_metadata().is_ok();
-    let is_one = has("HEAD") && (has("commondir") || has("objects") && has("refs"));
+    let is_one = makes_repository(|name| dir.join(name).symlink_metadata().is_ok());
     is_one.then(|| Found { git: dir.to_owned(), top: dir.to_owned() })
 }
 

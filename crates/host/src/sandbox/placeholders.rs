@@ -184,7 +184,7 @@ impl Placeholders {
             let is_ours = lstat(&path).is_ok_and(|stat| is_stand_in(&stat));
             let mut is_needed = |above: &Path| match needed.get(above) {
                 Some(known) => *known,
-                None => *needed.entry(above.to_path_buf()).or_insert_with(|| still(above).is_err()),
+                None => *needed.entry(above.to_path_buf()).or_insert_with(|| keep_runs_out(above).is_err()),
             };
             // A root around ours needs what is in its repositories, and of the rest only what is at its own top.
             let in_git = path.iter().any(|part| part == ".git");
@@ -199,7 +199,7 @@ impl Placeholders {
 }
 
 /// A lock on a directory, while which no run begins that needs what stands in below it; an error where one lives that does.
-fn still(dir: &Path) -> Result<Option<OwnedFd>, Errno> {
+fn keep_runs_out(dir: &Path) -> Result<Option<OwnedFd>, Errno> {
     let Ok(handle) = open(dir, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else {
         return Ok(None);
     };
@@ -255,19 +255,19 @@ fn set_aside(path: &Path) -> Option<PathBuf> {
 }
 
 /// Whether something stands in above `path`.
-pub(crate) fn is_below_one(path: &Path) -> bool {
+pub(crate) fn is_below_stand_in(path: &Path) -> bool {
     path.ancestors().skip(1).any(|above| lstat(above).is_ok_and(|stat| is_stand_in(&stat)))
 }
 
 /// Clears `path` below `root`, and its way there, of what stands in for a run that was killed. False where a living run
 /// needs it: one of this root, or of one around or in it.
-pub fn is_cleared(root: &Path, path: &Path) -> bool {
+pub fn clear_stand_ins(root: &Path, path: &Path) -> bool {
     let below = path.ancestors().take_while(|above| *above != root);
     let ours: Vec<&Path> = below.filter(|above| lstat(*above).is_ok_and(|stat| is_stand_in(&stat))).collect();
     if ours.is_empty() {
         return true;
     }
-    let held: Result<Vec<_>, Errno> = path.ancestors().skip(1).map(still).collect();
+    let held: Result<Vec<_>, Errno> = path.ancestors().skip(1).map(keep_runs_out).collect();
     if held.is_ok() {
         ours.into_iter().for_each(discard);
     }

@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, lstat, openat, re
 
 use super::linked::little;
 use super::placeholders::is_stand_in;
-use crate::git::Leads;
+use crate::git::{Leads, makes_repository};
 
 /// Directories of downloaded packages and build results. What is guarded or secret in them is not protected.
 pub const SKIPPED: &[&str] = &["node_modules", "__pycache__", "site-packages", ".venv", "venv"];
@@ -146,12 +146,6 @@ struct Entry {
     kind: FileType,
 }
 
-/// Whether git takes a directory with these entries for a repository's own.
-fn is_repository(entries: &[Entry]) -> bool {
-    let has = |name: &str| entries.iter().any(|entry| entry.name == name.as_bytes());
-    has("HEAD") && (has("objects") && has("refs") || has("commondir"))
-}
-
 impl Walk<'_> {
     /// Whether there is something in it, and all of it is hidden.
     fn directory(&mut self, handle: &OwnedFd, path: &mut PathBuf, depth: usize) -> bool {
@@ -159,7 +153,7 @@ impl Walk<'_> {
         let (count, before) = (entries.len(), self.known.withheld.len());
         let secrets_before = self.known.secrets.len();
         let (mut withheld, mut hidden) = (0, 0);
-        if is_repository(&entries) {
+        if makes_repository(|name| entries.iter().any(|entry| entry.name == name.as_bytes())) {
             self.unnamed(path);
         }
         for entry in entries {

@@ -1,10 +1,10 @@
-//! *Decide*: effects, judged under the session's stance and rules.
+//! *Decide*: effects, judged under the session's stance and rules; and whether a yes to them would come to anything.
 
 use std::path::PathBuf;
 
 use nika_contract::{AnyTool, Prepared, Scene, ToolError, code};
 use nika_guard::{Decision, Effect, Effects, Reason, Source, Verdict, classify};
-use nika_host::sandbox::is_cleared;
+use nika_host::sandbox::clear_stand_ins;
 
 use crate::session::Session;
 use crate::stage::before::{Heard, Wishes};
@@ -49,7 +49,7 @@ fn names_are_free(effects: &Effects) -> Result<(), ToolError> {
         let is_guarded = |below: &&PathBuf| place.guarded.or(classify(below).guarded).is_some();
         let Some(below) = place.below_root.as_ref().filter(is_guarded) else { continue };
         let root = place.path.ancestors().nth(below.components().count());
-        if root.is_some_and(|root| !is_cleared(root, &place.path)) {
+        if root.is_some_and(|root| !clear_stand_ins(root, &place.path)) {
             let message =
                 format!("{} is held empty while a job or interpreter lives, which may not make it", place.shown());
             return Err(ToolError::new(code::NAME_HELD, message)
