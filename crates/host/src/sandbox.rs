@@ -15,6 +15,7 @@
 mod apart;
 mod base;
 pub mod cgroup;
+mod covers;
 mod filter;
 mod init;
 mod land;
@@ -156,6 +157,7 @@ pub struct Entered {
     place: Option<PathBuf>,
     placeholders: placeholders::Placeholders,
     proxy: Option<proxy::Proxy>,
+    covers: Option<covers::Covers>,
 }
 
 /// Starts `target` under `profile`. The calling process must have one thread only, because a copy of it becomes the
@@ -335,6 +337,23 @@ impl Entered {
     /// Whether the command left nobody, so that its world is about to end by itself.
     pub fn leaves_nobody(&self) -> bool {
         self.leaves == Some(false)
+    }
+
+    /// Becomes readable when something that is hidden from the command was replaced; `None` as long as nobody watches.
+    pub(crate) fn news_of_hidden(&self) -> Option<BorrowedFd<'_>> {
+        self.covers.as_ref().and_then(covers::Covers::news)
+    }
+
+    /// Watches from now on for what is hidden and gets replaced, and makes good what was before. False where the system
+    /// has no room to watch: then this has to be called again and again. An error says that something is not hidden any
+    /// more. For a process with one thread, as [`Entered::hide_again`] is.
+    pub(crate) fn watch_hidden(&mut self) -> io::Result<bool> {
+        self.covers.as_mut().map_or(Ok(true), covers::Covers::begin)
+    }
+
+    /// Hides again what was replaced.
+    pub(crate) fn hide_again(&mut self) -> io::Result<()> {
+        self.covers.as_mut().map_or(Ok(()), covers::Covers::heed)
     }
 
     /// Where the command was when it ended, as its world calls that place.

@@ -298,6 +298,56 @@ fn what_others_replace_while_a_job_lives_is_guarded_as_before() {
     assert!(!exists(world.root().join(".github/workflows/e.yml")), "{said}");
 }
 
+/// Reads a name again and again until it cannot: how often it could, or that it always could.
+const LOOK: &str = "look() { n=0; while cat \"$1\" >/dev/null 2>&1; do n=$((n+1)); [ $n -gt 2000 ] && { echo \"$1 seen\"; return; }; done\n\
+                    cat \"$1\"; echo \"$1 hidden\"; }\n\
+                    echo up; until [ -e go ]; do sleep 0.02; done\n";
+
+#[test]
+fn a_secret_that_is_saved_anew_while_a_job_lives_is_hidden_again() {
+    if !is_confined_here() {
+        return;
+    }
+    let all = [".env", "config/prod/.env", "keys/id_rsa", "by-hand.pem", "linked.pem", "secret/x", "secret/rule"];
+    let looks: String = all.iter().map(|name| format!("look {name}; ")).collect();
+    let mut world = world().file("look.sh", &format!("{LOOK}{looks}look \"$HOME/.netrc\"; echo done\n"));
+    for name in all {
+        world = world.file(name, "TOK=old\n");
+    }
+    std::fs::write(world.path("home/.netrc"), "TOK=old\n").expect("written");
+    let mut peer = server(&world, &["--mode", "workspace", "--deny", "read(/secret/**)"]);
+    peer.call("nika_bash", json!({"command": "sh look.sh", "run_in_background": true}));
+    let says = |peer: &mut Peer, word: &str| {
+        let said = text(&peer.call("nika_job_output", json!({"job_id": "j1", "filter": word, "wait_ms": 30_000})));
+        assert!(said.contains(word), "{word}: {said}");
+        said
+    };
+    says(&mut peer, "up");
+    // As editors do: by a rename, twice; by another file under the name; by a link.
+    for name in all.iter().map(|name| world.root().join(name)).chain([world.path("home/.netrc")]) {
+        for round in ["one", "two"] {
+            std::fs::write(world.path("new"), format!("TOK={round}\n")).expect("written");
+            std::fs::rename(world.path("new"), &name).expect("renamed");
+        }
+    }
+    let [pem, linked] = ["by-hand.pem", "linked.pem"].map(|name| world.root().join(name));
+    std::fs::remove_file(&pem).expect("removed");
+    std::fs::write(&pem, "TOK=three\n").expect("written");
+    std::fs::remove_file(&linked).expect("removed");
+    std::fs::hard_link(&pem, &linked).expect("linked");
+    std::fs::write(world.root().join("go"), "").expect("written");
+    says(&mut peer, "done");
+    let said = text(&peer.call("nika_job_output", json!({"job_id": "j1", "offset": 0})));
+    assert_eq!(peer.end(), 0);
+    for name in all.iter().chain(&[".netrc"]) {
+        assert!(said.contains(&format!("{name} hidden")), "{name}: {said}");
+    }
+    assert!(!said.contains("TOK="), "{said}");
+    for name in all.iter().filter(|name| !name.ends_with(".pem")) {
+        assert_eq!(world.text(name), "TOK=two\n", "others see what they saved");
+    }
+}
+
 #[test]
 fn of_two_roots_one_in_the_other_each_job_keeps_its_walls_when_the_other_ends() {
     if !is_confined_here() {

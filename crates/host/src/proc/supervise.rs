@@ -31,6 +31,11 @@ use crate::sandbox::{self, Ended, Entered, Reach, Ready, Target, Visit};
 const COUNT_EVERY: Duration = Duration::from_millis(100);
 /// How often when half of a bound is reached.
 const COUNT_OFTEN: Duration = Duration::from_millis(10);
+/// How long a command has to live until what is hidden from it is watched: beginning to takes time, and most have ended by
+/// then.
+const WATCH_AFTER: Duration = Duration::from_millis(100);
+/// How often it is looked at where it cannot be watched.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long killed processes may take to be gone. One that hangs in a device, or belongs to somebody else,
 /// is counted as left.
 const REAP_WITHIN: Duration = Duration::from_secs(5);
@@ -91,6 +96,8 @@ struct Supervisor {
     /// When those who were asked to end are killed.
     kill_at: Option<Instant>,
     count_at: Option<Instant>,
+    /// When to begin, or to look again, whether what is hidden still is.
+    look_at: Option<Instant>,
     orphaned: bool,
     reported: bool,
 }
@@ -130,6 +137,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
         killed_by: None,
         kill_at: None,
         count_at: counts.then(|| began + COUNT_EVERY),
+        look_at: Some(began + WATCH_AFTER),
         orphaned: false,
         reported: false,
         order,
@@ -311,7 +319,7 @@ impl Supervisor {
     /// Waits for something to happen and does what it asks for; false when all has to end now.
     fn attend(&mut self) -> bool {
         let wait = self.next_moment().map(|at| at.saturating_duration_since(Instant::now()));
-        let (dead, said, output) = self.wait(wait);
+        let (dead, said, output, replaced) = self.wait(wait);
         if dead {
             self.signals.drain();
             // The thread that started us may end before its process does: only the process counts.
@@ -326,6 +334,10 @@ impl Supervisor {
             self.swallow();
         }
         let now = Instant::now();
+        if !self.keep_hidden(replaced, now) {
+            self.killed_by.get_or_insert(KilledBy::Shown);
+            return false;
+        }
         if self.kill_at.is_some_and(|at| now >= at) {
             return false;
         }
@@ -349,27 +361,41 @@ impl Supervisor {
 
     fn next_moment(&self) -> Option<Instant> {
         let end = self.kill_at.or(self.finish_at).or_else(|| self.deadline());
-        [end, self.count_at].into_iter().flatten().min()
+        [end, self.count_at, self.look_at].into_iter().flatten().min()
     }
 
-    /// Polls; says whether there are signals, words from the owner, output that nobody takes.
-    fn wait(&self, wait: Option<Duration>) -> (bool, bool, bool) {
+    /// Sees to it that what is hidden from the command stays hidden, whoever replaces it; false where it does not.
+    fn keep_hidden(&mut self, replaced: bool, now: Instant) -> bool {
+        let Running::Held(entered) = &mut self.command else { return true };
+        let begins = self.look_at.is_some_and(|at| now >= at);
+        let watches = if begins { entered.watch_hidden() } else { Ok(true) };
+        if begins {
+            self.look_at = matches!(watches, Ok(false)).then(|| now + LOOK_EVERY);
+        }
+        watches.is_ok() && (!replaced || entered.hide_again().is_ok())
+    }
+
+    /// Polls; says whether there are signals, words from the owner, output that nobody takes, and news of what is hidden.
+    fn wait(&self, wait: Option<Duration>) -> (bool, bool, bool, bool) {
         let timeout = wait.map(timespec);
         // Of the owner and the output that nobody else takes, one is there at a time.
         let drain = self.drain.as_ref().filter(|_| self.orphaned).map(AsFd::as_fd);
         let second = if self.orphaned { drain } else { Some(self.link) };
-        let status = match &self.command {
-            Running::Held(entered) if self.ended.is_none() => Some(entered.status()),
-            _ => None,
+        let (status, news) = match &self.command {
+            Running::Held(entered) => {
+                (Some(entered.status()).filter(|_| self.ended.is_none()), entered.news_of_hidden())
+            }
+            Running::Free(_) => (None, None),
         };
-        let all = [Some(self.signals.fd()), second, status];
-        let mut fds: Vec<_> = all.into_iter().flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        // Always four, so that each has its place: the signals are polled once more for what is not there.
+        let all = [Some(self.signals.fd()), second, news, status];
+        let mut fds = all.map(|fd| PollFd::from_borrowed_fd(fd.unwrap_or(self.signals.fd()), PollFlags::IN));
         if poll(&mut fds, timeout.as_ref()).is_err() {
-            return (false, false, false);
+            return (false, false, false, false);
         }
-        let second = second.is_some() && fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
-        let signal = fds.first().is_some_and(|fd| !fd.revents().is_empty());
-        (signal, second && !self.orphaned, second && self.orphaned)
+        let has = |at: usize| all[at].is_some() && !fds[at].revents().is_empty();
+        let second = has(1);
+        (has(0), second && !self.orphaned, second && self.orphaned, has(2))
     }
 
     /// Hears the owner; false when there is none any more.

@@ -139,6 +139,8 @@ pub enum KilledBy {
     Processes,
     /// Somebody asked for it, or its owner is gone.
     Stop,
+    /// Something that is hidden from it was replaced, and could not be hidden again.
+    Shown,
     /// Somebody killed its supervisor; everything that could be found was killed with it.
     Lost,
 }
@@ -167,6 +169,7 @@ pub(crate) fn how_it_ended(exited: &Exited) -> String {
         Some(KilledBy::Output) => " because it wrote too much",
         Some(KilledBy::Processes) => " because it started too many processes",
         Some(KilledBy::Stop) => " because it was stopped",
+        Some(KilledBy::Shown) => " because a secret could not be hidden from it any longer",
         Some(KilledBy::Lost) => " because its supervisor was killed",
     };
     match exited.how {

@@ -37,6 +37,12 @@ pub(super) fn clone(namespaces: libc::c_int) -> io::Result<Side> {
     Ok(if pid == 0 { Side::Child } else { Side::Parent(pid as i32) })
 }
 
+/// Gives this process mounts of its own. Only for a process with one thread.
+pub(super) fn unshare_mounts() -> io::Result<()> {
+    // SAFETY: descriptors stay shared with nobody; only names lead elsewhere from here on.
+    checked(unsafe { libc::unshare(libc::CLONE_NEWNS) }.into()).map(drop)
+}
+
 /// Sets and clears attributes of the mount at `path` beneath `at`; of all below it when `recursive`.
 pub(super) fn mount_attributes(at: RawFd, path: &CStr, recursive: bool, set: u64, clear: u64) -> io::Result<()> {
     let attr = libc::mount_attr { attr_set: set, attr_clr: clear, propagation: libc::MS_PRIVATE, userns_fd: 0 };

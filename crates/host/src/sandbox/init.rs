@@ -18,6 +18,7 @@ use rustix::process::{
 };
 
 use super::base::{self, Side};
+use super::covers::{Covers, Way};
 use super::proxy::{self, Proxy};
 use super::syscalls::Filter;
 use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders, recorded};
@@ -72,7 +73,10 @@ pub(super) fn start(profile: &Profile, target: &Prepared, steps: &[Step], kind: 
         return Err(Refusal::of("a world of its own (user namespaces)", "clone", io::Error::other("no process")));
     };
     match begin(init, kind, go_in, report_out) {
-        Ok(pidfd) => Ok(entered(init, pidfd, status_out, profile, kind, proxy)),
+        Ok((pidfd, way)) => {
+            let covers = way.and_then(|way| Covers::new(way, steps));
+            Ok(entered(init, pidfd, status_out, profile, kind, proxy, covers))
+        }
         Err(refusal) => {
             let _ = rustix::process::kill_process(init, Signal::KILL);
             let _ = waitpid(Some(init), WaitOptions::empty());
@@ -98,6 +102,7 @@ pub(super) fn entered(
     profile: &Profile,
     kind: Kind,
     proxy: Option<Proxy>,
+    covers: Option<Covers>,
 ) -> Entered {
     Entered {
         init,
@@ -110,18 +115,21 @@ pub(super) fn entered(
         place: None,
         placeholders: Placeholders::default(),
         proxy,
+        covers,
     }
 }
 
 /// Lets the child go and waits until it runs the command or says why not.
-fn begin(init: Pid, kind: Kind, go: OwnedFd, report: OwnedFd) -> Result<OwnedFd, Refusal> {
+fn begin(init: Pid, kind: Kind, go: OwnedFd, report: OwnedFd) -> Result<(OwnedFd, Option<Way>), Refusal> {
     let pidfd = handle(init).map_err(|error| Refusal::of("a handle of the process", "pidfd_open", error))?;
+    let mut way = None;
     if kind == Kind::Contained {
+        way = Some(Way::to(init)?);
         map_users(init).map_err(|error| Refusal::of("a world of its own (user namespaces)", "id maps", error))?;
     }
     let failed = |error| Refusal::of("a launched process", "pipe", error);
     File::from(go).write_all(b"!").map_err(failed)?;
-    heard(report).map(|()| pidfd)
+    heard(report).map(|()| (pidfd, way))
 }
 
 /// Waits until the command runs, or until it is said why it does not.

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use nika_guard::profile::{Access, Placeholder, Profile, Step};
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, chmod, fchmod, ftruncate, futimens,
-    mkdirat, openat, openat2, readlink, statat, symlinkat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags, Timespec, Timestamps, chmod,
+    fchmod, ftruncate, futimens, mkdirat, openat, openat2, readlink, statat, statx, symlinkat, unlinkat,
 };
 use rustix::io::{Errno, write};
 use rustix::mount::{
@@ -66,6 +66,7 @@ const LAYOUT: &str = "a file system that is read-only but for the roots";
 const LAYER: &str = "changes that can be taken back";
 const TMP: &str = "a private temporary directory";
 const PROTECTED: &str = "protected files";
+const HIDDEN: &str = "hidden secrets";
 const PROC: &str = "its own list of processes";
 const TERMINALS: &str = "terminals of its own";
 
@@ -136,6 +137,33 @@ pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<(
         private.lay(step, kept)?;
     }
     Ok(())
+}
+
+/// What would hide each of `paths` that exists here, as mounts that stand nowhere. For a process that has mounts of its
+/// own, which become unusable for all else.
+pub(super) fn stand_ins<'p>(paths: impl Iterator<Item = &'p Path>) -> Result<Vec<(&'p Path, OwnedFd)>> {
+    let there = |path: &'p Path| match place(path) {
+        Ok(at) => Some(Ok((path, at))),
+        Err(error) => is_out_of_reach(error).map(|()| None).map_err(lost(HIDDEN, path.to_string_lossy())).transpose(),
+    };
+    // First, as the private file system covers what lies below where it stands.
+    let all = paths.filter_map(there).collect::<Result<Vec<_>>>()?;
+    let private = Private::of(memory().map_err(lost(HIDDEN, "tmpfs"))?)?;
+    all.into_iter().map(|(path, at)| Ok((path, private.stand_in(&at, path)?))).collect()
+}
+
+/// Hides what stands at `path` with `stand_in`, unless it is hidden.
+pub(super) fn hide_again(path: &Path, stand_in: &OwnedFd) -> Result<()> {
+    let failed = || lost(HIDDEN, path.to_string_lossy());
+    let at = match place(path) {
+        Err(error) => return is_out_of_reach(error).map_err(failed()),
+        Ok(at) => at,
+    };
+    let stat = statx(&at, "", AtFlags::EMPTY_PATH, StatxFlags::empty()).map_err(failed())?;
+    if stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT) {
+        return Ok(());
+    }
+    put(stand_in, &at).map_err(failed())
 }
 
 /// A copy of a protected entry.
@@ -304,6 +332,18 @@ impl Private {
         Ok(name)
     }
 
+    /// What hides the entry at `at`, as a mount.
+    fn stand_in(&self, at: &OwnedFd, path: &Path) -> Result<OwnedFd> {
+        let failed = || lost(HIDDEN, path.to_string_lossy());
+        let stat = statat(at, "", AtFlags::EMPTY_PATH).map_err(failed())?;
+        let name = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => "hidden-directory".to_owned(),
+            FileType::RegularFile => self.unreadable(&stat).map_err(failed())?,
+            _ => "hidden-file".to_owned(),
+        };
+        self.fixed_part(&name)
+    }
+
     /// A copy of one of its entries, as a mount.
     fn part(&self, name: &str) -> Result<OwnedFd> {
         let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
@@ -355,34 +395,30 @@ impl Private {
                 };
                 ("absent guarded names", Some(self.fixed_part(name)?))
             }
-            Step::Hide(_) => ("hidden secrets", None),
+            Step::Hide(_) => (HIDDEN, None),
         };
         let failed = || lost(guarantee, path.to_string_lossy());
         let at = match place(path) {
             Ok(at) => at,
-            // Nothing there, or nothing that the command could get at. What is to be below it is not there either, and
-            // says so itself where that matters.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) if matches!(step, Step::Hide(_) | Step::Pin(_)) => {
-                return Ok(());
+            // What is to be below it is not there either, and says so itself where that matters.
+            Err(error) if matches!(step, Step::Hide(_) | Step::Pin(_)) => {
+                return is_out_of_reach(error).map_err(failed());
             }
             Err(error) => return Err(failed()(error)),
         };
         let tree = match (step, tree) {
             (_, Some(tree)) => tree,
-            (Step::Hide(_), None) => {
-                let stat = statat(&at, "", AtFlags::EMPTY_PATH).map_err(failed())?;
-                let name = match FileType::from_raw_mode(stat.st_mode) {
-                    FileType::Directory => "hidden-directory".to_owned(),
-                    FileType::RegularFile => self.unreadable(&stat).map_err(failed())?,
-                    _ => "hidden-file".to_owned(),
-                };
-                self.fixed_part(&name)?
-            }
+            (Step::Hide(_), None) => self.stand_in(&at, path)?,
             // A copy of itself.
             (_, None) => copy(&at, true).map_err(failed())?,
         };
         put(&tree, &at).map_err(failed())
     }
+}
+
+/// Passes what says that there is nothing, or nothing that the command could get at.
+fn is_out_of_reach(error: Errno) -> std::result::Result<(), Errno> {
+    if matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) { Ok(()) } else { Err(error) }
 }
 
 fn directory(above: &OwnedFd, name: impl rustix::path::Arg) -> std::result::Result<OwnedFd, Errno> {

@@ -25,6 +25,7 @@ use rustix::process::{Pid, Signal, WaitOptions, waitpid};
 use serde::{Deserialize, Serialize};
 
 use super::base::{self, Side};
+use super::covers::{Covers, Way};
 use super::init::{self, Kind, Stock, Wires};
 use super::{Entered, Prepared, Refusal, handle};
 
@@ -41,6 +42,7 @@ pub(crate) struct Ready {
     order: OwnedFd,
     report: OwnedFd,
     status: OwnedFd,
+    way: Way,
     mounts: File,
 }
 
@@ -90,9 +92,10 @@ impl Ready {
         drop(wires);
         let waiting = Waiting(Some(init));
         let pidfd = handle(init)?;
+        let way = Way::to(init).map_err(|refusal| io::Error::other(refusal.why))?;
         init::map_users(init)?;
         rustix::net::send(&order, b"!", SendFlags::NOSIGNAL)?;
-        Ok(Ready { init: waiting, pidfd, order, report, status, mounts })
+        Ok(Ready { init: waiting, pidfd, order, report, status, way, mounts })
     }
 
     /// Whether it still is what a world made now would be.
@@ -108,7 +111,7 @@ impl Ready {
 
     /// Starts `target` in it, as [`init::start`] does.
     pub(super) fn start(self, profile: &Profile, target: &Prepared, steps: &[Step]) -> Result<Entered, Refusal> {
-        let Ready { mut init, pidfd, order, report, status, mounts: _ } = self;
+        let Ready { mut init, pidfd, order, report, status, way, mounts: _ } = self;
         let plain = |error: io::Error| Refusal::of("descriptors for the launch", "socket", error);
         let (proxy, listener) = init::proxy(profile, Kind::Contained)?;
         let fds = target.stdio.iter().flatten().chain(&listener).chain(&target.record);
@@ -117,7 +120,8 @@ impl Ready {
         drop(listener);
         init::heard(report)?;
         let pid = init.0.take().expect("nothing but this takes it");
-        Ok(init::entered(pid, pidfd, status, profile, Kind::Contained, proxy))
+        let covers = Covers::new(way, steps);
+        Ok(init::entered(pid, pidfd, status, profile, Kind::Contained, proxy, covers))
     }
 }
 

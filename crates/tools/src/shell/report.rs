@@ -130,6 +130,9 @@ pub(super) fn ending(exited: &Exited, last_command: Option<&str>) -> String {
         (Some(KilledBy::Output), _) => "stopped, it wrote more than is kept".to_owned(),
         (Some(KilledBy::Memory), _) => "stopped, it used more memory than it may".to_owned(),
         (Some(KilledBy::Processes), _) => "stopped, it started more processes than it may".to_owned(),
+        (Some(KilledBy::Shown), _) => {
+            "stopped, a secret was saved anew and could not be hidden from it again".to_owned()
+        }
         (Some(KilledBy::Lost), _) => "lost: what watched over it was killed, and it with that".to_owned(),
         (Some(KilledBy::Stop), _) => "stopped".to_owned(),
         (None, How::Signal(signal)) => format!("ended by signal {signal}"),
