@@ -296,6 +296,7 @@ pub fn open_files(world: &World, ground: &Ground, effective: &Effective) -> Resu
         roots: ground.roots.clone(),
         readable: std::iter::once(state.spill_dir()).chain(apart(skills::own(world), ground)).collect(),
         home: world.home.clone(),
+        git: Some(world.git()),
         state: state.dir().to_owned(),
         own: ground.base.clone(),
         fsync: effective.fsync,

@@ -95,7 +95,7 @@ impl Starter {
             profile.cwd = self.files.root().join(cwd);
         }
         for root in self.files.roots() {
-            scan(root, Some(&home)).put_into(&mut profile);
+            scan(root, self.files.person()).put_into(&mut profile);
         }
         profile.secrets.extend(secrets_at_home(&home));
         profile.masked.push(self.files.own_state().to_owned());

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::{ToolError, code};
 
+use nika_host::git::Personal;
+
 use crate::failure::Failure;
 
 /// What was found around the process when it started.
@@ -92,6 +94,11 @@ impl World {
     /// One variable of the environment, where it is set to something.
     pub fn variable(&self, name: &str) -> Option<String> {
         env::var(name).ok().filter(|value| !value.trim().is_empty())
+    }
+
+    /// Where the person's git keeps its configuration.
+    pub fn git(&self) -> Personal {
+        Personal::of(|name| self.variable(name))
     }
 
     /// Where programs are that run outside the sandbox, in the form of `PATH`: what may be written from within it is

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind, Mode, Permit, Policy, Stance};
+use nika_host::git::Personal;
 use nika_host::overlay::Layer;
 use nika_host::proc::{Jobs, Order};
 use nika_host::sandbox::{Known, scan, secrets_at_home};
@@ -53,11 +54,11 @@ impl Bench {
         let home = env::var_os("HOME").map_or_else(|| root.clone(), PathBuf::from);
         for how in ["first", "again"] {
             let began = Instant::now();
-            let known = scan(&root, None);
+            let known = scan(&root, &Personal::default());
             let (ms, entries) = (began.elapsed().as_secs_f64() * 1e3, known.entries);
             println!("looking at the tree, {how}: {ms:.1} ms, {entries} entries");
         }
-        let known = scan(&root, None);
+        let known = scan(&root, &Personal::default());
         let (protected, absent, secrets) = (known.protected.len(), known.absent.len(), known.secrets.len());
         println!("it has {protected} protected, {absent} absent, {secrets} secret; {rounds} rounds a row, in ms");
         let state = env::temp_dir().join(format!("nika-launch-{}", std::process::id()));

@@ -83,6 +83,7 @@ fn applied(state: &Path, count: usize, fsync: Fsync) -> Result<f64, Box<dyn std:
             roots: vec![root.clone()],
             readable: Vec::new(),
             home: None,
+            git: None,
             state: own.clone(),
             own: own.clone(),
             fsync,

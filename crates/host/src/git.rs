@@ -10,6 +10,7 @@
 mod finder;
 mod index;
 mod leads;
+mod personal;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -27,6 +28,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 pub use finder::Finder;
 pub(crate) use leads::{Leads, makes_repository};
+pub use personal::Personal;
 
 /// What would start a program or change something unasked, and what it is set to.
 const QUIET: &[(&str, &str)] = &[

@@ -353,6 +353,7 @@ impl World {
             roots: vec![self.root().to_path_buf()],
             readable: vec![state.spill_dir()],
             home: None,
+            git: None,
             state: state.dir().to_path_buf(),
             own: state.dir().to_path_buf(),
             fsync: self.fsync,

@@ -262,6 +262,7 @@ impl Grounds for Ground {
             roots: vec![root.to_path_buf()],
             readable: Vec::new(),
             home: None,
+            git: None,
             state: self.state.dir().to_path_buf(),
             own: self.state.dir().to_path_buf(),
             fsync: Fsync::Off,

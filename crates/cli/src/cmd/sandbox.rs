@@ -64,7 +64,7 @@ fn profile(world: &World, args: &args::SandboxExec) -> Result<Profile, Failure> 
         profile.cwd = cwd;
     }
     for root in ground.roots() {
-        scan(root, world.home.as_deref()).put_into(&mut profile);
+        scan(root, &world.git()).put_into(&mut profile);
     }
     for linked in ground.roots().iter().filter_map(|root| Linked::of(root)) {
         linked.put_into(&mut profile);

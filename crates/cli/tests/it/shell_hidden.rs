@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::peer::{Peer, text};
 use crate::shell::is_confined_here;
-use crate::world::{World, exists, world};
+use crate::world::{Ran, World, exists, world};
 
 fn server(world: &World, more: &[&str]) -> Peer {
     let words: Vec<&str> = ["serve", "--list", "all"].iter().chain(more).copied().collect();
@@ -220,6 +220,46 @@ fn hooks_that_do_not_exist_yet_and_those_of_a_persons_own_configuration_are_guar
     assert_eq!(peer.end(), 0);
     assert!(!exists(world.root().join("tools/hooks/pre-push")) && !exists(world.root().join("mine/c")));
     world.run(&["call", "write", "file_path=tools/hooks/pre-push", "content=x", "--mode", "accept-all"]).exits(3);
+}
+
+#[test]
+fn a_persons_configuration_is_found_where_variables_say_that_it_lies() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("evil.sh", "mkdir hx ha; echo x > hx/h; echo x > ha/h\n");
+    git(&world, &["init", "-q"]);
+    for (file, hooks, ignores) in [("xdg/git/config", "hx", "no.xdg"), ("all", "ha", "no.all")] {
+        let at = world.path(file);
+        std::fs::create_dir_all(at.parent().expect("one")).expect("made");
+        let list = world.path(ignores);
+        std::fs::write(&list, format!("{ignores}\n")).expect("written");
+        let text = format!("[core]\n\thooksPath = {hooks}\n\texcludesFile = {}\n", list.display());
+        std::fs::write(at, text).expect("written");
+    }
+    let run = |words: &[&str], global: bool| {
+        let mut nika = world.nika(words);
+        nika.env("XDG_CONFIG_HOME", world.path("xdg"));
+        if global {
+            nika.env("GIT_CONFIG_GLOBAL", world.path("all"));
+        }
+        Ran::of(nika.output().expect("it runs"))
+    };
+    for name in ["no.xdg", "no.all", "yes"] {
+        std::fs::write(world.root().join(name), "word\n").expect("written");
+    }
+    for global in [false, true] {
+        // The person's git may be started with the variable or without it.
+        let ran = run(&["call", "bash", "command=sh evil.sh", "--mode", "workspace"], global);
+        let hooks = ["hx/h", "ha/h"].map(|name| exists(world.root().join(name)));
+        assert_eq!(hooks, [false, !global], "{ran:?}");
+        let _ = std::fs::remove_dir_all(world.root().join("ha"));
+        let words = ["call", "write", "file_path=hx/h", "content=x", "--mode", "accept-all"];
+        run(&words, global).exits(3).complains("git is configured to run it");
+        let found = run(&["call", "grep", "pattern=^word$"], global);
+        let seen = ["no.xdg", "no.all", "yes"].map(|name| found.out.lines().any(|line| line == name));
+        assert_eq!(seen, [global, !global, true], "{found:?}");
+    }
 }
 
 #[test]

@@ -44,7 +44,7 @@ struct Look<'a> {
 
 impl<'a> Look<'a> {
     fn new(files: &'a Workspace, coming: HashSet<PathBuf>) -> Look<'a> {
-        Look { files, leads: Leads::new(files.home()), ends: HashMap::new(), coming }
+        Look { files, leads: Leads::new(files.person()), ends: HashMap::new(), coming }
     }
 
     fn at(&mut self, mut place: Place) -> Place {

@@ -9,10 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use nika_contract::ToolError;
+use nika_guard::repository::config;
 use nika_guard::{Permit, Place};
 use rustix::fs::{FileType, Mode, OFlags};
 
 use super::Workspace;
+use crate::git::Personal;
 
 /// Ignore files larger than this are not read; the largest in the wild are some tens of kilobytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -89,20 +91,24 @@ impl Workspace {
                 exclude: small_file(&dir.join(".git/info/exclude")),
             });
         }
-        let global = self.home.as_deref().and_then(|home| small_file(&global_ignore(home)));
+        let global = global_ignore(self.person()).and_then(|path| small_file(&path));
         Ignores { above, global }
     }
 }
 
 /// Where git looks for the person's ignore file: `core.excludesFile`, or its default.
-fn global_ignore(home: &Path) -> PathBuf {
-    let configured = small_file(&home.join(".gitconfig")).and_then(|text| {
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let line = text.lines().map(str::trim).find(|line| line.to_lowercase().starts_with("excludesfile"))?;
-        let value = line.split_once('=')?.1.trim().trim_matches('"').to_owned();
-        Some(value.strip_prefix("~/").map_or_else(|| PathBuf::from(&value), |below| home.join(below)))
-    });
-    configured.unwrap_or_else(|| home.join(".config/git/ignore"))
+fn global_ignore(person: &Personal) -> Option<PathBuf> {
+    let named_in = |file: PathBuf| {
+        let settings = config::read(&small_file(&file)?).ok()?;
+        // The last of one file counts, as in git.
+        let (_, value) = settings.into_iter().rev().find(|(key, _)| key == "core.excludesfile")?;
+        match value.strip_prefix("~/") {
+            Some(below) => person.home().map(|home| home.join(below)),
+            None => Some(PathBuf::from(value)),
+        }
+    };
+    let configured = person.files().into_iter().rev().find_map(named_in);
+    configured.or_else(|| person.ignore_file())
 }
 
 /// A small regular file, whole.

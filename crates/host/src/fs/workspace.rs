@@ -9,6 +9,8 @@ use nika_contract::{ToolError, code};
 use nika_guard::Place;
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 
+use crate::git::Personal;
+
 /// How far a write goes before it counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fsync {
@@ -31,6 +33,8 @@ pub struct Settings {
     pub readable: Vec<PathBuf>,
     /// What `~/` means.
     pub home: Option<PathBuf>,
+    /// Where the person's git keeps its configuration; of `home` where that is not said.
+    pub git: Option<Personal>,
     /// Where interrupted change sets are noted.
     pub state: PathBuf,
     /// The directory of all of Nika's own state, of every workspace: the lock's home, and out of reach
@@ -48,6 +52,7 @@ pub struct Workspace {
     pub(super) base: PathBuf,
     pub(super) slash: OwnedFd,
     pub(super) home: Option<PathBuf>,
+    person: Personal,
     pub(super) state: PathBuf,
     pub(super) own: PathBuf,
     pub(super) fsync: Fsync,
@@ -95,11 +100,13 @@ impl Workspace {
         {
             return Err(ToolError::new(code::KERNEL_TOO_OLD, "the kernel has no `openat2`, or a sandbox hides it"));
         }
+        let home = settings.home.map(settle);
         let workspace = Workspace {
             roots,
             base,
             slash,
-            home: settings.home.map(settle),
+            person: settings.git.unwrap_or_else(|| Personal::at_home(home.as_deref())).settled(settle),
+            home,
             state: settle(settings.state),
             own: settle(settings.own),
             fsync: settings.fsync,
@@ -122,6 +129,11 @@ impl Workspace {
     /// What `~/` means.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    /// Whose git works here.
+    pub fn person(&self) -> &Personal {
+        &self.person
     }
 
     pub(crate) fn fsync(&self) -> Fsync {

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nika_guard::repository::{Repositories, Repository, Setting, config};
 use rustix::fs::OFlags;
 
-use super::{index, leads};
+use super::{Personal, index, leads};
 
 /// Bytes of one configuration. 1 MiB: a clone of thousands of branches has some hundred kilobytes.
 pub(super) const CONFIG_BYTES: u64 = 1 << 20;
@@ -50,14 +50,10 @@ pub struct Finder {
 impl Finder {
     /// Git as it would run with `env`; what lies below `roots` is nobody's own.
     pub fn new(env: &[(String, String)], roots: Vec<PathBuf>) -> Finder {
-        let var = |wanted: &str| env.iter().find(|(name, value)| name == wanted && !value.is_empty());
-        let home = var("HOME").map(|(_, value)| PathBuf::from(value));
-        let config = var("XDG_CONFIG_HOME").map(|(_, value)| PathBuf::from(value));
-        let config = config.or_else(|| home.as_ref().map(|home| home.join(".config")));
-        let mut personal: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
-        personal.extend(config.map(|dir| dir.join("git/config")));
-        personal.extend(home.as_ref().map(|home| home.join(".gitconfig")));
-        Finder { roots, home, personal, seen: Mutex::default() }
+        let variable = |wanted: &str| env.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
+        let person = Personal::of(variable);
+        let personal = SYSTEM.iter().map(PathBuf::from).chain(person.files()).collect();
+        Finder { roots, home: person.home().map(Path::to_owned), personal, seen: Mutex::default() }
     }
 }
 

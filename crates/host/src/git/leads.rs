@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use nika_guard::repository::config;
 
+use super::Personal;
 use super::finder::{Found, INCLUDED, INCLUDES, SYSTEM, here, pointer, read};
 use crate::sandbox::SKIPPED;
 
@@ -48,7 +49,7 @@ const LINKS: usize = 40;
 /// The configuration of a person, which counts in each of their repositories.
 #[derive(Debug)]
 pub(crate) struct Leads {
-    home: Option<PathBuf>,
+    person: Personal,
     /// Read when a repository is met: most files that are named lie in none, or are asked about one by one.
     own: OnceCell<Configured>,
 }
@@ -65,17 +66,16 @@ struct Configured {
 
 impl Leads {
     /// Nothing is read yet.
-    pub(crate) fn new(home: Option<&Path>) -> Leads {
-        Leads { home: home.map(Path::to_owned), own: OnceCell::new() }
+    pub(crate) fn new(person: &Personal) -> Leads {
+        Leads { person: person.clone(), own: OnceCell::new() }
     }
 
     /// What the person's own configuration says.
     fn own(&self) -> &Configured {
         self.own.get_or_init(|| {
-            let (home, mut own) = (self.home.as_deref(), Configured::default());
-            let below_home = [".config/git/config", ".gitconfig"].map(|name| home.map(|home| home.join(name)));
-            for file in SYSTEM.iter().map(PathBuf::from).chain(below_home.into_iter().flatten()) {
-                own.add(&file, home, 0);
+            let mut own = Configured::default();
+            for file in SYSTEM.iter().map(PathBuf::from).chain(self.person.all_files()) {
+                own.add(&file, self.person.home(), 0);
             }
             own
         })
@@ -100,7 +100,7 @@ impl Leads {
         };
         let mut all = self.own().clone();
         for file in [common.join("config"), found.git.join("config.worktree")] {
-            all.add(&file, self.home.as_deref(), 0);
+            all.add(&file, self.person.home(), 0);
         }
         let (mut out, mut included) = (Vec::new(), Vec::new());
         let mut tops = vec![found.top];
@@ -109,7 +109,7 @@ impl Leads {
             let end = follow(file, &mut out);
             included.push(end);
         }
-        for hooks in all.hooks.iter().filter_map(|text| written(text, self.home.as_deref())) {
+        for hooks in all.hooks.iter().filter_map(|text| written(text, self.person.home())) {
             for top in &tops {
                 let end = follow(&top.join(&hooks), &mut out);
                 // What holds the work tree holds more than hooks.
@@ -238,7 +238,7 @@ mod tests {
         let leads = |config: &str, own: &str| -> Vec<String> {
             fs::write(root.join(".git/config"), config).unwrap();
             fs::write(home.join(".gitconfig"), own).unwrap();
-            let found = Leads::new(Some(&home)).from(&root, &root);
+            let found = Leads::new(&Personal::at_home(Some(&home))).from(&root, &root);
             found.iter().map(|path| path.strip_prefix(&root).unwrap().to_string_lossy().into_owned()).collect()
         };
         fs::write(root.join("team"), "[include]\npath = deeper\n[core]\nhooksPath = from/team\n").unwrap();

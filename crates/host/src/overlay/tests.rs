@@ -112,6 +112,7 @@ impl World {
             roots: vec![self.root.clone()],
             readable: Vec::new(),
             home: None,
+            git: None,
             state: self.state.clone(),
             own: self.own.clone(),
             fsync: Fsync::Off,

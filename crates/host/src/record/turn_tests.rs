@@ -58,6 +58,7 @@ impl World {
             roots: vec![dir.path().join("root")],
             readable: Vec::new(),
             home: None,
+            git: None,
             state: dir.path().join("own/w"),
             own: dir.path().join("own"),
             fsync: Fsync::Off,

@@ -21,6 +21,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
 
 use super::{Ended, Ready, Refusal, Target, enter_ready, scan, secrets_at_home};
+use crate::git::Personal;
 
 /// What an attempt may do to what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,7 +140,7 @@ impl Stage {
         self.scene.writable = access == Access::Workspace;
         let scene = &self.scene;
         let mut profile = Profile::new(access, &scene.root, &scene.home);
-        scan(&scene.root, Some(&scene.home)).put_into(&mut profile);
+        scan(&scene.root, &Personal::at_home(Some(&scene.home))).put_into(&mut profile);
         profile.secrets.extend(secrets_at_home(&scene.home));
         profile.masked.push(scene.state.clone());
         profile.env = vec![("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())];

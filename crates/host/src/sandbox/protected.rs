@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, lstat, openat, re
 
 use super::linked::little;
 use super::placeholders::is_stand_in;
-use crate::git::{Leads, makes_repository};
+use crate::git::{Leads, Personal, makes_repository};
 
 /// Directories of downloaded packages and build results. What is guarded or secret in them is not protected.
 pub const SKIPPED: &[&str] = &["node_modules", "__pycache__", "site-packages", ".venv", "venv"];
@@ -71,17 +71,17 @@ impl Known {
     }
 }
 
-/// Looks at the tree of `root`, an absolute resolved path; `home` is that of the person whose git works there.
-pub fn scan(root: &Path, home: Option<&Path>) -> Known {
-    scan_with(root, home, &|_| false)
+/// Looks at the tree of `root`, an absolute resolved path, where the git of `person` works.
+pub fn scan(root: &Path, person: &Personal) -> Known {
+    scan_with(root, person, &|_| false)
 }
 
 /// The same; what `hidden` names is withheld with all below it.
-pub fn scan_with(root: &Path, home: Option<&Path>, hidden: &dyn Fn(&Path) -> bool) -> Known {
+pub fn scan_with(root: &Path, person: &Personal, hidden: &dyn Fn(&Path) -> bool) -> Known {
     let mut known = Known::default();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     if let Ok(handle) = openat(CWD, root, flags, Mode::empty()) {
-        let leads = Leads::new(home);
+        let leads = Leads::new(person);
         let (buffer, crowds) = (Vec::new(), Vec::new());
         let mut walk = Walk { known: &mut known, root, hidden, leads, buffer, crowds, repositories: 0 };
         walk.directory(&handle, &mut root.to_path_buf(), 0);
@@ -405,13 +405,13 @@ mod tests {
         }
         fs::write(root.join("near.pem"), "x").unwrap();
         let by_end = |path: &Path| path.extension().is_some_and(|end| end == "dat");
-        let known = scan_with(&root, None, &by_end);
+        let known = scan_with(&root, &Personal::default(), &by_end);
         assert_eq!((known.withheld.len(), known.secrets.len()), (MANY, 2), "{:?}", known.secrets);
         assert_eq!(known.secrets, [root.join("deep"), root.join("near.pem")]);
         // What else lies beside them stays to be seen, and then each is hidden for itself, the deepest, too.
         fs::create_dir(root.join("deep/er/est")).unwrap();
         fs::write(root.join("deep/er/est/.env"), "x").unwrap();
-        let known = scan(&root, None);
+        let known = scan(&root, &Personal::default());
         assert_eq!(known.secrets.len(), MANY + 2);
         assert!(known.secrets.contains(&root.join("deep/er/est/.env")));
         let mut profile = Profile::new(nika_guard::profile::Access::ReadOnly, &root, &root);
@@ -423,14 +423,15 @@ mod tests {
         for n in 0..CROWD * 2 {
             fs::write(root.join(format!("certs/{n}.pem")), "x").unwrap();
         }
-        assert_eq!(scan(&root, None).secrets.len(), CROWD * 2 + 1);
+        assert_eq!(scan(&root, &Personal::default()).secrets.len(), CROWD * 2 + 1);
         fs::create_dir_all(root.join("deep/er")).unwrap();
         for n in 0..CROWD {
             fs::write(root.join(format!("deep/er/{n}")), "x").unwrap();
         }
         // A directory of which all is withheld is one entry.
-        let known =
-            scan_with(&root, None, &|path| path.starts_with(root.join("deep/er/")) && path != root.join("deep/er"));
+        let known = scan_with(&root, &Personal::default(), &|path| {
+            path.starts_with(root.join("deep/er/")) && path != root.join("deep/er")
+        });
         assert_eq!(known.withheld, [root.join("deep/er")]);
     }
 
@@ -453,7 +454,7 @@ mod tests {
             line.trim().trim_end_matches(" kB").parse().unwrap()
         };
         let before = most_resident_kib();
-        let known = scan(&root, None);
+        let known = scan(&root, &Personal::default());
         for name in ["plain/.git", "odd/.git", "huge/.git", "own/hooks", "o\nwn/hooks", "other/hooks"] {
             assert!(known.protected.contains(&root.join(name)), "{name:?} in {:?}", known.protected);
         }
@@ -473,7 +474,7 @@ mod tests {
             fs::write(root.join(file), "x").unwrap();
         }
         std::os::unix::fs::symlink("deep", root.join(".claude")).unwrap();
-        let known = scan(&root, None);
+        let known = scan(&root, &Personal::default());
         let below = |paths: &[PathBuf]| -> Vec<String> {
             paths.iter().map(|path| path.strip_prefix(&root).unwrap().to_string_lossy().into_owned()).collect()
         };

@@ -253,7 +253,8 @@ fn git_outside() -> Told {
     repository(&world.base, &root)?;
     let plain = Profile { cwd: repo.clone(), roots: vec![repo.clone()], ..world.profile(Access::Workspace) };
     let mut plain = Profile { protected: Vec::new(), absent: Vec::new(), ..plain };
-    nika_host::sandbox::scan(&repo, Some(&world.base.join("home"))).put_into(&mut plain);
+    nika_host::sandbox::scan(&repo, &nika_host::git::Personal::at_home(Some(&world.base.join("home"))))
+        .put_into(&mut plain);
     for profile in [plain, linked(&world, Access::Workspace)] {
         let mut running =
             world.launch(&profile, &["cat"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(text)?;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind, Mode, Policy, Stance};
+use nika_host::git::Personal;
 use nika_host::proc::{Jobs, Order};
 use nika_host::sandbox::probe::{self, Outcome, Scene, Stage, Way};
 use nika_host::sandbox::{Reach, Target, run as run_to_end};
@@ -60,7 +61,7 @@ impl World {
     pub fn profile(&self, access: Access) -> Profile {
         let root = self.root();
         let mut profile = Profile::new(access, &root, self.base.join("home"));
-        nika_host::sandbox::scan(&root, Some(&self.base.join("home"))).put_into(&mut profile);
+        nika_host::sandbox::scan(&root, &Personal::at_home(Some(&self.base.join("home")))).put_into(&mut profile);
         profile.env = vec![
             ("PATH".into(), std::env::var("PATH").unwrap_or_default()),
             ("HOME".into(), self.base.join("home").to_string_lossy().into_owned()),

@@ -319,6 +319,7 @@ mod tests {
             roots: vec![at("work").canonicalize().expect("it is there")],
             readable: Vec::new(),
             home: None,
+            git: None,
             state: at("state"),
             own: at("state"),
             fsync: Fsync::Off,

@@ -121,9 +121,6 @@ const OF_SYSTEM: &[&str] = &[
     "/var/tmp",
 ];
 
-/// Where a person's configuration of git lies below the home.
-const OWN_GIT: [&str; 2] = [".gitconfig", ".config/git/config"];
-
 /// Programs that write a repository for whoever starts them.
 const WORKS_WITH_GIT: &[&str] = &["git", "git-lfs", "gh", "glab", "hub", "jj", "pre-commit"];
 
@@ -235,7 +232,7 @@ impl Ground {
                     show_around(&mut profile.secrets, &place.path);
                     if place.below_root.is_none() && !place.scratch && access == Access::Workspace {
                         let dir = self.outside(&place.path)?;
-                        scan(&dir, self.files.home()).put_into(&mut profile);
+                        scan(&dir, self.files.person()).put_into(&mut profile);
                         profile.roots.push(dir);
                     }
                 }
@@ -256,8 +253,8 @@ impl Ground {
             profile.scratch = None;
         }
         // Git does nothing at all where it may not read the person's configuration.
-        let own = OWN_GIT.map(|name| profile.home.join(name));
-        if profile.secrets.iter().any(|hidden| own.iter().any(|file| file.starts_with(hidden))) {
+        let mut own = self.files.person().all_files();
+        if own.any(|file| profile.secrets.iter().any(|hidden| file.starts_with(hidden))) {
             profile.env.retain(|(name, _)| name != "GIT_CONFIG_GLOBAL");
             profile.env.push(("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()));
         }
@@ -377,7 +374,7 @@ impl Ground {
     fn look(&self, hidden: &dyn Fn(&Path) -> bool) -> Known {
         let mut all = Known::default();
         for root in self.files.roots() {
-            let of_root = scan_with(root, self.files.home(), hidden);
+            let of_root = scan_with(root, self.files.person(), hidden);
             all.protected.extend(of_root.protected);
             all.absent.extend(of_root.absent);
             all.led.extend(of_root.led);

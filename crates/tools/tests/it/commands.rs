@@ -32,6 +32,7 @@ fn command(world: &World, id: &str, script: &str, bounds: &Bounds) -> Option<App
         roots: vec![world.root().to_path_buf()],
         readable: Vec::new(),
         home: None,
+        git: None,
         state: state.dir().to_path_buf(),
         own: state.dir().to_path_buf(),
         fsync: Fsync::Off,

@@ -51,8 +51,15 @@ impl World {
         for dir in [&root, &state.join("sets")] {
             fs::create_dir_all(dir).expect("it can be made");
         }
-        let settings =
-            Settings { roots: vec![root], readable: vec![], home: None, own: state.clone(), state, fsync: Fsync::Off };
+        let settings = Settings {
+            roots: vec![root],
+            readable: vec![],
+            home: None,
+            git: None,
+            own: state.clone(),
+            state,
+            fsync: Fsync::Off,
+        };
         let files = Arc::new(Workspace::open(settings).expect("it opens"));
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         World { dir, tool: Read { files, parsers: None }, session: SessionState::new("test", true), runtime }
