@@ -14,7 +14,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("fs/workspace.rs", &["open"], "start of the process: opens the roots as handles and settles interrupted sets"),
     (
         "fs/workspace.rs",
-        &["root", "roots", "home", "own_state", "place", "named_place", "shown", "state"],
+        &["root", "roots", "home", "person", "own_state", "place", "named_place", "shown", "state"],
         "says which roots there are; names only",
     ),
     (
@@ -38,6 +38,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
         &["new"],
         "finds settings by which a command is judged; they are not shown but for a program's name",
     ),
+    ("git/personal.rs", &["*"], "names of files; opens none"),
     ("proc/isolated.rs", &["new"], "says which program parses; `start` runs it, and takes the permit"),
     ("proc/isolated.rs", &["finish"], "collects what `start` began"),
     ("proc/jobs.rs", &["new"], "no jobs yet; `start` takes the permit"),
