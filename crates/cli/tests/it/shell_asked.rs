@@ -391,6 +391,20 @@ fn a_client_shows_what_was_tried_and_a_cancelled_call_leaves_nothing() {
     let read = peer.call("nika_job_output", json!({"job_id": "j1"}));
     assert_eq!(read["isError"], true, "{read}");
     peer.end();
+    // Whoever took the call back said neither yes nor no.
+    let sessions = world.run(&["log", "list", "--output", "json"]).json();
+    let id = sessions[0]["id"].as_str().expect("a session").to_owned();
+    let exported = world.run(&["log", "export", &id]);
+    let lines = &exported.out;
+    let of = |event: &str, call: &Value| -> Value {
+        let all = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        all.into_iter().find(|line| line["event"] == event && line["call"] == *call).expect(event)
+    };
+    let first = lines.lines().find(|line| line.contains("\"PermissionRequest\"")).expect("it was asked about");
+    let call = serde_json::from_str::<Value>(first).expect("JSON")["call"].clone();
+    let (settled, ended) = (of("PermissionSettled", &call), of("CallEnded", &call));
+    assert_eq!((&settled["answer"], &settled["who"]), (&json!("cancelled"), &json!("")), "{settled}");
+    assert_eq!(ended["code"], "NIKA-105", "{ended}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! *Inquire*: a tool that may run asks what only a person knows. That is no permission: a call that nobody
 //! answers still runs, and its tool says what came of it.
 
-use nika_contract::{Inquiry, Pending, Replied, Scene, event};
+use nika_contract::{Inquiry, Pending, Replied, Scene, ToolError, event};
 use serde_json::json;
 
 use crate::dispatch::Runtime;
@@ -30,7 +30,10 @@ pub(crate) async fn inquire<'r>(
     let put = json!({"call": begun.call.0, "tool": begun.tool, "question": inquiry.text});
     session.log(&runtime.log_to(), event::INQUIRY, &object(put))?;
     let reply = begun.incoming.asker.inquire(&inquiry).await;
+    // Whoever took the call back answered nothing.
+    let cancelled = begun.incoming.cancel.is_cancelled();
     let (word, text) = match &reply {
+        Replied::Declined { .. } | Replied::Nobody if cancelled => ("cancelled", ""),
         Replied::Chosen(label) => ("chosen", label.as_str()),
         Replied::Wrote(text) => ("wrote", text.as_str()),
         Replied::Declined { why } => ("declined", why.as_deref().unwrap_or_default()),
@@ -39,8 +42,10 @@ pub(crate) async fn inquire<'r>(
     };
     let answered = json!({"call": begun.call.0, "answer": word, "text": nika_store::journal::redact_text(text)});
     session.log(&runtime.log_to(), event::INQUIRY_ANSWERED, &object(answered))?;
-    if reply == Replied::Later {
-        return Err(Stopped::Later(Box::new(Pending::Inquiry(inquiry))));
+    match word {
+        "later" => return Err(Stopped::Later(Box::new(Pending::Inquiry(inquiry)))),
+        "cancelled" => return Err(ToolError::cancelled().into()),
+        _ => {}
     }
     Ok(Informed { permitted, reply: Some(reply) })
 }

@@ -118,7 +118,10 @@ async fn ask(
     session.log(&runtime.log_to(), event::PERMISSION_REQUEST, &asked)?;
 
     let asked = asker.ask(&question).await;
+    // Whoever took the call back answered nothing.
+    let cancelled = || begun.incoming.cancel.is_cancelled();
     let (word, answer, rule) = match asked {
+        Asked::Answered(Answer::No { .. }) | Asked::Nobody if cancelled() => ("cancelled", None, None),
         Asked::Answered(answer) => {
             (if matches!(answer, Answer::Yes { .. }) { "yes" } else { "no" }, Some(answer), None)
         }
@@ -144,8 +147,10 @@ async fn ask(
                 .map_err(|error| ToolError::new(code::RULE_MALFORMED, error.to_string()))?;
         }
     }
-    if word == "later" {
-        return Err(Stopped::Later(Box::new(Pending::Permission(question))));
+    match word {
+        "later" => return Err(Stopped::Later(Box::new(Pending::Permission(question)))),
+        "cancelled" => return Err(ToolError::cancelled().into()),
+        _ => {}
     }
     // The yes was to what was shown, and minutes may have passed.
     if matches!(answer, Some(Answer::Yes { .. })) && asker.is_there() && look()? != ahead {

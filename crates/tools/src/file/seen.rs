@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use nika_contract::{Cx, ToolError, code};
-use nika_guard::Place;
+use nika_guard::{Effect, Place};
 use nika_host::fs::{FileNow, LOOK_AGAIN, Ledger, Locked, NotMade, PATIENCE, Seen, Stamp, Workspace, sha256};
 
 /// The largest file that is edited, in bytes: it is held in memory three times over.
@@ -63,7 +63,7 @@ pub(super) enum Base {
     Current,
     /// Something else stands there; these are the bytes the session read.
     Stale(std::sync::Arc<[u8]>),
-    /// Something else stands there, and the bytes are no longer kept.
+    /// Something else stands there, and the bytes are no longer kept, or it may not be shown without a question.
     Lost,
 }
 
@@ -105,10 +105,12 @@ pub(super) fn known(files: &Workspace, cx: &Cx<'_>, place: &Place) -> Result<Kno
     let hash = sha256(&now.bytes);
     // A touch without a change is no change; a part that was read vouches only for the same identity.
     let current = seen.hash.map_or(seen.stamp == now.open.stamp, |known| known == hash);
+    // Whoever merges with what others wrote shows it: where the call declared no read, one has to be free.
+    let shows = || !cx.permit.withholds(&place.path) || cx.permit.also(Effect::Read(place.clone())).is_ok();
     let base = match (current, seen.bytes) {
         (true, _) => Base::Current,
-        (false, Some(bytes)) => Base::Stale(bytes),
-        (false, None) => Base::Lost,
+        (false, Some(bytes)) if shows() => Base::Stale(bytes),
+        (false, _) => Base::Lost,
     };
     Ok(Known { now, hash, base })
 }

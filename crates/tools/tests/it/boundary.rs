@@ -64,6 +64,35 @@ fn no_form_of_a_path_leaves_the_root() {
     world.call("grep", json!({"pattern": "outside", "hidden": true, "no_ignore": true})).says("No matches.");
 }
 
+/// An edit shows what others changed meanwhile; of what may not be read it shows nothing, and nobody is asked by the way.
+#[test]
+fn an_edit_shows_nothing_of_a_file_that_a_read_would_be_asked_about() {
+    let rules = [(RuleKind::Deny, "read(secret/**)"), (RuleKind::Ask, "read(q.txt)")];
+    for file in [".env", "secret/n", "q.txt"] {
+        let world = rules.iter().fold(world().mode(Mode::AcceptEdits), |world, (kind, rule)| world.rule(*kind, rule));
+        let lines = "KEY=\nA=1\nB=1\nC=1\nD=1\n";
+        world.call("write", json!({"file_path": file, "content": lines})).ok();
+        let theirs = lines.replace("KEY=", "KEY=abc");
+        world.put(file, theirs.as_bytes());
+        for (old, new) in [("D=1", "D=2"), ("KEY=", "KEY=mine"), ("nowhere", "x")] {
+            let edits = json!({"file_path": file, "old_string": old, "new_string": new});
+            let one = world.call("edit", edits.clone());
+            let error = one.refused(212);
+            assert!(!format!("{error:?}").contains("abc"), "{file} {old}: {error:?}");
+            let cell = json!({"changes": [{"op": "edit", "file_path": file, "old_string": old, "new_string": new}]});
+            let set = world.call("change_set", cell);
+            assert!(!format!("{:?}", set.outcome.result).contains("abc"), "{file} {old}: {:?}", set.outcome.result);
+        }
+        assert_eq!(world.on_disk(file), theirs.as_bytes());
+        world.call("edit", json!({"file_path": file, "old_string": "D=1", "new_string": "D=2"})).refused(212);
+    }
+    // What may be read is merged and shown, as ever.
+    let world = world().mode(Mode::AcceptEdits);
+    world.call("write", json!({"file_path": "a", "content": "KEY=\nA=1\nB=1\nC=1\nD=1\n"})).ok();
+    world.put("a", b"KEY=abc\nA=1\nB=1\nC=1\nD=1\n");
+    world.call("edit", json!({"file_path": "a", "old_string": "D=1", "new_string": "D=2"})).says("+KEY=abc");
+}
+
 #[test]
 fn paths_that_cannot_be_are_refused_in_words() {
     let world = world();
