@@ -122,6 +122,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
     let (command, held) = start(&order, fds, record, link, ready)?;
     let _ = wire::say(link, &Report::Started { pid: command.pid().as_raw_nonzero().get(), held });
     let limits = &order.profile.limits;
+    let is_held = matches!(command, Running::Held(_));
     let counts = bound(limits.memory_bytes).is_some() || bound(limits.processes).is_some();
     Ok(Some(Supervisor {
         link,
@@ -137,7 +138,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
         killed_by: None,
         kill_at: None,
         count_at: counts.then(|| began + COUNT_EVERY),
-        look_at: Some(began + WATCH_AFTER),
+        look_at: is_held.then(|| began + WATCH_AFTER),
         orphaned: false,
         reported: false,
         order,

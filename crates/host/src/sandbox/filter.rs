@@ -30,6 +30,10 @@ pub(crate) enum When {
     Masked(u8, u32, u32),
     /// Argument is none of these.
     NoneOf(u8, &'static [u32]),
+    /// Argument, under this mask, is none of these.
+    MaskedNoneOf(u8, u32, &'static [u32]),
+    /// All of these count.
+    All(&'static [When]),
 }
 
 /// A call, when, and what becomes of it: one of the kernel's `SECCOMP_RET_…`.
@@ -96,7 +100,7 @@ fn halved(calls: &[u32], rules: &[Rule], otherwise: u32) -> Program {
 fn rows(call: u32, rules: &[Rule], otherwise: u32) -> Program {
     let mut all = Program::new();
     for (_, when, then) in rules.iter().filter(|(other, ..)| u32::try_from(*other) == Ok(call)) {
-        all.extend(row(*when, end(*then)));
+        all.extend(row(*when, vec![end(*then)]));
         if matches!(when, When::Always) {
             return all;
         }
@@ -105,24 +109,26 @@ fn rows(call: u32, rules: &[Rule], otherwise: u32) -> Program {
     all
 }
 
-/// Ends by `then` when the row counts, else runs into what follows.
-fn row(when: When, then: sock_filter) -> Program {
-    match when {
-        When::Always => vec![then],
-        When::Bits(argument, bits) => vec![word(argument), jump(libc::BPF_JSET, bits, 0, 1), then],
+/// Goes on with `then` when the row counts, else behind it.
+fn row(when: When, then: Program) -> Program {
+    let past = then.len() as u8;
+    // Over the other values, and over what comes when it is none of them.
+    let none_of = |values: &[u32]| -> Program {
+        (0..values.len() as u8).rev().zip(values).map(|(left, value)| equal(*value, left + past, 0)).collect()
+    };
+    let asks = match when {
+        When::Always => vec![],
+        When::Bits(argument, bits) => vec![word(argument), jump(libc::BPF_JSET, bits, 0, past)],
         When::BitsWith { flags, flag, mode, bits } => {
-            vec![word(flags), and(flag), equal(flag, 0, 3), word(mode), jump(libc::BPF_JSET, bits, 0, 1), then]
+            vec![word(flags), and(flag), equal(flag, 0, 2 + past), word(mode), jump(libc::BPF_JSET, bits, 0, past)]
         }
-        When::Is(argument, value) => vec![word(argument), equal(value, 0, 1), then],
-        When::Masked(argument, mask, value) => vec![word(argument), and(mask), equal(value, 0, 1), then],
-        When::NoneOf(argument, values) => {
-            let mut all = vec![word(argument)];
-            // Over the other values and the end.
-            all.extend((1..=values.len() as u8).rev().zip(values).map(|(left, value)| equal(*value, left, 0)));
-            all.push(then);
-            all
-        }
-    }
+        When::Is(argument, value) => vec![word(argument), equal(value, 0, past)],
+        When::Masked(argument, mask, value) => vec![word(argument), and(mask), equal(value, 0, past)],
+        When::NoneOf(argument, values) => [vec![word(argument)], none_of(values)].concat(),
+        When::MaskedNoneOf(argument, mask, values) => [vec![word(argument), and(mask)], none_of(values)].concat(),
+        When::All(all) => return all.iter().rev().fold(then, |then, when| row(*when, then)),
+    };
+    [asks, then].concat()
 }
 
 fn op(code: u32, jt: u8, jf: u8, k: u32) -> sock_filter {
@@ -163,6 +169,24 @@ pub(super) mod tests {
     use super::*;
 
     impl When {
+        /// Values of arguments at its borders.
+        fn borders(self) -> Vec<u32> {
+            match self {
+                When::Always => vec![],
+                When::Bits(_, bits) => (0..32).map(|bit| bits & 1 << bit).chain([!bits, bits]).collect(),
+                When::BitsWith { flag, bits, .. } => vec![flag, !flag, bits, !bits, flag | bits],
+                When::Is(_, value) => vec![value, value.wrapping_add(1), value.wrapping_sub(1)],
+                When::Masked(_, mask, value) => {
+                    vec![value, value | !mask, mask, !mask, value ^ (mask & mask.wrapping_neg())]
+                }
+                When::NoneOf(_, values) => values.to_vec(),
+                When::MaskedNoneOf(_, mask, values) => {
+                    values.iter().flat_map(|value| [*value, value | !mask]).collect()
+                }
+                When::All(all) => all.iter().flat_map(|when| when.borders()).collect(),
+            }
+        }
+
         fn counts(self, args: [u32; 6]) -> bool {
             let of = |argument: u8| args[usize::from(argument)];
             match self {
@@ -172,6 +196,8 @@ pub(super) mod tests {
                 When::Is(argument, value) => of(argument) == value,
                 When::Masked(argument, mask, value) => of(argument) & mask == value,
                 When::NoneOf(argument, values) => !values.contains(&of(argument)),
+                When::MaskedNoneOf(argument, mask, values) => !values.contains(&(of(argument) & mask)),
+                When::All(all) => all.iter().all(|when| when.counts(args)),
             }
         }
     }
@@ -203,18 +229,7 @@ pub(super) mod tests {
         let program = program(rules, otherwise, foreign).expect("for this processor");
         let arch = ARCH.expect("this one");
         let mut values: Vec<u32> = vec![0, 1, 2, 10, 16, u32::MAX];
-        for (_, when, _) in rules {
-            values.extend(match *when {
-                When::Always => vec![],
-                When::Bits(_, bits) => (0..32).map(|bit| bits & 1 << bit).chain([!bits, bits]).collect(),
-                When::BitsWith { flag, bits, .. } => vec![flag, !flag, bits, !bits, flag | bits],
-                When::Is(_, value) => vec![value, value.wrapping_add(1), value.wrapping_sub(1)],
-                When::Masked(_, mask, value) => {
-                    vec![value, value | !mask, mask, !mask, value ^ (mask & mask.wrapping_neg())]
-                }
-                When::NoneOf(_, values) => values.to_vec(),
-            });
-        }
+        values.extend(rules.iter().flat_map(|(_, when, _)| when.borders()));
         values.sort_unstable();
         values.dedup();
         let mut most = 0;
@@ -250,6 +265,8 @@ pub(super) mod tests {
             (7, When::Always, 3),
             (7, When::Is(0, 0), 4),
             (300, When::BitsWith { flags: 2, flag: 0x40, mode: 3, bits: 0o6000 }, 5),
+            (9, When::All(&[When::NoneOf(0, PAIR), When::Masked(1, 0xf, 3), When::Bits(2, 0o70)]), 6),
+            (9, When::MaskedNoneOf(1, 0xf, &[1, 5]), 7),
         ];
         assert!(holds(rules, 9, 8) < 25);
         assert_eq!(holds(&[], 9, 8), if cfg!(target_arch = "x86_64") { 5 } else { 4 });

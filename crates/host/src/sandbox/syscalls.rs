@@ -29,7 +29,7 @@ impl As {
 }
 
 use As::{NoSuchCall, NoSuchFamily, NotPermitted};
-use When::{Always, Bits, BitsWith, Is, Masked, NoneOf};
+use When::{All, Always, Bits, BitsWith, Is, Masked, MaskedNoneOf, NoneOf};
 
 const SET_ID: u32 = 0o6000;
 const KIND_OF_SOCKET: u32 = 0xf;
@@ -42,7 +42,14 @@ const NEW_NAMESPACE: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET) as u32;
-const INTERNET: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32];
+const FAMILIES: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32, NETLINK];
+const NETLINK: u32 = libc::AF_NETLINK as u32;
+const OTHER_THAN_NETLINK: When = NoneOf(0, &[NETLINK]);
+/// What of netlink is there: the devices and addresses of the network that one is in.
+const ROUTES: &[u32] = &[libc::NETLINK_ROUTE as u32];
+/// Kinds of pairs whose ends stay with each other. One end of a datagram pair could be connected anew, to a name, and a
+/// raw one is made such a pair.
+const LASTING_PAIRS: &[u32] = &[libc::SOCK_STREAM as u32, libc::SOCK_SEQPACKET as u32];
 
 /// A call, when it is refused, and how.
 type Row = (libc::c_long, When, As);
@@ -100,13 +107,15 @@ const TABLE: &[Row] = &[
     (libc::SYS_clock_settime, Always, NotPermitted),
     (libc::SYS_sethostname, Always, NotPermitted),
     (libc::SYS_setdomainname, Always, NotPermitted),
-    // Sockets: the internet families, whose network is empty, and pairs without a name.
-    (libc::SYS_socket, NoneOf(0, INTERNET), NoSuchFamily),
-    (libc::SYS_socket, Masked(1, KIND_OF_SOCKET, libc::SOCK_RAW as u32), NotPermitted),
-    (libc::SYS_socket, Masked(1, KIND_OF_SOCKET, 10), NotPermitted),
+    // Sockets: the internet families, whose network is empty, what lists its devices, and pairs without a name.
+    (libc::SYS_socket, NoneOf(0, FAMILIES), NoSuchFamily),
+    (libc::SYS_socket, All(&[Is(0, NETLINK), NoneOf(2, ROUTES)]), NoSuchFamily),
+    (libc::SYS_socket, All(&[OTHER_THAN_NETLINK, Masked(1, KIND_OF_SOCKET, libc::SOCK_RAW as u32)]), NotPermitted),
+    (libc::SYS_socket, All(&[OTHER_THAN_NETLINK, Masked(1, KIND_OF_SOCKET, 10)]), NotPermitted),
     (libc::SYS_socketpair, NoneOf(0, &[libc::AF_UNIX as u32]), NoSuchFamily),
-    // One end of a datagram pair could be connected anew, to a name.
-    (libc::SYS_socketpair, Masked(1, KIND_OF_SOCKET, libc::SOCK_DGRAM as u32), NotPermitted),
+    (libc::SYS_socketpair, MaskedNoneOf(1, KIND_OF_SOCKET, LASTING_PAIRS), NotPermitted),
+    // Whoever opens a file for writing that somebody holds a lease of waits, up to 45 seconds.
+    (libc::SYS_fcntl, Is(1, libc::F_SETLEASE as u32), NotPermitted),
     // Typing into somebody's terminal, and having the kernel load another discipline for one's own.
     (libc::SYS_ioctl, Is(1, libc::TIOCSTI as u32), NotPermitted),
     (libc::SYS_ioctl, Is(1, 0x541c), NotPermitted),

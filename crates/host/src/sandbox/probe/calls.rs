@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::fs::OpenOptions;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
@@ -127,9 +127,40 @@ pub(super) const ROWS: &[Row] = &[
         let pair = [0i32; 2];
         call(libc::SYS_socketpair, [libc::AF_UNIX.into(), libc::SOCK_DGRAM.into(), 0, pair.as_ptr() as i64, 0])
     }),
+    ("pair-of-another-kind", Fail, "make a pair of any other kind that could be connected anew", |_| {
+        let pair = [0i32; 2];
+        let make =
+            |kind: i32| call(libc::SYS_socketpair, [libc::AF_UNIX.into(), kind.into(), 0, pair.as_ptr() as i64, 0]);
+        let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        let others = (0..16).filter(|kind| ![libc::SOCK_STREAM, libc::SOCK_SEQPACKET].contains(kind));
+        others
+            .map(|kind| make(kind).or_else(|_| make(kind | flags)))
+            .find(Result::is_ok)
+            .unwrap_or_else(|| Err(io::Error::other("no kind of pair can be made but streams")))
+    }),
+    ("stream-pair", Work, "make a pair of streams", |_| {
+        let pair = [0i32; 2];
+        call(libc::SYS_socketpair, [libc::AF_UNIX.into(), libc::SOCK_STREAM.into(), 0, pair.as_ptr() as i64, 0])
+    }),
+    ("lease", Fail, "hold a file so that others wait to write it", |_| {
+        let file = OpenOptions::new().read(true).open("/tmp/nika-probe-lease").or_else(|_| {
+            std::fs::write("/tmp/nika-probe-lease", "").and_then(|()| std::fs::File::open("/tmp/nika-probe-lease"))
+        })?;
+        call(libc::SYS_fcntl, [file.as_raw_fd().into(), libc::F_SETLEASE.into(), libc::F_RDLCK.into(), 0, 0])
+    }),
     ("vsock", Fail, "reach the machine's host", |_| call(libc::SYS_socket, [40, 1, 0, 0, 0])),
     ("packet", Fail, "open a packet socket", |_| call(libc::SYS_socket, [17, 3, 0, 0, 0])),
-    ("netlink", Fail, "open a netlink socket", |_| call(libc::SYS_socket, [16, 3, 0, 0, 0])),
+    ("netlink", Fail, "open a netlink socket of another kind than the one that lists devices", |_| {
+        let others = (1..23).map(|family| call(libc::SYS_socket, [16, 3, family, 0, 0]));
+        others.reduce(|one, other| one.or(other)).unwrap_or(Ok(()))
+    }),
+    ("devices", Work, "list the devices of its own network, and change none", |_| {
+        let socket = descriptor(libc::SYS_socket, [16, 3, 0, 0, 0])?;
+        match new_device(socket) {
+            Ok(()) => broken("it made a network device"),
+            Err(_) => Ok(()),
+        }
+    }),
     ("raw", Fail, "open a raw socket", |_| call(libc::SYS_socket, [2, 3, 1, 0, 0])),
     ("family-upper", Fail, "make a unix socket with rubbish in the upper half of the family", |_| {
         call(libc::SYS_socket, [i64::from(libc::AF_UNIX) | 1 << 40, 1, 0, 0, 0])
@@ -201,6 +232,40 @@ fn forked(number: i64, arguments: [i64; 5]) -> io::Result<()> {
             unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
             Ok(())
         }
+    }
+}
+
+/// Asks for a device of the kind `dummy`.
+fn new_device(socket: i32) -> io::Result<()> {
+    // A header (new link, create, with an answer), a link of no kind, and the name of a kind within what says of it.
+    let mut message = Vec::from([0u8; 4]);
+    message.extend_from_slice(&16u16.to_ne_bytes());
+    message.extend_from_slice(&0x605u16.to_ne_bytes());
+    message.extend_from_slice(&[0; 8 + 16]);
+    let attribute = |kind: u16, body: &[u8]| -> Vec<u8> {
+        let mut all = Vec::from((4 + body.len() as u16).to_ne_bytes());
+        all.extend_from_slice(&kind.to_ne_bytes());
+        all.extend_from_slice(body);
+        all.resize(all.len().next_multiple_of(4), 0);
+        all
+    };
+    message.extend(attribute(18, &attribute(1, b"dummy")));
+    let length = message.len() as u32;
+    message[..4].copy_from_slice(&length.to_ne_bytes());
+    let mut answer = [0u8; 256];
+    // SAFETY: both buffers outlive the calls, with their lengths.
+    let got = unsafe {
+        if libc::send(socket, message.as_ptr().cast(), message.len(), 0) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        libc::recv(socket, answer.as_mut_ptr().cast(), answer.len(), 0)
+    };
+    // An error message: its header, then the number, negative.
+    match answer.get(16..20).and_then(|number| number.try_into().ok()).map(i32::from_ne_bytes) {
+        _ if got < 20 => Err(io::Error::last_os_error()),
+        Some(0) => Ok(()),
+        Some(number) => Err(io::Error::from_raw_os_error(-number)),
+        None => broken("no answer"),
     }
 }
 
