@@ -75,7 +75,7 @@ enum Running {
     /// Nothing: it is our own child.
     Free(Pid),
     /// A world of its own, which can say how the command ended. Its first process is our child.
-    Held(Entered),
+    Held(Box<Entered>),
 }
 
 struct Supervisor {
@@ -198,7 +198,7 @@ fn start(
     match sandbox::enter_ready(ready, &order.profile, target, Some(reach)) {
         Ok(entered) => {
             let held = Held { profile: entered.held().profile.to_owned(), missing: entered.held().missing.clone() };
-            Ok((Running::Held(entered), held))
+            Ok((Running::Held(Box::new(entered)), held))
         }
         Err(refusal) => Err(Failure { why: refusal.to_string(), errno: None }),
     }
