@@ -15,7 +15,7 @@ use nika_host::git::Git;
 use nika_host::proc::{HookRunner, Isolated, Jobs};
 use nika_mcp::Tell;
 use nika_mcp::client::{Authorizers, Pool};
-use nika_runtime::{Dialect, Hooks, Limits, Listing, Parts, Runtime};
+use nika_runtime::{Dialect, Hooks, Limits, Listing, Parts, Rules, Runtime};
 use nika_store::{Checkpoints, Db, Durability, PinFile, State, sessions};
 use nika_tools::Needs;
 use nika_tools::shell::ground::{EndedJobs, Ground as Shell, told};
@@ -25,7 +25,7 @@ use nika_tools::work;
 use serde_json::{Map, Value};
 
 use crate::args::{Standing, Where};
-use crate::config::{self, CommandLine, Effective, Sources};
+use crate::config::{self, CommandLine, Effective, Sources, Stamps};
 use crate::crew;
 use crate::failure::Failure;
 use crate::flows::Shelf as Shelved;
@@ -36,6 +36,7 @@ use crate::skills::{self, Shelf};
 use crate::talk::Said;
 use crate::time::SystemClock;
 use crate::trust;
+use crate::watch::Watch;
 use crate::world::World;
 
 /// The administrator's configuration.
@@ -129,9 +130,20 @@ impl Ground {
         self.configure_as(world, standing, Some(user))
     }
 
+    /// What tells without reading whether [`Ground::configure`] would say the same.
+    pub fn stamps(&self, world: &World, standing: &Standing) -> Stamps {
+        config::stamps(&self.sources(world, standing, world.config_dir.as_ref().map(|dir| dir.join("config.yaml"))))
+    }
+
     fn configure_as(&self, world: &World, standing: &Standing, user: Option<PathBuf>) -> Result<Effective, Failure> {
+        let mut effective = config::load(&self.sources(world, standing, user))?;
+        effective.policy = effective.policy.with(own_rules(world));
+        Ok(effective)
+    }
+
+    fn sources(&self, world: &World, standing: &Standing, user: Option<PathBuf>) -> Sources {
         let said = standing.clone();
-        let mut effective = config::load(&Sources {
+        Sources {
             managed: MANAGED.into(),
             user,
             project_dir: self.root().to_owned(),
@@ -148,9 +160,7 @@ impl Ground {
             },
             home: world.home_text(),
             trust_store: self.trust_store(),
-        })?;
-        effective.policy = effective.policy.with(own_rules(world));
-        Ok(effective)
+        }
     }
 }
 
@@ -175,6 +185,8 @@ pub struct Shape {
     pub flows: bool,
     /// Whether many calls are expected: then the next command's sandbox is made while a model thinks.
     pub lasting: bool,
+    /// What says which rules are in force later.
+    pub rules: Option<Arc<Watch>>,
 }
 
 impl Shape {
@@ -396,6 +408,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         tools,
         foreign: (!servers.is_empty()).then(|| Arc::clone(&servers) as Arc<dyn Guests>),
         policy: effective.policy.clone(),
+        rules: shape.rules.clone().map(|rules| rules as Arc<dyn Rules>),
         stance: effective.stance,
         state: state.clone(),
         checkpoints: Arc::clone(&checkpoints),

@@ -47,6 +47,7 @@ pub use models::Models;
 pub use schema::schema;
 pub use web::Web;
 
+pub use crate::trust::Stamps;
 use crate::trust::{self, Trust};
 
 /// The repository's own file, below the project directory.
@@ -198,6 +199,14 @@ impl Default for Effective {
             inactive: Vec::new(),
         }
     }
+}
+
+/// What tells without reading whether [`load`] would say the same.
+pub fn stamps(sources: &Sources) -> Stamps {
+    let own = [Some(&sources.managed), sources.user.as_ref()].into_iter().flatten();
+    let files = own.flat_map(|path| [path.clone(), path.with_file_name(manifests::BESIDE)]);
+    let files: Vec<PathBuf> = files.chain([sources.trust_store.clone()]).collect();
+    trust::stamps(&sources.project_dir, files.iter().map(PathBuf::as_path))
 }
 
 /// Reads every layer and settles what is in force.

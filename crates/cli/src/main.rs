@@ -29,6 +29,7 @@ mod skills;
 mod talk;
 mod time;
 mod trust;
+mod watch;
 mod web;
 mod world;
 

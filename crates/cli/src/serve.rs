@@ -17,6 +17,7 @@ use crate::cmd::one_thread;
 use crate::compose::{self, Built, Ground, Shape, Voice};
 use crate::failure::Failure;
 use crate::out;
+use crate::watch::Watch;
 use crate::world::World;
 use backend::{Backend, Way};
 
@@ -30,7 +31,9 @@ pub fn run(args: args::Serve) -> Result<(), Failure> {
     // Over HTTP nothing reaches a client that it did not ask for.
     let voice = if args.http.is_some() { Voice::Nowhere } else { Voice::Client };
     let (dialect, listing) = (args.dialect, args.list.clone());
-    let shape = Shape { dialect, listing, prefixed: true, voice, objects: true, lasting: true, ..Shape::default() };
+    let rules = Some(Watch::of(&world, &ground, &args.standing, &effective));
+    let shape =
+        Shape { dialect, listing, prefixed: true, voice, objects: true, lasting: true, rules, ..Shape::default() };
     let built = Arc::new(compose::build(&world, &ground, effective, shape.clone())?);
     match &args.http {
         None => stdio(&world, &built, &shape),

@@ -102,6 +102,20 @@ pub fn status(project_dir: &Path, store: &Path, said: &[(&str, &[u8])]) -> Resul
     }
 }
 
+/// What tells without reading whether anything changed of what the repository brings, or of `files`.
+pub fn stamps<'f>(project_dir: &Path, files: impl Iterator<Item = &'f Path>) -> Stamps {
+    let brought = place::of(project_dir).and_then(|here| brings::stamps(&here)).ok();
+    let stamp = |path: &Path| std::fs::metadata(path).ok().as_ref().map(brings::stamp);
+    Stamps { brought, files: files.map(stamp).collect() }
+}
+
+/// See [`stamps`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamps {
+    brought: Option<Brought>,
+    files: Vec<Option<String>>,
+}
+
 /// The directories above `project_dir` whose manifests count there, the nearest first: up to the top of the
 /// repository, or of the file system where there is none.
 pub fn above(project_dir: &Path) -> Result<Vec<PathBuf>, ConfigError> {

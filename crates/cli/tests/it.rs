@@ -64,6 +64,8 @@ mod runs_web;
 mod runs_within;
 #[path = "it/serve.rs"]
 mod serve;
+#[path = "it/serve_changed.rs"]
+mod serve_changed;
 #[path = "it/sessions.rs"]
 mod sessions;
 #[path = "it/shelf.rs"]

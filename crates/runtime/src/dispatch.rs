@@ -19,6 +19,7 @@ use crate::hooks::Hooks;
 use crate::listing::{self, Listed, Listing};
 use crate::plan::{self, Planned};
 use crate::session::{LogTo, Session, Watcher};
+use crate::stage::refresh::{self, Rules};
 use crate::stage::{after, before, begin, checkpoint, decide, end, inquire, lookup, parse, run, settle, shape, spend};
 
 /// Bounds that configuration may change.
@@ -36,6 +37,8 @@ pub struct Parts {
     pub foreign: Option<Arc<dyn Guests>>,
     /// The rules in force.
     pub policy: Policy,
+    /// Which rules are in force later; none where those hold to the end.
+    pub rules: Option<Arc<dyn Rules>>,
     /// How sessions stand at their start.
     pub stance: Stance,
     /// The durable state of the workspace.
@@ -140,6 +143,7 @@ impl Runtime {
     }
 
     async fn carry(&self, session: &Session, begun: &begin::Begun) -> Result<shape::Shaped, end::Stopped> {
+        refresh::refresh(self, session)?;
         let tools = self.catalog.for_call(&begun.incoming.name, &begun.incoming.cancel).await?;
         let found = lookup::lookup(self, &tools, session, &begun.incoming)?;
         let (paid, price) = spend::spend(session, found)?;

@@ -5,9 +5,9 @@
 //! the list.
 //!
 //! ```text
-//! begin ─▶ lookup ─▶ spend ─▶ parse ─▶ before ─▶ decide ─▶ settle ─▶ inquire ─▶ checkpoint ─▶ run ─▶ after ─▶ shape ─▶ end
-//!   │                       each stage takes the type that only the one before it makes                             │
-//!   └──────────────────────────── journal: one line before anything, one line after everything ─────────────────────┘
+//! begin ─▶ refresh ─▶ lookup ─▶ spend ─▶ parse ─▶ before ─▶ decide ─▶ settle ─▶ inquire ─▶ checkpoint ─▶ run ─▶ after ─▶ shape ─▶ end
+//!   │                       each stage takes the type that only the one before it makes                                         │
+//!   └──────────────────────────── journal: one line before anything, one line after everything ─────────────────────────────────┘
 //! ```
 
 mod catalog;
@@ -29,4 +29,5 @@ pub use hooks::{HookOutcome, HookReport, Hooks, Rehearsal};
 pub use listing::{Listed, Listing};
 pub use plan::Planned;
 pub use session::{Session, Veil, Watcher};
+pub use stage::refresh::Rules;
 pub use stage::shape::Whole;

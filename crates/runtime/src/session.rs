@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use nika_contract::{Clock, Fault, PlanMode, Purse, SessionState, ToolError, code};
@@ -25,7 +26,10 @@ pub struct Session {
     stance: RwLock<Stance>,
     /// Of a child, only what it adds to its parent's.
     policy: RwLock<Policy>,
+    /// What was added to them: by a grant, or at a child's start.
     added: Mutex<Vec<LayeredRule>>,
+    /// Which of the runtime's policies it stands under.
+    under: AtomicU64,
     grants: Mutex<Vec<String>>,
     loaded: Mutex<BTreeSet<String>>,
     budgets: Budgets,
@@ -43,6 +47,7 @@ impl Session {
             stance: RwLock::new(stance),
             policy: RwLock::new(policy),
             added: Mutex::default(),
+            under: AtomicU64::new(0),
             grants: Mutex::default(),
             loaded: Mutex::default(),
             budgets: Budgets::default(),
@@ -183,14 +188,24 @@ impl Session {
         }
     }
 
+    /// From now on it, or whose work it does, stands under this policy, with what it was granted.
+    pub(crate) fn stand_under(&self, number: u64, policy: Policy) {
+        if let Some(parent) = &self.parent {
+            return parent.stand_under(number, policy);
+        }
+        if self.under.swap(number, Ordering::Relaxed) != number {
+            let granted = lock(&self.added).clone();
+            *self.policy.write().unwrap_or_else(PoisonError::into_inner) = policy.with(granted);
+        }
+    }
+
     /// Keeps a rule that a person said *always* to, for this session.
     pub fn grant(&self, rule: &str, home: Option<&str>) -> Result<(), nika_guard::RuleError> {
         let parsed = Rule::parse(rule, home)?;
         let kept =
             LayeredRule { kind: RuleKind::Allow, rule: parsed, layer: Layer::Session, at: "this session".into() };
-        if self.parent.is_some() {
-            lock(&self.added).push(kept);
-        } else {
+        lock(&self.added).push(kept.clone());
+        if self.parent.is_none() {
             let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
             *policy = policy.with(vec![kept]);
         }

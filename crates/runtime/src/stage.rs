@@ -9,6 +9,7 @@ pub(crate) mod end;
 pub(crate) mod inquire;
 pub(crate) mod lookup;
 pub(crate) mod parse;
+pub(crate) mod refresh;
 pub(crate) mod rehearse;
 pub(crate) mod run;
 pub(crate) mod settle;

@@ -371,6 +371,7 @@ impl World {
             tools,
             foreign: None,
             policy: Policy::new(self.rules.clone(), true),
+            rules: None,
             stance: self.stance,
             state: state.clone(),
             checkpoints,

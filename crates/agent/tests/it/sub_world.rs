@@ -290,6 +290,7 @@ impl Grounds for Ground {
             tools,
             foreign: None,
             policy: Policy::new(self.rules.clone(), true),
+            rules: None,
             stance: self.stance,
             state: self.state.clone(),
             checkpoints,

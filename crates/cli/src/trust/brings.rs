@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
@@ -104,18 +105,34 @@ impl Brought {
 
 /// Whether there is any such file below `place`, or a manifest above it. Reads no file.
 pub(super) fn any(place: &Place) -> Result<bool, ConfigError> {
-    let mut look =
-        Look { dir: &place.dir, above: place.above.len(), found: Brought::default(), bytes: 0, only_names: true };
-    look.all()?;
-    Ok(!look.found.is_empty())
+    Ok(!found(place, For::One)?.is_empty())
+}
+
+/// What tells without reading whether any of them changed: for each when, and how large it is.
+pub(super) fn stamps(place: &Place) -> Result<Brought, ConfigError> {
+    found(place, For::Stamps)
 }
 
 /// Every such file below `place`, and the manifests of the directories above it.
 pub(super) fn read(place: &Place) -> Result<Brought, ConfigError> {
-    let mut look =
-        Look { dir: &place.dir, above: place.above.len(), found: Brought::default(), bytes: 0, only_names: false };
+    found(place, For::Bytes)
+}
+
+fn found(place: &Place, what: For) -> Result<Brought, ConfigError> {
+    let mut look = Look { dir: &place.dir, above: place.above.len(), found: Brought::default(), bytes: 0, what };
     look.all()?;
     Ok(look.found)
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum For {
+    /// Whether there is one.
+    One,
+    /// When each was changed.
+    Stamps,
+    /// What each says.
+    Bytes,
 }
 
 struct Look<'a> {
@@ -124,13 +141,13 @@ struct Look<'a> {
     above: usize,
     found: Brought,
     bytes: u64,
-    only_names: bool,
+    what: For,
 }
 
 impl Look<'_> {
     fn all(&mut self) -> Result<(), ConfigError> {
         for row in BRINGS {
-            if self.only_names && !self.found.is_empty() {
+            if self.what == For::One && !self.found.is_empty() {
                 break;
             }
             match *row {
@@ -214,8 +231,10 @@ impl Look<'_> {
             None if meta.is_dir() => return Ok(()),
             _ => {}
         }
-        if self.only_names {
-            self.found.files.insert(name.to_owned(), String::new());
+        if self.what != For::Bytes {
+            // Of a link, where it leads, too.
+            let there = fs::metadata(&path).ok().as_ref().map(stamp).unwrap_or_default();
+            self.found.files.insert(name.to_owned(), stamp(&meta) + &there);
             return Ok(());
         }
         let mut hash = Sha256::new();
@@ -261,6 +280,12 @@ impl Look<'_> {
     fn unbind(&mut self, name: &str, why: &str) {
         self.found.unbound.push(format!("{name} {why}"));
     }
+}
+
+/// What no change of a file leaves as it is.
+pub(super) fn stamp(meta: &fs::Metadata) -> String {
+    let (size, at, of) = (meta.size(), (meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
+    format!("{}.{} {size} {at:?} {of:?};", meta.dev(), meta.ino())
 }
 
 fn join(below: &str, name: &str) -> String {

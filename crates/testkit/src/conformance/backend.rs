@@ -51,6 +51,7 @@ impl Fixture {
             tools: tools::all(&slots),
             foreign: None,
             policy: Policy::default(),
+            rules: None,
             stance: Stance::from(Mode::AcceptAll),
             state,
             checkpoints: Arc::new(checkpoints),

@@ -1,0 +1,101 @@
+//! What configuration says by now, for a program that runs for days: a server.
+//!
+//! Rules, and whether the repository is trusted, hold from the next call on. What a pipeline is built of (hooks, servers,
+//! the environment of commands) holds only for a new one, so after such a change nothing runs until it is started anew: a
+//! hook of a repository that is not trusted any more would run, or one that was to refuse would not.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use nika_contract::{ToolError, code};
+use nika_guard::Policy;
+use nika_runtime::Rules;
+
+use crate::args::Standing;
+use crate::compose::Ground;
+use crate::config::{Effective, Stamps};
+use crate::world::World;
+
+/// How often files are looked at, at most: a look takes as long as a small call.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// What a pipeline is built of: its name, and how to compare it.
+type Part = (&'static str, fn(&Effective) -> String);
+
+const AT_START: &[Part] = &[
+    ("the mode", |all| all.stance.to_string()),
+    ("hooks", |all| format!("{:?}", all.hooks)),
+    ("MCP servers", |all| format!("{:?}", all.servers)),
+    ("hosts and addresses of the web", |all| format!("{:?}", all.web)),
+    ("variables that commands see", |all| format!("{:?}", all.safe_env)),
+    ("budgets", |all| format!("{:?}", all.budgets)),
+    ("the sandbox of Landlock alone", |all| all.landlock_only.to_string()),
+];
+
+/// See the module's page.
+#[derive(Debug)]
+pub struct Watch {
+    world: World,
+    ground: Ground,
+    standing: Standing,
+    began: Vec<String>,
+    looked: Mutex<Looked>,
+}
+
+#[derive(Debug)]
+struct Looked {
+    at: Instant,
+    stamps: Stamps,
+    number: u64,
+    now: Result<Policy, ToolError>,
+}
+
+impl Watch {
+    /// Of a pipeline that is about to be built of `effective`.
+    pub fn of(world: &World, ground: &Ground, standing: &Standing, effective: &Effective) -> Arc<Watch> {
+        let stamps = ground.stamps(world, standing);
+        let now = Ok(effective.policy.clone());
+        Arc::new(Watch {
+            world: world.clone(),
+            ground: ground.clone(),
+            standing: standing.clone(),
+            began: parts(effective),
+            looked: Mutex::new(Looked { at: Instant::now(), stamps, number: 0, now }),
+        })
+    }
+
+    fn read(&self) -> Result<Policy, ToolError> {
+        let effective = self.ground.configure(&self.world, &self.standing).map_err(ToolError::from)?;
+        let pairs = self.began.iter().zip(parts(&effective)).zip(AT_START);
+        let others: Vec<&str> = pairs.filter(|((old, new), _)| *old != new).map(|(_, (name, _))| *name).collect();
+        if others.is_empty() {
+            return Ok(effective.policy);
+        }
+        let what = others.join(", ");
+        let message = format!(
+            "the configuration changed since this server began, and what it says of {what} holds only for a new one"
+        );
+        Err(ToolError::new(code::CONFIG_MALFORMED, message)
+            .hint("restart the server (in most clients: reconnect to it), or take the change back"))
+    }
+}
+
+fn parts(effective: &Effective) -> Vec<String> {
+    AT_START.iter().map(|(_, of)| of(effective)).collect()
+}
+
+impl Rules for Watch {
+    fn now(&self) -> (u64, Result<Policy, ToolError>) {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.at.elapsed() >= LOOK_EVERY {
+            let stamps = self.ground.stamps(&self.world, &self.standing);
+            if stamps != looked.stamps {
+                looked.now = self.read();
+                looked.stamps = stamps;
+                looked.number += 1;
+            }
+            looked.at = Instant::now();
+        }
+        (looked.number, looked.now.clone())
+    }
+}

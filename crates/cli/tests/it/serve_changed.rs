@@ -1,0 +1,85 @@
+//! What changes while a server runs: rules and trust hold from then on, and what cannot stops it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::peer::{Peer, text};
+use crate::world::{World, world};
+
+fn server(world: &World) -> Peer {
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all"]));
+    peer.initialize("2025-11-25");
+    peer
+}
+
+/// Calls until the answer says `word`: files are looked at four times a second.
+fn until(peer: &mut Peer, word: &str, tool: &str, arguments: Value) {
+    let since = Instant::now();
+    loop {
+        let answer = text(&peer.call(tool, arguments.clone()));
+        if answer.contains(word) {
+            return;
+        }
+        assert!(since.elapsed() < Duration::from_secs(10), "{word}: {answer}");
+    }
+}
+
+fn write(name: &str) -> Value {
+    json!({"file_path": name, "content": "x\n"})
+}
+
+#[test]
+fn trust_that_is_taken_back_and_rules_that_are_added_hold_at_once() {
+    let rules = "permissions:\n  allow: [\"write(docs/**)\"]\n";
+    let world = world().file(".nika/config.yaml", rules).file("a.txt", "one\n").file("secret/x", "two\n");
+    std::fs::create_dir(world.root().join(".git")).expect("made");
+    world.run(&["trust", "--yes"]).exits(0);
+    let mut peer = server(&world);
+    let read = |name: &str| json!({"file_path": name});
+    assert!(text(&peer.call("nika_write", write("docs/a"))).contains("Created"));
+    // A person's own rule, and one of the repository's, which tightens also where nobody trusts it.
+    let own = world.path("home/.config/nika");
+    std::fs::create_dir_all(&own).expect("made");
+    std::fs::write(own.join("config.yaml"), "permissions:\n  deny: [\"read(secret/**)\"]\n").expect("written");
+    until(&mut peer, "NIKA-205", "nika_read", read("secret/x"));
+    assert!(text(&peer.call("nika_write", write("docs/b"))).contains("Created"), "the repository is trusted");
+    world.run(&["trust", "--revoke"]).exits(0);
+    until(&mut peer, "NIKA-205", "nika_write", write("docs/c"));
+    world.run(&["trust", "--yes"]).exits(0);
+    until(&mut peer, "Created", "nika_write", write("docs/d"));
+    let tighter = rules.replace("permissions:\n", "permissions:\n  deny: [\"read(a.txt)\"]\n");
+    std::fs::write(world.root().join(".nika/config.yaml"), tighter).expect("written");
+    until(&mut peer, "NIKA-205", "nika_read", read("a.txt"));
+    assert!(text(&peer.call("nika_write", write("docs/e"))).contains("NIKA-205"), "it is other than what was trusted");
+    // A manifest that came meanwhile.
+    std::fs::write(world.root().join(".nika/policy.json"), "{\"denyTools\": [\"glob\"]}").expect("written");
+    until(&mut peer, "NIKA-102", "nika_glob", json!({"pattern": "*"}));
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn nothing_runs_while_configuration_is_broken_or_holds_only_for_a_new_server() {
+    let world = world().file("a.txt", "one\n");
+    let own = world.path("home/.config/nika");
+    std::fs::create_dir_all(&own).expect("made");
+    let config = own.join("config.yaml");
+    std::fs::write(&config, "mode: ask\n").expect("written");
+    let mut peer = server(&world);
+    let read = json!({"file_path": "a.txt"});
+    assert!(text(&peer.call("nika_read", read.clone())).contains("one"));
+    for (said, word) in [
+        ("mode: ask\npermissions: {deny: [\"nonsense(\"]}\n", "NIKA-"),
+        ("mode: read-only\n", "the mode"),
+        ("mode: ask\nhooks:\n  before: [{command: [\"true\"]}]\n", "hooks"),
+    ] {
+        std::fs::write(&config, said).expect("written");
+        until(&mut peer, word, "nika_read", read.clone());
+        let refused = text(&peer.call("nika_list_dir", json!({})));
+        assert!(refused.contains("NIKA-") && !refused.contains("a.txt  "), "{said}: {refused}");
+        std::fs::write(&config, "mode: ask\n").expect("written");
+        until(&mut peer, "one", "nika_read", read.clone());
+    }
+    assert_eq!(peer.end(), 0);
+    world.run(&["log", "verify"]).exits(0);
+}
