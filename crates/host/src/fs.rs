@@ -18,7 +18,7 @@ mod workspace;
 
 pub use change::{Change, Expect, Target, Written};
 pub use commit::NotMade;
-pub(crate) use commit::temp_name;
+pub(crate) use commit::{dress, temp_name};
 pub use fault::errno;
 pub(crate) use fault::is_absence;
 pub use ignores::{Ignores, Outer, SearchRoot};

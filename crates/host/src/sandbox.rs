@@ -49,7 +49,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_se
 pub use apart::{all_but, spelled};
 pub use linked::Linked;
 pub use placeholders::clear_stand_ins;
-pub(crate) use placeholders::{is_below_stand_in, is_stand_in};
+pub(crate) use placeholders::{clear_left, is_below_stand_in, is_stand_in};
 pub(crate) use protected::SKIPPED;
 pub use protected::{Known, MAX_HIDDEN, scan, scan_with, secrets_at_home};
 pub use proxy::Visit;

@@ -78,3 +78,49 @@ fn a_kill_at_any_moment_leaves_the_old_state_or_the_new_one_and_undo_is_whole() 
         }
     }
 }
+
+#[test]
+fn what_a_killed_job_left_under_guarded_names_goes_with_the_next_start() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("x.sh", "echo up; sleep 61.6180\n");
+    let mut job = world
+        .nika(&["call", "bash", "command=sh x.sh", "run_in_background=true", "--mode", "workspace"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let stands_in = || fs::symlink_metadata(world.root().join(".envrc")).is_ok();
+    let since = Instant::now();
+    while !stands_in() {
+        assert!(since.elapsed() < Duration::from_secs(20), "the job runs");
+        std::thread::yield_now();
+    }
+    // The program, what watches over the job, and the job, none of which can clean up then.
+    let below = |pid: u32| -> Vec<u32> {
+        let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+        list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+    };
+    let mut all = vec![job.id()];
+    let mut at = 0;
+    while at < all.len() {
+        let more = below(all[at]);
+        all.extend(more);
+        at += 1;
+    }
+    for pid in &all {
+        let pid = rustix::process::Pid::from_raw(*pid as i32).expect("a process");
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+    job.wait().expect("it ends");
+    while all.iter().any(|pid| fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z")))
+    {
+        assert!(since.elapsed() < Duration::from_secs(40), "they end");
+        std::thread::yield_now();
+    }
+    assert!(stands_in(), "nobody was left to remove it");
+    world.run(&["call", "list_dir"]).exits(0);
+    let left: Vec<_> = fs::read_dir(world.root()).expect("there").flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["x.sh"]);
+}

@@ -494,3 +494,59 @@ fn rights_that_somebody_gave_since_stay_and_those_of_the_call_go() {
     undo(&world, &edited).exits(0);
     assert_eq!((mode("edited"), world.text("edited")), (0o700, world.text("gone")));
 }
+
+#[test]
+fn undo_leaves_a_file_its_access_list_attributes_and_owner() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    // An access list: whoever owns it may write, `nobody` may read and write, the group may do nothing.
+    let entry =
+        |tag: u16, rights: u16, id: u32| [&tag.to_le_bytes()[..], &rights.to_le_bytes(), &id.to_le_bytes()].concat();
+    let all = u32::MAX;
+    let list = [(1, 6, all), (2, 6, 65534), (4, 0, all), (0x10, 6, all), (0x20, 0, all)];
+    let list = [2u32.to_le_bytes().to_vec()].into_iter().chain(list.map(|(tag, rights, id)| entry(tag, rights, id)));
+    let list: Vec<u8> = list.flatten().collect();
+    let world = world().file("a", "one\n");
+    let file = world.root().join("a");
+    let set =
+        |name: &str, value: &[u8]| rustix::fs::setxattr(&file, name, value, rustix::fs::XattrFlags::empty()).is_ok();
+    if !set("user.k", b"v") || !set("system.posix_acl_access", &list) {
+        return;
+    }
+    let get = |name: &str| {
+        let mut value = [0; 256];
+        rustix::fs::getxattr(&file, name, &mut value[..]).map(|length| value[..length].to_vec())
+    };
+    let is_root = fs::metadata(&file).expect("there").uid() == 0;
+    if is_root {
+        std::os::unix::fs::chown(&file, Some(65534), Some(65534)).expect("root may");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("root may");
+    }
+    let before = fs::metadata(&file).expect("there");
+    for job in [false, true] {
+        if job {
+            // Without a layer.
+            let mut peer = crate::peer::Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+            peer.initialize("2025-11-25");
+            peer.call("nika_bash", serde_json::json!({"command": "echo two >> a", "run_in_background": true}));
+            peer.call("nika_job_output", serde_json::json!({"job_id": "j1", "wait_ms": 20_000, "filter": "^never$"}));
+            assert_eq!(world.text("a"), "one\ntwo\n");
+            text(&peer.call("nika_undo", serde_json::json!({})));
+            assert_eq!(peer.end(), 0);
+        } else {
+            let answer = scripted(&world, "echo two >> a\n", &[]);
+            assert_eq!(world.text("a"), "one\ntwo\n");
+            undo(&world, &answer).exits(0);
+        }
+        let after = fs::metadata(&file).expect("there");
+        assert_eq!(world.text("a"), "one\n");
+        assert_eq!((after.uid(), after.gid(), after.mode()), (before.uid(), before.gid(), before.mode()));
+        assert_eq!(get("user.k").as_deref(), Ok(&b"v"[..]));
+        assert!(
+            get("system.posix_acl_access").is_ok_and(|list| list.len() == 44),
+            "{:?}",
+            get("system.posix_acl_access")
+        );
+    }
+}

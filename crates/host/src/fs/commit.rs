@@ -345,21 +345,8 @@ impl Workspace {
         };
         file.write_all(bytes).map_err(what)?;
         if let Expect::Is { mode: former, owner, .. } = &change.expect {
-            let stat = rustix::fs::fstat(&file).map_err(|error| refused(&change.place, error))?;
-            let mut rights = *former;
-            if (stat.st_uid, stat.st_gid) != *owner {
-                let (uid, gid) = (rustix::fs::Uid::from_raw(owner.0), rustix::fs::Gid::from_raw(owner.1));
-                if rustix::fs::fchown(&file, Some(uid), Some(gid)).is_err() {
-                    // An ordinary user gives no file away. Who may write one of somebody else's gets it, as from git; but
-                    // not what would let others run it as this user.
-                    rights &= !0o6000;
-                    let _ = rustix::fs::fchown(&file, None, Some(gid));
-                }
-            }
-            self.copy_attributes(&change.place, &file);
-            if stat.st_mode & 0o7777 != rights {
-                let _ = rustix::fs::fchmod(&file, Mode::from_raw_mode(rights));
-            }
+            let former_file = self.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok();
+            dress(&file, former_file.as_ref(), *owner, *former).map_err(|error| refused(&change.place, error))?;
         }
         if let Some(mode) = mode {
             let _ = rustix::fs::fchmod(&file, Mode::from_raw_mode(*mode));
@@ -369,16 +356,39 @@ impl Workspace {
         }
         Ok(Apart { file, named })
     }
+}
 
-    /// Access lists and labels of the former file. Losing one that cannot be read is not worth a refusal.
-    fn copy_attributes(&self, place: &Place, file: &File) {
-        let Ok(handle) = self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW) else { return };
-        let at = format!("/proc/self/fd/{}", handle.as_raw_fd());
-        let Some(names) = grown(1024, |names| rustix::fs::listxattr(&at, names)) else { return };
-        for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-            if let Some(value) = grown(256, |value| rustix::fs::getxattr(&at, name, value)) {
-                let _ = rustix::fs::fsetxattr(file, name, &value, rustix::fs::XattrFlags::empty());
-            }
+/// Gives a new file what the one has that it takes the place of: its owner, access lists and labels, and rights. What
+/// cannot be given is not worth a refusal.
+pub(crate) fn dress(
+    file: &File,
+    former: Option<&OwnedFd>,
+    owner: (u32, u32),
+    mut rights: u32,
+) -> rustix::io::Result<()> {
+    let stat = rustix::fs::fstat(file)?;
+    if (stat.st_uid, stat.st_gid) != owner {
+        let (uid, gid) = (rustix::fs::Uid::from_raw(owner.0), rustix::fs::Gid::from_raw(owner.1));
+        if rustix::fs::fchown(file, Some(uid), Some(gid)).is_err() {
+            // An ordinary user gives no file away. Who may write one of somebody else's gets it, as from git; but
+            // not what would let others run it as this user.
+            rights &= !0o6000;
+            let _ = rustix::fs::fchown(file, None, Some(gid));
+        }
+    }
+    former.iter().for_each(|former| copy_attributes(former, file));
+    if stat.st_mode & 0o7777 != rights {
+        let _ = rustix::fs::fchmod(file, Mode::from_raw_mode(rights));
+    }
+    Ok(())
+}
+
+fn copy_attributes(former: &OwnedFd, file: &File) {
+    let at = format!("/proc/self/fd/{}", former.as_raw_fd());
+    let Some(names) = grown(1024, |names| rustix::fs::listxattr(&at, names)) else { return };
+    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if let Some(value) = grown(256, |value| rustix::fs::getxattr(&at, name, value)) {
+            let _ = rustix::fs::fsetxattr(file, name, &value, rustix::fs::XattrFlags::empty());
         }
     }
 }

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::change::Target;
 use super::commit::{refused, sync_dir, temp_name};
 use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, sha256};
-use crate::{overlay, scratch};
+use crate::{overlay, sandbox, scratch};
 
 /// A change set that a kill interrupted and that was settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -400,6 +400,7 @@ impl Workspace {
     pub(super) fn recover(&self) {
         overlay::orphans(&self.state, &overlay::wanted(&self.sets_dir()));
         scratch::orphans(&self.state);
+        self.roots().for_each(sandbox::clear_left);
         let empty = std::fs::read_dir(self.sets_dir()).is_ok_and(|mut entries| entries.next().is_none());
         if !empty {
             drop(self.lock_within(std::time::Duration::ZERO));

@@ -15,7 +15,7 @@ use rustix::fs::Stat;
 use super::moves::{Act, Move};
 use super::walk::{beneath, bits, kind};
 use super::{Changes, Entry, Layer, What};
-use crate::fs::Stamp;
+use crate::fs::{Stamp, dress};
 
 impl Layer {
     /// A layer over `root` that nobody mounts. Each change to it is checked against the permit.
@@ -69,7 +69,16 @@ impl Changes<'_> {
         match kind_new {
             Kind::Directory => fs::create_dir(&at).map_err(failed)?,
             Kind::Link => symlink(Path::new(std::ffi::OsStr::from_bytes(bytes)), &at).map_err(failed)?,
-            Kind::File => File::create_new(&at).and_then(|mut file| file.write_all(bytes)).map_err(failed)?,
+            Kind::File => {
+                let mut file = File::create_new(&at).map_err(failed)?;
+                file.write_all(bytes).map_err(failed)?;
+                // What stands there was made of the file that comes back, or in its place.
+                if let Some(was) = was.as_ref().filter(|was| kind(was) == Some(Kind::File)) {
+                    let former = beneath(&self.layer.root, path);
+                    let owner = (was.st_uid, was.st_gid);
+                    dress(&file, former.as_ref(), owner, bits(was)).map_err(|error| failed(error.into()))?;
+                }
+            }
         }
         if let Some(mode) = mode.filter(|_| kind_new != Kind::Link) {
             fs::set_permissions(&at, fs::Permissions::from_mode(mode)).map_err(failed)?;

@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nika_guard::profile::{Access, Placeholder, Profile, Step};
+use nika_guard::profile::{Access, Placeholder, Profile, Step, guarded_below};
 use rustix::fs::{
     AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RawMode, RenameFlags, Stat, flock, linkat, lstat, mkdir,
     mknodat, open, renameat_with, rmdir, unlink,
@@ -272,6 +272,20 @@ pub fn clear_stand_ins(root: &Path, path: &Path) -> bool {
         ours.into_iter().for_each(discard);
     }
     held.is_ok()
+}
+
+/// Clears `root` of what runs left that were killed; nothing where one lives.
+pub(crate) fn clear_left(root: &Path) {
+    let stands_in = |path: &Path| lstat(path).is_ok_and(|stat| is_stand_in(&stat));
+    let names = guarded_below(root, root.join(".git").is_dir());
+    let all = names.iter().flat_map(|path| path.ancestors().take_while(|above| *above != root));
+    let mut left: Vec<&Path> = all.filter(|path| stands_in(path)).collect();
+    // Children before parents.
+    left.sort_by(|one, other| other.cmp(one));
+    left.dedup();
+    if !left.is_empty() && root.ancestors().map(keep_runs_out).collect::<Result<Vec<_>, Errno>>().is_ok() {
+        left.into_iter().for_each(discard);
+    }
 }
 
 /// Removes a stand-in. Fails, as it should, for a directory with something in it by now, which is somebody's.
