@@ -6,6 +6,7 @@ mod around;
 mod arrays;
 mod calls;
 mod calm;
+mod code;
 mod declared;
 mod dropped;
 mod expansions;
@@ -393,8 +394,8 @@ impl<'a> Walker<'a> {
             } else {
                 let mut own = state.clone();
                 if index > 0 {
-                    let remote = self.fetches_since(then);
                     let argvs: Vec<&[Arg]> = argvs.iter().map(AsRef::as_ref).collect();
+                    let remote = self.passes_on(then, argvs.first(), &state.stdin);
                     own.stdin = match (argvs.as_slice(), name_of(stage)) {
                         ([argv], reader) if SQL_READERS.contains(&reader.as_str()) && echoed(argv).is_some() => {
                             Stdin::Text(echoed(argv).unwrap_or_default())
@@ -420,6 +421,7 @@ impl<'a> Walker<'a> {
         }
         self.outlet = argvs;
         self.files_since(then);
+        self.read_since(then);
         let reads = self.since(start).any(reads_secret);
         if reads && self.since(start).any(|fact| matches!(fact, Fact::Net(_))) {
             let span = pipeline.stages.first().map_or(0..0, |stage| stage.span.clone());
@@ -678,6 +680,7 @@ impl<'a> Walker<'a> {
                 .push(Fact::Forbidden(Danger::Fetched, "what comes from the network is run as a command".to_owned()));
         }
         self.names_of(args, stdin);
+        self.links_of(args, state);
         let Some(name) = first.exact().map(str::to_owned) else {
             report.facts.push(Fact::Opaque("the name of the program is not known before it runs".to_owned()));
             self.reports.push(report);

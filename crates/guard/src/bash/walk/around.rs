@@ -28,8 +28,12 @@ impl<'a> Walker<'a> {
                 },
                 Target::Word(word) => self.redirect_file(redirect, word, state, &mut facts),
             };
-            if feeds == Stdin::Unknown && is_stdin && self.fetches_since(then) {
+            let fetched = self.fetches_since(then) || matches!(feeds, Stdin::Pipe { remote: true, .. });
+            if feeds == Stdin::Unknown && is_stdin && fetched {
                 feeds = Stdin::Pipe { from: String::new(), remote: true, told: None };
+            }
+            if fetched && !is_stdin && !matches!(redirect.op, RedirectOp::Write | RedirectOp::Append) {
+                self.fetched.descriptor(&redirect.fd);
             }
             if is_stdin {
                 stdin = Some(feeds);
@@ -69,6 +73,7 @@ impl<'a> Walker<'a> {
         if dup {
             match arg.exact() {
                 Some(text) if text == "-" || text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()) => {
+                    self.fetched.reads_descriptor(text);
                     return if text == "-" { Stdin::None } else { Stdin::Unknown };
                 }
                 Some(_) if redirect.op == RedirectOp::DupOut && redirect.fd == Fd::Default => {}

@@ -4,7 +4,11 @@
 //! What is put away is remembered to the end of the text, in branches and subshells, too: to forget it would be to know that
 //! it was replaced. What only unpacks, clones or installs is no download of one file, and is not followed.
 
+use super::code::runs_text;
 use super::*;
+
+/// Programs that make commands of a list.
+const LISTS: &[&str] = &["xargs", "gxargs", "parallel", "sem"];
 
 /// Programs that name a file after the address.
 const DOWNLOADERS: &[&str] = &["curl", "wget", "aria2c", "axel", "lwp-download"];
@@ -18,6 +22,14 @@ pub(super) struct Fetched {
     values: BTreeSet<(usize, usize)>,
     names: BTreeSet<String>,
     files: BTreeSet<PathBuf>,
+    /// Names of the same file, or of the same directory.
+    links: Vec<BTreeSet<PathBuf>>,
+    /// Numbers of descriptors out of which it comes.
+    descriptors: BTreeSet<String>,
+    /// What reads the output of a command: `> >(…)`.
+    readers: Vec<(Script, State)>,
+    /// Those that stay for all that follows: `exec > >(…)`.
+    lasting: Vec<(Script, State)>,
     /// How often a variable that holds it was asked for.
     asked: usize,
 }
@@ -27,7 +39,11 @@ pub(super) struct Fetched {
 pub(super) struct Moment {
     reports: usize,
     asked: usize,
+    readers: usize,
 }
+
+/// Most links that are followed, and names that one file may have: a script makes a few.
+const LINKS: usize = 32;
 
 impl Fetched {
     /// A variable is asked for its value.
@@ -39,21 +55,84 @@ impl Fetched {
     pub(super) fn word(&mut self, span: &Range<usize>) {
         self.words.insert((span.start, span.end));
     }
+
+    /// A command writes to what this script reads.
+    pub(super) fn read_by(&mut self, script: &Script, state: &State) {
+        self.readers.push((script.clone(), state.clone()));
+    }
+
+    /// A descriptor has it, or a variable with the number of one.
+    pub(super) fn descriptor(&mut self, fd: &Fd) {
+        match fd {
+            Fd::Number(number) => self.descriptors.insert(number.clone()),
+            Fd::Named(name) => self.names.insert(name.clone()),
+            Fd::Default => false,
+        };
+    }
+
+    /// A descriptor is read: whether it has it.
+    pub(super) fn reads_descriptor(&mut self, number: &str) -> bool {
+        let holds = self.descriptors.contains(number.trim_end_matches('-'));
+        self.asked += usize::from(holds);
+        holds
+    }
+
+    /// Whether this file holds it, by whatever name.
+    fn holds(&self, path: &Path) -> bool {
+        let descriptor = || {
+            let text = path.to_str().unwrap_or_default();
+            let number = ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|above| text.strip_prefix(above));
+            number.is_some_and(|number| self.descriptors.contains(number))
+        };
+        if self.files.contains(path) || descriptor() {
+            return true;
+        }
+        if self.files.is_empty() || self.links.is_empty() {
+            return false;
+        }
+        let mut names = vec![path.to_owned()];
+        let mut at = 0;
+        while let Some(name) = names.get(at).cloned() {
+            for link in &self.links {
+                for behind in link.iter().filter_map(|known| name.strip_prefix(known).ok()) {
+                    // Joined to nothing, a path would get a slash at its end.
+                    let other = |known: &PathBuf| match behind.as_os_str().is_empty() {
+                        true => known.clone(),
+                        false => known.join(behind),
+                    };
+                    let others: Vec<PathBuf> = link.iter().map(other).filter(|other| !names.contains(other)).collect();
+                    names.extend(others);
+                }
+            }
+            at += 1;
+            if names.len() > LINKS {
+                break;
+            }
+        }
+        names.iter().any(|name| self.files.contains(name))
+    }
 }
 
 impl Walker<'_> {
     pub(super) fn moment(&self) -> Moment {
-        Moment { reports: self.reports.len(), asked: self.fetched.asked }
+        let Fetched { asked, readers, .. } = &self.fetched;
+        Moment { reports: self.reports.len(), asked: *asked, readers: readers.len() }
     }
 
     /// Whether something came from the network since then, or out of what holds it.
     pub(super) fn fetches_since(&self, then: Moment) -> bool {
         let from = |fact: &Fact| match fact {
             Fact::Net(_) => true,
-            Fact::Read(target) | Fact::Delete(target) => self.fetched.files.contains(&target.path),
+            Fact::Read(target) | Fact::Delete(target) => self.fetched.holds(&target.path),
             _ => false,
         };
         self.fetched.asked > then.asked || self.since(then.reports).any(from)
+    }
+
+    /// Whether a pipeline hands on what came from the network since then, or what its first command finds on its input.
+    pub(super) fn passes_on(&self, then: Moment, first: Option<&&[Arg]>, stdin: &Stdin) -> bool {
+        let given = matches!(stdin, Stdin::Pipe { remote: true, .. });
+        given && first.is_some_and(|argv| argv.is_empty() || !input::leaves_it(argv)) || self.fetches_since(then)
     }
 
     /// Notes the words that came of one.
@@ -80,7 +159,11 @@ impl Walker<'_> {
             let place = (arg.span.start, arg.span.end);
             self.fetched.words.contains(&place) || self.fetched.values.contains(&place)
         };
-        let remote = matches!(stdin, Stdin::Pipe { remote: true, .. });
+        let number = |pair: &[Arg]| {
+            let known = pair.last().and_then(Arg::exact).is_some_and(|text| self.fetched.descriptors.contains(text));
+            known && pair.first().and_then(Arg::exact) == Some("-u")
+        };
+        let remote = matches!(stdin, Stdin::Pipe { remote: true, .. }) || rest.windows(2).any(number);
         let mut names: Vec<String> = Vec::new();
         match name.exact().unwrap_or_default() {
             "read" | "mapfile" | "readarray" if remote => {
@@ -124,8 +207,81 @@ impl Walker<'_> {
 
     /// Whether one of these files holds it.
     pub(super) fn is_fetched(&self, name: &str, state: &State) -> bool {
-        let files = &self.fetched.files;
-        !files.is_empty() && state.cwd.iter().any(|place| files.contains(&normal(&place.join(name))))
+        let Fetched { files, descriptors, .. } = &self.fetched;
+        let known = !files.is_empty() || !descriptors.is_empty();
+        known && state.cwd.iter().any(|place| self.fetched.holds(&normal(&place.join(name))))
+    }
+
+    /// Notes that a command gives a file another name.
+    pub(super) fn links_of(&mut self, args: &[Arg], state: &State) {
+        let texts: Vec<&str> = args.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
+        let letters = |text: &&str| text.starts_with('-') && !text.starts_with("--") && text.contains(['s', 'l']);
+        let copies = texts.iter().any(|text| letters(text) || matches!(*text, "--link" | "--symbolic-link"));
+        match texts.first().copied().unwrap_or_default() {
+            "ln" | "gln" | "link" => {}
+            "cp" | "gcp" if copies => {}
+            _ => return,
+        }
+        let into = texts.windows(2).find_map(|pair| match pair {
+            ["-t" | "--target-directory", into] => Some(*into),
+            [_, long] => long.strip_prefix("--target-directory="),
+            _ => None,
+        });
+        let mut names: Vec<&str> = texts.iter().skip(1).copied().filter(|text| !text.starts_with('-')).collect();
+        names.retain(|name| !name.is_empty() && Some(*name) != into);
+        let place = match into {
+            Some(into) => into,
+            None if names.len() > 1 => names.pop().unwrap_or_default(),
+            None => ".",
+        };
+        for name in names {
+            let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+            // Where the link lies its name is read, if it is one by name.
+            let above = Path::new(place).parent().unwrap_or(Path::new(""));
+            let paths = [
+                PathBuf::from(name),
+                above.join(name),
+                Path::new(place).join(name),
+                place.into(),
+                Path::new(place).join(last),
+            ];
+            let at = state.cwd.iter().flat_map(|cwd| paths.iter().map(|path| normal(&cwd.join(path))));
+            // The directory itself is no name of the file.
+            let mut at: BTreeSet<PathBuf> = at.collect();
+            at.retain(|path| !state.cwd.contains(path));
+            if self.fetched.links.len() < LINKS {
+                self.fetched.links.push(at);
+            }
+        }
+    }
+
+    /// Says so where what came since then is handed to scripts that run it: `> >(sh)`, `| tee >(sh)`.
+    pub(super) fn read_since(&mut self, then: Moment) {
+        let mut readers = self.fetched.readers.split_off(then.readers.min(self.fetched.readers.len()));
+        let fetches = self.fetches_since(then);
+        if fetches {
+            readers.append(&mut self.fetched.lasting);
+        } else if self.last.as_deref() == Some("exec") {
+            self.fetched.lasting.append(&mut readers);
+        }
+        if !fetches || readers.is_empty() {
+            return;
+        }
+        let last = self.last.clone();
+        for (script, mut state) in readers {
+            let start = self.reports.len();
+            state.stdin = Stdin::Pipe { from: String::new(), remote: true, told: None };
+            self.apart(|walker| walker.script(&script, &mut state));
+            // The rest was said where it stands.
+            let forbidden = |fact: &Fact| matches!(fact, Fact::Forbidden(Danger::Fetched, _));
+            for mut report in self.reports.split_off(start) {
+                report.facts.retain(forbidden);
+                if !report.facts.is_empty() {
+                    self.reports.push(report);
+                }
+            }
+        }
+        self.last = last;
     }
 
     /// Says so where a command runs what came from the network: as a shell's or an interpreter's text, as its file, as its
@@ -133,19 +289,35 @@ impl Walker<'_> {
     pub(super) fn feed(&self, program: &str, args: &[Arg], state: &State, stdin: &Stdin, report: &mut Report) {
         let base = program.rsplit('/').next().unwrap_or_default();
         let remote_pipe = matches!(stdin, Stdin::Pipe { remote: true, .. });
-        let lists = matches!(base, "xargs" | "gxargs" | "parallel");
+        let place = |arg: &Arg| (arg.span.start, arg.span.end);
+        let word = |arg: &Arg| self.fetched.words.contains(&place(arg));
+        let value = |arg: &Arg| word(arg) || self.fetched.values.contains(&place(arg));
+        let file = |arg: &Arg| arg.exact().is_some_and(|name| self.is_fetched(name, state));
         let runs = match runs_text(base) {
-            _ if lists && remote_pipe && runs_input(args) => true,
+            _ if LISTS.contains(&base) => {
+                let listed = remote_pipe || code::list_sources(args).any(|arg| value(arg) || file(arg));
+                listed && code::runs_list(args)
+            }
             true if only_looks(base, args) => false,
             true => {
-                let place = |arg: &Arg| (arg.span.start, arg.span.end);
-                let file = |arg: &Arg| arg.exact().is_some_and(|name| self.is_fetched(name, state));
-                args.iter().skip(1).any(|arg| self.fetched.words.contains(&place(arg)))
-                    || code_words(args).any(|arg| self.fetched.values.contains(&place(arg)) || file(arg))
+                args.iter().skip(1).any(word)
+                    || code_words(args).any(|arg| value(arg) || file(arg))
                     || remote_pipe && reads_script_from_stdin(args)
             }
-            false => false,
+            false => remote_pipe && code::runs_its_input(base, args),
         };
+        let code = code::code_of(base, args);
+        let input = |arg: &&Arg| remote_pipe && code::name_in(arg).is_some_and(code::is_input);
+        let named = |arg: &&Arg| code::name_in(arg).is_some_and(|name| self.is_fetched(name, state));
+        // A text that begins with what is known only has something put into it.
+        let whole = |arg: &&Arg| {
+            let into = |prefix: &str| !(prefix.is_empty() || prefix.starts_with("--") && prefix.ends_with('='));
+            value(arg) && !matches!(&arg.word, Became::Opaque { prefix, .. } if into(prefix))
+        };
+        let runs = runs
+            || code.files.iter().any(|arg| value(arg) || input(arg) || named(arg))
+            || code.texts.iter().any(whole)
+            || code.lying.iter().any(|name| self.is_fetched(name, state));
         if runs {
             report.facts.push(Fact::Forbidden(Danger::Fetched, format!("`{base}` runs what comes from the network")));
         }
@@ -188,10 +360,6 @@ fn only_looks(base: &str, args: &[Arg]) -> bool {
         }
 }
 
-fn runs_text(base: &str) -> bool {
-    RUNS_TEXT.iter().any(|name| base == *name || base.strip_prefix(name).is_some_and(is_version))
-}
-
 /// The words of a command that it runs as text or as a file; the others are for that text. What a wrapper runs is a command
 /// of its own.
 fn code_words(args: &[Arg]) -> impl Iterator<Item = &Arg> {
@@ -207,21 +375,4 @@ fn code_words(args: &[Arg]) -> impl Iterator<Item = &Arg> {
         done |= here;
         here
     })
-}
-
-/// Whether `xargs` makes code of what it reads: the text behind `-c` of a shell, a part of it, or the very commands.
-fn runs_input(args: &[Arg]) -> bool {
-    let texts: Vec<&str> = args.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
-    let Some(shell) = texts.iter().skip(1).position(|text| runs_text(text.rsplit('/').next().unwrap_or(text))) else {
-        return texts.first() == Some(&"parallel") && texts.iter().skip(1).all(|text| text.starts_with('-'));
-    };
-    let (before, behind) = texts.split_at(shell + 2);
-    let code = behind.iter().position(|text| text.starts_with('-') && text.ends_with(['c', 'e', 'r']));
-    let mut marks = before.windows(2).filter_map(|pair| match pair {
-        ["-I", mark] => Some(*mark),
-        [_, option] => option.strip_prefix("-I").filter(|mark| !mark.is_empty()),
-        _ => None,
-    });
-    let put_in = |code: &&str| code.contains("{}") || marks.any(|mark| code.contains(mark));
-    code.is_some_and(|at| behind.get(at + 1).is_none_or(put_in))
 }

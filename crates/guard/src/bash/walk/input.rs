@@ -80,7 +80,7 @@ pub(super) fn is_device(text: &str) -> bool {
 }
 
 /// Whether a command with these words certainly reads nothing from standard input that it does not read to its end.
-fn leaves_it(args: &[Arg]) -> bool {
+pub(super) fn leaves_it(args: &[Arg]) -> bool {
     let Some((first, rest)) = args.split_first() else { return true };
     let Some(name) = first.exact() else { return false };
     // In its program awk may read there by another name, and with these words no file of jq is one.

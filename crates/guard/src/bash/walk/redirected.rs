@@ -79,7 +79,12 @@ impl<'a> Walker<'a> {
 
 /// What is known behind a command that ran, or did not because a redirection failed.
 pub(super) fn perhaps_run(before: State, after: &mut State) {
-    let stdin = if before.stdin == after.stdin { before.stdin.clone() } else { Stdin::Unknown };
+    let stdin = match &after.stdin {
+        // Worse than what is not known.
+        remote @ Stdin::Pipe { remote: true, .. } => remote.clone(),
+        same if *same == before.stdin => same.clone(),
+        _ => Stdin::Unknown,
+    };
     if let Some(merged) = merge(vec![before, after.clone()]) {
         *after = State { stdin, ..merged };
     }

@@ -143,7 +143,10 @@ impl<'a> Walker<'a> {
                     };
                     out.push(Piece::Value { value, quoted: *quoted });
                 }
-                Part::Process { script, .. } => {
+                Part::Process { write, script } => {
+                    if *write {
+                        self.fetched.read_by(script, state);
+                    }
                     let before = self.reports.len();
                     let mut own = state.clone();
                     own.stdin = Stdin::Unknown;
