@@ -232,6 +232,16 @@ impl<'a> Judge<'a> {
         self.path(arg, true, Fact::Write);
     }
 
+    /// Something else is put in the place of this entry: of a link, and not of what it leads to.
+    pub fn replace(&mut self, arg: &Arg) {
+        self.entry(arg, false, |target| Fact::Write(Target { itself: true, ..target }), Fact::Write);
+    }
+
+    /// The command looks at this entry: where a link leads, and not at what is there.
+    pub fn read_entry(&mut self, arg: &Arg) {
+        self.entry(arg, false, |target| Fact::Read(Target { itself: true, ..target }), Fact::Read);
+    }
+
     /// The command removes this path.
     pub fn delete(&mut self, arg: &Arg) {
         self.path(arg, false, Fact::Delete);
@@ -240,14 +250,18 @@ impl<'a> Judge<'a> {
     /// The command removes this entry, perhaps with all below it: a link and not what it leads to. With a slash behind it a
     /// link is followed. What only gets another name is another matter: the rest of the text may go through that.
     pub fn remove(&mut self, arg: &Arg, tree: bool) {
+        self.entry(arg, tree, |target| Fact::Delete(Target { itself: true, ..target }), Fact::Delete);
+    }
+
+    /// An entry by its name: a link as one, and with a slash behind it or where the name is not known what it leads to.
+    fn entry(&mut self, arg: &Arg, tree: bool, itself: fn(Target) -> Fact, followed: fn(Target) -> Fact) {
         match &arg.word {
-            Word::Exact(text) if !text.ends_with(['/', '.']) => {
-                self.path(arg, tree, |target| Fact::Delete(Target { itself: true, ..target }));
-            }
+            Word::Exact(text) if !text.ends_with(['/', '.']) => self.path(arg, tree, itself),
             Word::OneOf(words) => {
-                words.iter().for_each(|word| self.remove(&Arg { word: word.clone(), span: arg.span.clone() }, tree));
+                let one = |word: &Word| Arg { word: word.clone(), span: arg.span.clone() };
+                words.iter().for_each(|word| self.entry(&one(word), tree, itself, followed));
             }
-            _ => self.path(arg, tree, Fact::Delete),
+            _ => self.path(arg, tree, followed),
         }
     }
 

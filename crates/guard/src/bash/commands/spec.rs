@@ -402,10 +402,15 @@ pub(super) fn transfer<'j>(parsed: &Parsed, judge: &mut Judge<'j>, source: fn(&m
     if whole {
         super::places::takes_along(to, judge);
     }
+    // Told that there is no directory, `mv` puts what it moves in the place of a link there.
+    let replaces = moves && named.is_none() && from.len() == 1 && parsed.has("T no-target-directory");
     for file in from {
         source(judge, file);
         if moves {
             super::places::takes_along(file, judge);
+        }
+        if replaces {
+            continue;
         }
         // Into a directory: what is written is the name below it, which may be a protected one.
         if let (Some(file), Some(into)) = (file.exact(), to.exact()) {
@@ -417,7 +422,7 @@ pub(super) fn transfer<'j>(parsed: &Parsed, judge: &mut Judge<'j>, source: fn(&m
             }
         }
     }
-    judge.write(to);
+    if replaces { judge.replace(to) } else { judge.write(to) }
 }
 
 /// What follows the known start of a word.

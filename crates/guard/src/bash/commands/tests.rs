@@ -1,5 +1,6 @@
 //! Many commands for each class: what is harmless, and what must not be taken for it.
 
+mod links;
 mod rights;
 
 use super::super::fact::Fact;

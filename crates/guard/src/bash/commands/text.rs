@@ -699,14 +699,23 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(|parsed, judge| parsed.operands.iter().for_each(|file| super::places::look(file, judge))),
         ..reader("stat gstat", &[(Flag, "L dereference f file-system t terse"), (Value, "c format printf cached")])
     },
-    reader(
-        "readlink greadlink",
-        &[(
-            Flag,
-            "f canonicalize e canonicalize-existing m canonicalize-missing n no-newline q quiet s silent v verbose z \
+    Spec {
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            let follows = parsed.has("f canonicalize e canonicalize-existing m canonicalize-missing");
+            for file in &parsed.operands {
+                if follows { judge.read(file) } else { judge.read_entry(file) }
+            }
+        }),
+        ..reader(
+            "readlink greadlink",
+            &[(
+                Flag,
+                "f canonicalize e canonicalize-existing m canonicalize-missing n no-newline q quiet s silent v verbose z \
              zero",
-        )],
-    ),
+            )],
+        )
+    },
     reader(
         "realpath grealpath",
         &[

@@ -449,9 +449,10 @@ fn remove(parsed: &Parsed, judge: &mut Judge<'_>) {
         return;
     }
     changes(parsed, judge);
+    // A link that git keeps is removed, and not what it leads to.
     if own(parsed, "cached").is_none() {
         for path in &parsed.operands {
-            judge.delete_tree(&at(parsed, path));
+            judge.remove(&at(parsed, path), true);
         }
     }
 }
