@@ -48,7 +48,7 @@ use super::script::{
 use super::words::{self, Output, Piece, Value};
 use super::{lexical, second};
 
-use arrays::{Arrays, WRITTEN_OUT, expands_again, has_plain_key, is_keyed, reads_arrays};
+use arrays::{Arrays, WRITTEN_OUT, expands_again, has_plain_key, is_keyed, may_be_keyed, reads_arrays};
 use calls::{Functions, any_of};
 use calm::calms;
 use dropped::{ANY_NAME, READONLY};
@@ -713,6 +713,7 @@ impl<'a> Walker<'a> {
                 match commands::stands_for(&path) {
                     Some(known) => known,
                     None => {
+                        report.facts.extend(self.secrets_given(args, state, span));
                         self.feed(&name, args, state, stdin, &mut report);
                         self.reports.push(report);
                         return;

@@ -5,13 +5,14 @@
 //! need no table. What does need one is what only prints (and is then proved harmless), what reaches the
 //! network, and what runs a text of the command line itself.
 
-use super::super::judge::{Arg, Judge};
+use super::super::judge::{Arg, Judge, Stdin};
 use super::effects::{
     asks, dash, edits, looks, only, outside, prints, reaches, run, run_project, run_words, runs, with, with_dash,
 };
-use super::linters::{HADOLINT, SHELLCHECK, TYPOS, YAMLLINT};
+use super::linters::{HADOLINT, SHELLCHECK, TYPOS, YAMLLINT, typos};
 use super::runners::{self, goal_reaches, raw};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+use super::tools::{TOOL_NAMES, TOOLS};
 use super::{inline, offline, places};
 
 /// The table.
@@ -58,7 +59,7 @@ pub(super) const SPECS: &[Spec] = &[
     Spec { names: "shellcheck", opts: SHELLCHECK, operands: Operands::Read, ..PLAIN },
     Spec { names: "yamllint", opts: YAMLLINT, operands: Operands::ReadTree, ..PLAIN },
     Spec { names: "hadolint", opts: HADOLINT, operands: Operands::Read, ..PLAIN },
-    Spec { names: "typos", opts: TYPOS, operands: Operands::ReadTree, ..PLAIN },
+    Spec { names: "typos", opts: TYPOS, operands: Operands::Custom, check: Some(typos), ..PLAIN },
     raw("meson", |parsed, judge| match parsed.operands.first().and_then(Arg::exact) {
         Some("devenv") => runners::behind_options(&runners::behind(parsed, 1), "-C -w --workdir --dump-format", judge),
         Some("wrap" | "subprojects") => judge.net(None),
@@ -73,154 +74,6 @@ impl Spec {
         Spec { style: Style::Raw, operands: Operands::Custom, check: Some(check), ..self }
     }
 }
-
-/// Tools that run code of the workspace. What they do besides is in [`TOOLS`].
-const TOOL_NAMES: &str = "make gmake bmake ninja bazel bazelisk buck2 gradle mvn mvnd ant sbt mill lein \
-    clojure clj mix rebar3 \
-    swift xcodebuild zig stack cabal ghc dune opam crystal shards nim nimble dub flutter dart tox nox pytest \
-    py.test unittest nose2 \
-    coverage ruff black isort autopep8 yapf autoflake pyupgrade mypy pyright pyre pytype flake8 pylint pycodestyle \
-    pydocstyle bandit vulture \
-    djlint sphinx-build mkdocs eslint eslint_d prettier biome oxlint standard xo tslint stylelint tsc vue-tsc tsx \
-    ts-node swc jest vitest mocha ava \
-    jasmine karma cypress playwright webpack vite rollup esbuild parcel tsup turbo nx lerna rush ng next nuxt astro \
-    svelte-check \
-    storybook nodemon babel markdownlint markdownlint-cli2 cspell commitlint \
-    gcc g++ cc c++ clang clang++ cpp ld ld.lld gold as ar ranlib nm-new strip gfortran nasm yasm nvcc emcc javac \
-    kotlinc scalac groovyc \
-    clang-format clang-tidy cppcheck cpplint include-what-you-use ctest cpack autoconf automake autoreconf \
-    libtoolize aclocal scons waf qmake \
-    rake rspec rubocop standardrb minitest phpunit pest phpstan psalm php-cs-fixer phpcs phpcbf golangci-lint \
-    staticcheck goimports \
-    gofumpt gotestsum golint errcheck revive govulncheck gotests mockgen stringer wire protoc buf protoc-gen-go \
-    thrift flatc capnp bats shfmt \
-    ktlint detekt checkstyle spotbugs google-java-format scalafmt scalafix stylua luacheck luac busted \
-    terraform-docs tflint ormolu fourmolu \
-    hlint hindent ocamlformat elm elm-format elm-test just task mage cmake-format taplo yamlfmt dprint treefmt \
-    nixfmt alejandra deno-fmt flex bison codespell optipng plantuml tree-sitter invoke inv \
-    wasm-pack wasm-bindgen trunk cross maturin sqlfluff sqlc ctags etags gtags cscope doxygen bindgen cbindgen lcov \
-    gcov gcovr \
-    prove actionlint vale proselint alex remark textlint typst pdflatex xelatex lualatex latexmk bibtex biber latex \
-    tectonic hugo jekyll zola mdbook";
-
-/// A tool: its names; a lone word that only prints; words that reach the network (the first that is no option);
-/// words or options, up to `=`, that run a text of the command line or write where it says.
-struct Tool {
-    names: &'static str,
-    info: &'static str,
-    net: &'static str,
-    ask: &'static str,
-}
-
-const TOOLS: &[Tool] = &[
-    Tool {
-        names: "make gmake bmake",
-        info: "-v",
-        net: "publish deploy release upload push login",
-        ask: "--eval -E SHELL \
-        .SHELLFLAGS MAKEFLAGS - -f- -f/dev/stdin",
-    },
-    Tool {
-        names: "just task mage rake",
-        info: "-V -v",
-        net: "publish deploy release push",
-        ask: "-e --execute -E \
-        --execute-continue -p --execute-print --shell --shell-arg -c --command -f- -",
-    },
-    Tool { names: "bazel bazelisk", info: "", net: "mod fetch sync", ask: "--run_under" },
-    Tool {
-        names: "gradle",
-        info: "-v",
-        net: "publish* upload* deploy* closeAndRelease* release jib dockerPush* artifactoryPublish bintrayUpload \
-        sonar sonarqube --scan wrapper-update",
-        ask: "",
-    },
-    Tool {
-        names: "mvn mvnd",
-        info: "-v",
-        net: "deploy release:perform release:prepare release:branch scm:checkin scm:add site-deploy site:deploy \
-        sonar deploy:* wagon:* jib:build docker:push dependency:get nexus-staging:* archetype:generate versions:*",
-        ask: "exec:exec -Dexec.executable",
-    },
-    Tool {
-        names: "ant sbt mill",
-        info: "-version",
-        net: "publish* deploy upload release sonatype* bintray*",
-        ask: "eval",
-    },
-    Tool { names: "rebar3", info: "", net: "hex", ask: "shell" },
-    Tool { names: "mkdocs", info: "-V", net: "gh-deploy", ask: "" },
-    Tool { names: "busted", info: "", net: "", ask: "-e" },
-    Tool { names: "pylint", info: "", net: "", ask: "--init-hook" },
-    Tool {
-        names: "mix",
-        info: "-v",
-        net: "deps.get deps.update hex.publish local.hex local.rebar archive.install \
-        hex.info hex.search",
-        ask: "-e eval --eval",
-    },
-    Tool { names: "swift", info: "-version", net: "package-registry", ask: "-e repl" },
-    Tool { names: "zig", info: "version", net: "fetch", ask: "" },
-    Tool {
-        names: "stack cabal opam nimble shards dub",
-        info: "-V --numeric-version",
-        net: "update upload install \
-        upgrade fetch publish register setup init",
-        ask: "exec eval -e",
-    },
-    Tool { names: "ghc", info: "-V --numeric-version", net: "", ask: "-e" },
-    Tool { names: "flutter dart", info: "", net: "pub upgrade channel publish", ask: "" },
-    Tool { names: "tsc vue-tsc", info: "-v", net: "", ask: "" },
-    Tool { names: "tsx ts-node", info: "-v", net: "", ask: "-e --eval -p --print -pe -" },
-    Tool { names: "playwright cypress", info: "-V", net: "install install-deps", ask: "open codegen" },
-    Tool { names: "eslint jest prettier mocha webpack vite rollup ava", info: "-v", net: "", ask: "" },
-    Tool {
-        names: "turbo nx lerna rush ng next nuxt",
-        info: "",
-        net: "login link publish release add deploy update install \
-        telemetry connect",
-        ask: "exec",
-    },
-    Tool { names: "nodemon", info: "", net: "", ask: "-x --exec" },
-    Tool { names: "ruff", info: "version", net: "", ask: "" },
-    Tool { names: "mypy", info: "-V", net: "", ask: "--install-types -c --python-executable" },
-    Tool { names: "ctest", info: "", net: "", ask: "--launch --test-command --build-makeprogram --build-and-test" },
-    Tool { names: "coverage", info: "", net: "", ask: "" },
-    Tool {
-        names: "gcc g++ cc c++ clang clang++ gfortran",
-        info: "-v -dumpversion -dumpmachine -dumpfullversion \
-        -print-search-dirs",
-        net: "",
-        ask: "-wrapper -fplugin -",
-    },
-    Tool { names: "ld as ar javac kotlinc scalac", info: "-v -V -version", net: "", ask: "-plugin --plugin" },
-    Tool { names: "buf", info: "", net: "push registry dep mod curl", ask: "" },
-    Tool { names: "golangci-lint", info: "version", net: "", ask: "" },
-    Tool { names: "cross wasm-pack maturin", info: "", net: "publish upload login install", ask: "" },
-    Tool { names: "tflint vale", info: "-v", net: "--init sync", ask: "" },
-    Tool { names: "elm", info: "", net: "install publish diff bump", ask: "" },
-    Tool { names: "prove", info: "-V", net: "", ask: "-e --exec --source -P" },
-    Tool { names: "hugo jekyll mdbook", info: "version", net: "deploy mod", ask: "" },
-    Tool {
-        names: "pdflatex xelatex lualatex latex latexmk",
-        info: "",
-        net: "",
-        ask: "-shell-escape --shell-escape \
-        -enable-write18 --enable-write18 -e -usepretex -pretex",
-    },
-    Tool { names: "clojure clj lein", info: "", net: "deploy deps upgrade release", ask: "-e -M -X -T eval" },
-    Tool { names: "deno-fmt dune crystal", info: "", net: "", ask: "eval exec" },
-    Tool { names: "tox nox", info: "", net: "", ask: "exec" },
-    Tool {
-        names: "invoke inv",
-        info: "-V -l --list",
-        net: "publish deploy release upload push login",
-        ask: "-c --collection -r --search-root -f --config",
-    },
-    Tool { names: "tree-sitter", info: "", net: "playground init-config", ask: "" },
-    Tool { names: "plantuml", info: "-version", net: "", ask: "-pipe -ftp -picoweb -gui" },
-    Tool { names: "bison flex", info: "-V", net: "", ask: "" },
-];
 
 /// Names that `parsed` may have, or the row of a tool.
 pub(super) fn named(names: &str, parsed: &Parsed) -> bool {
@@ -238,7 +91,10 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         let first = words().find(|text| !text.starts_with('-'));
         let goals = named(runners::WITH_GOALS, parsed);
         if first.is_some_and(|text| has(row.net, text))
-            || words().any(|text| goals && goal_reaches(text, row.net) || text.starts_with("--") && has(row.net, text))
+            || words().any(|text| {
+                let option = text.split_once('=').map_or(text, |(option, _)| option);
+                goals && goal_reaches(text, row.net) || option.starts_with("--") && has(row.net, option)
+            })
         {
             judge.net(None);
         }
@@ -250,7 +106,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         };
         for (at, text) in parsed.operands.iter().enumerate().filter_map(|(at, word)| Some((at, word.exact()?))) {
             let option = text.split_once('=').map_or(text, |(name, _)| name);
-            if built && at == 0 {
+            if built && at == 0 || text == "-" && compiles_input(parsed, judge) {
                 continue;
             }
             if has(row.ask, option) || (option == "-f" && has(row.ask, "-") && text_follows(parsed, "-f", "-")) {
@@ -262,6 +118,9 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         return run_words(parsed, parsed.operands.get(2..).unwrap_or_default(), judge);
     }
     inline::runs_words(parsed, judge);
+    if named("task just", parsed) {
+        places::addresses(&parsed.operands, true, judge);
+    }
     if named("buf", parsed) {
         places::addresses(&parsed.operands, true, judge);
         if parsed.operands.iter().filter_map(Arg::exact).any(|text| text.starts_with("buf.build/")) {
@@ -291,6 +150,17 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
     run(parsed, judge);
 }
 
+/// Whether a compiler reads from standard input what is known, and takes no other file into it.
+fn compiles_input(parsed: &Parsed, judge: &Judge<'_>) -> bool {
+    const TAKES: &[&str] = &["\"/", "</", "..", "~", "incbin", "embed", "include_next", "$", "%:", "??="];
+    named("gcc g++ cc c++ clang clang++ cpp", parsed)
+        && match &judge.stdin {
+            Stdin::None => true,
+            Stdin::Text(text) => !TAKES.iter().any(|mark| text.contains(mark)),
+            _ => false,
+        }
+}
+
 /// Its words; one that is not known is empty.
 fn words_of(parsed: &Parsed) -> Vec<&str> {
     parsed.operands.iter().map(|word| word.exact().unwrap_or_default()).collect()
@@ -314,7 +184,7 @@ const CARGO: &[Spec] = &[
     ),
     COMPILES,
     raw("watch", runners::cargo_watch),
-    raw("update", |parsed, judge| {
+    raw("update vendor", |parsed, judge| {
         if !parsed.operands.iter().any(|arg| arg.exact() == Some("--offline")) && !parsed.has("offline") {
             judge.net(None);
         }
@@ -334,7 +204,7 @@ const CARGO: &[Spec] = &[
         _ => offline::installs(parsed, judge),
     }),
     reaches(
-        "add install publish login logout search yank owner vendor audit deny outdated upgrade \
+        "add install publish login logout search yank owner audit deny outdated upgrade \
         uninstall binstall \
         release info report dist workspaces",
     ),
@@ -629,7 +499,9 @@ fn npm_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     if matches!(sub, "run" | "run-script") && (parsed.operands.is_empty() || only(parsed, "--json")) {
         return judge.read_cwd();
     }
-    if sub == "diff" {
+    // A word that is no place of the workspace names a package.
+    let package = |arg: &Arg| arg.exact().is_none_or(|text| !text.starts_with(['-', '.', '/']));
+    if sub == "diff" || sub == "pack" && parsed.operands.iter().any(package) {
         judge.net(None);
     }
     if matches!(sub, "run" | "run-script") {

@@ -2,7 +2,7 @@
 
 use super::super::judge::{Arg, Judge, Stdin, Word};
 use super::super::lang::sql;
-use super::effects::{only, reaches};
+use super::effects::{only, reaches, runs};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table.
@@ -20,6 +20,8 @@ pub(super) const SPECS: &[Spec] = &[
         server,
     ),
     raw("sqlite3 sqlite", sqlite),
+    // Migrations are code of the project, and its settings say which database they are for.
+    runs("alembic"),
     Spec {
         names: "duckdb",
         style: Style::OneDash,
@@ -41,7 +43,7 @@ pub(super) const SPECS: &[Spec] = &[
         kafka-topics.sh kafka-console-consumer kafka-console-producer \
         rabbitmqctl rabbitmqadmin rpk nodetool couchbase-cli cbq neo4j-admin pscale turso neonctl supabase flyway \
         liquibase dbmate sqlx \
-        diesel goose migrate atlas alembic sequelize knex typeorm drizzle-kit influxd memcached-tool \
+        diesel goose migrate atlas sequelize knex typeorm drizzle-kit influxd memcached-tool \
         zkCli.sh sqlplus isql bsqldb",
     ),
 ];

@@ -1,6 +1,6 @@
 //! `dotnet`: builds, tests, and what they are told.
 
-use super::super::judge::Judge;
+use super::super::judge::{Arg, Judge};
 use super::effects::{edits, reaches, run, runs, with};
 use super::places;
 use super::runners::raw;
@@ -9,9 +9,19 @@ use super::spec::{Parsed, Spec};
 /// Its subcommands.
 pub(super) const DOTNET: &[Spec] = &[
     raw("build test run clean format pack msbuild vstest watch exec publish", dotnet),
-    edits("new sln solution"),
+    raw("new", |parsed, judge| {
+        // Templates are fetched, or looked for where packages are.
+        const FETCHES: &[&str] = &["install", "update", "search", "uninstall", "-i", "--install", "-u", "--search"];
+        if parsed.operands.iter().filter_map(Arg::exact).any(|text| FETCHES.contains(&text)) {
+            judge.net(None);
+        }
+        run(parsed, judge);
+    }),
+    edits("sln solution"),
     with("list", &[], &[runs("package reference")]),
-    reaches("restore add remove nuget tool workload sdk ef"),
+    // Builds the project and asks it; which database it changes, the project says.
+    runs("ef"),
+    reaches("restore add remove nuget tool workload sdk"),
 ];
 
 /// Its switches may be written as on another system: `/p:Name=value`, `/nologo`.

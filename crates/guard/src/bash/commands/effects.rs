@@ -114,11 +114,23 @@ pub fn named(words: &[Arg], judge: &mut Judge<'_>) {
     }
 }
 
-/// Secrets that the words of a program name of which nothing else is known.
+/// Secrets that the words of a program name of which nothing else is known, or as far as the words are known.
 pub fn secrets(words: &[Arg], judge: &mut Judge<'_>) {
-    for path in words.iter().filter_map(Arg::exact).flat_map(places::paths) {
-        if crate::classify(&judge.resolve(path)).secret.is_some() {
-            judge.read(&judge.word(path));
+    let known = |word: &'_ Arg| match &word.word {
+        Word::Exact(text) | Word::Glob { prefix: text, .. } | Word::Opaque { prefix: text, .. } => text.clone(),
+        Word::OneOf(_) => String::new(),
+    };
+    for text in words.iter().map(known) {
+        for path in places::paths(&text) {
+            if crate::classify(&judge.resolve(path)).secret.is_some() {
+                judge.read(&judge.word(path));
+            }
+        }
+    }
+    for word in words {
+        if let Word::OneOf(several) = &word.word {
+            let each = several.iter().map(|one| Arg { word: one.clone(), span: word.span.clone() });
+            secrets(&each.collect::<Vec<_>>(), judge);
         }
     }
 }

@@ -442,12 +442,23 @@ impl<'a> Reader<'a, '_, '_> {
         if text.starts_with('@') {
             return self.judge.opaque("options come from a file");
         }
+        if self.name == "R"
+            && text == "CMD"
+            && matches!(self.rest, [sub, ..] if matches!(sub.exact(), Some("build" | "check")))
+        {
+            self.code("`R CMD` builds or checks a package of the workspace".to_owned());
+            return effects::named(self.rest, self.judge);
+        }
         // Subcommands of these, not files: what they do is not in the table.
         if matches!(self.lang.names, "R" | "Rscript") && !text.contains(['/', '.']) {
             return self.judge.opaque(format!("`{} {text}` is not a form the analysis knows", self.name));
         }
         self.judge.find("script_file", arg.span.clone(), format!("{} runs a file", self.name));
         program_file(arg, "the script", self.judge);
+        effects::secrets(self.rest, self.judge);
+        if runners::is_dialogue(text, self.rest) {
+            self.judge.opaque("it runs text, or is a dialogue");
+        }
         self.publishes(text);
     }
 

@@ -1,7 +1,8 @@
-//! Options of linters: what they print, and which of their files they read.
+//! Options of linters: what they print, which of their files they read, and what one corrects.
 
+use super::super::judge::Judge;
 use super::effects::Opts;
-use super::spec::Does;
+use super::spec::{Does, Parsed};
 
 pub(super) const SHELLCHECK: Opts = &[
     (Does::Flag, "a check-sourced x external-sources norc"),
@@ -29,8 +30,19 @@ pub(super) const HADOLINT: Opts = &[
 ];
 
 pub(super) const TYPOS: Opts = &[
-    (Does::Flag, "files diff hidden no-ignore sort identifiers words binary force-exclude isolated"),
+    (Does::Flag, "w write-changes files diff hidden no-ignore sort identifiers words binary force-exclude isolated"),
     (Does::Value, "format color exclude j threads locale type"),
     (Does::Read, "c config"),
     (Does::Info, "V version type-list h help dump-config-none"),
 ];
+
+/// It corrects the files where it is told so.
+pub(super) fn typos(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let corrects = parsed.has("w write-changes");
+    if parsed.operands.is_empty() {
+        if corrects { judge.write_cwd() } else { judge.read_cwd() }
+    }
+    for tree in &parsed.operands {
+        if corrects { judge.write_tree(tree) } else { judge.read_tree(tree) }
+    }
+}

@@ -11,6 +11,7 @@ mod dotnet;
 mod effects;
 mod files;
 mod filters;
+mod formats;
 mod git;
 mod index;
 mod infra;
@@ -18,6 +19,7 @@ mod inline;
 mod interpreters;
 mod jar;
 mod linters;
+mod looking;
 mod network;
 mod offline;
 mod packages;
@@ -38,6 +40,7 @@ pub(super) mod testing;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tools;
 mod toys;
 mod versions;
 mod wrappers;
@@ -60,6 +63,7 @@ const TABLES: &[&[Spec]] = &[
     pagers::SPECS,
     toys::SPECS,
     search::SPECS,
+    looking::SPECS,
     files::SPECS,
     system::SPECS,
     git::SPECS,
@@ -119,6 +123,7 @@ pub(super) const FINDINGS: &[Row] = special::FINDINGS;
 /// Findings of git.
 pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
+pub(super) use effects::secrets;
 pub(super) use places::{taken_along, takes_along};
 pub(super) use settings::given;
 pub(super) use temporary::{TEMPORARY, makes as makes_temporary};

@@ -387,21 +387,38 @@ const OPENSSL: &[Spec] = &[
     ),
     // It prints nothing of a private key, whatever the name of the file.
     Spec { check: Some(certificate), ..X509 },
+    // It makes a key beside what it is asked for, in a file of its own choice where none is named.
+    Spec {
+        check: Some(|parsed, judge| {
+            if parsed.has("new newkey x509") && !parsed.has("key") && !parsed.has("keyout") {
+                judge.write_cwd();
+            }
+        }),
+        ..one(
+            "req",
+            &[
+                (Does::Read, "in key"),
+                (Does::Write, "out keyout"),
+                (
+                    Does::Flag,
+                    "noout text subject pubkey modulus verify x509 new nodes noenc batch sha256 sha384 sha512",
+                ),
+                (Does::Value, "inform outform nameopt newkey days subj addext pkeyopt"),
+            ],
+            Operands::None,
+        )
+    },
     one(
-        "req crl pkcs7 rsa ec pkey dsa",
+        "crl pkcs7 rsa ec pkey dsa",
         &[
             (Does::Read, "in"),
             (Does::Write, "out"),
             (
                 Does::Flag,
-                "noout text subject pubkey modulus verify check \
-            pubin pubout print_certs issuer lastupdate nextupdate fingerprint",
+                "noout text subject pubkey modulus verify check pubin pubout print_certs issuer lastupdate nextupdate \
+                 fingerprint",
             ),
-            (
-                Does::Value,
-                "inform outform \
-            nameopt",
-            ),
+            (Does::Value, "inform outform nameopt"),
         ],
         Operands::None,
     ),

@@ -24,3 +24,16 @@ pub(super) fn installs(parsed: &Parsed, judge: &mut Judge<'_>) {
         false => judge.net(None),
     }
 }
+
+/// `pip install --no-index -e .`: the project itself, with what the machine has.
+pub(super) fn installs_for_python(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const FLAGS: &str =
+        "--no-index --no-deps --no-build-isolation -e --editable -q --quiet -v --no-input --disable-pip-version-check";
+    let own = |text: &str| text == "." || text.starts_with("./") || text.starts_with(".[");
+    let plain = |word: &Arg| word.exact().is_some_and(|text| own(text) || FLAGS.split(' ').any(|flag| flag == text));
+    let says = parsed.operands.iter().any(|word| word.exact() == Some("--no-index"));
+    match says && parsed.operands.iter().all(plain) {
+        true => run(parsed, judge),
+        false => judge.net(None),
+    }
+}

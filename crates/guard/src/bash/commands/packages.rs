@@ -2,6 +2,8 @@
 
 use super::super::judge::{Judge, Shell};
 use super::effects::{Opts, asks, looks, prints, reaches, with};
+use super::offline;
+use super::runners::raw;
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table.
@@ -55,7 +57,7 @@ pub(super) const SPECS: &[Spec] = &[
         "twine flit luarocks cpan cpanm cabal-install pear pecl go-install krew conan vcpkg hex cocoapods pod \
         carthage spm",
     ),
-    asks("nvm fnm volta asdf mise rbenv pyenv sdk jenv goenv rvm nodenv tfenv corepack n"),
+    asks("nvm fnm volta asdf rbenv pyenv sdk jenv goenv rvm nodenv tfenv corepack n"),
 ];
 
 /// Changes the machine, with what it fetches.
@@ -117,7 +119,8 @@ const PIP: &[Spec] = &[
     with("cache", &[], &[prints("dir info list", &[(Does::Value, "format")]), asks("remove purge")]),
     with("config", &[], &[prints("list get debug", &[(Does::Flag, "user global site")]), asks("set unset edit")]),
     prints("hash", &[]).reading(),
-    reaches("install uninstall download wheel index search lock"),
+    raw("install", offline::installs_for_python),
+    reaches("uninstall download wheel index search lock"),
 ];
 
 impl Spec {

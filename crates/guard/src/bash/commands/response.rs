@@ -38,6 +38,7 @@ const NAMES: &[&str] = &[
     "clang++",
     "gfortran",
     "javac",
+    "javap",
     "javadoc",
     "java",
     "jar",

@@ -55,12 +55,48 @@ pub(super) const SPECS: &[Spec] = &[
     raw("rails", rails),
     raw("ffmpeg convert magick mogrify dot neato", media),
     raw("manage.py artisan", |parsed, judge| {
-        if matches!(parsed.operands.first().and_then(Arg::exact), Some("shell" | "shell_plus" | "dbshell" | "tinker")) {
+        if is_dialogue(parsed.path.first().map_or("", String::as_str), &parsed.operands) {
             judge.opaque("it runs text, or is a dialogue");
         }
         run(parsed, judge);
     }),
+    raw("mise", |parsed, judge| match parsed.operands.split_first() {
+        // A task of the project; an option may name a file, a tool or a place.
+        Some((sub, [task, rest @ ..]))
+            if matches!(sub.exact(), Some("run" | "r" | "tasks"))
+                && task
+                    .exact()
+                    .is_some_and(|task| !task.starts_with('-') && !matches!(task, "run" | "edit" | "add")) =>
+        {
+            script_reaches(std::slice::from_ref(task), judge);
+            run(&parsed.with_operands(rest), judge);
+        }
+        _ => judge.opaque("what `mise` does cannot be said"),
+    }),
+    // A notebook is made into another, and runs first where it is told so.
+    raw("jupyter", |parsed, judge| match parsed.operands.split_first() {
+        Some((sub, rest)) if sub.exact() == Some("nbconvert") => {
+            let serves = |word: &Arg| word.exact().is_some_and(|text| text.contains("serve") || text.contains("post"));
+            if rest.iter().any(serves) {
+                judge.opaque("what becomes of the document is not followed");
+            }
+            run(&parsed.with_operands(rest), judge);
+        }
+        Some((version, [])) if version.exact() == Some("--version") => {}
+        _ => {
+            judge.opaque("what `jupyter` does cannot be said");
+            super::effects::secrets(&parsed.operands, judge);
+        }
+    }),
 ];
+
+/// Whether a task of a framework runs a text of the command line, or is a dialogue with the program or its database.
+pub(super) fn is_dialogue(script: &str, words: &[Arg]) -> bool {
+    const TASKS: &[(&str, &str)] = &[("manage.py", "shell shell_plus dbshell sendtestemail"), ("artisan", "tinker db")];
+    let base = script.rsplit('/').next().unwrap_or(script);
+    let task = words.iter().filter_map(Arg::exact).find(|word| !word.starts_with('-')).unwrap_or_default();
+    TASKS.iter().any(|(name, tasks)| *name == base && tasks.split(' ').any(|known| known == task))
+}
 
 /// Tools that a project brings in order to publish, to deploy or to report somewhere.
 const PUBLISHERS: &str = "semantic-release multi-semantic-release release-it release-please np gh-pages coveralls codecov \
@@ -273,7 +309,7 @@ fn rails(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// Tools whose operands are goals, each of them run.
 pub(super) const WITH_GOALS: &str = "make gmake bmake just task mage rake gradle mvn mvnd ant sbt mill lein mix bazel bazelisk \
-    turbo nx lerna rush mkdocs grunt gulp rebar3";
+    turbo nx lerna rush mkdocs grunt gulp run-s run-p npm-run-all rebar3";
 
 /// Scripts of a project that publish, by their names: `deploy`, `release:beta`. The first word that is no option.
 pub(super) fn script_reaches(words: &[Arg], judge: &mut Judge<'_>) {

@@ -16,7 +16,7 @@ pub(super) const SPECS: &[Spec] = &[
     raw("printf", printf),
     raw("test [", test),
     // The core follows the working directory and says what it thinks of the new one.
-    Spec { names: "cd chdir", opts: &[(Flag, "L P e @")], operands: Operands::Words, closed: true, ..PLAIN },
+    Spec { names: "cd", opts: &[(Flag, "L P e @")], operands: Operands::Words, closed: true, ..PLAIN },
     Spec { names: "pwd", opts: &[(Flag, "L P W logical physical")], operands: Operands::Words, closed: true, ..PLAIN },
     Spec { names: "type", opts: &[(Flag, "a f p t P")], operands: Operands::Words, closed: true, ..PLAIN },
     Spec {

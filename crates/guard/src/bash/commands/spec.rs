@@ -141,7 +141,7 @@ pub const PLAIN: Spec = Spec {
 ///
 /// Of all others versions differ, and programs that share a row: where one takes a value another takes none, and what
 /// stands behind it is an option of its own (`git diff --unified --output=x`, `nm -j --plugin=x`).
-const ANY_TEXT: &str = "e regexp S G grep m message g glob iglob r replace";
+const ANY_TEXT: &str = "e regexp S G grep m message g glob iglob r replace context-separator field-match-separator";
 
 /// Whether a word looks like an option: no number, and not `-` alone.
 fn reads_as_option(text: &str) -> bool {

@@ -103,15 +103,24 @@ pub(super) const SPECS: &[Spec] = &[
             (Info, "V h"),
         ],
     ),
-    shows(
-        "nvidia-smi",
-        &[
-            (Flag, "L list-gpus q query x xml-format"),
-            (Value, "i id query-gpu format query-compute-apps d display"),
-            (Maybe, "l loop"),
-            (Info, "h"),
-        ],
-    ),
+    // `daemon`, `drain`, `mig` and others change the machine.
+    Spec {
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            if !parsed.operands.iter().all(|word| matches!(word.exact(), Some("topo" | "dmon" | "pmon"))) {
+                judge.system("changes what the graphics card does");
+            }
+        }),
+        ..shows(
+            "nvidia-smi",
+            &[
+                (Flag, "L list-gpus q query x xml-format m matrix"),
+                (Value, "i id query-gpu format query-compute-apps d display c count"),
+                (Maybe, "l loop"),
+                (Info, "h"),
+            ],
+        )
+    },
     shows(
         "pidof pgrep pstree pwdx",
         &[
@@ -539,11 +548,14 @@ pub(super) const SPECS: &[Spec] = &[
         names: "man",
         opts: &[
             (Flag, "k apropos f whatis w where path W a all regex wildcard names-only I i"),
-            (Value, "s S sections L locale m systems E encoding"),
+            (Value, "s S sections L locale m systems E encoding P pager"),
             (Info, "V ?"),
         ],
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
+            if parsed.value("P pager").is_some_and(|pager| !matches!(pager.exact(), Some("cat" | "less" | "more"))) {
+                judge.opaque("the pager is a command");
+            }
             // A path is formatted as a page, with the macros it brings.
             if !parsed.operands.iter().all(|page| page.exact().is_some_and(|page| !page.contains('/'))) {
                 judge.opaque("a page by its path");

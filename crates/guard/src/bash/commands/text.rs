@@ -464,6 +464,9 @@ pub(super) const SPECS: &[Spec] = &[
                     judge.code("TeX makes the document, and runs what stands in it");
                 }
             }
+            if parsed.has("template") || super::formats::may_include(parsed) {
+                judge.code("a template or a document may take other files into itself");
+            }
             if let Some(style) = parsed.value("highlight-style").filter(|style| style.exact().is_none_or(has_place)) {
                 spec::read(style, judge);
             }
@@ -490,7 +493,7 @@ pub(super) const SPECS: &[Spec] = &[
     reader("pdfinfo", &[(Value, "-f -l -enc"), (Flag, "-meta -box -isodates -rawdates -js -struct -dests")]),
     // Structured text.
     Spec {
-        names: "yq",
+        names: "yq tomlq",
         opts: &[
             (
                 Flag,

@@ -12,13 +12,13 @@ pub(super) const SPECS: &[Spec] = &[
         "clippy-driver rust-analyzer lldb fzf vim vi view vimdiff nvim emacs nano helix hx micro swiftc \
          mono virtualenv redis-server redis-benchmark mongod mongos postgres pg_ctl initdb mysqld \
          mariadbd wasmtime wasmer ccls clangd bear ccache sccache distcc mold lld jsonnet k9s \
-         stern dvc mlflow jupyter jupyter-lab jupyter-notebook ipython streamlit gunicorn uvicorn celery \
-         airflow dbt hadoop ollama llama-cli asciidoctor graphviz gnuplot octave maxima inkscape gimp \
+         stern dvc mlflow jupyter-lab jupyter-notebook ipython streamlit gunicorn uvicorn celery \
+         airflow dbt hadoop ollama llama-cli graphviz gnuplot octave maxima inkscape gimp \
          blender libreoffice soffice chromium google-chrome firefox chromedriver geckodriver lighthouse \
          caddy traefik haproxy envoy memcached systemd udevadm qemu-system-x86_64 cargo-binstall \
          wasm-opt flamegraph samply heaptrack bpftrace starship zoxide atuin lazygit tig gitui mcfly \
-         navi tldr info otool swift-format coursier cs amm jlink jpackage jmap jstack ghcup gleam v odin \
-         fpc gnat iverilog verilator yosys ghdl z3 coqc agda idris2 racket guile sbcl clisp swipl raku \
+         navi tldr info otool coursier cs amm jlink jpackage jmap jstack ghcup v odin \
+         fpc gnat yosys ghdl z3 coqc agda idris2 racket guile sbcl clisp swipl raku \
          tcc pcc icc icx fasm xmake premake5 earthly dagger gitlab-runner lima nerdfetch",
         nothing,
     ),

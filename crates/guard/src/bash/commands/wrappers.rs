@@ -366,7 +366,10 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
         (Some(script), true, false) => judge.script(shell, script, rest, first.span.clone()),
         (None, true, false) => judge.opaque("the text the shell runs is not known"),
         (_, false, false) if parsed.has("s") => from_stdin(shell, judge),
-        (Some(file), false, false) => script_file(file, first, judge),
+        (Some(file), false, false) => {
+            script_file(file, first, judge);
+            super::effects::secrets(rest, judge);
+        }
         (None, false, false) => judge.opaque("the file the shell runs is not known"),
     }
 }

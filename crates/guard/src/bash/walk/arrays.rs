@@ -52,3 +52,13 @@ pub(super) fn has_plain_key(word: &Word) -> bool {
     let key = text.strip_prefix('[').and_then(|rest| rest.split_once("]=")).map_or("", |(key, _)| key);
     !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
 }
+
+/// Whether an element of a list may be `[SUBSCRIPT]=VALUE`, and its subscript evaluated: a file by its name, too, unless
+/// what is known of the name begins otherwise.
+pub(super) fn may_be_keyed(arg: &Arg) -> bool {
+    match &arg.word {
+        Became::Exact(text) => text.starts_with('['),
+        Became::Glob { prefix, .. } => prefix.is_empty() || prefix.starts_with('['),
+        _ => true,
+    }
+}

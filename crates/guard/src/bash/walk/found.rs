@@ -92,6 +92,19 @@ pub(super) fn found_below(target: &Place, fact: fn(Place) -> Fact) -> Vec<Fact> 
 }
 
 impl<'a> Walker<'a> {
+    /// Secrets that a program of the workspace is given to read.
+    pub(super) fn secrets_given(&self, args: &[Arg], state: &State, span: &Range<usize>) -> Vec<Fact> {
+        let at = |place: &PathBuf| {
+            let site = self.seen_from(place);
+            let mut judge = Judge::new(&site, Stdin::None, span.clone());
+            commands::secrets(args.get(1..).unwrap_or_default(), &mut judge);
+            judge.facts
+        };
+        let mut facts: Vec<Fact> = state.cwd.iter().flat_map(at).collect();
+        each_once(&mut facts);
+        facts
+    }
+
     /// What follows from where a command runs.
     pub(super) fn placed(&self, fact: Fact, place: &Path) -> Vec<Fact> {
         let lost = |target: &Place| target.path.starts_with("/\u{1}");

@@ -160,7 +160,7 @@ impl<'a> Walker<'a> {
                     for word in list {
                         let args = self.words(word, state);
                         let keyed = self.keyed && has_plain_key(word);
-                        if !keyed && args.iter().any(|arg| arg.exact().is_none_or(|text| text.starts_with('['))) {
+                        if !keyed && args.iter().any(may_be_keyed) {
                             self.opaque(span, "the elements of an array are not known");
                         }
                     }

@@ -155,12 +155,21 @@ pub(super) fn fed(line: &Line, stdin: Option<&str>) -> Vec<Line> {
 /// The commands inside `line`. `wrappers`: those that the analysis peels, too.
 pub(super) fn inner(line: &Line, wrappers: bool) -> Vec<Line> {
     let mut found = Vec::new();
+    if only_names(line) {
+        return found;
+    }
     rows(line, wrappers).for_each(|how| peel(line, how, &mut found));
     if RUNS_BY_NAME.contains(&line.program.as_str()) && BY_NAME.split(' ').any(|name| name == line.operand(0)) {
         found.extend(from_operand(line, 0));
     }
     found.retain(|inner| !inner.program.is_empty());
     found
+}
+
+/// `command -v PROGRAM` says where a program is.
+fn only_names(line: &Line) -> bool {
+    let mut options = line.raw.iter().take_while(|word| word.text.starts_with('-'));
+    line.program == "command" && options.any(|word| word.known && word.text.contains(['v', 'V']))
 }
 
 /// How a command may stand inside `line`. `wrappers`: those that the analysis peels, too.
