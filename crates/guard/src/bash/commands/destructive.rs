@@ -113,6 +113,9 @@ type Hit = (Category, String);
 /// How deep commands inside commands are followed. More than any person writes.
 const DEPTH: usize = 6;
 
+/// The same where the analysis goes on with the command inside: that one comes here by itself.
+const SHALLOW: usize = 4;
+
 /// How many commands inside one command are looked at: wrappers in wrappers multiply.
 const INNER: usize = 32;
 
@@ -130,7 +133,9 @@ pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
     };
     let line = Line::of(argv);
     let mut hits = Vec::new();
-    collect(&line, stdin.as_deref(), judge.nested.is_empty(), DEPTH, &mut INNER.clone(), &mut hits);
+    let alone = judge.nested.is_empty();
+    let depth = if alone { DEPTH } else { SHALLOW };
+    collect(&line, stdin.as_deref(), alone, depth, &mut INNER.clone(), &mut hits);
     hits.dedup();
     for (category, why) in hits {
         judge.find(code(category), judge.span.clone(), why.clone());

@@ -51,6 +51,12 @@ impl Fetched {
         self.asked += usize::from(self.names.contains(name));
     }
 
+    /// Whether nothing came from the network yet that could be run.
+    fn is_nothing(&self) -> bool {
+        let Fetched { words, values, files, descriptors, .. } = self;
+        words.is_empty() && values.is_empty() && files.is_empty() && descriptors.is_empty()
+    }
+
     /// The word at this place reached the network itself.
     pub(super) fn word(&mut self, span: &Range<usize>) {
         self.words.insert((span.start, span.end));
@@ -214,6 +220,9 @@ impl Walker<'_> {
 
     /// Notes that a command gives a file another name.
     pub(super) fn links_of(&mut self, args: &[Arg], state: &State) {
+        if !matches!(args.first().and_then(Arg::exact), Some("ln" | "gln" | "link" | "cp" | "gcp")) {
+            return;
+        }
         let texts: Vec<&str> = args.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
         let letters = |text: &&str| text.starts_with('-') && !text.starts_with("--") && text.contains(['s', 'l']);
         let copies = texts.iter().any(|text| letters(text) || matches!(*text, "--link" | "--symbolic-link"));
@@ -287,8 +296,11 @@ impl Walker<'_> {
     /// Says so where a command runs what came from the network: as a shell's or an interpreter's text, as its file, as its
     /// input, or as the command itself.
     pub(super) fn feed(&self, program: &str, args: &[Arg], state: &State, stdin: &Stdin, report: &mut Report) {
-        let base = program.rsplit('/').next().unwrap_or_default();
         let remote_pipe = matches!(stdin, Stdin::Pipe { remote: true, .. });
+        if !remote_pipe && self.fetched.is_nothing() {
+            return;
+        }
+        let base = program.rsplit('/').next().unwrap_or_default();
         let place = |arg: &Arg| (arg.span.start, arg.span.end);
         let word = |arg: &Arg| self.fetched.words.contains(&place(arg));
         let value = |arg: &Arg| word(arg) || self.fetched.values.contains(&place(arg));

@@ -61,7 +61,7 @@ const MANY: usize = 4;
 fn rm(line: &Line, _: Option<&str>) -> Option<Hit> {
     // What the command line made for itself a moment ago is nobody's loss. Had `mktemp` failed, this would be no name at
     // all; with more behind it, it would be a name at the top.
-    let own = |piece: &Piece| piece.known && piece.text == TEMPORARY;
+    let own = |piece: &Piece| piece.known && &*piece.text == TEMPORARY;
     if !line.operands.is_empty() && line.operands.iter().all(own) {
         return None;
     }
@@ -80,21 +80,21 @@ fn rm(line: &Line, _: Option<&str>) -> Option<Hit> {
 fn find(line: &Line, _: Option<&str>) -> Option<Hit> {
     line.raw
         .iter()
-        .any(|word| word.known && word.text == "-delete")
+        .any(|word| word.known && &*word.text == "-delete")
         .then(|| (Category::Files, "`find -delete` removes whatever it finds".to_owned()))
 }
 
 /// `fd -X rm`: even a plain `rm` removes whatever was found.
 fn fd(line: &Line, _: Option<&str>) -> Option<Hit> {
-    let run = line.raw.iter().position(|word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"))?;
+    let run = line.raw.iter().position(|word| matches!(word.text.as_ref(), "-x" | "-X" | "--exec" | "--exec-batch"))?;
     let program = line.raw.get(run + 1)?;
-    matches!(program.text.as_str(), "rm" | "unlink" | "shred" | "rmdir")
+    matches!(program.text.as_ref(), "rm" | "unlink" | "shred" | "rmdir")
         .then(|| (Category::Files, "removes whatever was found".to_owned()))
 }
 
 /// Nothing is left of a file that went to `/dev/null`, or that `/dev/null` was copied over.
 fn onto(line: &Line, _: Option<&str>) -> Option<Hit> {
-    let target = line.operands.last().map_or("", |piece| piece.text.as_str());
+    let target = line.operands.last().map_or("", |piece| piece.text.as_ref());
     if is_disk(target) {
         return Some((Category::Disk, format!("`{}` writes to a disk", line.program)));
     }
@@ -120,7 +120,7 @@ fn onto(line: &Line, _: Option<&str>) -> Option<Hit> {
 /// Directories whose permissions and owners many others rely on.
 fn wide(piece: &Piece) -> bool {
     const WIDE: &str = "/ /* . ./ ./* .. * ~ ~/ /etc /usr /bin /lib /var /home /root /opt /boot /dev /sys /proc /srv";
-    let text = piece.text.as_str();
+    let text = piece.text.as_ref();
     WIDE.split(' ').any(|wide| wide == text || text.strip_suffix('/') == Some(wide))
         || (!piece.known && text.is_empty())
 }
@@ -150,13 +150,13 @@ fn chmod(line: &Line, _: Option<&str>) -> Option<Hit> {
     }
     // `-x`, `-rwx` are modes, not options: they stand among the words.
     let option = |text: &str| text.starts_with("--") || text.trim_start_matches('-').trim_matches(OPTIONS).is_empty();
-    let mut words = line.raw.iter().map(|word| word.text.as_str());
+    let mut words = line.raw.iter().map(|word| word.text.as_ref());
     let harsh = words.find(|text| !option(text)).is_some_and(|mode| {
         // `a-x,a+X` leaves directories open.
         mode.split(',').any(is_harsh) && !mode.split_once('+').is_some_and(|(_, rights)| rights.contains('X'))
     });
     let root = line.operands.iter().skip(1).any(|piece| {
-        let text = piece.text.as_str();
+        let text = piece.text.as_ref();
         wide(piece) && (text.starts_with('/') || text.starts_with('~'))
     });
     (harsh || root).then(|| {
@@ -197,7 +197,7 @@ fn dd(line: &Line, _: Option<&str>) -> Option<Hit> {
 }
 
 fn kill(line: &Line, _: Option<&str>) -> Option<Hit> {
-    let words: Vec<&str> = line.raw.iter().filter(|word| word.known).map(|word| word.text.as_str()).collect();
+    let words: Vec<&str> = line.raw.iter().filter(|word| word.known).map(|word| word.text.as_ref()).collect();
     if words.iter().any(|word| matches!(*word, "-l" | "-L" | "--list" | "-0")) {
         return None;
     }
@@ -209,7 +209,7 @@ fn kill(line: &Line, _: Option<&str>) -> Option<Hit> {
     let answered = words.first().is_some_and(|word| matches!(*word, "-HUP" | "-USR1" | "-USR2" | "-CONT" | "-WINCH"));
     let answered = answered && targets.iter().all(|target| *target == "1");
     // `xargs kill`, `kill $(pgrep x)`: as many as were listed.
-    let listed = line.raw.iter().any(|word| word.glob && (word.text == "{}" || word.text.ends_with("**")));
+    let listed = line.raw.iter().any(|word| word.glob && (&*word.text == "{}" || word.text.ends_with("**")));
     let hard = words.iter().any(|word| matches!(*word, "-9" | "-KILL" | "-SIGKILL"));
     if listed && hard {
         return Some((Category::System, "`kill -9` ends whatever was listed".to_owned()));
@@ -274,7 +274,7 @@ fn fallocate(line: &Line, _: Option<&str>) -> Option<Hit> {
 fn delete_request(line: &Line, _: Option<&str>) -> Option<Hit> {
     let method = line.values("-X --request --method").last().map(|piece| piece.text.to_ascii_uppercase());
     // What is sent is data, unless a database is told it.
-    let sent: Vec<&str> = line.values("-d --data --data-raw --data-binary").map(|piece| piece.text.as_str()).collect();
+    let sent: Vec<&str> = line.values("-d --data --data-raw --data-binary").map(|piece| piece.text.as_ref()).collect();
     let base = line.operands.iter().any(|piece| {
         let place = piece.text.to_ascii_lowercase();
         [":8123", ":9200", ":5984", ":8086", "sql", "clickhouse", "elastic", "solr", "couch", "influx", "query", "db"]
@@ -282,7 +282,7 @@ fn delete_request(line: &Line, _: Option<&str>) -> Option<Hit> {
             .any(|part| place.contains(part))
     });
     let body = |wanted: &[&str]| {
-        line.raw.iter().filter(|word| base || !sent.contains(&word.text.as_str())).any(|word| {
+        line.raw.iter().filter(|word| base || !sent.contains(&word.text.as_ref())).any(|word| {
             let lower = word.text.to_ascii_lowercase();
             wanted.iter().any(|wanted| lower.contains(wanted))
         })
@@ -300,11 +300,11 @@ fn delete_request(line: &Line, _: Option<&str>) -> Option<Hit> {
 /// SQL destroys nothing, so it does no harm to read them all.
 fn sql_client(line: &Line, stdin: Option<&str>) -> Option<Hit> {
     let values = line.flags.iter().filter_map(|flag| flag.value.as_ref());
-    let words = line.raw.iter().chain(values).map(|piece| piece.text.as_str());
+    let words = line.raw.iter().chain(values).map(|piece| piece.text.as_ref());
     let texts = words.chain(stdin).filter(|text| text.contains([' ', ';', '\t', '\n']));
     let why = texts.filter_map(|text| sql::read(text).destroys).next();
     let split =
-        || sql::read(&line.operands.iter().map(|piece| piece.text.as_str()).collect::<Vec<_>>().join(" ")).destroys;
+        || sql::read(&line.operands.iter().map(|piece| piece.text.as_ref()).collect::<Vec<_>>().join(" ")).destroys;
     let why = why.or_else(|| (line.program == "influx").then(split).flatten())?;
     Some((Category::Database, why))
 }
@@ -330,7 +330,7 @@ fn mongo(line: &Line, stdin: Option<&str>) -> Option<Hit> {
     /// Calls that remove or change what their filter says: without one, everything.
     const FILTERED: &[&str] = &[".deleteMany(", ".remove(", ".updateMany(", ".bulkWrite([{deleteMany"];
     let words = line.raw.iter().chain(line.flags.iter().filter_map(|flag| flag.value.as_ref()));
-    for text in words.map(|piece| piece.text.as_str()).chain(stdin) {
+    for text in words.map(|piece| piece.text.as_ref()).chain(stdin) {
         let text: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
         if ALWAYS.iter().any(|call| text.contains(call)) {
             return Some((Category::Database, "drops a collection, an index or a database".to_owned()));
@@ -377,7 +377,7 @@ fn redis(line: &Line, stdin: Option<&str>) -> Option<Hit> {
 }
 
 fn cypher(line: &Line, stdin: Option<&str>) -> Option<Hit> {
-    let texts = line.raw.iter().map(|piece| piece.text.as_str()).chain(stdin);
+    let texts = line.raw.iter().map(|piece| piece.text.as_ref()).chain(stdin);
     let hit = texts.map(str::to_ascii_uppercase).any(|text| {
         text.contains("DETACH DELETE")
             || text.contains("DROP DATABASE")
@@ -426,7 +426,7 @@ fn inline(line: &Line, stdin: Option<&str>) -> Option<Hit> {
         "unlink <",
     ];
     let values = line.values("-c -e -E --eval --execute -p --print -r -Command -c -ne -pe -le");
-    let code = values.chain(line.raw.iter()).map(|piece| piece.text.as_str()).chain(stdin);
+    let code = values.chain(line.raw.iter()).map(|piece| piece.text.as_ref()).chain(stdin);
     // A text that is only printed removes nothing.
     let prints = |text: &&str| {
         let text = text.trim();

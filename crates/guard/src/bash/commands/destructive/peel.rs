@@ -97,7 +97,7 @@ const REMOTE: &[(&str, &str, How)] = &[
 ];
 
 /// Words of an inner command that are looked at, and `-exec`s of one find: more than any person writes.
-const WORDS: usize = 128;
+const WORDS: usize = 64;
 const RUNS: usize = 8;
 
 /// Programs that run some tools by name, without `exec`.
@@ -134,7 +134,7 @@ pub(super) fn names(program: &str) -> bool {
 
 /// The commands on standard input, where the program takes them from there.
 pub(super) fn fed(line: &Line, stdin: Option<&str>) -> Vec<Line> {
-    let operands: Vec<&str> = line.operands.iter().map(|piece| piece.text.as_str()).collect();
+    let operands: Vec<&str> = line.operands.iter().map(|piece| piece.text.as_ref()).collect();
     let takes = match line.program.as_str() {
         shell if lists(SHELLS, shell) => match operands.as_slice() {
             [] | ["-" | "/dev/stdin", ..] => !line.has("-c"),
@@ -184,7 +184,7 @@ fn rows(line: &Line, wrappers: bool) -> impl Iterator<Item = How> {
 fn peel(line: &Line, how: How, found: &mut Vec<Line>) {
     match how {
         How::Operand(at) => found.extend(from_operand(line, at)),
-        How::Dashes(at) => match line.raw.iter().position(|word| word.known && word.text == "--") {
+        How::Dashes(at) => match line.raw.iter().position(|word| word.known && &*word.text == "--") {
             Some(dashes) => found.push(Line::read(some(&line.raw, dashes + 1).to_vec())),
             None => found.extend(from_operand(line, at)),
         },
@@ -195,23 +195,25 @@ fn peel(line: &Line, how: How, found: &mut Vec<Line>) {
             found.extend(
                 line.raw
                     .iter()
-                    .position(|word| word.text == option)
+                    .position(|word| &*word.text == option)
                     .map(|at| Line::read(some(&line.raw, at + 1).to_vec())),
             );
         }
         How::Joined(at) => {
             // Quoting was done when the words were made, so a word of one piece is text for the far shell.
             let words = words_from(line, at);
-            let text: Vec<&str> = words.iter().map(|piece| piece.text.as_str()).collect();
+            let text: Vec<&str> = words.iter().map(|piece| piece.text.as_ref()).collect();
             found.extend(commands(&text.join(" ")));
         }
         How::Exec => {
-            let runs = line.raw.iter().enumerate();
-            let runs = runs.filter(|(_, word)| matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
-            for (at, _) in runs.take(RUNS) {
-                let rest = some(&line.raw, at + 1);
-                let end = rest.iter().position(|word| matches!(word.text.as_str(), ";" | "+")).unwrap_or(rest.len());
-                let mut words = rest.get(..end).unwrap_or_default().to_vec();
+            // What stands behind one, up to its end, is its command, with whatever `-exec`s that has.
+            let is_run = |word: &Piece| matches!(word.text.as_ref(), "-exec" | "-execdir" | "-ok" | "-okdir");
+            let mut rest = line.raw.as_slice();
+            for _ in 0..RUNS {
+                let Some(at) = rest.iter().position(is_run) else { break };
+                rest = rest.get(at + 1..).unwrap_or_default();
+                let end = rest.iter().position(|word| matches!(word.text.as_ref(), ";" | "+")).unwrap_or(rest.len());
+                let mut words = some(rest, 0).get(..end).unwrap_or_else(|| some(rest, 0)).to_vec();
                 // What stands for the found names stands for as many as there are.
                 for word in &mut words {
                     if word.text.contains("{}") {
@@ -219,6 +221,7 @@ fn peel(line: &Line, how: How, found: &mut Vec<Line>) {
                     }
                 }
                 found.push(Line::read(words));
+                rest = rest.get(end..).unwrap_or_default();
             }
         }
     }
@@ -231,7 +234,7 @@ fn from_operand(line: &Line, at: usize) -> Option<Line> {
     let mut inner = words.get(start..)?.to_vec();
     if matches!(line.program.as_str(), "xargs" | "gxargs" | "parallel") {
         inner.truncate(inner.iter().position(|word| word.text.starts_with(":::")).unwrap_or(inner.len()));
-        inner.push(Piece { text: "{}".to_owned(), known: false, glob: true });
+        inner.push(Piece { text: "{}".into(), known: false, glob: true });
     }
     Some(Line::read(inner))
 }

@@ -1,5 +1,7 @@
 //! The words of a command as the warnings read them: options apart from operands, approximately.
 
+use std::rc::Rc;
+
 use super::super::super::judge::{Arg, Word};
 use super::super::index::by_first;
 use super::super::spec::lists;
@@ -8,7 +10,7 @@ use super::super::spec::lists;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     /// Its text; for a pattern with its wildcards, for an unknown word what it starts with.
-    pub text: String,
+    pub text: Rc<str>,
     /// Whether that is all of it.
     pub known: bool,
     /// Whether it is a file name pattern.
@@ -18,18 +20,18 @@ pub(super) struct Piece {
 impl Piece {
     /// A known word.
     pub fn known(text: &str) -> Piece {
-        Piece { text: text.to_owned(), known: true, glob: false }
+        Piece { text: text.into(), known: true, glob: false }
     }
 
     fn of(arg: &Arg) -> Piece {
         match &arg.word {
             Word::Exact(text) => Piece::known(text),
-            Word::Glob { pattern, .. } => Piece { text: pattern.clone(), known: false, glob: true },
+            Word::Glob { pattern, .. } => Piece { text: pattern.as_str().into(), known: false, glob: true },
             Word::OneOf(words) => match words.first() {
-                Some(Word::Exact(text)) => Piece { text: text.clone(), known: false, glob: false },
-                _ => Piece { text: String::new(), known: false, glob: false },
+                Some(Word::Exact(text)) => Piece { text: text.as_str().into(), known: false, glob: false },
+                _ => Piece { text: "".into(), known: false, glob: false },
             },
-            Word::Opaque { prefix, .. } => Piece { text: prefix.clone(), known: false, glob: false },
+            Word::Opaque { prefix, .. } => Piece { text: prefix.as_str().into(), known: false, glob: false },
         }
     }
 }
@@ -289,7 +291,7 @@ impl Line {
         let mut words = self.raw.iter().peekable();
         let mut ended = false;
         while let Some(word) = words.next() {
-            let text = word.text.as_str();
+            let text = word.text.as_ref();
             if ended || text.len() < 2 || !text.starts_with('-') {
                 if self.operands.is_empty() {
                     takes = valued(program, Some(text)).unwrap_or(general);
@@ -306,7 +308,7 @@ impl Line {
             let after = self.operands.len();
             let wants = |name: &str| lists(takes, name);
             let (name, attached) = match text.split_once('=') {
-                Some((name, value)) => (name, Some(Piece { text: value.to_owned(), ..word.clone() })),
+                Some((name, value)) => (name, Some(Piece { text: value.into(), ..word.clone() })),
                 None => (text, None),
             };
             // As one name: long options, and those behind one dash. A long bundle of letters never equals one.
@@ -323,7 +325,7 @@ impl Line {
                 let value = match (done, rest) {
                     (false, _) => None,
                     (true, "") if word.known => words.next().cloned(),
-                    (true, rest) => Some(Piece { text: rest.trim_start_matches('=').to_owned(), ..word.clone() }),
+                    (true, rest) => Some(Piece { text: rest.trim_start_matches('=').into(), ..word.clone() }),
                 };
                 // `-f` alone was pushed as a whole already; with its value it says more.
                 if name.len() == 2 && done {
@@ -389,38 +391,45 @@ impl Line {
 
     /// The text of an operand, where it is known.
     pub fn operand(&self, at: usize) -> &str {
-        self.operands.get(at).filter(|piece| piece.known).map_or("", |piece| piece.text.as_str())
+        self.operands.get(at).filter(|piece| piece.known).map_or("", |piece| piece.text.as_ref())
     }
 }
+
+/// A word that is being read: its text, whether that is all of it, and whether it is a pattern.
+type Begun = Option<(String, bool, bool)>;
 
 /// `text` cut into commands and words, with quotes and nothing else of the shell.
 pub(super) fn commands(text: &str) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut words: Vec<Piece> = Vec::new();
-    let mut word: Option<Piece> = None;
+    let mut word: Begun = None;
+    let begun = |word: &mut Begun| word.take().unwrap_or((String::new(), true, false));
+    let end = |word: &mut Begun| word.take().map(|(text, known, glob)| Piece { text: text.into(), known, glob });
     let mut chars = text.chars().peekable();
     while let Some(letter) = chars.next() {
         match letter {
-            ' ' | '\t' => words.extend(word.take()),
+            ' ' | '\t' => words.extend(end(&mut word)),
             ';' | '|' | '&' | '\n' | '(' | ')' => {
-                words.extend(word.take());
+                words.extend(end(&mut word));
                 lines.push(Line::read(std::mem::take(&mut words)));
             }
-            '\'' | '"' => {
-                let piece = word.get_or_insert_with(|| Piece::known(""));
-                piece.text.extend(chars.by_ref().take_while(|inner| *inner != letter));
+            _ => {
+                let (mut text, mut known, mut glob) = begun(&mut word);
+                match letter {
+                    '\'' | '"' => text.extend(chars.by_ref().take_while(|inner| *inner != letter)),
+                    '\\' => text.extend(chars.next()),
+                    '*' | '?' => {
+                        text.push(letter);
+                        (known, glob) = (false, true);
+                    }
+                    '$' | '`' => known = false,
+                    letter => text.push(letter),
+                }
+                word = Some((text, known, glob));
             }
-            '\\' => word.get_or_insert_with(|| Piece::known("")).text.extend(chars.next()),
-            '*' | '?' => {
-                let piece = word.get_or_insert_with(|| Piece::known(""));
-                piece.text.push(letter);
-                (piece.known, piece.glob) = (false, true);
-            }
-            '$' | '`' => word.get_or_insert_with(|| Piece::known("")).known = false,
-            letter => word.get_or_insert_with(|| Piece::known("")).text.push(letter),
         }
     }
-    words.extend(word.take());
+    words.extend(end(&mut word));
     lines.push(Line::read(words));
     lines
 }
