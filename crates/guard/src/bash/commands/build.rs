@@ -396,7 +396,8 @@ fn go_run(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 fn go_clean(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if parsed.operands.iter().filter_map(Arg::exact).any(|text| text.contains("cache")) {
+    // That tests have passed is forgotten, and nothing else.
+    if parsed.operands.iter().filter_map(Arg::exact).any(|text| text.contains("cache") && text != "-testcache") {
         judge.opaque("`go clean` of a cache removes files outside the workspace");
     }
     judge.write_cwd();
@@ -551,7 +552,9 @@ fn is_tool(name: &str) -> bool {
 const INSTALLED: &str = "tsc eslint prettier jest vitest mocha ava tap nyc c8 karma playwright cypress vite webpack rollup esbuild parcel \
     tsx ts-node tsup swc babel next nuxt astro svelte-check vue-tsc ng nx turbo lerna stylelint biome standard xo \
     tailwindcss postcss sass typedoc jsdoc knip madge depcheck size-limit husky lint-staged commitlint jasmine \
-    react-scripts storybook hardhat tsd dprint oxlint markdownlint cspell rimraf concurrently prisma simple-git-hooks";
+    react-scripts storybook hardhat tsd dprint oxlint markdownlint cspell rimraf concurrently prisma simple-git-hooks cross-env graphql-codegen sort-package-json wait-on electron-vite \
+    svgo gulp grunt rslib rsbuild rspack publint run-s run-p npm-run-all typedoc-plugin-markdown openapi-typescript \
+    tsc-alias tsc-watch ember remix react-router vitepress docusaurus expo-lint htmlhint jsonlint";
 
 const PNPM_OPTS: super::effects::Opts = &[
     (Does::Info, "v version h help"),

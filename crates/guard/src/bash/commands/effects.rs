@@ -82,9 +82,12 @@ fn edit(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// Code of the workspace, below the working directory; words that name other places are read.
 pub fn run(parsed: &Parsed, judge: &mut Judge<'_>) {
+    /// They have no option that names an output: what they are given, they only look at.
+    const ONLY_LOOK: &[&str] = &["actionlint", "vale", "proselint"];
     judge.code(format!("runs `{}`", parsed.path.join(" ")));
     judge.write_cwd();
-    named(&parsed.operands, judge);
+    let looks = parsed.path.first().is_some_and(|name| ONLY_LOOK.contains(&name.as_str()));
+    named_by(&parsed.operands, looks, judge);
     places::addresses(&parsed.operands, false, judge);
     // Configuring for a place writes nothing there.
     let configures = match parsed.path.first().map(String::as_str) {
@@ -104,8 +107,13 @@ pub fn run(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// Whatever the words name, alone, behind `=` or attached to a short option: other places, secrets, and guarded files,
 /// which may be what is written.
 pub fn named(words: &[Arg], judge: &mut Judge<'_>) {
+    named_by(words, false, judge);
+}
+
+/// The same for a program that only looks at what it is given, or may not.
+fn named_by(words: &[Arg], looks: bool, judge: &mut Judge<'_>) {
     const LOOKS: &[&str] = &["--check", "--list-different", "-l", "--diff", "--dry-run", "--fail-on-warnings"];
-    let looks = words.iter().any(|word| word.exact().is_some_and(|text| LOOKS.contains(&text)));
+    let looks = looks || words.iter().any(|word| word.exact().is_some_and(|text| LOOKS.contains(&text)));
     for word in words {
         match word.exact() {
             Some(text) => places::paths(text).for_each(|path| names(path, looks, judge)),

@@ -81,7 +81,7 @@ const LANGS: &[Lang] = &[
             (Value, "-C --conditions --input-type --title"),
             (Read, "--env-file --env-file-if-exists"),
             (Code, "-e --eval -p --print -pe"),
-            (Load, "-r --require --import"),
+            (Load, "-r --require --import --loader --experimental-loader"),
             (Check, "-c --check"),
             (Task, "--test --watch --run"),
             (Info, "-v --version -h --help --v8-options --completion-bash"),
@@ -109,7 +109,12 @@ const LANGS: &[Lang] = &[
     },
     Lang {
         names: "perl",
-        opts: &[(Flag, "-w -W -X -t -T -s"), (Read, "-I"), (Code, "-e -E"), (Info, "-v -V -V:* --version -h --help")],
+        opts: &[
+            (Flag, "-w -W -X -t -T -s -c"),
+            (Read, "-I"),
+            (Code, "-e -E"),
+            (Info, "-v -V -V:* --version -h --help"),
+        ],
         tasks: "",
     },
     Lang {
@@ -521,7 +526,25 @@ impl<'a> Reader<'a, '_, '_> {
         self.lang.opts.iter().find(|(_, names)| names.split_whitespace().any(is)).map(|(kind, _)| *kind)
     }
 
+    /// `php -d NAME=VALUE`, as one word with the option.
+    fn setting(&mut self, value: &'a Arg) -> Next {
+        let attached = value.exact().map(|value| format!("-d{value}"));
+        match attached.and_then(|text| self.look(&text)) {
+            Some(Flag) => Next::Go,
+            _ => {
+                self.judge.opaque("a setting of PHP may name a program or a file that is loaded");
+                Next::Done
+            }
+        }
+    }
+
     fn option(&mut self, arg: &'a Arg, text: &str) -> Next {
+        if text == "-d"
+            && self.lang.names.starts_with("php")
+            && let Some(value) = self.take()
+        {
+            return self.setting(value);
+        }
         if let Some(kind) = self.look(text) {
             return self.act(kind, arg, text, None);
         }

@@ -1,7 +1,7 @@
 //! Package managers of systems and languages: what is installed is public, installing it is not ours to do.
 
 use super::super::judge::{Judge, Shell};
-use super::effects::{Opts, asks, looks, prints, reaches, with};
+use super::effects::{Opts, asks, looks, prints, reaches, runs, with};
 use super::offline;
 use super::runners::raw;
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
@@ -282,8 +282,10 @@ const GEM: &[Spec] = &[
     prints("which contents dependency help", &[(Does::Flag, "a all l local"), (Does::Value, "v version")]),
     reaches(
         "install update uninstall push yank fetch search query outdated sources cleanup signin signout owner \
-        info pristine build specification unpack",
+        info pristine specification unpack",
     ),
+    // The description of the package is a program of the project.
+    runs("build"),
 ];
 
 const APT: &[Spec] = &[

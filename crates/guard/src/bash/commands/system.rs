@@ -540,7 +540,11 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         names: "strip objcopy",
-        opts: &[(Flag, "s strip-all g S d strip-debug strip-unneeded p v D"), (Write, "o")],
+        opts: &[
+            (Flag, "s strip-all g S d strip-debug strip-unneeded p v D"),
+            (Write, "o"),
+            (Value, "O output-target I input-target j only-section R remove-section N strip-symbol"),
+        ],
         operands: Operands::Write,
         ..PLAIN
     },

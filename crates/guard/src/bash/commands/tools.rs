@@ -36,7 +36,9 @@ pub(super) const TOOL_NAMES: &str = "make gmake bmake ninja bazel bazelisk buck2
     graphql-codegen openapi-typescript lint-staged run-s run-p npm-run-all svelte-kit remix \
     pint rector infection deptrac brakeman erblint srb steep reek csharpier buildifier gazelle \
     uncrustify astyle gersemi cmake-lint shellspec mdformat chktex asciidoctor gleam iverilog verilator \
-    statix deadnix xcodegen tuist";
+    statix deadnix xcodegen tuist \
+    mockery ginkgo swig cython snakemake ocamlfind purs spago d2 svgo htmlhint sass lessc postcss tailwindcss fpc odin \
+    cfn-lint flask";
 
 /// A tool: its names; a lone word that only prints; words that reach the network (the first that is no option);
 /// words or options, up to `=`, that run a text of the command line or write where it says.
@@ -157,6 +159,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool { names: "plantuml", info: "-version", net: "", ask: "-pipe -ftp -picoweb -gui" },
     Tool { names: "pytest py.test", info: "", net: "--pastebin", ask: "" },
     Tool { names: "ast-grep", info: "-V", net: "", ask: "lsp new" },
+    Tool { names: "flask", info: "", net: "--host", ask: "shell -h" },
+    Tool { names: "snakemake", info: "-v", net: "", ask: "--cluster --profile --executor" },
     Tool { names: "gulp grunt", info: "-v", net: "publish* deploy* release upload", ask: "" },
     Tool { names: "gleam", info: "", net: "publish add deps update hex docs", ask: "shell" },
     Tool { names: "tuist", info: "", net: "install registry cloud cache share", ask: "" },

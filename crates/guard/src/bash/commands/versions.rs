@@ -17,15 +17,15 @@ pub(super) const SPECS: &[Spec] = &[
          blender libreoffice soffice chromium google-chrome firefox chromedriver geckodriver lighthouse \
          caddy traefik haproxy envoy memcached systemd udevadm qemu-system-x86_64 cargo-binstall \
          wasm-opt flamegraph samply heaptrack bpftrace starship zoxide atuin lazygit tig gitui mcfly \
-         navi tldr info otool coursier cs amm jlink jpackage jmap jstack ghcup v odin \
-         fpc gnat yosys ghdl z3 coqc agda idris2 racket guile sbcl clisp swipl raku \
+         navi tldr info otool coursier cs amm jlink jpackage jmap jstack ghcup v \
+         gnat yosys ghdl z3 coqc agda idris2 racket guile sbcl clisp swipl raku \
          tcc pcc icc icx fasm xmake premake5 earthly dagger gitlab-runner lima nerdfetch",
         nothing,
     ),
     row("pkg-config pkgconf", pkg_config),
     row("nginx apache2 httpd apachectl ffprobe ffplay identify", alone),
     row("ocaml ocamlc ocamlopt dlv direnv gopls", alone),
-    row("sass lessc mmdc guix borg", nothing),
+    row("mmdc guix borg", nothing),
 ];
 
 /// Words behind a program of another table with which it says its version and ends.

@@ -84,7 +84,6 @@ fn code_in_words_or_on_standard_input_is_opaque() {
         "perl -pe 's/a/b/' f",
         "perl -i -pe 's/a/b/' f",
         "perl -pi -e 's/a/b/e' f",
-        "perl -c x.pl",
         "perl -Mstrict x.pl",
         "php -r 'x'",
         "php -a",
