@@ -444,7 +444,7 @@ impl<'a> Walker<'a> {
     fn command(&mut self, command: &Command, state: &mut State) {
         // Where it may not be run at all, what was known before it holds as well.
         let before = (may_fail(&command.redirects) || may_be_refused(command, state)).then(|| state.clone());
-        self.keeps_descriptors(command);
+        self.looks_at_redirects(command);
         if let Kind::Simple { assigns, words } = &command.kind {
             self.simple(command, assigns, words, state);
             return before.into_iter().for_each(|before| perhaps_run(before, state));

@@ -57,9 +57,44 @@ fn takes_away(redirects: &[Redirect]) -> bool {
     })
 }
 
+/// Ends of the names of files that hold data, and are not made empty to begin with.
+const DATA: &[&str] = &["log", "db", "sqlite", "sqlite3", "csv", "tsv", "sql", "jsonl", "ndjson", "parquet", "dump"];
+
+/// The file that a command empties which prints nothing into it: `: > app.log`, `cat /dev/null > users.csv`.
+fn emptied(command: &Command) -> Option<String> {
+    let Kind::Simple { assigns, words } = &command.kind else { return None };
+    let [Redirect { fd, op: RedirectOp::Write | RedirectOp::Clobber, target: Target::Word(target), .. }] =
+        command.redirects.as_slice()
+    else {
+        return None;
+    };
+    let texts: Option<Vec<_>> = words.iter().map(text_of).collect();
+    let texts = texts.filter(|_| assigns.is_empty())?;
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    let name =
+        text_of(target).filter(|_| matches!(fd, Fd::Default) || matches!(fd, Fd::Number(number) if number == "1"))?;
+    let data = || Path::new(&*name).extension().is_some_and(|end| DATA.iter().any(|known| end == *known));
+    let nothing = match texts.as_slice() {
+        ["cat", "/dev/null"] => !is_sink(Path::new(&*name)),
+        [] | [":" | "true"] => data(),
+        ["echo" | "printf", rest @ ..] => rest.iter().all(|word| word.is_empty() || *word == "-n") && data(),
+        _ => false,
+    };
+    nothing.then(|| name.to_string())
+}
+
 impl<'a> Walker<'a> {
+    /// What redirections do whatever the command does.
+    pub(super) fn looks_at_redirects(&mut self, command: &Command) {
+        self.keeps_descriptors(command);
+        if let Some(name) = emptied(command) {
+            let why = format!("`{name}` is emptied; what it holds is lost");
+            self.say(command.span.clone(), Fact::Destroys(Category::Files, why));
+        }
+    }
+
     /// Says where a standard descriptor is missing for more than one program.
-    pub(super) fn keeps_descriptors(&mut self, command: &Command) {
+    fn keeps_descriptors(&mut self, command: &Command) {
         if !takes_away(&command.redirects) {
             return;
         }
