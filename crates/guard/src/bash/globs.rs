@@ -104,7 +104,8 @@ pub(super) fn pointed_at(pattern: &str) -> Vec<String> {
     let mut special = false;
     for (index, part) in pattern.split('/').enumerate() {
         let names = if is_wild(part) { names(part, special) } else { vec![part.to_owned()] };
-        special |= names.iter().any(|name| HIDDEN.contains(&name.as_str()));
+        // Workflows are guarded whatever their names are, and a pattern for all of them points at none.
+        special = part != "workflows" && (special || names.iter().any(|name| HIDDEN.contains(&name.as_str())));
         let join = |path: &String, name: &String| if index == 0 { name.clone() } else { format!("{path}/{name}") };
         paths = paths.iter().flat_map(|path| names.iter().map(|name| join(path, name))).take(MOST).collect();
     }

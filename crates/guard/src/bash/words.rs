@@ -438,7 +438,9 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                     Value::Output(output) => {
                         let lone = atoms.iter().all(|atom| matches!(atom, Atom::Value(..)) || is_nothing(atom))
                             && atoms.iter().filter(|atom| !is_nothing(atom)).count() == 1
-                            || (at == 0 && output.prefix == "0" && extends_revision(atoms));
+                            || (output.prefix == "0"
+                                && atoms.iter().take(at).all(is_nothing)
+                                && extends_revision(atoms.get(at + 1..).unwrap_or_default()));
                         if !lone || !(bare || matches!(output.prefix, "0" | "/usr/bin/")) {
                             let why =
                                 if matches!(output.prefix, "./" | "") { LISTED } else { "the output of a command" };
@@ -475,18 +477,19 @@ fn is_nothing(atom: &Atom) -> bool {
     matches!(atom, Atom::Quoted(text) if text.is_empty())
 }
 
-/// Whether what follows the first atom makes no path and no option of it, even where it is empty: `..HEAD`, `^2`.
-fn extends_revision(atoms: &[Atom]) -> bool {
-    let rest = || {
-        atoms.iter().skip(1).map(|atom| match atom {
-            Atom::Bare(c) if c.is_ascii_alphanumeric() || matches!(c, '.' | '~' | '^' | '_' | '-') => Some(*c),
-            _ => None,
-        })
-    };
-    let first = rest().next().flatten();
-    first.is_some_and(|c| matches!(c, '.' | '~' | '^'))
-        && rest().all(|c| c.is_some())
-        && rest().flatten().any(|c| c.is_ascii_alphanumeric())
+/// Whether what follows makes no path and no option of a revision, even where that is empty: `..HEAD`, `^2`.
+fn extends_revision(rest: &[Atom]) -> bool {
+    let mut text = String::new();
+    for atom in rest {
+        match atom {
+            Atom::Bare(c) => text.push(*c),
+            Atom::Quoted(quoted) => text.push_str(quoted),
+            _ => return false,
+        }
+    }
+    text.starts_with(['.', '~', '^'])
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '~' | '^' | '_' | '-'))
+        && text.chars().any(|c| c.is_ascii_alphanumeric())
 }
 
 pub(super) fn has_special(text: &str) -> bool {
