@@ -365,6 +365,7 @@ const GO: &[Spec] = &[
 /// A version behind `@` is asked of a server.
 fn go_look(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.read_cwd();
+    outside(&parsed.operands, judge);
     if parsed.operands.iter().any(|name| name.exact().is_none_or(|name| name.contains('@'))) {
         judge.net(None);
     }

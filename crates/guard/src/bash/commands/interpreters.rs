@@ -773,8 +773,9 @@ impl<'a> Reader<'a, '_, '_> {
         }
         for (at, file) in files.into_iter().enumerate() {
             match (at, file.exact()) {
-                (_, Some("-")) => {}
+                (0, Some("-")) => {}
                 (0, _) => self.judge.read(file),
+                // As an output `-` is a file of that name.
                 _ => self.judge.write(file),
             }
         }

@@ -1,6 +1,6 @@
 //! Package managers of systems and languages: what is installed is public, installing it is not ours to do.
 
-use super::super::judge::{Judge, Shell};
+use super::super::judge::{Arg, Judge, Shell};
 use super::effects::{Opts, asks, looks, prints, reaches, runs, with};
 use super::offline;
 use super::runners::raw;
@@ -358,6 +358,10 @@ fn rpm(parsed: &Parsed, judge: &mut Judge<'_>) {
     if !parsed.has("q query") {
         judge.system("`rpm` without a query changes what is installed");
     }
+    let runs = |format: &Arg| format.exact().is_none_or(|text| text.contains("%(") || text.contains("lua"));
+    if parsed.value("qf queryformat").is_some_and(runs) {
+        judge.opaque("a format of rpm may be a macro that is run");
+    }
     if parsed.has("p package") {
         parsed.operands.iter().for_each(|file| judge.read(file));
         let url = parsed.operands.iter().any(|arg| arg.exact().is_none_or(|text| text.contains("://")));
@@ -429,7 +433,18 @@ const APK: &[Spec] = &[
 
 const BREW: &[Spec] = &[
     prints("list ls", &[(Does::Flag, "versions formula cask full-name 1 l pinned t r multiple")]),
-    prints("deps uses leaves config doctor-none", &[(Does::Flag, "tree installed n topological direct")]),
+    prints("leaves config doctor-none", &[]),
+    // A formula is a program, and one by its place is fetched or lies here.
+    Spec {
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            let named = |word: &Arg| word.exact().is_some_and(|name| !name.contains(['/', '.', ':']));
+            if !parsed.operands.iter().all(named) {
+                judge.opaque("a formula by its place is a program that is run");
+            }
+        }),
+        ..prints("deps uses", &[(Does::Flag, "tree installed n topological direct")])
+    },
     installs(
         "install uninstall remove rm upgrade update reinstall tap untap link unlink cleanup services doctor \
         info search outdated autoremove \
