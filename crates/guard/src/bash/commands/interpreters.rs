@@ -272,6 +272,8 @@ fn edits_with_perl(words: &[Arg], judge: &mut Judge<'_>) -> bool {
         {
             (program, files)
         }
+        [i, pe, program, files @ ..] if (i.exact(), pe.exact()) == (Some("-i"), Some("-pe")) => (program, files),
+        [pe, program, i, files @ ..] if (i.exact(), pe.exact()) == (Some("-i"), Some("-pe")) => (program, files),
         _ => return false,
     };
     // `CMD|` among the files is run, `>FILE` written.
