@@ -48,6 +48,24 @@ fn a_tracked_secret_that_nobody_changed_is_unchanged_to_git_and_stays_unread() {
 }
 
 #[test]
+fn an_answer_names_what_is_hidden_and_what_the_sandbox_lacks() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository()
+        .file("x.py", "import socket\nsocket.create_connection(('127.0.0.1', 9))\n")
+        .file("y.py", "import socket\nsocket.socket(socket.AF_UNIX)\n");
+    // As new as its index, as in a fresh clone: git has to read it, and may not.
+    std::fs::write(world.root().join(".env"), "SECRET=abc\n").expect("written");
+    let call = |text: &str| world.run(&["call", "bash", &format!("command={text}"), "--mode", "workspace"]);
+    call("git status --short").says("[hidden from commands, as a secret or by a rule: .env. A program");
+    let quiet = call("ls *.txt");
+    assert!(!quiet.out.contains("hidden"), "{quiet:?}");
+    call("python3 x.py").exits(1).says("[each command has a network of its own");
+    call("python3 y.py").exits(1).says("a port of 127.0.0.1 can]");
+}
+
+#[test]
 fn a_commit_of_all_leaves_tracked_secrets_as_they_were() {
     if !is_confined_here() {
         return;

@@ -98,6 +98,8 @@ const SET: &[(&str, &str)] = &[
     ("MANPAGER", "cat"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
+    // A root is a mount, and its repository may begin above it.
+    ("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1"),
 ];
 
 /// Where programs are looked for when nothing else is left of `PATH`: an empty one means the working directory.
@@ -162,7 +164,7 @@ mod tests {
         let names: Vec<&str> = got.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(
             names,
-            ["PATH", "LC_ALL", "PAGER", "GIT_PAGER", "MANPAGER", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS"]
+            ["PATH", "LC_ALL", "PAGER", "GIT_PAGER", "MANPAGER", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "GIT_DISCOVERY_ACROSS_FILESYSTEM"]
         );
         assert!(got.contains(&("PAGER".to_owned(), "cat".to_owned())));
     }

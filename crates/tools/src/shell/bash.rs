@@ -164,6 +164,7 @@ impl Tool for Bash {
         let mut profile = self.profile(&params, cx, site.cwd)?;
         let writes = profile.access != Access::ReadOnly;
         let closed = closed_repository(&profile);
+        let hidden = hidden(&profile);
         let mut over = self.lay(&params, cx, &mut profile)?;
         let order = self.order(&params, cx, &command, profile);
         // What is only to be looked at runs over layers or not at all.
@@ -182,6 +183,7 @@ impl Tool for Bash {
             self.ground.look_again();
         }
         let answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
+        let answer = with_hidden(answer, &hidden);
         Ok(if has_layers { with_layers(answer, settled) } else { with_changes(answer, settled, bare) })
     }
 }
@@ -321,6 +323,11 @@ impl Bash {
         if let Some(note) = scratch::note(cx.session, &command.effects) {
             text.push_str(&format!("\n[{note}]"));
         }
+        if report::failed(exited, last)
+            && let Some(why) = report::about_failure(&text)
+        {
+            text.push_str(&format!("\n[{why}]"));
+        }
         if left {
             text.push_str("\n[the command ended outside the workspace; the next one begins where this one did]");
         }
@@ -395,6 +402,40 @@ pub(super) fn with_reason(mut output: Output, closed: Option<&Path>) -> Output {
         text.push_str(&format!(
             "\n[{closed} is written only by a command line that names git, and where no rule says no]"
         ));
+    }
+    output
+}
+
+/// What of the roots is hidden from a command.
+fn hidden(profile: &Profile) -> Vec<PathBuf> {
+    let below = |path: &&PathBuf| profile.roots.iter().any(|root| path.starts_with(root));
+    profile.secrets.iter().filter(below).cloned().collect()
+}
+
+/// How many hidden names an answer says.
+const MOST_HIDDEN: usize = 5;
+
+/// An answer, and which of the names that it says are hidden: a program that meets one says no more than that it may not.
+fn with_hidden(mut output: Output, hidden: &[PathBuf]) -> Output {
+    if let Some(Block::Text(text)) = output.content.first_mut() {
+        let is_name = |c: char| c.is_alphanumeric() || "._-".contains(c);
+        let says = |name: &str| {
+            text.match_indices(name)
+                .any(|(at, _)| !text[..at].ends_with(is_name) && !text[at + name.len()..].starts_with(is_name))
+        };
+        let names = hidden.iter().filter_map(|path| path.file_name()?.to_str()).filter(|name| says(name));
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        names.dedup();
+        if !names.is_empty() {
+            let (more, shown) = (names.len().saturating_sub(MOST_HIDDEN), names.len().min(MOST_HIDDEN));
+            let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+            text.push_str(&format!(
+                "\n[hidden from commands, as a secret or by a rule: {}{others}. A program cannot read or replace them; git \
+                 may take them for changed, and leaves them out where it switches or merges]",
+                names[..shown].join(", ")
+            ));
+        }
     }
     output
 }

@@ -106,6 +106,19 @@ const ABOUT: &[(&[&str], &str)] = &[
          `git push origin BRANCH` and `git rebase origin/BRANCH` need none",
     ),
     (
+        &["Address family not supported by protocol", "EAFNOSUPPORT", "(os error 97)"],
+        "no socket with a name in the file system (AF_UNIX) can be made here; a port of 127.0.0.1 can",
+    ),
+    (
+        &["ptrace: Operation not permitted", "PTRACE_TRACEME", "ptrace(PTRACE_"],
+        "no process can be traced here (gdb, strace); `dangerously_disable_sandbox`, which is asked about, lets it",
+    ),
+    (
+        &["initialize build cache", "Could not create local repository"],
+        "the home is read-only here: name another place for this tool's cache, such as one in `/tmp` (`GOCACHE`, \
+         `-Dmaven.repo.local`)",
+    ),
+    (
         &[
             "AddressSanitizer failed to allocate",
             "ThreadSanitizer can not mmap",
@@ -115,6 +128,19 @@ const ABOUT: &[(&[&str], &str)] = &[
          `-fsanitize=undefined` works, and `dangerously_disable_sandbox`, which is asked about",
     ),
 ];
+
+/// What is said of a server that nobody hears: each command has a network of its own.
+const UNHEARD: &[&str] = &["Connection refused", "ECONNREFUSED", "Couldn't connect to server", "os error 111"];
+const HERE: &[&str] = &["localhost", "127.0.0.1", "[::1]", "::1:"];
+
+/// What a command that did not do what it was to did not find out by itself.
+pub(super) fn about_failure(output: &str) -> Option<&'static str> {
+    let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
+    (says(UNHEARD) && says(HERE)).then_some(
+        "each command has a network of its own: a server that runs as a job is not heard from here; start it and what asks \
+         it in one command",
+    )
+}
 
 /// What a command did not find out by itself.
 pub(super) fn about(output: &str) -> impl Iterator<Item = &'static str> {
