@@ -19,7 +19,14 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ),
     (
         "fs/resolve.rs",
-        &["locate", "locate_entry", "locate_in_command", "locate_entry_in_command", "locate_without_git"],
+        &[
+            "locate",
+            "locate_file",
+            "locate_entry",
+            "locate_in_command",
+            "locate_entry_in_command",
+            "locate_without_git",
+        ],
         "resolves a name to a place, which is what a permit is asked for",
     ),
     ("fs/git_runs.rs", &["with_git_together"], "says why a place is guarded, which is what a permit is asked for"),

@@ -29,6 +29,14 @@ impl Workspace {
         Ok(self.with_git(self.locate_without_git(text)?))
     }
 
+    /// The same for a file that is to be written. The system would refuse a path that ends in a slash, which names a
+    /// directory; with the slash dropped a file would stand where a directory was meant.
+    pub fn locate_file(&self, text: &str) -> Result<Place, ToolError> {
+        let place = self.locate(text)?;
+        no_directory(text)?;
+        Ok(place)
+    }
+
     /// The same for what is only read, or was judged before: whether git is configured to run it is not looked at, as
     /// that bears on the decision to write it alone.
     pub fn locate_without_git(&self, text: &str) -> Result<Place, ToolError> {
@@ -80,6 +88,7 @@ impl Workspace {
     /// The place of the entry itself: a link at the end is not followed. For moving and deleting.
     pub fn locate_entry(&self, text: &str) -> Result<Place, ToolError> {
         let path = self.absolute(text)?;
+        no_directory(text)?;
         match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => {
                 let place = self.with_git(self.place(self.resolve(parent, text)?.join(name)));
@@ -178,6 +187,15 @@ impl Workspace {
                 Err(error) => return Err(errno(&format!("resolve '{text}'"), error, code::READ_FAILED)),
             }
         }
+    }
+}
+
+/// Refuses a path whose end says that a directory is meant.
+fn no_directory(text: &str) -> Result<(), ToolError> {
+    match text.ends_with('/') || text.ends_with("/.") {
+        true => Err(ToolError::new(code::NOT_A_FILE, format!("'{text}' ends as only a directory's path does"))
+            .hint("name the file; directories on the way to it are made with it")),
+        false => Ok(()),
     }
 }
 

@@ -282,7 +282,7 @@ impl ChangeSet {
             let step = &item.0;
             let place = match step {
                 Step::Move { .. } | Step::Delete { .. } => self.files.locate_entry(step.path()),
-                _ => self.files.locate(step.path()),
+                _ => self.files.locate_file(step.path()),
             };
             let mut places = vec![place.map_err(|error| numbered(index, step, error))?];
             if let Step::Move { to, .. } = step {

@@ -71,7 +71,7 @@ impl Tool for Edit {
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         params.replace().check().map_err(|error| refusal(&error, &params.file_path))?;
-        Ok(Effects::write(self.files.locate(&params.file_path)?))
+        Ok(Effects::write(self.files.locate_file(&params.file_path)?))
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {

@@ -116,7 +116,7 @@ impl Tool for NotebookEdit {
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         params.cell().edit("").check().map_err(|error| refusal(&error, &params.notebook_path))?;
-        Ok(Effects::write(self.files.locate(&params.notebook_path)?))
+        Ok(Effects::write(self.files.locate_file(&params.notebook_path)?))
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {

@@ -68,7 +68,7 @@ impl Tool for Write {
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         without_nul("content", &params.content)?;
-        Ok(Effects::write(self.files.locate(&params.file_path)?))
+        Ok(Effects::write(self.files.locate_file(&params.file_path)?))
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {

@@ -161,6 +161,28 @@ fn write_makes_directories_and_replaces_what_was_read() {
 }
 
 #[test]
+fn a_path_that_ends_as_a_directorys_makes_no_file() {
+    let world = world().file("a.txt", "a\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    for path in ["newdir/", "newdir/.", "deep/newdir//", "a.txt/"] {
+        let refused = world.call("write", json!({"file_path": path, "content": "x"}));
+        assert!(refused.refused(213).message.contains(path), "{path}");
+        let sets = [
+            json!({"op": "create", "file_path": path, "content": "x"}),
+            json!({"op": "move", "file_path": "a.txt", "to": path}),
+            json!({"op": "delete", "file_path": path}),
+        ];
+        for change in sets {
+            let refused = world.call("change_set", json!({ "changes": [change] }));
+            assert!(refused.refused(218).message.contains("NIKA-213"), "{change}");
+        }
+        world.call("edit", json!({"file_path": path, "old_string": "a", "new_string": "b"})).refused(213);
+    }
+    assert_eq!(world.tree(), ["a.txt"]);
+    world.call("list_dir", json!({"path": "./"})).says("a.txt");
+}
+
+#[test]
 fn a_notebook_keeps_what_is_not_edited() {
     let text = "{\n  \"cells\": [\n    {\"cell_type\": \"code\", \"execution_count\": 3, \"id\": \"a1\", \"metadata\": {\"x\": 1.0}, \"outputs\": [{\"output_type\": \"stream\", \"name\": \"stdout\", \"text\": [\"hi\"]}], \"source\": [\"print('hi')\"]}\n  ],\n  \"metadata\": {\"odd\": [1e5]},\n  \"nbformat\": 4, \"nbformat_minor\": 5\n}\n";
     let world = world().file("n.ipynb", text);
