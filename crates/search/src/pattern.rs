@@ -111,6 +111,16 @@ impl Pattern {
         }
     }
 
+    /// Whether its fixed part, what stands before any wildcard, leads through
+    /// this directory. `dir` as for [`Pattern::may_match_below`].
+    pub fn leads_through(&self, dir: &[u8]) -> bool {
+        match &self.0 {
+            Shape::Fast(fast) => fast.dir.leads_through(dir),
+            Shape::AnyOf(all) => all.iter().any(|fast| fast.dir.leads_through(dir)),
+            Shape::Slow(slow) => slow.prefix.len() > dir.len() && starts_with_dir(&slow.prefix, dir),
+        }
+    }
+
     /// Whether a path below this directory could match. `dir` has no slash at
     /// its end and is not empty.
     pub fn may_match_below(&self, dir: &[u8]) -> bool {
@@ -131,13 +141,17 @@ impl Fast {
     }
 
     fn may_match_below(&self, dir: &[u8]) -> bool {
-        let starts = |whole: &[u8]| whole.starts_with(dir) && (whole.len() == dir.len() || whole[dir.len()] == b'/');
         match &self.dir {
             Dir::Any | Dir::Tail(_) => true,
-            Dir::Exactly(lit) => starts(lit),
-            Dir::Under(lit) => starts(&lit[..lit.len() - 1]) || dir.starts_with(lit),
+            Dir::Exactly(lit) => starts_with_dir(lit, dir),
+            Dir::Under(lit) => starts_with_dir(lit, dir) || dir.starts_with(lit),
         }
     }
+}
+
+/// Whether a path is, or begins with, a directory.
+fn starts_with_dir(path: &[u8], dir: &[u8]) -> bool {
+    path.starts_with(dir) && path.get(dir.len()).is_none_or(|b| *b == b'/')
 }
 
 impl Dir {
@@ -148,10 +162,26 @@ impl Dir {
             Dir::Under(lit) => path[..name_at].starts_with(lit),
             Dir::Tail(lit) => {
                 let dir = &path[..name_at.saturating_sub(1)];
-                dir.ends_with(lit) && (dir.len() == lit.len() || dir[dir.len() - lit.len() - 1] == b'/')
+                ends_with_parts(dir, lit)
             }
         }
     }
+
+    fn leads_through(&self, dir: &[u8]) -> bool {
+        match self {
+            Dir::Any => false,
+            Dir::Exactly(lit) | Dir::Under(lit) => starts_with_dir(lit, dir),
+            // From its first component to any other.
+            Dir::Tail(lit) => {
+                memchr::memchr_iter(b'/', lit).chain([lit.len()]).any(|to| ends_with_parts(dir, &lit[..to]))
+            }
+        }
+    }
+}
+
+/// Whether the last components of a path are these.
+fn ends_with_parts(path: &[u8], parts: &[u8]) -> bool {
+    path.ends_with(parts) && (path.len() == parts.len() || path[path.len() - parts.len() - 1] == b'/')
 }
 
 impl Name {
@@ -429,6 +459,34 @@ mod tests {
         assert!(may("a/b/*.c", "a") && !may("a/b/*.c", "a/bc") && !may("a/b/*.c", "a/b/c"));
         assert!(may("a/b[!c]/*", "a") && !may("a/b[!c]/*", "b") && may("a/b[!c]/*", "a/bd"));
         assert!(may("**/*.c", "anything"));
+    }
+
+    #[test]
+    fn a_directory_that_the_fixed_part_names_is_told_from_one_that_a_wildcard_may() {
+        let through = |glob: &str, dir: &str| Pattern::new(glob, false).expect("valid").leads_through(dir.as_bytes());
+        for (glob, dir) in [
+            ("a/b/*.c", "a"),
+            ("a/b/*.c", "a/b"),
+            ("a/**/*.c", "a"),
+            ("a/b[!c]/*/x", "a"),
+            ("{a,b}/*.c", "b"),
+            ("**/a/b/*.c", "x/a"),
+            ("**/a/b/*.c", "a/b"),
+        ] {
+            assert!(through(glob, dir), "{glob} {dir}");
+        }
+        for (glob, dir) in [
+            ("**/*.c", "a"),
+            ("a/**/*.c", "a/b"),
+            ("a/b/*.c", "ab"),
+            ("a/b/*.c", "b"),
+            ("a/b/*.c", "a/b/c"),
+            ("a*/b/*/c", "a"),
+            ("**/a/b/*.c", "xa"),
+            ("**/a/b/*.c", "b"),
+        ] {
+            assert!(!through(glob, dir), "{glob} {dir}");
+        }
     }
 
     proptest! {

@@ -24,8 +24,12 @@ pub struct Record {
     pub ignored: Ignored,
     /// Hidden entries left out by `hidden: false`. No gap either.
     pub hidden: u64,
-    /// Symbolic links, which are not followed.
+    /// Symbolic links, which are not followed. Those that the globs and the
+    /// type leave open are among them: what they lead to could decide it.
     pub links: u64,
+    /// Those of them that the fixed part of a glob leads through: files that
+    /// were asked for may lie behind them, so they are a gap.
+    pub asked_links: Named<PathBuf>,
     /// FIFOs, sockets and devices, which are not opened.
     pub special: u64,
     /// Files in which the search stopped at a NUL byte, as ripgrep does, so
@@ -139,9 +143,10 @@ pub struct Widen {
 impl Record {
     /// Whether every file in scope was searched to its end. Ignored and hidden
     /// entries are outside the scope; a binary, unreadable or withheld file is
-    /// a gap, and so is anything cut.
+    /// a gap, and so is a link that a glob leads through and anything cut.
     pub fn complete(&self) -> bool {
-        self.binary.total == 0 && self.unreadable.total == 0 && self.withheld == 0 && self.cut == Cut::default()
+        let gaps = [self.binary.total, self.unreadable.total, self.withheld, self.asked_links.total];
+        gaps == [0; 4] && self.cut == Cut::default()
     }
 
     /// The parameters that would widen the search, by the caller's names for them, most effective first. Each once.
@@ -175,6 +180,7 @@ pub(crate) struct Tally {
     pub special: u64,
     pub withheld: u64,
     pub too_deep: u64,
+    pub asked_links: Vec<PathBuf>,
     pub binary: Vec<PathBuf>,
     pub unreadable: Vec<Unreadable>,
 }
@@ -188,7 +194,7 @@ impl Tally {
 impl Record {
     pub(crate) fn from_tallies(tallies: Vec<Tally>) -> Record {
         let mut record = Record::default();
-        let (mut binary, mut unreadable) = (Vec::new(), Vec::new());
+        let (mut asked_links, mut binary, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
         for t in tallies {
             record.dirs += t.dirs;
             record.scanned += t.scanned;
@@ -199,11 +205,14 @@ impl Record {
             record.special += t.special;
             record.withheld += t.withheld;
             record.cut.depth += t.too_deep;
+            asked_links.extend(t.asked_links);
             binary.extend(t.binary);
             unreadable.extend(t.unreadable);
         }
+        asked_links.sort();
         binary.sort();
         unreadable.sort_by(|a, b| a.path.cmp(&b.path));
+        record.asked_links = named(asked_links);
         record.binary = named(binary);
         record.unreadable = named(unreadable);
         record

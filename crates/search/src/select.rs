@@ -64,6 +64,21 @@ impl Select {
         }
     }
 
+    /// The same for a link, which may lead to a file or to a directory: it is
+    /// left out only if nothing that it may lead to is wanted.
+    pub fn wants_link(&self, path: &[u8], name_at: usize) -> Wanted {
+        match self.wants(path, name_at, false) {
+            Wanted::No if self.may_want_below(path) => self.wants(path, name_at, true),
+            wanted => wanted,
+        }
+    }
+
+    /// Whether a glob's fixed part names a directory, so that what is asked
+    /// for lies below it.
+    pub fn leads_through(&self, dir: &[u8]) -> bool {
+        self.globs.iter().any(|r| !r.negated && r.pattern.leads_through(dir))
+    }
+
     /// Whether anything below a directory can be wanted.
     pub fn may_want_below(&self, dir: &[u8]) -> bool {
         !self.any_include || self.globs.iter().any(|r| !r.negated && r.pattern.may_match_below(dir))
@@ -154,6 +169,20 @@ mod tests {
         assert_eq!(s.wants(b"src/x.rs", 4, false), Wanted::No);
         assert_eq!(s.wants(b"src/a.c", 4, false), Wanted::No);
         assert_eq!(s.wants(b"src", 0, true), Wanted::Perhaps);
+    }
+
+    #[test]
+    fn a_link_is_wanted_unless_neither_a_file_nor_a_directory_of_its_name_is() {
+        let wants = |globs: &[&str], types: &[&str], link: &[u8]| {
+            let select = select(globs, types).expect("valid");
+            (select.wants_link(link, 0) != Wanted::No, select.leads_through(link))
+        };
+        assert_eq!(wants(&["lnk/*.rs"], &[], b"lnk"), (true, true));
+        assert_eq!(wants(&["lnk/*.rs"], &[], b"other"), (false, false));
+        assert_eq!(wants(&["*.rs"], &[], b"lnk"), (true, false));
+        assert_eq!(wants(&["*.rs", "!lnk"], &[], b"lnk"), (false, false));
+        assert_eq!(wants(&["/lnk"], &[], b"lnk"), (true, false));
+        assert_eq!(wants(&[], &["rust"], b"lnk"), (true, false));
     }
 
     #[test]

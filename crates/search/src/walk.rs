@@ -270,7 +270,11 @@ impl<'a, V: Visit> Worker<'a, V> {
                 kind => kind,
             };
             let is_dir = kind == FoundKind::Dir;
-            let wanted = select.wants(&at[shared.globs_from..], name_at - shared.globs_from, is_dir);
+            let (for_globs, its_name_at) = (&at[shared.globs_from..], name_at - shared.globs_from);
+            let wanted = match kind {
+                FoundKind::Link => select.wants_link(for_globs, its_name_at),
+                _ => select.wants(for_globs, its_name_at, is_dir),
+            };
             if wanted == Wanted::No {
                 tally.unselected += u64::from(!is_dir);
                 continue;
@@ -292,7 +296,7 @@ impl<'a, V: Visit> Worker<'a, V> {
             let from_root = &at[shared.root_from..];
             match kind {
                 FoundKind::Dir => {
-                    if !select.may_want_below(&at[shared.globs_from..]) || visit.beyond(from_root) {
+                    if !select.may_want_below(for_globs) || visit.beyond(from_root) {
                         continue;
                     }
                     if scope.veto.is_some_and(|veto| veto(from_root, true)) {
@@ -310,7 +314,12 @@ impl<'a, V: Visit> Worker<'a, V> {
                         files.push(i);
                     }
                 }
-                FoundKind::Link => tally.links += 1,
+                FoundKind::Link if !select.leads_through(for_globs) => tally.links += 1,
+                FoundKind::Link if scope.veto.is_some_and(|veto| veto(from_root, true)) => tally.withheld += 1,
+                FoundKind::Link => {
+                    tally.links += 1;
+                    tally.asked_links.push(to_path(from_root));
+                }
                 _ => tally.special += 1,
             }
         }

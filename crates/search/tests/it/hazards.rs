@@ -75,6 +75,39 @@ fn the_record_says_what_was_left_out_and_by_which_rule() {
 }
 
 #[test]
+fn a_glob_that_leads_through_a_link_is_a_gap_and_one_that_may_is_counted() {
+    let world = World::new(&[("real/x.rs", "foo\n"), ("sub/y.c", "")]);
+    for (target, link) in [("real", "lnk"), ("../real", "sub/deep"), ("real", ".dot")] {
+        std::os::unix::fs::symlink(target, world.dir.path().join(link)).expect("a link");
+    }
+    let record = |pattern: &str| glob(&world.scope(), &GlobQuery::new(pattern)).expect("a search").record;
+    let asked = |pattern: &str| {
+        let mut query = GrepQuery::new("foo");
+        query.globs = vec![pattern.to_owned()];
+        let (r, by_name) = (grep(&world.scope(), &query).expect("a search").record, record(pattern));
+        assert_eq!((r.links, &r.asked_links.first), (by_name.links, &by_name.asked_links.first), "{pattern}");
+        assert_eq!(r.complete(), r.asked_links.total == 0, "{pattern}");
+        let links: Vec<_> = r.asked_links.first.iter().map(|p| p.display().to_string()).collect();
+        (r.links, links.join(" "))
+    };
+    assert_eq!(asked("lnk/*.rs"), (1, "lnk".into()));
+    assert_eq!(asked("/lnk/**"), (1, "lnk".into()));
+    assert_eq!(asked("{lnk,real}/x.rs"), (1, "lnk".into()));
+    assert_eq!(asked("sub/deep/a/b.rs"), (1, "sub/deep".into()));
+    assert_eq!(asked("**/deep/*.rs"), (2, "sub/deep".into()));
+    // Either link may lead to files of that name; no glob says so.
+    assert_eq!(asked("*.zig"), (2, String::new()));
+    assert_eq!(asked("l*/*.rs"), (1, String::new()));
+    assert_eq!(asked("real/*.rs"), (0, String::new()));
+    assert_eq!(record(".dot/*.rs").hidden, 1);
+
+    let veto = |path: &[u8], _: bool| path == b"lnk";
+    let scope = Scope { veto: Some(&veto), ..world.scope() };
+    let kept_back = glob(&scope, &GlobQuery::new("**/lnk/*.rs")).expect("a search").record;
+    assert_eq!((kept_back.withheld, kept_back.asked_links.total), (1, 0));
+}
+
+#[test]
 fn a_withheld_file_is_counted_and_never_opened() {
     let world = World::new(&[("a", "foo"), ("keys/id", "foo"), ("b.env", "foo")]);
     let veto = |path: &[u8], is_dir: bool| path.ends_with(b".env") || (is_dir && path == b"keys");

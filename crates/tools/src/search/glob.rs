@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::globs::from_place;
+use super::globs::{Ground, from_place};
 use super::record::{Completeness, GLOB};
 use super::scope::{Search, apart, flaw};
 use crate::lenient;
@@ -115,7 +115,9 @@ impl Tool for Glob {
         .await?;
         let found = &searched.found;
         let mut lines: Vec<String> = found.files.iter().map(|file| searched.shown(&search.files, &file.path)).collect();
-        let completeness = Completeness::of(&found.record, &GLOB).in_first_root(&self.files, params.path.as_deref());
+        let completeness = Completeness::of(&found.record, &GLOB)
+            .behind_links(searched.asked_links(&search.files, &found.record))
+            .in_first_root(&self.files, params.path.as_deref());
         if lines.is_empty() {
             lines.push(match (completeness.complete, params.offset.unwrap_or_default()) {
                 (true, 0) => format!("No files match {}.", params.pattern),
@@ -141,11 +143,12 @@ impl Tool for Glob {
 }
 
 fn query(params: &Params, place: &Path, has: impl Fn(&str) -> bool) -> Result<GlobQuery, SearchError> {
+    let ground = Ground { place, way: None, written: None };
     Ok(GlobQuery {
         limit: Some(params.limit.unwrap_or(DEFAULT_LIMIT) as usize),
         offset: params.offset.unwrap_or_default() as usize,
         overrides_ignore: false,
-        ..GlobQuery::new(from_place(&params.pattern, place, has)?)
+        ..GlobQuery::new(from_place(&params.pattern, &ground, has)?)
     })
 }
 

@@ -4,10 +4,40 @@ use std::path::Path;
 
 use nika_search::SearchError;
 
+/// Where globs count from, and where what is searched lies.
+pub(super) struct Ground<'a> {
+    /// The directory that is searched.
+    pub place: &'a Path,
+    /// The way to it from where the engine counts globs from, where that is not the same.
+    pub way: Option<&'a Path>,
+    /// The same way as it was written, where it leads through a link.
+    pub written: Option<&'a Path>,
+}
+
+impl Ground<'_> {
+    /// A glob for what is at `below` in the directory that is searched.
+    fn at(&self, not: &str, below: &str) -> String {
+        let way = self.way.and_then(Path::to_str).unwrap_or_default();
+        let mut glob = format!("{not}/");
+        for c in way.chars() {
+            if "*?[]{}\\".contains(c) {
+                glob.push('\\');
+            }
+            glob.push(c);
+        }
+        let below = below.trim_start_matches('/');
+        if !way.is_empty() {
+            glob.push('/');
+        }
+        glob.push_str(below);
+        glob
+    }
+}
+
 /// A glob with `./` or the searched directory itself before it counts from that directory, as `/x` does where it `has`
 /// an `x`. One that leads elsewhere matches nothing, and to say so of files that are there would be no answer: it is an
 /// error.
-pub(super) fn from_place(glob: &str, place: &Path, has: impl Fn(&str) -> bool) -> Result<String, SearchError> {
+pub(super) fn from_place(glob: &str, ground: &Ground<'_>, has: impl Fn(&str) -> bool) -> Result<String, SearchError> {
     let (not, plain) = match glob.strip_prefix('!') {
         Some(rest) => ("!", rest),
         None => ("", glob),
@@ -18,21 +48,26 @@ pub(super) fn from_place(glob: &str, place: &Path, has: impl Fn(&str) -> bool) -
         return elsewhere("it leads out of the directory that is searched; give that of the files as `path`");
     }
     if plain.starts_with("./") {
-        let rest = plain.trim_start_matches("./").trim_start_matches('/');
-        return Ok(format!("{not}/{rest}"));
+        return Ok(ground.at(not, plain.trim_start_matches("./")));
+    }
+    let below = |dir: &Path| plain.strip_prefix(dir.to_str()?).filter(|rest| rest.starts_with('/'));
+    let named = if plain.starts_with('/') { Some(ground.place) } else { ground.written };
+    if let Some(rest) = named.and_then(below) {
+        return Ok(ground.at(not, rest));
     }
     if !plain.starts_with('/') {
         return Ok(glob.to_owned());
     }
-    let below = |dir: &Path| plain.strip_prefix(dir.to_str()?).filter(|rest| rest.starts_with('/'));
-    if let Some(rest) = below(place) {
-        return Ok(format!("{not}{rest}"));
-    }
     let first = plain.split('/').nth(1).unwrap_or_default();
-    if !first.contains(['*', '?', '[', '{', '\\']) && !has(first) {
-        return elsewhere("globs count from the directory that is searched, and it has none of this name; give `path`");
+    if first.contains(['*', '?', '[', '{', '\\']) {
+        return Ok(glob.to_owned());
     }
-    Ok(glob.to_owned())
+    match has(first) {
+        true => Ok(ground.at(not, plain)),
+        false => {
+            elsewhere("globs count from the directory that is searched, and it has none of this name; give `path`")
+        }
+    }
 }
 
 /// Several globs in one text, as models send them: `*.c *.h`, `*.c,*.h`. A name may hold a blank or a comma, too: what
@@ -73,7 +108,8 @@ mod tests {
 
     #[test]
     fn globs_count_from_the_searched_directory() {
-        let taken = |glob: &str| from_place(glob, Path::new("/w/repo"), |name| name == "src").ok();
+        let ground = Ground { place: Path::new("/w/repo"), way: None, written: None };
+        let taken = |glob: &str| from_place(glob, &ground, |name| name == "src").ok();
         for (glob, same) in [
             ("src/*.rs", "src/*.rs"),
             ("*.rs", "*.rs"),
@@ -90,6 +126,27 @@ mod tests {
         }
         for glob in ["../*", "a/../b", "~/x", "/w/other/*.rs", "/w/repository/a", "!../x", "/etc/*.conf"] {
             assert_eq!(taken(glob), None, "{glob}");
+        }
+    }
+
+    #[test]
+    fn globs_from_a_directory_below_the_root_lead_there() {
+        let [place, way, written] = ["/w/repo/re[al", "re[al", "lnk"].map(Path::new);
+        let ground = Ground { place, way: Some(way), written: Some(written) };
+        let taken = |glob: &str| from_place(glob, &ground, |name| name == "src").ok();
+        for (glob, same) in [
+            ("./src/*.rs", r"/re\[al/src/*.rs"),
+            ("!./*.rs", r"!/re\[al/*.rs"),
+            ("/w/repo/re[al/*.rs", r"/re\[al/*.rs"),
+            ("/src/*.rs", r"/re\[al/src/*.rs"),
+            ("lnk/*.rs", r"/re\[al/*.rs"),
+            ("!lnk/a", r"!/re\[al/a"),
+            ("*.rs", "*.rs"),
+            ("lnk", "lnk"),
+            ("lnk2/*.rs", "lnk2/*.rs"),
+            ("/*.rs", "/*.rs"),
+        ] {
+            assert_eq!(taken(glob).as_deref(), Some(same), "{glob}");
         }
     }
 

@@ -1,19 +1,18 @@
 //! `grep`: files by content, with ripgrep's meaning of every parameter.
 
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
-use nika_guard::{Effects, Looking};
+use nika_guard::{Effects, Looking, Place};
 use nika_host::fs::Workspace;
 use nika_search::{GrepFound, GrepQuery, Mode, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::globs::{from_place, several};
+use super::globs::{Ground, from_place, several};
 use super::record::{Completeness, GREP};
 use super::scope::{DEFAULT_TIMEOUT, Search, Searched, apart, flaw};
 use crate::lenient;
@@ -150,7 +149,7 @@ impl Tool for Grep {
 
     fn flaw(&self, params: &Params) -> Option<ToolError> {
         let place = self.files.locate_without_git(params.path.as_deref().unwrap_or(".")).ok()?;
-        let globs = globs(params, &place.path, |_| true);
+        let globs = globs(params, &place, |_| true);
         let checked = globs.and_then(|globs| query(params, globs).ok().map_or(Ok(()), |query| query.compiles()));
         checked.err().map(|error| flaw(error, "glob"))
     }
@@ -158,7 +157,7 @@ impl Tool for Grep {
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let place = self.files.locate_without_git(params.path.as_deref().unwrap_or("."))?;
         let names = || self.files.names(cx.permit, &place);
-        let globs = globs(&params, &place.path, |first| names().iter().any(|name| name == first));
+        let globs = globs(&params, &place, |first| names().iter().any(|name| name == first));
         let query = query(&params, globs.map_err(|error| flaw(error, "glob"))?)?;
         let mut search = Search::new(&self.files, cx, place.clone().tree(), Looking::IntoFiles);
         search.hidden = params.hidden.unwrap_or_default();
@@ -174,7 +173,9 @@ impl Tool for Grep {
         .await?;
         let found = &searched.found;
         let mode = params.output_mode.unwrap_or_default();
-        let completeness = Completeness::of(&found.record, &GREP).in_first_root(&self.files, params.path.as_deref());
+        let completeness = Completeness::of(&found.record, &GREP)
+            .behind_links(searched.asked_links(&search.files, &found.record))
+            .in_first_root(&self.files, params.path.as_deref());
         let mut text = render(&searched, &search.files, mode, numbers);
         if found.files.is_empty() {
             let what = match (completeness.complete, params.offset.unwrap_or_default()) {
@@ -197,9 +198,11 @@ impl Tool for Grep {
     }
 }
 
-fn globs(params: &Params, place: &Path, has: impl Fn(&str) -> bool) -> Result<Vec<String>, SearchError> {
+fn globs(params: &Params, place: &Place, has: impl Fn(&str) -> bool) -> Result<Vec<String>, SearchError> {
+    let written = place.named.as_ref().and_then(|named| named.below_root.as_deref());
+    let ground = Ground { place: &place.path, way: place.below_root.as_deref(), written };
     let all = params.glob.iter().flat_map(|text| several(text));
-    all.map(|glob| from_place(&glob, place, &has)).collect()
+    all.map(|glob| from_place(&glob, &ground, &has)).collect()
 }
 
 fn query(params: &Params, globs: Vec<String>) -> Result<GrepQuery, ToolError> {

@@ -81,6 +81,9 @@ pub struct Completeness {
     pub unreadable: Vec<String>,
     /// Links, which are not followed.
     pub links: u64,
+    /// Those that the glob leads through, where what it names may be; `path` looks behind one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asked_links: Vec<String>,
     /// Secrets and what rules keep back; never opened.
     pub withheld: u64,
     /// The other roots, where `path` was left out: it names one.
@@ -129,11 +132,21 @@ impl Completeness {
             binary: record.binary.total,
             unreadable: record.unreadable.first.iter().map(|u| format!("{}: {}", u.path.display(), u.error)).collect(),
             links: record.links,
+            asked_links: Vec::new(),
             withheld: record.withheld,
             other_roots: Vec::new(),
             cut_by: cuts.into_iter().filter(|(_, cut)| *cut).map(|(name, _)| name).collect(),
             widen_with: record.widen(&manner.widening).into_iter().map(|widen| widen.parameter.to_owned()).collect(),
         }
+    }
+
+    /// The same of a search whose glob leads through these links.
+    pub fn behind_links(mut self, links: Vec<String>) -> Completeness {
+        self.asked_links = links;
+        if !self.asked_links.is_empty() {
+            self.widen_with.push("path".to_owned());
+        }
+        self
     }
 
     /// The same of a search that began in the first root, as nothing else was said.
@@ -143,7 +156,9 @@ impl Completeness {
         }
         if !self.other_roots.is_empty() {
             self.complete = false;
-            self.widen_with.push("path".to_owned());
+            if !self.widen_with.iter().any(|parameter| parameter == "path") {
+                self.widen_with.push("path".to_owned());
+            }
         }
         self
     }
@@ -155,6 +170,13 @@ impl Completeness {
         format!("{}{more}", text::name_in_line(&named.join(", ")))
     }
 
+    /// The links that the glob leads through, and what would look behind the first.
+    fn named_links(&self, total: u64) -> String {
+        let word = if total == 1 { "link" } else { "links" };
+        let first = self.asked_links.first().map_or("", String::as_str);
+        format!("{word} that the glob leads through, not followed (path: {first} looks there)")
+    }
+
     /// One line: what was looked at, what was not, and what would widen it. Links are told of where nothing was `found`:
     /// one of them may have been meant.
     pub fn line(&self, record: &Record, manner: &Manner, found: bool) -> String {
@@ -163,11 +185,14 @@ impl Completeness {
         let mut parts = vec![format!("{} {looked}{so_far}", self.scanned)];
         let ignored = ["entry ignored (no_ignore: true looks there)", "entries ignored (no_ignore: true looks there)"];
         let unreadable = format!("unreadable ({})", self.named_unreadable(record.unreadable.total));
-        let links = ["link, not followed", "links, not followed"];
+        let asked = self.named_links(record.asked_links.total);
+        let links = ["link, not followed (path looks there)", "links, not followed (path looks there)"];
+        let others = self.links - record.asked_links.total.min(self.links);
         let counts = [
             (self.binary, "stopped at a NUL byte (binary)"),
             (record.unreadable.total, unreadable.as_str()),
-            (if found { 0 } else { self.links }, links[usize::from(self.links != 1)]),
+            (record.asked_links.total, asked.as_str()),
+            (if found { 0 } else { others }, links[usize::from(others != 1)]),
             (self.withheld, manner.withheld),
             (self.ignored, ignored[usize::from(self.ignored != 1)]),
             (self.hidden, "hidden (hidden: true looks there)"),

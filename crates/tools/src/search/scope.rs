@@ -9,7 +9,7 @@ use std::time::Duration;
 use nika_contract::{Cancel, Cx, ToolError, code, text};
 use nika_guard::{Looking, Permit, Place};
 use nika_host::fs::{SearchRoot, Workspace};
-use nika_search::{OuterDir, Scope, SearchError};
+use nika_search::{OuterDir, Record, Scope, SearchError};
 
 /// Threads of one search. Two are what the smallest machines have; more gain little on a warm cache.
 const MAX_THREADS: usize = 8;
@@ -116,6 +116,11 @@ pub(super) struct Searched<T> {
 }
 
 impl<T> Searched<T> {
+    /// The first of the links that the globs lead through.
+    pub fn asked_links(&self, files: &Workspace, record: &Record) -> Vec<String> {
+        record.asked_links.first.iter().map(|path| self.shown(files, path)).collect()
+    }
+
     /// A found path as results show it, on one line whatever its name holds.
     pub fn shown(&self, files: &Workspace, below: &Path) -> String {
         let path = match self.root == files.root() {

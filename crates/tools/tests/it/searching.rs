@@ -55,6 +55,53 @@ fn what_is_there_is_found_however_it_is_written_and_what_was_not_looked_at_is_sa
 }
 
 #[test]
+fn a_glob_that_leads_through_a_link_is_not_said_to_match_nothing() {
+    let world = world().file("real/x.rs", "needle\n").file("other/y.c", "hay\n");
+    std::os::unix::fs::symlink("real", world.root().join("lnk")).expect("a link");
+    std::os::unix::fs::symlink("../real", world.root().join("other/deep")).expect("a link");
+    for (glob, link) in [("lnk/*.rs", "lnk"), ("./other/deep/**/*.rs", "other/deep"), ("**/lnk/x.rs", "lnk")] {
+        for (tool, arguments) in
+            [("glob", json!({"pattern": glob})), ("grep", json!({"pattern": "needle", "glob": glob}))]
+        {
+            let none = world.call(tool, arguments);
+            none.says("and that was not all").says("NOT complete");
+            none.says(&format!("1 link that the glob leads through, not followed (path: {link} looks there)"));
+            let record = &none.data()["completeness"];
+            assert_eq!((&record["asked_links"], &record["widen_with"]), (&json!([link]), &json!(["path"])), "{glob}");
+        }
+    }
+    world.call("glob", json!({"pattern": "*.rs", "path": "lnk"})).says("real/x.rs").says("[complete");
+    // The same glob finds it there, too.
+    world.call("grep", json!({"pattern": "needle", "glob": "lnk/*.rs", "path": "lnk"})).says("real/x.rs");
+    // Behind links that only may lead to such files they are counted, where nothing was found.
+    for (tool, arguments) in
+        [("glob", json!({"pattern": "*.zig"})), ("grep", json!({"pattern": "needle", "type": "zig"}))]
+    {
+        world.call(tool, arguments).says("[complete: 0 files searched; 2 links, not followed (path looks there)]");
+    }
+    assert!(!world.call("grep", json!({"pattern": "needle", "glob": "*.rs"})).text().contains("link"));
+}
+
+#[test]
+fn globs_from_the_searched_directory_find_what_is_there() {
+    let world = world().file("src/a.rs", "needle\n").file("src/b[1]/a.rs", "needle\n").file("a.rs", "needle\n");
+    let root = world.root().display().to_string();
+    let found = |path: &str, glob: &str| {
+        world
+            .call("grep", json!({"pattern": "needle", "path": path, "glob": glob}))
+            .text()
+            .lines()
+            .next()
+            .map(String::from)
+    };
+    for glob in ["./a.rs", "./*.rs", "/a.rs", &format!("{root}/src/*.rs"), "src/*.rs"] {
+        assert_eq!(found("src", glob).as_deref(), Some("src/a.rs"), "{glob}");
+    }
+    assert_eq!(found("src/b[1]", "./*.rs").as_deref(), Some("src/b[1]/a.rs"));
+    assert_eq!(found("src", "!./a.rs").as_deref(), Some("src/b[1]/a.rs"));
+}
+
+#[test]
 fn pages_go_on_where_they_say() {
     let world = (0..250).fold(world(), |world, n| world.file(&format!("f{n:03}.txt"), "needle\nneedle\n"));
     let first = world.call("glob", json!({"pattern": "*.txt"}));
