@@ -118,7 +118,7 @@ pub struct FileHits {
     pub matches: u64,
     /// In content mode, the lines shown.
     pub lines: Vec<Line>,
-    /// Where the search stopped for a NUL byte.
+    /// The NUL byte that was met in it.
     pub binary: Option<BinaryNote>,
     text: Vec<u8>,
 }
@@ -137,11 +137,16 @@ pub struct Line {
     end: usize,
 }
 
-/// A NUL byte that ended the search of a file.
+/// A NUL byte in a file that matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BinaryNote {
-    /// Around which byte.
+    /// Around which byte it is.
     pub offset: u64,
+    /// Whether it ended the search, as in a file that was not named.
+    pub stopped: bool,
+    /// From which byte on lines that match, or stand beside such a one, are
+    /// not shown because of it. In a file that was named, and content mode.
+    pub not_shown_from: Option<u64>,
 }
 
 impl FileHits {

@@ -320,8 +320,8 @@ impl<'a> Finder<'a> {
                 (self.searcher.search_reader(&self.matcher, stream, &mut take), true)
             }
         };
-        let hidden = nul == Nul::Quits || (nul == Nul::Hides && self.query.mode == Mode::Content);
-        if take.binary.is_some() && hidden {
+        // In a file that was named only what is not shown is a gap: it is searched to its end where nothing matches.
+        if (take.binary.is_some() && nul == Nul::Quits) || take.not_shown_from.is_some() {
             tally.binary.push(walk::to_path(path));
         }
         let hits = std::mem::take(&mut take.hits);

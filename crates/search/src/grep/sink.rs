@@ -23,6 +23,8 @@ pub(super) struct Take<'a> {
     pub hits: FileHits,
     /// A NUL byte was met, here.
     pub binary: Option<u64>,
+    /// From where on lines are not shown because of it.
+    pub not_shown_from: Option<u64>,
     gap: bool,
 }
 
@@ -34,7 +36,17 @@ const MAX_LOOK_AHEAD: usize = 128;
 
 impl<'a> Take<'a> {
     pub fn new(mode: Mode, matcher: &'a Quick, stop: &'a Stop<'a>, enough: usize, room: usize) -> Self {
-        Take { mode, matcher, stop, enough, room, hits: FileHits::default(), binary: None, gap: false }
+        Take {
+            mode,
+            matcher,
+            stop,
+            enough,
+            room,
+            hits: FileHits::default(),
+            binary: None,
+            not_shown_from: None,
+            gap: false,
+        }
     }
 
     /// What there is to tell of the file, if anything.
@@ -57,6 +69,16 @@ impl<'a> Take<'a> {
             number = number.and_then(|n| n.checked_add(1));
         }
         !(self.hits.lines.len().is_multiple_of(LINES_A_LOOK) && self.stop.now())
+    }
+
+    /// Whether a line at this byte is not shown, and no later one, as a NUL
+    /// byte was met in a file that was named.
+    fn hides(&mut self, searcher: &Searcher, at: u64) -> bool {
+        let hides = searcher.binary_detection().convert_byte().is_some() && self.binary.is_some();
+        if hides {
+            self.not_shown_from = Some(at);
+        }
+        hides
     }
 
     /// Matches within one range, as ripgrep counts them in multiline mode.
@@ -94,7 +116,7 @@ impl Sink for Take<'_> {
             }
             Mode::Content => {
                 self.hits.matches += 1;
-                if searcher.binary_detection().convert_byte().is_some() && self.binary.is_some() {
+                if self.hides(searcher, found.absolute_byte_offset()) {
                     return Ok(false);
                 }
                 Ok(self.keep(found.bytes(), found.line_number(), true))
@@ -103,7 +125,7 @@ impl Sink for Take<'_> {
     }
 
     fn context(&mut self, searcher: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        if searcher.binary_detection().convert_byte().is_some() && self.binary.is_some() {
+        if self.hides(searcher, context.absolute_byte_offset()) {
             return Ok(false);
         }
         Ok(self.keep(context.bytes(), context.line_number(), false))
@@ -128,7 +150,9 @@ impl Sink for Take<'_> {
             // A count up to the NUL byte would mislead, so ripgrep gives none.
             self.hits.matches = 0;
         }
-        self.hits.binary = self.binary.filter(|_| self.told()).map(|offset| BinaryNote { offset });
+        let not_shown_from = self.not_shown_from;
+        let note = |offset| BinaryNote { offset, stopped: quit, not_shown_from };
+        self.hits.binary = self.binary.filter(|_| self.told()).map(note);
         Ok(())
     }
 }

@@ -108,6 +108,23 @@ fn a_glob_that_leads_through_a_link_is_a_gap_and_one_that_may_is_counted() {
 }
 
 #[test]
+fn a_binary_file_that_was_named_says_that_it_matches_and_what_is_not_shown() {
+    let world = World::new(&[("b", "needle\nx\0y\nneedle\n"), ("c", "x\0y\nhay\n")]);
+    let named = |base: &'static str, mode| {
+        let scope = Scope { base: Path::new(base), ..world.scope() };
+        let found = grep(&scope, &GrepQuery { mode, ..GrepQuery::new("needle") }).expect("a search");
+        (found.files.first().and_then(|f| f.binary), found.record.complete())
+    };
+    let note = nika_search::BinaryNote { offset: 8, stopped: false, not_shown_from: Some(0) };
+    assert_eq!(named("b", Mode::Content), (Some(note), false));
+    let all_counted = nika_search::BinaryNote { not_shown_from: None, ..note };
+    assert_eq!(named("b", Mode::Count), (Some(all_counted), true));
+    // Searched to its end.
+    assert_eq!(named("c", Mode::Content), (None, true));
+    assert_eq!(named("c", Mode::Files), (None, true));
+}
+
+#[test]
 fn a_withheld_file_is_counted_and_never_opened() {
     let world = World::new(&[("a", "foo"), ("keys/id", "foo"), ("b.env", "foo")]);
     let veto = |path: &[u8], is_dir: bool| path.ends_with(b".env") || (is_dir && path == b"keys");

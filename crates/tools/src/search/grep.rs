@@ -7,7 +7,7 @@ use std::time::Duration;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError};
 use nika_guard::{Effects, Looking, Place};
 use nika_host::fs::Workspace;
-use nika_search::{GrepFound, GrepQuery, Mode, SearchError};
+use nika_search::{BinaryNote, FileHits, GrepFound, GrepQuery, Mode, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,7 +51,7 @@ pub struct Params {
     /// Same as -C.
     #[serde(default, deserialize_with = "lenient::number")]
     pub context: Option<u32>,
-    /// Matches may span lines.
+    /// Matches may span lines; `.` takes line breaks.
     #[serde(default, deserialize_with = "lenient::switch")]
     pub multiline: Option<bool>,
     /// At most this many lines or files.
@@ -165,18 +165,18 @@ impl Tool for Grep {
         search.timeout = params
             .timeout_ms
             .map_or(DEFAULT_TIMEOUT, |ms| Duration::from_millis(u64::from(ms.clamp(1, MAX_TIMEOUT_MS))));
-        let numbers = query.line_numbers;
+        let mode = params.output_mode.unwrap_or_default();
+        let style = Style { mode, numbers: query.line_numbers, apart: query.before + query.after > 0 };
         let (searched, search) = apart(cx, move || {
             let searched = search.run(|scope| nika_search::grep(scope, &query))?;
             Ok((searched, search))
         })
         .await?;
         let found = &searched.found;
-        let mode = params.output_mode.unwrap_or_default();
         let completeness = Completeness::of(&found.record, &GREP)
             .behind_links(searched.asked_links(&search.files, &found.record))
             .in_first_root(&self.files, params.path.as_deref());
-        let mut text = render(&searched, &search.files, mode, numbers);
+        let mut text = render(&searched, &search.files, style);
         if found.files.is_empty() {
             let what = match (completeness.complete, params.offset.unwrap_or_default()) {
                 (true, 0) => "No matches.",
@@ -237,15 +237,22 @@ fn query(params: &Params, globs: Vec<String>) -> Result<GrepQuery, ToolError> {
     })
 }
 
+/// How what is found is written.
+#[derive(Clone, Copy)]
+struct Style {
+    mode: OutputMode,
+    numbers: bool,
+    /// Whether `--` stands between files as between groups of one: wherever context was asked for, as in `rg`, also
+    /// where each line shown is a match.
+    apart: bool,
+}
+
 /// What is found, as `rg --no-heading` writes it.
-fn render(searched: &Searched<GrepFound>, files: &Workspace, mode: OutputMode, numbers: bool) -> String {
+fn render(searched: &Searched<GrepFound>, files: &Workspace, style: Style) -> String {
     let mut text = String::new();
-    let mut first_group = true;
-    let separate =
-        searched.found.files.iter().any(|file| file.lines.iter().any(|line| !line.is_match || line.gap_before));
     for file in &searched.found.files {
         let path = searched.shown(files, &file.path);
-        match mode {
+        match style.mode {
             OutputMode::FilesWithMatches => {
                 text.push_str(&path);
                 text.push('\n');
@@ -253,34 +260,41 @@ fn render(searched: &Searched<GrepFound>, files: &Workspace, mode: OutputMode, n
             OutputMode::Count => {
                 let _ = writeln!(text, "{path}:{}", file.matches);
             }
-            OutputMode::Content => {
-                for (index, line) in file.lines.iter().enumerate() {
-                    if separate && (index == 0 || line.gap_before) && !std::mem::take(&mut first_group) {
-                        text.push_str("--\n");
-                    }
-                    first_group = false;
-                    let mark = if line.is_match { ':' } else { '-' };
-                    text.push_str(&path);
-                    text.push(mark);
-                    if let Some(number) = line.number.filter(|_| numbers) {
-                        let _ = write!(text, "{number}{mark}");
-                    }
-                    let bytes = file.text(line);
-                    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-                    text.push_str(&String::from_utf8_lossy(bytes));
-                    text.push('\n');
-                }
-                if let Some(binary) = file.binary {
-                    let _ = writeln!(
-                        text,
-                        "[{path}: binary; the search of it stopped at the NUL byte around offset {}]",
-                        binary.offset
-                    );
-                }
-            }
+            OutputMode::Content => push_lines(&mut text, &path, file, style),
         }
     }
     text
+}
+
+fn push_lines(text: &mut String, path: &str, file: &FileHits, style: Style) {
+    for (index, line) in file.lines.iter().enumerate() {
+        if style.apart && (index == 0 || line.gap_before) && !text.is_empty() {
+            text.push_str("--\n");
+        }
+        let mark = if line.is_match { ':' } else { '-' };
+        text.push_str(path);
+        text.push(mark);
+        if let Some(number) = line.number.filter(|_| style.numbers) {
+            let _ = write!(text, "{number}{mark}");
+        }
+        let bytes = file.text(line);
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        text.push_str(&String::from_utf8_lossy(bytes));
+        text.push('\n');
+    }
+    if let Some(binary) = file.binary {
+        let _ = writeln!(text, "[{path}: {}]", told(&binary));
+    }
+}
+
+/// What a NUL byte means for what is shown of a file that matches.
+fn told(binary: &BinaryNote) -> String {
+    let around = binary.offset;
+    match binary.not_shown_from {
+        _ if binary.stopped => format!("binary; the search of it stopped at the NUL byte around offset {around}"),
+        Some(from) => format!("binary file matches; not shown from byte {from} on (NUL byte around offset {around})"),
+        None => format!("binary file matches (NUL byte around offset {around})"),
+    }
 }
 
 const EXAMPLES: &[Example] = &[

@@ -102,6 +102,38 @@ fn globs_from_the_searched_directory_find_what_is_there() {
 }
 
 #[test]
+fn where_context_is_asked_for_files_stand_apart_also_if_each_line_matches() {
+    let world = world().file("sep/p", "a\nb\n").file("sep/q", "a\nc\n");
+    let lines = |more: serde_json::Value| {
+        let mut arguments = json!({"pattern": "[abc]", "path": "sep", "output_mode": "content"});
+        arguments.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        let text = world.call("grep", arguments).text();
+        text.split_once("\n[").map(|(lines, _)| lines.to_owned()).expect("a record")
+    };
+    let apart = "sep/p:1:a\nsep/p:2:b\n--\nsep/q:1:a\nsep/q:2:c";
+    for more in [json!({"-A": 1}), json!({"-B": 1}), json!({"-C": 2}), json!({"context": 1})] {
+        assert_eq!(lines(more.clone()), apart, "{more}");
+    }
+    assert_eq!(lines(json!({"-A": 1, "offset": 1})), apart.trim_start_matches("sep/p:1:a\n"));
+    assert_eq!(lines(json!({})), apart.replace("--\n", ""));
+    assert_eq!(lines(json!({"-A": 0})), apart.replace("--\n", ""));
+}
+
+#[test]
+fn a_binary_file_that_was_named_is_said_to_match_and_where() {
+    let scene = || world().bytes("b.bin", b"hay\nneedle\0 y\n");
+    let named = scene().call("grep", json!({"pattern": "needle", "path": "b.bin", "output_mode": "content"}));
+    named.says("[b.bin: binary file matches; not shown from byte 4 on (NUL byte around offset 10)]");
+    named.says("NOT complete");
+    let none = scene().call("grep", json!({"pattern": "nowhere", "path": "b.bin", "output_mode": "content"}));
+    none.says("No matches.").says("[complete: 1 file searched]");
+    // One that was met on the way is given up on.
+    let long = [b"needle\n".repeat(10_000), b"\0\n".to_vec()].concat();
+    let met = world().bytes("b.bin", &long).call("grep", json!({"pattern": "needle", "output_mode": "content"}));
+    met.says("[b.bin: binary; the search of it stopped at the NUL byte around offset 70000]");
+}
+
+#[test]
 fn pages_go_on_where_they_say() {
     let world = (0..250).fold(world(), |world, n| world.file(&format!("f{n:03}.txt"), "needle\nneedle\n"));
     let first = world.call("glob", json!({"pattern": "*.txt"}));
