@@ -191,6 +191,9 @@ pub fn grep(scope: &Scope<'_>, query: &GrepQuery) -> Result<GrepFound, SearchErr
         Base::File(fd, path) => {
             let (mut finder, mut tally) = (make(), Tally::default());
             finder.named_file(fd, &path, &mut tally);
+            if let Some(looked) = scope.looked {
+                looked.fetch_add(1, Ordering::Relaxed);
+            }
             let mut record = Record::from_tallies(vec![tally]);
             stop.note(&mut record.cut);
             (vec![finder], record)

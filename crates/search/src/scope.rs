@@ -3,7 +3,7 @@
 use std::fmt;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 /// Says whether a file or directory (its path relative to the root, in bytes,
@@ -31,6 +31,9 @@ pub struct Scope<'a> {
     pub veto: Option<Veto<'a>>,
     /// Set by somebody else to stop the search; what was found so far is kept.
     pub cancel: Option<&'a AtomicBool>,
+    /// Where to add up the files looked at, for somebody who watches. Added to
+    /// once a batch, so that threads do not contend for it.
+    pub looked: Option<&'a AtomicU64>,
     /// Stop after this long; what was found so far is kept.
     pub timeout: Option<Duration>,
     /// How many directories to descend below the base, if bounded.
@@ -52,6 +55,7 @@ impl<'a> Scope<'a> {
             global_ignore: None,
             veto: None,
             cancel: None,
+            looked: None,
             timeout: None,
             max_depth: None,
             threads: 2,

@@ -14,6 +14,7 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::SearchError;
@@ -378,10 +379,12 @@ impl<'a, V: Visit> Worker<'a, V> {
         }
         let name_at = at.len();
         let whole_reads = V::READS && dir::reads_whole(dir);
+        let mut batch = 0;
         for name in names {
             if self.shared.plan.stop.now() {
                 break;
             }
+            batch += 1;
             at.truncate(name_at);
             at.extend_from_slice(name.to_bytes());
             if !self.visit.beyond(&at) {
@@ -389,6 +392,9 @@ impl<'a, V: Visit> Worker<'a, V> {
             }
         }
         self.path = at;
+        if let Some(looked) = self.shared.plan.scope.looked {
+            looked.fetch_add(batch, Ordering::Relaxed);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nika_search::{GlobQuery, GrepQuery, Mode, OuterDir, Scope, SearchError, Widening, glob, grep};
@@ -122,6 +122,31 @@ fn a_binary_file_that_was_named_says_that_it_matches_and_what_is_not_shown() {
     // Searched to its end.
     assert_eq!(named("c", Mode::Content), (None, true));
     assert_eq!(named("c", Mode::Files), (None, true));
+}
+
+#[test]
+fn whoever_watches_sees_how_many_files_were_looked_at() {
+    let names: Vec<String> = (0..2000).map(|n| format!("d{}/f{n}", n % 7)).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), "foo\n")).collect();
+    let world = World::new(&files);
+    let looked = AtomicU64::new(0);
+    let scope = Scope { looked: Some(&looked), ..world.scope() };
+    let found = grep(&scope, &GrepQuery::new("foo")).expect("a search");
+    assert_eq!((looked.load(Ordering::Relaxed), found.record.scanned), (2000, 2000));
+    glob(&scope, &GlobQuery::new("*")).expect("a search");
+    assert_eq!(looked.load(Ordering::Relaxed), 4000);
+    let one = Scope { base: Path::new("d0/f0"), ..scope };
+    grep(&one, &GrepQuery::new("foo")).expect("a search");
+    assert_eq!(looked.load(Ordering::Relaxed), 4001);
+    // While it goes on: the veto is asked of each file before it is searched.
+    let seen = AtomicU64::new(u64::MAX);
+    let veto = |_: &[u8], _: bool| {
+        seen.store(looked.load(Ordering::Relaxed), Ordering::Relaxed);
+        false
+    };
+    grep(&Scope { threads: 1, veto: Some(&veto), ..scope }, &GrepQuery::new("foo")).expect("a search");
+    let seen = seen.load(Ordering::Relaxed);
+    assert!((4002..6001).contains(&seen), "{seen}");
 }
 
 #[test]

@@ -108,7 +108,8 @@ impl Tool for Glob {
         let names = || self.files.names(cx.permit, &place);
         let query = query(&params, &place.path, |first| names().iter().any(|name| name == first));
         let query = query.map_err(|error| flaw(error, "pattern"))?;
-        let (searched, search) = apart(cx, move || {
+        let looked = Arc::clone(&search.looked);
+        let (searched, search) = apart(cx, looked, move || {
             let searched = search.run(|scope| nika_search::glob(scope, &query))?;
             Ok((searched, search))
         })

@@ -167,7 +167,8 @@ impl Tool for Grep {
             .map_or(DEFAULT_TIMEOUT, |ms| Duration::from_millis(u64::from(ms.clamp(1, MAX_TIMEOUT_MS))));
         let mode = params.output_mode.unwrap_or_default();
         let style = Style { mode, numbers: query.line_numbers, apart: query.before + query.after > 0 };
-        let (searched, search) = apart(cx, move || {
+        let looked = Arc::clone(&search.looked);
+        let (searched, search) = apart(cx, looked, move || {
             let searched = search.run(|scope| nika_search::grep(scope, &query))?;
             Ok((searched, search))
         })

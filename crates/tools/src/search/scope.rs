@@ -4,9 +4,10 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use nika_contract::{Cancel, Cx, ToolError, code, text};
+use nika_contract::{Cancel, Cx, Progress, ToolError, code, text};
 use nika_guard::{Looking, Permit, Place};
 use nika_host::fs::{SearchRoot, Workspace};
 use nika_search::{OuterDir, Record, Scope, SearchError};
@@ -24,6 +25,8 @@ pub(super) struct Search {
     pub hidden: bool,
     pub no_ignore: bool,
     pub timeout: Duration,
+    /// Files looked at so far, for whoever watches.
+    pub looked: Arc<AtomicU64>,
 }
 
 impl Search {
@@ -37,6 +40,7 @@ impl Search {
             hidden: false,
             no_ignore: false,
             timeout: DEFAULT_TIMEOUT,
+            looked: Arc::default(),
         }
     }
 
@@ -76,6 +80,7 @@ impl Search {
             global_ignore: ignores.global.as_deref(),
             veto: (own_state || !filter.is_idle()).then_some(&veto),
             cancel: Some(self.cancel.flag()),
+            looked: Some(&self.looked),
             timeout: Some(self.timeout),
             threads: std::thread::available_parallelism().map_or(2, usize::from).clamp(2, MAX_THREADS),
             ..Scope::new(dir.as_fd())
@@ -88,22 +93,34 @@ impl Search {
     }
 }
 
-/// How often somebody who watches hears that a search still runs.
+/// How often somebody who watches hears how far a search is.
 const STEP: Duration = Duration::from_millis(500);
 
-/// Runs `work` on a thread of its own, so that others are answered meanwhile.
+/// Runs `work` on a thread of its own, so that others are answered meanwhile; whoever watches hears how many files were
+/// `looked` at.
 pub(super) async fn apart<T: Send + 'static>(
     cx: &Cx<'_>,
+    looked: Arc<AtomicU64>,
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    watched(cx.progress.as_ref(), &looked, work).await
+}
+
+async fn watched<T: Send + 'static>(
+    progress: &dyn Progress,
+    looked: &AtomicU64,
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
     let mut done = tokio::task::spawn_blocking(work);
-    for step in 1.. {
+    loop {
         match tokio::time::timeout(STEP, &mut done).await {
             Ok(joined) => return joined.map_err(|error| ToolError::new(code::BUG, error.to_string()))?,
-            Err(_) => cx.progress.step(step, None, "searching"),
+            Err(_) => {
+                let files = looked.load(Ordering::Relaxed);
+                progress.step(files, None, &format!("{files} files searched"));
+            }
         }
     }
-    Err(ToolError::cancelled())
 }
 
 /// How long a search may take unless told otherwise.
@@ -156,4 +173,42 @@ fn refusal(error: SearchError) -> ToolError {
         _ => None,
     };
     ToolError { code, message: error.to_string(), hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+    use std::sync::mpsc::{Sender, channel};
+
+    struct Watcher {
+        heard: Mutex<Vec<(u64, String)>>,
+        looked: Arc<AtomicU64>,
+        go_on: Sender<()>,
+    }
+
+    impl Progress for Watcher {
+        fn step(&self, done: u64, total: Option<u64>, what: &str) {
+            assert_eq!(total, None, "how many there are is not known before");
+            let mut heard = self.heard.lock().expect("nobody panicked");
+            heard.push((done, what.to_owned()));
+            self.looked.store(2_345, Ordering::Relaxed);
+            if heard.len() == 2 {
+                self.go_on.send(()).expect("it waits");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn whoever_watches_a_search_hears_how_many_files_it_looked_at() {
+        let ((go_on, wait), looked) = (channel(), Arc::new(AtomicU64::new(17)));
+        let watcher = Watcher { heard: Mutex::default(), looked: Arc::clone(&looked), go_on };
+        let done = watched(&watcher, &looked, move || {
+            wait.recv().expect("the watcher hears");
+            Ok("found")
+        });
+        assert_eq!(done.await.expect("an answer"), "found");
+        let heard = watcher.heard.into_inner().expect("nobody panicked");
+        assert_eq!(heard, [(17, "17 files searched".to_owned()), (2_345, "2345 files searched".to_owned())]);
+    }
 }
