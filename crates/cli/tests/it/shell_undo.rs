@@ -496,6 +496,23 @@ fn rights_that_somebody_gave_since_stay_and_those_of_the_call_go() {
 }
 
 #[test]
+fn the_time_of_a_directory_that_was_touched_stays_so_that_make_comes_to_rest() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("build/sub/x", "1\n").file("plain/y", "1\n");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let time = |name: &str| fs::metadata(world.root().join(name)).expect("there").modified().expect("a time");
+    for name in ["build", "build/sub", "plain"] {
+        fs::File::open(world.root().join(name)).expect("there").set_modified(old).expect("ours");
+    }
+    // What stands for `make` here ends with this line of its rule.
+    scripted(&world, "echo x >> build/sub/x; touch build; cat plain/y\n", &[]);
+    assert!(time("build") > old && time("plain") == old);
+    assert_eq!(world.text("build/sub/x"), "1\nx\n");
+}
+
+#[test]
 fn undo_leaves_a_file_its_access_list_attributes_and_owner() {
     if !crate::shell::is_confined_here() {
         return;

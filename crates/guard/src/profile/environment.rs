@@ -164,7 +164,16 @@ mod tests {
         let names: Vec<&str> = got.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(
             names,
-            ["PATH", "LC_ALL", "PAGER", "GIT_PAGER", "MANPAGER", "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "GIT_DISCOVERY_ACROSS_FILESYSTEM"]
+            [
+                "PATH",
+                "LC_ALL",
+                "PAGER",
+                "GIT_PAGER",
+                "MANPAGER",
+                "GIT_TERMINAL_PROMPT",
+                "GIT_OPTIONAL_LOCKS",
+                "GIT_DISCOVERY_ACROSS_FILESYSTEM"
+            ]
         );
         assert!(got.contains(&("PAGER".to_owned(), "cat".to_owned())));
     }

@@ -188,7 +188,8 @@ impl Locked<'_> {
             for entry in &changes.entries {
                 let now = self.stat(&mut parents, &entry.path)?;
                 // A directory that stays is changed by whoever makes a file in it: that is no conflict.
-                let merged = entry.what == What::Mode && entry.kind == Kind::Directory;
+                let stays = matches!(entry.what, What::Mode | What::Touched);
+                let merged = stays && entry.kind == Kind::Directory;
                 let same = match (&entry.stamp, &now) {
                     (None, None) => true,
                     (Some(stamp), Some(now)) if merged => stamp.same_file(&Stamp::from(now)),

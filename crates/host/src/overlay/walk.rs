@@ -208,7 +208,14 @@ impl Walk {
                         self.note(&path, What::Mode, Some(&now), Some(was));
                         self.moves.push(Move::new(path.clone(), Act::Set { mode: bits(&now), mtime: None }));
                     }
+                    let before = self.moves.len();
                     self.merged(&inner, &covered, &path, depth + 1)?;
+                    // Where something in it moves, it gets a time by that.
+                    let moves_in_it = self.moves[before..].iter().any(|one| one.path.parent() == Some(&path));
+                    if mtime(&now) != mtime(was) && !moves_in_it {
+                        self.note(&path, What::Touched, Some(&now), Some(was));
+                        self.moves.push(Move::new(path, Act::Set { mode: bits(&now), mtime: Some(mtime(&now)) }));
+                    }
                 }
                 (Some(Kind::Directory), _) => {
                     self.note(&path, told(&was), Some(&now), was.as_ref());
