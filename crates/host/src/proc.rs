@@ -16,6 +16,7 @@ mod hook;
 mod isolated;
 mod jobs;
 mod limits;
+mod memory;
 mod repl;
 mod supervise;
 pub(crate) mod tree;

@@ -23,6 +23,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use self::launch::{Failure, launch};
 use self::signals::Signals;
+use super::memory::Memory;
 use super::tree;
 use super::wire::{self, Exited, Held, How, KilledBy, Lines, Order, Reached, Report, Request};
 use crate::sandbox::{self, Ended, Entered, Reach, Ready, Target, Visit};
@@ -96,6 +97,7 @@ struct Supervisor {
     /// When those who were asked to end are killed.
     kill_at: Option<Instant>,
     count_at: Option<Instant>,
+    memory: Memory,
     /// When to begin, or to look again, whether what is hidden still is.
     look_at: Option<Instant>,
     orphaned: bool,
@@ -137,6 +139,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
         ended_too: Vec::new(),
         killed_by: None,
         kill_at: None,
+        memory: Memory::begin(),
         count_at: counts.then(|| began + COUNT_EVERY),
         look_at: is_held.then(|| began + WATCH_AFTER),
         orphaned: false,
@@ -457,13 +460,9 @@ impl Supervisor {
             return Some(KilledBy::Processes);
         }
         let memory = bound(limits.memory_bytes).unwrap_or(u64::MAX);
-        let resident = all.iter().map(|process| process.rss_bytes).sum::<u64>();
+        let resident = self.memory.held(&all, memory);
         if resident > memory {
-            // Shared pages were counted once for each who shares them: now look closer.
-            let shared = |process| tree::proportional_bytes(process).unwrap_or(process.rss_bytes);
-            if all.iter().map(shared).sum::<u64>() > memory {
-                return Some(KilledBy::Memory);
-            }
+            return Some(KilledBy::Memory);
         }
         let near = threads > most / 2 || resident > memory / 2;
         self.count_at = Some(Instant::now() + if near { COUNT_OFTEN } else { COUNT_EVERY });

@@ -64,6 +64,18 @@ fn one_that_takes_too_much_memory_is_ended() {
 }
 
 #[test]
+fn files_in_memory_that_nobody_maps_count_as_memory() {
+    let jobs = jobs();
+    let hoard = "import os, time\nheld = []\nfor _ in range(40):\n  f = os.memfd_create(\"x\"); held.append(f)\n  \
+                 os.write(f, b\"x\" * (10 << 20)); time.sleep(0.05)\nprint(\"all held\")";
+    let mut order = shell(&format!("python3 -c '{hoard}'"));
+    order.profile.limits.memory_bytes = 150 << 20;
+    let (job, exited) = run(&jobs, order);
+    assert_eq!((exited.how, exited.killed_by), (How::Signal(9), Some(KilledBy::Memory)));
+    assert!(!crate::scene::text(&job).contains("all held"));
+}
+
+#[test]
 fn a_hundred_forks_are_too_many_for_forty() {
     let jobs = jobs();
     let mut order = shell("for i in $(seq 100); do (setsid sleep 64.75 &) ; done; sleep 64.75");
