@@ -513,6 +513,21 @@ fn the_time_of_a_directory_that_was_touched_stays_so_that_make_comes_to_rest() {
 }
 
 #[test]
+fn a_file_that_had_other_names_is_named_when_it_is_parted_from_them() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("one", "1\n").file("alone", "1\n");
+    fs::hard_link(world.root().join("one"), world.root().join("other")).expect("linked");
+    let answer = scripted(&world, "echo 2 >> one; echo 2 >> alone\n", &[]);
+    let said = answer["content"].to_string();
+    assert!(said.contains("had other names by hard links") && said.contains("one"), "{said}");
+    assert_eq!((world.text("one"), world.text("other")), ("1\n2\n".to_owned(), "1\n".to_owned()));
+    let alone = scripted(&world, "echo 3 >> alone\n", &[]);
+    assert!(!alone["content"].to_string().contains("hard links"), "{alone}");
+}
+
+#[test]
 fn undo_leaves_a_file_its_access_list_attributes_and_owner() {
     if !crate::shell::is_confined_here() {
         return;

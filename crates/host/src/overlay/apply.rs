@@ -48,6 +48,8 @@ pub struct Applied {
     pub not_kept: Vec<PathBuf>,
     /// Devices, FIFOs and sockets that the command made, which were left out, or took away, which cannot come back.
     pub special: Vec<PathBuf>,
+    /// Files that had other names, which keep the former content.
+    pub parted: Vec<PathBuf>,
 }
 
 /// Why nothing was done. The layer stays as it is.
@@ -160,6 +162,9 @@ impl Locked<'_> {
         self.keep_all(cx, layers, bounds, &mut applied)?;
         self.move_all(&cx.call.0, layers)?;
         applied.paths = layers.iter().map(|changes| changes.entries.len()).sum();
+        let parts = |entry: &&Entry| entry.what == What::Changed && entry.kind == Kind::File && entry.was_linked;
+        let parted = layers.iter().flat_map(|changes| changes.entries.iter().filter(parts));
+        applied.parted = parted.map(|entry| entry.path.clone()).collect();
         Ok(applied)
     }
 

@@ -13,7 +13,7 @@ use nika_guard::Permit;
 use rustix::fs::Stat;
 
 use super::moves::{Act, Move};
-use super::walk::{beneath, bits, kind};
+use super::walk::{beneath, bits, is_linked, kind};
 use super::{Changes, Entry, Layer, What};
 use crate::fs::{Stamp, dress};
 
@@ -149,6 +149,7 @@ impl Changes<'_> {
             mode: now.1,
             was_mode: was.map(bits),
             was_special: was.is_some_and(|was| kind(was).is_none()),
+            was_linked: was.is_some_and(is_linked),
             stamp: was.map(Stamp::from),
         });
     }

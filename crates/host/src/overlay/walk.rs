@@ -61,6 +61,8 @@ pub struct Entry {
     pub was_mode: Option<u32>,
     /// What stood there is a device, a FIFO or a socket: it cannot be brought back.
     pub was_special: bool,
+    /// What stood there is a file with other names, which keep it as it was.
+    pub was_linked: bool,
     /// What stood there when the layer was read.
     pub(super) stamp: Option<Stamp>,
 }
@@ -360,6 +362,7 @@ impl Walk {
             mode: now.map(bits),
             was_mode: was.map(bits),
             was_special: was.is_some_and(|was| kind(was).is_none()),
+            was_linked: was.is_some_and(is_linked),
             stamp: was.map(Stamp::from),
         });
     }
@@ -486,6 +489,11 @@ fn told(was: &Option<Stat>) -> What {
 
 pub(super) fn bits(stat: &Stat) -> u32 {
     stat.st_mode & 0o7777
+}
+
+/// Whether it is a file with several names.
+pub(super) fn is_linked(stat: &Stat) -> bool {
+    kind(stat) == Some(Kind::File) && stat.st_nlink > 1
 }
 
 pub(super) fn mtime(stat: &Stat) -> (i64, u64) {

@@ -213,6 +213,11 @@ async fn settle(
                 "devices, FIFOs and sockets are neither made nor brought back",
                 &applied.special,
             ));
+            settled.lines.extend(beside(
+                ground,
+                "had other names by hard links, which keep the former content",
+                &applied.parted,
+            ));
             layers.into_iter().for_each(|layer| layer.discard_aside(cx.permit));
             settled
         }
