@@ -91,6 +91,11 @@ impl Place {
         self
     }
 
+    /// The place, as it is called by each link that led to it.
+    pub(crate) fn by_all_names(&self) -> impl Iterator<Item = &Place> {
+        std::iter::successors(Some(self), |place| place.named.as_deref())
+    }
+
     /// One entry of this tree, `below` it.
     pub(crate) fn entry(&self, path: &Path, below: &Path) -> Place {
         Place {

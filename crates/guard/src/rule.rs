@@ -309,7 +309,7 @@ impl Rule {
                     Extent::One => pattern.matches(place),
                     Extent::Tree => pattern.covers_tree(place),
                 };
-                fits(place) || place.named.as_deref().is_some_and(fits)
+                place.by_all_names().any(fits)
             }
             (Subject::WriteElsewhere(patterns), Effect::Write(place)) => !patterns.iter().any(|pattern| {
                 // A pattern that is meant for the workspace lets nothing through outside it.

@@ -98,20 +98,35 @@ impl Workspace {
         }
     }
 
-    /// `place`, remembering the path it was written as when a link led from there to here.
+    /// `place`, remembering the path it was written as when a link led from there to here, and the paths in between when
+    /// that link led to another: a rule may be on any of these names.
     fn with_name(&self, place: Place, written: &Path) -> Place {
         if written == place.path {
             return place;
         }
-        let mut plain = PathBuf::with_capacity(written.as_os_str().len());
-        for part in written.components() {
-            match part {
-                Component::ParentDir => drop(plain.pop()),
-                Component::CurDir => {}
-                part => plain.push(part),
-            }
+        let mut names = vec![plain(written)];
+        while let Some(next) = names.last().and_then(|name| self.behind_its_first_link(name))
+            && next != place.path
+            && names.len() < MAX_LINKS
+        {
+            names.push(next);
         }
-        if plain == place.path { place } else { place.written_as(self.place(plain)) }
+        names.retain(|name| *name != place.path);
+        let by_name = names.into_iter().map(|name| self.place(name)).reduce(|chain, name| name.written_as(chain));
+        match by_name {
+            Some(named) => place.written_as(named),
+            None => place,
+        }
+    }
+
+    /// The path with the first of its links followed, if it has one.
+    fn behind_its_first_link(&self, path: &Path) -> Option<PathBuf> {
+        let mut ways: Vec<&Path> = path.ancestors().collect();
+        ways.reverse();
+        let target = |way: &&Path| readlinkat(&self.slash, strip_slash(way), Vec::new()).ok();
+        let (way, target) = ways.into_iter().find_map(|way| target(&way).map(|target| (way, target)))?;
+        let rest = path.strip_prefix(way).ok()?;
+        Some(plain(&way.parent()?.join(OsStr::from_bytes(target.as_bytes())).join(rest)))
     }
 
     fn absolute(&self, text: &str) -> Result<PathBuf, ToolError> {
@@ -188,6 +203,19 @@ impl Workspace {
             }
         }
     }
+}
+
+/// A path without dots.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::with_capacity(path.as_os_str().len());
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// Refuses a path whose end says that a directory is meant.

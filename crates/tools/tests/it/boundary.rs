@@ -94,6 +94,32 @@ fn an_edit_shows_nothing_of_a_file_that_a_read_would_be_asked_about() {
 }
 
 #[test]
+fn a_rule_on_a_links_own_name_holds_for_what_other_links_reach_through_it() {
+    let world = world().file("real/x.rs", "needle\n").file("sub/y", "").rule(RuleKind::Deny, "read(lnk/**)");
+    let world = world.rule(RuleKind::Deny, "read(file_link)");
+    for (name, to) in [
+        ("lnk", "real"),
+        ("lnk2", "lnk"),
+        ("lnk3", "lnk2"),
+        ("f2", "lnk/x.rs"),
+        ("sub/up", "../lnk"),
+        ("file_link", "real/x.rs"),
+        ("sub/f3", "../file_link"),
+        ("round", "round2"),
+        ("round2", "round"),
+    ] {
+        symlink(to, world.path(name)).expect("link");
+    }
+    for path in ["lnk/x.rs", "lnk2/x.rs", "lnk3/x.rs", "f2", "sub/up/x.rs", "sub/../lnk2/x.rs", "file_link", "sub/f3"] {
+        world.call("read", json!({"file_path": path})).refused(205);
+        let grep = world.call("grep", json!({"pattern": "needle", "path": path, "output_mode": "content"}));
+        assert!(!format!("{:?}", grep.outcome.result).contains("1:needle"), "{path}: {:?}", grep.outcome.result);
+    }
+    world.call("read", json!({"file_path": "real/x.rs"})).says("needle");
+    assert!(world.call("read", json!({"file_path": "round"})).outcome.result.is_err());
+}
+
+#[test]
 fn paths_that_cannot_be_are_refused_in_words() {
     let world = world();
     for (path, code) in
