@@ -16,7 +16,7 @@ use nika_host::proc::{HookRunner, Isolated, Jobs};
 use nika_mcp::Tell;
 use nika_mcp::client::{Authorizers, Pool};
 use nika_runtime::{Dialect, Hooks, Limits, Listing, Parts, Rules, Runtime};
-use nika_store::{Checkpoints, Db, Durability, PinFile, State, sessions};
+use nika_store::{Checkpoints, Db, Durability, PinFile, State};
 use nika_tools::Needs;
 use nika_tools::shell::ground::{EndedJobs, Ground as Shell, told};
 use nika_tools::talk::Talk;
@@ -337,7 +337,11 @@ pub fn command_env(world: &World, effective: &Effective) -> Vec<(String, String)
 pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape) -> Result<Built, Failure> {
     let state = ground.state()?;
     let files = Arc::new(open_files(world, ground, &effective)?);
-    let checkpoints = Arc::new(Checkpoints::open(&state)?);
+    let limits = nika_store::checkpoints::Limits {
+        max_bytes: effective.undo_max_bytes,
+        max_age_ms: u64::from(effective.undo_max_days) * 24 * 60 * 60 * 1000,
+    };
+    let checkpoints = Arc::new(Checkpoints::bounded(&state, limits)?);
     let bell = Arc::new(Bell::default());
     let (ringer, roots) = (Arc::clone(&bell), Arc::clone(&files));
     let jobs = Jobs::new(world.exe(), Some(Box::new(move |notice| _ = ringer.ring(&told(&roots, notice)))));
@@ -482,23 +486,11 @@ fn fleet(world: &World, ground: &Ground, effective: &Effective, db: &Arc<Db>, se
     fleet
 }
 
-/// One program in so many looks whether the undo store is within its bounds.
-const TIDY_ONE_IN: u64 = 16;
-
 impl Built {
-    /// Drops what undo keeps beyond its bounds, when this program's turn comes. What cannot be dropped now will
-    /// be another time: nobody has to hear of it.
-    pub fn tidy(&self, turn: u64) {
-        if !turn.is_multiple_of(TIDY_ONE_IN) {
-            return;
-        }
-        let limits = nika_store::checkpoints::Limits {
-            max_bytes: self.effective.undo_max_bytes,
-            max_age_ms: u64::from(self.effective.undo_max_days) * 24 * 60 * 60 * 1000,
-        };
-        if let Ok(in_use) = sessions::objects_in_use(&self.state) {
-            let _ = self.checkpoints.collect(&limits, &in_use, self.clock.unix_ms());
-        }
+    /// Brings the undo store back within its bounds, where this program or others before it went beyond. To be called when
+    /// all is answered.
+    pub fn tidy(&self) {
+        self.checkpoints.settle(self.clock.unix_ms());
     }
 }
 

@@ -55,7 +55,7 @@ fn stdio(world: &World, built: &Arc<Built>, shape: &Shape) -> Result<(), Failure
         built.servers.close().await;
         served
     })?;
-    built.tidy(u64::from(world.pid));
+    built.tidy();
     Ok(())
 }
 
@@ -87,7 +87,7 @@ fn http(world: &World, built: &Arc<Built>, shape: &Shape, args: &args::Serve, ad
         built.servers.close().await;
         Ok::<_, Failure>(served?)
     })?;
-    built.tidy(u64::from(world.pid));
+    built.tidy();
     Ok(())
 }
 

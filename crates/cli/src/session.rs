@@ -159,10 +159,12 @@ impl Opened {
             paths: HashSet::new(),
         };
         let mut extra = Extra { loaded, stamps: Vec::new(), cwd, calls, plans, search };
+        // Until the session is saved, nobody knows that these contents are needed.
+        let keeping = built.checkpoints.keeping()?;
         for (path, seen) in ledger.all() {
             let hash = seen.hash.map_or(Hash::ZERO, Hash);
             let object = match &seen.bytes {
-                Some(bytes) => Some(built.checkpoints.objects().put(bytes, seen.hash)?),
+                Some(bytes) => Some(keeping.put(bytes, seen.hash)?),
                 None => named.objects.get(&path).filter(|(of, _)| *of == hash).and_then(|(_, object)| *object),
             };
             file.reads.push(ReadEntry { path, hash, object, stamp: None });
@@ -171,6 +173,7 @@ impl Opened {
         self.join_others(built, &named, &mut file, &mut extra)?;
         file.extra = serde_json::to_value(extra).unwrap_or_default();
         sessions::save(&built.state, &file)?;
+        drop(keeping);
         // What is kept now is what a later look compares with.
         let objects = file.reads.iter().map(|read| (read.path.clone(), (read.hash, read.object))).collect();
         let paths = file.reads.into_iter().map(|read| read.path).collect();

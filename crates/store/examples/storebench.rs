@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use nika_contract::{Clock, Kind, Preimage};
+use nika_store::checkpoints::{Begun, Limits};
 use nika_store::journal::{redact, redact_text, verify};
 use nika_store::{CheckpointMeta, Checkpoints, Hash, Journal, Objects, State};
 use serde_json::{Map, Value, json};
@@ -83,10 +84,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         measure(&format!("put {name} that does not pack"), rounds, |n| objects.put(&noisy[n], None).map(drop));
     }
 
-    let checkpoints = Checkpoints::open(&state)?;
+    // As the program has them: bounded, and far from the bound.
+    let checkpoints = Checkpoints::bounded(&state, Limits::default())?;
     let record = |call: String, path: &Path, text: &str| {
-        let meta =
-            CheckpointMeta { call, session: "bench".into(), tool: "edit".into(), at: Now.unix_ms(), asked: false };
+        let (session, tool, at) = ("bench".into(), "edit".into(), Now.unix_ms());
+        let meta = CheckpointMeta { call, session, tool, at, asked: false, begun: Begun::default() };
         let bytes = Some(text.as_bytes());
         let preimage = Preimage {
             path,

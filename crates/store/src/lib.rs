@@ -7,6 +7,8 @@
 //! heads/ID           where each chain ends, outside the log       → journal
 //! objects/ab/cdef…   contents by sha256, compressed               → objects
 //! checkpoints.log    which call changed which path from what      → checkpoints
+//! checkpoints.added  how much that was since the last collection  → checkpoints
+//! checkpoints.lock   when that was, and who collects              → checkpoints
 //! recording/CALL     calls that go on changing paths              → checkpoints
 //! sessions/ID.json   what a named session had read and granted    → sessions
 //! transcripts/ID.jsonl  what a conversation was                 → transcript

@@ -5,16 +5,17 @@
 //! under another name and renamed, so that a name never holds half a content.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use lz4_flex::block::{self, CompressTable};
-use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::{Errno, IoSlice};
 
 use crate::error::StoreError;
@@ -31,8 +32,8 @@ const MIN_PACKED_BYTES: usize = 512;
 const SIDE_BY_SIDE_BYTES: usize = 256 << 10;
 /// What a packer holds on to between calls.
 const MAX_HELD_BYTES: usize = 2 << 20;
-/// An object younger than this is never collected: its name may not be written down yet.
-pub const GRACE: Duration = Duration::from_secs(15 * 60);
+/// A temporary file older than this was left by a kill: nobody writes so long at one content.
+const LONGEST_WRITE: Duration = Duration::from_secs(15 * 60);
 
 /// The store of contents.
 pub struct Objects {
@@ -41,7 +42,7 @@ pub struct Objects {
     packer: Mutex<Packer>,
 }
 
-/// What [`Objects::collect`] did.
+/// What a collection did to the objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
     /// Objects that stay.
@@ -52,6 +53,28 @@ pub struct Swept {
     pub removed: u64,
     /// Their bytes on disk.
     pub removed_bytes: u64,
+}
+
+/// What lies there and nobody needs.
+pub(crate) struct Idle {
+    path: PathBuf,
+    /// `None` for what is no object.
+    hash: Option<Hash>,
+    bytes: u64,
+}
+
+impl Idle {
+    /// Removes it, unless `keep` names it by now.
+    pub(crate) fn settle(&self, keep: &HashSet<Hash>, swept: &mut Swept) {
+        let is_kept = self.hash.is_some_and(|hash| keep.contains(&hash));
+        let (count, bytes) = if is_kept || fs::remove_file(&self.path).is_err() {
+            (&mut swept.kept, &mut swept.kept_bytes)
+        } else {
+            (&mut swept.removed, &mut swept.removed_bytes)
+        };
+        *count += 1;
+        *bytes += self.bytes;
+    }
 }
 
 impl Objects {
@@ -67,14 +90,19 @@ impl Objects {
     /// Keeps `bytes`, whose sha256 may be handed in when it is known. What is kept already is not
     /// written again.
     pub fn put(&self, bytes: &[u8], known_hash: Option<[u8; 32]>) -> Result<Hash, StoreError> {
+        Ok(self.add(bytes, known_hash)?.0)
+    }
+
+    /// The same, and how many bytes were written: none where the content was kept already.
+    pub(crate) fn add(&self, bytes: &[u8], known_hash: Option<[u8; 32]>) -> Result<(Hash, u64), StoreError> {
         if known_hash.is_none() && bytes.len() >= SIDE_BY_SIDE_BYTES {
             return self.with_packer(|packer| {
                 let (hash, packed) = hash_and_pack(bytes, packer);
-                self.write_new(&hash, bytes.len(), || packed)
+                Ok((hash, self.write_new(&hash, bytes.len(), || packed)?))
             });
         }
         let hash = known_hash.map_or_else(|| Hash::of(bytes), Hash);
-        self.with_packer(|packer| self.write_new(&hash, bytes.len(), || packer.pack(bytes)))
+        Ok((hash, self.with_packer(|packer| self.write_new(&hash, bytes.len(), || packer.pack(bytes)))?))
     }
 
     /// The content of `hash`, which it is certain to be.
@@ -119,42 +147,50 @@ impl Objects {
         rustix::fs::statat(&self.dir, name(hash), AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| stat.st_size as u64)
     }
 
-    /// Removes every object that is not in `keep` and was last put more than [`GRACE`] before
-    /// `now_unix_ms`. Which ones to keep, the oldest changes dropped first, is
-    /// [`crate::Checkpoints::collect`]'s to say.
-    pub fn collect(&self, keep: &HashSet<Hash>, now_unix_ms: u64) -> Result<Swept, StoreError> {
-        let before = SystemTime::UNIX_EPOCH + Duration::from_millis(now_unix_ms).saturating_sub(GRACE);
+    /// The directories that objects lie in.
+    pub(crate) fn shelves(&self) -> Result<Vec<PathBuf>, StoreError> {
         let failed = |error: io::Error| StoreError::io("sweep", &self.path, error);
-        let mut swept = Swept::default();
-        for shelf in fs::read_dir(&self.path).map_err(failed)? {
-            let shelf = shelf.map_err(failed)?;
-            if !shelf.file_type().map_err(failed)?.is_dir() {
-                continue;
-            }
-            for entry in fs::read_dir(shelf.path()).map_err(failed)? {
-                let entry = entry.map_err(failed)?;
-                // Gone in between is as good as removed.
-                let Ok(meta) = entry.metadata() else { continue };
-                let name = [shelf.file_name(), entry.file_name()].map(|part| part.into_encoded_bytes()).concat();
-                let kept = Hash::parse(&name).is_some_and(|hash| keep.contains(&hash));
-                let young = meta.modified().map_err(failed)? >= before;
-                if kept || young || fs::remove_file(entry.path()).is_err() {
-                    swept.kept += 1;
-                    swept.kept_bytes += meta.len();
-                } else {
-                    swept.removed += 1;
-                    swept.removed_bytes += meta.len();
-                }
+        let mut shelves = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if entry.file_type().map_err(failed)?.is_dir() {
+                shelves.push(entry.path());
             }
         }
-        Ok(swept)
+        Ok(shelves)
     }
 
-    /// Marks an object as just put, which also says whether it is there.
-    fn touch(&self, name: &str) -> bool {
-        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
-        let times = Timestamps { last_access: now, last_modification: now };
-        rustix::fs::utimensat(&self.dir, name, &times, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    /// What lies on a shelf and can go: objects that are not in `keep`, and what a kill left half written. The rest is
+    /// counted.
+    pub(crate) fn idle(
+        &self,
+        shelf: &Path,
+        keep: &HashSet<Hash>,
+        now_unix_ms: u64,
+        swept: &mut Swept,
+    ) -> Result<Vec<Idle>, StoreError> {
+        let failed = |error: io::Error| StoreError::io("sweep", shelf, error);
+        let before = SystemTime::UNIX_EPOCH + Duration::from_millis(now_unix_ms).saturating_sub(LONGEST_WRITE);
+        let mut idle = Vec::new();
+        for entry in fs::read_dir(shelf).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            // Gone in between is as good as removed.
+            let Ok(meta) = entry.metadata() else { continue };
+            let name =
+                [shelf.file_name().unwrap_or_default(), &entry.file_name()].map(OsStr::as_encoded_bytes).concat();
+            let hash = Hash::parse(&name);
+            let stays = match hash {
+                Some(hash) => keep.contains(&hash),
+                None => meta.modified().map_err(failed)? >= before,
+            };
+            if stays {
+                swept.kept += 1;
+                swept.kept_bytes += meta.len();
+            } else {
+                idle.push(Idle { path: entry.path(), hash, bytes: meta.len() });
+            }
+        }
+        Ok(idle)
     }
 
     /// Whoever finds the packer in use takes a new one rather than wait.
@@ -166,19 +202,14 @@ impl Objects {
         result
     }
 
-    /// Writes what `pack` makes of a content of `len` bytes, unless it is kept already.
-    fn write_new<'a>(
-        &self,
-        hash: &Hash,
-        len: usize,
-        pack: impl FnOnce() -> (u8, &'a [u8]),
-    ) -> Result<Hash, StoreError> {
-        let name = name(hash);
-        if !self.touch(&name) {
-            let (kind, body) = pack();
-            self.write(&name, kind, len, body).map_err(|e| StoreError::io("write", &self.path.join(&name), e))?;
+    /// Writes what `pack` makes of a content of `len` bytes, unless it is kept already, and says how much that was.
+    fn write_new<'a>(&self, hash: &Hash, len: usize, pack: impl FnOnce() -> (u8, &'a [u8])) -> Result<u64, StoreError> {
+        if self.contains(hash) {
+            return Ok(0);
         }
-        Ok(*hash)
+        let (name, (kind, body)) = (name(hash), pack());
+        self.write(&name, kind, len, body).map_err(|e| StoreError::io("write", &self.path.join(&name), e))?;
+        Ok((HEAD_BYTES + body.len()) as u64)
     }
 
     fn write(&self, name: &str, kind: u8, len: usize, body: &[u8]) -> Result<(), Errno> {

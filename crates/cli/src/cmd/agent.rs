@@ -124,7 +124,7 @@ fn work(args: args::Agent, session: &OnceCell<String>) -> Result<ExitCode, Failu
         }
     };
     view.close(&opened.session, &ended, &built.effective.budgets)?;
-    built.tidy(u64::from(world.pid));
+    built.tidy();
     if let Err(failure) = kept {
         // The last object that was asked for is the run's.
         return Ok(failure.report(false));

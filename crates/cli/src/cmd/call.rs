@@ -99,7 +99,6 @@ pub fn perform(
     // answer: the call was made, and its answer is had once.
     let kept = opened.keep(&built);
     let outcome = ran?;
-    built.tidy(u64::from(world.pid));
     show(world, wanted, &outcome)?;
     threads.block_on(async {
         stay(&built, &opened.session, &cancel).await;
@@ -113,6 +112,7 @@ pub fn perform(
         built.servers.close().await;
         told
     })?;
+    built.tidy();
     if let Err(failure) = kept {
         // The one object that was asked for is the call's.
         return Ok(failure.report(false));

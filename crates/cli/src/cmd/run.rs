@@ -82,8 +82,8 @@ fn work(args: args::Run) -> Result<ExitCode, Failure> {
     });
     view.end();
     let launched = launched?;
-    built.tidy(u64::from(world.pid));
     view.close(&id, &launched)?;
+    built.tidy();
     Ok(match &launched.ended {
         Ended::Completed(_) => ExitCode::SUCCESS,
         Ended::Failed(_) => ExitCode::from(failure::FAILED),

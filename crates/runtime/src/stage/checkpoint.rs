@@ -37,6 +37,7 @@ pub(crate) fn arm<'r>(runtime: &'r Runtime, session: &'r Session, begun: &Begun,
         tool: begun.tool.clone(),
         at: begun.at_ms,
         asked: permit.answered_by().is_some(),
+        begun: nika_store::checkpoints::Begun::default(),
     };
     Armed {
         tool,

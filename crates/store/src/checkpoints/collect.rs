@@ -1,22 +1,27 @@
 //! Keeping the checkpoints bounded: the oldest calls go first, and the objects that only they named.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::FlockOperation;
 
 use super::Checkpoints;
 use super::line::Line;
+use super::tally::on_disk;
 use crate::error::StoreError;
 use crate::hash::Hash;
 use crate::objects::{Objects, Swept};
+use crate::sessions;
 
 /// How much is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Of pre-images, compressed, on disk. 1 GiB: months of edits, minutes of `cargo` output.
+    /// Of pre-images, compressed, and of the lines that name them, on disk. 1 GiB: months of edits, minutes of `cargo`
+    /// output.
     pub max_bytes: u64,
     /// Of a call. 30 days.
     pub max_age_ms: u64,
@@ -40,43 +45,121 @@ pub struct Collected {
 }
 
 impl Checkpoints {
-    /// Drops the oldest calls until `limits` hold, then every object that no kept line and nothing in
-    /// `also_keep` names (see [`crate::sessions::objects_in_use`]). Recording waits meanwhile.
-    pub fn collect(
-        &self,
-        limits: &Limits,
-        also_keep: &HashSet<Hash>,
-        now_unix_ms: u64,
-    ) -> Result<Collected, StoreError> {
-        let failed = |error: io::Error| StoreError::io("collect", &self.path, error);
-        let mut log = self.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        self.lock(&mut log, FlockOperation::LockExclusive)?;
-        let result = (|| {
-            let mut text = Vec::new();
-            File::open(&self.path).and_then(|mut file| file.read_to_end(&mut text)).map_err(failed)?;
-            let plan = plan(&text, limits, &self.objects, now_unix_ms, &|call| self.is_held(call));
-            if plan.calls_dropped > 0 {
-                self.replace(&plan.text).map_err(failed)?;
-            }
-            let keep = &plan.keep | also_keep;
-            let objects = self.objects.collect(&keep, now_unix_ms)?;
-            Ok(Collected { calls_dropped: plan.calls_dropped, calls_kept: plan.calls_kept, objects })
-        })();
-        let _ = rustix::fs::flock(&*log, FlockOperation::Unlock);
-        result
+    /// Drops the oldest calls until `limits` hold, then every object that no kept line and no saved session names (see
+    /// [`crate::sessions::objects_in_use`]). `None` where another process does so now, or keeps it from being done.
+    /// Recording goes on meanwhile; killed on the way, the next one goes on with what is left.
+    pub fn collect(&self, limits: &Limits, now_unix_ms: u64) -> Result<Option<Collected>, StoreError> {
+        let Some(mut collection) = Collection::begin(self, now_unix_ms)? else { return Ok(None) };
+        let mut collected = collection.shorten(limits)?;
+        collected.objects = collection.sweep()?;
+        collection.end()?;
+        Ok(Some(collected))
+    }
+}
+
+/// Objects that are removed at once: writers wait so long.
+const AT_ONCE: usize = 64;
+
+/// A collection that goes on.
+pub(super) struct Collection<'a> {
+    pub(super) of: &'a Checkpoints,
+    now_unix_ms: u64,
+    /// Locked as long as it is open.
+    alone: File,
+    /// What was added until it began.
+    added: u64,
+    /// How far the log was read.
+    read_to: u64,
+    /// Named by the lines up to there, and by sessions.
+    pub(super) keep: HashSet<Hash>,
+}
+
+impl<'a> Collection<'a> {
+    pub(super) fn begin(of: &'a Checkpoints, now_unix_ms: u64) -> Result<Option<Collection<'a>>, StoreError> {
+        let Some(alone) = of.alone()? else { return Ok(None) };
+        let keep = sessions::objects_in_use(&of.state)?;
+        // Both at one moment: what is counted as added has its line, and is looked at.
+        let (added, read_to) = of.locked(FlockOperation::LockExclusive, |log| {
+            let added = of.tally().and_then(|tally| Ok((tally.bytes()?, log.metadata()?.len())));
+            added.map_err(|error| failed(of, error))
+        })?;
+        Ok(Some(Collection { of, now_unix_ms, alone, added, read_to, keep }))
     }
 
-    /// Puts another log in place of this one. Whoever waits for the old one's lock will see that it
-    /// has no name any more.
-    fn replace(&self, text: &[u8]) -> io::Result<()> {
-        let temporary = self.path.with_extension("new");
-        let mut options = File::options();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-        file.write_all(text)?;
-        // The old log is about to go for good; the new one must not be empty after a power cut.
-        file.sync_data()?;
-        std::fs::rename(&temporary, &self.path)
+    /// Drops the lines of calls that are too old or too much, as one step.
+    pub(super) fn shorten(&mut self, limits: &Limits) -> Result<Collected, StoreError> {
+        let of = self.of;
+        let mut text = Vec::new();
+        let read = File::open(&of.path).and_then(|log| log.take(self.read_to).read_to_end(&mut text));
+        read.map_err(|error| failed(of, error))?;
+        let plan = plan(&text, limits, &of.objects, self.now_unix_ms, &|call| of.is_held(call));
+        self.keep.extend(plan.keep);
+        if plan.calls_dropped > 0 {
+            let (temporary, mut new) = fresh(&of.path, &plan.text).map_err(|error| failed(of, error))?;
+            of.locked(FlockOperation::LockExclusive, |log| {
+                let tail = self.catch_up(log)?;
+                let replaced = new.write_all(&tail).and_then(|()| fs::rename(&temporary, &of.path));
+                replaced.map_err(|error| failed(of, error))
+            })?;
+            self.read_to = (plan.text.len() as u64) + self.read_to - (text.len() as u64);
+        }
+        Ok(Collected { calls_dropped: plan.calls_dropped, calls_kept: plan.calls_kept, ..Collected::default() })
     }
+
+    /// Removes what nobody names. Looking takes its time and is done without a lock; whether it still holds is looked at
+    /// under one, a few objects at a time.
+    pub(super) fn sweep(&mut self) -> Result<Swept, StoreError> {
+        let (of, mut swept) = (self.of, Swept::default());
+        for shelf in of.objects.shelves()? {
+            let idle = of.objects.idle(&shelf, &self.keep, self.now_unix_ms, &mut swept)?;
+            for some in idle.chunks(AT_ONCE) {
+                of.locked(FlockOperation::LockExclusive, |log| {
+                    self.catch_up(log)?;
+                    some.iter().for_each(|idle| idle.settle(&self.keep, &mut swept));
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(swept)
+    }
+
+    fn end(self) -> Result<(), StoreError> {
+        let (of, last) = (self.of, SystemTime::UNIX_EPOCH + Duration::from_millis(self.now_unix_ms));
+        of.locked(FlockOperation::LockExclusive, |_| {
+            let counted = of.tally().and_then(|tally| tally.take_off(self.added));
+            counted.and_then(|()| self.alone.set_modified(last)).map_err(|error| failed(of, error))
+        })
+    }
+
+    /// Reads the lines that came since, under the log's lock.
+    fn catch_up(&mut self, log: &File) -> Result<Vec<u8>, StoreError> {
+        let read = || {
+            let len = log.metadata()?.len().saturating_sub(self.read_to);
+            let mut tail = vec![0; usize::try_from(len).unwrap_or_default()];
+            log.read_exact_at(&mut tail, self.read_to)?;
+            Ok(tail)
+        };
+        let tail = read().map_err(|error| failed(self.of, error))?;
+        self.read_to += tail.len() as u64;
+        let lines = tail.split(|&b| b == b'\n').filter_map(Line::decode);
+        self.keep.extend(lines.filter_map(|line| if let Line::Change(record) = line { record.before } else { None }));
+        Ok(tail)
+    }
+}
+
+fn failed(of: &Checkpoints, error: io::Error) -> StoreError {
+    StoreError::io("collect", &of.path, error)
+}
+
+/// Another log, to be put in place of the one at `path`: whoever waits for the old one's lock will see that it has no name
+/// any more.
+fn fresh(path: &Path, text: &[u8]) -> io::Result<(PathBuf, File)> {
+    let temporary = path.with_extension("new");
+    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    file.write_all(text)?;
+    // The old log is about to go for good; the new one must not be empty after a power cut.
+    file.sync_data()?;
+    Ok((temporary, file))
 }
 
 struct Plan {
@@ -98,14 +181,18 @@ fn plan(text: &[u8], limits: &Limits, objects: &Objects, now: u64, held: &dyn Fn
     let mut bytes = 0;
     let mut full = false;
     let mut going_on: HashMap<&str, bool> = HashMap::new();
-    for (_, line) in lines.iter().rev() {
+    let changes =
+        lines.iter().filter_map(|(_, line)| if let Line::Change(record) = line { Some(record) } else { None });
+    let whole: HashSet<&str> = changes.filter(|record| !record.goes_on).map(|record| &*record.call).collect();
+    for (text, line) in lines.iter().rev() {
         let Line::Change(record) = line else { continue };
         let call = (&*record.session, &*record.call);
-        let old = record.at.saturating_add(limits.max_age_ms) < now;
+        let old = record.at.saturating_add(limits.max_age_ms) < now || !whole.contains(&*record.call);
         if !old && !full && !dropped.contains(&call) {
             if let Some(hash) = record.before.filter(|hash| counted.insert(*hash)) {
-                bytes += objects.stored(&hash).unwrap_or(0);
+                bytes += on_disk(objects.stored(&hash).unwrap_or(0));
             }
+            bytes += text.len() as u64;
             full = bytes > limits.max_bytes;
         }
         let goes_on = *going_on.entry(&*record.call).or_insert_with(|| held(&record.call));

@@ -93,7 +93,8 @@ pub(crate) fn newest(log: &File, wanted: Wanted<'_>) -> io::Result<Vec<CallChang
             _ => {}
         }
     }
-    Ok(history.calls.into_iter().map(Gathered::into_changes).collect())
+    let whole = |gathered: &Gathered| history.whole.contains(&gathered.call.call);
+    Ok(history.calls.into_iter().filter(whole).map(Gathered::into_changes).collect())
 }
 
 /// Whether a line was written when its call may have ended long before: a job in the background has no longest time.
@@ -116,6 +117,8 @@ struct History {
     undone: HashMap<String, String>,
     /// Calls and paths of which a later line says that nothing came of what had begun.
     unchanged: HashSet<(String, PathBuf)>,
+    /// Calls of which the first line is there: half a call cannot be taken back.
+    whole: HashSet<String>,
 }
 
 /// A call's changes from its last to its first.
@@ -138,6 +141,9 @@ impl History {
     }
 
     fn change(&mut self, record: Record<'_>, full: bool) {
+        if !record.goes_on && !self.whole.contains(&*record.call) {
+            self.whole.insert(record.call.clone().into_owned());
+        }
         let told = record.left.as_ref().map_or(Known::Whole, |left| left.known);
         let known = self.place(&record.call, &record.session);
         if told != Known::Whole && !known.is_some_and(|at| self.calls[at].paths.contains_key(&record.path)) {

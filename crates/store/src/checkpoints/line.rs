@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {"at":1763766000000,"call":"c1","session":"s","tool":"edit","path":"/w/a.rs","kind":"file",
-//!  "mode":420,"mode_left":420,"before":"<sha256>"|null,"after":"<sha256>"|null,"unasked":true}
+//!  "mode":420,"mode_left":420,"before":"<sha256>"|null,"after":"<sha256>"|null,"unasked":true,"goes_on":true}
 //! {"undone":"c1","by":"c2"}
 //! ```
 //!
@@ -56,6 +56,9 @@ pub(crate) struct Record<'a> {
     /// Whether the call ran without a question. Lines of earlier versions do not say, and count as asked about.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) unasked: bool,
+    /// Whether the call has a line before this one. Lines of earlier versions do not say, and count as first ones.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) goes_on: bool,
 }
 
 fn is_false(value: &bool) -> bool {

@@ -1,12 +1,12 @@
 //! Stories of changes recorded, listed, taken back and dropped.
 
-use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 
 use nika_contract::{Before, Kind, Known, More};
 
 use super::*;
+use crate::sessions::{self, ReadEntry, SessionFile};
 
 const NOW: u64 = 4_000_000_000_000;
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -19,7 +19,14 @@ fn world() -> (tempfile::TempDir, Checkpoints) {
 }
 
 fn meta(call: &str, session: &str, at: u64) -> CheckpointMeta {
-    CheckpointMeta { call: call.into(), session: session.into(), tool: "edit".into(), at, asked: false }
+    CheckpointMeta {
+        call: call.into(),
+        session: session.into(),
+        tool: "edit".into(),
+        at,
+        asked: false,
+        begun: Begun::default(),
+    }
 }
 
 fn change(checkpoints: &Checkpoints, meta: &CheckpointMeta, path: &str, before: Option<&str>, after: Option<&str>) {
@@ -154,7 +161,7 @@ fn many_writers_and_a_collector() {
             for n in 0..20 {
                 // Something old every time, so that the log is replaced under the writers.
                 change(&checkpoints, &meta(&format!("old{n}"), "s", 1), "/w/old", None, None);
-                checkpoints.collect(&Limits::default(), &HashSet::new(), NOW + n).unwrap();
+                checkpoints.collect(&Limits::default(), NOW + n).unwrap();
             }
         });
     });
@@ -178,20 +185,35 @@ fn the_oldest_go_first() {
     }
     checkpoints.mark_undone("c1", "c2").unwrap();
     checkpoints.mark_undone("c6", "c7").unwrap();
-    // Objects count as old whatever the machine's clock says.
     let now = NOW + 8 * DAY;
+    let reads = [text(0)].map(|text| ReadEntry {
+        path: "/w/a".into(),
+        hash: Hash::of(text.as_bytes()),
+        object: Some(Hash::of(text.as_bytes())),
+        stamp: None,
+    });
+    let session = SessionFile {
+        id: "s".into(),
+        workspace: "/w".into(),
+        reads: reads.into(),
+        grants: vec![],
+        extra: serde_json::Value::Null,
+        saved_at: NOW,
+    };
+    sessions::save(&State::open(dir.path()).unwrap(), &session).unwrap();
 
     let by_age = Limits { max_age_ms: 6 * DAY, ..Limits::default() };
-    let collected = checkpoints.collect(&by_age, &HashSet::from([Hash::of(text(0).as_bytes())]), now).unwrap();
+    let collected = checkpoints.collect(&by_age, now).unwrap().unwrap();
     assert_eq!((collected.calls_dropped, collected.calls_kept, collected.objects.removed), (2, 6, 1));
     assert_eq!(names(&checkpoints.list(9, None).unwrap()), ["c7", "c6", "c5", "c4", "c3", "c2"]);
     assert!(checkpoints.objects().contains(&Hash::of(text(0).as_bytes())), "somebody else's");
     assert!(!checkpoints.objects().contains(&Hash::of(text(1).as_bytes())));
     assert!(!fs::read_to_string(dir.path().join("checkpoints.log")).unwrap().contains("\"c1\""));
 
-    let by_bytes = Limits { max_bytes: 2 * 412, ..Limits::default() };
-    let collected = checkpoints.collect(&by_bytes, &HashSet::new(), now).unwrap();
-    assert_eq!((collected.calls_dropped, collected.calls_kept, collected.objects.kept), (4, 2, 2));
+    // Two objects of a block each, and the lines.
+    let by_bytes = Limits { max_bytes: 10_000, ..Limits::default() };
+    let collected = checkpoints.collect(&by_bytes, now).unwrap().unwrap();
+    assert_eq!((collected.calls_dropped, collected.calls_kept, collected.objects.kept), (4, 2, 3));
     let left = checkpoints.list(9, None).unwrap();
     assert_eq!(names(&left), ["c7", "c6"]);
     assert_eq!(left[1].undone_by.as_deref(), Some("c7"));
@@ -208,8 +230,8 @@ fn half_a_call_is_not_kept() {
     let call = meta("c1", "s", NOW);
     change(&checkpoints, &call, "/w/a", Some(&"a".repeat(400)), None);
     change(&checkpoints, &call, "/w/b", Some(&"b".repeat(400)), None);
-    let limits = Limits { max_bytes: 500, ..Limits::default() };
-    let collected = checkpoints.collect(&limits, &HashSet::new(), NOW).unwrap();
+    let limits = Limits { max_bytes: 5000, ..Limits::default() };
+    let collected = checkpoints.collect(&limits, NOW).unwrap().unwrap();
     assert_eq!((collected.calls_dropped, collected.calls_kept, collected.objects.kept), (1, 0, 0));
 }
 

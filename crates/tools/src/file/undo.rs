@@ -111,6 +111,8 @@ impl Tool for Undo {
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let session = cx.session.is_lasting().then(|| cx.session.id());
+        // What is about to be put back is not dropped on the way.
+        let _keeping = self.checkpoints.keeping()?;
         let calls = self.calls(&params, session)?;
         let dry_run = params.dry_run.unwrap_or_default();
         if by_command(&calls) {

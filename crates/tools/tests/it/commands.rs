@@ -11,6 +11,7 @@ use nika_contract::{CallId, Cancel, Clock, Cx, Progress, SessionState, Silent};
 use nika_guard::{Effect, Effects, Mode, Policy};
 use nika_host::fs::{Fsync, Settings, Workspace};
 use nika_host::overlay::{Applied, Bounds, Layer};
+use nika_store::checkpoints::Begun;
 use nika_store::{CallUndo, CheckpointMeta, Checkpoints, State};
 use nika_testkit::{World, world};
 use serde_json::json;
@@ -63,6 +64,7 @@ fn command(world: &World, id: &str, script: &str, bounds: &Bounds) -> Option<App
         tool: "bash".into(),
         at: Now.unix_ms(),
         asked: false,
+        begun: Begun::default(),
     };
     let (call, session, cancel) = (CallId(id.into()), SessionState::new("test", true), Cancel::default());
     let progress: Arc<dyn Progress> = Arc::new(Silent);
