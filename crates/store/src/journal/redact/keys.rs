@@ -31,8 +31,10 @@ const STRONG: &[&str] = &[
     "passwd",
     "password",
     "privatekey",
+    "recoveryphrase",
     "secret",
     "secretkey",
+    "seedphrase",
     "sharedkey",
     "signingkey",
     "smtppass",
@@ -96,6 +98,11 @@ pub(super) fn is_sure_in_query(name: &str) -> bool {
 /// `PASS=… ./run`
 pub(super) fn is_sure_in_shell(name: &str) -> bool {
     matches!(name, "PASS" | "PAT")
+}
+
+/// `passphrase: correct horse battery staple`
+pub(super) fn is_of_words(name: &str) -> bool {
+    name.len() >= 6 && name.as_bytes()[name.len() - 6..].eq_ignore_ascii_case(b"phrase")
 }
 
 /// A directory, or a pattern: what the short names stand for elsewhere.

@@ -5,7 +5,9 @@
 //! `[redacted:KIND]` in its place. This is a net for accidents, not a proof: a secret without a
 //! name, a known form or a known place passes.
 
+mod elements;
 mod keys;
+mod pairs;
 mod piped;
 mod programs;
 mod rows;

@@ -29,11 +29,13 @@ enum Takes {
     Next,
     /// `-b FILE NAME X`; with `n` among the letters, no file.
     Batch,
+    /// `password X`, also in the lines that go on with it.
+    Netrc,
     /// What it prints into a program that reads a password ([`piped`]).
     Piped,
 }
 
-use Takes::{Apart, Batch, Behind, Joined, Long, Named, NamedBehind, Next, Piped, Slashed};
+use Takes::{Apart, Batch, Behind, Joined, Long, Named, NamedBehind, Netrc, Next, Piped, Slashed};
 
 /// A program, the word of its command line from which on this holds (`""`: from the beginning), and what it takes.
 type Program = (&'static str, &'static str, &'static [Takes]);
@@ -80,7 +82,7 @@ const PROGRAMS: &[Program] = &[
     ("ldapsearch", "", W),
     ("ldapwhoami", "", W),
     ("lftp", "", &[Behind(b'u', b',')]),
-    ("machine", "login", &[Named]),
+    ("machine", "login", &[Netrc]),
     ("mariadb", "", JOINED_P),
     ("mariadb-admin", "", JOINED_P),
     ("mariadb-dump", "", JOINED_P),
@@ -185,6 +187,7 @@ impl Command {
         }
         let (_, _, takes) = self.program.filter(|_| self.reached)?;
         takes.iter().find_map(|takes| match takes {
+            Netrc if is_word_of("password") => password(bytes, word_behind(bytes, at + "password".len())?),
             Named => named(bytes, at),
             Slashed if before.is_ascii_whitespace() || matches!(before, b'"' | b'\'') => slashed(bytes, at),
             _ => None,
@@ -198,13 +201,20 @@ impl Command {
         }
         let next = bytes.get(at + 1).copied().unwrap_or(b' ');
         let ends = match bytes[at] {
-            b'\n' => at.checked_sub(1).is_none_or(|before| bytes[before] != b'\\'),
-            b'\\' => next == b'n',
+            b'\n' => at.checked_sub(1).is_none_or(|before| bytes[before] != b'\\') && !self.goes_on(&bytes[at + 1..]),
+            b'\\' => next == b'n' && !self.goes_on(&bytes[at + 2..]),
             sign => next.is_ascii_whitespace() || next == sign,
         };
         if ends {
             self.program = None;
         }
+    }
+
+    /// Whether the next line belongs to what the program's name began.
+    fn goes_on(&self, line: &[u8]) -> bool {
+        let line = &line[run(line, |b| matches!(b, b' ' | b'\t'))..];
+        self.program.is_some_and(|program| program.2 == [Netrc])
+            && [&b"login "[..], b"account ", b"password "].iter().any(|word| line.starts_with(word))
     }
 
     /// The secret of the option at `at`, a dash.

@@ -5,9 +5,9 @@
 use std::ops::Range;
 
 use super::keys::{self, Strength};
-use super::piped;
 use super::programs::Command;
 use super::shapes::shaped;
+use super::{elements, pairs, piped};
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,16 +25,17 @@ pub(super) fn find(text: &str) -> Vec<Secret> {
     while at < bytes.len() {
         let secret = match bytes[at] {
             b'-' => pem(bytes, at).or_else(|| flag(bytes, at, &command)),
-            b'=' => assigned(bytes, at),
-            b':' => url_password(bytes, at).or_else(|| assigned(bytes, at)),
+            b'=' => assigned(bytes, at).or_else(|| elements::attribute(bytes, at)),
+            b':' => url_password(bytes, at).or_else(|| assigned(bytes, at)).or_else(|| pairs::bot(bytes, at)),
             b'_' => npmrc(bytes, at),
-            b'<' => piped::given(bytes, at),
+            b'<' => elements::content(bytes, at).or_else(|| piped::given(bytes, at)),
             b'\n' | b'\\' | b';' | b'|' | b'&' => {
                 command.sign(bytes, at);
                 None
             }
             first if first.is_ascii_alphanumeric() && !at.checked_sub(1).is_some_and(|b| is_alnum(bytes[b])) => {
-                shaped(bytes, at).or_else(|| bearer(bytes, at)).or_else(|| command.word(bytes, at))
+                let own = shaped(bytes, at).or_else(|| pairs::account(bytes, at)).or_else(|| bearer(bytes, at));
+                own.or_else(|| command.word(bytes, at))
             }
             _ => None,
         };
@@ -112,7 +113,10 @@ fn url_password(bytes: &[u8], at: usize) -> Option<Secret> {
             let password = &user[colon + 1..];
             if is_placeholder(password) { None } else { secret(from + colon + 1..from + user.len(), "url_password") }
         }
-        None if is_random(std::str::from_utf8(user).ok()?) => secret(from..from + user.len(), "url_password"),
+        // Hex is a hash elsewhere, and nobody's name here.
+        None if is_random(std::str::from_utf8(user).ok()?) || user.len() >= 32 && user.iter().all(|&b| is_hex(b)) => {
+            secret(from..from + user.len(), "url_password")
+        }
         None => None,
     }
 }
@@ -270,11 +274,36 @@ fn assigned(bytes: &[u8], at: usize) -> Option<Secret> {
             let lettered = text.iter().all(|&b| is_word(b) && !b.is_ascii_digit() || b == b'.');
             // `token=token` is code, `TOKEN=token` is a shell's; `password: String` is code,
             // `password: correcthorse` is YAML.
-            let plain_word = text.len() >= 10 && text.iter().all(u8::is_ascii_lowercase);
+            let of_itself = named.as_bytes().ends_with(text);
+            let least = if keys::is_of_words(named) && !is_demand(text) { 8 } else { 10 };
+            let plain_word = text.len() >= least && text.iter().all(u8::is_ascii_lowercase) && !of_itself;
+            if keys::is_of_words(named)
+                && let Some(end) = phrase(bytes, value.start)
+            {
+                value.end = end;
+                return secret(value, "key");
+            }
             !code && (!lettered || plain_word || shell)
         }
     };
     if is_secret { secret(value, "key") } else { None }
+}
+
+/// Words that are in every sentence, and in a phrase of random words hardly.
+const WORDS_OF_SENTENCES: &[&[u8]] = &[
+    b"and", b"are", b"be", b"by", b"can", b"for", b"from", b"if", b"in", b"is", b"must", b"not", b"of", b"on", b"or",
+    b"that", b"the", b"this", b"to", b"used", b"when", b"which", b"will", b"with", b"you", b"your",
+];
+
+/// Where a phrase of four small words and more ends, the last thing in its line.
+fn phrase(bytes: &[u8], from: usize) -> Option<usize> {
+    let end = from + run(&bytes[from..], |b| b.is_ascii_lowercase() || b == b' ');
+    let text = bytes[from..end].trim_ascii_end();
+    let mut words = text.split(|&b| b == b' ');
+    let is_phrase = words.clone().count() >= 4
+        && words.all(|word| (2..=12).contains(&word.len()) && !WORDS_OF_SENTENCES.contains(&word));
+    let ends = bytes.get(end).is_none_or(|b| b"\r\n\\\"'`".contains(b));
+    (is_phrase && ends).then_some(from + text.len())
 }
 
 /// The name that ends before the sign at `at`, quotes and blanks passed over.
@@ -334,7 +363,7 @@ pub(super) fn word_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
 }
 
 /// A word of a manual that stands for what is given.
-fn is_kind(text: &[u8]) -> bool {
+pub(super) fn is_kind(text: &[u8]) -> bool {
     const KINDS: &[&[u8]] = &[
         b"bytes",
         b"file",
@@ -351,6 +380,11 @@ fn is_kind(text: &[u8]) -> bool {
         b"value",
     ];
     KINDS.iter().any(|kind| text.eq_ignore_ascii_case(kind))
+}
+
+/// What a description says of a setting.
+fn is_demand(text: &[u8]) -> bool {
+    matches!(text, b"optional" | b"required")
 }
 
 fn is_number(text: &[u8]) -> bool {
