@@ -139,11 +139,11 @@ fn built(input: &mut Input<'_>) {
             assert!(!said.is_empty());
             if let EditError::NoMatch(miss) = &error
                 && let Some(near) = &miss.nearest
-                && !near.text.is_empty()
+                && let Some(text) = &near.text
             {
                 // What is handed back can be sent.
-                let again = plan(&bytes, &Replace { old: &near.text, new: "", all: true });
-                assert!(!matches!(again, Err(EditError::NoMatch(_) | EditError::EmptyOld)), "{:?}", near.text);
+                let again = plan(&bytes, &Replace { old: text, new: "", all: true });
+                assert!(!matches!(again, Err(EditError::NoMatch(_) | EditError::EmptyOld)), "{text:?}");
             }
             return;
         }

@@ -18,10 +18,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod align;
 mod detect;
 mod diff;
 mod edit;
 mod encoding;
+mod ends;
 mod find;
 mod fold;
 mod fuzz;

@@ -1,12 +1,15 @@
-//! The refusal of an old text that is not there: the place that comes nearest, its exact text,
-//! and the first character that differs. Nothing found here is ever applied.
+//! The refusal of an old text that is not there: the place that comes nearest, its exact text
+//! where that surely corresponds to what was sent, and the first character that differs.
+//! Nothing found here is ever applied.
 //!
-//! Bounded: one pass over the folded file, then alignments of at most `MAX_CELLS` steps on
-//! three candidates; a megabyte takes milliseconds, whatever it holds.
+//! Bounded: one pass over the folded file, then alignments of bounded length on three
+//! candidates; a megabyte takes milliseconds, whatever it holds.
 
 use std::fmt;
 use std::ops::Range;
 
+use crate::align::{Guess, Weights, align};
+use crate::ends::{corresponds, with_blank_ends};
 use crate::fold::{Folded, is_invisible, plain, visible};
 
 /// The old text is not in the file.
@@ -21,9 +24,9 @@ pub struct NearMiss {
 pub struct Candidate {
     /// Its lines, from 1, end excluded.
     pub lines: Range<usize>,
-    /// The file's text there, ready to be sent as `old_string`; empty when longer than
-    /// [`MAX_TEXT`].
-    pub text: String,
+    /// The file's text there, ready to be sent as `old_string`; `None` when longer than
+    /// [`MAX_TEXT`], or where it is not sure which text corresponds to what was sent.
+    pub text: Option<String>,
     /// How often exactly that text occurs in the file.
     pub occurrences: usize,
     pub kind: Kind,
@@ -119,13 +122,14 @@ impl fmt::Display for NearMiss {
         if let Some(hint) = self.hint {
             write!(f, "\n{}.", hint.sentence())?;
         }
-        if near.text.is_empty() {
-            return f.write_str("\nThe text there is too long to repeat; read those lines again");
-        }
+        let Some(text) = &near.text else {
+            let why = "The text there is too long to repeat, or corresponds only in part";
+            return write!(f, "\n{why}; read those lines again and send what stands there");
+        };
         let often =
             if near.occurrences > 1 { format!(" (it occurs {} times)", near.occurrences) } else { String::new() };
-        match escaped(&near.text) {
-            None => write!(f, "\nIf these lines are meant, send exactly this as old_string{often}:\n{}", near.text),
+        match escaped(text) {
+            None => write!(f, "\nIf these lines are meant, send exactly this as old_string{often}:\n{text}"),
             Some(json) => {
                 let how = "which holds what cannot be shown and stands here as a JSON string";
                 write!(f, "\nIf these lines are meant, send exactly this as old_string{often}, {how}:\n{json}")
@@ -175,19 +179,34 @@ fn named(c: Option<char>) -> String {
 const MAX_HAY: usize = 16 << 20;
 /// How much of the old text takes part.
 const MAX_NEEDLE: usize = 64 << 10;
-/// Steps of one alignment; some 10 ms.
-const MAX_CELLS: usize = 2_000_000;
-/// Beginning and end of a long text are aligned by themselves, with this many bytes.
-const ALIGNED_END: usize = 160;
 
 /// How far from where it shares most sequences a text is looked for.
 const MAX_SLACK: usize = 1_500;
+
+/// Near enough to be shown, and near enough to be sent again, in per cent of what the change of every character costs.
+const SHOWN: u32 = 40;
+const OFFERED: u32 = 25;
+/// So close that another candidate would not be closer; only short texts are worth a look at all.
+const CLOSE: u32 = 5;
+const SHORT_CHARS: usize = 200;
+
+/// A place in the file, and whether its text can be sent as it stands.
+struct Place {
+    range: Range<usize>,
+    sure: bool,
+}
 
 /// `old` and `new` are normalised, `sent` is the old text as it came; `text` does not contain `old`.
 pub(crate) fn nearest(text: &str, old: &str, new: &str, sent: &str) -> NearMiss {
     let hay = text.get(..floor(text, MAX_HAY)).unwrap_or_default();
     let needle = old.get(..floor(old, MAX_NEEDLE)).unwrap_or_default();
-    let nearest = place(hay, needle).map(|range| describe(text, old, with_blank_ends(hay, needle, range)));
+    let nearest = place(hay, needle).map(|Place { range, sure }| {
+        let slack = needle.len().min(MAX_SLACK);
+        let near = hay.floor_char_boundary(range.start.saturating_sub(slack))..floor(hay, range.end + slack);
+        let range = with_blank_ends(hay, needle, range);
+        let sure = sure && needle.len() == old.len() && corresponds(hay, needle, &range, near);
+        describe(text, old, range, sure)
+    });
     NearMiss { nearest, hint: hint(sent, text).or_else(|| made(new, text)) }
 }
 
@@ -196,7 +215,7 @@ fn floor(text: &str, at: usize) -> usize {
 }
 
 /// Where the best candidate stands, without blanks at its ends.
-fn place(hay: &str, needle: &str) -> Option<Range<usize>> {
+fn place(hay: &str, needle: &str) -> Option<Place> {
     let sought = Folded::of(needle).bytes;
     if sought.len() < 2 {
         return None;
@@ -212,24 +231,41 @@ fn place(hay: &str, needle: &str) -> Option<Range<usize>> {
         .take(8)
         .map(|at| folded.source(hay, at..at + sought.len()))
         .rev_max_by_key(agrees);
-    if same.is_some() {
-        return same;
-    }
-    let mut best: Option<(Range<usize>, usize)> = None;
-    for window in windows(&folded.bytes, &sought) {
-        let Some(aligned) = align(&folded.bytes, &sought, window) else { continue };
-        // So close that another candidate would not be closer.
-        let close = aligned.1 * 10 <= sought.len().min(2 * ALIGNED_END);
-        if best.as_ref().is_none_or(|(_, distance)| aligned.1 < *distance) {
-            best = Some(aligned);
+    same.map(|range| Place { range, sure: true }).or_else(|| aligned(hay, needle, &folded, &sought))
+}
+
+/// The best of the alignments around the few stretches that share most with the needle. Where another comes as near,
+/// it is not sure which was meant.
+fn aligned(hay: &str, needle: &str, folded: &Folded, sought: &[u8]) -> Option<Place> {
+    let sent: Vec<char> = needle.trim().chars().collect();
+    let weights = Weights::of(&sent);
+    let slack = (sought.len() / 4 + 16).min(MAX_SLACK);
+    let mut best: Option<(u32, Place)> = None;
+    for window in windows(&folded.bytes, sought) {
+        let last = folded.bytes.len();
+        let from = folded.source(hay, window.saturating_sub(slack)..window + 1);
+        let to = folded.source(hay, window..(window + sought.len() + slack).min(last));
+        let middle = folded.source(hay, window..(window + sought.len()).min(last));
+        let region = hay.get(from.start..to.end).unwrap_or_default();
+        let chars = |range: Range<usize>| hay.get(range).map_or(0, |text| text.chars().count());
+        let guess = chars(from.start..middle.start)..chars(from.start..middle.end);
+        let file: Vec<char> = region.chars().collect();
+        let Some(found) = align(&file, &sent, &weights, &Guess(guess)) else { continue };
+        if found.cost > weights.share(SHOWN) {
+            continue;
         }
-        if close {
+        let byte = |at: usize| from.start + region.char_indices().nth(at).map_or(region.len(), |(byte, _)| byte);
+        let range = byte(found.range.start)..byte(found.range.end);
+        match &mut best {
+            Some((cost, _)) if *cost < found.cost => {}
+            Some((cost, kept)) if *cost == found.cost => kept.sure &= kept.range == range,
+            _ => best = Some((found.cost, Place { range, sure: !found.tied && found.cost <= weights.share(OFFERED) })),
+        }
+        if sent.len() > SHORT_CHARS && found.cost <= weights.share(CLOSE) {
             break;
         }
     }
-    let (range, _) = best?;
-    let range = folded.source(hay, range);
-    Some(whole_words(hay, needle, range))
+    best.map(|(_, place)| place)
 }
 
 trait FirstMax: Iterator + Sized {
@@ -290,104 +326,6 @@ fn windows(hay: &[u8], sought: &[u8]) -> Vec<usize> {
     best_by_stretch.into_iter().map(|(_, start)| start).collect()
 }
 
-/// The best alignment around a window, and how many single-byte changes it needs; `None` when
-/// more than four tenths would have to change.
-fn align(hay: &[u8], sought: &[u8], window: usize) -> Option<(Range<usize>, usize)> {
-    let slack = (sought.len() / 4 + 16).min(MAX_SLACK);
-    let from = window.saturating_sub(slack);
-    let to = (window + sought.len() + slack).min(hay.len());
-    let region = hay.get(from..to)?;
-    if region.len() * sought.len() <= MAX_CELLS {
-        let (range, distance) = best_substring(region, sought)?;
-        return (distance * 10 <= sought.len() * 4).then_some((from + range.start..from + range.end, distance));
-    }
-    // Long: beginning and end by themselves, each in its part of the region.
-    let part = ALIGNED_END.min(sought.len());
-    let room = (MAX_CELLS / part).min(2 * slack + part).min(region.len());
-    let (head, head_distance) = best_substring(region.get(..room)?, sought.get(..part)?)?;
-    let tail_from = region.len() - room;
-    let (tail, tail_distance) = best_substring(region.get(tail_from..)?, sought.get(sought.len() - part..)?)?;
-    let (start, end) = (from + head.start, from + tail_from + tail.end);
-    let distance = head_distance + tail_distance;
-    (start < end && distance * 10 <= part * 2 * 6).then_some((start..end, distance))
-}
-
-/// Sellers' algorithm: the part of `hay` that needs the fewest insertions, deletions and
-/// changes to become `sought`. O(hay × sought).
-fn best_substring(hay: &[u8], sought: &[u8]) -> Option<(Range<usize>, usize)> {
-    let n = sought.len();
-    // For each prefix of `sought`: distance, and where the aligned part began.
-    let mut row: Vec<(u32, u32)> = (0..=n).map(|j| (j as u32, 0)).collect();
-    let mut best: Option<(u32, usize, Range<usize>)> = None;
-    for (i, byte) in hay.iter().enumerate() {
-        let mut diagonal = *row.first()?;
-        let mut left = (0u32, i as u32 + 1);
-        if let Some(first) = row.first_mut() {
-            *first = left;
-        }
-        for (cell, want) in row.iter_mut().skip(1).zip(sought) {
-            let change = (diagonal.0 + u32::from(want != byte), diagonal.1);
-            let skip_hay = (cell.0 + 1, cell.1);
-            let skip_sought = (left.0 + 1, left.1);
-            diagonal = *cell;
-            *cell = change.min(skip_hay).min(skip_sought);
-            left = *cell;
-        }
-        let (distance, start) = *row.last()?;
-        let range = start as usize..i + 1;
-        let off = range.len().abs_diff(n);
-        if best.as_ref().is_none_or(|(d, o, _)| (distance, off) < (*d, *o)) {
-            best = Some((distance, off, range));
-        }
-    }
-    best.filter(|(_, _, range)| !range.is_empty()).map(|(distance, _, range)| (range, distance as usize))
-}
-
-/// Steps out to word ends where the old text starts or ends with a word.
-fn whole_words(hay: &str, needle: &str, range: Range<usize>) -> Range<usize> {
-    const MAX_STEPS: usize = 40;
-    let word = |c: char| c.is_alphanumeric() || c == '_';
-    let Range { mut start, mut end } = range;
-    if needle.trim_start().starts_with(word) && hay.get(start..).is_some_and(|rest| rest.starts_with(word)) {
-        let before = hay.get(..start).unwrap_or_default();
-        start -= before.chars().rev().take(MAX_STEPS).take_while(|c| word(*c)).map(char::len_utf8).sum::<usize>();
-    }
-    if needle.trim_end().ends_with(word) && hay.get(..end).is_some_and(|rest| rest.ends_with(word)) {
-        let behind = hay.get(end..).unwrap_or_default();
-        end += behind.chars().take(MAX_STEPS).take_while(|c| word(*c)).map(char::len_utf8).sum::<usize>();
-    }
-    start..end
-}
-
-/// Takes in the blanks around a candidate where the old text, too, starts or ends with blanks:
-/// no more line breaks than it has there.
-fn with_blank_ends(hay: &str, needle: &str, range: Range<usize>) -> Range<usize> {
-    let taken = |outside: &mut dyn Iterator<Item = char>, blanks: &str| -> usize {
-        let mut breaks = blanks.matches('\n').count();
-        let mut length = 0;
-        if blanks.is_empty() {
-            return 0;
-        }
-        for c in outside {
-            if c == '\n' {
-                if breaks == 0 {
-                    break;
-                }
-                breaks -= 1;
-            } else if !c.is_whitespace() {
-                break;
-            }
-            length += c.len_utf8();
-        }
-        length
-    };
-    let lead = needle.get(..needle.len() - needle.trim_start().len()).unwrap_or_default();
-    let trail = needle.get(needle.trim_end().len()..).unwrap_or_default();
-    let start = range.start - taken(&mut hay.get(..range.start).unwrap_or_default().chars().rev(), lead);
-    let end = range.end + taken(&mut hay.get(range.end..).unwrap_or_default().chars(), trail);
-    start..end
-}
-
 const SHOWN_CHARS: usize = 200;
 const SHOWN_LINES: usize = 7;
 
@@ -396,7 +334,7 @@ fn line_of(text: &str, at: usize) -> usize {
     memchr::memchr_iter(b'\n', text.get(..at).unwrap_or_default().as_bytes()).count() + 1
 }
 
-fn describe(text: &str, old: &str, range: Range<usize>) -> Candidate {
+fn describe(text: &str, old: &str, range: Range<usize>, sure: bool) -> Candidate {
     let found = text.get(range.clone()).unwrap_or_default();
     let line_of = |at| line_of(text, at);
     let same: usize = found.chars().zip(old.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
@@ -421,7 +359,7 @@ fn describe(text: &str, old: &str, range: Range<usize>) -> Candidate {
         found: found.get(same..).and_then(|rest| rest.chars().next()),
     };
     let lines = line_of(range.start)..line_of(range.start) + found.trim_end_matches('\n').matches('\n').count() + 1;
-    let short = found.len() <= MAX_TEXT;
+    let offered = sure && !found.is_empty() && found.len() <= MAX_TEXT;
     let shown_from = first.line.saturating_sub(SHOWN_LINES / 2).max(lines.start);
     let shown: Vec<String> = text
         .get(start_of_line(text, range.start)..)
@@ -434,12 +372,8 @@ fn describe(text: &str, old: &str, range: Range<usize>) -> Candidate {
     Candidate {
         lines,
         // A lone CR before a line break must not read as CRLF when it comes back.
-        text: if short { found.replace("\r\n", "\r\r\n") } else { String::new() },
-        occurrences: if short && !found.is_empty() {
-            memchr::memmem::find_iter(text.as_bytes(), found).count()
-        } else {
-            1
-        },
+        text: offered.then(|| found.replace("\r\n", "\r\r\n")),
+        occurrences: if offered { memchr::memmem::find_iter(text.as_bytes(), found).count() } else { 1 },
         kind: kind(found, old),
         first,
         sent_line: line_at(old, same),

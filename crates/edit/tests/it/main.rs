@@ -1,5 +1,6 @@
 //! What the crate promises, told through its public face.
 
+mod aligned;
 mod diff;
 mod edit;
 mod encodings;

@@ -33,9 +33,9 @@ fn near_misses_by_kind() {
         ),
     ] {
         let near = miss(FILE, old).nearest.unwrap_or_else(|| panic!("{old:?}"));
-        assert_eq!((near.kind, near.lines.clone(), near.text.as_str()), (kind, lines, text), "{old:?}");
+        assert_eq!((near.kind, near.lines.clone(), near.text.as_deref()), (kind, lines, Some(text)), "{old:?}");
         // What is handed back is taken.
-        assert!(plan(FILE.as_bytes(), &Replace { old: &near.text, new: "-", all: false }).is_ok());
+        assert!(plan(FILE.as_bytes(), &Replace { old: text, new: "-", all: false }).is_ok());
     }
 }
 
@@ -70,7 +70,7 @@ fn one_wrong_letter_of_a_short_text_is_found() {
         ("x = 10\ny = 20\n", "y = 30", "y = 20"),
     ] {
         let near = miss(file, old).nearest.unwrap_or_else(|| panic!("{old:?}"));
-        assert_eq!((near.kind, near.text.as_str()), (Kind::Text, text), "{old:?}");
+        assert_eq!((near.kind, near.text.as_deref()), (Kind::Text, Some(text)), "{old:?}");
     }
 }
 
@@ -103,7 +103,7 @@ fn common_slips_are_named() {
 #[test]
 fn crlf_files_get_text_with_plain_line_breaks() {
     let near = miss("if x {\r\n\ty();\r\n}\r\n", "if x {\n    y();").nearest.unwrap();
-    assert_eq!(near.text, "if x {\n\ty();");
+    assert_eq!(near.text.as_deref(), Some("if x {\n\ty();"));
 }
 
 #[test]
@@ -116,4 +116,35 @@ fn hostile_texts_are_answered() {
     miss(&a, &"b".repeat(2_000_000));
     // Debug builds are some 20 times slower than the 100 ms that a release build must keep.
     assert!(start.elapsed().as_secs() < 30);
+}
+
+#[test]
+fn what_is_handed_back_begins_and_ends_where_the_sent_text_does() {
+    let long = |word: &str| format!("{}{word}{}", "alpha beta ".repeat(140), " gamma delta".repeat(120));
+    let lines: String = (1..9).map(|n| format!("item_number_{n} = load(\"a rather long name\", {n})\n")).collect();
+    let item = |n: &str| format!("item_number_{n} = load(\"a rather long name\", {n})\n");
+    // (file, sent, handed back)
+    for (file, sent, text) in [
+        ("a = 1\nb = 2\nc = 3\nd = 4\n", "b = 2\nc = 33\n", Some("b = 2\nc = 3\n")),
+        ("a = 1\nb = 2\nc = 3", "b = 2\nc = 33\n", Some("b = 2\nc = 3")),
+        ("a = 1\n\nb = 2\nc = 3\n", "\nb = 2\nc = 33", Some("\nb = 2\nc = 3")),
+        ("a &amp; b are here together", "a & b are here together", Some("a &amp; b are here together")),
+        // Blanks that were not sent belong to the next line.
+        ("\tfoo(1)\n\tbar(2)\n", "    foo(1)\n", Some("\tfoo(1)\n")),
+        ("a(0)   \n\tfoo(1)\n", "\n    foo(1)", Some("\n\tfoo(1)")),
+        ("\tfoo(1)\n\t\tbar(2)\n", "    foo(1)\n    ", Some("\tfoo(1)\n\t\t")),
+        ("line1\nline2\nline3\nline4\n", "line2\nlineX\nline3", Some("line2\nline3")),
+        (&lines, &(item("2") + &item("X") + &item("3")), None),
+        // An end in the middle of a word that was sent otherwise.
+        ("prefix_foo_name = compute()", "foo_nome = compute()", None),
+        ("set timeout = 300\n", "set timeout = 40", None),
+        ("set timeout = 300\n", "set timeout = 45", None),
+        ("set timeout = 30\n", "set timeout = 45", Some("set timeout = 30")),
+        // Which one?
+        ("x_1 = load(1)\nx_2 = load(2)\nx_3 = load(3)\n", "x_4 = load(4)", None),
+        (&long("omega"), &long("omego")[3..], Some(&long("omega")[3..])),
+    ] {
+        let near = miss(file, sent).nearest.unwrap_or_else(|| panic!("{sent:?}"));
+        assert_eq!(near.text.as_deref(), text, "{sent:?}");
+    }
 }
