@@ -59,7 +59,7 @@ codes! {
     201 WRITE_FAILED "A file could not be written"
         "The message carries the system's own reason; what was there before is still there.";
     202 EDIT_FAILED "`old_string` is not in the file"
-        "The message shows the nearest text and its first difference. Send that exact text as `old_string`.";
+        "The message shows the nearest text and its first difference. Where it hands back an exact text, send that as `old_string`; else read those lines again.";
     203 MUST_READ_FIRST "The file was not read in this session"
         "Read it first, so that the change is made to what is there now.";
     204 OUT_OF_BOUNDS "The path lies outside what this call may touch"
