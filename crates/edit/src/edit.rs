@@ -1,7 +1,7 @@
 //! The edit itself: find the old text, work out what takes its place, or say why not.
 
 use crate::detect::{NotText, inspect};
-use crate::find::{Found, Haystack, Level};
+use crate::find::{Found, Haystack, Level, Wanted, all};
 use crate::near::{NearMiss, nearest};
 use crate::plan::Plan;
 use crate::splice::{self, LineEnding, Unspliceable};
@@ -25,6 +25,10 @@ impl Replace<'_> {
             (false, false) if self.new.contains('\0') => Err(EditError::Nul),
             (false, false) => Ok(()),
         }
+    }
+
+    fn wanted(&self) -> Wanted {
+        if self.all { Wanted::All } else { Wanted::One }
     }
 }
 
@@ -108,14 +112,13 @@ pub fn plan(bytes: &[u8], replace: &Replace<'_>) -> Result<Plan, EditError> {
     if !splice::is_splice_safe(hay.encoding) {
         return plan_by_lines(hay, &old, &new, replace);
     }
-    let Found { level, hits } = hay.find(&old, replace.old);
+    let Found { level, hits } = hay.find(&old, replace.old, replace.wanted());
     if hits.is_empty() {
         return Err(EditError::NoMatch(Box::new(nearest(&hay.view().text, &old, &new, replace.old))));
     }
     // A loose match must be the only one, even when all were asked for.
     if hits.len() > 1 && !(replace.all && level == Level::Exact) {
-        let mut lines = Vec::new();
-        let (mut at, mut line) = (hay.body().start, 1);
+        let (mut at, mut line, mut lines) = (hay.body().start, 1, Vec::new());
         for hit in hits.iter().take(LISTED_PLACES) {
             line += hay.shape.count(bytes, at..hit.start);
             at = hit.start;
@@ -133,7 +136,8 @@ pub fn plan(bytes: &[u8], replace: &Replace<'_>) -> Result<Plan, EditError> {
 
 fn plan_by_lines(mut hay: Haystack<'_>, old: &str, new: &str, replace: &Replace<'_>) -> Result<Plan, EditError> {
     let view = hay.take_view();
-    let hits: Vec<_> = view.text.match_indices(old).map(|(at, m)| at..at + m.len()).collect();
+    let place = |at: usize| Some(at..at + old.len());
+    let hits = all(view.text.as_bytes(), old.as_bytes(), old.len(), replace.wanted(), place);
     if hits.is_empty() {
         return Err(EditError::NoMatch(Box::new(nearest(&view.text, old, new, replace.old))));
     }

@@ -31,7 +31,7 @@ impl Level {
     }
 }
 
-/// Byte ranges of the matches, left to right, not overlapping; empty when there is none.
+/// Byte ranges of the matches, left to right, not overlapping unless they were to be counted; empty when there is none.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub level: Level,
@@ -81,9 +81,10 @@ impl<'a> Haystack<'a> {
         Cow::Owned(if self.shape.cr_only { text.replace('\r', "\n") } else { text })
     }
 
-    /// All matches of `old` (normalised; `sent` as it came) at the strictest level that has any.
-    pub fn find(&mut self, old: &str, sent: &str) -> Found {
-        let mut hits = self.exact(old);
+    /// All matches of `old` (normalised; `sent` as it came) at the strictest level that has any. Where one is wanted
+    /// and the only one overlaps with others, with these: which is meant is as open as with two apart.
+    pub fn find(&mut self, old: &str, sent: &str, wanted: Wanted) -> Found {
+        let mut hits = self.exact(old, wanted);
         if sent.contains("\r\n") && hits.len() > 1 {
             // Asked for CRLF where the file has both: the places that really have it are meant.
             let strict: Vec<_> = hits.iter().filter(|hit| self.has_asked_endings(hit, sent)).cloned().collect();
@@ -97,16 +98,15 @@ impl<'a> Haystack<'a> {
         Found { level: Level::TrailingBlanks, hits: self.but_for_trailing_blanks(old) }
     }
 
-    fn exact(&mut self, old: &str) -> Vec<Range<usize>> {
+    fn exact(&mut self, old: &str, wanted: Wanted) -> Vec<Range<usize>> {
         if let Some(needle) = self.raw_needle(old) {
             let start = self.body().start;
             let body = self.bytes.get(self.body()).unwrap_or_default();
-            return memmem::find_iter(body, needle.as_bytes())
-                .map(|at| start + at..start + at + needle.len())
-                .collect();
+            let place = |at: usize| Some(start + at..start + at + needle.len());
+            return all(body, needle.as_bytes(), needle.len(), wanted, place);
         }
         let view = self.view();
-        all(&view.text, old, old.len(), |at| view.bytes(at..at + old.len()))
+        all(view.text.as_bytes(), old.as_bytes(), old.len(), wanted, |at| view.bytes(at..at + old.len()))
     }
 
     /// The bytes to look for, when looking for bytes is enough: valid UTF-8, and each `\n` in
@@ -156,33 +156,46 @@ impl<'a> Haystack<'a> {
             view.bytes(range)
         };
         if !ends_in_blanks {
-            return all(&hay.text, bare, bare.len(), place);
+            return all(hay.text.as_bytes(), bare.as_bytes(), bare.len(), Wanted::One, place);
         }
-        let mut hits = all(&hay.text, &format!("{bare}\n"), bare.len(), place);
-        let last = hay.text.strip_suffix(bare).and_then(|before| place(before.len()));
-        hits.extend(last.filter(|last| hits.last().is_none_or(|hit| hit.end <= last.start)));
+        let mut hits = all(hay.text.as_bytes(), format!("{bare}\n").as_bytes(), bare.len(), Wanted::One, place);
+        hits.extend(hay.text.strip_suffix(bare).and_then(|before| place(before.len())));
         hits
     }
 }
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
+/// How many matches an edit is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    One,
+    All,
+}
+
+/// Matches that overlap are looked for no further: each look costs as much as the old text is long.
+const MAX_OVERLAPPING: usize = 12;
+
 /// Left to right; the next may start `length` after one. A place that `accept` refuses hides
-/// nothing after it.
-fn all(hay: &str, needle: &str, length: usize, accept: impl Fn(usize) -> Option<Range<usize>>) -> Vec<Range<usize>> {
-    let finder = memmem::Finder::new(needle.as_bytes());
-    let (mut hits, mut from) = (Vec::new(), 0);
-    while let Some(at) = hay.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
-        let at = from + at;
+/// nothing after it. Where one is wanted and one is found, those that overlap with it come, too.
+pub(crate) fn all(
+    hay: &[u8],
+    needle: &[u8],
+    length: usize,
+    wanted: Wanted,
+    accept: impl Fn(usize) -> Option<Range<usize>>,
+) -> Vec<Range<usize>> {
+    let finder = memmem::Finder::new(needle);
+    let next = |mut from: usize| loop {
+        let at = from + finder.find(hay.get(from..)?)?;
         match accept(at) {
-            Some(hit) => {
-                hits.push(hit);
-                from = at + length.max(1);
-            }
+            Some(hit) => return Some((at, hit)),
             None => from = at + 1,
         }
-    }
-    hits
+    };
+    let walk = |step: usize| std::iter::successors(next(0), move |(at, _)| next(at + step)).map(|(_, hit)| hit);
+    let apart: Vec<Range<usize>> = walk(length.max(1)).collect();
+    if wanted == Wanted::All || apart.len() != 1 { apart } else { walk(1).take(MAX_OVERLAPPING).collect() }
 }
 
 /// A text without the blanks before each `\n` (and, when asked, before its end).

@@ -106,6 +106,38 @@ fn occurrences_are_counted_left_to_right_without_overlap() {
 }
 
 #[test]
+fn occurrences_that_overlap_are_two() {
+    let utf16 = |text: &str| -> Vec<u8> {
+        std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+    };
+    let jis = |text: &str| encoding_rs::ISO_2022_JP.encode(text).0.into_owned();
+    // (file, old, lines where it starts)
+    for (file, old, lines) in [
+        (b"ababa".to_vec(), "aba", vec![1, 1]),
+        (b"}\n}\n}\n".to_vec(), "}\n}\n", vec![1, 2]),
+        (b"}\r\n}\n}\r\n".to_vec(), "}\n}\n", vec![1, 2]),
+        (b"x\naaaaa".to_vec(), "aaa", vec![2, 2, 2]),
+        (utf16("ababa"), "aba", vec![1, 1]),
+        (jis("日本\n日本\n日本\n"), "日本\n日本", vec![1, 2]),
+        // Blanks at line ends differ.
+        (b"} \n} \n} \n".to_vec(), "}\n}", vec![1, 2]),
+        (b"a \na \na".to_vec(), "a\na  ", vec![1, 2]),
+    ] {
+        match plan(&file, &Replace { old, new: "-", all: false }) {
+            Err(EditError::NotUnique { count, lines: found, .. }) => assert_eq!((count, found), (lines.len(), lines)),
+            other => panic!("{old:?}: {other:?}"),
+        }
+    }
+    let made = plan(b"ababababa", &Replace { old: "aba", new: "-", all: true }).unwrap();
+    assert_eq!(made.apply(b"ababababa"), b"-b-ba");
+    // Nothing that a hostile file can make long.
+    let start = std::time::Instant::now();
+    let (file, old) = ("a".repeat(1_500_000), "a".repeat(1_000_000));
+    assert!(matches!(edit(&file, &old, "b"), Err(EditError::NotUnique { .. })));
+    assert!(start.elapsed().as_secs() < 10);
+}
+
+#[test]
 fn replacing_all_counts_lines_on_both_sides() {
     let file = b"a\nx\na\nx\n";
     let made = plan(file, &Replace { old: "a\n", new: "a\nb\n", all: true }).unwrap();
