@@ -5,6 +5,7 @@
 //! bytes is not text, and nothing widens that.
 
 use crate::encoding::{Encoding, Stepper};
+use crate::western::{Western, western};
 
 /// What bytes were found to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,14 +84,15 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Inspected<'_>, NotText> {
             if escape && is_iso_2022_jp(bytes) {
                 return Ok(found(Encoding::Legacy(encoding_rs::ISO_2022_JP), 0));
             }
-            // A third: valid UTF-8 is strong evidence; only a stream of controls outweighs it.
-            refuse_controls(bytes, 3)?;
+            // A third: valid UTF-8 is strong evidence; only a stream of controls outweighs it, and one or two strays
+            // in a short text are none.
+            refuse_controls(bytes, 3).or_else(|no| few(&no).then_some(()).ok_or(no))?;
             return Ok((Detected { encoding: Encoding::Utf8, bom: 0 }, Some(text)));
         }
         Err(e) => e.valid_up_to(),
     };
-    // Random bytes hold 10 % of these controls, text in any page next to none.
-    refuse_controls(bytes, 20)?;
+    // Random bytes hold 10 % of these controls, text in any page next to none, and a short one none at all.
+    refuse_controls(bytes, 40)?;
     if mostly_utf8(bytes, invalid) {
         return Ok(found(Encoding::Utf8, 0));
     }
@@ -137,8 +139,8 @@ fn is_odd(c: char) -> bool {
         || matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}')
 }
 
-/// UTF-16 or UTF-32 without a mark: the NULs stand where high bytes do, every character is an ordinary one,
-/// and it is no plain text that NULs separate.
+/// UTF-16 or UTF-32 without a mark: the NULs stand where high bytes do, every character is an ordinary one, and most
+/// units could not stand in a text of bytes.
 fn unmarked_wide(bytes: &[u8]) -> Option<Encoding> {
     let sample = bytes.get(..SAMPLE_BYTES).unwrap_or(bytes);
     if bytes.len().is_multiple_of(4) && bytes.len() >= 8 {
@@ -151,12 +153,31 @@ fn unmarked_wide(bytes: &[u8]) -> Option<Encoding> {
     if !bytes.len().is_multiple_of(2) || bytes.len() < 4 {
         return None;
     }
-    let encoding = match (high_nuls(sample, 0), high_nuls(sample, 1)) {
-        (big, little) if little > big => Encoding::Utf16Le,
-        (big, little) if big > little => Encoding::Utf16Be,
+    let (encoding, zeros) = match (high_nuls(sample, 0), high_nuls(sample, 1)) {
+        (big, little) if little > big => (Encoding::Utf16Le, little),
+        (big, little) if big > little => (Encoding::Utf16Be, big),
         _ => return None,
     };
-    (!separated_by_nuls(sample) && reads_as(encoding, bytes, Strict::Guess)).then_some(encoding)
+    let wide = is_wide(sample, zeros) && !separated_by_nuls(sample);
+    (wide && reads_as(encoding, bytes, Strict::Guess)).then_some(encoding)
+}
+
+/// One NUL in a text of bytes makes no wide text of it: read by pairs, its letters would be Han at random. At least
+/// a third of the units have a NUL as their high byte, or a byte that no ASCII text holds; where all is UTF-8 but for
+/// the NULs, half of them have the NUL.
+fn is_wide(sample: &[u8], zeros: usize) -> bool {
+    let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+    let units = sample.len() / 2;
+    let foreign = sample.as_chunks::<2>().0.iter().filter(|unit| !unit.contains(&0) && !unit.iter().all(|b| plain(*b)));
+    if is_utf8(sample) && !sample.iter().any(|b| *b != 0 && is_odd_byte(*b) == 1) {
+        return zeros * 2 >= units;
+    }
+    (zeros + foreign.count()) * 3 >= units
+}
+
+/// Valid, but for a character that the sample's end may cut.
+fn is_utf8(sample: &[u8]) -> bool {
+    std::str::from_utf8(sample).map_or_else(|broken| broken.error_len().is_none(), |_| true)
 }
 
 /// How many units of two bytes have a NUL as their high byte, which stands at `high`; 0 where another has one as its
@@ -177,13 +198,9 @@ fn high_nuls(sample: &[u8], high: usize) -> usize {
 /// NUL are two visible ASCII characters. In UTF-16 these would be Han and symbols at random, and what is written so
 /// has other bytes, too.
 fn separated_by_nuls(sample: &[u8]) -> bool {
-    let plain = match std::str::from_utf8(sample) {
-        Ok(_) => true,
-        Err(broken) => broken.error_len().is_none(),
-    };
     let visible = |unit: &&[u8]| unit.iter().all(u8::is_ascii_graphic);
     let full = || sample.chunks_exact(2).filter(|unit| !unit.contains(&0));
-    plain
+    is_utf8(sample)
         && sample.iter().all(|b| *b == 0 || is_odd_byte(*b) == 0)
         && full().filter(visible).count() * 2 > full().count()
 }
@@ -199,12 +216,16 @@ fn refuse_controls(bytes: &[u8], one_in: usize) -> Result<(), NotText> {
     // Sums of small chunks in single bytes: the compiler makes wide instructions of them.
     let odd = |chunk: &[u8]| usize::from(chunk.iter().map(|b| is_odd_byte(*b)).sum::<u8>());
     let count: usize = sample.chunks(128).map(odd).sum();
-    // One or two strays in a short text are not enough to call it binary.
-    if count > 2 && count * one_in > sample.len() {
+    if count * one_in > sample.len() {
         let looked_at = sample.len();
         return Err(not_text(bytes, NotTextReason::Controls { count, looked_at }));
     }
     Ok(())
+}
+
+/// Not enough to call a text binary that is text otherwise.
+fn few(no: &NotText) -> bool {
+    matches!(no.reason, NotTextReason::Controls { count: ..=2, .. })
 }
 
 /// 1 for a control character that text does not have. Without branches, so that it can be
@@ -227,6 +248,20 @@ fn mostly_utf8(bytes: &[u8], first_invalid: usize) -> bool {
     good >= 2 * broken.max(1)
 }
 
+/// So many different letters tell one Latin page from another. With more, `naïve` comes out no better, and one or two
+/// Czech or Hungarian words are lost.
+const TELLING_LETTERS: usize = 2;
+
+/// Pages whose texts can read as western ones throughout.
+const LATIN: &[&encoding_rs::Encoding] = &[
+    encoding_rs::WINDOWS_1250,
+    encoding_rs::WINDOWS_1254,
+    encoding_rs::WINDOWS_1257,
+    encoding_rs::WINDOWS_1258,
+    encoding_rs::ISO_8859_2,
+    encoding_rs::ISO_8859_4,
+];
+
 fn guess_page(bytes: &[u8], first_invalid: usize) -> &'static encoding_rs::Encoding {
     use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
     // The letters are what tells: a long ASCII head would only use up the sample.
@@ -236,6 +271,10 @@ fn guess_page(bytes: &[u8], first_invalid: usize) -> &'static encoding_rs::Encod
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(sample, end == bytes.len());
     let page = detector.guess(None, Utf8Detection::Deny);
+    let Western { plausible, letters } = western(sample);
+    if plausible && (letters < TELLING_LETTERS || !LATIN.contains(&page)) {
+        return encoding_rs::WINDOWS_1252;
+    }
     if page == encoding_rs::GBK && memchr::memchr2(0x81, 0x30, bytes).is_some() && has_four_byte_code(bytes) {
         return encoding_rs::GB18030;
     }

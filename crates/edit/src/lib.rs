@@ -36,6 +36,7 @@ mod plan;
 mod splice;
 mod text;
 mod view;
+mod western;
 
 pub use detect::{Detected, NotText, NotTextReason, detect, magic};
 pub use diff::{BINARY_FILES, Limits, NEW_DIRECTORY, unified};

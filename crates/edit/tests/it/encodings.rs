@@ -173,6 +173,57 @@ fn ascii_with_nuls_is_no_wide_text() {
 }
 
 #[test]
+fn one_nul_makes_no_wide_text() {
+    let lines = "x = 1\n".repeat(5000);
+    let latin = page("windows-1252", &"naïve = 1 µ\n".repeat(300));
+    for (text, nul) in [
+        (lines.as_bytes(), &b"\0\n"[..]),
+        (lines.as_bytes(), b"\n\0"),
+        (lines.as_bytes(), b"\0a\0b\0c\0d"),
+        ("Привет, мир\n".repeat(40).as_bytes(), b"\0\n"),
+        (&latin, b"\0\n"),
+        (b"if (a) return 1;\n", b"\0\n"),
+    ] {
+        for at in [0, text.len() / 12 * 6, text.len()] {
+            let bytes = [&text[..at], nul, &text[at..]].concat();
+            let bytes = if bytes.len() % 2 == 0 { bytes } else { [&bytes[..], b" "].concat() };
+            assert!(
+                matches!(decode(&bytes).map_err(|no| no.reason), Err(NotTextReason::Nul { .. })),
+                "{nul:?} at {at}"
+            );
+        }
+    }
+    // Few ASCII characters in it, and no mark: still UTF-16.
+    for text in ["日本語の文章です。これは表示の試験で、能力を確かめます。\n", "Всё хорошо, дядя.\n", "• a\n• b\n"]
+    {
+        for big in [true, false] {
+            let bytes = utf16(&text.repeat(20), big);
+            assert_eq!(&*decode(&bytes).unwrap().body, text.repeat(20));
+        }
+    }
+}
+
+#[test]
+fn random_bytes_are_seldom_text() {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut byte = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 56) as u8
+    };
+    // (length, of 1,000 at most so many)
+    for (length, most) in [(16, 220), (32, 50), (64, 12), (256, 0)] {
+        let taken = (0..1000).filter(|_| decode(&(0..length).map(|_| byte()).collect::<Vec<u8>>()).is_ok()).count();
+        println!("{length}: {taken}");
+        assert!(taken <= most, "{taken} of 1,000 with {length} bytes");
+    }
+    for short in [&b"caf\xe9"[..], b"\xb5m\n", b"\x1b[1m\xe9t\xe9\x1b[0m\n", b"\x0c\n\xe9"] {
+        assert!(decode(short).is_ok(), "{short:?}");
+    }
+}
+
+#[test]
 fn utf8_is_borrowed_and_described() {
     let text = decode("a\r\nb\nc".as_bytes()).unwrap();
     assert!(matches!(text.body, std::borrow::Cow::Borrowed(_)));

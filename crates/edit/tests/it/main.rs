@@ -7,4 +7,5 @@ mod encodings;
 mod merge;
 mod near;
 mod notebook;
+mod pages;
 mod properties;
