@@ -70,12 +70,15 @@ fn sniff(file: &File, size: u64, tail: bool) -> Result<(Detected, Vec<u8>), NoPa
     }
     match detect(&head) {
         Ok(found) => Ok((found, head)),
-        Err(NotText { reason: NotTextReason::Nul { .. }, kind: None, .. }) if tail && head.iter().all(|b| *b == 0) => {
+        Err(no @ NotText { reason: NotTextReason::Nul { .. }, kind: None, .. })
+            if tail && head.iter().all(|b| *b == 0) =>
+        {
             let at = size.saturating_sub(SNIFFED as u64);
             let bytes = read(file, at, SNIFFED)?;
             // What the hole ends in is not a whole character for sure; NULs are the hole itself.
             let text: Vec<u8> = bytes.into_iter().skip_while(|b| *b == 0 || *b & 0xc0 == 0x80).collect();
-            Ok((detect(&text)?, text))
+            // A hole up to the end: nothing was ever written behind it.
+            if text.is_empty() { Err(no.into()) } else { Ok((detect(&text)?, text)) }
         }
         Err(not_text) => Err(not_text.into()),
     }

@@ -110,6 +110,14 @@ fn a_line_without_end_is_given_up_on() {
 }
 
 #[test]
+fn nothing_but_nuls_is_no_text_from_either_end() {
+    for offset in [1, 5, -1, -2] {
+        let refused = shown(&vec![0; 1 << 20], offset, 5).expect_err("there is nothing");
+        assert!(refused.contains("a NUL byte at offset 0"), "{offset}: {refused}");
+    }
+}
+
+#[test]
 fn the_end_of_a_line_without_beginning_is_shown() {
     let file = tempfile::tempfile().expect("a file");
     let size = 200 << 20;
