@@ -347,8 +347,7 @@ impl ChangeSet {
                     kind: *cell_type,
                     mode: *edit_mode,
                 };
-                let made = notebook_edit::plan(bytes, cell, &cx.call.0)
-                    .map_err(|error| notebook_edit::refusal(&error, &shown))?;
+                let made = notebook_edit::plan(bytes, cell).map_err(|error| notebook_edit::refusal(&error, &shown))?;
                 slots[at].now = Some(made.plan.apply(bytes));
             }
             Step::Create { content, .. } => {

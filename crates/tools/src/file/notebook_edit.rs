@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::notebook::{self, CellChange, CellEdit, CellKind, NotebookError, Op};
 use nika_guard::{Effects, Place};
-use nika_host::fs::{Change, Workspace};
+use nika_host::fs::{Change, Workspace, sha256};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -123,7 +123,7 @@ impl Tool for NotebookEdit {
         let place = cx.place()?;
         let known = self.current(cx, place)?;
         let shown = place.shown();
-        let change = plan(&known.now.bytes, params.cell(), &cx.call.0).map_err(|error| refusal(&error, &shown))?;
+        let change = plan(&known.now.bytes, params.cell()).map_err(|error| refusal(&error, &shown))?;
         Ok(Some(change.plan.diff(&known.now.bytes, &shown)))
     }
 
@@ -132,7 +132,7 @@ impl Tool for NotebookEdit {
         let shown = place.shown().into_owned();
         let (cell, bytes, diff, written) = retried(&self.files, cx, |locked| {
             let known = self.current(cx, place)?;
-            let cell = plan(&known.now.bytes, params.cell(), &cx.call.0).map_err(|error| refusal(&error, &shown))?;
+            let cell = plan(&known.now.bytes, params.cell()).map_err(|error| refusal(&error, &shown))?;
             let bytes = cell.plan.apply(&known.now.bytes);
             let diff = cell.plan.diff(&known.now.bytes, &shown);
             let change = Change::replace(known.now, known.hash, bytes.clone());
@@ -155,10 +155,17 @@ impl NotebookEdit {
     }
 }
 
-/// The change of one cell, worked out. A new cell's id comes from the call, so that it can be traced.
-pub(super) fn plan(bytes: &[u8], cell: Cell<'_>, call: &str) -> Result<CellChange, NotebookError> {
-    notebook::plan(bytes, &cell.edit(call))
+/// The change of one cell, worked out. A new cell's id comes from the notebook, the place and the source, not from the
+/// call or its time: a trial shows the very diff that is made.
+pub(super) fn plan(bytes: &[u8], cell: Cell<'_>) -> Result<CellChange, NotebookError> {
+    let place = format!("{:?} {:?} {:?}", cell.id, cell.index, cell.source);
+    let mut id = hex(sha256(&[&sha256(bytes)[..], place.as_bytes()].concat()));
+    id.truncate(NEW_ID_CHARS);
+    notebook::plan(bytes, &cell.edit(&id))
 }
+
+/// As many as Jupyter gives; a number is added where the id is taken.
+const NEW_ID_CHARS: usize = 8;
 
 impl<'p> Cell<'p> {
     /// For the engine.
@@ -247,3 +254,19 @@ const EXAMPLES: &[Example] = &[
         answer: "it has 2 cells now",
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_cell_has_the_same_id_each_time() {
+        let book = br#"{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"#;
+        let id = |source| {
+            let (kind, mode) = (Some(CellType::Code), Some(EditMode::Insert));
+            plan(book, Cell { id: None, index: None, source: Some(source), kind, mode }).expect("it fits").id
+        };
+        assert_eq!(id("x = 1").map(|id| id.len()), Some(NEW_ID_CHARS));
+        assert!(id("x = 1") == id("x = 1") && id("x = 1") != id("x = 2"));
+    }
+}
