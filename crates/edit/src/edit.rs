@@ -114,7 +114,7 @@ pub fn plan(bytes: &[u8], replace: &Replace<'_>) -> Result<Plan, EditError> {
     }
     let Found { level, hits } = hay.find(&old, replace.old, replace.wanted());
     if hits.is_empty() {
-        return Err(EditError::NoMatch(Box::new(nearest(&hay.view().text, &old, &new, replace.old))));
+        return Err(EditError::NoMatch(Box::new(missed(&mut hay, &old, &new, replace))));
     }
     // A loose match must be the only one, even when all were asked for.
     if hits.len() > 1 && !(replace.all && level == Level::Exact) {
@@ -132,6 +132,22 @@ pub fn plan(bytes: &[u8], replace: &Replace<'_>) -> Result<Plan, EditError> {
         changes.push(splice::change(&hay, hit, level, &old, &new, &mut line).map_err(|why| refusal(&hay, why))?);
     }
     finish(&hay, level, changes)
+}
+
+/// What comes nearest. What would not be found if it were sent is not handed back: some encodings have one code for a
+/// letter with the accent behind it, and nothing begins between the two.
+fn missed(hay: &mut Haystack<'_>, old: &str, new: &str, replace: &Replace<'_>) -> NearMiss {
+    let mut miss = nearest(&hay.view().text, old, new, replace.old);
+    if let Some(near) = &mut miss.nearest
+        && let Some(text) = &near.text
+    {
+        let sent = Replace { old: text, new: "", all: true };
+        let sought = hay.normal(text).into_owned();
+        if hay.find(&sought, text, sent.wanted()).hits.is_empty() {
+            near.text = None;
+        }
+    }
+    miss
 }
 
 fn plan_by_lines(mut hay: Haystack<'_>, old: &str, new: &str, replace: &Replace<'_>) -> Result<Plan, EditError> {

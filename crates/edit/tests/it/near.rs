@@ -148,3 +148,20 @@ fn what_is_handed_back_begins_and_ends_where_the_sent_text_does() {
         assert_eq!(near.text.as_deref(), text, "{sent:?}");
     }
 }
+
+/// Found by a campaign (seed 21051180): in some encodings one code is a letter with the accent behind it, and a text that
+/// begins with the accent is nowhere.
+#[test]
+fn what_would_not_be_found_is_not_handed_back() {
+    const INPUT: &str = "01e79896465530c22f321821c8f8cade9badd941e2bd7c7ce27c7c7ce2e220e2e2e27ce2bd7c207ce2207c7c20\
+                         207cbde2207ce22020e220bd7c7ce2bd7c20e220bd20e2e27c207c7c20e27c7c202020bde2e27c20e2bde220e2\
+                         e2202020e2bdbd7cbd7ce2e2bde2e22020bd20bd7c7c7ce2bdbde220bdbdbd7cbd7c207c20207ce2bdbde220bd\
+                         e27ce2e27c7ce27c207ce2e220207c20e220bdbd7c7c7c7ce2bdbdbde220bdbd20202020e2bde27c7ce220e2e2\
+                         7cbd20e2e27cbdbde2e2";
+    let bytes: Vec<u8> = INPUT
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).expect("hex"), 16).expect("hex"))
+        .collect();
+    nika_edit::fuzz_one(&bytes);
+}
