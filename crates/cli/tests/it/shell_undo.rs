@@ -250,6 +250,38 @@ fn what_starts_code_is_left_out_however_deep_and_new_repositories_work() {
 }
 
 #[test]
+fn a_repository_that_begins_at_the_root_is_one_and_brings_no_program() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a", "1\n");
+    let first = "git init -q && git add a && git -c user.name=a -c user.email=a@b.c commit -q -m one";
+    let ran = world.run(&["call", "bash", &format!("command={first}"), "--mode", "workspace"]);
+    ran.exits(0);
+    assert!(!ran.out.contains("not applied"), "{ran:?}");
+    let log = ["call", "bash", "command=git log --format=%s && git status --short", "--mode", "workspace"];
+    assert_eq!(world.run(&log).exits(0).out.lines().next(), Some("one"));
+    // What would run is left out there as anywhere.
+    for evil in [
+        "git init -q; git config core.fsmonitor evil",
+        "git init -q; echo evil > .git/hooks/post-checkout; chmod +x .git/hooks/post-checkout",
+        "git init -q --separate-git-dir other",
+        "mkdir .git; echo evil > .git/config",
+        "mkdir x; git init -q x; git -C x config core.sshCommand evil; mv x/.git .git",
+        "mkdir -p hid/hooks; echo evil > hid/hooks/pre-commit; git init -q; rm -rf .git/hooks; mv hid/hooks .git/hooks",
+    ] {
+        let world = crate::world::world().file("a", "1\n");
+        let ran = scripted(&world, evil, &[]);
+        let text = |name: &str| fs::read_to_string(world.root().join(name)).unwrap_or_default();
+        let hooks = fs::read_dir(world.root().join(".git/hooks")).into_iter().flatten().flatten();
+        let hooks: Vec<_> = hooks.filter(|hook| !hook.path().ends_with(".sample")).map(|hook| hook.path()).collect();
+        let runs = hooks.iter().any(|hook| hook.extension().is_none_or(|end| end != "sample"));
+        assert!(!text(".git/config").contains("evil") && !runs, "{evil}: {hooks:?} {ran}");
+        assert!(!fs::symlink_metadata(world.root().join(".git")).is_ok_and(|meta| meta.is_file()), "{evil}: {ran}");
+    }
+}
+
+#[test]
 fn what_others_changed_meanwhile_is_theirs_and_nothing_is_lost() {
     if !crate::shell::is_confined_here() {
         return;

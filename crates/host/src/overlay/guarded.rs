@@ -39,7 +39,9 @@ impl Changes<'_> {
         let made: HashSet<&Path> = made.map(|entry| entry.path.as_path()).collect();
         let embedded = Embedded::of(self, permit);
         let held = self.entries.iter().filter(|entry| {
-            let held = entry.path.ancestors().any(|above| protected.contains(above))
+            // At the top of a root, too, a repository that was not there is judged by what is in it.
+            let is_new = entry.path.ancestors().any(|above| made.contains(above));
+            let held = !is_new && entry.path.ancestors().any(|above| protected.contains(above))
                 || self.is_deep(permit, entry, &made)
                 || embedded.holds(&entry.path)
                 || self.is_plan_with_commands(permit, entry);
