@@ -1,16 +1,26 @@
 //! Finding tools by what they do: BM25 over names, titles, descriptions, terms and parameters.
 //!
 //! The collection is a few dozen short texts, so everything is counted when asked. Words are folded to
-//! lower case and to a plain stem, so that *deleting files* finds *delete a file*.
+//! lower case and to a plain stem, so that *deleting files* finds *delete a file*, and a word also finds what others
+//! call the same, for less.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use nika_contract::AnyTool;
 use serde_json::Value;
 
+use crate::synonyms::SYNONYMS;
+
 /// How fast a repeated word stops counting, and how much a long text is held against it. The usual values.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
+
+/// How much a word counts that only means the same as what was asked for: a third, so that among tools for one thing
+/// that of the very word comes first.
+const ALIKE: f64 = 0.3;
+/// What each word of a name adds where all of them are meant. In a family of tools (`task_…`) all have the common word,
+/// and the one whose other word was said is wanted.
+const NAMED: f64 = 1.0;
 
 /// How much a word counts by where it stands.
 const WEIGHTS: &[(Field, f64)] = &[
@@ -111,6 +121,7 @@ const STOP: &[&str] = &[
 #[derive(Debug)]
 pub struct Finder {
     documents: Vec<Document>,
+    alike: Vec<Vec<String>>,
     frequency: HashMap<String, usize>,
     mean_length: f64,
 }
@@ -118,6 +129,7 @@ pub struct Finder {
 #[derive(Debug)]
 struct Document {
     name: String,
+    named: BTreeSet<String>,
     words: HashMap<String, f64>,
     length: f64,
 }
@@ -131,30 +143,59 @@ impl Finder {
             *frequency.entry(word.clone()).or_insert(0) += 1;
         }
         let total: f64 = documents.iter().map(|document| document.length).sum();
-        Finder { mean_length: total / documents.len().max(1) as f64, documents, frequency }
+        let alike = SYNONYMS.iter().map(|line| line.split(' ').map(stem).map(str::to_owned).collect()).collect();
+        Finder { mean_length: total / documents.len().max(1) as f64, documents, alike, frequency }
     }
 
     /// Names of tools that fit `query`, best first.
     pub fn search(&self, query: &str) -> Vec<&str> {
-        let words = words(query);
-        let count = self.documents.len() as f64;
+        let asked: Vec<Asked> = words(query).into_iter().map(|word| self.asked(word)).collect();
         let mut ranked: Vec<(f64, &str)> = self
             .documents
             .iter()
-            .map(|document| {
-                let score = words.iter().filter_map(|word| {
-                    let often = *document.words.get(word)?;
-                    let in_documents = self.frequency[word] as f64;
-                    let rarity = (1.0 + (count - in_documents + 0.5) / (in_documents + 0.5)).ln();
-                    let held_back = K1 * (1.0 - B + B * document.length / self.mean_length);
-                    Some(rarity * often * (K1 + 1.0) / (often + held_back))
-                });
-                (score.sum(), document.name.as_str())
-            })
+            .map(|document| (self.score(document, &asked), document.name.as_str()))
             .filter(|(score, _)| *score > 0.0)
             .collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         ranked.into_iter().map(|(_, name)| name).collect()
+    }
+
+    fn asked(&self, word: String) -> Asked {
+        let lines = self.alike.iter().filter(|line| line.contains(&word));
+        let alike = lines.flatten().filter(|other| **other != word).cloned().collect();
+        Asked { word, alike }
+    }
+
+    fn score(&self, document: &Document, asked: &[Asked]) -> f64 {
+        let words = asked.iter().map(|asked| {
+            let alike = asked.alike.iter().map(|word| ALIKE * self.weight(document, word));
+            alike.fold(self.weight(document, &asked.word), f64::max)
+        });
+        let is_named = document.named.iter().all(|word| asked.iter().any(|asked| asked.means(word)));
+        let named = if is_named { NAMED * document.named.len() as f64 } else { 0.0 };
+        words.sum::<f64>() + named
+    }
+
+    /// What one word says for a tool.
+    fn weight(&self, document: &Document, word: &str) -> f64 {
+        let Some(often) = document.words.get(word) else { return 0.0 };
+        let (count, in_documents) = (self.documents.len() as f64, self.frequency[word] as f64);
+        let rarity = (1.0 + (count - in_documents + 0.5) / (in_documents + 0.5)).ln();
+        let held_back = K1 * (1.0 - B + B * document.length / self.mean_length);
+        rarity * often * (K1 + 1.0) / (often + held_back)
+    }
+}
+
+/// A word of a query.
+struct Asked {
+    word: String,
+    /// What means the same.
+    alike: BTreeSet<String>,
+}
+
+impl Asked {
+    fn means(&self, word: &str) -> bool {
+        self.word == word || self.alike.contains(word)
     }
 }
 
@@ -176,7 +217,8 @@ impl Document {
                 length += weight;
             }
         }
-        Document { name: spec.name.to_owned(), words: counts, length }
+        let named = words(spec.name).into_iter().collect();
+        Document { name: spec.name.to_owned(), named, words: counts, length }
     }
 }
 
@@ -215,7 +257,12 @@ fn split(text: &str) -> Vec<String> {
 const ENDINGS: &[&str] =
     &["ications", "ication", "ings", "ing", "ies", "ions", "ion", "ers", "er", "ed", "es", "s", "y", "e"];
 
+/// A word without its endings. There may be two: *answered*, *answers* and *answer* are one.
 fn stem(word: &str) -> &str {
+    cut(cut(word))
+}
+
+fn cut(word: &str) -> &str {
     let cut =
         ENDINGS.iter().find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.len() >= 3)).unwrap_or(word);
     // Doubled letters before an ending: "getting" and "get".
@@ -239,6 +286,8 @@ mod tests {
             ("directory", "directories"),
             ("searches", "search"),
             ("clarify", "clarification"),
+            ("answered", "answer"),
+            ("planning", "plan"),
         ] {
             assert_eq!(stem(a), stem(b), "{a} {b}");
         }

@@ -35,7 +35,7 @@ impl Tool for Call {
     const SPEC: Spec = Spec::new("call", "Call a tool", Group::Search)
         .eager()
         .destructive()
-        .terms(&["gateway", "deferred", "unlisted", "loaded", "invoke"])
+        .terms(&["gateway", "deferred", "unlisted", "loaded", "invoke", "not in the list", "name"])
         .examples(CALL_EXAMPLES);
 
     fn effects(&self, params: &CallParams, _: &Scene<'_>) -> Result<Effects, ToolError> {
@@ -105,7 +105,16 @@ impl Tool for ToolSearch {
     const SPEC: Spec = Spec::new("tool_search", "Find tools", Group::Search)
         .eager()
         .read_only()
-        .terms(&["discover", "schema", "functions", "available", "capabilities", "which tool"])
+        .terms(&[
+            "discover",
+            "schema",
+            "functions",
+            "available",
+            "capabilities",
+            "which tool",
+            "functions exist",
+            "right tool",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, _: &SearchParams, _: &Scene<'_>) -> Result<Effects, ToolError> {

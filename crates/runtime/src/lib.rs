@@ -20,6 +20,7 @@ mod listing;
 mod plan;
 mod session;
 mod stage;
+mod synonyms;
 
 pub use catalog::Tools;
 pub use dialect::Dialect;

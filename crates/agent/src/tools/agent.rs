@@ -146,6 +146,11 @@ impl Tool for AgentTool {
             "assistant",
             "investigate",
             "spawn",
+            "fresh eyes",
+            "second opinion",
+            "instance",
+            "context",
+            "another ai",
         ])
         .examples(EXAMPLES);
 

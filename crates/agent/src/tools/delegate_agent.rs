@@ -129,6 +129,10 @@ impl Tool for DelegateAgent {
             "several",
             "independent",
             "team",
+            "spread",
+            "many agents",
+            "divide",
+            "multiple assistants",
         ])
         .examples(EXAMPLES);
 

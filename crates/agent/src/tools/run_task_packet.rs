@@ -100,7 +100,21 @@ impl Tool for RunTaskPacket {
     const SPEC: Spec = Spec::new("run_task_packet", "Run task packet", Group::Agent)
         .open_world()
         .text()
-        .terms(&["packet", "contract", "acceptance", "scope", "delegate", "commit", "agent", "worktree"])
+        .terms(&[
+            "packet",
+            "contract",
+            "acceptance",
+            "scope",
+            "delegate",
+            "commit",
+            "agent",
+            "worktree",
+            "packaged",
+            "assignment",
+            "fully specified",
+            "hand over",
+            "order",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

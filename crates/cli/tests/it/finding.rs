@@ -614,6 +614,9 @@ const PARAPHRASES: &[(&str, [&str; 6])] = &[
     ),
 ];
 
+/// More of the same.
+const MORE: &str = include_str!("../data/finding.txt");
+
 /// What only an agent is offered whose caller wants an object; the crate of the tools looks for it.
 pub const FOR_AGENTS: &[&str] = &["structured_output"];
 
@@ -631,8 +634,12 @@ fn paraphrases_find_their_tool_in_the_top_three() {
     let mut peer = Peer::start(server);
     peer.initialize("2025-11-25");
     let mut missed = Vec::new();
-    for (tool, queries) in PARAPHRASES {
-        assert!(shipped.contains(tool), "no tool is called {tool}");
+    let others = MORE.lines().filter(|line| !line.starts_with('#'));
+    let others = others.map(|line| line.split_once(": ").expect("a tool and queries")).collect::<Vec<_>>();
+    let asked = PARAPHRASES.iter().map(|(tool, queries)| (*tool, queries.to_vec()));
+    let asked = asked.chain(others.iter().map(|(tool, queries)| (*tool, queries.split(" | ").collect())));
+    for (tool, queries) in asked {
+        assert!(shipped.contains(&tool), "no tool is called {tool}");
         for query in queries {
             let found = peer.call("nika_tool_search", json!({"query": query, "max_results": 3}));
             let text = found["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{found}")).to_owned();

@@ -77,7 +77,22 @@ impl Tool for ListCheckpoints {
     type Params = Params;
     const SPEC: Spec = Spec::new("checkpoints", "List what can be taken back", Group::File)
         .read_only()
-        .terms(&["history", "undo", "changes", "snapshots", "versions", "earlier", "modified", "so far", "session"])
+        .terms(&[
+            "history",
+            "undo",
+            "changes",
+            "snapshots",
+            "versions",
+            "earlier",
+            "modified",
+            "so far",
+            "session",
+            "log",
+            "reverted",
+            "undoable",
+            "restore points",
+            "what changed",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

@@ -62,7 +62,21 @@ impl Tool for Edit {
         .destructive()
         .text()
         .event(nika_contract::event::TOOL_EDIT)
-        .terms(&["replace", "change", "modify", "substitute", "fix", "update", "version", "insert", "line"])
+        .terms(&[
+            "replace",
+            "change",
+            "modify",
+            "substitute",
+            "fix",
+            "update",
+            "version",
+            "insert",
+            "line",
+            "variable",
+            "word",
+            "patch",
+            "paragraph",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

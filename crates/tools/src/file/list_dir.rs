@@ -61,7 +61,7 @@ impl Tool for ListDir {
         .read_only()
         .text()
         .event(nika_contract::event::TOOL_GLOB)
-        .terms(&["ls", "directory", "folder", "entries", "contents", "browse", "tree"])
+        .terms(&["ls", "directory", "folder", "entries", "contents", "browse", "tree", "files here", "which files"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

@@ -131,6 +131,13 @@ impl Tool for Read {
             "screenshot",
             "pdf",
             "ipynb",
+            "source code",
+            "picture",
+            "text",
+            "document",
+            "print",
+            "look",
+            "page",
         ])
         .examples(EXAMPLES);
 

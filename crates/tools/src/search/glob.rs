@@ -82,6 +82,12 @@ impl Tool for Glob {
             "list",
             "all",
             "filename",
+            "wildcard",
+            "file called",
+            "where",
+            "names",
+            "end in",
+            "python files",
         ])
         .examples(EXAMPLES);
 

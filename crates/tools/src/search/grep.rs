@@ -135,6 +135,10 @@ impl Tool for Grep {
             "where",
             "called",
             "function",
+            "mention",
+            "lines",
+            "files that contain",
+            "comments",
         ])
         .examples(EXAMPLES);
 

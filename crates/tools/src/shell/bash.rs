@@ -112,6 +112,9 @@ impl Tool for Bash {
             "cargo",
             "make",
             "command line",
+            "launch a program",
+            "install a package",
+            "pytest",
         ])
         .examples(EXAMPLES);
 

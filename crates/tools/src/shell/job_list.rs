@@ -78,6 +78,8 @@ impl Tool for JobList {
             "left running",
             "leave running",
             "alive",
+            "right now",
+            "servers started",
         ])
         .examples(EXAMPLES);
 

@@ -70,6 +70,8 @@ impl Tool for JobOutput {
             "new output",
             "running process",
             "screen",
+            "wrote",
+            "write",
         ])
         .examples(EXAMPLES);
 

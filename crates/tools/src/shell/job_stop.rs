@@ -41,6 +41,7 @@ impl Tool for JobStop {
             "started",
             "process",
             "long-running",
+            "build",
         ])
         .examples(EXAMPLES);
 

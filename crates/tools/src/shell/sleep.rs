@@ -31,7 +31,9 @@ impl Tool for Sleep {
     type Params = Params;
     const SPEC: Spec = Spec::new("sleep", "Wait", Group::Shell)
         .read_only()
-        .terms(&["pause", "delay", "wait", "seconds", "minute", "time", "hold on"])
+        .terms(&[
+            "pause", "delay", "wait", "seconds", "minute", "time", "hold on", "nothing", "while", "idle", "moment",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {

@@ -52,7 +52,23 @@ impl Tool for AskUserQuestion {
     type Params = Params;
     const SPEC: Spec = Spec::new("ask_user_question", "Ask the person", Group::Talk)
         .read_only()
-        .terms(&["ask", "question", "clarify", "choose", "user", "human", "decision", "preference"])
+        .terms(&[
+            "ask",
+            "question",
+            "clarify",
+            "choose",
+            "user",
+            "human",
+            "decision",
+            "preference",
+            "input",
+            "pick",
+            "someone",
+            "variants",
+            "operator",
+            "prefer",
+            "what the user wants",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {

@@ -19,7 +19,20 @@ impl Tool for EnterPlanMode {
     type Params = Params;
     const SPEC: Spec = Spec::new("enter_plan_mode", "Enter plan mode", Group::Talk)
         .idempotent()
-        .terms(&["plan", "planning", "before acting", "read-only", "design", "think first", "proposal"])
+        .terms(&[
+            "plan",
+            "planning",
+            "before acting",
+            "read-only",
+            "design",
+            "think first",
+            "proposal",
+            "switch",
+            "no changes",
+            "draft",
+            "stop changing",
+            "without editing",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, _: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {

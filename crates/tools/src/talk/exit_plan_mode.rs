@@ -38,6 +38,11 @@ impl Tool for ExitPlanMode {
             "begin",
             "implementation",
             "done planning",
+            "stop planning",
+            "present",
+            "submit",
+            "finished",
+            "user",
         ])
         .examples(EXAMPLES);
 

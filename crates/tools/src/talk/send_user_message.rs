@@ -45,7 +45,10 @@ impl std::fmt::Debug for SendUserMessage {
 impl Tool for SendUserMessage {
     type Params = Params;
     const SPEC: Spec = Spec::new("send_user_message", "Tell the person", Group::Talk)
-        .terms(&["message", "tell", "notify", "inform", "user", "human", "status", "progress", "update"])
+        .terms(&[
+            "message", "tell", "notify", "inform", "user", "human", "status", "progress", "update", "let know",
+            "halfway", "person", "report",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {

@@ -106,7 +106,7 @@ impl Tool for WebSearch {
         .event(event::WEB_SEARCH)
         .terms(&[
             "google", "internet", "online", "look up", "news", "engine", "find", "results", "latest", "websites",
-            "topic", "current",
+            "topic", "current", "pages", "sites",
         ])
         .examples(EXAMPLES);
 

@@ -41,7 +41,7 @@ impl Tool for PlanClear {
     const SPEC: Spec = Spec::new("plan_clear", "Remove plan", Group::Work)
         .destructive()
         .idempotent()
-        .terms(&["plan", "discard", "reset", "abandon", "delete", "throw away"])
+        .terms(&["plan", "discard", "reset", "abandon", "delete", "throw away", "get rid of"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

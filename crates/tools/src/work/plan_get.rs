@@ -68,7 +68,7 @@ impl Tool for PlanGet {
     type Params = Params;
     const SPEC: Spec = Spec::new("plan_get", "Read plan", Group::Work)
         .read_only()
-        .terms(&["plan", "steps", "next", "outline"])
+        .terms(&["plan", "steps", "next", "outline", "how far", "current", "progress", "where"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

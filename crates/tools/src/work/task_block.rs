@@ -39,7 +39,7 @@ impl Tool for TaskBlock {
     type Params = Params;
     const SPEC: Spec = Spec::new("task_block", "Block task", Group::Work)
         .event(event::TASK_CHANGED)
-        .terms(&["task", "wait", "depends", "hold", "stuck", "dependency", "another"])
+        .terms(&["task", "wait", "depends", "hold", "stuck", "dependency", "another", "cannot continue", "waiting"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

@@ -35,7 +35,20 @@ impl Tool for TaskCancel {
     const SPEC: Spec = Spec::new("task_cancel", "Cancel task", Group::Work)
         .destructive()
         .event(event::TASK_CHANGED)
-        .terms(&["task", "abandon", "drop", "give up", "won't do", "no longer needed", "obsolete"])
+        .terms(&[
+            "task",
+            "abandon",
+            "drop",
+            "give up",
+            "won't do",
+            "no longer needed",
+            "obsolete",
+            "call off",
+            "will not do",
+            "scrap",
+            "remove",
+            "not done",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

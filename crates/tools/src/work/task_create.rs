@@ -75,6 +75,9 @@ impl Tool for TaskCreate {
             "fix",
             "later",
             "open",
+            "item",
+            "backlog",
+            "write down",
         ])
         .examples(EXAMPLES);
 

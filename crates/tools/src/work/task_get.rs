@@ -33,7 +33,7 @@ impl Tool for TaskGet {
     type Params = Params;
     const SPEC: Spec = Spec::new("task_get", "Show task", Group::Work)
         .read_only()
-        .terms(&["task", "details", "ticket", "status", "look up", "one", "read"])
+        .terms(&["task", "details", "ticket", "status", "look up", "one", "read", "information", "inspect", "notes"])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

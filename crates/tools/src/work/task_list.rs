@@ -55,6 +55,12 @@ impl Tool for TaskList {
             "who",
             "working",
             "owner",
+            "pending",
+            "overview",
+            "items",
+            "assigned",
+            "mine",
+            "left",
         ])
         .examples(EXAMPLES);
 

@@ -36,7 +36,17 @@ impl Tool for TaskNext {
     const SPEC: Spec = Spec::new("task_next", "Next task", Group::Work)
         .read_only()
         .text()
-        .terms(&["task", "ready", "available", "pick", "work on", "unblocked"])
+        .terms(&[
+            "task",
+            "ready",
+            "available",
+            "pick",
+            "work on",
+            "unblocked",
+            "highest priority",
+            "not blocked",
+            "suggest",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

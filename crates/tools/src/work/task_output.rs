@@ -69,7 +69,19 @@ impl Tool for TaskOutput {
     const SPEC: Spec = Spec::new("task_output", "Wait for task", Group::Work)
         .read_only()
         .text()
-        .terms(&["task", "agent", "result", "await", "background", "finished", "poll"])
+        .terms(&[
+            "task",
+            "agent",
+            "result",
+            "await",
+            "background",
+            "finished",
+            "poll",
+            "produced",
+            "finished yet",
+            "report",
+            "read",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

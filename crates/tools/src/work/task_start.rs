@@ -36,7 +36,17 @@ impl Tool for TaskStart {
     type Params = Params;
     const SPEC: Spec = Spec::new("task_start", "Start task", Group::Work)
         .event(event::TASK_CHANGED)
-        .terms(&["task", "begin", "claim", "take", "pick up"])
+        .terms(&[
+            "task",
+            "begin",
+            "claim",
+            "take",
+            "pick up",
+            "in progress",
+            "ownership",
+            "start ticket",
+            "begin ticket",
+        ])
         .examples(EXAMPLES);
 
     fn output_schema() -> Option<Value> {

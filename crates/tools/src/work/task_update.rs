@@ -84,6 +84,9 @@ impl Tool for TaskUpdate {
             "edit",
             "ticket",
             "description",
+            "set",
+            "reassign",
+            "give to",
         ])
         .examples(EXAMPLES);
 

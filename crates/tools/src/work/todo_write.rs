@@ -104,6 +104,8 @@ impl Tool for TodoWrite {
             "list",
             "write down",
             "left",
+            "things to do",
+            "set",
         ])
         .examples(EXAMPLES);
 

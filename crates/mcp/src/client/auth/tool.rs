@@ -68,6 +68,7 @@ impl Tool for McpAuth {
             "expired",
             "unauthorized",
             "renew",
+            "grant access",
         ])
         .examples(EXAMPLES);
 

@@ -33,7 +33,18 @@ impl Tool for SearchListProviders {
     type Params = Params;
     const SPEC: Spec = Spec::new("search_list_providers", "List search providers", Group::Web)
         .read_only()
-        .terms(&["brave", "tavily", "searxng", "engine", "which search", "backends", "available", "configured"])
+        .terms(&[
+            "brave",
+            "tavily",
+            "searxng",
+            "engine",
+            "which search",
+            "backends",
+            "available",
+            "configured",
+            "services",
+            "set up",
+        ])
         .examples(EXAMPLES);
 
     fn effects(&self, _: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
