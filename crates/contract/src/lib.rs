@@ -15,6 +15,7 @@ pub mod event;
 pub mod fit;
 pub mod front;
 pub mod lenient;
+mod misfit;
 mod output;
 mod port;
 mod rehearsal;

@@ -60,6 +60,12 @@ pub struct Output {
     pub facts: Vec<(&'static str, Value)>,
     /// What was done ended badly, and this answer says how: a command that failed. The call itself was made.
     pub failed: Option<Code>,
+    /// Where words of ours begin, as a block of the content and a byte of its text. They speak of parameters and tools,
+    /// and reach the caller in the names that it was shown; what stands before them is a file's or a command's and is
+    /// never touched.
+    pub ours_from: Option<(usize, usize)>,
+    /// Characters of text that the caller wants at most, where that is less than the answer may have.
+    pub most_chars: Option<usize>,
 }
 
 impl Output {
@@ -88,6 +94,19 @@ impl Output {
     /// The same answer with a fact for the journal.
     pub fn with_fact(mut self, name: &'static str, value: impl Into<Value>) -> Output {
         self.facts.push((name, value.into()));
+        self
+    }
+
+    /// The same answer, of whose last text what stands from this byte on is ours.
+    pub fn with_ours_from(mut self, byte: usize) -> Output {
+        let last = self.content.iter().rposition(|block| matches!(block, Block::Text(_)));
+        self.ours_from = last.map(|block| (block, byte));
+        self
+    }
+
+    /// The same answer in at most so many characters.
+    pub fn within(mut self, most_chars: Option<u32>) -> Output {
+        self.most_chars = most_chars.map(|chars| usize::try_from(chars).unwrap_or(usize::MAX));
         self
     }
 

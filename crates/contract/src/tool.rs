@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::code;
 use crate::cx::{Cx, Scene};
 use crate::error::ToolError;
+use crate::misfit;
 use crate::output::Output;
 use crate::port::{BoxFuture, Inquiry};
 use crate::rehearsal::Rehearsal;
@@ -175,8 +176,9 @@ impl<T: Tool> AnyTool for Erased<T> {
     fn parse(&self, arguments: Value) -> Result<Box<dyn Prepared + '_>, ToolError> {
         let params: T::Params = serde_path_to_error::deserialize(arguments).map_err(|error| {
             let path = error.path().to_string();
-            let why = error.into_inner();
-            let message = if path == "." { why.to_string() } else { format!("`{path}`: {why}") };
+            let steps: Vec<Option<String>> = error.path().iter().map(step).collect();
+            let why = misfit::said(self.input_schema(), &steps, &error.into_inner().to_string());
+            let message = if path == "." { why } else { format!("`{path}`: {why}") };
             let fields = self.input_schema().get("properties").and_then(Value::as_object);
             let required: Vec<&str> = self.input_schema()["required"]
                 .as_array()
@@ -199,6 +201,14 @@ impl<T: Tool> AnyTool for Erased<T> {
 
     fn lacks(&self) -> Option<ToolError> {
         self.tool.lacks()
+    }
+}
+
+/// A step into arguments: by a name, or into a list.
+fn step(segment: &serde_path_to_error::Segment) -> Option<String> {
+    match segment {
+        serde_path_to_error::Segment::Map { key } => Some(key.clone()),
+        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use nika_contract::{ToolError, code};
+use nika_contract::ToolError;
 use nika_guard::names::{self, NAMES};
 use serde_json::{Map, Value, json};
 
@@ -29,8 +29,8 @@ pub enum Dialect {
 enum Form {
     /// Another name.
     Name(&'static str),
-    /// Another name, in a unit that is so many of ours.
-    Times { name: &'static str, factor: u64, what: &'static str },
+    /// Another name, in a unit that is so many of ours, and at most so many of it.
+    Times { name: &'static str, factor: u64, most: u64, what: &'static str },
     /// A last line instead of a count of lines.
     LastLine { first: &'static str, last: &'static str },
     /// A switch that stands for one value.
@@ -41,6 +41,9 @@ enum Form {
 
 use Dialect::{Claude, Claw, ClawAgent};
 use Form::{Alone, LastLine, Name, Switch, Times};
+
+/// Claw Code Agent's wait, which is a short one.
+const SECONDS: Form = Times { name: "seconds", factor: 1_000, most: 5, what: "Seconds to wait, at most 5." };
 
 /// Dialect, tool, canonical parameter, how the dialect writes it.
 const PARAMETERS: &[(Dialect, &str, &str, Form)] = &[
@@ -62,7 +65,10 @@ const PARAMETERS: &[(Dialect, &str, &str, Form)] = &[
     (Claude, "bash", "dangerously_disable_sandbox", Name("dangerouslyDisableSandbox")),
     (Claw, "bash", "dangerously_disable_sandbox", Name("dangerouslyDisableSandbox")),
     (Claw, "bash", "filesystem_mode", Name("filesystemMode")),
-    (ClawAgent, "sleep", "duration_ms", Times { name: "seconds", factor: 1_000, what: "Seconds to wait." }),
+    (Claw, "bash", "namespace_restrictions", Name("namespaceRestrictions")),
+    (Claw, "bash", "isolate_network", Name("isolateNetwork")),
+    (Claw, "bash", "allowed_mounts", Name("allowedMounts")),
+    (ClawAgent, "sleep", "duration_ms", SECONDS),
     (ClawAgent, "ask_user_question", "options", Name("choices")),
     (ClawAgent, "todo_write", "todos", Name("items")),
     (Claude, "task_create", "title", Name("subject")),
@@ -112,10 +118,13 @@ impl Dialect {
 
     /// What this dialect calls the tool; the canonical name where it has none of its own.
     pub fn tool(self, canonical: &str) -> &str {
-        let own = self
-            .column()
-            .and_then(|column| NAMES.iter().find(|(name, _)| *name == canonical).map(|(_, names)| names[column]));
-        own.filter(|name| !name.is_empty()).unwrap_or(canonical)
+        self.tool_named(canonical).unwrap_or(canonical)
+    }
+
+    /// What this dialect calls the tool of a canonical name; nothing where there is no such tool.
+    pub(crate) fn tool_named(self, canonical: &str) -> Option<&'static str> {
+        let (name, names) = NAMES.iter().find(|(name, _)| *name == canonical)?;
+        Some(self.column().map(|column| names[column]).filter(|own| !own.is_empty()).unwrap_or(name))
     }
 
     /// A schema with this dialect's parameter names.
@@ -162,39 +171,18 @@ impl Dialect {
         schema
     }
 
-    /// An error about arguments with the names that the caller was shown. A name stands between backticks, or in the list
-    /// of what a tool takes.
-    pub(crate) fn told(self, tool: &str, error: ToolError) -> ToolError {
-        if self.column().is_none() || error.code != code::BAD_ARGUMENTS {
-            return error;
+    /// What this dialect calls a parameter, where that is another name.
+    pub(crate) fn parameter(self, tool: &str, canonical: &str) -> Option<&'static str> {
+        let row = PARAMETERS.iter().find(|(d, t, name, _)| *d == self && *t == tool && *name == canonical)?;
+        match row.3 {
+            Name(own) | Times { name: own, .. } | LastLine { last: own, .. } => Some(own),
+            Switch { .. } | Alone { .. } => None,
         }
-        let own = |word: &str| {
-            let named = PARAMETERS.iter().find(|(d, t, canonical, _)| *d == self && *t == tool && *canonical == word);
-            match named.map(|row| row.3) {
-                Some(Name(own)) => own.to_owned(),
-                Some(Times { name, .. }) => name.to_owned(),
-                _ if word == tool => self.tool(tool).to_owned(),
-                _ => word.to_owned(),
-            }
-        };
-        let renamed = |text: &str| {
-            let mut told = String::with_capacity(text.len());
-            let mut listed = false;
-            for piece in text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_') {
-                let word = piece.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '_');
-                let rest = &piece[word.len()..];
-                let quoted = told.ends_with('`') && rest.starts_with(['`', '.', '[']);
-                told.push_str(&if quoted || listed { own(word) } else { word.to_owned() });
-                told.push_str(rest);
-                listed |= told.ends_with("` takes ");
-            }
-            told
-        };
-        ToolError { message: renamed(&error.message), hint: error.hint.as_deref().map(renamed), ..error }
     }
 
-    /// Canonical arguments from this dialect's. What is canonical already stays.
-    fn arguments(self, tool: &str, arguments: &mut Map<String, Value>) {
+    /// Canonical arguments from this dialect's. What is canonical already stays; what the dialect's own bounds forbid is
+    /// an error in its own names.
+    fn arguments(self, tool: &str, arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
         for (_, _, canonical, form) in PARAMETERS.iter().filter(|(d, t, ..)| *d == self && *t == tool) {
             if arguments.contains_key(*canonical) {
                 continue;
@@ -205,20 +193,14 @@ impl Dialect {
                         arguments.insert((*canonical).into(), value);
                     }
                 }
-                Times { name, factor, .. } => {
+                Times { name, factor, most, .. } => {
                     if let Some(value) = arguments.shift_remove(*name) {
-                        // What is no number of that unit goes on as it is and is refused.
-                        let ours = value.as_f64().filter(|value| *value >= 0.0);
-                        let ours = ours.map(|value| Value::from((value * *factor as f64).round() as u64));
-                        arguments.insert((*canonical).into(), ours.unwrap_or(value));
+                        arguments.insert((*canonical).into(), scaled(name, *factor, *most, value)?);
                     }
                 }
                 LastLine { first, last } => {
-                    if let Some(last) = arguments.shift_remove(*last) {
-                        let first = arguments.get(*first).and_then(Value::as_i64).unwrap_or(1);
-                        // What is no number, or ends before it begins, goes on as it is and is refused.
-                        let count = last.as_i64().map(|last| last.saturating_sub(first).saturating_add(1));
-                        arguments.insert((*canonical).into(), count.map_or(last, Value::from));
+                    if let Some(value) = arguments.shift_remove(*last) {
+                        arguments.insert((*canonical).into(), count_of_lines(first, last, arguments, value)?);
                     }
                 }
                 Alone { name } => {
@@ -235,6 +217,40 @@ impl Dialect {
                 }
             }
         }
+        Ok(())
+    }
+}
+
+/// A number as models send it: also as its text.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+        other => other.as_f64(),
+    }
+}
+
+/// So much of another unit in ours. What is no number of it goes on as it is and is refused.
+fn scaled(name: &str, factor: u64, most: u64, value: Value) -> Result<Value, ToolError> {
+    match number(&value).filter(|count| *count >= 0.0) {
+        None => Ok(value),
+        Some(count) if count > most as f64 => {
+            Err(ToolError::argument(name, format!("takes at most {most}, not {count}")))
+        }
+        Some(count) => Ok(Value::from((count * factor as f64).round() as u64)),
+    }
+}
+
+/// How many lines there are up to the last one. What is no whole number goes on as it is and is refused.
+fn count_of_lines(first: &str, last: &str, arguments: &Map<String, Value>, value: Value) -> Result<Value, ToolError> {
+    let whole = |value: &Value| number(value).filter(|number| number.fract() == 0.0 && number.abs() < 9e15);
+    // Line 0 is where the first one is, as it is for who counts by an offset.
+    let begin = arguments.get(first).and_then(whole).filter(|line| *line != 0.0).unwrap_or(1.0);
+    match whole(&value) {
+        None => Ok(value),
+        Some(end) if end < begin => {
+            Err(ToolError::argument(last, format!("{end} is before `{first}`, which is {begin}; no line is between")))
+        }
+        Some(end) => Ok(Value::from((end - begin) as i64 + 1)),
     }
 }
 
@@ -263,15 +279,21 @@ pub(crate) fn canonical(name: &str) -> &str {
 }
 
 /// Canonical arguments of a call that was written as `name`, by somebody who prefers `chosen`.
-pub(crate) fn canonical_arguments(chosen: Dialect, name: &str, tool: &str, arguments: &mut Map<String, Value>) {
+pub(crate) fn canonical_arguments(
+    chosen: Dialect,
+    name: &str,
+    tool: &str,
+    arguments: &mut Map<String, Value>,
+) -> Result<(), ToolError> {
     // Names are shared between dialects; the chosen one has the first word about its parameters, also where the tool is
     // called by the name that it has in none.
     let plain = name.strip_prefix(PREFIX).unwrap_or(name) == tool;
     let speaks =
         |dialect: &Dialect| dialect.column().is_some() && (dialect.tool(tool) == name || (plain && *dialect == chosen));
-    for dialect in std::iter::once(chosen).chain(Dialect::ALL).filter(speaks) {
-        dialect.arguments(tool, arguments);
-    }
+    std::iter::once(chosen)
+        .chain(Dialect::ALL)
+        .filter(speaks)
+        .try_for_each(|dialect| dialect.arguments(tool, arguments))
 }
 
 #[cfg(test)]
@@ -281,33 +303,38 @@ mod tests {
     fn canonical_call(chosen: Dialect, name: &str, arguments: Value) -> (String, Value) {
         let tool = canonical(name).to_owned();
         let Value::Object(mut arguments) = arguments else { panic!("arguments are an object") };
-        canonical_arguments(chosen, name, &tool, &mut arguments);
+        canonical_arguments(chosen, name, &tool, &mut arguments).expect("within the dialect's bounds");
         (tool, Value::Object(arguments))
     }
 
+    fn refused(name: &str, arguments: Value) -> String {
+        let Value::Object(mut arguments) = arguments else { panic!("arguments are an object") };
+        let refused = canonical_arguments(ClawAgent, name, canonical(name), &mut arguments);
+        refused.expect_err("beyond the dialect's bounds").message
+    }
+
     #[test]
-    fn an_error_speaks_of_the_names_that_were_shown() {
-        let error = || {
-            ToolError::new(
-                code::BAD_ARGUMENTS,
-                "`old_string`: unknown field `x`, expected one of `file_path`, `new_string`",
-            )
-            .hint("`edit` takes file_path!, old_string!, new_string!, replace_all (! is required)")
-        };
-        let told = ClawAgent.told("edit", error());
-        assert_eq!(told.message, "`old_text`: unknown field `x`, expected one of `path`, `new_text`");
-        let hint =
-            format!("`{}` takes path!, old_text!, new_text!, replace_all (! is required)", ClawAgent.tool("edit"));
-        assert_eq!(told.hint, Some(hint));
-        assert_eq!(Dialect::Nika.told("edit", error()), error());
-        // What is no name stays: words of a sentence, paths, other errors.
-        let plain = ToolError::argument("limit", "takes at least 1; the limit of title is `a.rs`");
-        assert_eq!(
-            ClawAgent.told("list_dir", plain).message,
-            "`max_entries`: takes at least 1; the limit of title is `a.rs`"
-        );
-        let other = ToolError::new(code::NOT_FOUND, "`file_path`");
-        assert_eq!(ClawAgent.told("edit", other.clone()), other);
+    fn a_dialect_keeps_its_own_bounds_in_its_own_words() {
+        assert_eq!(refused("sleep", json!({"seconds": 6})), "`seconds`: takes at most 5, not 6");
+        assert_eq!(refused("sleep", json!({"seconds": "5.5"})), "`seconds`: takes at most 5, not 5.5");
+        let before = "`end_line`: 2 is before `start_line`, which is 4; no line is between";
+        assert_eq!(refused("read_file", json!({"path": "a", "start_line": 4, "end_line": 2})), before);
+        assert_eq!(refused("read_file", json!({"path": "a", "start_line": "4", "end_line": "2"})), before);
+        assert!(refused("read_file", json!({"path": "a", "end_line": 0})).starts_with("`end_line`: 0 is before"));
+    }
+
+    #[test]
+    fn a_last_line_counts_from_the_first_that_there_is() {
+        for (first, last, limit) in [
+            (json!(0), json!(2), 2),
+            (json!(1), json!(2), 2),
+            (json!("3"), json!("5"), 3),
+            (json!(-100), json!(-1), 100),
+        ] {
+            let given = json!({"path": "a", "start_line": first, "end_line": last});
+            let (_, arguments) = canonical_call(ClawAgent, "read_file", given.clone());
+            assert_eq!(arguments["limit"], json!(limit), "{given}");
+        }
     }
 
     #[test]
@@ -348,6 +375,8 @@ mod tests {
             ),
             (ClawAgent, "list_dir", json!({"max_entries": 3}), "list_dir", json!({"limit": 3})),
             (ClawAgent, "sleep", json!({"seconds": 1.5}), "sleep", json!({"duration_ms": 1500})),
+            (ClawAgent, "sleep", json!({"seconds": "0.1"}), "sleep", json!({"duration_ms": 100})),
+            (ClawAgent, "sleep", json!({"seconds": 5}), "sleep", json!({"duration_ms": 5000})),
             (ClawAgent, "sleep", json!({"seconds": "long"}), "sleep", json!({"duration_ms": "long"})),
             (Claude, "TaskGet", json!({"taskId": "t"}), "task_get", json!({"task_id": "t"})),
             (
@@ -356,6 +385,13 @@ mod tests {
                 json!({"command": "ls", "dangerouslyDisableSandbox": true}),
                 "bash",
                 json!({"command": "ls", "dangerously_disable_sandbox": true}),
+            ),
+            (
+                Claw,
+                "bash",
+                json!({"command": "ls", "isolateNetwork": true, "namespaceRestrictions": true, "allowedMounts": []}),
+                "bash",
+                json!({"command": "ls", "isolate_network": true, "namespace_restrictions": true, "allowed_mounts": []}),
             ),
             (
                 ClawAgent,

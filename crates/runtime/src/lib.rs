@@ -21,6 +21,7 @@ mod plan;
 mod session;
 mod stage;
 mod synonyms;
+mod wording;
 
 pub use catalog::Tools;
 pub use dialect::Dialect;

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::catalog::Tools;
 use crate::dialect::{Dialect, PREFIX, canonical};
 use crate::session::Session;
+use crate::wording::Wording;
 
 /// Which tools are in the first list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -95,12 +96,15 @@ impl Listed {
         let spec = tool.spec();
         let own = dialect.tool(spec.name);
         let name = if prefixed && dialect == Dialect::Nika { format!("{PREFIX}{own}") } else { own.to_owned() };
+        let wording = Wording::new(dialect, spec.name, Some(tool.input_schema()));
+        let mut input_schema = dialect.schema(spec.name, tool.input_schema());
+        wording.schema(&mut input_schema);
         Listed {
             name,
             canonical: spec.name,
             title: spec.title,
-            description: tool.description().to_owned(),
-            input_schema: dialect.schema(spec.name, tool.input_schema()),
+            description: wording.text(tool.description()),
+            input_schema,
             output_schema: tool.output_schema().cloned(),
             spec,
         }

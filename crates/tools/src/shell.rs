@@ -8,6 +8,7 @@ pub mod command;
 pub mod exec;
 mod folders;
 pub mod ground;
+mod isolation;
 pub mod job_input;
 pub mod job_list;
 pub mod job_output;

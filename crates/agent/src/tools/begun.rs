@@ -24,5 +24,5 @@ pub(super) fn begun(row: &Task) -> Output {
     );
     let session = row.run.as_ref().map(|run| run.session.clone());
     let begun = Begun { task_id: id.clone(), session, status: row.status.name() };
-    Output::data(serde_json::to_value(begun).unwrap_or_default(), text).with_fact("task", id)
+    Output::data(serde_json::to_value(begun).unwrap_or_default(), text).with_ours_from(0).with_fact("task", id)
 }

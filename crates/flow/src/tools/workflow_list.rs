@@ -68,17 +68,18 @@ impl Tool for WorkflowList {
         let more = found.len().saturating_sub(most);
         found.truncate(most);
         let mut lines: Vec<String> = found.iter().map(Row::line).collect();
+        let listed = lines.join("\n").len();
         match (found.is_empty(), words.is_empty()) {
             (true, true) => {
                 lines.push("There are no workflows below workflows/, .nika/workflows/ or examples/.".into())
             }
             (true, false) => lines.push("No workflow holds these words; without query all are listed.".into()),
-            _ if more > 0 => lines.push(format!("… and {more} more: set limit, or narrow with query.")),
+            _ if more > 0 => lines.push(format!("… and {more} more: set `limit`, or narrow with `query`.")),
             _ => {}
         }
         let count = found.len();
         let data = serde_json::to_value(&Listed { workflows: found, more }).unwrap_or_default();
-        Ok(Output::data(data, lines.join("\n")).with_fact("workflows", count))
+        Ok(Output::data(data, lines.join("\n")).with_ours_from(listed).with_fact("workflows", count))
     }
 }
 

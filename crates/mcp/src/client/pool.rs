@@ -99,6 +99,20 @@ impl Pool {
         self.slots.values().filter(|slot| slot.entry.server.is_ok()).map(|slot| slot.entry.name.as_str())
     }
 
+    /// The server that a call means: where it names none, the only one there is.
+    pub(crate) fn meant<'n>(&'n self, name: Option<&'n str>) -> Result<&'n str, ToolError> {
+        if let Some(name) = name {
+            return Ok(name);
+        }
+        let known: Vec<&str> = self.slots.keys().map(String::as_str).collect();
+        match known.as_slice() {
+            [only] => Ok(only),
+            [] => self.slot("").map(|_| ""),
+            known => Err(ToolError::argument("server", format!("name one of {}", known.join(", ")))
+                .hint("`mcp_list_tools` and `mcp_list_resources` show what each of them has")),
+        }
+    }
+
     pub(crate) fn slot(&self, name: &str) -> Result<&Slot, ToolError> {
         self.slots.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.slots.keys().map(String::as_str).collect();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nika_contract::code::Code;
-use nika_contract::{Block, CallId, Fault, MAX_OUTPUT_CHARS, Pending, ToolError, code, event, text};
+use nika_contract::{AnyTool, Block, CallId, Fault, MAX_OUTPUT_CHARS, Pending, ToolError, code, event, text};
 use nika_guard::Decision;
 use nika_store::journal::{redact, redact_text};
 use serde_json::{Map, Value, json};
@@ -14,6 +14,7 @@ use crate::session::Session;
 use crate::stage::begin::Begun;
 use crate::stage::settle::object;
 use crate::stage::shape::Shaped;
+use crate::wording::Wording;
 
 /// Why a call did not run to its end.
 pub(crate) enum Stopped {
@@ -65,12 +66,9 @@ impl<'r> Unended<'r> {
     }
 
     pub(crate) fn end(mut self, begun: Begun, carried: Result<Shaped, Stopped>) -> Result<Outcome, Fault> {
-        let dialect = self.runtime.parts.dialect;
         let carried = carried.map_err(|stopped| match stopped {
-            Stopped::Error(error) => Stopped::Error(dialect.told(&self.tool, error)),
-            Stopped::Failed { error, decided_by } => {
-                Stopped::Failed { error: dialect.told(&self.tool, error), decided_by }
-            }
+            Stopped::Error(error) => Stopped::Error(self.told(error)),
+            Stopped::Failed { error, decided_by } => Stopped::Failed { error: self.told(error), decided_by },
             other => other,
         });
         let ended = end(self.runtime, self.session, begun, carried);
@@ -79,6 +77,13 @@ impl<'r> Unended<'r> {
             Err(fault) => self.error = fault.clone().into(),
         }
         ended
+    }
+
+    /// An error in the names that the caller was shown.
+    fn told(&self, error: ToolError) -> ToolError {
+        let tools = self.runtime.tools();
+        let tool = tools.all().find(|tool| tool.spec().name == self.tool);
+        Wording::new(self.runtime.parts.dialect, &self.tool, tool.map(AnyTool::input_schema)).error(error)
     }
 }
 

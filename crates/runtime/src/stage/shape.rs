@@ -12,6 +12,7 @@ use crate::session::Session;
 use crate::stage::after::Witnessed;
 use crate::stage::begin::Begun;
 use crate::stage::run::Ran;
+use crate::wording::Wording;
 
 /// Whether the answers of a session are cut for nobody: a program reads them.
 #[derive(Debug, Default)]
@@ -40,6 +41,7 @@ pub(crate) struct Shaped {
 
 pub(crate) fn shape(runtime: &Runtime, session: &Session, begun: &Begun, Witnessed(ran): Witnessed) -> Shaped {
     let Ran { spec, mut output, decided_by, asked, .. } = ran;
+    Wording::new(runtime.parts.dialect, spec.name, None).answer(&mut output);
     // With a text: whoever shows a model data where there are some shows no text beside them.
     if let Some(news) = runtime.parts.news.as_ref().filter(|_| spec.text || output.structured.is_none()) {
         output.content.extend(news.take(session.id()).into_iter().map(Block::Text));
@@ -71,6 +73,7 @@ pub(crate) fn shape(runtime: &Runtime, session: &Session, begun: &Begun, Witness
     }
     let whole = session.state.slot::<Whole>().is_on();
     let most = if whole { usize::MAX } else { budget(runtime, spec) };
+    let most = most.min(output.most_chars.unwrap_or(usize::MAX));
     // Bytes bound characters from above: only an answer that may be too long is counted.
     let bytes: usize = texts(&output).map(str::len).sum();
     let mut spilled = None;

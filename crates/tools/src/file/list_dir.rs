@@ -99,6 +99,7 @@ impl Tool for ListDir {
             text.push('\n');
         }
         let completeness = Completeness::of(&listing.record, &LIST);
+        let notes_from = text.len();
         if listing.total == 0 && completeness.complete {
             text.push_str("[empty]\n");
         } else if listing.total == 0 {
@@ -118,6 +119,7 @@ impl Tool for ListDir {
             completeness,
         };
         Ok(Output::data(serde_json::to_value(&result).unwrap_or_default(), text)
+            .with_ours_from(notes_from)
             .with_fact("path", result.path)
             .with_fact("total", result.total)
             .with_fact("complete", result.completeness.complete))

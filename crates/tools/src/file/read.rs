@@ -207,7 +207,7 @@ impl Read {
         let cells = cells.map_err(|error| named(&file.open.place, error))?;
         let hash = sha256(&file.bytes);
         file.seen(cx, hash, true);
-        let output = Output { content: cells.blocks, ..Output::default() };
+        let output = Output { content: cells.blocks, ..Output::default() }.with_ours_from(cells.notes_from);
         Ok(file.facts(hash, output.with_fact("cells", cells.shown)))
     }
 }
@@ -293,7 +293,7 @@ impl Whole {
         };
         let hash = hash.unwrap_or_else(|| sha256(&self.bytes));
         self.seen(cx, hash, true);
-        Ok(self.facts(hash, Output::text(page.text).with_fact("lines", page.shown)))
+        Ok(self.facts(hash, Output::text(page.text).with_ours_from(page.notes_from).with_fact("lines", page.shown)))
     }
 
     /// Notes that the session has seen these bytes; those of a text are kept, for an edit to start from.
@@ -331,6 +331,7 @@ async fn large_text(open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Outpu
         ledger.note(&open.place.path, Seen { hash: None, bytes: None, stamp: open.stamp });
     }
     Ok(Output::text(page.text)
+        .with_ours_from(page.notes_from)
         .with_fact("lines", page.shown)
         .with_fact("path", open.place.shown())
         .with_fact("bytes", open.size))

@@ -132,6 +132,7 @@ impl Tool for Glob {
                 _ => format!("No more files match {}: there are {}.", params.pattern, found.total),
             });
         }
+        let notes_from = lines.join("\n").len();
         if let Some(next) = found.next_offset {
             lines.push(format!(
                 "[{} of {} shown, newest first; go on with offset={next}]",
@@ -143,6 +144,7 @@ impl Tool for Glob {
         let result =
             Found { total: found.total, shown: found.files.len(), next_offset: found.next_offset, completeness };
         Ok(Output::data(serde_json::to_value(&result).unwrap_or_default(), lines.join("\n"))
+            .with_ours_from(notes_from)
             .with_fact("pattern", params.pattern)
             .with_fact("total", found.total)
             .with_fact("complete", result.completeness.complete))

@@ -182,6 +182,7 @@ impl Tool for Grep {
             .behind_links(searched.asked_links(&search.files, &found.record))
             .in_first_root(&self.files, params.path.as_deref());
         let mut text = render(&searched, &search.files, style);
+        let notes_from = text.len();
         if found.files.is_empty() {
             let what = match (completeness.complete, params.offset.unwrap_or_default()) {
                 (true, 0) => "No matches.",
@@ -197,6 +198,7 @@ impl Tool for Grep {
         text.push_str(&completeness.line(&found.record, &GREP, !found.files.is_empty()));
         let result = Found { files: found.files.len(), next_offset: found.next_offset, completeness };
         Ok(Output::data(serde_json::to_value(&result).unwrap_or_default(), text)
+            .with_ours_from(notes_from)
             .with_fact("pattern", params.pattern)
             .with_fact("files", result.files)
             .with_fact("complete", result.completeness.complete))

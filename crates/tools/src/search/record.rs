@@ -202,11 +202,11 @@ impl Completeness {
             parts.push(format!("most by {}", most.rule));
         }
         let more_time = match manner.widening.timeout {
-            Some(parameter) => format!("cut by time (raise {parameter} or narrow path)"),
-            None => "cut by time (narrow path)".to_owned(),
+            Some(parameter) => format!("cut by time (raise `{parameter}` or narrow `path`)"),
+            None => "cut by time (narrow `path`)".to_owned(),
         };
         let cuts = [
-            (record.cut.limit, format!("cut by the limit (raise {} or use offset)", manner.widening.limit)),
+            (record.cut.limit, format!("cut by the limit (raise `{}` or use `offset`)", manner.widening.limit)),
             (record.cut.timeout, more_time),
             (record.cut.bytes, "cut by memory (narrow the search)".to_owned()),
         ];

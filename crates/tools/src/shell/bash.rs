@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::command::{self, Command};
 use super::ground::{Cwd, Ground};
+use super::isolation;
 use super::layered::{self, Settled};
 use super::over::{Over, Wanted};
 use super::rehearsed::{self, Accepted, Tried};
@@ -51,6 +52,19 @@ pub struct Params {
     /// Default false.
     #[serde(default, deserialize_with = "lenient::switch")]
     pub preview: Option<bool>,
+    /// Another agent's words for how a command is held, here and below: taken, and not listed, as the sandbox is always
+    /// there. This one says that it keeps to namespaces of its own.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    #[schemars(skip)]
+    pub namespace_restrictions: Option<bool>,
+    /// That it reaches no network, whatever rules say.
+    #[serde(default, deserialize_with = "lenient::switch")]
+    #[schemars(skip)]
+    pub isolate_network: Option<bool>,
+    /// Places besides the workspace. A call cannot open any.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub allowed_mounts: Option<Vec<String>>,
 }
 
 /// See the parameter.
@@ -130,6 +144,7 @@ impl Tool for Bash {
         if params.is_preview() && (params.unconfined() || params.run_in_background.unwrap_or_default()) {
             return Err(ToolError::argument("preview", "goes neither with the background nor without the sandbox"));
         }
+        isolation::check(params)?;
         self.effects_at(params, &self.ground.site(scene.session))
     }
 
@@ -233,6 +248,7 @@ impl Bash {
     pub(super) fn profile(&self, params: &Params, cx: &Cx<'_>, cwd: PathBuf) -> Result<Profile, ToolError> {
         let mut profile = self.ground.profile(cx.permit, cx.session, params.most())?;
         profile.cwd = cwd;
+        isolation::narrow(params, &mut profile);
         if params.is_preview() {
             profile.hosts.clear();
             profile.scratch = None;
@@ -322,6 +338,7 @@ impl Bash {
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
+        let notes_from = text.len();
         text.push_str(&report::footer(exited, last, &cwd, job.held()));
         if let Some(note) = scratch::note(cx.session, &command.effects) {
             text.push_str(&format!("\n[{note}]"));
@@ -344,6 +361,7 @@ impl Bash {
         };
         let facts = Facts { exit_code, wall_ms: exited.wall_ms, sandbox: &job.held().profile, cwd: &cwd };
         let mut output = Output::text(text)
+            .with_ours_from(notes_from)
             .with_fact("exit_code", exit_code.map_or(Value::Null, Value::from))
             .with_fact("wall_ms", facts.wall_ms)
             .with_fact("sandbox", facts.sandbox)
@@ -381,6 +399,7 @@ pub(super) fn in_background(job: &Job) -> Output {
     };
     let text = format!("Started {id} {place}. {use_it}; its end is told.\n[{held}]");
     Output::text(text)
+        .with_ours_from(0)
         .with_fact("job", id)
         .with_fact("sandbox", job.held().profile.as_str())
         .with_fact("tty", job.is_on_terminal())

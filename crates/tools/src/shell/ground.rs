@@ -355,7 +355,7 @@ impl Ground {
         let fits = |dir: &&Path| dir.is_dir() && dir.parent().is_some() && !self.home().starts_with(dir);
         dir.filter(fits).map(Path::to_owned).ok_or_else(|| {
             let message = format!("the sandbox cannot let a command write {} and nothing around it", path.display());
-            ToolError::new(code::NOT_CONFINED, message).hint("`write` can, or dangerously_disable_sandbox")
+            ToolError::new(code::NOT_CONFINED, message).hint("`write` can, or `dangerously_disable_sandbox`")
         })
     }
 

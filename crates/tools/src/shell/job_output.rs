@@ -148,6 +148,7 @@ fn answer(job: &Job, view: &View, filter: Option<&Regex>) -> Output {
     }
     let ended = matches!(chunk.state, State::Ended(_));
     Output::text(format!("{shown}[{}]", parts.join(" · ")))
+        .with_ours_from(shown.len())
         .with_fact("job", id)
         .with_fact("next", chunk.next)
         .with_fact("ended", ended)

@@ -87,6 +87,7 @@ impl Tool for PlanGet {
             Some(plan) => Output::data(answer::data(&planned(&plan)), said(&plan)),
             None => {
                 Output::data(answer::data(&planned(&Plan::default())), "There is no plan. `update_plan` makes one.")
+                    .with_ours_from(0)
             }
         })
     }

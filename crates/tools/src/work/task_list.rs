@@ -86,12 +86,13 @@ impl Tool for TaskList {
         };
         let (tasks, total) = self.ground.ask(look).await?;
         let mut lines: Vec<String> = tasks.iter().map(answer::line).collect();
+        let listed = lines.join("\n").len();
         match total - tasks.len() as u64 {
             _ if tasks.is_empty() => lines.push("There are no such tasks.".to_owned()),
             0 => {}
-            more => lines.push(format!("… and {more} more: set limit, or narrow by status or owner.")),
+            more => lines.push(format!("… and {more} more: set `limit`, or narrow by `status` or `owner`.")),
         }
-        Ok(answer::rows(tasks, total, lines.join("\n")))
+        Ok(answer::rows(tasks, total, lines.join("\n")).with_ours_from(listed))
     }
 }
 

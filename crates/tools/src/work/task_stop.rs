@@ -67,6 +67,7 @@ pub(super) async fn stop(ground: &Ground, id: TaskId, cx: &Cx<'_>) -> Result<Out
     if !ended {
         let text = "It was asked to stop and has not ended yet; `task_output` waits for it.";
         output.content.push(nika_contract::Block::Text(text.to_owned()));
+        output = output.with_ours_from(0);
     }
     Ok(output)
 }

@@ -115,11 +115,12 @@ impl Tool for ListTools {
         if text.is_empty() {
             text = "No MCP server is configured: `mcp.servers` in .nika/config.yaml, or .mcp.json, names them.".into();
         }
+        let listed = text.len();
         if left > 0 {
             text.push_str(&format!("{left} more; `query` or a larger `limit` shows them\n"));
         }
         let data = serde_json::to_value(&Listed { tools: rows, more: left }).unwrap_or_default();
-        Ok(Output::data(data, text.trim_end()))
+        Ok(Output::data(data, text.trim_end()).with_ours_from(listed))
     }
 }
 

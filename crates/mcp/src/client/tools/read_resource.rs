@@ -16,9 +16,13 @@ use super::super::pool::Pool;
 pub(crate) struct Params {
     /// The server, by its name in configuration.
     #[serde(alias = "server_name")]
-    pub server: String,
+    #[schemars(with = "String")]
+    pub server: Option<String>,
     /// The resource's URI, such as "docs://guide".
     pub uri: String,
+    /// Another agent's bound on the text of the answer, in characters: taken, and not listed.
+    #[schemars(skip)]
+    pub max_chars: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -35,8 +39,10 @@ impl Tool for ReadResource {
         .examples(EXAMPLES);
 
     fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
-        self.pool.server(&params.server)?;
-        Ok(Effects::one(Effect::Foreign { server: params.server.clone(), tool: READ_RESOURCE.to_owned() }))
+        at_least_one(params.max_chars)?;
+        let server = self.pool.meant(params.server.as_deref())?;
+        self.pool.server(server)?;
+        Ok(Effects::one(Effect::Foreign { server: server.to_owned(), tool: READ_RESOURCE.to_owned() }))
     }
 
     fn preview(&self, params: &Params, _: &Cx<'_>) -> Result<Option<String>, ToolError> {
@@ -44,7 +50,16 @@ impl Tool for ReadResource {
     }
 
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        self.pool.read(&params.server, &params.uri, cx).await
+        let server = self.pool.meant(params.server.as_deref())?;
+        Ok(self.pool.read(server, &params.uri, cx).await?.within(params.max_chars))
+    }
+}
+
+/// Refuses an answer of nothing.
+pub(super) fn at_least_one(max_chars: Option<u32>) -> Result<(), ToolError> {
+    match max_chars {
+        Some(0) => Err(ToolError::argument("max_chars", "takes at least 1, not 0")),
+        _ => Ok(()),
     }
 }
 

@@ -486,6 +486,13 @@ async fn tools_and_resources_are_listed_and_read() {
     assert_eq!(resources, "s docs://a (A␛)");
     let read = run("mcp_read_resource", json!({"server": "s", "uri": "docs://a"})).await.expect("it is read");
     assert!(read.joined_text().ends_with("[resource docs://a, text/plain]\ninside"));
+    // The only server need not be named; a bound on the text is the caller's, and kept by the pipeline.
+    let read = run("mcp_read_resource", json!({"uri": "docs://a", "max_chars": 40})).await.expect("it is read");
+    assert!(read.joined_text().ends_with("inside") && read.most_chars == Some(40));
+    let called = run("mcp_call_tool", json!({"tool_name": "echo", "max_chars": 40})).await.expect("it is called");
+    assert_eq!(called.most_chars, Some(40));
+    let error = run("mcp_read_resource", json!({"uri": "docs://a", "max_chars": 0})).await.expect_err("of nothing");
+    assert_eq!((error.code, error.message.as_str()), (code::BAD_ARGUMENTS, "`max_chars`: takes at least 1, not 0"));
     let error = run("mcp_read_resource", json!({"server": "t", "uri": "docs://a"})).await.expect_err("no server");
     assert_eq!((error.code, error.hint.as_deref()), (code::NO_SUCH_SERVER, Some("there are s")));
 }

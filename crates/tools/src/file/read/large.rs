@@ -235,7 +235,7 @@ impl Pieces<'_> {
         let mut sheet = Sheet::new(-1, 1, 16 * LINE_CHARS);
         sheet.line(&tail, "");
         let note = format!("only the end of the last line, which is longer than {}", size(BACK_BYTES));
-        Ok(Page { shown: 1, text: sheet.finish(&[note]) })
+        Ok(Page { shown: 1, ..sheet.finish(&[note]) })
     }
 
     /// Where the last `back` lines begin, or as many of them as lie within reach.
@@ -314,7 +314,7 @@ impl Pieces<'_> {
             _ => None,
         };
         notes.extend(about(shown.encoding, self.bom as usize, endings, 0));
-        Page { shown: sheet.shown, text: sheet.finish(&notes) }
+        sheet.finish(&notes)
     }
 }
 

@@ -27,6 +27,8 @@ const HEADINGS_CHARS: usize = 10_000;
 pub(super) struct Cells {
     pub blocks: Vec<Block>,
     pub shown: u64,
+    /// Where in the last text what is said below the cells begins.
+    pub notes_from: usize,
 }
 
 /// The notebook, if these bytes are one.
@@ -79,6 +81,7 @@ pub(super) async fn cells(
         }
     }
     let last = first + count - 1;
+    let notes_from = page.text.len();
     if count < total && total > 0 {
         let range = format!("[cells {} to {} of {}, counted from 1", grouped(first), grouped(last), grouped(total));
         page.text.push_str(&range);
@@ -86,9 +89,9 @@ pub(super) async fn cells(
     }
     if pictures > PICTURES {
         let more = pictures - PICTURES;
-        page.text.push_str(&format!("[{more} more pictures; narrow with offset and limit, which count cells]\n"));
+        page.text.push_str(&format!("[{more} more pictures; narrow with `offset` and `limit`, which count cells]\n"));
     }
-    Ok(Cells { blocks: page.finish(), shown: count })
+    Ok(Cells { blocks: page.finish(), shown: count, notes_from })
 }
 
 /// Text between pictures.

@@ -1,6 +1,7 @@
 //! Numbered lines, as `cat -n` writes them, within the bounds of an answer. Gets decoded text, piece by
 //! piece; does not know where it came from. Nothing that could steer a terminal passes.
 
+use super::text::Page;
 use nika_contract::text::harmless;
 use nika_edit::cut;
 
@@ -154,12 +155,15 @@ impl Sheet {
     }
 
     /// The lines, without a newline at the end, and what is to be said below them.
-    pub fn finish(mut self, notes: &[String]) -> String {
+    pub fn finish(mut self, notes: &[String]) -> Page {
+        let notes_from = self.out.len();
         for note in notes {
             self.out.extend_from_slice(format!("[{note}]\n").as_bytes());
         }
         self.out.pop();
-        String::from_utf8(self.out).unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
+        let text = String::from_utf8(self.out);
+        let text = text.unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned());
+        Page { notes_from: notes_from.min(text.len()), text, shown: self.shown }
     }
 }
 
@@ -255,13 +259,13 @@ mod tests {
 
     #[test]
     fn lines_are_numbered_as_cat_does() {
-        assert_eq!(sheet("a\n\n\tb", 9).finish(&[]), "     1\ta\n     2\t\n     3\t\tb");
+        assert_eq!(sheet("a\n\n\tb", 9).finish(&[]).text, "     1\ta\n     2\t\n     3\t\tb");
         let mut late = Sheet::new(999_999, 9, 0);
         late.add("x\ny\n", false);
-        assert_eq!(late.finish(&[]), "999999\tx\n1000000\ty");
+        assert_eq!(late.finish(&[]).text, "999999\tx\n1000000\ty");
         let mut back = Sheet::new(-2, 9, 0);
         back.add("x\ny\n", false);
-        assert_eq!(back.finish(&["end".into()]), "    -2\tx\n    -1\ty\n[end]");
+        assert_eq!(back.finish(&["end".into()]).text, "    -2\tx\n    -1\ty\n[end]");
     }
 
     #[test]
@@ -270,7 +274,7 @@ mod tests {
             let shown: Vec<i64> = {
                 let mut sheet = Sheet::new(first, 9_999, 0);
                 sheet.add(&"x\n".repeat(1_500), false);
-                sheet.finish(&[]).lines().filter_map(|line| line.split('\t').next()?.trim().parse().ok()).collect()
+                sheet.finish(&[]).text.lines().filter_map(|line| line.split('\t').next()?.trim().parse().ok()).collect()
             };
             assert_eq!(shown, (first..first + 1_500).collect::<Vec<_>>());
         }
@@ -292,7 +296,7 @@ mod tests {
     fn blocks_do_not_show() {
         let text: String =
             (0..9_000).map(|n| format!("{}{}\n", "x".repeat(n % 90), if n % 4_000 == 0 { "é" } else { "" })).collect();
-        let shown = sheet(&text, u64::MAX).finish(&[]);
+        let shown = sheet(&text, u64::MAX).finish(&[]).text;
         let lines: Vec<&str> = shown.lines().map(|line| &line[7..]).collect();
         assert_eq!(lines, text.lines().collect::<Vec<_>>());
     }
@@ -301,18 +305,18 @@ mod tests {
     fn endings_are_counted_and_not_shown() {
         let mixed = sheet("a\r\nb\nc\rd\r", 9);
         assert_eq!((mixed.lf, mixed.crlf, mixed.shown), (1, 1, 3));
-        assert_eq!(mixed.finish(&[]), "     1\ta\n     2\tb\n     3\tc␍d␍");
+        assert_eq!(mixed.finish(&[]).text, "     1\ta\n     2\tb\n     3\tc␍d␍");
         let mut old = Sheet::new(1, 9, 0);
         old.add("a\rb\r", true);
-        assert_eq!((old.cr, old.finish(&[])), (2, "     1\ta\n     2\tb".into()));
+        assert_eq!((old.cr, old.finish(&[]).text), (2, "     1\ta\n     2\tb".into()));
     }
 
     #[test]
     fn long_lines_are_cut_between_characters() {
-        let shown = sheet(&"é".repeat(2_005), 9).finish(&[]);
+        let shown = sheet(&"é".repeat(2_005), 9).finish(&[]).text;
         assert!(shown.ends_with("é… [+5 chars]"), "{}", &shown[shown.len() - 40..]);
         assert_eq!(shown.matches('é').count(), 2_000);
-        assert!(!sheet(&"é".repeat(2_000), 9).finish(&[]).contains('…'));
+        assert!(!sheet(&"é".repeat(2_000), 9).finish(&[]).text.contains('…'));
     }
 
     #[test]
@@ -320,12 +324,12 @@ mod tests {
         let text = format!("{}\n", "x".repeat(1_995)).repeat(2_100);
         let full = sheet(&text, u64::MAX);
         assert!(full.full && full.shown > 1_900, "{}", full.shown);
-        assert!(full.finish(&[]).chars().count() <= ANSWER_CHARS);
+        assert!(full.finish(&[]).text.chars().count() <= ANSWER_CHARS);
     }
 
     #[test]
     fn steering_characters_are_made_visible() {
-        let shown = sheet("a\u{1b}[31mb\0\u{202e}c\u{9b}\nd\u{e0064}\u{200b}é\n", 9).finish(&[]);
+        let shown = sheet("a\u{1b}[31mb\0\u{202e}c\u{9b}\nd\u{e0064}\u{200b}é\n", 9).finish(&[]).text;
         assert_eq!(shown, "     1\ta␛[31mb␀\\u{202e}c\\u{009b}\n     2\td\\u{e0064}\\u{200b}é");
     }
 }

@@ -13,6 +13,8 @@ pub(super) struct Page {
     pub text: String,
     /// Lines shown.
     pub shown: u64,
+    /// Where what is said below them begins.
+    pub notes_from: usize,
 }
 
 /// Why there is no page.
@@ -39,7 +41,7 @@ pub(super) fn page(bytes: &[u8], window: Window) -> Result<Page, NoPage> {
     let Text { body, encoding, bom, endings, invalid } = decode(bytes)?;
     if body.is_empty() {
         let but = if bom > 0 { ", but for a byte order mark" } else { "" };
-        return Ok(Page { text: format!("[the file is empty{but}]"), shown: 0 });
+        return Ok(Page { text: format!("[the file is empty{but}]"), shown: 0, notes_from: 0 });
     }
     let total = endings.lines(false) as u64;
     let first = window.first_of(total, "line")?;
@@ -57,8 +59,7 @@ pub(super) fn page(bytes: &[u8], window: Window) -> Result<Page, NoPage> {
         notes.push(left_out(first, last, &grouped(total), last < total));
     }
     notes.extend(about(encoding, bom, endings_note(&endings), invalid));
-    let shown = sheet.shown;
-    Ok(Page { text: sheet.finish(&notes), shown })
+    Ok(sheet.finish(&notes))
 }
 
 /// Where line `number` begins.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::provider::Provider;
 use super::{Ground, provider};
+use crate::lenient;
 
 /// Lists the search providers and which one web_search asks.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -17,6 +18,10 @@ pub struct Params {
     /// Only those whose name, kind or host holds this.
     #[serde(default)]
     pub query: Option<String>,
+    /// Another agent's bound on how many are shown: taken, and not listed, as there are a few.
+    #[serde(default, deserialize_with = "lenient::number")]
+    #[schemars(skip)]
+    pub max_providers: Option<u32>,
 }
 
 const EXAMPLES: &[Example] =
@@ -47,7 +52,8 @@ impl Tool for SearchListProviders {
         ])
         .examples(EXAMPLES);
 
-    fn effects(&self, _: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+        lenient::some("max_providers", params.max_providers)?;
         Ok(Effects::session())
     }
 
@@ -60,8 +66,12 @@ impl Tool for SearchListProviders {
                 .iter()
                 .any(|text| text.to_lowercase().contains(&query))
         };
-        let lines: Vec<String> =
-            self.ground.providers.iter().filter(fits).map(|one| line(one, one.name == asked.name)).collect();
+        let most = p.max_providers.map_or(usize::MAX, |most| most as usize);
+        let found: Vec<&Provider> = self.ground.providers.iter().filter(fits).collect();
+        let mut lines: Vec<String> = found.iter().take(most).map(|one| line(one, one.name == asked.name)).collect();
+        if found.len() > lines.len() {
+            lines.push(format!("… and {} more.", found.len() - lines.len()));
+        }
         Ok(Output::text(match lines.is_empty() {
             true => format!("No provider is called or like {query:?}."),
             false => lines.join("\n"),
