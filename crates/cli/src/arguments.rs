@@ -9,6 +9,7 @@
 //!
 //! A value that does not fit stays text: the tool itself refuses it, naming what it takes.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -51,12 +52,16 @@ pub fn gather(written: Written<'_>, tool: Option<&dyn AnyTool>, stdin: &mut dyn 
         None => {}
     }
     let types = Types::of(tool);
+    let mut written_keys = BTreeSet::new();
     for pair in written.pairs {
         if pair == "-" {
             gathered.take_object(stdin)?;
             continue;
         }
         let (key, value) = split(pair)?;
+        if !written_keys.insert(key) {
+            return Err(Failure::usage(format!("`{key}` is given twice; give it once")));
+        }
         let value = match value {
             Form::Json(text) => {
                 serde_json::from_str(text).map_err(|error| Failure::usage(format!("`{key}:=` takes JSON: {error}")))?
@@ -242,6 +247,8 @@ mod tests {
         for (json, pairs, stdin) in [
             (None, &["novalue"][..], &b""[..]),
             (None, &["=x"], b""),
+            (None, &["a=1", "a=2"], b""),
+            (None, &["a=1", "a:=1"], b""),
             (None, &["a:={"], b""),
             (None, &["a=@/no/such/file"], b""),
             (None, &["-", "a=@-"], b"{}"),

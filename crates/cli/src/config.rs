@@ -26,6 +26,7 @@ mod models;
 mod rules;
 mod schema;
 mod settle;
+mod tool_names;
 mod values;
 mod web;
 mod yaml;

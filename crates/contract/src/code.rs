@@ -44,8 +44,8 @@ codes! {
         "The message lists near names; `tool_search` finds tools by what they do.";
     102 TOOL_REMOVED "A deny rule keeps this tool out of the pool"
         "The message names the rule and its file. A person can change it there.";
-    103 NOT_LOADED "The tool is deferred and its arguments did not fit"
-        "The answer carries the tool's schema: call it again with arguments that fit.";
+    103 NOT_LOADED "The tool is deferred and was not loaded yet"
+        "Nothing was done. The tool is loaded now and the answer carries its schema: call it again with arguments that fit.";
     104 UNKNOWN_SESSION "The session handle is not known, or belongs to another caller"
         "Call without `nika_session`: the answer carries a new handle to pass from then on.";
     105 CANCELLED "The caller cancelled the call"

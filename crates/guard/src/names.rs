@@ -60,6 +60,58 @@ pub const NAMES: &[(&str, [&str; 3])] = &[
 /// Second names that one of them answers to.
 const ALSO: &[(&str, &str)] = &[("send_user_message", "Brief")];
 
+/// Tools of ours that no other system has.
+const OURS: &[&str] = &["change_set", "undo", "checkpoints", "call", "job_input", "job_list", "exec"];
+
+/// Tools of the surface that this build does not have yet: who writes a rule for one writes no slip.
+const TO_COME: &[(&str, [&str; 3])] = &[
+    ("lsp", ["LSP", "LSP", "LSP"]),
+    ("team_create", ["TeamCreate", "TeamCreate", "team_create"]),
+    ("team_list", ["", "", "team_list"]),
+    ("team_get", ["", "", "team_get"]),
+    ("team_delete", ["TeamDelete", "TeamDelete", "team_delete"]),
+    ("send_message", ["SendMessage", "", "send_message"]),
+    ("team_messages", ["", "", "team_messages"]),
+    ("worker_create", ["", "WorkerCreate", ""]),
+    ("worker_get", ["", "WorkerGet", ""]),
+    ("worker_observe", ["", "WorkerObserve", ""]),
+    ("worker_await_ready", ["", "WorkerAwaitReady", ""]),
+    ("worker_resolve_trust", ["", "WorkerResolveTrust", ""]),
+    ("worker_send_prompt", ["", "WorkerSendPrompt", ""]),
+    ("worker_restart", ["", "WorkerRestart", ""]),
+    ("worker_terminate", ["", "WorkerTerminate", ""]),
+    ("worker_observe_completion", ["", "WorkerObserveCompletion", ""]),
+    ("cron_create", ["CronCreate", "CronCreate", ""]),
+    ("cron_delete", ["CronDelete", "CronDelete", ""]),
+    ("cron_list", ["CronList", "CronList", ""]),
+    ("config_list", ["", "", "config_list"]),
+    ("config_get", ["", "", "config_get"]),
+    ("config_set", ["Config", "Config", "config_set"]),
+    ("account_status", ["", "", "account_status"]),
+    ("account_login", ["", "", "account_login"]),
+    ("account_logout", ["", "", "account_logout"]),
+    ("remote_connect", ["", "", "remote_connect"]),
+    ("remote_disconnect", ["", "", "remote_disconnect"]),
+    ("remote_status", ["", "", "remote_status"]),
+    ("worktree_enter", ["EnterWorktree", "", "worktree_enter"]),
+    ("worktree_exit", ["ExitWorktree", "", "worktree_exit"]),
+    ("worktree_status", ["", "", "worktree_status"]),
+    ("testing_permission", ["", "TestingPermission", ""]),
+];
+
+/// Every name of a tool, in any dialect, of this build or of one to come.
+pub fn all() -> impl Iterator<Item = &'static str> + Clone {
+    let rows = NAMES.iter().chain(TO_COME);
+    let of_rows = rows.flat_map(|(ours, theirs)| std::iter::once(*ours).chain(theirs.iter().copied()));
+    let also = ALSO.iter().map(|(_, other)| *other);
+    of_rows.chain(OURS.iter().copied()).chain(also).filter(|name| !name.is_empty())
+}
+
+/// Whether a name is one of a tool; what other servers bring (`mcp__…`) is known only when they are asked.
+pub fn is_known(name: &str) -> bool {
+    name.starts_with("mcp__") || all().any(|known| known == name.strip_prefix("nika_").unwrap_or(name))
+}
+
 /// Canonical names and what others call them, pair by pair.
 pub(crate) fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
     let named = NAMES.iter().flat_map(|(ours, theirs)| theirs.iter().map(|other| (*ours, *other)));
@@ -75,6 +127,18 @@ pub fn canonical(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_known_in_every_dialect_and_slips_are_not() {
+        for name in ["grep", "Grep", "grep_search", "nika_grep", "Brief", "undo", "lsp", "WorkerCreate", "mcp__a__b"] {
+            assert!(is_known(name), "{name}");
+        }
+        for name in ["gerp", "GREP", "nosuch", "", "nika_"] {
+            assert!(!is_known(name), "{name}");
+        }
+        // What is here is not to come.
+        assert!(TO_COME.iter().all(|(name, _)| NAMES.iter().all(|(known, _)| known != name)));
+    }
 
     #[test]
     fn a_name_means_one_tool() {

@@ -201,6 +201,14 @@ impl Rule {
         Ok(self)
     }
 
+    /// The tool that it names where no dialect has such a tool: the rule would hold for nothing, and nobody would know.
+    pub fn unknown_tool(&self) -> Option<&str> {
+        let Subject::Tool(name) = &self.subject else { return None };
+        let name = name.glob().glob();
+        let is_pattern = name.contains(['*', '?', '[', '{', '\\']);
+        (!is_pattern && !names::is_known(name)).then_some(name)
+    }
+
     /// What this rule lets through when it allows, for a person who is to keep it.
     pub fn reach(&self) -> String {
         match &self.subject {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use nika_contract::MAX_OUTPUT_CHARS;
 use nika_contract::text::preview;
 use nika_guard::manifest::{Message, looks_like_credential};
 use nika_guard::{Budget, Decision, Layer, Mode, Rule, RuleKind, Stance, TABLE};
@@ -127,7 +128,11 @@ impl Change {
             Change::LandlockOnly(on) => (*on && !now.landlock_only).then(|| "less would hold commands".into()),
             Change::UndoMaxBytes(_) | Change::UndoMaxDays(_) => None,
             Change::Rule(RuleKind::Ask | RuleKind::Deny, _) | Change::Trusted(_) => None,
-            Change::MaxChars(..) | Change::List(_) | Change::DeferAbove(_) | Change::Dialect(_) => None,
+            Change::MaxChars(tool, chars) => {
+                let now = bound(now, tool);
+                (*chars > now).then(|| format!("it would raise the bound of {now} characters"))
+            }
+            Change::List(_) | Change::DeferAbove(_) | Change::Dialect(_) => None,
             Change::Hook(_) => Some("it runs a command".into()),
             Change::Server(_) => Some("it starts a program or reaches an address".into()),
             Change::Message(_) => Some("it puts text before the model".into()),
@@ -142,6 +147,13 @@ impl Change {
             Change::Manifest(_) | Change::Foreign(_) => None,
         }
     }
+}
+
+/// Characters that an answer of a tool may have: what was said of it, or of all, else the usual bound. A tool may have a
+/// larger one of its own; that a number is below that is not known here, and what is not known is refused.
+fn bound(now: &Effective, tool: &str) -> usize {
+    let of = |wanted: &str| now.max_output_chars.iter().find(|(name, _)| name == wanted).map(|(_, chars)| *chars);
+    of(tool).or_else(|| of("*")).unwrap_or(MAX_OUTPUT_CHARS)
 }
 
 /// Whether `stance` answers every act at least as strictly as `than`: the table cell by cell, as nothing

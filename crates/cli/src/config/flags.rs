@@ -5,7 +5,7 @@ use nika_guard::{Layer, Mode, Rule, RuleKind, Stance};
 use super::change::Change;
 use super::keys::{Brought, Origin, Said, changes};
 use super::yaml::{self, Key, Kind, Node, Spot};
-use super::{CommandLine, ConfigError};
+use super::{CommandLine, ConfigError, tool_names};
 
 /// A stance that the command line asks for, and by which flags.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,8 +75,11 @@ pub(super) fn layer(line: &CommandLine, home: Option<&str>) -> Result<Brought, C
     ];
     for (kind, flag, key, texts) in rules {
         for text in texts {
-            let rule = Rule::parse(text, home)
-                .map_err(|error| ConfigError::Rule { at: flag.to_owned(), what: error.to_string() })?;
+            let wrong = |what: String| ConfigError::Rule { at: flag.to_owned(), what };
+            let rule = Rule::parse(text, home).map_err(|error| wrong(error.to_string()))?;
+            if let Some(what) = tool_names::flaw_of_rule(&rule) {
+                return Err(wrong(what));
+            }
             said.push(Said { key: key.to_owned(), change: Change::Rule(kind, rule), at: flag.to_owned() });
         }
     }

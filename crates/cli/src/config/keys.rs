@@ -14,7 +14,8 @@ use super::mcp;
 use super::models::{self, Choice};
 use super::rules;
 use super::schema::{chars_schema, rule_list};
-use super::values::{CHARS, chars, chars_by_tool, listing, one, size, whole, word};
+use super::tool_names;
+use super::values::{CHARS, chars, chars_by_tool, one, size, whole, word};
 use super::web;
 use super::yaml::{self, Key, Kind, Node, Spot};
 
@@ -117,7 +118,7 @@ pub(super) const KEYS: &[Row] = &[
         name: "tools.list",
         doc: "Which tools are in the first list: `eager`, `all`, or a list of names.",
         default: Some("eager"),
-        read: |node, _| one(node, "eager, all, or a list of tool names", listing),
+        read: tool_names::list,
         schema: || json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" }, "minItems": 1 }] }),
     },
     Row {

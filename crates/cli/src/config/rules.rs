@@ -8,6 +8,7 @@ use nika_guard::{Examples, Rule, RuleKind};
 
 use super::change::Change;
 use super::keys::{Reads, Wrong, expected};
+use super::tool_names;
 use super::yaml::{Kind, Node};
 
 /// The fields of a rule that carries examples.
@@ -26,7 +27,13 @@ pub(super) fn read(kind: RuleKind, node: &Node, home: Option<&str>) -> Reads {
 fn rule(kind: RuleKind, node: &Node, home: Option<&str>) -> Result<Rule, Wrong> {
     const WANTED: &str = "a rule such as \"write(src/**)\", or {rule: …, match: […], not_match: […]}";
     match &node.kind {
-        Kind::Text(text) => Rule::parse(text, home).map_err(|error| Wrong::rule(node.spot, error)),
+        Kind::Text(text) => {
+            let rule = Rule::parse(text, home).map_err(|error| Wrong::rule(node.spot, error))?;
+            match tool_names::flaw_of_rule(&rule) {
+                Some(what) => Err(Wrong::Rule { spot: node.spot, what }),
+                None => Ok(rule),
+            }
+        }
         Kind::Map(entries) => {
             let field = |name| entries.iter().find(|(key, _)| key.name == name).map(|(_, value)| value);
             if let Some((key, _)) = entries.iter().find(|(key, _)| !FIELDS.contains(&key.name.as_str())) {

@@ -286,6 +286,43 @@ fn an_untrusted_repository_may_not_take_safety_away() {
 }
 
 #[test]
+fn an_untrusted_repository_only_tightens_what_an_answer_may_hold() {
+    let brings = "output: {max_chars: 10000000, tools: {grep: 40000, glob: 5000, Bash: 20000}}";
+    let bounds = |scene: &World| {
+        let found = scene.load();
+        let held: Vec<String> = found.inactive.iter().map(|row| row.key.clone()).collect();
+        (found.max_output_chars, held)
+    };
+    let tight = [("glob".to_owned(), 5000), ("bash".to_owned(), 20_000)];
+    let scene = world().project(brings);
+    assert_eq!(bounds(&scene), (tight.to_vec(), vec!["output.max_chars".into(), "output.tools.grep".into()]));
+    // A person's own bound is the one that counts, of all tools or of one.
+    let own = world().user("output: {max_chars: 50000, tools: {glob: 2000}}").project(brings);
+    let own_bounds = [("*", 50_000), ("glob", 2000), ("grep", 40_000), ("bash", 20_000)];
+    let own_bounds: Vec<_> = own_bounds.iter().map(|(name, chars)| ((*name).to_owned(), *chars)).collect();
+    assert_eq!(bounds(&own), (own_bounds, vec!["output.max_chars".into(), "output.tools.glob".into()]));
+    let (all, held) = bounds(&scene.trusted());
+    assert!(held.is_empty() && all.contains(&("*".to_owned(), 10_000_000)), "{all:?}");
+}
+
+#[test]
+fn a_rule_on_the_command_line_names_a_tool_that_there_is() {
+    let flags: [fn(&mut CommandLine) -> &mut Vec<String>; 3] =
+        [|line| &mut line.deny, |line| &mut line.ask, |line| &mut line.allow];
+    for (slip, like) in [("tool(gerp)", "is it grep"), ("tool(bogus)", "no tool is called 'bogus'")] {
+        for flag in flags {
+            let scene = world().line(|line| flag(line).push(slip.into()));
+            let refused = load(&scene.sources()).expect_err("no tool has this name").to_string();
+            assert!(refused.starts_with("NIKA-903 --") && refused.contains(like), "{refused}");
+        }
+    }
+    // Those that are to come, those of servers, patterns and every dialect's are names.
+    let known = ["tool(lsp)", "tool(WorkerCreate)", "tool(nika_grep)", "tool(Grep)", "tool(mcp__s__t)", "tool(web*)"];
+    let scene = world().line(|line| line.deny.extend(known.map(str::to_owned)));
+    assert!(load(&scene.sources()).is_ok());
+}
+
+#[test]
 fn an_explicit_untrusted_wins_from_anywhere() {
     let places: [(Step, &str); 5] = [
         (|world| world.managed("trusted: false"), "etc/config.yaml:1"),

@@ -2,6 +2,7 @@
 
 use super::change::{Change, UNITS};
 use super::keys::{Reads, expected};
+use super::tool_names;
 use super::yaml::{Key, Kind, Node};
 
 pub(super) fn one(node: &Node, wanted: &str, read: impl Fn(&Kind) -> Option<Change>) -> Reads {
@@ -36,9 +37,15 @@ pub(super) fn chars(kind: &Kind) -> Option<usize> {
 }
 
 pub(super) fn chars_by_tool(node: &Node, _home: Option<&str>) -> Reads {
-    let read = |(key, value): &(Key, Node)| match chars(&value.kind) {
-        Some(count) => Ok((value.spot, Some(key.name.clone()), Change::MaxChars(key.name.clone(), count))),
-        None => expected(value, CHARS),
+    let read = |(key, value): &(Key, Node)| {
+        tool_names::check_key(key)?;
+        match chars(&value.kind) {
+            Some(count) => {
+                let tool = tool_names::canonical(&key.name).to_owned();
+                Ok((value.spot, Some(key.name.clone()), Change::MaxChars(tool, count)))
+            }
+            None => expected(value, CHARS),
+        }
     };
     match &node.kind {
         Kind::Nothing => Ok(Vec::new()),

@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -36,6 +36,7 @@ pub fn get(file: Option<&Path>) -> Result<Token, Failure> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let mut text = String::new();
             let there = OpenOptions::new().read(true).open(path).map_err(failed)?;
+            closed_to_others(path, there.metadata().map_err(failed)?.mode())?;
             there.take(4096).read_to_string(&mut text).map_err(failed)?;
             text.trim().to_owned()
         }
@@ -46,6 +47,18 @@ pub fn get(file: Option<&Path>) -> Result<Token, Failure> {
         return Err(Failure::usage(format!("--token-file {} {why}", path.display())));
     }
     Ok(Token { text, kept_in: Some(path.to_owned()) })
+}
+
+/// Who can read the token can call as whoever holds it.
+fn closed_to_others(path: &Path, mode: u32) -> Result<(), Failure> {
+    match mode & 0o077 {
+        0 => Ok(()),
+        _ => Err(Failure::usage(format!(
+            "--token-file {0} may be read or changed by others (mode {1:04o}): `chmod 600 {0}`",
+            path.display(),
+            mode & 0o7777
+        ))),
+    }
 }
 
 /// So many random bytes, as hex digits.
@@ -66,7 +79,7 @@ pub fn random(bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_token_file_is_made_once_and_closed() {
@@ -78,5 +91,17 @@ mod tests {
         assert_eq!(made.text.len(), 64);
         std::fs::write(&path, "short").expect("it can be written");
         assert!(get(Some(&path)).is_err());
+    }
+
+    #[test]
+    fn a_token_that_others_may_read_is_refused() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("token");
+        get(Some(&path)).expect("it is made");
+        for mode in [0o644, 0o640, 0o602] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+            let refused = format!("{:?}", get(Some(&path)).expect_err("others may read it"));
+            assert!(refused.contains(&format!("mode {mode:04o}")) && refused.contains("chmod 600"), "{refused}");
+        }
     }
 }

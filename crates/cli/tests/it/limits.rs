@@ -72,7 +72,7 @@ fn a_list_names_tools_that_there_are() {
     std::fs::create_dir_all(world.root().join(".nika")).expect("a directory");
     std::fs::write(world.root().join(".nika/config.yaml"), "tools:\n  list: [read, grpe]\n").expect("written");
     let refused = world.run(&["serve"]);
-    refused.complains(".nika/config.yaml:2: `tools.list`: no tool is called `grpe`").complains("grep");
+    refused.complains(".nika/config.yaml:2:16: no tool is called 'grpe'").complains("grep");
 }
 
 #[test]

@@ -237,13 +237,17 @@ fn what_reaches_beyond_the_roots_or_cannot_be_judged_waits_for_its_yes() {
     fs::write(world.path("home/there.txt"), "there\n").expect("a file");
     let outside = world.path("home");
     let outside = outside.display();
+    // Not into the home itself: the sandbox cannot open that for one file, so nobody is asked about it.
+    let beside = world.path("beside");
+    fs::create_dir(&beside).expect("a directory");
+    let beside = beside.display();
     for (command, more) in [
         ("curl -o page https://example.com/", &[][..]),
         ("git clone https://example.com/x.git", &[]),
         ("cp .env copy", &[]),
         ("cp a.txt .envrc", &[]),
         (&format!("cp {outside}/there.txt here.txt"), &[]),
-        (&format!("cp a.txt {outside}/new.txt"), &[]),
+        (&format!("cp a.txt {beside}/"), &[]),
         ("rm -rf d", &[]),
         ("python3 -c 'open(\"made\", \"w\")'", &[]),
         ("python3 -c 'print(1)'", &["--mode", "workspace"]),
@@ -461,6 +465,20 @@ fn round(peer: &mut Peer, command: &str, earlier: Option<&Value>) -> Value {
         params["inputResponses"] = json!({key: {"action": "accept", "content": {"answer": "yes"}}});
     }
     peer.request("tools/call", params)["result"].clone()
+}
+
+#[test]
+fn nobody_is_asked_about_a_command_that_nothing_could_hold() {
+    let world = world();
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--unsafe", "--ask", "exec"]));
+    peer.stateless("2026-07-28", json!({"elicitation": {"form": {}}}));
+    for command in ["rm -rf /", "rm -rf ~", "echo x > ~/../y"] {
+        let refused = round(&mut peer, command, None);
+        assert_eq!(refused["isError"], true, "{command}: {refused}");
+        let said = refused["content"][0]["text"].as_str().unwrap_or_default();
+        assert!(said.contains("NIKA-910") && said.contains("cannot let a command write"), "{command}: {said}");
+    }
+    peer.end();
 }
 
 fn message(asked: &Value) -> String {

@@ -166,6 +166,9 @@ impl Tool for Read {
             return Err(ToolError::argument("pages", format!("{} is no PDF", place.shown()))
                 .hint("leave it out; `offset` and `limit` choose lines"));
         }
+        if let Some((name, instead)) = without_lines(&kind).and_then(|instead| Some((p.counts_lines()?, instead))) {
+            return Err(ToolError::argument(name, format!("{} has no lines to count", place.shown())).hint(instead));
+        }
         match kind {
             Kind::Picture => self.picture(file.whole(picture::FILE_BYTES)?, cx).await,
             Kind::Pdf => self.pdf(file.whole(pdf::FILE_BYTES)?, p.pages.as_deref(), pages, cx).await,
@@ -209,6 +212,22 @@ impl Read {
         file.seen(cx, hash, true);
         let output = Output { content: cells.blocks, ..Output::default() }.with_ours_from(cells.notes_from);
         Ok(file.facts(hash, output.with_fact("cells", cells.shown)))
+    }
+}
+
+impl Params {
+    /// The first parameter that counts lines.
+    fn counts_lines(&self) -> Option<&'static str> {
+        self.offset.map(|_| "offset").or(self.limit.map(|_| "limit"))
+    }
+}
+
+/// What goes instead of lines for what has none.
+fn without_lines(kind: &Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Pdf => Some("leave it out; `pages` chooses pages of a PDF"),
+        Kind::Picture => Some("leave it out; a picture is shown whole"),
+        Kind::Notebook | Kind::Text => None,
     }
 }
 

@@ -150,6 +150,7 @@ impl Tool for Bash {
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         let command = self.read(params, &self.ground.site(cx.session));
+        self.ground.can_hold(&command.effects, params.most())?;
         let mut lines = Vec::new();
         for finding in command.analysis.findings.iter().filter(|finding| finding.outcome >= Outcome::Ask) {
             lines.push(format!("{}: {}", finding.code, finding.why));

@@ -93,6 +93,7 @@ impl Tool for ExecTool {
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         let command = self.read(params, &self.site(params, cx.session)?)?;
+        self.ground.can_hold(&command.effects, Access::Workspace)?;
         Ok(command.analysis.canonical.map(|canonical| format!("What runs:\n{canonical}")))
     }
 

@@ -359,6 +359,18 @@ impl Ground {
         })
     }
 
+    /// Refuses a command that writes where nothing can let it: before a person is asked for a yes that would help nobody.
+    pub(super) fn can_hold(&self, effects: &Effects, most: Access) -> Result<(), ToolError> {
+        if most != Access::Workspace {
+            return Ok(());
+        }
+        let mut outside = effects.all.iter().filter_map(|effect| match effect {
+            Effect::Write(place) if place.below_root.is_none() && !place.scratch => Some(&place.path),
+            _ => None,
+        });
+        outside.try_for_each(|path| self.outside(path).map(|_| ()))
+    }
+
     /// What is guarded and secret in the roots. Looked for once, and again after a command that could write.
     fn known(&self) -> Arc<Known> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -113,6 +113,7 @@ const TELLING: &[(&str, &str, bool)] = &[
     ("read", r#"{"file_path": "a.txt", "offset": 9}"#, false),
     ("read", r#"{"file_path": "a.txt", "limit": -1}"#, false),
     ("read", r#"{"file_path": "a.txt", "pages": "1"}"#, false),
+    ("read", r#"{"file_path": "p.pdf", "offset": 2}"#, false),
     ("grep", r#"{"pattern": ".", "head_limit": 1, "output_mode": "content"}"#, true),
     ("grep", r#"{"pattern": "("}"#, false),
     ("glob", r#"{"pattern": "*", "limit": 1}"#, true),

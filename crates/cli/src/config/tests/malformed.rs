@@ -51,6 +51,14 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("undo: {max_bytes: 99999999999TiB}", "NIKA-902 .nika/config.yaml:1:19: ", "a size"),
     ("undo: {max_bytes: 10KiB}", "NIKA-902 .nika/config.yaml:1:19: ", "at least 1MiB"),
     ("undo: {max_days: 0}", "NIKA-902 .nika/config.yaml:1:18: ", "days"),
+    // Names that no tool has.
+    ("output:\n  tools: {nosuch: 5000}", "NIKA-902 .nika/config.yaml:2:11: ", "no tool is called 'nosuch'"),
+    ("output:\n  tools: {gerp: 5000}", "NIKA-902 .nika/config.yaml:2:11: ", "is it grep"),
+    ("tools:\n  list: [read, gerp]", "NIKA-902 .nika/config.yaml:2:16: ", "is it grep"),
+    ("tools:\n  list: read,gerp", "NIKA-902 .nika/config.yaml:2:9: ", "is it grep"),
+    ("permissions:\n  deny: [tool(gerp)]", "NIKA-903 .nika/config.yaml:2:10: ", "is it grep"),
+    ("permissions:\n  ask: [{rule: tool(bogus)}]", "NIKA-903 .nika/config.yaml:2:16: ", "no tool is called 'bogus'"),
+    ("permissions:\n  allow: [tool(GREP)]", "NIKA-903 .nika/config.yaml:2:11: ", "rule 'tool(GREP)'"),
     // Rules.
     ("permissions:\n  deny: write(x)", "NIKA-902 .nika/config.yaml:2:9: ", "a list of rules"),
     ("permissions:\n  deny: [~]", "NIKA-902 .nika/config.yaml:2:10: ", "found nothing where a rule"),

@@ -56,6 +56,13 @@ fn a_pdf_is_read_page_by_page() {
         text,
         "a.pdf: PDF, 3 pages\n=== page 1\nHello\n=== page 2 has no text (perhaps scanned)\n=== page 3\nGoodbye"
     );
+    for (name, arguments) in [("offset", json!({"offset": 2})), ("limit", json!({"limit": 1}))] {
+        let mut lines = json!({"file_path": "a.pdf"});
+        lines.as_object_mut().expect("an object").extend(arguments.as_object().expect("an object").clone());
+        let (code, said) = world.refused(lines);
+        assert_eq!(code, 100);
+        assert!(said.contains(&format!("`{name}`: a.pdf has no lines")), "{said}");
+    }
     let text = world.text(pages("a.pdf", "3"));
     assert_eq!(text, "a.pdf: PDF, 3 pages\n=== page 3\nGoodbye\n[page 3 of 3]");
     assert!(world.text(pages("a.pdf", "2-")).ends_with("[pages 2–3 of 3]"));
