@@ -27,11 +27,12 @@ const PORT: u16 = 8738;
 pub fn run(args: args::Serve) -> Result<(), Failure> {
     let world = World::look();
     let ground = Ground::find(&world, &args.place)?;
+    let stamps = ground.stamps(&world, &args.standing);
     let effective = ground.configure(&world, &args.standing)?;
     // Over HTTP nothing reaches a client that it did not ask for.
     let voice = if args.http.is_some() { Voice::Nowhere } else { Voice::Client };
     let (dialect, listing) = (args.dialect, args.list.clone());
-    let rules = Some(Watch::of(&world, &ground, &args.standing, &effective));
+    let rules = Some(Watch::of(&world, &ground, &args.standing, (stamps, &effective)));
     let shape =
         Shape { dialect, listing, prefixed: true, voice, objects: true, lasting: true, rules, ..Shape::default() };
     let built = Arc::new(compose::build(&world, &ground, effective, shape.clone())?);

@@ -52,8 +52,13 @@ struct Looked {
 
 impl Watch {
     /// Of a pipeline that is about to be built of `effective`.
-    pub fn of(world: &World, ground: &Ground, standing: &Standing, effective: &Effective) -> Arc<Watch> {
-        let stamps = ground.stamps(world, standing);
+    /// `stamps` are of before it was read, so that no change falls between.
+    pub fn of(
+        world: &World,
+        ground: &Ground,
+        standing: &Standing,
+        (stamps, effective): (Stamps, &Effective),
+    ) -> Arc<Watch> {
         let now = Ok(effective.policy.clone());
         Arc::new(Watch {
             world: world.clone(),

@@ -351,9 +351,9 @@ impl Entered {
         self.covers.as_mut().map_or(Ok(true), covers::Covers::begin)
     }
 
-    /// Hides again what was replaced.
-    pub(crate) fn hide_again(&mut self) -> io::Result<()> {
-        self.covers.as_mut().map_or(Ok(()), covers::Covers::heed)
+    /// Hides again what was replaced. False where [`Entered::watch_hidden`] has to be called again.
+    pub(crate) fn hide_again(&mut self) -> io::Result<bool> {
+        self.covers.as_mut().map_or(Ok(true), covers::Covers::heed)
     }
 
     /// Where the command was when it ended, as its world calls that place.

@@ -193,7 +193,8 @@ impl Session {
         if let Some(parent) = &self.parent {
             return parent.stand_under(number, policy);
         }
-        if self.under.swap(number, Ordering::Relaxed) != number {
+        // Two calls at once may come in the other order than their looks.
+        if self.under.fetch_max(number, Ordering::Relaxed) < number {
             let granted = lock(&self.added).clone();
             *self.policy.write().unwrap_or_else(PoisonError::into_inner) = policy.with(granted);
         }

@@ -375,6 +375,11 @@ fn a_secret_that_is_saved_anew_while_a_job_lives_is_hidden_again() {
     std::fs::write(&pem, "TOK=three\n").expect("written");
     std::fs::remove_file(&linked).expect("removed");
     std::fs::hard_link(&pem, &linked).expect("linked");
+    // And another directory in the place of the one that it lies in.
+    std::fs::create_dir_all(world.path("fresh/prod")).expect("made");
+    std::fs::write(world.path("fresh/prod/.env"), "TOK=two\n").expect("written");
+    std::fs::rename(world.root().join("config"), world.path("old")).expect("renamed");
+    std::fs::rename(world.path("fresh"), world.root().join("config")).expect("renamed");
     std::fs::write(world.root().join("go"), "").expect("written");
     says(&mut peer, "done");
     let said = text(&peer.call("nika_job_output", json!({"job_id": "j1", "offset": 0})));

@@ -3,6 +3,7 @@
 //! Resident pages are counted for each process. Two things need a closer look: pages that several share are counted once
 //! for each of them, and the bytes of a file in memory (`memfd_create`) that nobody has mapped for none.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,19 +20,19 @@ const PART: u64 = 8;
 /// Watches over a bound.
 #[derive(Debug)]
 pub(super) struct Memory {
-    /// What the machine held in files in memory when the command began.
-    before: u64,
+    /// The least that the machine held in files in memory since the command began.
+    least: Cell<u64>,
 }
 
 impl Memory {
     pub(super) fn begin() -> Memory {
-        Memory { before: shared_by_all().unwrap_or(0) }
+        Memory { least: Cell::new(shared_by_all().unwrap_or(0)) }
     }
 
     /// What `all` hold, as far as a bound of `most` bytes is concerned.
     pub(super) fn held(&self, all: &[Process], most: u64) -> u64 {
         let resident = all.iter().map(|process| process.rss_bytes).sum::<u64>();
-        let files = if self.may_be_in_files(most) { files(all) } else { 0 };
+        let files = if self.may_be_in_files(most) { files(all).values().sum() } else { 0 };
         if resident.saturating_add(files) <= most {
             return resident.saturating_add(files);
         }
@@ -46,7 +47,10 @@ impl Memory {
     }
 
     fn may_be_in_files(&self, most: u64) -> bool {
-        shared_by_all().is_none_or(|now| now.saturating_sub(self.before) > most / PART)
+        shared_by_all().is_none_or(|now| {
+            self.least.set(self.least.get().min(now));
+            now - self.least.get() > most / PART
+        })
     }
 }
 
@@ -69,7 +73,7 @@ fn field(text: &str, name: &str) -> Option<u64> {
 }
 
 /// Bytes of all files in memory that `all` have open, each once.
-fn files(all: &[Process]) -> u64 {
+fn files(all: &[Process]) -> HashMap<(u64, u64), u64> {
     let mut found: HashMap<(u64, u64), u64> = HashMap::new();
     for process in all {
         let Ok(open) = fs::read_dir(format!("/proc/{}/fd", process.pid)) else { continue };
@@ -80,11 +84,13 @@ fn files(all: &[Process]) -> u64 {
             }
         }
     }
-    found.values().sum()
+    found
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
+
     use super::super::tree::look;
     use super::*;
 
@@ -92,15 +98,15 @@ mod tests {
     fn files_in_memory_count_once_whoever_has_them_open() {
         let me = look(rustix::process::getpid().as_raw_nonzero().get()).expect("we live");
         let all = [me.clone(), me];
-        let before = files(&all);
         let file = rustix::fs::memfd_create("x", rustix::fs::MemfdFlags::CLOEXEC).expect("one");
         let again = rustix::io::fcntl_dupfd_cloexec(&file, 3).expect("another name");
         rustix::io::write(&file, &vec![1; 3 << 20]).expect("written");
-        let now = files(&all);
-        assert!((3 << 20..4 << 20).contains(&(now - before)), "{now} {before}");
+        let meta = fs::metadata(format!("/proc/self/fd/{}", file.as_raw_fd())).expect("it is open");
+        let id = (meta.dev(), meta.ino());
+        assert_eq!(files(&all).get(&id), Some(&(3 << 20)));
         assert!(proportional(&all[0]).is_some_and(|(all, files)| all > 0 && files <= all));
         drop((file, again));
-        assert_eq!(files(&all), before);
+        assert_eq!(files(&all).get(&id), None);
     }
 
     #[test]

@@ -372,11 +372,13 @@ impl Supervisor {
     fn keep_hidden(&mut self, replaced: bool, now: Instant) -> bool {
         let Running::Held(entered) = &mut self.command else { return true };
         let begins = self.look_at.is_some_and(|at| now >= at);
-        let watches = if begins { entered.watch_hidden() } else { Ok(true) };
-        if begins {
-            self.look_at = matches!(watches, Ok(false)).then(|| now + LOOK_EVERY);
-        }
-        watches.is_ok() && (!replaced || entered.hide_again().is_ok())
+        let watches = match (begins, replaced) {
+            (true, _) => entered.watch_hidden(),
+            (false, true) => entered.hide_again(),
+            (false, false) => return true,
+        };
+        self.look_at = matches!(watches, Ok(false)).then(|| if begins { now + LOOK_EVERY } else { now });
+        watches.is_ok()
     }
 
     /// Polls; says whether there are signals, words from the owner, output that nobody takes, and news of what is hidden.

@@ -3,7 +3,7 @@
 //! A mount hides a file, and goes when another file is put in its place from outside, as every program does that saves
 //! a file at once. So whoever watches over a command watches the directories of what is hidden from it, too, and has a
 //! child of its own enter the world and lay the mount again. Between the two lie some milliseconds, in which the command
-//! can open the file.
+//! can open the file; in its first tenth of a second nobody watches yet.
 //!
 //! Names that did not exist when the command began are not watched: such a file may be the command's own.
 
@@ -13,7 +13,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nika_guard::profile::Step;
@@ -28,9 +28,14 @@ use super::base::{self, Side};
 use super::{Refusal, handle, mounts};
 
 /// How long the child may take; a file system that answers nobody holds it up.
-const LAY_WITHIN: Duration = Duration::from_secs(1);
-/// Bytes of news that are read at once.
+const LAY_WITHIN: Duration = Duration::from_secs(2);
+/// How often it is tried to lay something again. A busy machine may be short of processes for a moment.
+const TRIES: usize = 3;
+/// How often in a row beginning may fail, a tenth of a second apart, until the command is as good as shown what is hidden.
+const BEGINNINGS: u32 = 50;
+/// Bytes of news that are read at once, and how often before something else gets its turn.
 const NEWS_BYTES: usize = 8 << 10;
+const READS: usize = 64;
 
 /// The way into a world, for a child of the process that made it.
 #[derive(Debug)]
@@ -67,6 +72,8 @@ pub(super) struct Covers {
     way: Way,
     hidden: Vec<PathBuf>,
     watch: Option<Watch>,
+    /// How often in a row it could not begin.
+    failed: u32,
 }
 
 impl Covers {
@@ -77,7 +84,7 @@ impl Covers {
             _ => None,
         });
         let hidden: Vec<PathBuf> = hidden.collect();
-        (!hidden.is_empty()).then_some(Covers { way, hidden, watch: None })
+        (!hidden.is_empty()).then_some(Covers { way, hidden, watch: None, failed: 0 })
     }
 
     /// Becomes readable when [`Covers::heed`] has something to do; `None` as long as nobody watches.
@@ -89,57 +96,96 @@ impl Covers {
     /// that, it looks, and has to be asked again.
     pub(super) fn begin(&mut self) -> io::Result<bool> {
         self.watch = Watch::of(&self.hidden).ok();
-        lay(&self.way, &self.hidden)?;
+        match lay(&self.way, &self.hidden) {
+            Ok(()) => self.failed = 0,
+            // As a rule nothing was replaced yet: that is no reason to end a command.
+            Err(_) if self.failed < BEGINNINGS => (self.watch, self.failed) = (None, self.failed + 1),
+            Err(error) => return Err(error),
+        }
         Ok(self.watch.is_some())
     }
 
-    /// Hides again what was replaced.
-    pub(super) fn heed(&mut self) -> io::Result<()> {
+    /// Hides again what was replaced. False where it has to begin again.
+    pub(super) fn heed(&mut self) -> io::Result<bool> {
         let replaced = match self.watch.as_mut().map(Watch::read) {
-            None => return Ok(()),
-            Some(Ok(replaced)) => replaced,
-            // News was lost: it may have been of any of them.
-            Some(Err(_)) => self.hidden.clone(),
+            None => return Ok(true),
+            Some(Ok(News::Replaced(replaced))) if replaced.is_empty() => return Ok(true),
+            Some(Ok(News::Replaced(replaced))) => replaced,
+            // A directory on the way to one is another now, or news was lost: it may have been of any of them.
+            Some(Ok(News::Way) | Err(_)) => {
+                self.watch = None;
+                self.hidden.clone()
+            }
         };
-        if replaced.is_empty() { Ok(()) } else { lay(&self.way, &replaced) }
+        let mut laid = lay(&self.way, &replaced);
+        for _ in 1..TRIES {
+            laid = laid.or_else(|_| lay(&self.way, &replaced));
+        }
+        laid.map(|()| self.watch.is_some())
     }
 }
 
-/// Hears of names that come to be in the directories of what is hidden.
+/// What was heard.
+#[derive(Debug, PartialEq, Eq)]
+enum News {
+    /// Something was put under these hidden names.
+    Replaced(Vec<PathBuf>),
+    /// A directory that leads to a hidden name was made or put there: nobody watches that one yet.
+    Way,
+}
+
+/// Hears of names that come to be in the directories of what is hidden, and in those that lead there.
 #[derive(Debug)]
 struct Watch {
     fd: OwnedFd,
-    directories: HashMap<i32, (PathBuf, HashSet<OsString>)>,
+    directories: HashMap<i32, Directory>,
+}
+
+#[derive(Debug)]
+struct Directory {
+    path: PathBuf,
+    hidden: HashSet<OsString>,
+    leading: HashSet<OsString>,
 }
 
 impl Watch {
     fn of(hidden: &[PathBuf]) -> io::Result<Watch> {
         let fd = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        let mut directories: HashMap<i32, (PathBuf, HashSet<OsString>)> = HashMap::new();
+        let mut directories: HashMap<i32, Directory> = HashMap::new();
+        let mut known: HashSet<&Path> = HashSet::new();
         for path in hidden {
-            let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
-            let wanted = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW;
-            match inotify::add_watch(&fd, above, wanted) {
-                Ok(number) => {
-                    let (_, names) = directories.entry(number).or_insert_with(|| (above.into(), HashSet::new()));
-                    names.insert(name.to_owned());
-                }
-                // Whom nothing is hidden from by us, the system lets look no more than the command.
-                Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
-                Err(error) => return Err(error.into()),
+            for at in path.ancestors().take_while(|at| known.insert(at)) {
+                let (Some(above), Some(name)) = (at.parent(), at.file_name()) else { continue };
+                let wanted = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW;
+                let number = match inotify::add_watch(&fd, above, wanted) {
+                    Ok(number) => number,
+                    // Whom nothing is hidden from by us, the system lets look no more than the command.
+                    Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => continue,
+                    Err(error) => return Err(error.into()),
+                };
+                let (hidden, leading) = (HashSet::new(), HashSet::new());
+                let directory =
+                    directories.entry(number).or_insert_with(|| Directory { path: above.into(), hidden, leading });
+                let names = if at == path { &mut directory.hidden } else { &mut directory.leading };
+                names.insert(name.to_owned());
             }
         }
         Ok(Watch { fd, directories })
     }
 
-    /// What was put under a hidden name since.
-    fn read(&mut self) -> io::Result<Vec<PathBuf>> {
-        let mut replaced = Vec::new();
+    /// What was put under a hidden name since, or on the way to one.
+    fn read(&mut self) -> io::Result<News> {
+        let (mut replaced, mut reads) = (Vec::new(), 0);
         let mut space = [MaybeUninit::uninit(); NEWS_BYTES];
         let mut news = Reader::new(&self.fd, &mut space);
         loop {
+            // What is left is news at the next look.
+            reads += usize::from(news.is_buffer_empty());
+            if reads > READS {
+                return Ok(News::Replaced(replaced));
+            }
             let event = match news.next() {
-                Err(Errno::AGAIN) => return Ok(replaced),
+                Err(Errno::AGAIN) => return Ok(News::Replaced(replaced)),
                 Err(Errno::INTR) => continue,
                 event => event?,
             };
@@ -147,10 +193,12 @@ impl Watch {
                 return Err(io::Error::other("news was lost"));
             }
             let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
-            if let Some(((above, names), name)) = self.directories.get(&event.wd()).zip(name)
-                && names.contains(name)
-            {
-                replaced.push(above.join(name));
+            let Some((directory, name)) = self.directories.get(&event.wd()).zip(name) else { continue };
+            if directory.leading.contains(name) {
+                return Ok(News::Way);
+            }
+            if directory.hidden.contains(name) {
+                replaced.push(directory.path.join(name));
             }
         }
     }
@@ -174,7 +222,9 @@ fn end_of(pid: Pid) -> io::Result<bool> {
     let within = Timespec { tv_sec: LAY_WITHIN.as_secs() as i64, tv_nsec: 0 };
     let mut fds = [PollFd::new(&ended, PollFlags::IN)];
     if !matches!(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&within))), Ok(1..)) {
+        // Not waited for: one that hangs in a file system does not die. Whoever takes in the dead takes it in.
         let _ = kill_process(pid, Signal::KILL);
+        return Ok(false);
     }
     let status = rustix::io::retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()))?;
     Ok(status.is_some_and(|(_, status)| status.exit_status() == Some(0)))
@@ -207,7 +257,10 @@ mod tests {
         }
         let hidden = [at(".env"), at("deep/key.pem"), at("gone/away")];
         let mut watch = Watch::of(&hidden).expect("it watches");
-        let mut news = || watch.read().expect("it reads");
+        let mut news = || match watch.read().expect("it reads") {
+            News::Replaced(replaced) => replaced,
+            News::Way => vec!["the way".into()],
+        };
         std::fs::write(at("plain"), "two").expect("written");
         std::fs::write(at(".env"), "in place: what hides it stays").expect("written");
         std::fs::rename(at("plain"), at("other")).expect("renamed");
@@ -217,6 +270,9 @@ mod tests {
         std::fs::write(at("deep/key.pem"), "two").expect("written");
         assert_eq!(news(), [at(".env"), at("deep/key.pem")]);
         assert_eq!(news(), Vec::<PathBuf>::new());
+        std::fs::rename(at("deep"), at("old")).expect("renamed");
+        std::fs::create_dir(at("deep")).expect("made");
+        assert_eq!(news(), [PathBuf::from("the way")]);
     }
 
     #[test]
