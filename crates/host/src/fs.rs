@@ -26,5 +26,6 @@ pub use ledger::{Ledger, Seen};
 pub use lock::{LOOK_AGAIN, Locked, PATIENCE};
 pub use open::{FileNow, Glance, OpenFile, Stamp, sha256};
 pub(crate) use open::{kind_of, sha256_of};
+pub(crate) use resolve::plain;
 pub use sets::Recovered;
 pub use workspace::{Fsync, Settings, Workspace};

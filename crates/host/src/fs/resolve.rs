@@ -205,8 +205,8 @@ impl Workspace {
     }
 }
 
-/// A path without dots.
-fn plain(path: &Path) -> PathBuf {
+/// A path without `.` and `..`, by its text alone.
+pub(crate) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::with_capacity(path.as_os_str().len());
     for part in path.components() {
         match part {

@@ -23,12 +23,13 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use nika_guard::profile::{Profile, Repository};
 use rustix::fs::{FileType, Mode, OFlags, Stat, lstat};
 
 use super::placeholders::is_stand_in;
+use crate::fs::plain;
 
 /// Directories of a repository that every worktree writes: history, and what is learned from conflicts or kept apart
 /// for its size.
@@ -125,19 +126,6 @@ fn is_replaced(name: &OsStr) -> bool {
 /// What stands there, unless it only stands in for something.
 fn stat(path: &Path) -> Option<Stat> {
     lstat(path).ok().filter(|stat| !is_stand_in(stat))
-}
-
-/// A path without `.` and `..`, by its text alone.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::with_capacity(path.as_os_str().len());
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 /// The one line that git's little files hold; none where it is odd.
