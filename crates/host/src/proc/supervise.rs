@@ -79,6 +79,19 @@ enum Running {
     Held(Box<Entered>),
 }
 
+/// What a wait was for.
+#[derive(Default)]
+struct Happened {
+    /// Somebody died, or we are asked to end.
+    signal: bool,
+    /// The owner said something, or is gone.
+    words: bool,
+    /// There is output that nobody takes.
+    output: bool,
+    /// Something that is hidden from the command may have been replaced.
+    replaced: bool,
+}
+
 struct Supervisor {
     link: BorrowedFd<'static>,
     lines: Lines,
@@ -323,22 +336,22 @@ impl Supervisor {
     /// Waits for something to happen and does what it asks for; false when all has to end now.
     fn attend(&mut self) -> bool {
         let wait = self.next_moment().map(|at| at.saturating_duration_since(Instant::now()));
-        let (dead, said, output, replaced) = self.wait(wait);
-        if dead {
+        let happened = self.wait(wait);
+        if happened.signal {
             self.signals.drain();
             // The thread that started us may end before its process does: only the process counts.
             if rustix::process::getppid() != self.owner && !self.lose_owner() {
                 return false;
             }
         }
-        if said && !self.listen() && !self.lose_owner() {
+        if happened.words && !self.listen() && !self.lose_owner() {
             return false;
         }
-        if output {
+        if happened.output {
             self.swallow();
         }
         let now = Instant::now();
-        if !self.keep_hidden(replaced, now) {
+        if !self.keep_hidden(happened.replaced, now) {
             self.killed_by.get_or_insert(KilledBy::Shown);
             return false;
         }
@@ -381,8 +394,8 @@ impl Supervisor {
         watches.is_ok()
     }
 
-    /// Polls; says whether there are signals, words from the owner, output that nobody takes, and news of what is hidden.
-    fn wait(&self, wait: Option<Duration>) -> (bool, bool, bool, bool) {
+    /// Polls.
+    fn wait(&self, wait: Option<Duration>) -> Happened {
         let timeout = wait.map(timespec);
         // Of the owner and the output that nobody else takes, one is there at a time.
         let drain = self.drain.as_ref().filter(|_| self.orphaned).map(AsFd::as_fd);
@@ -397,11 +410,11 @@ impl Supervisor {
         let all = [Some(self.signals.fd()), second, news, status];
         let mut fds = all.map(|fd| PollFd::from_borrowed_fd(fd.unwrap_or(self.signals.fd()), PollFlags::IN));
         if poll(&mut fds, timeout.as_ref()).is_err() {
-            return (false, false, false, false);
+            return Happened::default();
         }
         let has = |at: usize| all[at].is_some() && !fds[at].revents().is_empty();
         let second = has(1);
-        (has(0), second && !self.orphaned, second && self.orphaned, has(2))
+        Happened { signal: has(0), words: second && !self.orphaned, output: second && self.orphaned, replaced: has(2) }
     }
 
     /// Hears the owner; false when there is none any more.
