@@ -65,6 +65,13 @@ pub trait Tool: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// A copy of the arguments, of a tool whose run may find that it would do other things than it was judged for: it fails
+    /// with `CHANGED_SINCE_READ` then, having changed nothing, its [`Tool::effects`] say what they are now, and the call is
+    /// judged again.
+    fn again(_params: &Self::Params) -> Option<Self::Params> {
+        None
+    }
+
     /// What this machine lacks for it: then nobody is shown the tool, and [`Tool::effects`] answers with the same.
     fn lacks(&self) -> Option<ToolError> {
         None
@@ -121,6 +128,13 @@ pub trait Prepared: Send + Sync {
     }
     /// See [`Tool::inquires`].
     fn inquires(&self, scene: &Scene<'_>) -> Result<Option<Inquiry>, ToolError>;
+    /// The same call once more; see [`Tool::again`].
+    fn again<'a>(&self) -> Option<Box<dyn Prepared + 'a>>
+    where
+        Self: 'a,
+    {
+        None
+    }
     /// See [`Tool::run`].
     fn run<'a>(self: Box<Self>, cx: &'a Cx<'a>) -> BoxFuture<'a, Result<Output, ToolError>>
     where
@@ -236,6 +250,13 @@ impl<T: Tool> Prepared for Call<'_, T> {
 
     fn inquires(&self, scene: &Scene<'_>) -> Result<Option<Inquiry>, ToolError> {
         self.tool.inquires(&self.params, scene)
+    }
+
+    fn again<'a>(&self) -> Option<Box<dyn Prepared + 'a>>
+    where
+        Self: 'a,
+    {
+        Some(Box::new(Call { tool: self.tool, params: T::again(&self.params)? }))
     }
 
     fn run<'a>(self: Box<Self>, cx: &'a Cx<'a>) -> BoxFuture<'a, Result<Output, ToolError>>

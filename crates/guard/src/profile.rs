@@ -58,6 +58,9 @@ pub struct Layered {
     /// The kernel's own place for what is half done; beside `upper`.
     #[serde(with = "pathtext")]
     pub work: PathBuf,
+    /// What is hidden by what the layer has in its place, so that no mount has to: it can be replaced, and not read.
+    #[serde(with = "pathtext::list", default)]
+    pub stand_ins: Vec<PathBuf>,
 }
 
 /// What git keeps of a root elsewhere, because the root is a linked worktree: it is written as the `.git` of another
@@ -291,7 +294,7 @@ mod tests {
         profile.protected = vec![PathBuf::from(std::ffi::OsStr::from_bytes(b"/repo/\xff/.git"))];
         profile.env = vec![("PATH".into(), "/usr/bin".into())];
         let [root, upper, work] = ["/work", "/state/upper", "/state/work"].map(PathBuf::from);
-        profile.layers = vec![Layered { root, upper, work }];
+        profile.layers = vec![Layered { root, upper, work, stand_ins: vec!["/work/.env".into()] }];
         let [root, common, own] = ["/work", "/repo/.git", "/repo/.git/worktrees/work"].map(PathBuf::from);
         profile.repositories = vec![Repository { root, common, open: vec![own.clone()], own }];
         let json = serde_json::to_string(&profile).unwrap();

@@ -11,6 +11,7 @@ mod finder;
 mod index;
 mod leads;
 mod personal;
+mod tracked;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -29,6 +30,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 pub use finder::Finder;
 pub(crate) use leads::{Leads, makes_repository};
 pub use personal::Personal;
+pub use tracked::Recorded;
+pub(crate) use tracked::{Index, top_of};
 
 /// What would start a program or change something unasked, and what it is set to.
 const QUIET: &[(&str, &str)] = &[

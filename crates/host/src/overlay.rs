@@ -26,7 +26,9 @@ mod layer;
 mod likeness;
 mod marks;
 mod moves;
+mod noted;
 mod stage;
+mod stand_ins;
 mod sweep;
 mod walk;
 

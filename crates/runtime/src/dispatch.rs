@@ -20,7 +20,12 @@ use crate::listing::{self, Listed, Listing};
 use crate::plan::{self, Planned};
 use crate::session::{LogTo, Session, Watcher};
 use crate::stage::refresh::{self, Rules};
+use crate::stage::run::Came;
 use crate::stage::{after, before, begin, checkpoint, decide, end, inquire, lookup, parse, run, settle, shape, spend};
+
+/// How often a call is judged again because it turned out to do other things. Three: a rebase may bring more with each
+/// commit, and somebody may move the directory that it stands in.
+const JUDGED_AGAIN: usize = 3;
 
 /// Bounds that configuration may change.
 #[derive(Debug, Clone, Default)]
@@ -148,12 +153,23 @@ impl Runtime {
         let found = lookup::lookup(self, &tools, session, &begun.incoming)?;
         let (paid, price) = spend::spend(session, found)?;
         let parsed = parse::parse(self, paid)?;
-        let heard = before::attend(self, session, begun, parsed).await?;
-        let judged = decide::decide(session, heard)?;
-        let permitted = spend::kept(session, price, settle::settle(self, session, begun, judged).await)?;
-        let answered = spend::kept(session, price, inquire::inquire(self, session, begun, permitted).await)?;
-        let armed = checkpoint::arm(self, session, begun, answered);
-        let ran = run::run(self, session, begun, armed).await?;
+        let mut heard = before::attend(self, session, begun, parsed).await?;
+        let mut found: Vec<ToolError> = Vec::new();
+        let ran = loop {
+            let judged = decide::decide(session, heard)?;
+            let settled = settle::settle(self, session, begun, judged).await.map_err(|why| why.after(found.last()));
+            let permitted = spend::kept(session, price, settled)?;
+            let answered = spend::kept(session, price, inquire::inquire(self, session, begun, permitted).await)?;
+            let armed = checkpoint::arm(self, session, begun, answered);
+            match run::run(self, session, begun, armed).await? {
+                Came::Ran(ran) => break *ran,
+                Came::Other(_, why) if found.len() == JUDGED_AGAIN => return Err(why.into()),
+                Came::Other(again, why) => {
+                    heard = *again;
+                    found.push(why);
+                }
+            }
+        };
         let witnessed = after::attend(self, session, begun, ran).await?;
         Ok(shape::shape(self, session, begun, witnessed))
     }

@@ -2,6 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use serde_json::json;
+
+use crate::peer::{Peer, text};
+use crate::pty::Screen;
 use crate::shell::{git, is_confined_here};
 use crate::world::{World, world};
 
@@ -85,4 +89,176 @@ fn a_commit_of_all_leaves_tracked_secrets_as_they_were() {
     world.run(&["call", "bash", "command=git status --short", "--mode", "read-only"]).exits(0).says(" M .env");
     world.run(&["call", "bash", all, "--mode", "workspace"]).exits(1).says("Permission denied");
     assert_eq!(git(&at, &["show", "HEAD:.env"]), "SECRET=abc");
+}
+
+/// The same repository with branches: `keys` has other secrets, `code` also files that are guarded.
+fn branches() -> World {
+    let world = repository().file(".github/workflows/ci.yml", "one\n").file(".npmrc", "a=1\n").file("old/k.pem", "k\n");
+    let at = world.root();
+    let write = |name: &str, text: &str| std::fs::write(at.join(name), text).expect("written");
+    git(&at, &["add", "."]);
+    git(&at, &["commit", "-q", "-m", "more"]);
+    for branch in ["keys", "code"] {
+        git(&at, &["switch", "-q", "-c", branch, "main"]);
+        write(".env", &format!("SECRET={branch} abc\n"));
+        git(&at, &["rm", "-q", "old/k.pem"]);
+        if branch == "code" {
+            write(".github/workflows/ci.yml", "two\n");
+            write(".npmrc", "a=22\n");
+            write(".envrc", "made\n");
+        }
+        git(&at, &["add", "."]);
+        git(&at, &["commit", "-q", "-m", branch]);
+    }
+    git(&at, &["switch", "-q", "main"]);
+    world
+}
+
+/// Nothing of the work tree differs from what is checked out, which is `branch`.
+fn is_all_of(world: &World, branch: &str) {
+    let at = world.root();
+    assert_eq!(git(&at, &["branch", "--show-current"]), branch);
+    assert_eq!(git(&at, &["status", "--porcelain"]), "", "{branch}");
+    assert_eq!(git(&at, &["diff", branch]), "", "{branch}");
+}
+
+#[test]
+fn git_puts_tracked_secrets_of_another_branch_in_place_and_nobody_reads_them() {
+    if !is_confined_here() {
+        return;
+    }
+    // Right after a commit the index is as new as the files: git would have to read them.
+    let world = branches();
+    let call = |text: &str| world.run(&["call", "bash", &format!("command={text}"), "--mode", "workspace"]);
+    for (command, branch) in [
+        ("git switch keys", "keys"),
+        ("git switch main", "main"),
+        ("git switch -q -c copy && git merge -q --ff-only keys", "copy"),
+        ("git checkout -q HEAD~1 && git switch -q keys && git stash list", "keys"),
+        ("git switch -q main", "main"),
+    ] {
+        call(command).exits(0);
+        let at = world.root();
+        assert_eq!(git(&at, &["branch", "--show-current"]), branch, "{command}");
+        assert_eq!(git(&at, &["status", "--porcelain"]), "", "{command}");
+    }
+    call("git switch keys").exits(0);
+    assert_eq!(world.text(".env"), "SECRET=keys abc\n");
+    assert!(!world.root().join("old").exists());
+    world.run(&["undo"]).exits(0);
+    is_all_of(&world, "main");
+    assert_eq!((world.text(".env"), world.text("old/k.pem")), ("SECRET=abc\n".into(), "k\n".into()));
+}
+
+#[test]
+fn what_stands_in_for_a_secret_is_neither_read_nor_changed_by_a_script_beside_git() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = branches();
+    for (script, says) in [
+        ("cat .env; chmod 644 .env; cat .env; dd if=.env", "abc"),
+        ("rm .env", "[not applied, as it is hidden from commands: .env"),
+        ("mv .env other", "as it is hidden from commands: .env, other"),
+        ("ln .env other; rm .env", "as it is hidden from commands: .env, other"),
+        ("chmod 644 .env; echo x >> .env", "as it is hidden from commands: .env"),
+        ("rm -r old", "as it is hidden from commands: old]"),
+        ("echo x > n; mv n .env; touch -d @1 .env", "as it is hidden from commands: .env"),
+        ("git update-index --force-remove .env; echo x > n; mv n .env", "as it is hidden from commands: .env"),
+    ] {
+        std::fs::write(world.root().join("x.sh"), script).expect("written");
+        let command = "command=git log --oneline; sh x.sh";
+        let ran = world.run(&["call", "bash", command, "--mode", "workspace"]);
+        match says {
+            "abc" => assert!(!ran.out.contains("abc"), "{script}: {ran:?}"),
+            says => assert!(ran.out.contains(says) && ran.code == 3, "{script}: {ran:?}"),
+        }
+        assert_eq!(world.text(".env"), "SECRET=abc\n", "{script}");
+        assert_eq!(world.text("old/k.pem"), "k\n", "{script}");
+        git(&world.root(), &["reset", "-q", "--hard", "main"]);
+        git(&world.root(), &["clean", "-qfd"]);
+    }
+}
+
+#[test]
+fn a_branch_with_other_guarded_files_is_asked_about_and_put_in_place_as_a_whole_or_not_at_all() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = branches();
+    for mode in ["workspace", "accept-all"] {
+        let refused = world.run(&["call", "bash", "command=git switch code", "--mode", mode]);
+        refused.exits(3).complains("NIKA-205").complains("git would change .envrc, .github/workflows/ci.yml, .npmrc,");
+        is_all_of(&world, "main");
+    }
+    // The default mode asks about any change, and tries it before: there is one question, about all of it.
+    for (answer, branch, mode) in [("n\r", "main", "workspace"), ("y\r", "code", "workspace"), ("y\r", "code", "ask")] {
+        git(&world.root(), &["switch", "-q", "main"]);
+        let mut screen = Screen::start(&world, &["call", "bash", "command=git switch code", "--mode", mode]);
+        assert!(screen.shows("instead: "), "{mode}: {}", screen.shown);
+        assert!(screen.shown.contains("write(.github/workflows/ci.yml)"), "{}", screen.shown);
+        assert!(!screen.shown.contains("abc"), "{}", screen.shown);
+        screen.types(answer);
+        let (code, shown, _) = screen.end();
+        assert_eq!(code, if branch == "code" { 0 } else { 3 }, "{mode}: {shown}");
+        assert_eq!(shown.matches("instead: ").count(), 1, "{mode}: {shown}");
+        is_all_of(&world, branch);
+    }
+    assert_eq!((world.text(".npmrc"), world.text(".envrc")), ("a=22\n".into(), "made\n".into()));
+    let mut screen = Screen::start(&world, &["undo"]);
+    assert!(screen.shows("instead: "), "{}", screen.shown);
+    screen.types("y\r");
+    assert_eq!(screen.end().0, 0);
+    is_all_of(&world, "main");
+}
+
+#[test]
+fn where_no_layer_is_an_answer_says_what_git_could_not_put_in_place() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = branches();
+    let before = SystemTime::now() - Duration::from_secs(3600);
+    for name in [".env", "old/k.pem"] {
+        let file = std::fs::File::options().write(true).open(world.root().join(name)).expect("it is there");
+        file.set_modified(before).expect("ours");
+    }
+    git(&world.root(), &["update-index", "--refresh"]);
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    let job = peer.call("nika_bash", json!({"command": "sleep 60 > out.txt", "run_in_background": true}));
+    assert!(text(&job).contains("Started"), "{job}");
+    let quiet = peer.call("nika_bash", json!({"command": "git switch -c more && git log -1"}));
+    assert!(!text(&quiet).contains("could not"), "{quiet}");
+    let switched = peer.call("nika_bash", json!({"command": "git switch keys"}));
+    assert_eq!(switched["isError"], true, "{switched}");
+    let wanted = "git has recorded other content than it could put in place: .env, old/k.pem. These";
+    assert!(text(&switched).contains(wanted), "{switched}");
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_rebase_over_guarded_files_goes_through_once_it_is_allowed() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = branches();
+    let at = world.root();
+    git(&at, &["switch", "-q", "-c", "mine", "main"]);
+    std::fs::write(at.join("mine.txt"), "m\n").expect("written");
+    git(&at, &["add", "."]);
+    git(&at, &["commit", "-q", "-m", "mine"]);
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    let refused = peer.call("nika_bash", json!({"command": "git rebase -q code"}));
+    assert!(text(&refused).contains("git would change .envrc"), "{refused}");
+    is_all_of(&world, "mine");
+    assert_eq!(peer.end(), 0);
+    let mut screen = Screen::start(&world, &["call", "bash", "command=git rebase -q code", "--mode", "workspace"]);
+    assert!(screen.shows("instead: "), "{}", screen.shown);
+    screen.types("y\r");
+    let (code, shown, _) = screen.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(git(&at, &["status", "--porcelain"]), "");
+    assert_eq!(git(&at, &["log", "--format=%s"]), "mine\ncode\nmore\nbegin");
 }

@@ -81,7 +81,9 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
         protected.into_iter().for_each(|path| add(Step::ReadOnly(path)));
         absent.into_iter().for_each(|(path, what)| add(Step::Absent(path.clone(), what)));
     }
-    profile.secrets.iter().chain(&profile.masked).for_each(|path| add(Step::Hide(path.clone())));
+    let stands_in = |path: &&PathBuf| profile.layers.iter().any(|layer| layer.stand_ins.contains(path));
+    let hidden = profile.secrets.iter().chain(&profile.masked).filter(|path| !stands_in(path));
+    hidden.for_each(|path| add(Step::Hide(path.clone())));
     // A path sorts before what is below it, by components.
     let mut kept: BTreeMap<PathBuf, Step> = BTreeMap::new();
     for (path, step) in steps {
@@ -195,7 +197,8 @@ mod tests {
         profile.release(Path::new("/w/.vscode/tasks.json"));
         assert!(plan(&profile).contains(&Step::ReadOnly("/w/.vscode".into())));
         let upper = PathBuf::from("/state/upper");
-        profile.layers = vec![super::super::Layered { root: "/w".into(), work: upper.clone(), upper }];
+        let work = upper.clone();
+        profile.layers = vec![super::super::Layered { root: "/w".into(), work, upper, stand_ins: Vec::new() }];
         assert_eq!(plan(&profile), [Step::Writable("/w".into()), Step::ReadOnly("/w/.idea".into())]);
         // The name is that of a whole component.
         profile.opened = paths(&["/w/.ideas/x", "/w"]);
@@ -258,8 +261,11 @@ mod tests {
         }
         assert_eq!(bare.iter().filter(|step| matches!(step, Step::Pin(_))).count(), 3, "{bare:?}");
         let [root, upper, work] = ["/w", "/state/upper", "/state/work"].map(PathBuf::from);
-        profile.layers = vec![crate::profile::Layered { root, upper, work }];
-        assert!(!plan(&profile).iter().any(|step| matches!(step, Step::Pin(_))));
+        profile.layers = vec![crate::profile::Layered { root, upper, work, stand_ins: paths(&["/w/keys"]) }];
+        let over = plan(&profile);
+        assert!(!over.iter().any(|step| matches!(step, Step::Pin(_))));
+        let hides = |path: &str| over.contains(&Step::Hide(path.into()));
+        assert!(!hides("/w/keys") && hides("/w/app/prod/.env"), "{over:?}");
         profile.layers.clear();
         profile.access = Access::ReadOnly;
         assert!(!plan(&profile).iter().any(|step| matches!(step, Step::Pin(_))));

@@ -1,4 +1,4 @@
-//! The index of a repository, read for one thing: which entries are repositories of their own.
+//! The index of a repository: which entries are repositories of their own, and what git knows of the others.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,22 +15,55 @@ pub(super) struct Links {
 
 /// Bytes of an entry before its object's name: times, device, inode, mode, owner, size.
 const HEAD: usize = 40;
-/// Where in them the mode stands.
+/// Where in them the modification time, the mode and the size stand.
+const MTIME: usize = 8;
 const MODE: usize = 24;
+const SIZE: usize = 36;
 /// The mode of a link to a commit of another repository.
 const LINK: u32 = 0o160_000;
 
+/// What an index says of one path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry<'i> {
+    /// Where it begins.
+    pub at: usize,
+    /// From the top of the work tree.
+    pub name: &'i [u8],
+    /// The object's name.
+    pub object: &'i [u8],
+    mode: u32,
+    /// Modification time of the file that git knows: seconds and nanoseconds.
+    pub mtime: (u32, u32),
+    /// Its bytes, as far as 32 bits hold them.
+    pub size: u32,
+    /// Whether it is one of the sides of a merge that nobody has decided.
+    pub is_side: bool,
+}
+
 /// Reads an index of version 2 to 4; `long` says that objects have 32 bytes in their names. None where it is odd.
 pub(super) fn links(bytes: &[u8], long: bool) -> Option<Links> {
+    let mut links = Vec::new();
+    let shared = entries(bytes, long, |entry| {
+        if entry.mode & 0o170_000 == LINK {
+            links.push(PathBuf::from(OsStr::from_bytes(entry.name)));
+        }
+    })?;
+    Some(Links { links, shared })
+}
+
+/// Reads an index as [`links`] does, entry by entry; the name of the index that has the rest, where it is split.
+pub(super) fn entries(bytes: &[u8], long: bool, mut each: impl FnMut(&Entry<'_>)) -> Option<Option<String>> {
     let object = if long { 32 } else { 20 };
     let (version, count) = (word(bytes, 4)?, word(bytes, 8)?);
     if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
         return None;
     }
-    let mut out = Links::default();
     let (mut at, mut name) = (12, Vec::new());
     for _ in 0..count {
         let mode = word(bytes, at + MODE)?;
+        let mtime = (word(bytes, at + MTIME)?, word(bytes, at + MTIME + 4)?);
+        let (begin, size) = (at, word(bytes, at + SIZE)?);
+        let id = bytes.get(at + HEAD..at + HEAD + object)?;
         let flags = u16::from_be_bytes(bytes.get(at + HEAD + object..)?.get(..2)?.try_into().ok()?);
         let extended = flags & 0x4000 != 0 && version > 2;
         let mut to = at + HEAD + object + 2 + if extended { 2 } else { 0 };
@@ -51,19 +84,27 @@ pub(super) fn links(bytes: &[u8], long: bool) -> Option<Links> {
         name.extend_from_slice(rest.get(..length)?);
         to += length;
         at = if version == 4 { to + 1 } else { at + (to - at + 8) / 8 * 8 };
-        if mode & 0o170_000 == LINK {
-            out.links.push(PathBuf::from(OsStr::from_bytes(&name)));
-        }
+        let is_side = flags & 0x3000 != 0;
+        each(&Entry { at: begin, name: &name, object: id, mode, mtime, size, is_side });
     }
+    let mut shared = None;
     while at + object < bytes.len() {
         let (kind, length) = (bytes.get(at..at + 4)?, word(bytes, at + 4)?);
         if kind == b"link" {
             let name = bytes.get(at + 8..at + 8 + object)?;
-            out.shared = Some(name.iter().map(|byte| format!("{byte:02x}")).collect());
+            shared = Some(name.iter().map(|byte| format!("{byte:02x}")).collect());
         }
         at = at.checked_add(8)?.checked_add(usize::try_from(length).ok()?)?;
     }
-    Some(out)
+    Some(shared)
+}
+
+/// Writes another time and size into the entry that begins at `at`.
+pub(super) fn set_stat(bytes: &mut [u8], at: usize, mtime: (u32, u32), size: u32) -> Option<()> {
+    for (place, value) in [(MTIME, mtime.0), (MTIME + 4, mtime.1), (SIZE, size)] {
+        bytes.get_mut(at + place..at + place + 4)?.copy_from_slice(&value.to_be_bytes());
+    }
+    Some(())
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {

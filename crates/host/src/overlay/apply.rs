@@ -61,6 +61,8 @@ pub enum NotApplied {
     Guarded(Vec<Place>),
     /// A rule denies these, whoever changes them.
     Forbidden(Vec<Place>),
+    /// These are hidden from the command, and it did away with what stood in for them.
+    Hidden(Vec<Place>),
     /// Anything else.
     Refused(ToolError),
 }
@@ -99,6 +101,11 @@ impl From<NotApplied> for ToolError {
                 format!("the command changed what a rule denies: {}; nothing was applied", listed(&places)),
             )
             .hint("run it so that it leaves these alone; `nika config` lists the rules"),
+            NotApplied::Hidden(places) => ToolError::new(
+                code::PERMISSION_DENIED,
+                format!("the command changed what is hidden from it: {}; nothing was applied", listed(&places)),
+            )
+            .hint("run it so that it leaves these alone, or name them in its text, to be asked about"),
         }
     }
 }
@@ -121,6 +128,8 @@ pub struct HeldBack {
     pub guarded: Vec<Place>,
     /// What a rule denies, or has asked about, and the call does not name.
     pub forbidden: Vec<Place>,
+    /// What is hidden from the command, and changed otherwise than by git as it notes.
+    pub hidden: Vec<Place>,
 }
 
 impl HeldBack {
@@ -139,6 +148,7 @@ impl HeldBack {
         for changes in layers {
             let held = changes.guarded(permit).into_iter().filter(|path| !names(permit, path));
             all.guarded.extend(held.map(|path| files.place(path)));
+            all.hidden.extend(changes.unnoted(permit).into_iter().map(|path| files.place(path)));
         }
         all
     }
@@ -177,11 +187,12 @@ impl Locked<'_> {
                 self.files().writable(&place)?;
             }
         }
-        let HeldBack { guarded, forbidden } = HeldBack::of(self.files(), permit, layers);
-        match (forbidden.is_empty(), guarded.is_empty()) {
-            (false, _) => Err(NotApplied::Forbidden(forbidden)),
-            (true, false) => Err(NotApplied::Guarded(guarded)),
-            (true, true) => Ok(()),
+        let HeldBack { guarded, forbidden, hidden } = HeldBack::of(self.files(), permit, layers);
+        match (forbidden.is_empty(), guarded.is_empty(), hidden.is_empty()) {
+            (false, _, _) => Err(NotApplied::Forbidden(forbidden)),
+            (true, false, _) => Err(NotApplied::Guarded(guarded)),
+            (true, true, false) => Err(NotApplied::Hidden(hidden)),
+            (true, true, true) => Ok(()),
         }
     }
 
@@ -420,7 +431,7 @@ impl Changes<'_> {
 
     /// Where an entry lies in the layer.
     pub(super) fn inside(&self, path: &Path) -> PathBuf {
-        self.layer.upper().join(path.strip_prefix(&self.layer.root).unwrap_or(Path::new("")))
+        self.layer.inside(path)
     }
 
     /// Whether a rename from the layer into the root cannot work.

@@ -59,6 +59,7 @@ impl Layer {
     /// Keeps all that the command left, below `to`, and leaves nothing to apply.
     pub fn keep(self, permit: &Permit, to: &Path) -> Result<(), ToolError> {
         self.permitted(permit)?;
+        self.remove_stand_ins();
         let failed = |error: std::io::Error| {
             ToolError::new(code::WRITE_FAILED, format!("cannot keep what the command changed: {error}"))
         };

@@ -151,6 +151,7 @@ impl Changes<'_> {
             was_special: was.is_some_and(|was| kind(was).is_none()),
             was_linked: was.is_some_and(is_linked),
             stamp: was.map(Stamp::from),
+            now: None,
         });
     }
 }

@@ -28,18 +28,21 @@ pub struct Cover {
     /// The kernel's own place for what is half done; beside `upper`.
     #[serde(with = "pathtext")]
     pub work: PathBuf,
+    /// What is hidden by what stands in the layer.
+    #[serde(with = "pathtext::list", default)]
+    pub stand_ins: Vec<PathBuf>,
 }
 
 impl From<&Layered> for Cover {
     fn from(layered: &Layered) -> Cover {
-        let Layered { root, upper, work } = layered.clone();
-        Cover { root, upper, work }
+        let Layered { root, upper, work, stand_ins } = layered.clone();
+        Cover { root, upper, work, stand_ins }
     }
 }
 
 impl From<Cover> for Layered {
-    fn from(Cover { root, upper, work }: Cover) -> Layered {
-        Layered { root, upper, work }
+    fn from(Cover { root, upper, work, stand_ins }: Cover) -> Layered {
+        Layered { root, upper, work, stand_ins }
     }
 }
 

@@ -38,7 +38,9 @@ impl Changes<'_> {
         });
         let made: HashSet<&Path> = made.map(|entry| entry.path.as_path()).collect();
         let embedded = Embedded::of(self, permit);
-        let held = self.entries.iter().filter(|entry| {
+        // Of a directory in which something was made and is gone, only the time is another.
+        let changed = self.entries.iter().filter(|one| one.what != What::Touched || one.kind != Kind::Directory);
+        let held = changed.filter(|entry| {
             // At the top of a root, too, a repository that was not there is judged by what is in it.
             let is_new = entry.path.ancestors().any(|above| made.contains(above));
             let held = !is_new && entry.path.ancestors().any(|above| protected.contains(above))

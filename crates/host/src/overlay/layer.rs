@@ -1,6 +1,6 @@
 //! The place where a command's changes land: made before it starts, read when it has ended, then gone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,10 @@ pub struct Layer {
     pub(super) with_git: bool,
     /// What the command's sandbox protects, where that is known.
     pub(super) protected: Option<HashSet<PathBuf>>,
+    /// What stands in for files that are hidden from the command.
+    pub(super) stand_ins: HashMap<PathBuf, Stamp>,
+    /// Indexes that stand in the layer from the start, in the place of the root's.
+    pub(super) indexes: HashMap<PathBuf, Stamp>,
     /// Locked while this process lives: a layer that nobody locks is an orphan.
     _owner: File,
 }
@@ -90,8 +94,18 @@ impl Layer {
         }
         .map_err(unusable)?;
         let root = root.to_path_buf();
-        let mut layer =
-            Layer { root, dir, began: (0, 0), in_memory, by_command: false, with_git: false, protected: None, _owner };
+        let mut layer = Layer {
+            root,
+            dir,
+            began: (0, 0),
+            in_memory,
+            by_command: false,
+            with_git: false,
+            protected: None,
+            stand_ins: HashMap::new(),
+            indexes: HashMap::new(),
+            _owner,
+        };
         layer.furnish().map_err(unusable)?;
         Ok(layer)
     }
@@ -117,7 +131,9 @@ impl Layer {
 
     /// What is to be mounted.
     pub fn cover(&self, _permit: &Permit) -> Cover {
-        Cover { root: self.root.clone(), upper: self.upper(), work: self.dir.join("work") }
+        let mut stand_ins: Vec<PathBuf> = self.stand_ins.keys().cloned().collect();
+        stand_ins.sort();
+        Cover { root: self.root.clone(), upper: self.upper(), work: self.dir.join("work"), stand_ins }
     }
 
     /// The root it lies over.
@@ -155,6 +171,11 @@ impl Layer {
     pub fn discard_aside(self, _permit: &Permit) {
         // Without a thread to be had, the closure is dropped, and the layer with it.
         let _ = std::thread::Builder::new().name("layer".into()).spawn(move || drop(self));
+    }
+
+    /// Where the layer has what stands at `path`.
+    pub(super) fn inside(&self, path: &Path) -> PathBuf {
+        self.upper().join(path.strip_prefix(&self.root).unwrap_or(Path::new("")))
     }
 
     pub(super) fn upper(&self) -> PathBuf {

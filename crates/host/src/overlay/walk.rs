@@ -65,6 +65,8 @@ pub struct Entry {
     pub was_linked: bool,
     /// What stood there when the layer was read.
     pub(super) stamp: Option<Stamp>,
+    /// What stands there now.
+    pub(super) now: Option<Stamp>,
 }
 
 /// All that a layer would change. It lives as long as its layer.
@@ -139,8 +141,7 @@ pub(super) fn beneath(root: &Path, path: &Path) -> Option<OwnedFd> {
 
 /// Reads a layer.
 pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
-    let began = layer.began;
-    let mut walk = Walk { entries: Vec::new(), special: Vec::new(), moves: Vec::new(), opened: Vec::new(), began };
+    let mut walk = Walk { entries: Vec::new(), special: Vec::new(), moves: Vec::new(), opened: Vec::new(), layer };
     let walked = (|| {
         let upper = directory(CWD, layer.upper().as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
         let lower = directory(CWD, layer.root.as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
@@ -168,23 +169,25 @@ fn was_made_after(dir: &OwnedFd, moment: (i64, u64)) -> bool {
     known.is_some_and(|stat| (stat.stx_btime.tv_sec, u64::from(stat.stx_btime.tv_nsec)) > moment)
 }
 
-struct Walk {
+struct Walk<'l> {
     entries: Vec<Entry>,
     special: Vec<PathBuf>,
     moves: Vec<Move>,
     opened: Vec<(OwnedFd, Mode)>,
-    /// When the layer was made.
-    began: (i64, u64),
+    layer: &'l Layer,
 }
 
 type Walked = Result<(), ToolError>;
 
-impl Walk {
+impl Walk<'_> {
     /// A directory that stands in both: each name in the upper one says something of its own.
     fn merged(&mut self, up: &OwnedFd, low: &OwnedFd, at: &Path, depth: usize) -> Walked {
         for name in names(up, at, depth)? {
             let path = at.join(std::ffi::OsStr::from_bytes(name.as_bytes()));
             let now = statat(up, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed(&path, error))?;
+            if self.layer.stands_in(&path, &now) {
+                continue;
+            }
             let was = self.stands(low, &name, &path)?;
             if marks::is_whiteout(up, &name, &now) {
                 if let Some(was) = was {
@@ -200,7 +203,7 @@ impl Walk {
                     let covered = directory(low, &*name, true).map_err(|error| failed(&path, error))?;
                     // A directory that the command made bears the mark, too. Where somebody else made one of that name
                     // meanwhile, it replaces nothing: what is in both comes together.
-                    if marks::is_opaque(&inner) && !was_made_after(&covered, self.began) {
+                    if marks::is_opaque(&inner) && !was_made_after(&covered, self.layer.began) {
                         self.note(&path, What::Changed, Some(&now), Some(was));
                         self.fresh(&inner, Some(&covered), &path, depth + 1)?;
                         self.moves.push(Move::new(path, Act::Swap));
@@ -364,6 +367,7 @@ impl Walk {
             was_special: was.is_some_and(|was| kind(was).is_none()),
             was_linked: was.is_some_and(is_linked),
             stamp: was.map(Stamp::from),
+            now: now.map(Stamp::from),
         });
     }
 

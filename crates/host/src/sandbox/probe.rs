@@ -159,7 +159,7 @@ impl Stage {
         if way.layered {
             let [upper, work] = ["upper", "work"].map(|name| self.scene.state.join(name));
             [&upper, &work].into_iter().try_for_each(fs::create_dir).map_err(failed)?;
-            profile.layers = vec![Layered { root: self.scene.root.clone(), upper, work }];
+            profile.layers = vec![Layered { root: self.scene.root.clone(), upper, work, stand_ins: Vec::new() }];
         }
         let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
         let mut target = Target::new(argv.into_iter().map(Into::into).collect());

@@ -406,7 +406,8 @@ fn layered() -> Told {
     let [upper, work] = ["upper", "work"].map(|name| world.base.join(name));
     let mut profile = world.profile(Access::Workspace);
     profile.absent = vec![root.join(".envrc")];
-    profile.layers = vec![Layered { root: root.clone(), upper: upper.clone(), work: work.clone() }];
+    profile.layers =
+        vec![Layered { root: root.clone(), upper: upper.clone(), work: work.clone(), stand_ins: Vec::new() }];
     // Without a layer nothing runs, also where Landlock alone would do.
     profile.landlock_only = true;
     let output = world.shell(&profile, "echo y > file");

@@ -21,14 +21,17 @@ pub(crate) struct Judged<'r> {
 pub(crate) fn decide<'r>(session: &Session, heard: Heard<'r>) -> Result<Judged<'r>, Stopped> {
     let Heard { tool, prepared, wishes } = heard;
     let effects = prepared.effects(&Scene { session: &session.state })?;
-    let mut verdict = verdict(session, &effects);
-    for source in &wishes.asks {
-        verdict = verdict.raised(asked(tool, source));
-    }
+    let verdict = judged(session, &effects, tool, &wishes);
     if verdict.decision < Decision::Deny {
         names_are_free(&effects)?;
     }
     Ok(Judged { tool, prepared, verdict, wishes })
+}
+
+/// What the session's rules, its stance and hooks say to these effects.
+pub(crate) fn judged(session: &Session, effects: &Effects, tool: &dyn AnyTool, wishes: &Wishes) -> Verdict {
+    let raised = |verdict: Verdict, source: &Source| verdict.raised(asked(tool, source));
+    wishes.asks.iter().fold(verdict(session, effects), raised)
 }
 
 /// What the session's rules and stance say to these effects.

@@ -32,6 +32,19 @@ pub(crate) enum Stopped {
     Fault(Fault),
 }
 
+impl Stopped {
+    /// The same, of a call that was judged again because of `found`: a refusal says that.
+    pub(crate) fn after(self, found: Option<&ToolError>) -> Stopped {
+        match (self, found) {
+            (Stopped::Refused { mut error, decision, decided_by }, Some(found)) => {
+                error.message = format!("{}: {}", found.message, error.message);
+                Stopped::Refused { error, decision, decided_by }
+            }
+            (other, _) => other,
+        }
+    }
+}
+
 impl From<ToolError> for Stopped {
     fn from(error: ToolError) -> Stopped {
         Stopped::Error(error)

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 
-use nika_contract::{Asker, Beside, Cx, Held, Output, Spec, ToolError, Undo, code};
+use nika_contract::{Asker, Beside, Cx, Held, Output, Prepared, Scene, Spec, ToolError, Undo, code};
 use serde_json::{Map, Value};
 
 use crate::dispatch::Runtime;
 use crate::session::Session;
-use crate::stage::before::Wishes;
+use crate::stage::before::{Heard, Wishes};
 use crate::stage::begin::Begun;
 use crate::stage::checkpoint::Armed;
 use crate::stage::end::Stopped;
@@ -25,7 +25,20 @@ pub(crate) struct Ran {
     pub wishes: Wishes,
 }
 
-pub(crate) async fn run(runtime: &Runtime, session: &Session, begun: &Begun, armed: Armed<'_>) -> Result<Ran, Stopped> {
+/// What came of a run.
+pub(crate) enum Came<'r> {
+    /// An answer.
+    Ran(Box<Ran>),
+    /// Nothing, as the call would do other things than it was judged for: it is judged again.
+    Other(Box<Heard<'r>>, ToolError),
+}
+
+pub(crate) async fn run<'r>(
+    runtime: &Runtime,
+    session: &Session,
+    begun: &Begun,
+    armed: Armed<'r>,
+) -> Result<Came<'r>, Stopped> {
     let Armed { tool, prepared, permit, decided_by, undo, wishes, reply, held } = armed;
     if begun.incoming.cancel.is_cancelled() {
         return Err(ToolError::cancelled().into());
@@ -42,11 +55,22 @@ pub(crate) async fn run(runtime: &Runtime, session: &Session, begun: &Begun, arm
         purse: session,
         beside: &AtHand { runtime, session, begun, held: held.as_ref() },
     };
+    let again = prepared.again();
     match caught(prepared.run(&cx)).await {
-        Ok(output) => Ok(Ran { spec: tool.spec(), output, decided_by, asked: permit.answered_by().is_some(), wishes }),
+        Ok(output) => {
+            let asked = permit.answered_by().is_some();
+            Ok(Came::Ran(Box::new(Ran { spec: tool.spec(), output, decided_by, asked, wishes })))
+        }
         Err(error) => {
             // What it had begun to change was not changed: there is nothing of it to take back.
             undo.void();
+            let scene = Scene { session: &session.state };
+            let is_other =
+                |call: &dyn Prepared| call.effects(&scene).is_ok_and(|effects| effects.all != permit.effects().all);
+            let fits = error.code == code::CHANGED_SINCE_READ;
+            if let Some(prepared) = again.filter(|call| fits && is_other(call.as_ref())) {
+                return Ok(Came::Other(Box::new(Heard { tool, prepared, wishes }), error));
+            }
             Err(Stopped::Failed { error, decided_by })
         }
     }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use nika_contract::{
-    AnyTool, Asked, Choice, Cx, Held, Pending, Preimage, Prepared, Question, ToolError, Undo, code, event, text,
+    AnyTool, Asked, Choice, Cx, Held, Pending, Preimage, Prepared, Question, Scene, ToolError, Undo, code, event, text,
 };
 use nika_guard::{Answer, Decision, Permit, Source, Verdict};
 use nika_store::journal::{redact, redact_text};
@@ -16,7 +16,7 @@ use crate::dispatch::Runtime;
 use crate::session::Session;
 use crate::stage::before::Wishes;
 use crate::stage::begin::Begun;
-use crate::stage::decide::Judged;
+use crate::stage::decide::{Judged, judged};
 use crate::stage::end::Stopped;
 use crate::stage::rehearse::{if_again_alike, rehearse, stands_for_trial};
 use crate::stage::run::AtHand;
@@ -39,17 +39,15 @@ pub(crate) async fn settle<'r>(
     begun: &Begun,
     judged: Judged<'r>,
 ) -> Result<Permitted<'r>, Stopped> {
-    let Judged { tool, prepared, verdict, wishes } = judged;
-    let mut decided_by = verdict.decisive().map(|reason| reason.source.to_string()).unwrap_or_default();
-    let (answer, held) = match verdict.decision {
-        Decision::Allow | Decision::Deny => (None, None),
-        Decision::Ask | Decision::Floor => {
-            let (answer, held) = ask(runtime, session, begun, prepared.as_ref(), &verdict, &wishes).await?;
-            if let Some(Answer::Yes { who }) = &answer {
-                decided_by = who.clone();
-            }
-            (answer, held)
-        }
+    let Judged { tool, prepared, mut verdict, wishes } = judged;
+    let mut answered = (None, None);
+    if matches!(verdict.decision, Decision::Ask | Decision::Floor) {
+        answered = ask(runtime, session, begun, tool, prepared.as_ref(), &mut verdict, &wishes).await?;
+    }
+    let (answer, held) = answered;
+    let decided_by = match &answer {
+        Some(Answer::Yes { who }) => who.clone(),
+        _ => verdict.decisive().map(|reason| reason.source.to_string()).unwrap_or_default(),
     };
     let decision = verdict.decision;
     match verdict.permit(answer) {
@@ -66,12 +64,14 @@ async fn ask(
     runtime: &Runtime,
     session: &Session,
     begun: &Begun,
+    tool: &dyn AnyTool,
     prepared: &dyn Prepared,
-    verdict: &Verdict,
+    verdict: &mut Verdict,
     wishes: &Wishes,
 ) -> Result<(Option<Answer>, Option<Held>), Stopped> {
     let asker = &begun.incoming.asker;
-    let look = || verdict.look().map_or(Ok(None), |permit| look_ahead(runtime, session, begun, prepared, permit));
+    let looks = verdict.look().map(Arc::new);
+    let look = || looks.clone().map_or(Ok(None), |permit| look_ahead(runtime, session, begun, prepared, permit));
     // Nobody is asked about a call that cannot work. And where nobody can be asked, a yes would not help a call that
     // names what is not there: that is what it is told.
     let ahead = match look() {
@@ -83,6 +83,15 @@ async fn ask(
         Some(permit) => rehearse(runtime, session, begun, prepared, permit).await?,
         None => None,
     };
+    // A trial may show what the text did not say.
+    let effects = prepared.effects(&Scene { session: &session.state })?;
+    if tried.is_some() && effects.all != verdict.effects().all {
+        *verdict = judged(session, &effects, tool, wishes);
+        if verdict.decision == Decision::Deny {
+            return Ok((None, None));
+        }
+    }
+    let verdict = &*verdict;
     let mut text = verdict.question();
     for source in &wishes.rewrites {
         text.push_str(&format!("\nthe arguments were rewritten by {source}"));
@@ -172,9 +181,9 @@ fn look_ahead(
     session: &Session,
     begun: &Begun,
     prepared: &dyn Prepared,
-    permit: Permit,
+    permit: Arc<Permit>,
 ) -> Result<Option<String>, ToolError> {
-    let (permit, beside) = (Arc::new(permit), AtHand { runtime, session, begun, held: None });
+    let (permit, beside) = (permit, AtHand { runtime, session, begun, held: None });
     let cx = beside.only_looking(&permit);
     // A preview that panics is no preview; the question is asked without it.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| prepared.preview(&cx))).unwrap_or(Ok(None))

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nika_contract::{Block, Cx, Example, Group, Held, Output, Rehearsal, Scene, Spec, Tool, ToolError, code};
+use nika_contract::{
+    Block, Cx, Example, Group, Held, Output, Rehearsal, Scene, SessionState, Spec, Tool, ToolError, code,
+};
 use nika_guard::bash::{Outcome, Scratch, Site};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind};
@@ -19,7 +21,7 @@ use super::isolation;
 use super::layered::{self, Settled};
 use super::over::{Over, Wanted};
 use super::rehearsed::{self, Accepted, Tried};
-use super::{report, scratch};
+use super::{foreseen, report, scratch};
 use crate::lenient;
 
 /// Runs a command with bash and returns its output, stdout and stderr as one, and its exit code. The working
@@ -145,7 +147,7 @@ impl Tool for Bash {
             return Err(ToolError::argument("preview", "goes neither with the background nor without the sandbox"));
         }
         isolation::check(params)?;
-        self.effects_at(params, &self.ground.site(scene.session))
+        self.effects_at(params, &self.ground.site(scene.session), scene.session)
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
@@ -159,6 +161,10 @@ impl Tool for Bash {
             lines.push(format!("What runs:\n{canonical}"));
         }
         Ok((!lines.is_empty()).then(|| lines.join("\n")))
+    }
+
+    fn again(params: &Params) -> Option<Params> {
+        Some(params.clone())
     }
 
     async fn rehearse(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<Rehearsal>, ToolError> {
@@ -185,6 +191,7 @@ impl Tool for Bash {
         let closed = closed_repository(&profile);
         let hidden = hidden(&profile);
         let mut over = self.lay(&params, cx, &mut profile)?;
+        let watched = over.watched_git(cx, &profile);
         let order = self.order(&params, cx, &command, profile);
         // What is only to be looked at runs over layers or not at all.
         let job =
@@ -203,6 +210,7 @@ impl Tool for Bash {
         }
         let answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
         let answer = with_hidden(answer, &hidden);
+        let answer = with_behind(&self.ground, answer, watched.map(|watched| watched.behind()).unwrap_or_default());
         Ok(if has_layers { with_layers(answer, settled) } else { with_changes(answer, settled, bare) })
     }
 }
@@ -238,7 +246,7 @@ impl Bash {
     /// Where the command runs. The directory, or what a path leads to, may be another since it was judged.
     pub(super) fn judged_site(&self, params: &Params, cx: &Cx<'_>) -> Result<Site, ToolError> {
         let site = self.ground.site(cx.session);
-        if self.effects_at(params, &site)?.of(Self::SPEC.name).all == cx.permit.effects().all {
+        if self.effects_at(params, &site, cx.session)?.of(Self::SPEC.name).all == cx.permit.effects().all {
             return Ok(site);
         }
         let message = "what the command would touch changed since it was judged";
@@ -296,8 +304,8 @@ impl Bash {
         order
     }
 
-    fn effects_at(&self, params: &Params, site: &Site) -> Result<Effects, ToolError> {
-        let mut effects = self.read(params, site).effects;
+    fn effects_at(&self, params: &Params, site: &Site, session: &SessionState) -> Result<Effects, ToolError> {
+        let mut effects = foreseen::with_known(session, self.read(params, site).effects);
         if params.is_preview() {
             // What it writes inside stays in the layer; that it runs is asked as ever.
             let before = effects.all.len();
@@ -435,6 +443,22 @@ fn hidden(profile: &Profile) -> Vec<PathBuf> {
     profile.secrets.iter().filter(below).cloned().collect()
 }
 
+/// An answer, and what git could not put in place.
+fn with_behind(ground: &Ground, mut output: Output, behind: Vec<PathBuf>) -> Output {
+    if behind.is_empty() {
+        return output;
+    }
+    if let Some(Block::Text(text)) = output.content.first_mut() {
+        text.push_str(&format!(
+            "\n[git has recorded other content than it could put in place: {}. These are guarded or hidden while a job or \
+             interpreter lives: end it (`job_list`, `job_stop`), and `git checkout -- PATH` puts them there]",
+            layered::listed(&ground.files, &behind)
+        ));
+    }
+    output.failed = output.failed.or(Some(code::COMMAND_FAILED));
+    output
+}
+
 /// How many hidden names an answer says.
 const MOST_HIDDEN: usize = 5;
 
@@ -455,7 +479,7 @@ fn with_hidden(mut output: Output, hidden: &[PathBuf]) -> Output {
             let others = if more > 0 { format!(" and {more} more") } else { String::new() };
             text.push_str(&format!(
                 "\n[hidden from commands, as a secret or by a rule: {}{others}. A program cannot read or replace them; git \
-                 may take them for changed, and leaves them out where it switches or merges]",
+                 may take them for changed]",
                 names[..shown].join(", ")
             ));
         }

@@ -24,7 +24,7 @@ use super::ground::Ground;
 use super::layered::Settled;
 use super::over::Over;
 use super::rehearsed::{self, Accepted, Tried};
-use super::report;
+use super::{foreseen, report};
 
 /// Runs a program with its words as they are, or a text with bash, and returns its exit code, standard output and
 /// standard error. For tasks of workflows; elsewhere use bash.
@@ -88,13 +88,17 @@ impl Tool for ExecTool {
 
     fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
         let site = self.site(params, scene.session)?;
-        Ok(self.read(params, &site)?.effects)
+        Ok(foreseen::with_known(scene.session, self.read(params, &site)?.effects))
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         let command = self.read(params, &self.site(params, cx.session)?)?;
         self.ground.can_hold(&command.effects, Access::Workspace)?;
         Ok(command.analysis.canonical.map(|canonical| format!("What runs:\n{canonical}")))
+    }
+
+    fn again(params: &Params) -> Option<Params> {
+        Some(params.clone())
     }
 
     async fn rehearse(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<Rehearsal>, ToolError> {
@@ -140,7 +144,8 @@ impl ExecTool {
     fn judged(&self, params: &Params, cx: &Cx<'_>) -> Result<(Command, Profile), ToolError> {
         let site = self.site(params, cx.session)?;
         let command = self.read(params, &site)?;
-        if command.effects.clone().of(Self::SPEC.name).all != cx.permit.effects().all {
+        let effects = foreseen::with_known(cx.session, command.effects.clone());
+        if effects.of(Self::SPEC.name).all != cx.permit.effects().all {
             let message = "what the command would touch changed since it was judged";
             return Err(ToolError::new(code::CHANGED_SINCE_READ, message).hint("run it again"));
         }

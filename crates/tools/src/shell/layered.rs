@@ -22,6 +22,7 @@ use nika_host::fs::{NotMade, Workspace};
 use nika_host::overlay::{Applied, Bounds, Changes, Entry, Layer, LeftOut, Likeness, NotApplied, What, mounts_below};
 
 use super::folders::{self, Binary, Shown, folded, gathered};
+use super::foreseen;
 use super::ground::{Ground, names_git, unguessable};
 use super::kinds;
 use crate::file::seen::retried;
@@ -94,12 +95,13 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
             return Err("Nika's state lies where no layer can".to_owned());
         }
         let layer = layer.protecting(cx.permit, profile.protected.iter().chain(&profile.absent).cloned());
-        layers.push(if with_git { layer.with_git(cx.permit) } else { layer });
+        layers.push(if with_git { layer.with_git(cx.permit).hiding(cx.permit, &profile.secrets) } else { layer });
     }
     if with_git {
-        // Git may write there what branches follow; the layer keeps anything else from being applied.
-        let configs = profile.protected.iter().filter(|path| path.ends_with(".git/config"));
-        profile.opened.extend(configs.cloned());
+        // Git may write there what branches follow, and files of the work tree that are guarded; the layer keeps what
+        // nobody was asked about from being applied.
+        let left = profile.protected.iter().filter(|path| path.ends_with(".git/config") || !is_of_git(path));
+        profile.opened.extend(left.cloned());
     }
     profile.layers = layers.iter().map(|layer| layer.cover(cx.permit).into()).collect();
     Ok(layers)
@@ -156,6 +158,7 @@ async fn settle(
     let apart = ground.spill.join(format!("{}-{}", cx.call, unguessable()));
     let place = |at: usize| if at == 0 { apart.clone() } else { apart.with_extension(format!("root{at}")) };
     let mut left: Vec<Left> = Vec::new();
+    let mut brings: Vec<PathBuf> = Vec::new();
     let applied = match lives {
         true => Err(ToolError::new(code::COMMAND_FAILED, "something of it may still run")),
         false => {
@@ -179,7 +182,14 @@ async fn settle(
                             return Err(NotMade::Refused(disturbed(ground, &places)));
                         }
                         Err(NotApplied::Conflict(places)) => (Why::Conflict, places),
-                        Err(NotApplied::Guarded(places)) => (Why::Guarded, places),
+                        Err(NotApplied::Guarded(places)) => {
+                            brings = brought_by_git(cx, &all, &places);
+                            if !brings.is_empty() {
+                                return Err(NotMade::Refused(brings_more(ground, &brings)));
+                            }
+                            (Why::Guarded, places)
+                        }
+                        Err(NotApplied::Hidden(places)) => (Why::Hidden, places),
                         Err(NotApplied::Forbidden(places)) => (Why::Forbidden, places),
                         Err(NotApplied::Refused(error)) => return Err(NotMade::Refused(error)),
                     };
@@ -219,7 +229,13 @@ async fn settle(
                 &applied.parted,
             ));
             layers.into_iter().for_each(|layer| layer.discard_aside(cx.permit));
+            foreseen::forget(cx.session, cx.permit.effects());
             settled
+        }
+        Err(error) if !brings.is_empty() => {
+            let places = brings.into_iter().map(|path| ground.files.place(path)).collect();
+            foreseen::note(cx.session, cx.permit.effects(), places);
+            return Err(error);
         }
         Err(error) if cx.cancel.is_cancelled() => return Err(error),
         Err(error) => {
@@ -249,7 +265,7 @@ async fn settle(
     };
     settled.left_out = left.len();
     settled.failed = settled.failed.or_else(|| left.iter().filter_map(|left| left.why.failure()).min());
-    for why in [Why::Guarded, Why::Forbidden, Why::Unasked, Why::Conflict] {
+    for why in [Why::Guarded, Why::Forbidden, Why::Unasked, Why::Hidden, Why::Conflict] {
         let of: Vec<&Left> = left.iter().filter(|left| left.why == why).collect();
         if of.is_empty() {
             continue;
@@ -262,6 +278,19 @@ async fn settle(
         settled.lines.push(format!("[not applied, {}: {}{kept}]", why.words(), listed(&ground.files, &names)));
     }
     Ok(settled)
+}
+
+/// Of guarded places that a command changed, those that git did by what it has recorded.
+pub(super) fn brought_by_git(cx: &Cx<'_>, all: &[Changes<'_>], places: &[Place]) -> Vec<PathBuf> {
+    let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
+    all.iter().flat_map(|changes| changes.noted_by_git(cx.permit, &paths)).collect()
+}
+
+/// Without these, what git left would be of two commits.
+fn brings_more(ground: &Ground, paths: &[PathBuf]) -> ToolError {
+    let paths = listed(&ground.files, paths);
+    let message = format!("git would change {paths}, which may become code or policy; nothing was applied");
+    ToolError::new(code::CHANGED_SINCE_READ, message).hint("run it again, to be asked about these")
 }
 
 /// Others changed what a person said yes to.
@@ -292,6 +321,7 @@ enum Why {
     Guarded,
     Forbidden,
     Unasked,
+    Hidden,
     Conflict,
 }
 
@@ -301,6 +331,7 @@ impl Why {
             Why::Guarded => "as it may become code or policy",
             Why::Forbidden => "as a rule denies it",
             Why::Unasked => "as a rule has it asked about, and the command line did not name it",
+            Why::Hidden => "as it is hidden from commands",
             Why::Conflict => "as others changed it meanwhile",
         }
     }
@@ -309,7 +340,7 @@ impl Why {
     fn failure(self) -> Option<Code> {
         match self {
             Why::Guarded => None,
-            Why::Forbidden | Why::Unasked => Some(code::PERMISSION_DENIED),
+            Why::Forbidden | Why::Unasked | Why::Hidden => Some(code::PERMISSION_DENIED),
             Why::Conflict => Some(code::CHANGED_SINCE_READ),
         }
     }

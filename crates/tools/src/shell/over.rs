@@ -1,15 +1,17 @@
 //! What makes a command's changes to be taken back: layers below it, laid before it starts and settled when it has ended;
 //! or a recorder beside it, where it lives longer than its call or no layer can be had.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use nika_contract::{Cx, Output, ToolError, code};
 use nika_guard::profile::{Access, Profile};
+use nika_host::git::Recorded;
 use nika_host::overlay::Layer;
 use nika_host::proc::{Exited, Job, KilledBy, Order};
 use nika_host::record::Recorder;
 
-use super::ground::Ground;
+use super::ground::{Ground, names_git};
 use super::layered::{self, Settled};
 use super::recorded;
 
@@ -36,6 +38,17 @@ pub(super) enum Wanted {
     Undo,
     /// A recorder: it goes on when its call has ended.
     Record,
+}
+
+/// What git had recorded before a command: of each root, and of which paths there.
+pub(super) struct Watched(Vec<(PathBuf, Recorded, Vec<PathBuf>)>);
+
+impl Watched {
+    /// What it has recorded otherwise since then, without having put it in place.
+    pub fn behind(&self) -> Vec<PathBuf> {
+        let of = self.0.iter().flat_map(|(root, before, held)| Recorded::of(root, held).not_in_place(before));
+        of.collect()
+    }
 }
 
 impl Over {
@@ -112,6 +125,19 @@ impl Over {
             }
             started => started,
         }
+    }
+
+    /// What git has recorded for files that it cannot replace, where the command names git and runs over the bare roots.
+    pub fn watched_git(&self, cx: &Cx<'_>, profile: &Profile) -> Option<Watched> {
+        if !self.layers.is_empty() || profile.access != Access::Workspace || !names_git(cx.permit.effects()) {
+            return None;
+        }
+        let held: Vec<PathBuf> = profile.protected.iter().chain(&profile.secrets).cloned().collect();
+        let watched = profile.roots.iter().map(|root| {
+            let held: Vec<PathBuf> = held.iter().filter(|path| path.starts_with(root)).cloned().collect();
+            (root.clone(), Recorded::of(root, &held), held)
+        });
+        Some(Watched(watched.collect()))
     }
 
     /// Puts what the command changed in force, or says what it changed; nothing where nobody kept it.

@@ -24,6 +24,7 @@ use serde_json::Value;
 use super::bash::closed_repository;
 use super::command::Command;
 use super::folders;
+use super::foreseen;
 use super::ground::Ground;
 use super::layered::{self, Settled};
 use super::report;
@@ -190,6 +191,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
     let (shown, mark) = (Likeness::of_paths(cx.permit, &all), Likeness::of(cx.permit, &all)?.to_string());
     let settled = layered::describe(ground, cx, &all);
     let left_out = HeldBack::of(&ground.files, cx.permit, &all);
+    let brings = layered::brought_by_git(cx, &all, &left_out.guarded);
     let ending = report::ending(exited, command.analysis.last_command.as_deref());
     let words = [
         format!(
@@ -197,8 +199,11 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
             took(exited.wall_ms),
             report::held(ended.job.held())
         ),
-        "A yes applies exactly this, and does not run it again; a no leaves nothing of it.".to_owned(),
-        changes(ground, &settled, &all, &left_out),
+        match brings.is_empty() {
+            true => "A yes applies exactly this, and does not run it again; a no leaves nothing of it.".to_owned(),
+            false => "A yes runs it again, to change this; a no leaves nothing of it.".to_owned(),
+        },
+        changes(ground, &settled, &all, &left_out, &brings),
         printed(&format!("{}{}", report::output(&ended.job.summary()), String::from_utf8_lossy(&ended.job.errors()))),
         settled.diff.clone(),
     ];
@@ -208,7 +213,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
         How::Signal(_) => Value::Null,
     };
     let facts = vec![
-        ("held", true.into()),
+        ("held", brings.is_empty().into()),
         ("exit_code", exit_code),
         ("wall_ms", exited.wall_ms.into()),
         ("sandbox", ended.job.held().profile.as_str().into()),
@@ -216,11 +221,17 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
     ];
     let words = words.join("\n");
     drop(all);
+    if !brings.is_empty() {
+        // The question is about these, too.
+        let places = brings.into_iter().map(|path| ground.files.place(path)).collect();
+        foreseen::note(cx.session, cx.permit.effects(), places);
+        return Ok(Rehearsal { shown: words, facts, held: None });
+    }
     Ok(Rehearsal { shown: words, facts, held: Some(Held::new(mark, Tried { done, shown })) })
 }
 
 /// Which paths, and which of them a yes leaves as they are.
-fn changes(ground: &Ground, settled: &Settled, all: &[Changes<'_>], left_out: &HeldBack) -> String {
+fn changes(ground: &Ground, settled: &Settled, all: &[Changes<'_>], left_out: &HeldBack, brings: &[PathBuf]) -> String {
     let Some(counts) = settled.counts() else { return "It would change nothing.".to_owned() };
     // Of ten names that a commit changes, the one that a person knows would be the last.
     let (of_git, own): (Vec<_>, Vec<_>) =
@@ -233,9 +244,14 @@ fn changes(ground: &Ground, settled: &Settled, all: &[Changes<'_>], left_out: &H
     let all = [
         ("as it may become code or policy", &left_out.guarded),
         ("as a rule denies it or has it asked about", &left_out.forbidden),
+        ("as it is hidden from commands", &left_out.hidden),
     ];
-    for (why, places) in all.iter().filter(|(_, places)| !places.is_empty()) {
-        let paths: Vec<_> = places.iter().map(|place| place.path.clone()).collect();
+    for (why, places) in all {
+        let asked = |path: &PathBuf| !brings.contains(path);
+        let paths: Vec<_> = places.iter().map(|place| place.path.clone()).filter(asked).collect();
+        if paths.is_empty() {
+            continue;
+        }
         lines.push(format!("[a yes leaves out, {why}: {}]", layered::listed(&ground.files, &paths)));
     }
     lines.join("\n")

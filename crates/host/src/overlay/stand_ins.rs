@@ -1,0 +1,210 @@
+//! Files that a layer hides from the command it is for: something of their name, size and time stands there in their
+//! place, which nobody may read.
+//!
+//! A mount would hide them as well, and hold them: git cannot replace what is mounted. What stands in the layer it can,
+//! without having read it. What git would have to read to know that it is unchanged, as it was written when the index
+//! was, is read here: then the index in the layer says so.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use nika_contract::Kind;
+use nika_guard::Permit;
+use rustix::fs::{
+    AtFlags, CWD, Gid, Mode, OFlags, Stat, Timespec, Timestamps, Uid, fchmod, fchown, fstat, ftruncate, futimens,
+    linkat, mkdirat, openat, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::walk::{content, directory, kind};
+use super::{Layer, marks};
+use crate::fs::Stamp;
+use crate::git::{Index, top_of};
+
+/// The largest file that is read to know that it is unchanged. 1 MiB: secrets are short.
+const READ_BYTES: u64 = 1 << 20;
+
+impl Layer {
+    /// Hides those of `hidden` that git tracks in the root. What cannot be hidden so is left to others.
+    pub fn hiding(mut self, _permit: &Permit, hidden: &[PathBuf]) -> Layer {
+        let mut tops: Vec<(&Path, HashSet<&Path>)> = Vec::new();
+        for path in hidden.iter().filter(|path| path.starts_with(&self.root)) {
+            let Some(top) = top_of(&self.root, path) else { continue };
+            let Ok(below) = path.strip_prefix(top) else { continue };
+            match tops.iter_mut().find(|(other, _)| *other == top) {
+                Some((_, of_it)) => drop(of_it.insert(below)),
+                None => tops.push((top, HashSet::from([below]))),
+            }
+        }
+        let mut made = BTreeSet::new();
+        for (top, wanted) in tops {
+            self.hide_tracked(top, &wanted, &mut made);
+        }
+        // What was put in a directory gave it a time.
+        for dir in made.iter().rev() {
+            let open = |base: PathBuf| directory(CWD, base.join(dir).as_os_str(), false);
+            let (Ok(upper), Ok(was)) = (open(self.upper()), open(self.root.clone())) else { continue };
+            let _ = fstat(&was).and_then(|was| futimens(&upper, &times(&was, None)));
+        }
+        self
+    }
+
+    /// Hides those of `wanted` that the repository at `top` tracks. The directories around them are noted in `made`.
+    fn hide_tracked(&mut self, top: &Path, wanted: &HashSet<&Path>, made: &mut BTreeSet<PathBuf>) {
+        let file = top.join(".git/index");
+        let Some(mut index) = Index::of(&file, |path| wanted.contains(path)) else { return };
+        let mut notes_more = false;
+        let tracked: Vec<&Path> = wanted.iter().copied().filter(|path| index.has(path)).collect();
+        for below in tracked {
+            let path = top.join(below);
+            let Ok(was) = rustix::fs::lstat(&path) else { continue };
+            let is_unchanged = || {
+                let content = content(&self.root, &path, &self.root, Kind::File, READ_BYTES);
+                content.is_some_and(|content| index.holds(below, &content))
+            };
+            let mut time = None;
+            if !index.is_sure_of(below, &was) && is_unchanged() {
+                time = index.note_as_sure(below, was.st_size.unsigned_abs());
+                notes_more |= time.is_some();
+            }
+            if let Ok(stamp) = self.put(&path, time, made) {
+                self.stand_ins.insert(path, stamp);
+            }
+        }
+        if notes_more && let Some(bytes) = index.into_bytes() {
+            // Without it git takes some for changed, and says so.
+            let put = self.put_copy(&file, &bytes, made);
+            self.indexes.extend(put.ok().map(|stamp| (file, stamp)));
+        }
+    }
+
+    /// Whether `now`, at `path`, is what was put there before the command began. Its rights are the command's to change.
+    pub(super) fn stands_in(&self, path: &Path, now: &Stat) -> bool {
+        let put = self.stand_ins.get(path).or_else(|| self.indexes.get(path));
+        put.is_some_and(|stamp| stamp.same_content(&Stamp::from(now)))
+    }
+
+    /// Leaves in the layer only what the command put there.
+    pub(super) fn remove_stand_ins(&self) {
+        for path in self.stand_ins.keys().chain(self.indexes.keys()) {
+            let at = self.inside(path);
+            if rustix::fs::lstat(&at).is_ok_and(|now| self.stands_in(path, &now)) {
+                // One that stays says nothing.
+                let _ = std::fs::remove_file(at);
+            }
+        }
+    }
+
+    /// Puts a stand-in for the file at `path`, of another time where one is given.
+    fn put(&self, path: &Path, time: Option<i64>, made: &mut BTreeSet<PathBuf>) -> rustix::io::Result<Stamp> {
+        let (upper, name, was) = self.place(path, made)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&upper, name, flags, Mode::empty())?;
+        // Git looks at who may run it.
+        let rights = Mode::from_raw_mode(was.st_mode & 0o111);
+        // Its number stays taken, whatever the command does to it: so it is known wherever it comes to be.
+        let held = self.dir.join(format!("held{}", self.stand_ins.len()));
+        let put = ftruncate(&file, was.st_size.unsigned_abs())
+            .and_then(|()| own_as(&file, &was))
+            .and_then(|()| fchmod(&file, rights))
+            .and_then(|()| futimens(&file, &times(&was, time)))
+            .and_then(|()| linkat(&upper, name, CWD, held, AtFlags::empty()))
+            .and_then(|()| fstat(&file));
+        if put.is_err() {
+            unlinkat(&upper, name, AtFlags::empty())?;
+        }
+        put.map(|stat| Stamp::from(&stat))
+    }
+
+    /// Puts `bytes` in the place of the file at `path`, with its rights and time.
+    fn put_copy(&self, path: &Path, bytes: &[u8], made: &mut BTreeSet<PathBuf>) -> io::Result<Stamp> {
+        let (upper, name, was) = self.place(path, made)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&upper, name, flags, Mode::RUSR | Mode::WUSR)?);
+        let put = file.write_all(bytes).and_then(|()| {
+            let file = OwnedFd::from(file);
+            own_as(&file, &was)?;
+            fchmod(&file, Mode::from_raw_mode(was.st_mode & 0o7777))?;
+            futimens(&file, &times(&was, None))?;
+            Ok(Stamp::from(&fstat(&file)?))
+        });
+        if put.is_err() {
+            unlinkat(&upper, name, AtFlags::empty())?;
+        }
+        put
+    }
+
+    /// Where the layer takes the file at `path`: its directory, its name, and what it is. Directories that are made on the
+    /// way are as those of the root, and noted.
+    fn place<'p>(
+        &self,
+        path: &'p Path,
+        made: &mut BTreeSet<PathBuf>,
+    ) -> rustix::io::Result<(OwnedFd, &'p OsStr, Stat)> {
+        let below = path.strip_prefix(&self.root).map_err(|_| Errno::INVAL)?;
+        let (Some(within), Some(name)) = (below.parent(), path.file_name()) else { return Err(Errno::INVAL) };
+        let mut upper = directory(CWD, self.upper().as_os_str(), false)?;
+        let mut lower = directory(CWD, self.root.as_os_str(), false)?;
+        let mut at = PathBuf::new();
+        made.insert(at.clone());
+        for part in within {
+            lower = directory(&lower, part, true)?;
+            upper = like(&upper, part, &lower)?;
+            at.push(part);
+            made.insert(at.clone());
+        }
+        let was = statat(&lower, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if kind(&was) != Some(Kind::File) {
+            return Err(Errno::INVAL);
+        }
+        Ok((upper, name, was))
+    }
+}
+
+/// The directory `name` of the layer, made as `was` is where there is none.
+fn like(upper: &OwnedFd, name: &OsStr, was: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    match mkdirat(upper, name, Mode::RWXU) {
+        Err(Errno::EXIST) => return directory(upper, name, false),
+        other => other?,
+    }
+    let dressed = directory(upper, name, false).and_then(|dir| {
+        // What lists rights would have to be copied, and is rare.
+        if marks::attributes(&marks::by_handle(was)).iter().any(|name| name.starts_with(b"system.posix_acl")) {
+            return Err(Errno::OPNOTSUPP);
+        }
+        let stat = fstat(was)?;
+        own_as(&dir, &stat)?;
+        fchmod(&dir, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
+        futimens(&dir, &times(&stat, None))?;
+        Ok(dir)
+    });
+    if dressed.is_err() {
+        unlinkat(upper, name, AtFlags::REMOVEDIR)?;
+    }
+    dressed
+}
+
+/// Gives what is ours the owner and group that `was` has; an error where that is somebody else and we are not root.
+fn own_as(file: &OwnedFd, was: &Stat) -> rustix::io::Result<()> {
+    let is = fstat(file)?;
+    if (is.st_uid, is.st_gid) == (was.st_uid, was.st_gid) {
+        return Ok(());
+    }
+    fchown(file, Some(Uid::from_raw(was.st_uid)), Some(Gid::from_raw(was.st_gid)))
+}
+
+/// The times of `was`; with another one of modification, in whole seconds.
+fn times(was: &Stat, modified: Option<i64>) -> Timestamps {
+    let time = |sec, nsec: u64| Timespec { tv_sec: sec, tv_nsec: nsec as _ };
+    Timestamps {
+        last_access: time(was.st_atime, was.st_atime_nsec),
+        last_modification: match modified {
+            Some(seconds) => time(seconds, 0),
+            None => time(was.st_mtime, was.st_mtime_nsec),
+        },
+    }
+}
