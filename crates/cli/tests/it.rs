@@ -94,6 +94,8 @@ mod shell_scratch;
 mod shell_shown;
 #[path = "it/shell_terminal.rs"]
 mod shell_terminal;
+#[path = "it/shell_together.rs"]
+mod shell_together;
 #[path = "it/shell_tracked.rs"]
 mod shell_tracked;
 #[path = "it/shell_undo.rs"]

@@ -26,7 +26,7 @@ pub use hook::{HookEnd, HookRunner, RunningHook};
 pub use isolated::{Crash, Isolated, Running};
 pub use jobs::{
     Bounds, Chunk, Confinement, GRACE, Job, Jobs, Listed, Notice, OnEnd, Order, Peer, PeerPipes, Picture, Program,
-    Reading, StartError, State, Stdin, Summary, TIMEOUT, TIMEOUT_MOST, Until, View,
+    Reachable, Reading, StartError, State, Stdin, Summary, TIMEOUT, TIMEOUT_MOST, Until, View,
 };
 pub use limits::{Limits, limit_self};
 pub use repl::{Code, Evaluated, Language, Outcome, Repls};

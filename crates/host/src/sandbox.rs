@@ -22,6 +22,7 @@ mod land;
 mod linked;
 mod lock;
 mod mounts;
+mod network;
 mod placeholders;
 pub mod probe;
 mod protected;
@@ -48,6 +49,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_se
 
 pub use apart::{all_but, spelled};
 pub use linked::Linked;
+pub(crate) use network::Network;
 pub use placeholders::clear_stand_ins;
 pub(crate) use placeholders::{clear_left, is_below_stand_in, is_stand_in};
 pub(crate) use protected::SKIPPED;
@@ -81,13 +83,15 @@ pub struct Target {
     pub terminal: bool,
     /// Where the descriptor is sent that hears of its calls which change files; none where nobody keeps what they do.
     pub record: Option<OwnedFd>,
+    /// The network that it shares with others; none where it has one of its own.
+    pub(crate) network: Option<Network>,
 }
 
 impl Target {
     /// `argv` with our own input and output.
     pub fn new(argv: Vec<OsString>) -> Target {
         let programs = argv.first().map(PathBuf::from).into_iter().collect();
-        Target { programs, argv, stdio: [None, None, None], terminal: false, record: None }
+        Target { programs, argv, stdio: [None, None, None], terminal: false, record: None, network: None }
     }
 }
 
@@ -218,7 +222,8 @@ fn contained(
     // What a recorder refuses the command cannot have made.
     let sets_aside = target.record.is_none();
     let (mut placeholders, steps) = placeholders::Placeholders::make(profile, steps, sets_aside)?;
-    let started = match ready.filter(Ready::is_current) {
+    // What was made ahead has a network of its own.
+    let started = match ready.filter(|ready| ready.is_current() && target.network.is_none()) {
         Some(ready) => ready.start(profile, target, &steps),
         None => init::start(profile, target, &steps, init::Kind::Contained),
     };
@@ -239,6 +244,7 @@ struct Prepared {
     stdio: [Option<OwnedFd>; 3],
     terminal: bool,
     record: Option<OwnedFd>,
+    network: Option<Network>,
 }
 
 impl Prepared {
@@ -265,8 +271,8 @@ impl Prepared {
         if argv.is_empty() || programs.is_empty() {
             return Err(Refusal { guarantee: None, why: "there is no command".to_owned(), errno: None });
         }
-        let Target { terminal, record, stdio, .. } = target;
-        Ok(Prepared { programs, argv, env, stdio, terminal, record })
+        let Target { terminal, record, stdio, network, .. } = target;
+        Ok(Prepared { programs, argv, env, stdio, terminal, record, network })
     }
 }
 

@@ -65,7 +65,7 @@ fn an_answer_names_what_is_hidden_and_what_the_sandbox_lacks() {
     call("git status --short").says("[hidden from commands, as a secret or by a rule: .env. A program");
     let quiet = call("ls *.txt");
     assert!(!quiet.out.contains("hidden"), "{quiet:?}");
-    call("python3 x.py").exits(1).says("[each command has a network of its own");
+    call("python3 x.py").exits(1).says("[a command hears the servers that this session's jobs are");
     call("python3 y.py").exits(1).says("a port of 127.0.0.1 can]");
 }
 

@@ -20,7 +20,7 @@ mod strings;
 mod terminal;
 mod typed;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -28,7 +28,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -38,13 +38,14 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
 
 pub use self::job::{Chunk, Confinement, Job, Listed, Reading, State, Summary, Until, View};
-pub use self::order::{Order, Program, Stdin, TIMEOUT, TIMEOUT_MOST};
+pub use self::order::{Order, Program, Reachable, Stdin, TIMEOUT, TIMEOUT_MOST};
 pub use self::output::Bounds;
 pub use self::peer::{Peer, PeerPipes};
 use self::pump::Pump;
 pub use self::screen::Picture;
 use super::wire::{self, Exited, Lines, Report};
 use crate::record::Recorded;
+use crate::sandbox::Network;
 
 /// Jobs that may live at once. A session that has so many has lost count of them.
 const MOST_LIVE: usize = 256;
@@ -128,6 +129,8 @@ struct Shared {
     /// A supervisor that waits for the next order, once there was one and more are expected.
     spare: Mutex<Option<Spare>>,
     expects_more: AtomicBool,
+    /// What the jobs of a session share, as long as one of them lives.
+    networks: Mutex<HashMap<String, Weak<Network>>>,
 }
 
 /// A supervisor without an order, and our end of the socket to it.
@@ -210,6 +213,7 @@ impl Jobs {
             notices: Mutex::default(),
             on_end,
             spare: Mutex::default(),
+            networks: Mutex::default(),
             expects_more: AtomicBool::new(false),
         }))
     }
@@ -235,7 +239,8 @@ impl Jobs {
         let id = format!("j{number}");
         let mark = format!("{id}-{}", random_word()?);
         let ends = order::ends(&order.stdin, order.apart)?;
-        let wire = order.to_wire(&mark);
+        let network = self.network(&order);
+        let wire = wire::Order { network: network.is_some(), ..order.to_wire(&mark) };
         let hearing = order.recorded_by().is_some().then(order::hearing).transpose()?;
         let (link, mut child) = self.supervisor()?;
         let begun = (|| {
@@ -244,6 +249,7 @@ impl Jobs {
                 fds.push(ends.output.as_fd());
             }
             fds.extend(hearing.iter().map(|(_, theirs)| theirs.as_fd()));
+            fds.extend(network.iter().flat_map(|network| network.parts()));
             wire::send_order(link.as_fd(), &wire, &fds)?;
             let mut lines = Lines::default();
             Ok::<_, io::Error>((first_report(&link, &mut lines)?, lines))
@@ -281,11 +287,28 @@ impl Jobs {
             }
         }
         let errors = ends.errors.map(|errors| read_apart(errors, order.output.head_bytes)).transpose()?;
-        let job = Arc::new(Job::new(id, order, kind, pid, held, &child, link, ends.stdin, ends.input, errors));
+        let job = Arc::new(Job::new(id, order, kind, pid, held, &child, link, ends.stdin, ends.input, errors, network));
         let pump = Pump::new(job.clone(), Arc::downgrade(&self.0), child, lines, ends.output, mark);
         self.remember(number, job.clone());
         std::thread::Builder::new().name(format!("job {}", job.id())).stack_size(256 << 10).spawn(|| pump.run())?;
         Ok(job)
+    }
+
+    /// The network that a command shares: that of a job of its session that lives, or a new one for those that come.
+    fn network(&self, order: &Order) -> Option<Arc<Network>> {
+        if !order.shares_network() {
+            return None;
+        }
+        let mut networks = lock(&self.0.networks);
+        networks.retain(|_, network| network.strong_count() > 0);
+        let shared = networks.get(&order.session).and_then(Weak::upgrade);
+        if shared.is_some() || order.network != Reachable::AsServer {
+            return shared;
+        }
+        // Where none can be had, the job has its own, or is refused for what the system lacks.
+        let made = Network::make().ok().map(Arc::new)?;
+        networks.insert(order.session.clone(), Arc::downgrade(&made));
+        Some(made)
     }
 
     /// One job of `session`, for a call that may run or control something.

@@ -14,7 +14,9 @@ use nika_guard::profile::Profile;
 
 use rustix::process::Pid;
 
-use super::jobs::{Bounds, Job, Jobs, Order, Program, Reading, StartError, State, Stdin, Until, random_word};
+use super::jobs::{
+    Bounds, Job, Jobs, Order, Program, Reachable, Reading, StartError, State, Stdin, Until, random_word,
+};
 use super::tree;
 use crate::record::{Recorded, Recorder};
 
@@ -183,6 +185,7 @@ impl Repls {
             // It lives as long as its session.
             background: true,
             recorder: code.recorder.clone(),
+            network: Reachable::AsServer,
             output: Bounds { head_bytes: 0, tail_bytes: TAIL_BYTES, most_bytes: u64::MAX, ..Bounds::default() },
             ..Order::new(program, code.profile.clone(), code.session)
         };

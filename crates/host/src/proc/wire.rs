@@ -17,9 +17,9 @@ use crate::sandbox::take_beside;
 
 /// An order longer than this is a mistake: the longest command line that Linux takes is 2 MiB.
 const MAX_ORDER_BYTES: usize = 16 << 20;
-/// Standard input, output and error; for a job that is kept the other end of its output, and for one that is recorded
-/// the way to its recorder.
-const MOST_FDS: usize = 5;
+/// Standard input, output and error; for a job that is kept the other end of its output, for one that is recorded the way to
+/// its recorder, and of a network that it shares the two parts.
+const MOST_FDS: usize = 7;
 
 /// What to run, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +42,10 @@ pub struct Order {
     pub keep: bool,
     /// Whether to say where it ended.
     pub watch_cwd: bool,
-    /// Whether somebody keeps what it changes: the way there is the last descriptor.
+    /// Whether somebody keeps what it changes: the way there is a descriptor behind those.
     pub record: bool,
+    /// Whether it shares a network: its parts are the last descriptors.
+    pub network: bool,
 }
 
 /// What the supervisor says.

@@ -63,7 +63,11 @@ pub(super) fn start(profile: &Profile, target: &Prepared, steps: &[Step], kind: 
     let (proxy, listener) = proxy(profile, kind)?;
     let wires = Wires { go, report, status, listener };
     let namespaces = if kind == Kind::Contained { base::NAMESPACES } else { 0 };
-    let pid = match base::clone(namespaces) {
+    let cloned = match target.network.as_ref().filter(|_| kind == Kind::Contained) {
+        Some(network) => network.clone_into(namespaces),
+        None => base::clone(namespaces),
+    };
+    let pid = match cloned {
         Ok(Side::Child) => child(profile, target, steps, kind, wires),
         Ok(Side::Parent(pid)) => Pid::from_raw(pid),
         Err(error) => return Err(Refusal::of("a world of its own (user namespaces)", "clone", error)),
@@ -72,7 +76,7 @@ pub(super) fn start(profile: &Profile, target: &Prepared, steps: &[Step], kind: 
     let Some(init) = pid else {
         return Err(Refusal::of("a world of its own (user namespaces)", "clone", io::Error::other("no process")));
     };
-    match begin(init, kind, go_in, report_out) {
+    match begin(init, kind, target.network.is_some(), go_in, report_out) {
         Ok((pidfd, way)) => {
             let covers = way.and_then(|way| Covers::new(way, steps));
             Ok(entered(init, pidfd, status_out, profile, kind, proxy, covers))
@@ -120,12 +124,20 @@ pub(super) fn entered(
 }
 
 /// Lets the child go and waits until it runs the command or says why not.
-fn begin(init: Pid, kind: Kind, go: OwnedFd, report: OwnedFd) -> Result<(OwnedFd, Option<Way>), Refusal> {
+fn begin(
+    init: Pid,
+    kind: Kind,
+    is_mapped: bool,
+    go: OwnedFd,
+    report: OwnedFd,
+) -> Result<(OwnedFd, Option<Way>), Refusal> {
     let pidfd = handle(init).map_err(|error| Refusal::of("a handle of the process", "pidfd_open", error))?;
     let mut way = None;
     if kind == Kind::Contained {
         way = Some(Way::to(init)?);
-        map_users(init).map_err(|error| Refusal::of("a world of its own (user namespaces)", "id maps", error))?;
+        if !is_mapped {
+            map_users(init).map_err(|error| Refusal::of("a world of its own (user namespaces)", "id maps", error))?;
+        }
     }
     let failed = |error| Refusal::of("a launched process", "pipe", error);
     File::from(go).write_all(b"!").map_err(failed)?;
@@ -205,7 +217,7 @@ fn held(profile: &Profile, kind: Kind) -> Held {
 fn child(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, mut wires: Wires) -> ! {
     let given: Vec<RawFd> = target.stdio.iter().flatten().chain(&target.record).map(AsRawFd::as_raw_fd).collect();
     begin_world(&wires, &given);
-    let made = Stock::make(kind, profile.access == Access::Workspace)
+    let made = Stock::make(kind, profile.access == Access::Workspace, target.network.is_none())
         .and_then(|stock| world(profile, target, steps, kind, stock, &mut wires));
     end(&wires, made)
 }
@@ -218,9 +230,10 @@ pub(super) struct Stock {
 
 impl Stock {
     /// Made by process 1 of the world, for a command that `writes`, which has terminals, too, or for one that only reads.
-    pub(super) fn make(kind: Kind, writes: bool) -> Result<Stock, Refusal> {
+    /// A network of its own is made ready.
+    pub(super) fn make(kind: Kind, writes: bool, has_network: bool) -> Result<Stock, Refusal> {
         let contained = kind == Kind::Contained;
-        if contained {
+        if contained && has_network {
             base::loopback_up().map_err(|error| Refusal::of("a network of its own", "loopback", error))?;
         }
         Ok(Stock {

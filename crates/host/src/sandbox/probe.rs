@@ -20,7 +20,7 @@ use nika_guard::profile::{Access, Held, Layered, Limits, Profile};
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
 
-use super::{Ended, Ready, Refusal, Target, enter_ready, scan, secrets_at_home};
+use super::{Ended, Network, Ready, Refusal, Target, enter_ready, scan, secrets_at_home};
 use crate::git::Personal;
 
 /// What an attempt may do to what.
@@ -94,6 +94,8 @@ pub struct Way {
     pub ahead: bool,
     /// What the command changes lands in a layer over the root.
     pub layered: bool,
+    /// Its network is one that others may share.
+    pub shared: bool,
 }
 
 /// A scene with everything in it alive: files, a port, a socket. Dropped, it is removed.
@@ -164,6 +166,7 @@ impl Stage {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
         let mut target = Target::new(argv.into_iter().map(Into::into).collect());
         target.stdio = [None, Some(write), None];
+        target.network = way.shared.then(Network::make).transpose().map_err(failed)?;
         let ready = way.ahead.then(Ready::make).transpose().map_err(failed)?;
         let mut entered = enter_ready(ready, &profile, target, None)?;
         let lines = BufReader::new(File::from(read)).lines().map_while(Result::ok);

@@ -29,8 +29,8 @@ use super::covers::{Covers, Way};
 use super::init::{self, Kind, Stock, Wires};
 use super::{Entered, Prepared, Refusal, handle};
 
-/// Input, output, error, the way to the proxy, and to who hears of changes.
-const MOST_FDS: usize = 5;
+/// Input, output, error, the way to the proxy, and to who hears of changes; an order brings a shared network, too.
+const MOST_FDS: usize = 7;
 /// What a message may hold: the longest command line that Linux takes is 2 MiB, and a profile some thousands of places.
 const MOST_BYTES: u32 = 16 << 20;
 
@@ -182,7 +182,7 @@ fn send(
 /// The far side, until it knows what for. Never returns: no destructor of what this is a copy of may run here.
 fn wait_for_order(mut wires: Wires) -> ! {
     init::begin_world(&wires, &[]);
-    let made = Stock::make(Kind::Contained, true).and_then(|stock| {
+    let made = Stock::make(Kind::Contained, true, true).and_then(|stock| {
         let failed = |error| Refusal::of("a launched process", "its order", error);
         let Some((profile, steps, target, listener)) = receive(&wires.go).map_err(failed)? else {
             // Nobody needs it.
@@ -240,6 +240,6 @@ fn receive(link: &OwnedFd) -> io::Result<Option<Received>> {
     let stdio = told.stdio.map(|comes| if comes { fds.next() } else { None });
     let listener = if told.listener { fds.next() } else { None };
     let record = if told.record { fds.next() } else { None };
-    let target = Prepared { programs, argv, env, stdio, terminal: told.terminal, record };
+    let target = Prepared { programs, argv, env, stdio, terminal: told.terminal, record, network: None };
     Ok(Some((told.profile, told.steps, target, listener)))
 }

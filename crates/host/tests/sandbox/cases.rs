@@ -27,6 +27,10 @@ pub const ALL: &[(&str, Case)] = &[
     ("attempts_fail_in_workspace_in_a_world_made_ahead_as_a_user", || {
         as_user(|user| attack(Access::Workspace, "ahead", user))
     }),
+    ("attempts_fail_in_workspace_in_a_shared_network", || attack(Access::Workspace, "shared", None)),
+    ("attempts_fail_in_workspace_in_a_shared_network_for_an_ordinary_user", || {
+        as_user(|user| attack(Access::Workspace, "shared", user))
+    }),
     ("attempts_fail_in_workspace_over_a_layer", || attack(Access::Workspace, "layered", None)),
     ("attempts_fail_in_workspace_over_a_layer_as_a_user", || {
         as_user(|user| attack(Access::Workspace, "layered", user))

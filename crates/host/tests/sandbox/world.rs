@@ -181,8 +181,9 @@ pub fn stage(args: &[String]) -> ExitCode {
     let access = if args[1] == "workspace" { Access::Workspace } else { Access::ReadOnly };
     let leak = fs::File::open(&me).expect("a file to leak");
     let leaked = rustix::io::dup(&leak).expect("a descriptor that survives exec");
-    match stage.attempt(access, Way { landlock_only: false, ahead: args[2] == "ahead", layered: args[2] == "layered" })
-    {
+    let is = |how: &str| args[2] == how;
+    let way = Way { landlock_only: false, ahead: is("ahead"), layered: is("layered"), shared: is("shared") };
+    match stage.attempt(access, way) {
         Err(refusal) => {
             eprintln!("{refusal}");
             ExitCode::from(3)

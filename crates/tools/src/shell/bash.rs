@@ -10,7 +10,7 @@ use nika_contract::{
 use nika_guard::bash::{Outcome, Scratch, Site};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind};
-use nika_host::proc::{Exited, Job, Order, Stdin};
+use nika_host::proc::{Exited, Job, Order, Reachable, Stdin};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,7 +38,8 @@ pub struct Params {
     pub timeout: Option<u32>,
     /// What it does, in a few words, for people.
     pub description: Option<String>,
-    /// Return at once; read its output with job_output. You are told when it ends. Default false.
+    /// Return at once; read its output with job_output. You are told when it ends. A server that runs so is reached by
+    /// later calls at localhost. Default false.
     #[serde(default, deserialize_with = "lenient::switch")]
     pub run_in_background: Option<bool>,
     /// With run_in_background: on a terminal, for programs that ask or draw. job_input types. Default false.
@@ -291,6 +292,11 @@ impl Bash {
         order.background = params.in_background();
         // Servers put themselves into the background, and are what the call is for.
         order.linger = order.background;
+        order.network = match (params.is_preview(), order.background) {
+            (true, _) => Reachable::Itself,
+            (false, true) => Reachable::AsServer,
+            (false, false) => Reachable::Session,
+        };
         order.stdin = match (params.on_terminal(), order.background) {
             (true, _) => TERMINAL,
             (false, true) => Stdin::Pipe,

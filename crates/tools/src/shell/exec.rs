@@ -13,7 +13,7 @@ use nika_contract::{Cx, Example, Group, Held, Output, Rehearsal, Scene, Spec, To
 use nika_guard::Effects;
 use nika_guard::bash::{Site, may_be_set};
 use nika_guard::profile::{Access, Profile};
-use nika_host::proc::{Exited, How, Job, Order, Program, Stdin};
+use nika_host::proc::{Exited, How, Job, Order, Program, Reachable, Stdin};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -233,6 +233,7 @@ fn order(params: &Params, cx: &Cx<'_>, command: &Command, profile: Profile) -> O
     order.timeout = Some(Duration::from_millis(params.timeout.unwrap_or(DEFAULT_MS).into()));
     order.stdin = if params.stdin.is_some() { Stdin::Pipe } else { Stdin::Closed };
     order.apart = !params.combined;
+    order.network = Reachable::Session;
     (order.output.head_bytes, order.output.tail_bytes) = (MOST_BYTES, 1);
     order
 }

@@ -1,6 +1,7 @@
 //! What all commands stand on: the files, the jobs, the environment, and what of the workspace is protected.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -240,6 +241,8 @@ impl Ground {
                     profile.hosts.push("*".to_owned());
                     profile.hosts.extend(permit.withheld_hosts().iter().map(|host| format!("!{host}")));
                 }
+                // It has this one without a proxy.
+                Effect::Net(host) if is_itself(host) => {}
                 Effect::Net(host) => profile.hosts.push(host.clone()),
                 _ => {}
             }
@@ -499,6 +502,12 @@ fn quiet_git(env: &mut Vec<(String, String)>, reads: bool) {
         configure_git(env, STILL_GIT);
         env.push(("GIT_NO_LAZY_FETCH".to_owned(), "1".to_owned()));
     }
+}
+
+/// Whether a host is the loopback device of a command's own network.
+fn is_itself(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// Hides `path` no longer, and still all else that was hidden with it. Of a directory that is hidden for what is in it,

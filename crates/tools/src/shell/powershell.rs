@@ -10,7 +10,7 @@ use std::time::Duration;
 use nika_contract::{Block, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_guard::profile::Access;
 use nika_guard::{Effect, Effects, Exec, ExecKind};
-use nika_host::proc::{Exited, How, Job, Order, Program, Stdin};
+use nika_host::proc::{Exited, How, Job, Order, Program, Reachable, Stdin};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -112,6 +112,7 @@ impl Tool for Powershell {
         let mut order = Order::new(Program::Argv(argv), profile, cx.session.id());
         order.timeout = params.timeout.map(|ms| Duration::from_millis(ms.into()));
         order.background = background;
+        order.network = if background { Reachable::AsServer } else { Reachable::Session };
         order.stdin = if background { Stdin::Pipe } else { Stdin::Closed };
         let job = over.start(&self.ground, cx, order)?;
         if background {

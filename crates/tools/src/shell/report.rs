@@ -129,7 +129,7 @@ const ABOUT: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What is said of a server that nobody hears: each command has a network of its own.
+/// What is said of a server that nobody hears: no network of a command is the machine's.
 const UNHEARD: &[&str] = &["Connection refused", "ECONNREFUSED", "Couldn't connect to server", "os error 111"];
 const HERE: &[&str] = &["localhost", "127.0.0.1", "[::1]", "::1:"];
 
@@ -137,8 +137,8 @@ const HERE: &[&str] = &["localhost", "127.0.0.1", "[::1]", "::1:"];
 pub(super) fn about_failure(output: &str) -> Option<&'static str> {
     let says = |words: &[&str]| words.iter().any(|word| output.contains(word));
     (says(UNHEARD) && says(HERE)).then_some(
-        "each command has a network of its own: a server that runs as a job is not heard from here; start it and what asks \
-         it in one command",
+        "a command hears the servers that this session's jobs are (`run_in_background`), and none of the machine's; not those of \
+         jobs that may reach other hosts, and not where it may do so itself",
     )
 }
 

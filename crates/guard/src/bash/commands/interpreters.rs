@@ -243,7 +243,7 @@ enum Does {
     /// A program that has a table row.
     Program,
     /// Listens.
-    Net,
+    Serves,
 }
 
 /// Modules that serve, fetch, or run text that stands on the command line.
@@ -346,7 +346,7 @@ const MODULES: &[(Does, &str)] = &[
     (Does::Json, "json.tool"),
     (Does::Venv, "venv virtualenv"),
     (Does::Program, "pip pip3 pipx poetry uv"),
-    (Does::Net, "http.server"),
+    (Does::Serves, "http.server"),
 ];
 
 fn interpreter(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -683,10 +683,7 @@ impl<'a> Reader<'a, '_, '_> {
                 }
             }
             Some(Does::Program) => self.program(name, module),
-            Some(Does::Net) => {
-                self.judge.net(None);
-                self.judge.opaque("it serves files to the network");
-            }
+            Some(Does::Serves) => self.judge.opaque("it serves the files here to whoever reaches it"),
         }
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::Child;
-use std::sync::{Condvar, Mutex, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ use super::{END_WITHIN, GRACE, lock};
 use crate::proc::tree::{self, Input, Process};
 use crate::proc::wire::{self, Exited, Held, KilledBy, Reached, Request};
 use crate::record::{Recorded, Recorder};
+use crate::sandbox::Network;
 
 /// How often a wait looks at whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
@@ -233,6 +234,8 @@ pub(super) struct Inside {
     reached: Vec<Reached>,
     /// What it changed, once it has ended.
     pub(super) recorded: Option<Recorded>,
+    /// The network that it shares, for as long as anything of it is left.
+    pub(super) network: Option<Arc<Network>>,
     /// Nothing of it is left.
     pub(super) gone: bool,
 }
@@ -256,6 +259,7 @@ impl Job {
         stdin: Option<OwnedFd>,
         input: Option<Input>,
         errors: Option<JoinHandle<Vec<u8>>>,
+        network: Option<Arc<Network>>,
     ) -> Job {
         let kept = Kept::new(&order.output);
         let screen = match order.stdin {
@@ -283,6 +287,7 @@ impl Job {
                 exited: None,
                 reached: Vec::new(),
                 recorded: None,
+                network,
                 gone: false,
             }),
             changed: Condvar::new(),

@@ -79,6 +79,20 @@ pub struct Order {
     pub apart: bool,
     /// Who keeps what it changes, where it runs over no layer. Only for what a sandbox holds.
     pub recorder: Option<Recorder>,
+    /// Which network it has, where it may reach no hosts.
+    pub network: Reachable,
+}
+
+/// Whom a command without hosts reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reachable {
+    /// Nobody but itself.
+    #[default]
+    Itself,
+    /// What runs in the network of its session, where that has one.
+    Session,
+    /// The same, and it is there for others that come: one is made where there is none.
+    AsServer,
 }
 
 impl Order {
@@ -101,6 +115,7 @@ impl Order {
             output: Bounds::default(),
             apart: false,
             recorder: None,
+            network: Reachable::Itself,
         }
     }
 
@@ -108,6 +123,13 @@ impl Order {
     pub(crate) fn recorded_by(&self) -> Option<&Recorder> {
         // Who outlives this program would have nobody to ask.
         self.recorder.as_ref().filter(|_| self.profile.access != Access::Unconfined && !self.keep)
+    }
+
+    /// Whether it has its network with others of its session. A proxy is for one command alone, and what only reads needs
+    /// nobody.
+    pub(super) fn shares_network(&self) -> bool {
+        let alone = !self.profile.hosts.is_empty() || self.keep || self.profile.access != Access::Workspace;
+        self.network != Reachable::Itself && !alone
     }
 
     /// What it is, in one line's worth of words.
@@ -150,6 +172,7 @@ impl Order {
             keep: self.keep,
             watch_cwd: is_shell,
             record: self.recorded_by().is_some(),
+            network: false,
             profile,
         }
     }
