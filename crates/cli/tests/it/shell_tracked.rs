@@ -218,19 +218,23 @@ fn where_no_layer_is_an_answer_says_what_git_could_not_put_in_place() {
         return;
     }
     let world = branches();
-    let before = SystemTime::now() - Duration::from_secs(3600);
-    for name in [".env", "old/k.pem"] {
-        let file = std::fs::File::options().write(true).open(world.root().join(name)).expect("it is there");
-        file.set_modified(before).expect("ours");
-    }
-    git(&world.root(), &["update-index", "--refresh"]);
     let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
     peer.initialize("2025-11-25");
     let job = peer.call("nika_bash", json!({"command": "sleep 60 > out.txt", "run_in_background": true}));
     assert!(text(&job).contains("Started"), "{job}");
     let quiet = peer.call("nika_bash", json!({"command": "git switch -c more && git log -1"}));
     assert!(!text(&quiet).contains("could not"), "{quiet}");
-    let switched = peer.call("nika_bash", json!({"command": "git switch keys"}));
+    let whole = peer.call("nika_bash", json!({"command": "git switch keys && git switch main"}));
+    assert!(text(&whole).contains("[exit 0"), "{whole}");
+    assert_eq!(git(&world.root(), &["status", "--porcelain", "-uall"]), "?? out.txt");
+    // Without a layer git has to know by itself that they are unchanged.
+    let before = SystemTime::now() - Duration::from_secs(3600);
+    for name in [".env", "old/k.pem"] {
+        let file = std::fs::File::options().write(true).open(world.root().join(name)).expect("it is there");
+        file.set_modified(before).expect("ours");
+    }
+    git(&world.root(), &["update-index", "--refresh"]);
+    let switched = peer.call("nika_bash", json!({"command": "git switch keys; true"}));
     assert_eq!(switched["isError"], true, "{switched}");
     let wanted = "git has recorded other content than it could put in place: .env, old/k.pem. These";
     assert!(text(&switched).contains(wanted), "{switched}");

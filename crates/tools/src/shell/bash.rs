@@ -456,8 +456,8 @@ fn with_behind(ground: &Ground, mut output: Output, behind: Vec<PathBuf>) -> Out
     }
     if let Some(Block::Text(text)) = output.content.first_mut() {
         text.push_str(&format!(
-            "\n[git has recorded other content than it could put in place: {}. These are guarded or hidden while a job or \
-             interpreter lives: end it (`job_list`, `job_stop`), and `git checkout -- PATH` puts them there]",
+            "\n[git has recorded other content than it could put in place: {}. These are guarded or hidden, and it could not \
+             replace them beside a job or interpreter: take the call back with undo, and run git in a call of its own]",
             layered::listed(&ground.files, &behind)
         ));
     }

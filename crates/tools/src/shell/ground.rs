@@ -553,6 +553,16 @@ pub(super) fn names_git(effects: &Effects) -> bool {
     commands.flatten().flatten().any(is_git)
 }
 
+/// Whether every simple command of the call is git.
+pub(super) fn is_only_git(effects: &Effects) -> bool {
+    let mut commands = effects.all.iter().filter_map(|effect| match effect {
+        Effect::Exec(exec) => Some(&exec.commands),
+        _ => None,
+    });
+    let is_git = |words: &Vec<String>| words.first().is_some_and(|name| name == "git");
+    commands.all(|all| !all.is_empty() && all.iter().all(is_git))
+}
+
 /// Adds settings to those that git is given by the environment.
 fn configure_git(env: &mut Vec<(String, String)>, settings: &[(&str, &str)]) {
     let given = env.iter().find(|(name, _)| name == "GIT_CONFIG_COUNT").and_then(|(_, count)| count.parse().ok());

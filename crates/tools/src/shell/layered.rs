@@ -23,7 +23,7 @@ use nika_host::overlay::{Applied, Bounds, Changes, Entry, Layer, LeftOut, Likene
 
 use super::folders::{self, Binary, Shown, folded, gathered};
 use super::foreseen;
-use super::ground::{Ground, names_git, unguessable};
+use super::ground::{Ground, is_only_git, names_git, unguessable};
 use super::kinds;
 use crate::file::seen::retried;
 
@@ -76,14 +76,14 @@ impl Settled {
 /// Layers over all roots, and the profile that makes a command run over them; or why there are none.
 pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result<Vec<Layer>, String> {
     // Below an overlay, a change that others make is not always seen: a command that waits for a file would wait
-    // forever. A job that only reads makes none.
+    // forever. A job that only reads makes none, and git waits for none.
     let session = cx.session.id();
     let reads = |id: &str| {
         let confined = ground.jobs.confinement(session, id);
         confined.is_some_and(|confined| confined.access == Access::ReadOnly)
     };
     let mut jobs = ground.jobs.list(cx.permit, session).into_iter();
-    if jobs.any(|job| (job.background || job.keep) && !reads(&job.job)) {
+    if !is_only_git(cx.permit.effects()) && jobs.any(|job| (job.background || job.keep) && !reads(&job.job)) {
         return Err("jobs run in the background, and may change files meanwhile".to_owned());
     }
     let mut layers = Vec::new();
