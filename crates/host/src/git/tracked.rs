@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use nika_guard::Permit;
 use rustix::fs::{FileType, Stat};
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
@@ -40,8 +41,11 @@ pub(crate) struct Index {
 pub struct Recorded(HashMap<PathBuf, Vec<u8>>);
 
 impl Recorded {
-    /// For what is at or below `paths` in `root`.
-    pub fn of(root: &Path, paths: &[PathBuf]) -> Recorded {
+    /// For what is at or below `paths` in `root`, where a command may change that.
+    pub fn of(permit: &Permit, root: &Path, paths: &[PathBuf]) -> Recorded {
+        if !permit.covers_changes_of_a_command() {
+            return Recorded::default();
+        }
         let tops: HashSet<&Path> = paths.iter().filter_map(|path| top_of(root, path)).collect();
         let mut all = HashMap::new();
         for top in tops {
@@ -57,7 +61,7 @@ impl Recorded {
     }
 
     /// What is recorded otherwise since `before`, and does not stand there so.
-    pub fn not_in_place(&self, before: &Recorded) -> Vec<PathBuf> {
+    pub fn not_in_place(&self, _permit: &Permit, before: &Recorded) -> Vec<PathBuf> {
         let gone = before.0.keys().filter(|path| !self.0.contains_key(*path) && path.symlink_metadata().is_ok());
         let other = self.0.iter().filter(|(path, object)| {
             let stands = || read(path, COMPARED_BYTES).ok().flatten();

@@ -211,7 +211,7 @@ impl Tool for Bash {
         }
         let answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
         let answer = with_hidden(answer, &hidden);
-        let answer = with_behind(&self.ground, answer, watched.map(|watched| watched.behind()).unwrap_or_default());
+        let answer = with_behind(&self.ground, answer, watched.map(|watched| watched.behind(cx)).unwrap_or_default());
         Ok(if has_layers { with_layers(answer, settled) } else { with_changes(answer, settled, bare) })
     }
 }

@@ -45,8 +45,9 @@ pub(super) struct Watched(Vec<(PathBuf, Recorded, Vec<PathBuf>)>);
 
 impl Watched {
     /// What it has recorded otherwise since then, without having put it in place.
-    pub fn behind(&self) -> Vec<PathBuf> {
-        let of = self.0.iter().flat_map(|(root, before, held)| Recorded::of(root, held).not_in_place(before));
+    pub fn behind(&self, cx: &Cx<'_>) -> Vec<PathBuf> {
+        let now = |root, held| Recorded::of(cx.permit, root, held);
+        let of = self.0.iter().flat_map(|(root, before, held)| now(root, held).not_in_place(cx.permit, before));
         of.collect()
     }
 }
@@ -135,7 +136,7 @@ impl Over {
         let held: Vec<PathBuf> = profile.protected.iter().chain(&profile.secrets).cloned().collect();
         let watched = profile.roots.iter().map(|root| {
             let held: Vec<PathBuf> = held.iter().filter(|path| path.starts_with(root)).cloned().collect();
-            (root.clone(), Recorded::of(root, &held), held)
+            (root.clone(), Recorded::of(cx.permit, root, &held), held)
         });
         Some(Watched(watched.collect()))
     }
