@@ -1,9 +1,10 @@
 //! `cargo xtask codegen [--check]`: the reference pages and schemas, written from the program's own tables.
 //!
-//! The program prints its surface (`nika __surface`) and its help (`nika __help`); the guarded and secret paths and the
-//! hosts of documentation are read from the source of their tables, which no interface of the program needs to carry. `--check` writes nothing
+//! The program prints its surface (`nika __surface`) and its help (`nika __help`); the guarded and secret paths, the
+//! caches of tools and the hosts of documentation are read from the source of their tables, which no interface of the program needs to carry. `--check` writes nothing
 //! and fails naming what is stale, missing or left over.
 
+mod caches;
 mod findings;
 mod guarded;
 mod hosts;
@@ -22,6 +23,7 @@ use crate::{paths, process};
 /// Folders that hold generated files and nothing else.
 const OWNED: &[&str] = &["docs/reference", "docs/reference/findings", "schemas"];
 const PATH_TABLES: &str = "crates/guard/src/path.rs";
+const CACHE_TABLE: &str = "crates/guard/src/profile/caches.rs";
 const HOST_TABLE: &str = "crates/guard/src/web.rs";
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
@@ -74,6 +76,7 @@ fn pages(root: &Path, nika: &Path) -> Result<BTreeMap<String, String>> {
     let surface: Value = serde_json::from_str(&printed(nika, "__surface")?).context("`nika __surface` is not JSON")?;
     let source = |path: &str| std::fs::read_to_string(root.join(path)).with_context(|| format!("cannot read {path}"));
     let mut files = BTreeMap::from([
+        ("docs/reference/caches.md".to_owned(), caches::page(&source(CACHE_TABLE)?)?),
         ("docs/reference/codes.md".to_owned(), pages::codes(&surface)),
         ("docs/reference/events.md".to_owned(), pages::events(&surface)),
         ("docs/reference/findings.md".to_owned(), findings::index(&surface)),

@@ -5,6 +5,7 @@
 //! mount plan ([`plan`]) for Linux, and the text of a Seatbelt profile ([`seatbelt`]) for macOS. Whether a path
 //! exists is the host's to say.
 
+mod caches;
 mod environment;
 mod git;
 mod names;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pathtext;
 
+pub use caches::CACHES;
 pub use environment::{environment, narrow};
 pub use git::{brings_commands, is_plain_git_config, only_follows};
 pub use names::{Placeholder, guarded_below, placeholder, secrets_of, starts_code};
@@ -157,6 +159,9 @@ pub struct Profile {
     /// Roots that are covered by a layer. If one cannot be, nothing is started.
     #[serde(default)]
     pub layers: Vec<Layered>,
+    /// Caches of tools in the home, covered by what commands write to them. One that cannot be covered stays as it is.
+    #[serde(default)]
+    pub caches: Vec<Layered>,
     /// What git keeps of roots that are linked worktrees.
     #[serde(default)]
     pub repositories: Vec<Repository>,
@@ -228,6 +233,7 @@ impl Profile {
             limits: Limits::default(),
             landlock_only: false,
             layers: Vec::new(),
+            caches: Vec::new(),
             repositories: Vec::new(),
         }
     }

@@ -3,6 +3,8 @@
 //! They lie in Nika's own state, which no command sees; the sandbox mounts them where they are looked for. They go when no
 //! process has used the session for a day: a name on the command line may come back, and then finds what it left.
 
+mod caches;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +19,8 @@ use rustix::io::Errno;
 
 use crate::fs::{errno, sha256};
 use crate::overlay::{by_handle, remove_tree};
+
+pub use caches::Caches;
 
 /// Where they lie in the state.
 const SCRATCH: &str = "scratch";

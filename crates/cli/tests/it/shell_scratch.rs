@@ -164,3 +164,73 @@ fn a_file_tool_says_whose_a_commands_temporary_file_is() {
     assert!(other.contains("NIKA-208") && !other.contains("commands"), "{other}");
     peer.end();
 }
+
+/// A cache in the home, with something in it, and scripts that change it and show it.
+fn with_cache() -> World {
+    let world = world()
+        .file(
+            "make.sh",
+            "mkdir -p ~/.cache/tool/new && echo made > ~/.cache/tool/new/x && echo two > ~/.cache/tool/old\n",
+        )
+        .file("look.sh", "cat ~/.cache/tool/*/x ~/.cache/tool/old; touch ~/made\n")
+        .file("sleep.sh", "echo up > ~/.cache/tool/job; echo up; sleep 60\n");
+    fs::create_dir_all(world.path("home/.cache/tool")).expect("a directory");
+    fs::write(world.path("home/.cache/tool/old"), "one\n").expect("a file");
+    world
+}
+
+#[test]
+fn caches_in_the_home_are_written_for_the_next_command_and_stay_as_they_are() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = with_cache();
+    bash(&world, "sh look.sh", &["--mode", "workspace"]).exits(1).says("one").says("Read-only file system");
+    bash(&world, "sh make.sh", &["--mode", "workspace", "--session", "s"]).exits(0);
+    // Whoever comes next in this workspace has them, and only where it may write.
+    for more in [&["--session", "s"][..], &["--session", "other"], &[]] {
+        let found = bash(&world, "sh look.sh", &[&["--mode", "workspace"], more].concat());
+        found.says("made\ntwo");
+    }
+    let reads = bash(&world, "cat look.sh; ls ~/.cache/tool", &["--mode", "read-only", "--unsafe"]);
+    assert!(!reads.out.contains("new"), "{reads:?}");
+    assert_eq!(fs::read_to_string(world.path("home/.cache/tool/old")).expect("there"), "one\n");
+    assert!(!exists(world.path("home/.cache/tool/new")) && !exists(world.path("home/made")));
+    // A trial is for nobody.
+    bash(&world, "sh make.sh; echo > ~/.cache/tool/tried", &["--mode", "workspace", "preview=true"]);
+    let scratch = fs::read_dir(world.state().join("scratch")).expect("there").flatten();
+    let left: Vec<_> = scratch.map(|entry| entry.file_name()).filter(|name| name.len() < 20).collect();
+    assert_eq!(left, ["caches-0"]);
+}
+
+#[test]
+fn two_commands_at_once_write_caches_of_their_own() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = with_cache();
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    peer.call("nika_bash", json!({"command": "sh sleep.sh", "run_in_background": true}));
+    let up = peer.call("nika_job_output", json!({"job_id": "j1", "filter": "up", "wait_ms": 20_000}));
+    assert!(text(&up).contains("up"), "{up}");
+    let beside = peer.call("nika_bash", json!({"command": "sh make.sh; sh look.sh"}));
+    assert!(text(&beside).contains("made\ntwo"), "{beside}");
+    peer.call("nika_job_stop", json!({"job_id": "j1"}));
+    // The job's is the first again.
+    let then = text(&peer.call("nika_bash", json!({"command": "sh look.sh"})));
+    assert!(then.contains("one\n") && !then.contains("made\n"), "{then}");
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_tool_whose_cache_does_not_exist_finds_one_that_it_can_write() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("x.sh", "mkdir -p \"$XDG_CACHE_HOME/go\" && echo \"$XDG_CACHE_HOME\"\n");
+    bash(&world, "sh x.sh", &["--mode", "workspace"]).exits(0).says("/var/tmp/.cache");
+    fs::create_dir_all(world.path("home/.cache")).expect("a directory");
+    let set = bash(&world, "sh x.sh", &["--mode", "workspace"]);
+    assert!(!set.out.contains("/var/tmp"), "{set:?}");
+}

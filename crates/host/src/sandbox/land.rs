@@ -92,6 +92,12 @@ fn rules(profile: &Profile, kind: Kind) -> Result<(), Box<dyn std::error::Error>
         for root in &profile.roots {
             ruleset = ruleset.add_rule(beneath(root, all)?)?;
         }
+        // Where nothing lies over one, the mounts keep it.
+        for cache in profile.caches.iter().filter(|_| kind == Kind::Contained) {
+            if let Ok(rule) = beneath(&cache.root, all) {
+                ruleset = ruleset.add_rule(rule)?;
+            }
+        }
         // The mounts protect what is in it; without them it stays as it is.
         let shared = profile.repositories.iter().filter(|one| one.is_open() && kind == Kind::Contained);
         for repository in shared {

@@ -13,7 +13,7 @@ use std::ffi::{CStr, OsStr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use nika_guard::profile::{Access, Placeholder, Profile, Step};
+use nika_guard::profile::{Access, Layered, Placeholder, Profile, Step};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags, Timespec, Timestamps, chmod,
     fchmod, ftruncate, futimens, mkdirat, openat, openat2, readlink, statat, statx, symlinkat, unlinkat,
@@ -96,8 +96,8 @@ impl Stock {
 /// Makes the world's file system.
 pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<()> {
     // Taken while they are what they are outside.
-    let (shown, mut writable, mut kept_scratch) =
-        (shown(profile, steps)?, writable(profile, steps)?, scratch(profile)?);
+    let (shown, mut writable, mut kept_scratch, caches) =
+        (shown(profile, steps)?, writable(profile, steps)?, scratch(profile)?, caches(profile));
     base::mount_attributes(libc::AT_FDCWD, c"/", true, READ_ONLY | INERT, 0)
         .map_err(|error| Refusal::of(LAYOUT, "mount_setattr /", error))?;
     // Copies of what is read-only by now are read-only.
@@ -126,6 +126,10 @@ pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<(
     for (path, tree) in shown {
         let at = place(&path).map_err(lost(LAYOUT, path.to_string_lossy()))?;
         put(&tree, &at).map_err(lost(LAYOUT, path.to_string_lossy()))?;
+    }
+    for (path, tree) in &caches {
+        // What there is no place for stays as it is: nothing can be written.
+        let _ = place(path).and_then(|at| put(tree, &at));
     }
     for (step, kept) in steps.iter().zip(kept) {
         let kept = match step {
@@ -223,6 +227,17 @@ fn writable(profile: &Profile, steps: &[Step]) -> Result<BTreeMap<PathBuf, Owned
         trees.insert(path.clone(), tree);
     }
     Ok(trees)
+}
+
+/// What commands write to caches, over these, where it can be had.
+fn caches(profile: &Profile) -> Vec<(PathBuf, OwnedFd)> {
+    let of = profile.caches.iter().filter(|_| profile.access == Access::Workspace);
+    let over = |layer: &Layered| {
+        let tree = Cover::from(layer).kept_tree().ok()?;
+        base::mount_attributes(tree.as_raw_fd(), c"", true, INERT, 0).ok()?;
+        Some((layer.root.clone(), tree))
+    };
+    of.filter_map(over).collect()
 }
 
 /// Copies of the session's temporary directories, by the names of what they stand for.

@@ -12,7 +12,7 @@ use nika_guard::profile::{Access, Profile, Repository, narrow};
 use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Extent, Permit, classify};
 use nika_host::fs::Workspace;
 use nika_host::git::Finder;
-use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
+use nika_host::proc::{Job, Jobs, Notice, Order, Reachable, StartError};
 use nika_host::sandbox::{Known, Linked, MAX_HIDDEN, all_but, scan, scan_with, secrets_at_home, spelled};
 use nika_host::scratch;
 
@@ -451,6 +451,12 @@ impl Ground {
                 "it needs a layer, which keeps to the rules; `filesystem_mode: allow-list` lets it change nothing"
             };
             return Err(ToolError::new(code::NOT_CONFINED, message).hint(hint));
+        }
+        if order.profile.access == Access::Workspace && order.caches.is_none() {
+            // What a trial makes is for nobody.
+            let kept = order.network != Reachable::Itself;
+            order.caches = scratch::Caches::take(cx.permit, self.files.state(), kept).map(Arc::new);
+            order.caches.iter().for_each(|caches| caches.put_into(cx.permit, &mut order.profile));
         }
         // What a person has to allow is allowed to this call; a file would hand it to every later one.
         let asked = cx.permit.answered_by().is_some() || cx.permit.rehearses();

@@ -114,9 +114,9 @@ const ABOUT: &[(&[&str], &str)] = &[
         "no process can be traced here (gdb, strace); `dangerously_disable_sandbox`, which is asked about, lets it",
     ),
     (
-        &["initialize build cache", "Could not create local repository"],
-        "the home is read-only here: name another place for this tool's cache, such as one in `/tmp` (`GOCACHE`, \
-         `-Dmaven.repo.local`)",
+        &["initialize build cache", "nitialize cache", "Could not create local repository"],
+        "of the home only known caches that exist can be written here: name another place for this tool's, such as one in `/tmp` \
+         (`GOCACHE`, `-Dmaven.repo.local`)",
     ),
     (
         &[

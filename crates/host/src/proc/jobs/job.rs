@@ -24,6 +24,7 @@ use crate::proc::tree::{self, Input, Process};
 use crate::proc::wire::{self, Exited, Held, KilledBy, Reached, Request};
 use crate::record::{Recorded, Recorder};
 use crate::sandbox::Network;
+use crate::scratch::Caches;
 
 /// How often a wait looks at whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(20);
@@ -236,6 +237,8 @@ pub(super) struct Inside {
     pub(super) recorded: Option<Recorded>,
     /// The network that it shares, for as long as anything of it is left.
     pub(super) network: Option<Arc<Network>>,
+    /// Where it writes caches, for as long.
+    pub(super) caches: Option<Arc<Caches>>,
     /// Nothing of it is left.
     pub(super) gone: bool,
 }
@@ -250,7 +253,7 @@ impl Job {
     #[expect(clippy::too_many_arguments, reason = "each is one part of what start made")]
     pub(super) fn new(
         id: String,
-        order: Order,
+        mut order: Order,
         kind: ExecKind,
         pid: i32,
         held: Held,
@@ -261,6 +264,7 @@ impl Job {
         errors: Option<JoinHandle<Vec<u8>>>,
         network: Option<Arc<Network>>,
     ) -> Job {
+        let caches = order.caches.take();
         let kept = Kept::new(&order.output);
         let screen = match order.stdin {
             Stdin::Terminal { rows, cols } => Some(Screen::new(rows, cols)),
@@ -288,6 +292,7 @@ impl Job {
                 reached: Vec::new(),
                 recorded: None,
                 network,
+                caches,
                 gone: false,
             }),
             changed: Condvar::new(),

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use nika_guard::profile::{Access, Profile};
@@ -16,6 +17,7 @@ use crate::proc::tree::Input;
 use crate::proc::wire;
 use crate::record::Recorder;
 use crate::sandbox::take_beside;
+use crate::scratch::Caches;
 
 /// How long a command may take when nobody says.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
@@ -55,7 +57,7 @@ pub enum Stdin {
 }
 
 /// One job.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Order {
     /// What to run.
     pub program: Program,
@@ -81,6 +83,8 @@ pub struct Order {
     pub recorder: Option<Recorder>,
     /// Which network it has, where it may reach no hosts.
     pub network: Reachable,
+    /// Where it writes the caches of tools, held as long as anything of it lives.
+    pub caches: Option<Arc<Caches>>,
 }
 
 /// Whom a command without hosts reaches.
@@ -116,6 +120,7 @@ impl Order {
             apart: false,
             recorder: None,
             network: Reachable::Itself,
+            caches: None,
         }
     }
 

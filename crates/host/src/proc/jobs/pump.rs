@@ -102,7 +102,7 @@ impl Pump {
         let recorded = self.job.recorded_by().and_then(|recorder| recorder.finish(false));
         let mut inside = lock(&self.job.inside);
         inside.recorded = inside.recorded.take().or(recorded);
-        inside.network = None;
+        (inside.network, inside.caches) = (None, None);
         inside.gone = true;
         drop(inside);
         self.job.changed.notify_all();
