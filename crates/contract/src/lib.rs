@@ -13,6 +13,7 @@ mod cx;
 mod error;
 pub mod event;
 pub mod fit;
+mod foreseen;
 pub mod front;
 pub mod lenient;
 mod misfit;
@@ -28,6 +29,7 @@ mod tool;
 pub use code::Code;
 pub use cx::{CallId, Cancel, Cx, Scene};
 pub use error::{Fault, ToolError};
+pub use foreseen::Foreseen;
 pub use nika_guard::pathtext;
 pub use output::{Block, Output};
 pub use port::{

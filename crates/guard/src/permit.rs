@@ -105,6 +105,19 @@ impl Permit {
         })
     }
 
+    /// Whether the call said that it writes the resolved absolute `path` or the directory around it, and was judged for
+    /// that: more than that it may change anything in a root.
+    pub fn names_write(&self, path: &Path) -> bool {
+        if self.written.contains(path.as_os_str()) {
+            return true;
+        }
+        let is_root = |place: &Place| place.below_root.as_ref().is_some_and(|below| below.as_os_str().is_empty());
+        self.effects.all.iter().any(|effect| match effect {
+            Effect::Write(place) => covers(place, path) && !(place.extent == Extent::Tree && is_root(place)),
+            _ => false,
+        })
+    }
+
     /// Whether a command was allowed that may change what lies in the roots. Which paths those will be nobody can
     /// say beforehand: the sandbox holds it to the roots, and a layer over a root shows what they were.
     pub fn covers_changes_of_a_command(&self) -> bool {

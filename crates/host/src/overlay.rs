@@ -39,6 +39,7 @@ pub(crate) use intent::{settle, wanted};
 pub use layer::Layer;
 pub use likeness::Likeness;
 pub(crate) use marks::by_handle;
+pub use noted::OfGit;
 pub(crate) use sweep::{orphans, remove_tree};
 pub use walk::{Changes, Entry, What};
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use nika_contract::{
-    AnyTool, Asker, CallId, Cancel, Clock, Erased, Fault, Guests, News, Output, Pending, Progress, ToolError,
+    AnyTool, Asker, CallId, Cancel, Clock, Erased, Fault, Foreseen, Guests, News, Output, Pending, Progress, ToolError,
 };
 use nika_guard::manifest::{Messages, Moment};
 use nika_guard::{Budget, Budgets, Policy, Stance};
@@ -144,6 +144,7 @@ impl Runtime {
         let begun = begin::begin(self, session, incoming)?;
         let unended = end::Unended::new(self, session, &begun);
         let carried = run::caught(self.carry(session, &begun)).await;
+        Foreseen::forget(&session.state, &begun.call);
         unended.end(begun, carried)
     }
 

@@ -7,7 +7,6 @@ pub mod bash;
 pub mod command;
 pub mod exec;
 mod folders;
-mod foreseen;
 pub mod ground;
 mod isolation;
 pub mod job_input;

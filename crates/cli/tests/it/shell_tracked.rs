@@ -165,7 +165,16 @@ fn what_stands_in_for_a_secret_is_neither_read_nor_changed_by_a_script_beside_gi
         ("rm -r old", "as it is hidden from commands: old]"),
         ("echo x > n; mv n .env; touch -d @1 .env", "as it is hidden from commands: .env"),
         ("git update-index --force-remove .env; echo x > n; mv n .env", "as it is hidden from commands: .env"),
+        ("git mv .env other", "as it is hidden from commands: .env, other"),
+        (
+            "printf 'SECRET=abc\\n' > n; mv n .env; git add .env; rm .env; git rm -q --cached .env",
+            "as it is hidden from commands: .env",
+        ),
     ] {
+        // What git has not recorded nobody else may do away with.
+        if script.contains("--cached") {
+            std::fs::write(world.root().join(".env"), "SECRET=abc \n").expect("written");
+        }
         std::fs::write(world.root().join("x.sh"), script).expect("written");
         let command = "command=git log --oneline; sh x.sh";
         let ran = world.run(&["call", "bash", command, "--mode", "workspace"]);
@@ -173,7 +182,7 @@ fn what_stands_in_for_a_secret_is_neither_read_nor_changed_by_a_script_beside_gi
             "abc" => assert!(!ran.out.contains("abc"), "{script}: {ran:?}"),
             says => assert!(ran.out.contains(says) && ran.code == 3, "{script}: {ran:?}"),
         }
-        assert_eq!(world.text(".env"), "SECRET=abc\n", "{script}");
+        assert_eq!(world.text(".env").trim_end(), "SECRET=abc", "{script}");
         assert_eq!(world.text("old/k.pem"), "k\n", "{script}");
         git(&world.root(), &["reset", "-q", "--hard", "main"]);
         git(&world.root(), &["clean", "-qfd"]);
@@ -265,4 +274,125 @@ fn a_rebase_over_guarded_files_goes_through_once_it_is_allowed() {
     assert_eq!(code, 0, "{shown}");
     assert_eq!(git(&at, &["status", "--porcelain"]), "");
     assert_eq!(git(&at, &["log", "--format=%s"]), "mine\ncode\nmore\nbegin");
+}
+
+#[test]
+fn what_rules_withhold_is_not_shown_when_git_or_a_script_beside_it_replaces_it() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = branches();
+    let at = world.root();
+    std::fs::create_dir_all(world.path("home/.config/nika")).expect("a directory");
+    let rules = "permissions:\n  deny: [\"read(priv/**)\"]\n";
+    std::fs::write(world.path("home/.config/nika/config.yaml"), rules).expect("written");
+    std::fs::create_dir(at.join("priv")).expect("made");
+    std::fs::write(at.join("priv/x"), "one\n").expect("written");
+    git(&at, &["add", "."]);
+    git(&at, &["commit", "-q", "-m", "private"]);
+    std::fs::write(at.join("priv/x"), "PRIVATE\n").expect("written");
+    for script in [
+        "rm priv/x",
+        "echo a > n; mv n priv/x; git add priv/x",
+        "rm -r priv",
+        "cat priv/x; chmod 644 priv/x; cat priv/x",
+    ] {
+        std::fs::write(at.join("x.sh"), script).expect("written");
+        for more in ["preview=true", "preview=false"] {
+            let ran =
+                world.run(&["call", "bash", "command=git log --oneline -1; sh x.sh", "--mode", "workspace", more]);
+            assert!(!ran.out.contains("PRIVATE"), "{script}: {ran:?}");
+            assert_eq!(world.text("priv/x"), "PRIVATE\n", "{script}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_on_writing_holds_for_what_git_replaces_and_then_nothing_is() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = branches();
+    std::fs::create_dir_all(world.path("home/.config/nika")).expect("a directory");
+    for (rule, told) in [("write(.env)", "a rule denies it"), ("write(old/**)", "a rule denies it")] {
+        let rules = format!("permissions:\n  deny: [\"{rule}\"]\n");
+        std::fs::write(world.path("home/.config/nika/config.yaml"), rules).expect("written");
+        let ran = world.run(&["call", "bash", "command=git switch keys", "--mode", "workspace"]);
+        ran.exits(3).says(told);
+        is_all_of(&world, "main");
+    }
+}
+
+#[test]
+fn a_merge_and_a_stash_reach_guarded_files_as_a_whole_too() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = branches();
+    let at = world.root();
+    let yes = |command: &str, asks: &str| {
+        let refused = world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
+        refused.exits(3).complains("git would change");
+        let mut screen = Screen::start(&world, &["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
+        assert!(screen.shows("instead: ") && screen.shown.contains(asks), "{}", screen.shown);
+        screen.types("y\r");
+        screen.end()
+    };
+    // Both sides changed it: the markers of the conflict are put there.
+    git(&at, &["switch", "-q", "-c", "mine", "main"]);
+    std::fs::write(at.join(".github/workflows/ci.yml"), "mine\n").expect("written");
+    git(&at, &["commit", "-q", "-a", "-m", "mine"]);
+    let merged = yes("git merge code", "write(.github/workflows/ci.yml)");
+    assert_eq!(merged.0, 1, "{merged:?}");
+    assert!(world.text(".github/workflows/ci.yml").contains("<<<<<<< HEAD\nmine\n"));
+    git(&at, &["merge", "--abort"]);
+    // What was put aside comes back.
+    std::fs::write(at.join(".github/workflows/ci.yml"), "dirty\n").expect("written");
+    git(&at, &["stash", "-q"]);
+    let popped = yes("git stash pop", "write(.github/workflows/ci.yml)");
+    assert_eq!(popped.0, 0, "{popped:?}");
+    assert_eq!(world.text(".github/workflows/ci.yml"), "dirty\n");
+    assert_eq!(git(&at, &["stash", "list"]), "");
+}
+
+#[test]
+fn a_way_there_and_back_changes_nothing_and_a_refusal_is_not_remembered() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = branches();
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    let mut bash = |command: &str| text(&peer.call("nika_bash", json!({"command": command})));
+    let back = bash("git switch -q code && git switch -q main");
+    assert!(back.contains("[exit 0"), "{back}");
+    is_all_of(&world, "main");
+    assert!(bash("git merge -q code").contains("git would change"));
+    git(&world.root(), &["merge", "-q", "code"]);
+    let merged = bash("git merge -q code");
+    assert!(merged.contains("[exit 0"), "{merged}");
+    // What git noted by our word alone is noted as it is, where it is left behind.
+    let clean = bash("git commit -q --allow-empty -m empty && git status --short");
+    assert!(!clean.contains(" M "), "{clean}");
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_work_tree_whose_records_lie_elsewhere_is_not_of_two_commits_in_silence() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = branches();
+    let at = world.root();
+    git(&at, &["config", "core.splitIndex", "true"]);
+    git(&at, &["update-index", "--split-index"]);
+    let ran = world.run(&["call", "bash", "command=git switch code", "--mode", "workspace"]);
+    assert_ne!(ran.code, 0, "{ran:?}");
+    is_all_of(&world, "main");
+    git(&at, &["update-index", "--no-split-index"]);
+    let linked = world.path("linked");
+    git(&at, &["worktree", "add", "-q", linked.to_str().expect("text"), "-b", "wt", "main"]);
+    let words = ["call", "bash", "command=git merge -q code", "--mode", "workspace", "--root"];
+    let ran = world.run(&[&words[..], &[linked.to_str().expect("text")]].concat());
+    assert_ne!(ran.code, 0, "{ran:?}");
 }

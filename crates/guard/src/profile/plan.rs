@@ -5,7 +5,7 @@
 //! could be renamed, and be another directory to the next command: one whose name protects or hides nothing.
 //! Over a layer that is no concern of what is hidden: the kernel renames no directory there that was there before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -81,8 +81,8 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
         protected.into_iter().for_each(|path| add(Step::ReadOnly(path)));
         absent.into_iter().for_each(|(path, what)| add(Step::Absent(path.clone(), what)));
     }
-    let stands_in = |path: &&PathBuf| profile.layers.iter().any(|layer| layer.stand_ins.contains(path));
-    let hidden = profile.secrets.iter().chain(&profile.masked).filter(|path| !stands_in(path));
+    let stand_ins: HashSet<&PathBuf> = profile.layers.iter().flat_map(|layer| &layer.stand_ins).collect();
+    let hidden = profile.secrets.iter().chain(&profile.masked).filter(|path| !stand_ins.contains(path));
     hidden.for_each(|path| add(Step::Hide(path.clone())));
     // A path sorts before what is below it, by components.
     let mut kept: BTreeMap<PathBuf, Step> = BTreeMap::new();

@@ -32,7 +32,9 @@ pub(crate) struct Entry<'i> {
     /// The object's name.
     pub object: &'i [u8],
     mode: u32,
-    /// Modification time of the file that git knows: seconds and nanoseconds.
+    /// When anything of the file that git knows changed last, in seconds.
+    pub ctime: u32,
+    /// Its modification time: seconds and nanoseconds.
     pub mtime: (u32, u32),
     /// Its bytes, as far as 32 bits hold them.
     pub size: u32,
@@ -61,6 +63,7 @@ pub(super) fn entries(bytes: &[u8], long: bool, mut each: impl FnMut(&Entry<'_>)
     let (mut at, mut name) = (12, Vec::new());
     for _ in 0..count {
         let mode = word(bytes, at + MODE)?;
+        let ctime = word(bytes, at)?;
         let mtime = (word(bytes, at + MTIME)?, word(bytes, at + MTIME + 4)?);
         let (begin, size) = (at, word(bytes, at + SIZE)?);
         let id = bytes.get(at + HEAD..at + HEAD + object)?;
@@ -85,7 +88,7 @@ pub(super) fn entries(bytes: &[u8], long: bool, mut each: impl FnMut(&Entry<'_>)
         to += length;
         at = if version == 4 { to + 1 } else { at + (to - at + 8) / 8 * 8 };
         let is_side = flags & 0x3000 != 0;
-        each(&Entry { at: begin, name: &name, object: id, mode, mtime, size, is_side });
+        each(&Entry { at: begin, name: &name, object: id, mode, ctime, mtime, size, is_side });
     }
     let mut shared = None;
     while at + object < bytes.len() {
@@ -96,7 +99,8 @@ pub(super) fn entries(bytes: &[u8], long: bool, mut each: impl FnMut(&Entry<'_>)
         }
         at = at.checked_add(8)?.checked_add(usize::try_from(length).ok()?)?;
     }
-    Some(shared)
+    // With names of the other length it would not end just so.
+    (at + object == bytes.len()).then_some(shared)
 }
 
 /// Writes another time and size into the entry that begins at `at`.

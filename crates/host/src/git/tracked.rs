@@ -94,6 +94,8 @@ enum Note {
     File {
         /// Where in the index that stands.
         at: usize,
+        /// When anything of it changed last, in seconds.
+        ctime: u32,
         /// Seconds and nanoseconds.
         mtime: (u32, u32),
         size: u32,
@@ -114,8 +116,8 @@ impl Index {
             let shared = entries(&bytes, long, |entry: &Entry<'_>| {
                 let path = Path::new(OsStr::from_bytes(entry.name));
                 if wanted(path) {
-                    let Entry { at, mtime, size, object, .. } = *entry;
-                    let file = || Note::File { at, mtime, size, object: object.to_vec() };
+                    let Entry { at, ctime, mtime, size, object, .. } = *entry;
+                    let file = || Note::File { at, ctime, mtime, size, object: object.to_vec() };
                     notes.insert(path.to_path_buf(), if entry.is_side { Note::Sides } else { file() });
                 }
             })?;
@@ -142,10 +144,16 @@ impl Index {
             && u64::from(*size) == now.st_size.unsigned_abs() & 0xFFFF_FFFF
     }
 
+    /// Whether it has the sides of a merge for this one, and no decision.
+    pub(crate) fn is_undecided(&self, path: &Path) -> bool {
+        matches!(self.notes.get(path), Some(Note::Sides))
+    }
+
     /// Whether git, with only `now` to go by, knows that the file is unchanged: what was written in the second in which the
     /// index was, or later, it reads.
     pub(crate) fn is_sure_of(&self, path: &Path, now: &Stat) -> bool {
-        self.tells_of(path, now) && now.st_mtime < self.written
+        let Some(Note::File { ctime, .. }) = self.notes.get(path) else { return false };
+        self.tells_of(path, now) && now.st_mtime < self.written && i64::from(*ctime) == now.st_ctime
     }
 
     /// Whether `content` is what it has recorded for `path`, byte for byte.
@@ -161,6 +169,18 @@ impl Index {
         let long_before = u32::try_from(self.written - 10).ok()?;
         set_stat(&mut self.bytes, *at, (long_before, 0), (size & 0xFFFF_FFFF) as u32)?;
         Some(long_before.into())
+    }
+
+    /// Has it note `was` again, where it notes the time that [`Index::note_as_sure`] gave; whether it does.
+    pub(crate) fn note_as_it_is(&mut self, path: &Path, given: i64, was: &Stat) -> bool {
+        let Some(Note::File { at, mtime, .. }) = self.notes.get(path) else { return false };
+        if (i64::from(mtime.0), mtime.1) != (given, 0) {
+            return false;
+        }
+        let seconds = u32::try_from(was.st_mtime).ok();
+        let nanoseconds = u32::try_from(was.st_mtime_nsec).unwrap_or_default();
+        let size = (was.st_size.unsigned_abs() & 0xFFFF_FFFF) as u32;
+        seconds.and_then(|seconds| set_stat(&mut self.bytes, *at, (seconds, nanoseconds), size)).is_some()
     }
 
     /// Its bytes, with the sum at their end.

@@ -138,7 +138,7 @@ impl HeldBack {
         let mut all = HeldBack::default();
         for changes in layers.iter().filter(|changes| changes.layer.by_command) {
             let told = changes.entries.iter().filter(|entry| entry.what != What::Touched);
-            for entry in told.filter(|entry| !permit.declares_write(&entry.path)) {
+            for entry in told.filter(|entry| !permit.names_write(&entry.path)) {
                 let place = files.place(entry.path.clone());
                 if permit.forbids_change(&place, entry.kind == Kind::Directory) {
                     all.forbidden.push(place);

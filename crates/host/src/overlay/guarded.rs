@@ -18,7 +18,7 @@ use nika_guard::profile::{brings_commands, is_plain_git_config, only_follows, st
 use nika_guard::{Permit, classify};
 
 use super::embedded::Embedded;
-use super::{Changes, Entry, What};
+use super::{Changes, Entry, OfGit, What};
 use crate::sandbox::SKIPPED;
 
 /// The longest configuration of a new repository that is looked at. 64 KiB: a clone's has some hundred bytes.
@@ -38,8 +38,8 @@ impl Changes<'_> {
         });
         let made: HashSet<&Path> = made.map(|entry| entry.path.as_path()).collect();
         let embedded = Embedded::of(self, permit);
-        // Of a directory in which something was made and is gone, only the time is another.
-        let changed = self.entries.iter().filter(|one| one.what != What::Touched || one.kind != Kind::Directory);
+        // What has another time alone is what it was.
+        let changed = self.entries.iter().filter(|one| one.what != What::Touched);
         let held = changed.filter(|entry| {
             // At the top of a root, too, a repository that was not there is judged by what is in it.
             let is_new = entry.path.ancestors().any(|above| made.contains(above));
@@ -90,7 +90,7 @@ impl Changes<'_> {
 
     /// Whether git wrote in a repository's configuration what a branch follows, and nothing else.
     fn only_follows(&self, permit: &Permit, entry: &Entry) -> bool {
-        let of_git = self.layer.with_git && entry.path.ends_with(".git/config");
+        let of_git = (self.layer.of_git != OfGit::Nothing) && entry.path.ends_with(".git/config");
         let in_place = entry.kind == Kind::File && entry.was == Some(Kind::File) && entry.mode == entry.was_mode;
         let texts = || Some((self.before(permit, entry, CONFIG_BYTES)?, self.after(permit, entry, CONFIG_BYTES)?));
         of_git && in_place && texts().is_some_and(|(before, after)| only_follows(&before, &after))
@@ -101,7 +101,10 @@ impl Changes<'_> {
         const DIRECTORY: &str = "rebase-merge";
         const PLAN: &str = "git-rebase-todo";
         let name = entry.path.file_name().unwrap_or_default();
-        if self.layer.with_git || !entry.is_put() || ![DIRECTORY, PLAN].iter().any(|known| name == *known) {
+        if self.layer.of_git != OfGit::Nothing
+            || !entry.is_put()
+            || ![DIRECTORY, PLAN].iter().any(|known| name == *known)
+        {
             return false;
         }
         let text = || self.after(permit, entry, PLAN_BYTES);

@@ -9,7 +9,7 @@ use nika_guard::Permit;
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, Timespec, Timestamps, flock};
 use rustix::io::Errno;
 
-use super::{Changes, Cover, sweep, walk};
+use super::{Changes, Cover, OfGit, sweep, walk};
 use crate::fs::{Stamp, errno};
 
 /// File systems that cannot hold an upper layer: they know no whiteouts, or are overlays themselves.
@@ -39,14 +39,14 @@ pub struct Layer {
     pub(super) in_memory: bool,
     /// Whether a command fills it: then the permit says that one may run, and not what it will change.
     pub(super) by_command: bool,
-    /// Whether the command line names git: what git is told to note, it may.
-    pub(super) with_git: bool,
+    /// What the command line has of git: what git is told to note, it may.
+    pub(super) of_git: OfGit,
     /// What the command's sandbox protects, where that is known.
     pub(super) protected: Option<HashSet<PathBuf>>,
     /// What stands in for files that are hidden from the command.
     pub(super) stand_ins: HashMap<PathBuf, Stamp>,
-    /// Indexes that stand in the layer from the start, in the place of the root's.
-    pub(super) indexes: HashMap<PathBuf, Stamp>,
+    /// Indexes that stand in the layer from the start, in the place of the root's, and the times that they give to files.
+    pub(super) indexes: HashMap<PathBuf, (Stamp, Vec<(PathBuf, i64)>)>,
     /// Locked while this process lives: a layer that nobody locks is an orphan.
     _owner: File,
 }
@@ -72,9 +72,9 @@ impl Layer {
         self
     }
 
-    /// For a command line that names git, which may have been told to run commands in a rebase.
-    pub fn with_git(mut self, _permit: &Permit) -> Layer {
-        self.with_git = true;
+    /// For a command line that has so much of git, which may have been told to run commands in a rebase.
+    pub fn of_git(mut self, _permit: &Permit, of_git: OfGit) -> Layer {
+        self.of_git = of_git;
         self
     }
 
@@ -100,7 +100,7 @@ impl Layer {
             began: (0, 0),
             in_memory,
             by_command: false,
-            with_git: false,
+            of_git: OfGit::Nothing,
             protected: None,
             stand_ins: HashMap::new(),
             indexes: HashMap::new(),
@@ -149,6 +149,7 @@ impl Layer {
     /// What the command changed. Asked when it has ended, with all that it started.
     pub fn changes(&self, permit: &Permit) -> Result<Changes<'_>, ToolError> {
         self.permitted(permit)?;
+        self.note_as_it_is();
         walk::changes(self)
     }
 

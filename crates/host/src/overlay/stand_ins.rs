@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use nika_contract::Kind;
-use nika_guard::Permit;
+use nika_guard::{Permit, classify};
 use rustix::fs::{
     AtFlags, CWD, Gid, Mode, OFlags, Stat, Timespec, Timestamps, Uid, fchmod, fchown, fstat, ftruncate, futimens,
     linkat, mkdirat, openat, statat, unlinkat,
@@ -29,10 +29,12 @@ use crate::git::{Index, top_of};
 const READ_BYTES: u64 = 1 << 20;
 
 impl Layer {
-    /// Hides those of `hidden` that git tracks in the root. What cannot be hidden so is left to others.
+    /// Hides those of `hidden` that are secrets by their name and that git tracks in the root. What cannot be hidden so is left
+    /// to others: what rules withhold is not shown either when it is replaced.
     pub fn hiding(mut self, _permit: &Permit, hidden: &[PathBuf]) -> Layer {
         let mut tops: Vec<(&Path, HashSet<&Path>)> = Vec::new();
-        for path in hidden.iter().filter(|path| path.starts_with(&self.root)) {
+        let secrets = hidden.iter().filter(|path| classify(path).secret.is_some());
+        for path in secrets.filter(|path| path.starts_with(&self.root)) {
             let Some(top) = top_of(&self.root, path) else { continue };
             let Ok(below) = path.strip_prefix(top) else { continue };
             match tops.iter_mut().find(|(other, _)| *other == top) {
@@ -57,34 +59,59 @@ impl Layer {
     fn hide_tracked(&mut self, top: &Path, wanted: &HashSet<&Path>, made: &mut BTreeSet<PathBuf>) {
         let file = top.join(".git/index");
         let Some(mut index) = Index::of(&file, |path| wanted.contains(path)) else { return };
-        let mut notes_more = false;
+        let mut given = Vec::new();
         let tracked: Vec<&Path> = wanted.iter().copied().filter(|path| index.has(path)).collect();
         for below in tracked {
             let path = top.join(below);
             let Ok(was) = rustix::fs::lstat(&path) else { continue };
-            let is_unchanged = || {
-                let content = content(&self.root, &path, &self.root, Kind::File, READ_BYTES);
-                content.is_some_and(|content| index.holds(below, &content))
+            let content = || content(&self.root, &path, &self.root, Kind::File, READ_BYTES);
+            let time = match index.is_sure_of(below, &was) {
+                true => None,
+                false if content().is_some_and(|content| index.holds(below, &content)) => {
+                    let time = index.note_as_sure(below, was.st_size.unsigned_abs());
+                    given.extend(time.map(|time| (below.to_path_buf(), time)));
+                    time
+                }
+                // Git shall not take it for unchanged.
+                false => Some(was.st_mtime + 1),
             };
-            let mut time = None;
-            if !index.is_sure_of(below, &was) && is_unchanged() {
-                time = index.note_as_sure(below, was.st_size.unsigned_abs());
-                notes_more |= time.is_some();
-            }
             if let Ok(stamp) = self.put(&path, time, made) {
                 self.stand_ins.insert(path, stamp);
             }
         }
-        if notes_more && let Some(bytes) = index.into_bytes() {
+        if !given.is_empty()
+            && let Some(bytes) = index.into_bytes()
+        {
             // Without it git takes some for changed, and says so.
             let put = self.put_copy(&file, &bytes, made);
-            self.indexes.extend(put.ok().map(|stamp| (file, stamp)));
+            self.indexes.extend(put.ok().map(|stamp| (file, (stamp, given))));
+        }
+    }
+
+    /// Has an index that the command left note files as they are, and not as they seemed to be.
+    pub(super) fn note_as_it_is(&self) {
+        for (file, (stamp, given)) in &self.indexes {
+            let at = self.inside(file);
+            let (Some(top), Ok(now)) = (file.parent().and_then(Path::parent), rustix::fs::lstat(&at)) else { continue };
+            if stamp.same_content(&Stamp::from(&now)) {
+                continue;
+            }
+            let is_given = |path: &Path| given.iter().any(|(other, _)| other == path);
+            let Some(mut index) = Index::of(&at, is_given) else { continue };
+            let mut changed = false;
+            for (below, time) in given {
+                changed |= rustix::fs::lstat(top.join(below)).is_ok_and(|was| index.note_as_it_is(below, *time, &was));
+            }
+            if changed && let Some(bytes) = index.into_bytes() {
+                // Where it fails git looks at these files once more.
+                let _ = std::fs::write(&at, bytes);
+            }
         }
     }
 
     /// Whether `now`, at `path`, is what was put there before the command began. Its rights are the command's to change.
     pub(super) fn stands_in(&self, path: &Path, now: &Stat) -> bool {
-        let put = self.stand_ins.get(path).or_else(|| self.indexes.get(path));
+        let put = self.stand_ins.get(path).or_else(|| self.indexes.get(path).map(|(stamp, _)| stamp));
         put.is_some_and(|stamp| stamp.same_content(&Stamp::from(now)))
     }
 
@@ -107,7 +134,7 @@ impl Layer {
         // Git looks at who may run it.
         let rights = Mode::from_raw_mode(was.st_mode & 0o111);
         // Its number stays taken, whatever the command does to it: so it is known wherever it comes to be.
-        let held = self.dir.join(format!("held{}", self.stand_ins.len()));
+        let held = self.dir.join(format!("held{}", fstat(&file)?.st_ino));
         let put = ftruncate(&file, was.st_size.unsigned_abs())
             .and_then(|()| own_as(&file, &was))
             .and_then(|()| fchmod(&file, rights))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nika_contract::{
-    Block, Cx, Example, Group, Held, Output, Rehearsal, Scene, SessionState, Spec, Tool, ToolError, code,
+    Block, Cx, Example, Foreseen, Group, Held, Output, Rehearsal, Scene, SessionState, Spec, Tool, ToolError, code,
 };
 use nika_guard::bash::{Outcome, Scratch, Site};
 use nika_guard::profile::{Access, Profile};
@@ -21,7 +21,7 @@ use super::isolation;
 use super::layered::{self, Settled};
 use super::over::{Over, Wanted};
 use super::rehearsed::{self, Accepted, Tried};
-use super::{foreseen, report, scratch};
+use super::{report, scratch};
 use crate::lenient;
 
 /// Runs a command with bash and returns its output, stdout and stderr as one, and its exit code. The working
@@ -191,8 +191,8 @@ impl Tool for Bash {
         let writes = profile.access != Access::ReadOnly;
         let closed = closed_repository(&profile);
         let hidden = hidden(&profile);
+        let watched = Over::watched_git(cx, &profile);
         let mut over = self.lay(&params, cx, &mut profile)?;
-        let watched = over.watched_git(cx, &profile);
         let order = self.order(&params, cx, &command, profile);
         // What is only to be looked at runs over layers or not at all.
         let job =
@@ -211,7 +211,9 @@ impl Tool for Bash {
         }
         let answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
         let answer = with_hidden(answer, &hidden);
-        let answer = with_behind(&self.ground, answer, watched.map(|watched| watched.behind(cx)).unwrap_or_default());
+        let output = || report::output(&job.summary());
+        let behind = watched.map(|watched| watched.behind(cx, &output())).unwrap_or_default();
+        let answer = with_behind(&self.ground, answer, &behind);
         Ok(if has_layers { with_layers(answer, settled) } else { with_changes(answer, settled, bare) })
     }
 }
@@ -311,7 +313,7 @@ impl Bash {
     }
 
     fn effects_at(&self, params: &Params, site: &Site, session: &SessionState) -> Result<Effects, ToolError> {
-        let mut effects = foreseen::with_known(session, self.read(params, site).effects);
+        let mut effects = Foreseen::with_known(session, self.read(params, site).effects);
         if params.is_preview() {
             // What it writes inside stays in the layer; that it runs is asked as ever.
             let before = effects.all.len();
@@ -450,15 +452,15 @@ fn hidden(profile: &Profile) -> Vec<PathBuf> {
 }
 
 /// An answer, and what git could not put in place.
-fn with_behind(ground: &Ground, mut output: Output, behind: Vec<PathBuf>) -> Output {
+fn with_behind(ground: &Ground, mut output: Output, behind: &[PathBuf]) -> Output {
     if behind.is_empty() {
         return output;
     }
     if let Some(Block::Text(text)) = output.content.first_mut() {
         text.push_str(&format!(
-            "\n[git has recorded other content than it could put in place: {}. These are guarded or hidden, and it could not \
-             replace them beside a job or interpreter: take the call back with undo, and run git in a call of its own]",
-            layered::listed(&ground.files, &behind)
+            "\n[git has recorded other content than it could put in place: {}. These are guarded or hidden here: take \
+             the call back with undo. Beside a job, a command of nothing but git can replace them; elsewhere a person can]",
+            layered::listed(&ground.files, behind)
         ));
     }
     output.failed = output.failed.or(Some(code::COMMAND_FAILED));

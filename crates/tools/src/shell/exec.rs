@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nika_contract::{Cx, Example, Group, Held, Output, Rehearsal, Scene, Spec, Tool, ToolError, code};
+use nika_contract::{Cx, Example, Foreseen, Group, Held, Output, Rehearsal, Scene, Spec, Tool, ToolError, code};
 use nika_guard::Effects;
 use nika_guard::bash::{Site, may_be_set};
 use nika_guard::profile::{Access, Profile};
@@ -24,7 +24,7 @@ use super::ground::Ground;
 use super::layered::Settled;
 use super::over::Over;
 use super::rehearsed::{self, Accepted, Tried};
-use super::{foreseen, report};
+use super::report;
 
 /// Runs a program with its words as they are, or a text with bash, and returns its exit code, standard output and
 /// standard error. For tasks of workflows; elsewhere use bash.
@@ -88,7 +88,7 @@ impl Tool for ExecTool {
 
     fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
         let site = self.site(params, scene.session)?;
-        Ok(foreseen::with_known(scene.session, self.read(params, &site)?.effects))
+        Ok(Foreseen::with_known(scene.session, self.read(params, &site)?.effects))
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
@@ -144,7 +144,7 @@ impl ExecTool {
     fn judged(&self, params: &Params, cx: &Cx<'_>) -> Result<(Command, Profile), ToolError> {
         let site = self.site(params, cx.session)?;
         let command = self.read(params, &site)?;
-        let effects = foreseen::with_known(cx.session, command.effects.clone());
+        let effects = Foreseen::with_known(cx.session, command.effects.clone());
         if effects.of(Self::SPEC.name).all != cx.permit.effects().all {
             let message = "what the command would touch changed since it was judged";
             return Err(ToolError::new(code::CHANGED_SINCE_READ, message).hint("run it again"));

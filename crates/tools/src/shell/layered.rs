@@ -14,15 +14,16 @@
 
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Code, Cx, Kind, ToolError, code};
+use nika_contract::{Code, Cx, Foreseen, Kind, ToolError, code};
 use nika_edit::{BINARY_FILES, Limits, unified};
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Place, classify};
 use nika_host::fs::{NotMade, Workspace};
-use nika_host::overlay::{Applied, Bounds, Changes, Entry, Layer, LeftOut, Likeness, NotApplied, What, mounts_below};
+use nika_host::overlay::{
+    Applied, Bounds, Changes, Entry, Layer, LeftOut, Likeness, NotApplied, OfGit, What, mounts_below,
+};
 
 use super::folders::{self, Binary, Shown, folded, gathered};
-use super::foreseen;
 use super::ground::{Ground, is_only_git, names_git, unguessable};
 use super::kinds;
 use crate::file::seen::retried;
@@ -87,7 +88,7 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
         return Err("jobs run in the background, and may change files meanwhile".to_owned());
     }
     let mut layers = Vec::new();
-    let with_git = names_git(cx.permit.effects());
+    let of_git = of_git(cx);
     for root in ground.files.roots() {
         fit(root)?;
         let layer = Layer::prepare(cx.permit, ground.files.state(), root).map_err(|error| error.message)?;
@@ -95,16 +96,28 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
             return Err("Nika's state lies where no layer can".to_owned());
         }
         let layer = layer.protecting(cx.permit, profile.protected.iter().chain(&profile.absent).cloned());
-        layers.push(if with_git { layer.with_git(cx.permit).hiding(cx.permit, &profile.secrets) } else { layer });
+        let layer = layer.of_git(cx.permit, of_git);
+        layers.push(if of_git == OfGit::Nothing { layer } else { layer.hiding(cx.permit, &profile.secrets) });
     }
-    if with_git {
+    if of_git != OfGit::Nothing {
         // Git may write there what branches follow, and files of the work tree that are guarded; the layer keeps what
         // nobody was asked about from being applied.
-        let left = profile.protected.iter().filter(|path| path.ends_with(".git/config") || !is_of_git(path));
+        let recorded = |path: &&PathBuf| layers.iter().any(|layer| layer.has_records_of(cx.permit, path));
+        let left =
+            profile.protected.iter().filter(|path| path.ends_with(".git/config") || !is_of_git(path) && recorded(path));
         profile.opened.extend(left.cloned());
     }
     profile.layers = layers.iter().map(|layer| layer.cover(cx.permit).into()).collect();
     Ok(layers)
+}
+
+/// What the call's command line has of git.
+fn of_git(cx: &Cx<'_>) -> OfGit {
+    match cx.permit.effects() {
+        effects if is_only_git(effects) => OfGit::All,
+        effects if names_git(effects) => OfGit::Something,
+        _ => OfGit::Nothing,
+    }
 }
 
 /// Whether an overlay shows all of `root`, and can hold what is changed there.
@@ -157,6 +170,7 @@ async fn settle(
 ) -> Result<Settled, ToolError> {
     let apart = ground.spill.join(format!("{}-{}", cx.call, unguessable()));
     let place = |at: usize| if at == 0 { apart.clone() } else { apart.with_extension(format!("root{at}")) };
+    let alone = of_git(cx) == OfGit::All;
     let mut left: Vec<Left> = Vec::new();
     let mut brings: Vec<PathBuf> = Vec::new();
     let applied = match lives {
@@ -198,6 +212,9 @@ async fn settle(
                         Why::Forbidden => unasked(cx, &all, places),
                         why => (why, places),
                     };
+                    if alone && why.is_for_git() {
+                        return Err(NotMade::Refused(not_as_a_whole(ground, why, &places)));
+                    }
                     let paths: Vec<PathBuf> = places.into_iter().map(|place| place.path).collect();
                     for (at, changes) in all.into_iter().enumerate() {
                         let root = changes.root(cx.permit).to_path_buf();
@@ -229,12 +246,11 @@ async fn settle(
                 &applied.parted,
             ));
             layers.into_iter().for_each(|layer| layer.discard_aside(cx.permit));
-            foreseen::forget(cx.session, cx.permit.effects());
             settled
         }
         Err(error) if !brings.is_empty() => {
             let places = brings.into_iter().map(|path| ground.files.place(path)).collect();
-            foreseen::note(cx.session, cx.permit.effects(), places);
+            Foreseen::note(cx.session, cx.call, cx.permit.effects(), places);
             return Err(error);
         }
         Err(error) if cx.cancel.is_cancelled() => return Err(error),
@@ -264,7 +280,11 @@ async fn settle(
         }
     };
     settled.left_out = left.len();
-    settled.failed = settled.failed.or_else(|| left.iter().filter_map(|left| left.why.failure()).min());
+    // What is left out of a work tree git takes for somebody's change.
+    let of_tree = |left: &&Left| alone && left.why == Why::Guarded && !is_of_git(&left.one.path);
+    let of_tree = left.iter().find(of_tree).map(|_| code::PERMISSION_DENIED);
+    let failure = left.iter().filter_map(|left| left.why.failure()).min();
+    settled.failed = settled.failed.or(failure).or(of_tree);
     for why in [Why::Guarded, Why::Forbidden, Why::Unasked, Why::Hidden, Why::Conflict] {
         let of: Vec<&Left> = left.iter().filter(|left| left.why == why).collect();
         if of.is_empty() {
@@ -284,6 +304,13 @@ async fn settle(
 pub(super) fn brought_by_git(cx: &Cx<'_>, all: &[Changes<'_>], places: &[Place]) -> Vec<PathBuf> {
     let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
     all.iter().flat_map(|changes| changes.noted_by_git(cx.permit, &paths)).collect()
+}
+
+/// What git alone did is applied as it left it, or not.
+fn not_as_a_whole(ground: &Ground, why: Why, places: &[Place]) -> ToolError {
+    let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
+    let message = format!("git would change {}, and that is left out {}", listed(&ground.files, &paths), why.words());
+    ToolError::new(code::PERMISSION_DENIED, message)
 }
 
 /// Without these, what git left would be of two commits.
@@ -334,6 +361,11 @@ impl Why {
             Why::Hidden => "as it is hidden from commands",
             Why::Conflict => "as others changed it meanwhile",
         }
+    }
+
+    /// Whether git that did this did the rest for nothing.
+    fn is_for_git(self) -> bool {
+        matches!(self, Why::Forbidden | Why::Unasked | Why::Hidden)
     }
 
     /// The code of a command that changed such a path. What it wrote is not there for whoever goes on.

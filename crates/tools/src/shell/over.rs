@@ -44,8 +44,12 @@ pub(super) enum Wanted {
 pub(super) struct Watched(Vec<(PathBuf, Recorded, Vec<PathBuf>)>);
 
 impl Watched {
-    /// What it has recorded otherwise since then, without having put it in place.
-    pub fn behind(&self, cx: &Cx<'_>) -> Vec<PathBuf> {
+    /// What it has recorded otherwise since then, and says that it could not put in place.
+    pub fn behind(&self, cx: &Cx<'_>, output: &str) -> Vec<PathBuf> {
+        // Without that word it was told to change its records alone.
+        if !output.contains("unable to unlink") {
+            return Vec::new();
+        }
         let now = |root, held| Recorded::of(cx.permit, root, held);
         let of = self.0.iter().flat_map(|(root, before, held)| now(root, held).not_in_place(cx.permit, before));
         of.collect()
@@ -128,9 +132,9 @@ impl Over {
         }
     }
 
-    /// What git has recorded for files that it cannot replace, where the command names git and runs over the bare roots.
-    pub fn watched_git(&self, cx: &Cx<'_>, profile: &Profile) -> Option<Watched> {
-        if !self.layers.is_empty() || profile.access != Access::Workspace || !names_git(cx.permit.effects()) {
+    /// What git has recorded for files that it may not be able to replace, where the command names git.
+    pub fn watched_git(cx: &Cx<'_>, profile: &Profile) -> Option<Watched> {
+        if profile.access != Access::Workspace || !names_git(cx.permit.effects()) {
             return None;
         }
         let held: Vec<PathBuf> = profile.protected.iter().chain(&profile.secrets).cloned().collect();

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use nika_contract::{Cx, Held, Rehearsal, ToolError, code, text};
+use nika_contract::{Cx, Foreseen, Held, Rehearsal, ToolError, code, text};
 use nika_guard::profile::{Access, Repository};
 use nika_host::overlay::{Changes, HeldBack, Layer, Likeness};
 use nika_host::proc::{Exited, How, Job, Jobs, KilledBy, Order, Reachable, TIMEOUT};
@@ -24,7 +24,6 @@ use serde_json::Value;
 use super::bash::closed_repository;
 use super::command::Command;
 use super::folders;
-use super::foreseen;
 use super::ground::Ground;
 use super::layered::{self, Settled};
 use super::report;
@@ -200,10 +199,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
             took(exited.wall_ms),
             report::held(ended.job.held())
         ),
-        match brings.is_empty() {
-            true => "A yes applies exactly this, and does not run it again; a no leaves nothing of it.".to_owned(),
-            false => "A yes runs it again, to change this; a no leaves nothing of it.".to_owned(),
-        },
+        "A yes applies exactly this, and does not run it again; a no leaves nothing of it.".to_owned(),
         changes(ground, &settled, &all, &left_out, &brings),
         printed(&format!("{}{}", report::output(&ended.job.summary()), String::from_utf8_lossy(&ended.job.errors()))),
         settled.diff.clone(),
@@ -214,7 +210,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
         How::Signal(_) => Value::Null,
     };
     let facts = vec![
-        ("held", brings.is_empty().into()),
+        ("held", true.into()),
         ("exit_code", exit_code),
         ("wall_ms", exited.wall_ms.into()),
         ("sandbox", ended.job.held().profile.as_str().into()),
@@ -225,8 +221,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
     if !brings.is_empty() {
         // The question is about these, too.
         let places = brings.into_iter().map(|path| ground.files.place(path)).collect();
-        foreseen::note(cx.session, cx.permit.effects(), places);
-        return Ok(Rehearsal { shown: words, facts, held: None });
+        Foreseen::note(cx.session, cx.call, cx.permit.effects(), places);
     }
     Ok(Rehearsal { shown: words, facts, held: Some(Held::new(mark, Tried { done, shown })) })
 }
