@@ -28,12 +28,13 @@ const CHECKS: &[(&str, Check)] = &[
     ("mongosh mongo", mongo),
     ("redis-cli valkey-cli keydb-cli", redis),
     ("cypher-shell", cypher),
-    ("python python2 python3 node nodejs deno bun perl ruby php lua pwsh powershell", inline),
+    ("python python2 python3 node nodejs deno bun perl ruby php lua pwsh powershell rails artisan manage.py", inline),
+    ("sed gsed", empties),
     ("sysctl", sysctl),
 ];
 
 /// Clients that take SQL as an option, an operand or on standard input.
-const SQL_CLIENTS: &str = "psql mysql mariadb sqlite3 sqlite duckdb cockroach cqlsh clickhouse-client \
+const SQL_CLIENTS: &str = "psql mysql mssql-cli mariadb sqlite3 sqlite duckdb cockroach cqlsh clickhouse-client \
     clickhouse-local clickhouse bq sqlcmd \
     snowsql snow presto trino spark-sql hive beeline impala-shell mysqlsh mycli pgcli litecli usql influx isql \
     ysqlsh vsql \
@@ -74,7 +75,21 @@ fn rm(line: &Line, _: Option<&str>) -> Option<Hit> {
     if line.operands.iter().any(|piece| piece.glob) {
         return files("`rm` with a pattern removes whatever it matches");
     }
+    if line.operands.iter().any(|piece| piece.known && is_nobodys_to_remove(&piece.text)) {
+        return files("`rm` of a file that the system or its user relies on");
+    }
     (line.operands.len() >= MANY).then(|| (Category::Files, "`rm` removes many files at once".to_owned()))
+}
+
+/// Files of which there is no second copy to build: of the system, of its keys, and what a person's shell starts with.
+fn is_nobodys_to_remove(path: &str) -> bool {
+    const BELOW: &[&str] = &["/etc/", "/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/boot/", "/dev/", "/var/lib/"];
+    const STARTS: &[&str] = &[".bashrc", ".bash_profile", ".profile", ".zshrc", ".gitconfig", ".netrc"];
+    let name = path.rsplit('/').next().unwrap_or_default();
+    BELOW.iter().any(|place| path.starts_with(place) && !path.starts_with("/dev/shm/"))
+        || path.contains("/.ssh/")
+        || path.contains("/.gnupg/")
+        || path.starts_with('/') && STARTS.contains(&name)
 }
 
 fn find(line: &Line, _: Option<&str>) -> Option<Hit> {
@@ -392,6 +407,38 @@ fn cypher(line: &Line, stdin: Option<&str>) -> Option<Hit> {
 
 /// Calls in inline code that remove trees. Inline code needs a question anyway; this says what it is about.
 fn inline(line: &Line, stdin: Option<&str>) -> Option<Hit> {
+    /// What lists files, and what removes one: together they remove whatever was listed.
+    const LISTING: &[&str] = &[
+        "glob",
+        "iterdir(",
+        "os.walk(",
+        "listdir(",
+        "scandir(",
+        "readdir",
+        "Dir[",
+        "Dir.each",
+        "Dir.children",
+        "<*",
+        "DirectoryIterator",
+        "scandir",
+    ];
+    const REMOVING: &[&str] = &[
+        "os.remove(",
+        "os.unlink(",
+        ".unlink(",
+        "unlinkSync(",
+        "File.delete(",
+        "File.unlink(",
+        "FileUtils.rm(",
+        "unlink(",
+        "unlink ",
+        "\"unlink\"",
+        "'unlink'",
+        "os.rmdir(",
+    ];
+    /// Calls of the models and the schema of a framework.
+    const EMPTIES: &[&str] =
+        &["::truncate()", ".delete_all", ".destroy_all", ".objects.all().delete()", "Schema::drop"];
     const CALLS: &[&str] = &[
         "shutil.rmtree(",
         "rmtree(",
@@ -434,8 +481,24 @@ fn inline(line: &Line, stdin: Option<&str>) -> Option<Hit> {
         one && ["print(", "console.log("].iter().any(|call| text.starts_with(call))
     };
     let mut code = code.filter(|text| text.contains(['(', ' ']) && !prints(text));
-    code.any(|text| CALLS.iter().any(|call| text.contains(call)))
-        .then(|| (Category::Files, "inline code that removes trees".to_owned()))
+    code.find_map(|text| {
+        let any = |calls: &[&str]| calls.iter().any(|call| text.contains(call));
+        if any(CALLS) {
+            Some((Category::Files, "inline code that removes trees".to_owned()))
+        } else if any(LISTING) && any(REMOVING) {
+            Some((Category::Files, "inline code that removes whatever it lists".to_owned()))
+        } else {
+            any(EMPTIES).then(|| (Category::Database, "inline code that empties tables".to_owned()))
+        }
+    })
+}
+
+/// `sed -i d FILE`: every line goes.
+fn empties(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let in_place = line.flags.iter().any(|flag| flag.name == "-i" || flag.name.starts_with("--in-place"));
+    let all = |text: &str| matches!(text.trim(), "d" | "1,$d" | "1,$ d" | "0~1d" | "1~1d");
+    (in_place && line.raw.iter().any(|word| word.known && all(&word.text)))
+        .then(|| (Category::Files, "`sed -i` deletes every line".to_owned()))
 }
 
 fn sysctl(line: &Line, _: Option<&str>) -> Option<Hit> {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::super::judge::{Arg, Word};
+use super::super::super::judge::{Arg, LISTED, Word};
 use super::super::index::by_first;
 use super::super::spec::lists;
 
@@ -31,6 +31,8 @@ impl Piece {
                 Some(Word::Exact(text)) => Piece { text: text.as_str().into(), known: false, glob: false },
                 _ => Piece { text: "".into(), known: false, glob: false },
             },
+            // `while read -r f; do rm "$f"; done`: as many as were listed.
+            Word::Opaque { why, .. } if why == LISTED => Piece { text: "**".into(), known: false, glob: true },
             Word::Opaque { prefix, .. } => Piece { text: prefix.as_str().into(), known: false, glob: false },
         }
     }
@@ -104,7 +106,10 @@ const VALUED: &[(&str, &str)] = &[
     ("podman run", "-e --env -u --user -w --workdir -v --volume -p --publish --name --network --entrypoint --mount"),
     ("docker-compose", "-f --file -p --project-name --profile --env-file --project-directory"),
     ("az deployment", "--mode -g --resource-group -n --name"),
-    ("aws", "--profile --region --output --endpoint-url --query --color --ca-bundle --cli-read-timeout"),
+    (
+        "aws",
+        "--desired-capacity --desired-count --profile --region --output --endpoint-url --query --color --ca-bundle --cli-read-timeout",
+    ),
     ("gcloud", "--project --zone --region --account --format --filter"),
     ("gsutil", "-o -h -i -u"),
     ("az", "-g --resource-group -n --name --subscription -o --output --query"),
@@ -182,6 +187,20 @@ const VALUED: &[(&str, &str)] = &[
     ("mkfs", "-t --type"),
     ("parted", "-a --align"),
     ("sgdisk", "-d -n -t -c -u -A"),
+    ("lvresize", "-L --size -l --extents"),
+    ("mount", "-o --options -t --types -L -U"),
+    ("lftp", "-e -c -u -p -f"),
+    ("chage", "-E --expiredate -I -m -M -W -d"),
+    ("adb", "-s -t -H -P -L"),
+    ("fastboot", "-s -S"),
+    ("nginx", "-s -c -g -p -e"),
+    ("apachectl", "-k -f -D"),
+    ("apache2ctl", "-k -f -D"),
+    ("httpd", "-k -f -D -d -c -C"),
+    ("svn", "-r --revision -m --message --depth --changelist"),
+    ("hg", "-R --repository --cwd --config -r --rev -m"),
+    ("jj", "-R --repository"),
+    ("p4", "-c -u -p -P -d -H"),
     ("hdparm", "--user-master --security-erase --security-set-pass"),
     (
         "rclone",
