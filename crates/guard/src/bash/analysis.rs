@@ -114,8 +114,14 @@ fn walked(text: &str, site: &Site) -> Analysis {
                 findings.push(Finding::new("readers_disagree", 0..text.len(), why));
             }
             let program = Rc::new(outcome.program);
-            let mut walker = Walker::new(site, Rc::clone(&program));
+            let mut walker = Walker::believing(site, Rc::clone(&program));
             walker.run(&program.script);
+            // What changes anything may have removed a directory that is entered later.
+            let changes = |report: &Report| report.facts.iter().any(|fact| kind_of(fact) > ExecKind::ReadOnly);
+            if walker.believed() && walker.reports.iter().any(changes) {
+                walker = Walker::new(site, Rc::clone(&program));
+                walker.run(&program.script);
+            }
             findings.extend(limits::commands(walker.count, text.len()));
             let names = |report: &Report| report.argv.first().and_then(Arg::exact).unwrap_or_default().to_owned();
             let named: Vec<String> = walker.reports.iter().map(names).collect();

@@ -56,7 +56,7 @@ pub(super) const FINDINGS: &[Row] = &[
         code: "mid_word_hash",
         family: Family::Lexical,
         raises: MISPARSE,
-        when: "`#` stands inside a word outside quotes.",
+        when: "`#` stands inside a word outside quotes, other than between letters of an option's value (`-Dtest=A#b`).",
         why: "Some readers take the rest for a comment, bash does not. Quote the word.",
         example: "echo a#b",
     },
@@ -189,7 +189,7 @@ pub(super) fn check(text: &str, bodies: &[Range<usize>]) -> Vec<Finding> {
                     }
                     // `$#`, `${#x}`, `${x#y}`, `${x##y}` are expansions.
                     Some('$') => {}
-                    _ if in_braces(text, at) => {}
+                    _ if in_braces(text, at) || in_a_value(text, at) => {}
                     _ => note(&mut out, "mid_word_hash", "`#` inside a word".to_owned()),
                 },
                 _ => {}
@@ -272,6 +272,25 @@ fn name(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }
 
+/// Whether the `#` stands between letters or digits in the value of a long word that begins like an option: a method of a
+/// test. Who took the rest for a comment would see a known option without its end.
+fn in_a_value(text: &str, at: usize) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.,:=*+/-".contains(c);
+    let before = text.get(..at).unwrap_or_default();
+    let start = before.rfind(|c: char| !plain(c)).map_or(0, |last| last + 1);
+    let alone = start == 0
+        || before.get(..start).is_some_and(|gap| {
+            gap.ends_with([' ', '\t', '\n']) && !gap.get(..start - 1).is_some_and(|gap| gap.ends_with('\\'))
+        });
+    let word = before.get(start..).unwrap_or_default();
+    let next = text.get(at + 1..).and_then(|rest| rest.chars().next());
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    alone
+        && word.starts_with('-')
+        && word.split_once('=').is_some_and(|(_, value)| value.ends_with(|c: char| letter(c) || c == '*'))
+        && next.is_some_and(|c| letter(c) || c == '*')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -309,6 +328,13 @@ mod tests {
             ("echo \"$\\\n(id)\"", "line_continuation"),
             ("echo \"`\\\nid`\"", "line_continuation"),
             ("ls x#y", "mid_word_hash"),
+            ("mvn -Dtest#b test", "mid_word_hash"),
+            ("mvn a=b#c", "mid_word_hash"),
+            ("mvn -Dtest=A# test", "mid_word_hash"),
+            ("mvn -Dtest=#b test", "mid_word_hash"),
+            ("mvn -Dtest='A'#b test", "mid_word_hash"),
+            ("mvn -Dtest=$x#b test", "mid_word_hash"),
+            ("mvn x\\ -Dtest=a#b", "mid_word_hash"),
             ("ls # it's\npwd", "comment_quote_desync"),
             ("echo 'a\n#'", "quoted_newline"),
         ] {
@@ -330,6 +356,8 @@ mod tests {
             "grep '#include' a.c",
             "echo é 日本",
             "echo a\\#b \"c#d\"",
+            "mvn -Dtest=A#b test",
+            "mvn -q test -Dtest=com.x.FooTest#bar*",
         ] {
             assert!(raised(text).is_empty(), "{text:?}: {:?}", check(text, &[]));
         }

@@ -209,6 +209,8 @@ pub(super) struct Walker<'a> {
     keyed: bool,
     /// Where the current item may have ended with an error, behind which the next one runs.
     dropped: Vec<State>,
+    /// Whether directories that are there now are taken to be there later: not (`None`), and if so, whether it mattered.
+    stands: Option<bool>,
 }
 
 impl<'a> Walker<'a> {
@@ -235,7 +237,19 @@ impl<'a> Walker<'a> {
             arrays: Arrays::default(),
             keyed: false,
             dropped: Vec::new(),
+            stands: None,
         }
+    }
+
+    /// The same, believing that a directory that is there when the script begins is there when it is entered. That holds
+    /// for a script that only reads: see [`Walker::believed`].
+    pub fn believing(site: &'a Site, program: Rc<Program>) -> Walker<'a> {
+        Walker { stands: Some(false), ..Walker::new(site, program) }
+    }
+
+    /// Whether what was found rests on that belief.
+    pub fn believed(&self) -> bool {
+        self.stands == Some(true)
     }
 
     /// Walks a whole script as `bash -c` starts it.
@@ -335,7 +349,7 @@ impl<'a> Walker<'a> {
             // Alone it changes only where the script goes on if it fails.
             let before = state.place();
             self.pipeline(&item.first, state);
-            if state.place() != before {
+            if state.place() != before && !self.arrives(&before, &item.first, state) {
                 let failed = state.failed(&before, &item.first);
                 if failed.place() != state.place()
                     && let Some(merged) = merge(vec![failed, state.clone()])
@@ -348,13 +362,16 @@ impl<'a> Walker<'a> {
         // Where the script goes on when a link of the chain fails.
         let mut failed: Vec<State> = Vec::new();
         // Behind an odd number of `!` the chain goes on where the command failed.
-        let ends = |before: &State, state: &mut State, pipeline: &Pipeline| {
-            let other = state.failed(&before.place(), pipeline);
-            if pipeline.bangs.is_multiple_of(2) { other } else { std::mem::replace(state, other) }
+        let ends = |walker: &mut Self, before: &State, state: &mut State, pipeline: &Pipeline| {
+            let other = match walker.arrives(&before.place(), pipeline, state) {
+                true => return None,
+                false => state.failed(&before.place(), pipeline),
+            };
+            Some(if pipeline.bangs.is_multiple_of(2) { other } else { std::mem::replace(state, other) })
         };
         let before = state.clone();
         self.pipeline(&item.first, state);
-        failed.push(ends(&before, state, &item.first));
+        failed.extend(ends(self, &before, state, &item.first));
         for (and, pipeline) in &item.rest {
             if self.is_full() {
                 break;
@@ -362,13 +379,13 @@ impl<'a> Walker<'a> {
             if *and {
                 let before = state.clone();
                 self.pipeline(pipeline, state);
-                failed.push(ends(&before, state, pipeline));
+                failed.extend(ends(self, &before, state, pipeline));
             } else {
                 let worked = state.clone();
                 *state = merge(std::mem::take(&mut failed)).unwrap_or_else(|| worked.clone());
                 let before = state.clone();
                 self.pipeline(pipeline, state);
-                failed.push(ends(&before, state, pipeline));
+                failed.extend(ends(self, &before, state, pipeline));
                 failed.push(worked);
             }
         }

@@ -67,7 +67,13 @@ pub(super) const SPECS: &[Spec] = &[
     Spec { names: "disown bg fg", opts: &[(Flag, "a h r")], operands: Operands::Words, ..PLAIN },
     Spec { names: "umask", opts: &[(Flag, "p S")], operands: Operands::Words, ..PLAIN },
     // With an operand it sets a limit.
-    Spec { names: "ulimit", opts: &[(Flag, "a b c d e f H i k l m n p P q r R s S t T u v x")], ..PLAIN },
+    Spec {
+        names: "ulimit",
+        opts: &[(Flag, "a b c d e f H i k l m n p P q r R s S t T u v x")],
+        operands: Operands::Custom,
+        check: Some(ulimit),
+        ..PLAIN
+    },
     Spec { names: "history", opts: &[], ..PLAIN },
     // A definition would only count for later lines; there is no reason to write one here.
     Spec { names: "alias", opts: &[(Flag, "p")], ..PLAIN },
@@ -208,6 +214,34 @@ fn set(parsed: &Parsed, judge: &mut Judge<'_>) {
         if !fine || !named {
             return judge.opaque("it changes how the shell reads what follows");
         }
+    }
+}
+
+/// A limit that is lowered ends a program early. One so low that the shell cannot start the next one, or open a pipe, makes
+/// `$(…)` empty: what is said of its value no longer holds.
+fn ulimit(parsed: &Parsed, judge: &mut Judge<'_>) {
+    /// The lowest that leaves the shell its work: KiB, seconds, blocks, descriptors.
+    const LOWEST: &[(&str, u64)] =
+        &[("v", 65_536), ("m", 65_536), ("d", 65_536), ("s", 1024), ("n", 64), ("t", 1), ("f", 1024), ("c", 0)];
+    let [limit] = parsed.operands.as_slice() else {
+        if !parsed.operands.is_empty() {
+            judge.opaque("one of several limits is not understood");
+        }
+        return;
+    };
+    let named: Vec<&str> =
+        parsed.opts.iter().map(|(name, _)| name.as_str()).filter(|name| !"HS".contains(name)).collect();
+    let lowest = match named.as_slice() {
+        [name] => LOWEST.iter().find(|(known, _)| known == name).map(|(_, lowest)| *lowest),
+        _ => None,
+    };
+    let fine = match (limit.exact(), lowest) {
+        (Some("unlimited" | "hard"), Some(_)) => true,
+        (Some(number), Some(lowest)) => number.parse::<u64>().is_ok_and(|number| number >= lowest),
+        _ => false,
+    };
+    if !fine {
+        judge.opaque("a limit that may keep the shell from going on");
     }
 }
 

@@ -124,3 +124,123 @@ impl State {
         self.trail = Trail::default();
     }
 }
+
+impl Walker<'_> {
+    /// Whether a `cd` cannot have failed: the directories that it may lead to stand there, and, behind `..`, those that it
+    /// leaves.
+    pub(super) fn arrives(&mut self, before: &(Vec<PathBuf>, Trail), pipeline: &Pipeline, state: &State) -> bool {
+        if self.stands.is_none() || state.cwd.is_empty() || !pipeline.bangs.is_multiple_of(2) {
+            return false;
+        }
+        let [Command { kind: Kind::Simple { words, assigns }, redirects, .. }] = pipeline.stages.as_slice() else {
+            return false;
+        };
+        let [name, target] = words.as_slice() else { return false };
+        if !assigns.is_empty() || !redirects.is_empty() || text_of(name).as_deref() != Some("cd") {
+            return false;
+        }
+        // `cd a/../b` fails where there is no `a`.
+        let Some(target) = text_of(target).filter(|text| !text.starts_with('-')) else { return false };
+        let up = |part: &str| part == "..";
+        let (only_up, any_up) = (target.split('/').all(up), target.split('/').any(up));
+        let arrives = (only_up || !any_up)
+            && state.cwd.iter().all(|place| self.is_there(place))
+            && (!only_up || before.0.iter().all(|place| self.is_there(place)));
+        if arrives {
+            self.stands = Some(true);
+        }
+        arrives
+    }
+
+    /// Whether a directory of the workspace stands there. On paper none is known to.
+    fn is_there(&self, place: &Path) -> bool {
+        let Some(host) = self.site.repositories.as_ref() else { return false };
+        let above = |root: &Path| self.site.roots.iter().any(|other| other != root && root.starts_with(other));
+        let mut roots = self.site.roots.iter().filter(|root| place.starts_with(root) && !above(root));
+        // Behind `/.` only a directory that may be entered is found; above a root nothing is looked for.
+        roots.any(|root| {
+            let below = place.strip_prefix(root).ok().and_then(Path::to_str);
+            below.is_some_and(|below| {
+                let name = if below.is_empty() { ".".to_owned() } else { format!("{below}/.") };
+                host.has_file(root, &[&name], "")
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use crate::bash::{Analysis, Site, analyse};
+    use crate::repository::{Repositories, Repository};
+
+    /// A workspace with these directories in it.
+    #[derive(Debug)]
+    struct Holds(&'static [&'static str]);
+
+    impl Repositories for Holds {
+        fn at(&self, _: &Path) -> Arc<Repository> {
+            Arc::default()
+        }
+
+        fn has_file(&self, dir: &Path, names: &[&str], _: &str) -> bool {
+            let there = |name: &&str| *name == "." || self.0.iter().any(|held| *name == format!("{held}/."));
+            dir == Path::new("/w/repo") && names.iter().any(there)
+        }
+    }
+
+    fn at(text: &str, holds: &'static [&'static str]) -> Analysis {
+        let site = Site::on_paper(vec!["/w/repo".into()], "/w/repo".into(), "/home/dev".into());
+        analyse(text, &Site { repositories: Some(Arc::new(Holds(holds))), ..site })
+    }
+
+    fn stays_inside(text: &str, holds: &'static [&'static str]) -> bool {
+        let analysis = at(text, holds);
+        let inside = analysis.touched().reads.iter().all(|target| target.path.starts_with("/w/repo"));
+        inside && analysis.kind <= crate::ExecKind::WritesInside
+    }
+
+    #[test]
+    fn into_a_directory_that_is_there_and_back() {
+        for text in [
+            "cd sub; ls; cd ..; ls",
+            "cd sub && ls; cd ..; cat a.txt",
+            "cd sub/deep; ls; cd ../..; ls",
+            "cd sub\nls\ncd ..\ncd other\nls\ncd ..\nls",
+            "cd sub; cd deep; ls; cd ..; ls; cd ..; ls",
+            "cd sub; ls; cd ../other; cat b",
+            "cd /w/repo/sub; ls; cd ..; ls",
+        ] {
+            assert!(stays_inside(text, &["sub", "sub/deep", "other"]), "{text}");
+            assert!(!stays_inside(text, &[]) || text.starts_with("cd /w"), "{text}");
+        }
+    }
+
+    #[test]
+    fn where_it_may_lead_out_it_is_asked_about() {
+        for text in [
+            "cd gone; ls; cd ..; ls",
+            "cd gone && ls; cd ..; ls",
+            "cd sub; cd gone; ls; cd ..; cd ..; ls",
+            "cd sub; ls; cd ../..; ls",
+            "cd sub; cd ..; cd ..; ls",
+            "cd gone/../sub; cd ..; ls",
+            "! cd sub; cd ..; ls",
+            "cd sub 2>x; cd ..; ls",
+            "cd sub | ls; cd ..; ls",
+            "(cd sub); cd ..; ls",
+            "cd $x; cd ..; ls",
+            "cd s*; cd ..; cd ..; ls",
+            "mv sub x; cd sub; cd ..; ls",
+            "rm -r sub; cd sub; cd ..; ls",
+            "make; cd sub; cd ..; ls",
+            "for i in 1 2; do cd sub; ls; cd ..; ls; rmdir sub; done",
+            "(sleep 1; rm -r sub) & cd sub; ls; cd ..; ls",
+            "rm -r sub & cd sub; cd ..; ls",
+        ] {
+            assert!(!stays_inside(text, &["sub", "sub/deep", "other"]), "{text}");
+        }
+    }
+}
