@@ -38,6 +38,57 @@ pub fn is_unknown(argv: &[String]) -> bool {
     argv.first().is_some_and(|program| program.contains(['$', '`', '…', '*', '?', '[']) && program != "[")
 }
 
+/// What is known of a word that is only known when it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unknown<'w> {
+    /// What it starts with.
+    pub start: &'w str,
+    /// It may be no word, or several.
+    pub splits: bool,
+}
+
+/// What is known of a word in which something is filled in when it runs: `$(echo push)`, `"$x"`, `pu$x`, `pus?`. None for
+/// any other. A pattern of which nothing is known is not one: it names files, of which few are called as options are.
+pub fn unknown(word: &str) -> Option<Unknown<'_>> {
+    let bare = word.trim_start_matches(['"', '\'']);
+    let end = bare.find(['$', '`', '…', '*', '?', '[', '"', '\'', '\\', '{']).unwrap_or(bare.len());
+    let start = bare.get(..end).unwrap_or_default();
+    if word.contains(['$', '`', '…']) {
+        return Some(Unknown { start, splits: !(word.starts_with('"') && word.ends_with('"')) });
+    }
+    (word.contains(['*', '?', '[']) && !start.is_empty()).then_some(Unknown { start, splits: true })
+}
+
+/// Options of git that take the next word. All others before its subcommand take none.
+const VALUES_OF_GIT: [&str; 7] =
+    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix"];
+
+/// The command in the words of a rule, as [`readings`] has it, where the word behind the program may not be known. One word
+/// behind an option is its value; one that may be several words is the subcommand as well.
+pub fn readings_of_unknown(argv: &[String]) -> Vec<Vec<String>> {
+    let Some((program, words)) = argv.split_first() else { return Vec::new() };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let from = |at: usize| [name.to_owned()].into_iter().chain(words.iter().skip(at).cloned()).collect::<Vec<_>>();
+    let mut all = Vec::new();
+    let mut before: Option<&str> = None;
+    for (at, word) in words.iter().enumerate() {
+        let option = word.starts_with(['-', '+']);
+        let value = before.is_some_and(|option| {
+            option.starts_with('-') && !option.contains('=') && (name != "git" || VALUES_OF_GIT.contains(&option))
+        });
+        if !option && (!value || unknown(word).is_some_and(|unknown| unknown.splits)) {
+            all.push(from(at));
+        }
+        if !option && !value {
+            return all;
+        }
+        before = option.then_some(word);
+    }
+    // A program whose rule begins with options: `rm -rf`.
+    all.push(from(0));
+    all
+}
+
 /// Options behind which text is code, for whatever program: `-c` and `-e` at the end of a bundle, too.
 const CODE: [&str; 9] =
     ["eval", "--eval", "--evaluate", "--exec", "--execute", "--command", "--run", "-Command", "-EncodedCommand"];

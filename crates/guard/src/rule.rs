@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::argv::{is_unknown, readings};
+use crate::argv::{is_unknown, readings, readings_of_unknown, unknown};
 use crate::bash;
 use crate::effect::{Effect, Extent, Place};
 use crate::names;
@@ -311,6 +311,7 @@ impl Rule {
                     || !exec.sets.is_empty() && pattern.matches(&exec.with_sets(argv))
                     || readings(argv).iter().any(|words| pattern.matches(words))
                     || is_unknown(argv) && pattern.fits_behind(argv)
+                    || pattern.may_match(argv)
             }),
             (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
                 let fits = |place: &Place| match place.extent {
@@ -480,6 +481,36 @@ impl CommandPattern {
         long_enough && self.words.iter().zip(argv).all(|(word, arg)| word.is_match(arg))
     }
 
+    /// Whether a word behind the program that is only known when it runs may be what this pattern names there:
+    /// `git $(echo push)`.
+    fn may_match(&self, argv: &[String]) -> bool {
+        argv.iter().skip(1).any(|word| unknown(word).is_some())
+            && readings_of_unknown(argv).iter().any(|words| self.may_be(words))
+    }
+
+    fn may_be(&self, words: &[String]) -> bool {
+        let mut filled_in = false;
+        for (at, wanted) in self.words.iter().enumerate() {
+            let Some(word) = words.get(at) else { return false };
+            if wanted.is_match(word) {
+                continue;
+            }
+            let Some(unknown) = unknown(word).filter(|_| at > 0) else { return false };
+            let wanted = wanted.glob().glob();
+            let known = wanted.find(['*', '?', '[', '{', '\\']).map_or(wanted, |end| &wanted[..end]);
+            let fits =
+                known.starts_with(unknown.start) || known.len() < wanted.len() && unknown.start.starts_with(known);
+            if !fits {
+                return false;
+            }
+            if unknown.splits {
+                return true;
+            }
+            filled_in = true;
+        }
+        filled_in && (self.rest_free || words.len() == self.words.len())
+    }
+
     /// Whether the words behind a program that is not known are those of this pattern, by any reading: then it may be
     /// the pattern's own.
     fn fits_behind(&self, argv: &[String]) -> bool {
@@ -601,6 +632,67 @@ mod tests {
             assert!(!rule("exec(git push*)").touches(&exec(&[text]), "bash"), "{text}");
         }
         assert!(!rule("exec(git*)").touches(&exec(&["$X"]), "bash"), "nothing is left to go by");
+    }
+
+    #[test]
+    fn a_word_that_is_not_known_may_be_what_is_denied() {
+        let touches = |rule_text: &str, argv: &[&str]| {
+            let commands = vec![argv.iter().map(|word| (*word).to_owned()).collect()];
+            rule(rule_text).touches(&Effect::Exec(Exec::plain(commands, ExecKind::Opaque, "")), "bash")
+        };
+        let words: &[&[&str]] = &[
+            &["git", "$(echo push)"],
+            &["git", "\"$(echo push)\"", "origin"],
+            &["git", "`echo push`"],
+            &["git", "$x"],
+            &["git", "\"$x\"", "origin", "main"],
+            &["git", "pu$x"],
+            &["git", "\"pu$x\""],
+            &["git", "pus?"],
+            &["git", "…"],
+            &["git", "$x", "status"],
+            &["git", "--no-pager", "\"$x\""],
+            &["git", "-C", ".", "\"$x\""],
+            &["git", "-C", "\"$d\"", "$x"],
+            &["git", "-C", "$(echo . push)"],
+            &["git", "-c", "a=b", "--no-pager", "$x"],
+            &["/usr/bin/git", "$x"],
+        ];
+        for argv in words {
+            assert!(touches("exec(git push*)", argv), "{argv:?}");
+            assert!(!rule("exec(git push*)").holds(
+                &Effect::Exec(Exec::plain(
+                    vec![argv.iter().map(|word| (*word).to_owned()).collect()],
+                    ExecKind::Opaque,
+                    ""
+                )),
+                "bash"
+            ));
+        }
+        assert!(touches("exec(git push origin main)", &["git", "$(echo push origin main)"]));
+        assert!(touches("exec(git push origin main)", &["git", "push", "\"$x\"", "main"]));
+        assert!(touches("exec(rm -rf*)", &["rm", "$(echo -rf)", "x"]));
+        assert!(touches("exec(kubectl delete*)", &["kubectl", "-n", "x", "$verb", "pod"]));
+        let others: &[&[&str]] = &[
+            &["git", "status", "$x"],
+            &["git", "log", "\"$x\"", "push"],
+            &["git", "-C", "\"$d\"", "status"],
+            &["git", "-C", "\"$d\"", "log", "$x"],
+            &["git", "-c", "\"$x\"", "status"],
+            &["git", "--git-dir", "\"$x\"", "log"],
+            &["git", "st$x"],
+            &["git", "\"log-$x\""],
+            &["git", "add", "*.rs"],
+            &["echo", "$x"],
+            &["gitk", "$x"],
+        ];
+        for argv in others {
+            assert!(!touches("exec(git push*)", argv), "{argv:?}");
+        }
+        assert!(!touches("exec(kubectl delete*)", &["kubectl", "-n", "\"$ns\"", "get", "pods"]));
+        assert!(!touches("exec(rm -rf*)", &["rm", "*.log"]));
+        assert!(!touches("exec(rm -rf*)", &["rm", "-f", "\"$f\""]));
+        assert!(!touches("exec(git push origin main)", &["git", "push", "\"$x\""]));
     }
 
     #[test]
