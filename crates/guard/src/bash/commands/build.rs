@@ -174,11 +174,10 @@ fn text_follows(parsed: &Parsed, option: &str, value: &str) -> bool {
 }
 
 const CARGO: &[Spec] = &[
-    with("+nightly +stable +beta", &[(Does::Info, "V version"), (Does::Flag, "v verbose q quiet")], CARGO_SUBS),
     runs(
         "build b check c test t run r fmt doc d bench fix nextest expand miri tarpaulin \
         llvm-cov insta hack udeps \
-        machete sort make xtask bloat asm criterion deny-local careful semver-checks public-api llvm-lines \
+        zigbuild component leptos tauri ndk set-version machete sort make xtask bloat asm criterion deny-local careful semver-checks public-api llvm-lines \
         flamegraph depgraph modules \
         msrv outdated-local readme spellcheck mutants dylint kani fuzz package vendor-local generate-lockfile",
     ),
@@ -215,17 +214,6 @@ const COMPILES: Spec = raw("rustc rustdoc clippy", |parsed, judge| {
     inline::runs_behind(parsed, judge);
     run(parsed, judge);
 });
-
-/// The same without tool chains, so that the table ends.
-const CARGO_SUBS: &[Spec] = &[
-    runs(
-        "build b check c test t run r fmt doc d bench fix nextest expand miri tarpaulin \
-        llvm-cov hack udeps fuzz",
-    ),
-    COMPILES,
-    prints("version", &[]),
-    reaches("add install update publish login search yank fetch"),
-];
 
 const CARGO_LOOK: super::effects::Opts = &[
     (
@@ -466,10 +454,10 @@ const NPM: &[Spec] = &[
     Spec { names: "init create", style: Style::Raw, operands: Operands::Custom, check: Some(npm_init), ..PLAIN },
     with("cache", &[], &[prints("ls", &[]), asks("clean verify add")]),
     Spec { names: "exec x", style: Style::Raw, operands: Operands::Custom, check: Some(fetch_and_run), ..PLAIN },
-    raw("install i in ci clean-install", offline::installs),
+    raw("install i in ci clean-install dedupe ddp prune", offline::installs),
     reaches(
         "add install-test it update up upgrade uninstall remove rm un r unlink \
-        dedupe ddp prune link ln \
+        link ln \
         publish unpublish deprecate login logout adduser whoami token owner access team org dist-tag view info show \
         v outdated audit search s find \
         ping doctor fund star hook profile repo docs home bugs shrinkwrap install-ci-test cit sbom stars",
@@ -534,12 +522,18 @@ fn fetch_and_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     // npx runs what the workspace has installed. A tool everybody has there is taken to be that: where it is
     // not, the sandbox has no network to fetch it with.
-    if let Some((first, _)) = words.split_first()
-        && named("npx", parsed)
-        && parsed.operands.first().and_then(Arg::exact) == Some(first)
-        && INSTALLED.split_whitespace().any(|tool| tool == *first)
+    let own = named("npx bunx", parsed) || parsed.path.get(1).is_some_and(|sub| matches!(sub.as_str(), "exec" | "x"));
+    let dashes = usize::from(!named("npx bunx", parsed) && words.first() == Some(&"--"));
+    let command = parsed.operands.get(dashes..).unwrap_or_default();
+    if let Some(first) = command.first().and_then(Arg::exact)
+        && own
+        && INSTALLED.split_whitespace().any(|tool| tool == first)
     {
-        return run_words(parsed, &parsed.operands, judge);
+        // What stands behind `--` is the program's.
+        let ends = command.iter().position(|word| word.exact() == Some("--")).filter(|_| !named("npx", parsed));
+        let mut words = command.to_vec();
+        ends.map(|at| words.remove(at));
+        return run_words(parsed, &words, judge);
     }
     judge.net(None);
     judge.opaque("runs a package that may be fetched first");
@@ -555,6 +549,9 @@ const INSTALLED: &str = "tsc eslint prettier jest vitest mocha ava tap nyc c8 ka
     tailwindcss postcss sass typedoc jsdoc knip madge depcheck size-limit husky lint-staged commitlint jasmine \
     react-scripts storybook hardhat tsd dprint oxlint markdownlint cspell rimraf concurrently prisma simple-git-hooks cross-env graphql-codegen sort-package-json wait-on electron-vite \
     svgo gulp grunt rslib rsbuild rspack publint run-s run-p npm-run-all typedoc-plugin-markdown openapi-typescript \
+    changeset markdownlint-cli2 eleventy patch-package jscodeshift ts-prune depcruise syncpack license-checker \
+    terser uglifyjs redocly spectral vue-cli-service gatsby hexo quasar craco ncc unbuild microbundle stryker \
+    api-extractor lessc svgr uvu \
     tsc-alias tsc-watch ember remix react-router vitepress docusaurus expo-lint htmlhint jsonlint";
 
 const PNPM_OPTS: super::effects::Opts = &[
@@ -625,6 +622,9 @@ fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
             if !rest.iter().any(|word| matches!(word, Some("-e" | "--eval" | "-p" | "--print" | "-"))) =>
         {
             run(parsed, judge);
+        }
+        [Some("lint" | "dev" | "start" | "typecheck" | "format" | "check" | "preview" | "watch"), ..] => {
+            run(parsed, judge)
         }
         [Some(file), ..] if file.contains('.') && !file.starts_with('-') => run(parsed, judge),
         [
@@ -748,6 +748,14 @@ const COMPOSER: &[Spec] = &[
     // Plugins of the project are loaded first.
     runs("validate licenses depends why prohibits why-not suggests fund status"),
     runs("test dump-autoload dumpautoload lint check cs analyse check-platform-reqs"),
+    // Scripts of the project.
+    raw(
+        "phpstan phpunit pint pest psalm rector cs-fix cs:fix cs-check fix format ci analyze stan test:unit types unit qa",
+        |parsed, judge| {
+            runners::script_reaches(&parsed.operands, judge);
+            run(parsed, judge);
+        },
+    ),
     raw("run run-script", |parsed, judge| {
         runners::script_reaches(&parsed.operands, judge);
         run(parsed, judge);

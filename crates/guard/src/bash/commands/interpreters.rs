@@ -50,7 +50,7 @@ const LANGS: &[Lang] = &[
         names: PYTHON,
         opts: &[
             (Flag, "-b -B -d -E -I -O -P -q -s -S -u -v -x"),
-            (Value, "-X --check-hash-based-pycs"),
+            (Value, "-X -W --check-hash-based-pycs"),
             (Code, "-c"),
             (Module, "-m"),
             (Info, "-V -VV --version -h -? --help --help-env --help-xoptions --help-all"),
@@ -143,7 +143,34 @@ const LANGS: &[Lang] = &[
         ],
         tasks: "",
     },
-    Lang { names: "R", opts: &[(Code, "-e"), (Info, "--version --help")], tasks: "" },
+    Lang {
+        names: "R",
+        opts: &[
+            (Flag, "-q --quiet --no-save --no-restore --no-echo --vanilla --slave -s"),
+            (Script, "-f --file"),
+            (Code, "-e"),
+            (Info, "--version --help"),
+        ],
+        tasks: "",
+    },
+    Lang { names: "racket", opts: &[(Code, "-e --eval"), (Info, "-v --version -h --help")], tasks: "" },
+    Lang {
+        names: "guile",
+        opts: &[(Flag, "--no-auto-compile"), (Script, "-s"), (Code, "-c"), (Info, "-v --version -h --help")],
+        tasks: "",
+    },
+    Lang {
+        names: "sbcl",
+        opts: &[
+            (Flag, "--non-interactive --noinform --no-userinit --no-sysinit --disable-debugger"),
+            (Script, "--script"),
+            (Load, "--load"),
+            (Code, "--eval"),
+            (Info, "--version --help"),
+        ],
+        tasks: "",
+    },
+    Lang { names: "clisp", opts: &[(Code, "-x"), (Info, "--version --help")], tasks: "" },
     Lang {
         names: "julia",
         opts: &[
@@ -623,6 +650,11 @@ impl<'a> Reader<'a, '_, '_> {
                 self.judge.read_tree(&value);
                 // Modules that are there come before those of the language, and settings name modules, too.
                 self.judge.code(format!("`{name}` says what is loaded first"));
+                Next::Go
+            }
+            // A category with a dot in it is taken from a module of that name.
+            Value if name == "-W" && value.exact().is_none_or(|text| text.contains('.')) => {
+                self.judge.opaque("`-W` of Python may load a module");
                 Next::Go
             }
             Value if name == "-X" && !value.exact().is_some_and(only_tells) => {

@@ -159,6 +159,7 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     if versions::asks(known, argv) {
         return;
     }
+    let argv = &*without_toolchain(known, argv);
     let Some(spec) = find(known) else {
         judge.opaque(format!("`{known}` is not a program the analysis knows"));
         return effects::secrets(argv.get(1..).unwrap_or_default(), judge);
@@ -175,6 +176,24 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
         spec::apply(spec, &spec::parse(spec, argv), judge);
     } else if known == "git" && argv.len() > 2 {
         git::help(judge);
+    }
+}
+
+/// `cargo +1.75 test` without its tool chain, which says only which cargo it is.
+fn without_toolchain<'a>(known: &str, argv: &'a [Arg]) -> Cow<'a, [Arg]> {
+    let plain = |text: &str| {
+        text.strip_prefix('+').is_some_and(|name| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
+        })
+    };
+    match argv {
+        [program, chain, rest @ ..]
+            if matches!(known, "cargo" | "rustc" | "rustdoc" | "rustfmt" | "clippy-driver")
+                && chain.exact().is_some_and(plain) =>
+        {
+            Cow::Owned([program].into_iter().chain(rest).cloned().collect())
+        }
+        _ => Cow::Borrowed(argv),
     }
 }
 

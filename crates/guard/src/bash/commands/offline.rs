@@ -25,14 +25,63 @@ pub(super) fn installs(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
-/// `pip install --no-index -e .`: the project itself, with what the machine has.
+/// `pip install --no-index -e .`, `pip install --no-index --find-links wheels x`: the project itself, or what lies here, with
+/// what the machine has.
 pub(super) fn installs_for_python(parsed: &Parsed, judge: &mut Judge<'_>) {
-    const FLAGS: &str =
-        "--no-index --no-deps --no-build-isolation -e --editable -q --quiet -v --no-input --disable-pip-version-check";
+    const FLAGS: &str = "--no-index --no-deps --no-build-isolation -e --editable -q --quiet -v --no-input \
+        --disable-pip-version-check --upgrade -U --force-reinstall --no-cache-dir";
+    let has = |flag: &str| parsed.operands.iter().any(|word| word.exact() == Some(flag));
+    // Without dependencies and with the build's own tools at hand, a project needs nothing from a server.
+    let (no_index, alone) = (has("--no-index"), has("--no-deps") && has("--no-build-isolation"));
     let own = |text: &str| text == "." || text.starts_with("./") || text.starts_with(".[");
-    let plain = |word: &Arg| word.exact().is_some_and(|text| own(text) || FLAGS.split(' ').any(|flag| flag == text));
-    let says = parsed.operands.iter().any(|word| word.exact() == Some("--no-index"));
-    match says && parsed.operands.iter().all(plain) {
+    let mut found = Vec::new();
+    let mut words = parsed.operands.iter();
+    while let Some(word) = words.next() {
+        let Some(text) = word.exact() else { return judge.net(None) };
+        let (option, attached) = match text.split_once('=') {
+            Some((option, value)) if text.starts_with("--") => (option, Some(value)),
+            _ => (text, None),
+        };
+        let fits = match option {
+            "-f" | "--find-links" | "-r" | "--requirement" | "-c" | "--constraint" if no_index => {
+                let value = attached.or_else(|| words.next().and_then(Arg::exact)).unwrap_or("://");
+                found.push(value);
+                !value.contains(':')
+            }
+            _ if own(text) || FLAGS.split_whitespace().any(|flag| flag == text) => true,
+            _ => no_index && is_package(text),
+        };
+        if !fits {
+            return judge.net(None);
+        }
+    }
+    if !no_index && !alone {
+        return judge.net(None);
+    }
+    found.iter().for_each(|place| judge.read_tree(&judge.word(*place)));
+    run(parsed, judge);
+}
+
+/// A name of a package, with its version: `x`, `x[y]==1.2`.
+fn is_package(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-[]=<>!~,".contains(c))
+}
+
+/// `uv sync --offline`, `uv pip install --offline -e .`: uv asks no server then.
+pub(super) fn uv(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const FLAGS: &str = "--offline --frozen --locked --all-extras --all-groups --all-packages --dev --no-dev --no-sync --inexact \
+        --exact --upgrade -U --no-install-project --check --dry-run -q --quiet -v -e --editable --no-deps \
+        --no-build-isolation --no-cache -n";
+    let own = |text: &str| text == "." || text.starts_with("./") || text.starts_with(".[");
+    let names = parsed.path.last().is_some_and(|sub| matches!(sub.as_str(), "install" | "add" | "remove"));
+    let fits = |word: &Arg| {
+        word.exact().is_some_and(|text| {
+            own(text) || FLAGS.split_whitespace().any(|flag| flag == text) || names && is_package(text)
+        })
+    };
+    let offline = parsed.has("offline") || parsed.operands.iter().any(|word| word.exact() == Some("--offline"));
+    match offline && parsed.operands.iter().all(fits) {
         true => run(parsed, judge),
         false => judge.net(None),
     }

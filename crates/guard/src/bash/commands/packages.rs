@@ -149,7 +149,8 @@ const UV: &[Spec] = &[
                 }),
                 ..looks("list show freeze check tree", PIP_LOOK)
             },
-            reaches("install uninstall sync compile"),
+            raw("install", offline::uv),
+            reaches("uninstall sync compile"),
         ],
     ),
     // Without `--frozen` it brings the lock file up to date.
@@ -212,7 +213,8 @@ const UV: &[Spec] = &[
     Spec { names: "run", style: Style::Raw, operands: Operands::Custom, check: Some(uv_run), ..PLAIN },
     super::effects::runs("build format"),
     super::effects::edits("venv init"),
-    reaches("add remove sync lock export publish self auth"),
+    raw("add remove sync lock export", offline::uv),
+    reaches("publish self auth"),
 ];
 
 /// `uv run` makes the environment of the project and runs a command in it: the same command without it, and

@@ -54,7 +54,7 @@ pub(super) const SPECS: &[Spec] = &[
     }),
     raw("rails", rails),
     raw("ffmpeg convert magick mogrify dot neato", media),
-    raw("manage.py artisan", |parsed, judge| {
+    raw("manage.py artisan django-admin", |parsed, judge| {
         if is_dialogue(parsed.path.first().map_or("", String::as_str), &parsed.operands) {
             judge.opaque("it runs text, or is a dialogue");
         }
@@ -92,7 +92,11 @@ pub(super) const SPECS: &[Spec] = &[
 
 /// Whether a task of a framework runs a text of the command line, or is a dialogue with the program or its database.
 pub(super) fn is_dialogue(script: &str, words: &[Arg]) -> bool {
-    const TASKS: &[(&str, &str)] = &[("manage.py", "shell shell_plus dbshell sendtestemail"), ("artisan", "tinker db")];
+    const TASKS: &[(&str, &str)] = &[
+        ("manage.py", "shell shell_plus dbshell sendtestemail"),
+        ("django-admin", "shell shell_plus dbshell sendtestemail"),
+        ("artisan", "tinker db"),
+    ];
     let base = script.rsplit('/').next().unwrap_or(script);
     let task = words.iter().filter_map(Arg::exact).find(|word| !word.starts_with('-')).unwrap_or_default();
     TASKS.iter().any(|(name, tasks)| *name == base && tasks.split(' ').any(|known| known == task))

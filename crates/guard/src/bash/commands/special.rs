@@ -126,6 +126,7 @@ const fn special(code: &'static str, when: &'static str, why: &'static str, exam
 pub(super) fn program_file(file: &Arg, what: &str, judge: &mut Judge<'_>) {
     judge.read(file);
     match file.exact() {
+        None if found_here(file, judge) => judge.code(format!("runs {what} that a pattern finds")),
         Some("-" | "/dev/stdin") | None => judge.opaque(format!("{what} is not known")),
         Some(name) => {
             let place = judge.resolve(name);
@@ -136,6 +137,14 @@ pub(super) fn program_file(file: &Arg, what: &str, judge: &mut Judge<'_>) {
             }
         }
     }
+}
+
+/// Whether a word stands for files that a pattern finds below the working directory: who can put them there can change what
+/// builds and tests run.
+pub(super) fn found_here(file: &Arg, judge: &Judge<'_>) -> bool {
+    let Word::Glob { pattern, prefix } = &file.word else { return false };
+    let above = prefix.rsplit_once('/').map_or(".", |(above, _)| above);
+    !pattern.starts_with(['/', '~']) && !pattern.contains("..") && judge.site.is_ours(&judge.resolve(above))
 }
 
 /// The files that a program is read from, each behind an `-f` of its own.

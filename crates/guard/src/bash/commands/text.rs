@@ -612,6 +612,7 @@ pub(super) const SPECS: &[Spec] = &[
                 "exclude-dir include-lang exclude-lang include-ext exclude-ext not-match-f not-match-d match-f \
                  match-d timeout",
             ),
+            (super::spec::Does::Write, "out report-file o"),
         ],
         operands: Operands::ReadTree,
         ..PLAIN

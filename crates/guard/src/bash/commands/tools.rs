@@ -38,7 +38,21 @@ pub(super) const TOOL_NAMES: &str = "make gmake bmake ninja bazel bazelisk buck2
     uncrustify astyle gersemi cmake-lint shellspec mdformat chktex asciidoctor gleam iverilog verilator \
     statix deadnix xcodegen tuist \
     mockery ginkgo swig cython snakemake ocamlfind purs spago d2 svgo htmlhint sass lessc postcss tailwindcss fpc odin \
-    cfn-lint flask";
+    cfn-lint flask \
+    swiftc erlc javadoc ldc2 gdc dmd fpm cobc tinygo wat2wasm wasm2wat wasm-opt wasm-strip wasm-objdump coqc agda idris2 \
+    lean lake solc raco esy scala-cli pants buck vvp re2c byacc yacc antlr4 antlr bsc rescript forge hardhat anchor \
+    truffle solhint slither riscv64-unknown-elf-gcc riscv64-linux-gnu-gcc arm-none-eabi-gcc arm-none-eabi-g++ \
+    arm-linux-gnueabihf-gcc aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ x86_64-w64-mingw32-gcc x86_64-w64-mingw32-g++ \
+    i686-w64-mingw32-gcc avr-gcc musl-gcc gcc-9 gcc-10 gcc-11 gcc-12 gcc-13 gcc-14 gcc-15 g++-9 g++-10 g++-11 g++-12 \
+    g++-13 g++-14 g++-15 clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang-20 clang++-14 clang++-15 \
+    clang++-16 clang++-17 clang++-18 clang++-19 clang++-20 \
+    msgfmt msgmerge msginit xgettext msgcat msgattrib msgconv msguniq openapi-generator openapi-generator-cli \
+    swagger-codegen swag eleventy cljfmt addlicense rustywind code2prompt quarto marp mmdc jupytext papermill \
+    rsvg-convert pngquant jpegoptim cwebp dwebp gifsicle qpdf pdftk pdftoppm pdftocairo pdfunite pdfseparate tesseract \
+    inkscape pyinstrument kernprof scalene pyinstaller doit luigi gunicorn uvicorn hypercorn dbt wails goreleaser \
+    patch-package jscodeshift ts-prune depcruise syncpack license-checker terser uglifyjs redocly spectral \
+    vue-cli-service gatsby hexo quasar craco ionic expo cap ncc unbuild microbundle stryker api-extractor \
+    interrogate xenon radon djhtml ty pip-compile ziglint idf.py west arduino-cli platformio pio";
 
 /// A tool: its names; a lone word that only prints; words that reach the network (the first that is no option);
 /// words or options, up to `=`, that run a text of the command line or write where it says.
@@ -50,6 +64,61 @@ pub(super) struct Tool {
 }
 
 pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: "forge",
+        info: "-V",
+        net: "install i update u create c script verify-contract v clone init soldeer remappings-none --fork-url \
+        --rpc-url -f --broadcast",
+        ask: "",
+    },
+    Tool {
+        names: "hardhat truffle anchor",
+        info: "version",
+        net: "verify deploy migrate run ignition publish upgrade \
+        console node --network --provider.cluster",
+        ask: "",
+    },
+    Tool { names: "lake", info: "", net: "update upgrade new init cache upload", ask: "env exe script" },
+    Tool {
+        names: "agda idris2 coqc lean",
+        info: "-v",
+        net: "--install",
+        ask: "-x --exec --client --interaction --interactive \
+        -I --run --stdin --server --ide-mode",
+    },
+    Tool { names: "swiftc dmd ldc2 gdc", info: "-version -v", net: "", ask: "-run -frontend -i" },
+    Tool { names: "quarto", info: "", net: "publish add install update use", ask: "run pandoc typst" },
+    Tool { names: "jupytext", info: "", net: "", ask: "--pipe --check --pipe-fmt" },
+    Tool { names: "inkscape", info: "-V", net: "", ask: "--shell --actions --action-list --actions-file" },
+    Tool { names: "pyinstrument kernprof scalene", info: "", net: "", ask: "-c --eval -s --setup" },
+    Tool {
+        names: "dbt",
+        info: "",
+        net: "run build test seed snapshot docs debug deps init source show retry clone \
+        freshness run-operation",
+        ask: "",
+    },
+    Tool { names: "goreleaser", info: "-v", net: "release publish announce continue r", ask: "" },
+    Tool {
+        names: "expo ionic cap quasar gatsby hexo",
+        info: "",
+        net: "login publish deploy upload install add prebuild \
+        update doctor telemetry start open d",
+        ask: "",
+    },
+    Tool { names: "esy raco", info: "", net: "install add pkg fetch import-dependencies", ask: "" },
+    Tool { names: "scala-cli", info: "", net: "publish install-home update", ask: "-e --execute-script --command" },
+    Tool { names: "pip-compile", info: "", net: "_", ask: "" },
+    Tool { names: "redocly spectral api-extractor", info: "", net: "push login bundle-remote", ask: "" },
+    Tool {
+        names: "west idf.py arduino-cli platformio pio",
+        info: "",
+        net: "init update upgrade core lib board upload \
+        flash erase-flash monitor debug attach pkg account remote team org access package settings burn-bootloader \
+        device dfu -t --upload-port -p --port",
+        ask: "",
+    },
+    Tool { names: "gunicorn uvicorn hypercorn", info: "-v", net: "", ask: "" },
     Tool {
         names: "make gmake bmake",
         info: "-v",
@@ -124,7 +193,11 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool { names: "ctest", info: "", net: "", ask: "--launch --test-command --build-makeprogram --build-and-test" },
     Tool { names: "coverage", info: "", net: "", ask: "" },
     Tool {
-        names: "gcc g++ cc c++ clang clang++ gfortran",
+        names: "gcc g++ cc c++ clang clang++ gfortran riscv64-unknown-elf-gcc riscv64-linux-gnu-gcc arm-none-eabi-gcc \
+        arm-none-eabi-g++ arm-linux-gnueabihf-gcc aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ x86_64-w64-mingw32-gcc \
+        x86_64-w64-mingw32-g++ i686-w64-mingw32-gcc avr-gcc musl-gcc gcc-9 gcc-10 gcc-11 gcc-12 gcc-13 gcc-14 gcc-15 \
+        g++-9 g++-10 g++-11 g++-12 g++-13 g++-14 g++-15 clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang-20 \
+        clang++-14 clang++-15 clang++-16 clang++-17 clang++-18 clang++-19 clang++-20",
         info: "-v -dumpversion -dumpmachine -dumpfullversion -print-search-dirs --print-search-dirs -print-targets \
         --print-targets -print-resource-dir --print-resource-dir -print-multiarch -print-sysroot -print-multi-lib \
         -print-effective-triple -print-libgcc-file-name -print-supported-cpus --print-supported-cpus",

@@ -9,23 +9,23 @@ use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style};
 /// The table. `--version` and `--help` alone are harmless for every row of every table.
 pub(super) const SPECS: &[Spec] = &[
     row(
-        "clippy-driver rust-analyzer lldb fzf vim vi view vimdiff nvim emacs nano helix hx micro swiftc \
+        "clippy-driver rust-analyzer lldb fzf vim vi view vimdiff nvim emacs nano helix hx micro \
          mono virtualenv redis-server redis-benchmark mongod mongos postgres pg_ctl initdb mysqld \
-         mariadbd wasmtime wasmer ccls clangd bear ccache sccache distcc mold lld jsonnet k9s \
-         stern dvc mlflow jupyter-lab jupyter-notebook ipython streamlit gunicorn uvicorn celery \
-         airflow dbt hadoop ollama llama-cli graphviz gnuplot octave maxima inkscape gimp \
+         mariadbd wasmtime wasmer ccls clangd sccache distcc mold lld jsonnet k9s \
+         stern dvc mlflow jupyter-lab jupyter-notebook ipython streamlit celery \
+         airflow hadoop ollama llama-cli graphviz gnuplot octave maxima gimp \
          blender libreoffice soffice chromium google-chrome firefox chromedriver geckodriver lighthouse \
          caddy traefik haproxy envoy memcached systemd udevadm qemu-system-x86_64 cargo-binstall \
-         wasm-opt flamegraph samply heaptrack bpftrace starship zoxide atuin lazygit tig gitui mcfly \
+         flamegraph samply heaptrack bpftrace starship zoxide atuin lazygit tig gitui mcfly \
          navi tldr info otool coursier cs amm jlink jpackage jmap jstack ghcup v \
-         gnat yosys ghdl z3 coqc agda idris2 racket guile sbcl clisp swipl raku \
+         gnat yosys ghdl z3 swipl raku \
          tcc pcc icc icx fasm xmake premake5 earthly dagger gitlab-runner lima nerdfetch",
         nothing,
     ),
     row("pkg-config pkgconf", pkg_config),
     row("nginx apache2 httpd apachectl ffprobe ffplay identify", alone),
     row("ocaml ocamlc ocamlopt dlv direnv gopls", alone),
-    row("mmdc guix borg", nothing),
+    row("guix borg", nothing),
 ];
 
 /// Words behind a program of another table with which it says its version and ends.

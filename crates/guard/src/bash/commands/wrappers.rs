@@ -14,6 +14,7 @@ use super::super::words::Output;
 use super::filters;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
+use super::special;
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -60,6 +61,20 @@ pub(super) const SPECS: &[Spec] = &[
         ..WRAPPER
     },
     Spec { names: "nohup unbuffer eatmydata", operands: Operands::Command, ..WRAPPER },
+    Spec { names: "chronic", opts: &[(Flag, "v e")], operands: Operands::Command, ..WRAPPER },
+    // Rights that it only plays.
+    Spec { names: "fakeroot", opts: &[(Flag, "u unknown-is-real")], operands: Operands::Command, ..WRAPPER },
+    // They put a compiler, or a list of what was compiled, around a build.
+    Spec {
+        names: "emcmake emmake emconfigure bear ccache scan-build",
+        opts: &[(Flag, "append v verbose status-bugs"), (Write, "output"), (super::spec::Does::WriteTree, "o")],
+        check: Some(|parsed, judge| {
+            judge.code(format!("runs `{}`", parsed.path.join(" ")));
+            judge.write_cwd();
+            inside(&parsed.operands, judge);
+        }),
+        ..WRAPPER
+    },
     Spec {
         names: "setsid",
         opts: &[(Flag, "c ctty f fork w wait"), (Info, "h V")],
@@ -368,6 +383,11 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
         (_, false, false) if parsed.has("s") => from_stdin(shell, judge),
         (Some(file), false, false) => {
             script_file(file, first, judge);
+            super::effects::secrets(rest, judge);
+        }
+        (None, false, false) if special::found_here(first, judge) => {
+            judge.read(first);
+            judge.code("runs the files that a pattern finds");
             super::effects::secrets(rest, judge);
         }
         (None, false, false) => judge.opaque("the file the shell runs is not known"),

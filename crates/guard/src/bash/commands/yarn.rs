@@ -12,6 +12,10 @@ pub(super) fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.code("the settings of the project name the program that yarn runs in its place");
     match words.as_slice() {
         [Some("-v" | "--version" | "--help" | "-h")] => {}
+        [Some("--cwd"), Some(_), ..] => {
+            parsed.operands.iter().skip(1).take(1).for_each(|place| judge.read_tree(place));
+            yarn(&runners::behind(parsed, 2), judge);
+        }
         [Some("list" | "why"), ..] if words.iter().all(Option::is_some) => {
             judge.read_cwd();
             outside(&parsed.operands, judge);
