@@ -13,7 +13,7 @@ use super::linters::{HADOLINT, SHELLCHECK, TYPOS, YAMLLINT, typos};
 use super::runners::{self, goal_reaches, raw};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 use super::tools::{TOOL_NAMES, TOOLS};
-use super::{inline, offline, places};
+use super::{glances, inline, offline, places};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -81,6 +81,9 @@ pub(super) fn named(names: &str, parsed: &Parsed) -> bool {
 }
 
 fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if glances::looks(parsed, judge) {
+        return;
+    }
     let row = TOOLS.iter().find(|tool| named(tool.names, parsed));
     if let Some(row) = row {
         if only(parsed, row.info) {
@@ -335,7 +338,16 @@ const GO: &[Spec] = &[
     dash(Spec { check: Some(go_list), ..looks("list", GO_LOOK) }),
     dash(Spec { check: Some(go_look), ..looks("doc", &[(Does::Flag, "all c cmd short src u")]) }),
     prints("help", &[]),
-    with_dash("mod", &[], &[reaches("tidy download vendor"), edits("init edit"), runs("graph verify why")]),
+    with_dash(
+        "mod",
+        &[],
+        &[
+            reaches("tidy download vendor"),
+            edits("init edit"),
+            // Like `go list -m`: what `go.mod` names, from the modules that are there.
+            dash(Spec { check: Some(go_look), ..looks("graph verify why", &[(Does::Flag, "m vendor x")]) }),
+        ],
+    ),
     with_dash("work", &[], &[edits("init edit use"), reaches("sync vendor")]),
     Spec {
         names: "build test vet fmt run generate fix \

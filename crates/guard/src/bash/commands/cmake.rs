@@ -35,7 +35,57 @@ pub(super) fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         return;
     }
+    if shows(&parsed.operands, judge) {
+        return;
+    }
     inline::runs_words(parsed, judge);
     inline::runs_behind(parsed, judge);
     run(parsed, judge);
+}
+
+/// `cmake -N -LA build`: what the cache holds, and nothing is configured; `cmake --list-presets`.
+fn shows(words: &[Arg], judge: &mut Judge<'_>) -> bool {
+    let (mut trees, mut cached, mut listed) = (Vec::new(), false, false);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.exact() {
+            Some("-N") => cached = true,
+            Some("-L" | "-LA" | "-LH" | "-LAH") => {}
+            Some("--list-presets") => listed = true,
+            Some(text) if text.starts_with("--list-presets=") => listed = true,
+            Some("-S" | "-B") => match words.next() {
+                Some(tree) if tree.exact().is_some() => trees.push(tree),
+                _ => return false,
+            },
+            Some(text) if !text.starts_with('-') => trees.push(word),
+            _ => return false,
+        }
+    }
+    if cached == listed {
+        return false;
+    }
+    judge.read_cwd();
+    trees.into_iter().for_each(|tree| judge.read_tree(tree));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_harmless, none_harmless};
+
+    #[test]
+    fn the_cache_and_the_presets_are_shown() {
+        all_harmless(&["cmake -N -LA build", "cmake -LAH -N .", "cmake -N -L -B build", "cmake --list-presets"]);
+        none_harmless(&[
+            "cmake -LA build",
+            "cmake -N -LA /opt/x",
+            "cmake -N -LA -P x.cmake",
+            "cmake -N -DX=1 .",
+            "cmake -N -C x.cmake .",
+            "cmake --list-presets -N",
+            "cmake --list-presets --preset x",
+            "cmake -N $x",
+            "cmake -N --build x",
+        ]);
+    }
 }

@@ -6,7 +6,7 @@
 use super::super::judge::{Arg, Judge, Word};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_option};
 use super::special::program_file;
-use super::{effects, places, runners, shadowed};
+use super::{effects, glances, places, runners, shadowed};
 
 /// What an option of an interpreter does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -694,6 +694,9 @@ impl<'a> Reader<'a, '_, '_> {
     fn module(&mut self, module: &Arg) {
         let Some(name) = module.exact() else { return self.judge.opaque("the module is not known") };
         // `coverage.__main__` and `pytest` alike; anything else below a package is not known.
+        if glances::module(name, self.rest, self.judge) {
+            return;
+        }
         let row = MODULES.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
         if let Some((Does::Json | Does::Program, _)) = row {
             shadowed::check(name, self.judge);

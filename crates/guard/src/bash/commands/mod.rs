@@ -13,6 +13,7 @@ mod files;
 mod filters;
 mod formats;
 mod git;
+mod glances;
 mod index;
 mod infra;
 mod inline;
