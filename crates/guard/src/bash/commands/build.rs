@@ -610,10 +610,11 @@ const PNPM: &[Spec] = &[
     ),
     Spec { names: "dlx", style: Style::Raw, operands: Operands::Custom, check: Some(fetch_and_run), ..PLAIN },
     raw("install i ci", offline::installs),
+    with("store", &[], &[looks("path", &[]), asks("status add prune")]),
     reaches(
         "add update up upgrade remove rm uninstall un create init publish fetch audit outdated \
         import deploy self-update env \
-        patch patch-commit store link ln unlink dedupe prune login logout view info install-test it setup server \
+        patch patch-commit link ln unlink dedupe prune login logout view info install-test it setup server \
         config",
     ),
 ];

@@ -162,6 +162,25 @@ fn render(parsed: &Parsed, judge: &mut Judge<'_>) {
     run(parsed, judge);
 }
 
+/// A chart that is named by its place.
+const fn shows_chart(names: &'static str) -> Spec {
+    Spec {
+        names,
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            let here =
+                |text: &str| text.starts_with("./") || text.starts_with("../") || text == "." || text.starts_with('/');
+            for chart in &parsed.operands {
+                judge.read_tree(chart);
+                if !chart.exact().is_some_and(here) {
+                    judge.net(None);
+                }
+            }
+        }),
+        ..PLAIN
+    }
+}
+
 const HELM: &[Spec] = &[
     prints("version", &[(Does::Flag, "short c client"), (Does::Value, "template")]),
     prints("completion", &[]),
@@ -181,11 +200,14 @@ const HELM: &[Spec] = &[
     },
     renders("template create package unittest"),
     prints("env", &[]),
+    // What lies in a chart here; a name that is no place here would be asked of a repository.
+    with("show inspect", &[], &[shows_chart("all chart crds readme values")]),
+    with("dependency dep", &[], &[shows_chart("list ls"), reaches("update up build")]),
+    with("plugin", &[], &[prints("list ls", &[]), asks("install add uninstall remove update up")]),
     reaches(
-        "list ls install upgrade uninstall delete del un rollback status history get show inspect search repo \
-        pull fetch push dependency dep registry test verify",
+        "list ls install upgrade uninstall delete del un rollback status history get search repo \
+        pull fetch push registry test verify",
     ),
-    asks("plugin"),
 ];
 
 const TERRAFORM: &[Spec] = &[
@@ -200,9 +222,12 @@ const TERRAFORM: &[Spec] = &[
     },
     runs("validate test graph"),
     Spec { names: "providers", operands: Operands::None, check: Some(terraform_here), style: Style::OneDash, ..PLAIN },
+    // Which one is chosen stands in a file; all others are asked of where the state is kept.
+    with_dash("workspace", &[], &[prints("show", &[]), reaches("list select new delete")]),
+    with_dash("metadata", &[], &[dash(prints("functions", &[(Does::Flag, "json")]))]),
     reaches(
-        "init plan apply destroy refresh import show output state taint untaint workspace get login logout \
-        force-unlock console metadata modules",
+        "init plan apply destroy refresh import show output state taint untaint get login logout \
+        force-unlock console modules",
     ),
 ];
 

@@ -1,7 +1,8 @@
 //! Programs that look into data and into what was compiled: they print, and write only where an option says so.
 
-use super::spec::Does::{Flag, Info, Value, Write};
-use super::spec::{Operands, PLAIN, Spec};
+use super::super::judge::{Arg, Judge, Word};
+use super::spec::Does::{Flag, Info, Read, Value, Write};
+use super::spec::{Operands, PLAIN, Spec, Style, lists};
 use super::text::{fetch_or_read, reader};
 
 /// The table.
@@ -28,14 +29,190 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(fetch_or_read),
         ..PLAIN
     },
+    // `-i` and operands may be addresses and protocols; `-f`, `-o` and `-report` are not here.
+    Spec {
+        names: "ffprobe",
+        style: Style::OneDash,
+        opts: &[
+            (
+                Flag,
+                "hide_banner show_format show_streams show_packets show_frames show_chapters show_programs show_error \
+                 show_data count_frames count_packets pretty unit prefix byte_binary_prefix sexagesimal \
+                 show_private_data",
+            ),
+            (Value, "v loglevel of print_format output_format show_entries select_streams read_intervals i"),
+            (Value, "analyzeduration probesize"),
+            (Info, "version h help codecs formats decoders demuxers protocols pix_fmts sample_fmts buildconf L"),
+        ],
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| media(&parsed.operands, parsed.value("i"), judge)),
+        ..PLAIN
+    },
+    Spec {
+        names: "mediainfo",
+        style: Style::OneDash,
+        opts: &[(Flag, "f Full"), (Value, "Output Inform"), (Info, "Version version Help help h")],
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            // A template may stand in a file.
+            let plain = |word: &Arg| word.exact().is_some_and(|text| !text.contains("://"));
+            if !["Output", "Inform"].iter().filter_map(|name| parsed.value(name)).all(plain) {
+                judge.opaque("a template from a file");
+            }
+            media(&parsed.operands, None, judge);
+        }),
+        ..PLAIN
+    },
+    // Every other option may be one that writes or runs an expression; these are shown.
+    Spec {
+        names: "exiftool",
+        style: Style::OneDash,
+        opts: &[
+            (Flag, "s s1 s2 s3 S j json G G0 G1 g a u U n q m t T csv X v r fast fast2 common all ver"),
+            (
+                Flag,
+                "FileName FileType FileSize MIMEType ImageSize ImageWidth ImageHeight DateTimeOriginal CreateDate \
+                 ModifyDate FileModifyDate Make Model Orientation GPSLatitude GPSLongitude GPSPosition GPS:all EXIF:all \
+                 XMP:all IPTC:all time:all Title Author Creator Producer PageCount Duration Software Comment \
+                 Description Subject Keywords Copyright Artist ColorSpace BitDepth Megapixels LensModel ISO FNumber \
+                 ExposureTime ICC_Profile:all",
+            ),
+            (Value, "d dateFormat c coordFormat ext extension x exclude"),
+        ],
+        operands: Operands::ReadTree,
+        // `-Title=x` and `-json=x` write.
+        check: Some(|parsed, judge| {
+            let set = |(name, value): &(String, Option<Arg>)| {
+                value.is_some() && !lists("d dateFormat c coordFormat ext extension x exclude", name)
+            };
+            if parsed.opts.iter().any(set) {
+                judge.opaque("an option that writes");
+            }
+        }),
+        ..PLAIN
+    },
+    Spec {
+        names: "pup",
+        opts: &[(Flag, "c color p plain pre"), (Value, "i indent n number l limit charset"), (Read, "f file")],
+        operands: Operands::Words,
+        ..PLAIN
+    },
+    // Its other modes write.
+    Spec {
+        names: "bsdtar",
+        opts: &[(Flag, "t v z j J Z n q list verbose"), (Read, "f file"), (Value, "exclude include strip-components")],
+        operands: Operands::Words,
+        check: Some(|parsed, judge| {
+            if !parsed.has("t list") {
+                judge.opaque("this mode of bsdtar is not known");
+            }
+        }),
+        ..PLAIN
+    },
+    Spec { names: "col", opts: &[(Flag, "b f h p x"), (Value, "l lines")], ..PLAIN },
+    Spec { names: "colrm", operands: Operands::Words, ..PLAIN },
+    reader("ul", &[(Flag, "i indicated"), (Value, "t T terminal")]),
+    reader("isutf8", &[(Flag, "q quiet l list i invert v verbose")]),
+    reader("uchardet", &[(Info, "h help v version")]),
+    Spec {
+        names: "wdiff",
+        opts: &[
+            (Flag, "1 no-deleted 2 no-inserted 3 no-common i ignore-case s statistics n avoid-wraps"),
+            (Value, "w start-delete x end-delete y start-insert z end-insert"),
+        ],
+        operands: Operands::Read,
+        ..PLAIN
+    },
+    // Paths of what was installed.
+    Spec {
+        names: "pg_config",
+        opts: &[(
+            Flag,
+            "bindir docdir htmldir includedir pkgincludedir includedir-server libdir pkglibdir localedir mandir \
+             sharedir sysconfdir pgxs configure cc cppflags cflags cflags_sl ldflags ldflags_ex ldflags_sl libs version",
+        )],
+        ..PLAIN
+    },
     reader(
         "htmlq",
         &[
             (Flag, "t text p pretty w ignore-whitespace B detect-base"),
             (Value, "a attribute b base r remove-nodes"),
-            (super::spec::Does::Read, "f filename"),
+            (Read, "f filename"),
             (Write, "o output"),
             (Info, "h V help version"),
         ],
     ),
 ];
+
+/// Files of a program that takes addresses, too: `concat:a|b`, `subfile,,…:a`, `http://x`.
+fn media(files: &[Arg], named: Option<&Arg>, judge: &mut Judge<'_>) {
+    for file in files.iter().chain(named) {
+        let plain = match &file.word {
+            Word::Exact(text) => !text.contains(':') && text != "-",
+            Word::Glob { prefix, .. } => prefix.contains('/'),
+            _ => false,
+        };
+        if !plain {
+            judge.opaque("an address, or a name that may be one");
+        }
+        judge.read(file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{all_harmless, none_harmless};
+
+    #[test]
+    fn what_is_looked_into() {
+        all_harmless(&[
+            "ffprobe a.mp4",
+            "ffprobe -v error -show_format -show_streams -of json a.mp4",
+            "ffprobe -v error -show_entries format=duration -of default=noprint_wrappers=1:nokey=1 -i media/a.mp4",
+            "ffprobe -version",
+            "mediainfo --Output=JSON a.mp4",
+            "mediainfo --Inform='General;%Duration%' a.mp4",
+            "exiftool a.jpg",
+            "exiftool -s3 -ImageSize -MIMEType a.jpg",
+            "exiftool -json -G1 photos",
+            "pup -f index.html title",
+            "bsdtar -tvf a.tar",
+            "col -b",
+            "wdiff -3 a b",
+            "pg_config --includedir",
+        ]);
+        none_harmless(&[
+            "ffprobe http://x.example/a.mp4",
+            "ffprobe concat:a|b",
+            "ffprobe -i subfile,,start,0,end,9,,:a",
+            "ffprobe -f lavfi -i movie=a",
+            "ffprobe -o x a.mp4",
+            "ffprobe -report a.mp4",
+            "ffprobe *",
+            "ffprobe $x",
+            "mediainfo --Output=file://x a",
+            "mediainfo --Inform=file://x a",
+            "mediainfo --LogFile=x a",
+            "mediainfo http://x.example/a",
+            "exiftool -Title=x a.jpg",
+            "exiftool -all= a.jpg",
+            "exiftool -json=x.json a.jpg",
+            "exiftool -csv=x.csv photos",
+            "exiftool -TagsFromFile b a",
+            "exiftool -config x a",
+            "exiftool -if 'system(1)' a",
+            "exiftool -p x a",
+            "exiftool -w txt a",
+            "exiftool -o x a",
+            "exiftool -@ x",
+            "exiftool -execute a",
+            "exiftool '-Title<FileName' a",
+            "bsdtar -xf a.tar",
+            "bsdtar -cf a.tar x",
+            "bsdtar -tf a.tar --use-compress-program x",
+            "wdiff -a a b",
+            "pup -o x",
+        ]);
+    }
+}

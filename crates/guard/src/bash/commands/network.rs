@@ -22,7 +22,11 @@ pub(super) const SPECS: &[Spec] = &[
     with(
         "gh glab hub",
         &[(Does::Info, "version")],
-        &[prints("version", &[]), Spec { check: Some(sends), ..reaches(GH) }, reaches("secret variable")],
+        &[
+            prints("version help completion", &[(Does::Value, "s shell")]),
+            Spec { check: Some(sends), ..reaches(GH) },
+            reaches("secret variable"),
+        ],
     ),
     raw("hg", hg),
     reaches(

@@ -57,7 +57,21 @@ pub(super) const SPECS: &[Spec] = &[
         "twine flit luarocks cpan cpanm cabal-install pear pecl go-install krew conan vcpkg hex cocoapods pod \
         carthage spm",
     ),
-    asks("nvm fnm volta asdf rbenv pyenv sdk jenv goenv rvm nodenv tfenv corepack n"),
+    with(
+        "pyenv rbenv nodenv goenv jenv plenv",
+        &[(Does::Info, "v version")],
+        &[
+            prints("versions version-name version-file commands root", &[(Does::Flag, "bare skip-aliases")]),
+            prints("version which whence prefix help", &[(Does::Flag, "path nosystem all")]),
+        ],
+    ),
+    with("fnm", &[(Does::Info, "V version")], &[prints("list ls current", &[])]),
+    with(
+        "volta",
+        &[(Does::Info, "v version")],
+        &[prints("list ls which", &[(Does::Value, "format"), (Does::Flag, "d p c")])],
+    ),
+    asks("nvm asdf sdk rvm tfenv corepack n"),
 ];
 
 /// Changes the machine, with what it fetches.

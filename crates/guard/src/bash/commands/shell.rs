@@ -74,7 +74,17 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(ulimit),
         ..PLAIN
     },
-    Spec { names: "history", opts: &[], ..PLAIN },
+    Spec {
+        names: "history",
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            let number = |word: &Arg| word.exact().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+            if !parsed.operands.iter().all(number) {
+                judge.opaque("it changes what the shell remembers");
+            }
+        }),
+        ..PLAIN
+    },
     // A definition would only count for later lines; there is no reason to write one here.
     Spec { names: "alias", opts: &[(Flag, "p")], ..PLAIN },
     Spec { names: "unalias", opts: &[(Flag, "a")], operands: Operands::Words, ..PLAIN },
@@ -86,8 +96,21 @@ pub(super) const SPECS: &[Spec] = &[
     raw("exec", exec),
     // `let` is the walker's; here it stands behind another program.
     raw("let getopts", |_, judge| judge.opaque("it evaluates and assigns")),
-    raw("enable complete compopt bind fc coproc pushd popd suspend", |_, judge| {
-        judge.opaque("a builtin that changes the shell");
+    raw("enable complete compopt bind fc coproc pushd popd suspend", |parsed, judge| {
+        let words: Option<Vec<&str>> = parsed.operands.iter().map(Arg::exact).collect();
+        let shows = match (parsed.path.first().map(String::as_str), words.as_deref()) {
+            (Some("enable"), Some([] | ["-a" | "-p"])) => true,
+            (Some("complete"), Some([] | ["-p"])) => true,
+            (Some("complete"), Some(["-p", names @ ..])) => names.iter().all(|name| !name.starts_with('-')),
+            (Some("bind"), Some(["-l" | "-p" | "-P" | "-s" | "-S" | "-v" | "-V" | "-X"])) => true,
+            (Some("fc"), Some(["-l" | "-ln" | "-lr", range @ ..])) => {
+                range.iter().all(|word| word.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit()))
+            }
+            _ => false,
+        };
+        if !shows {
+            judge.opaque("a builtin that changes the shell");
+        }
     }),
 ];
 

@@ -272,6 +272,30 @@ pub fn apply(spec: &Spec, parsed: &Parsed, judge: &mut Judge<'_>) {
 const HELP_OF_SUBS: &[&str] =
     &["ruff", "go", "docker", "podman", "kubectl", "helm", "terraform", "tofu", "rustup", "uv"];
 
+/// Groups of subcommands of such programs, of which each prints its help, too. Not `run` and `exec`, which pass it on.
+const HELP_OF_GROUPS: &[(&str, &str)] = &[
+    (
+        "docker podman nerdctl",
+        "compose image container volume network system buildx builder context service stack swarm config secret plugin \
+         manifest node trust pod machine",
+    ),
+    ("kubectl oc", "rollout config create set auth top certificate apply"),
+    ("helm", "show get repo dependency plugin registry search"),
+    (
+        "gh",
+        "pr issue repo run workflow release auth config alias gist secret variable label cache search ruleset project \
+         codespace ssh-key gpg-key org",
+    ),
+    ("terraform tofu", "state workspace providers metadata"),
+    ("go", "mod work"),
+    ("rustup", "toolchain target component override self"),
+    ("uv", "pip tool python cache self"),
+];
+
+/// Programs of providers that print the help of whatever plain words stand before it.
+const HELP_OF_ALL: &[(&str, &[&str])] =
+    &[("aws", &["help"]), ("gcloud", &["--help", "-h"]), ("az", &["--help", "-h"]), ("gsutil", &["--help"])];
+
 /// Whether `argv` only asks for help or the version: `NAME [SUBCOMMAND…] --help`.
 pub fn is_info(spec: &Spec, argv: &[Arg]) -> bool {
     let mut leaf = spec;
@@ -283,6 +307,26 @@ pub fn is_info(spec: &Spec, argv: &[Arg]) -> bool {
             .is_some_and(|sub| !sub.is_empty() && sub.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'))
         && sub.exact().is_some_and(|sub| sub.starts_with(|c: char| c.is_ascii_lowercase()))
     {
+        return true;
+    }
+    let program = argv.first().and_then(Arg::exact).unwrap_or_default();
+    let plain = |word: &Arg| {
+        word.exact().is_some_and(|text| {
+            text.starts_with(|c: char| c.is_ascii_lowercase())
+                && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        })
+    };
+    let asks = |words: &[&str]| last.exact().is_some_and(|text| words.contains(&text));
+    if let [group, sub] = path
+        && asks(&["--help", "-h", "-help"])
+        && plain(sub)
+        && HELP_OF_GROUPS
+            .iter()
+            .any(|(names, groups)| lists(names, program) && group.exact().is_some_and(|group| lists(groups, group)))
+    {
+        return true;
+    }
+    if HELP_OF_ALL.iter().any(|(name, words)| *name == program && asks(words)) && path.iter().all(plain) {
         return true;
     }
     for word in path {

@@ -25,6 +25,10 @@ pub(super) const SPECS: &[Spec] = &[
         "whatis apropos",
         &[(Flag, "a and e exact r regex w wildcard l long d debug v verbose"), (Value, "s section")],
     ),
+    shows("atq", &[(Value, "q"), (Info, "V")]),
+    shows("getenforce", &[]),
+    shows("sestatus", &[(Flag, "v b")]),
+    shows("jps", &[(Flag, "q m l v V")]),
     shows("w", &[(Flag, "h no-header u no-current s short f from o old-style i ip-addr p pids"), (Info, "V")]),
     shows("last lastb", &[(Flag, "a F fulltimes i w x R s"), (Value, "# n limit t until p present since")]),
     shows(

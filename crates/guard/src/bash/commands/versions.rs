@@ -23,9 +23,17 @@ pub(super) const SPECS: &[Spec] = &[
         nothing,
     ),
     row("pkg-config pkgconf", pkg_config),
-    row("nginx apache2 httpd apachectl ffprobe ffplay identify", alone),
+    row("nginx apache2 httpd apachectl ffplay identify", alone),
     row("ocaml ocamlc ocamlopt dlv direnv gopls", alone),
     row("guix borg", nothing),
+    row(
+        "gs code code-insiders cursor semgrep recode swagger-cli gettext nu esptool esptool.py pipdeptree checkov tfsec \
+         terrascan kubeval kubeconform kube-linter polaris kubent conftest opa dotenv-linter commitizen cz gitleaks \
+         trufflehog detect-secrets pip-audit safety cyclonedx-py oxipng zopfli lrzip plzip create-react-app degit plop \
+         hygen yo pa11y axe artillery autocannon newman localstack steampipe infisical doppler chamber wp drush sail \
+         mailpit minio gitea forgejo drone buildkite-agent gum vhs vllm whisper rsnapshot unison syncthing",
+        nothing,
+    ),
 ];
 
 /// Words behind a program of another table with which it says its version and ends.
@@ -42,6 +50,14 @@ const VERSIONS: &[(&str, &str)] = &[
     ("rclone", "version"),
     ("restic", "version"),
     ("delve", "version"),
+    ("strace", "-V"),
+    ("ltrace", "-V"),
+    ("gs", "-v"),
+    ("code", "-v"),
+    ("conftest", "--version"),
+    ("opa", "version"),
+    ("gitleaks", "version"),
+    ("kubeconform", "-v"),
 ];
 
 /// Whether `argv` is one of [`VERSIONS`], and nothing else.
