@@ -128,6 +128,15 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
         return judge.opaque("the SQL is not known");
     }
     let Some(file) = file else { return judge.opaque("there is no database") };
+    // `file:x?mode=ro` opens this one alone for reading: what SQL attaches or opens beside it is not.
+    if let Some(path) = file.exact().and_then(opened_for_reading) {
+        let lower = text.to_ascii_lowercase();
+        let alone = !lower.contains("attach") && !lower.contains(".open") && !lower.contains(".connection");
+        return match alone {
+            true => settle(&sql::read(&text), &file.with(path), true, judge),
+            false => judge.opaque("another database is opened beside it"),
+        };
+    }
     // `file:x?mode=…` and `:memory:` are names of another kind.
     let plain = match &file.word {
         Word::Exact(name) => !name.contains(':') && !name.is_empty(),
@@ -137,6 +146,16 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
         return judge.opaque("the database is not a file that is named");
     }
     settle(&sql::read(&text), file, readonly, judge);
+}
+
+/// The path in `file:PATH?mode=ro`, with `immutable=1` or without.
+fn opened_for_reading(name: &str) -> Option<&str> {
+    let (path, query) = name.strip_prefix("file:")?.split_once('?')?;
+    let mut settings = query.split('&');
+    let fine =
+        settings.clone().any(|one| one == "mode=ro") && settings.all(|one| matches!(one, "mode=ro" | "immutable=1"));
+    let path = path.strip_prefix("//").filter(|rest| rest.starts_with('/')).unwrap_or(path);
+    (fine && !path.is_empty() && !path.starts_with("//") && !path.contains(['%', '#', ':'])).then_some(path)
 }
 
 fn duckdb(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -289,7 +308,7 @@ mod tests {
             "sqlite3 /home/dev/x.db 'SELECT 1'",
             "sqlite3 app.db $SQL",
             "sqlite3 $DB 'SELECT 1'",
-            "sqlite3 'file:app.db?mode=ro' 'SELECT 1'",
+            "sqlite3 'file:app.db?mode=rw' 'SELECT 1'",
             "sqlite3 \
                 -A -f x",
             "sqlite3 app.db \"ATTACH 'x' AS y\"",

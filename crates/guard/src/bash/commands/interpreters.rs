@@ -697,6 +697,14 @@ impl<'a> Reader<'a, '_, '_> {
         if glances::module(name, self.rest, self.judge) {
             return;
         }
+        // Of the library; each prints its help and ends.
+        const HELPS: &str = "venv zipfile tarfile ast tokenize timeit cProfile profile trace compileall py_compile calendar \
+            http.server unittest json.tool ensurepip sysconfig";
+        if HELPS.split_whitespace().any(|known| known == name)
+            && matches!(self.rest, [asked] if matches!(asked.exact(), Some("--help" | "-h")))
+        {
+            return shadowed::check(name, self.judge);
+        }
         let row = MODULES.iter().find(|(_, names)| names.split(' ').any(|known| known == name));
         if let Some((Does::Json | Does::Program, _)) = row {
             shadowed::check(name, self.judge);

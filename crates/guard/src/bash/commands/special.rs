@@ -324,11 +324,12 @@ const JQ_FLAGS: &str = "raw-output compact-output null-input slurp exit-status s
     monochrome-output ascii-output join-output raw-input tab unbuffered stream stream-errors seq raw-output0 help \
     version build-configuration binary";
 
-/// Names of files with a dot in them: no option of jq has one.
+/// Names of files with a dot behind all that is not known: of jq's options only `-L` goes on to a dot, and all it says is
+/// where modules would be looked for.
 fn has_dot(arg: &Arg) -> bool {
     let Word::Glob { pattern, prefix } = &arg.word else { return false };
     let end = pattern.rsplit(['*', '?', ']']).next().unwrap_or_default();
-    prefix.is_empty() && end.contains('.') && !pattern.contains('/')
+    prefix.is_empty() && end.contains('.') && !pattern.contains("..")
 }
 
 fn jq(parsed: &Parsed, judge: &mut Judge<'_>) {
