@@ -99,7 +99,9 @@ pub fn run(parsed: &Parsed, judge: &mut Judge<'_>) {
         places::outputs(&parsed.operands, judge);
     }
     let sets = |arg: &Arg| arg.exact().is_some_and(|text| text == "--config" || text.starts_with("--config="));
-    if parsed.path.first().is_some_and(|name| name == "cargo") && parsed.operands.iter().any(sets) {
+    // Behind `--` they are those of what it runs: `cargo fmt -- --config max_width=100`.
+    let mut own = parsed.operands.iter().take_while(|word| word.exact() != Some("--"));
+    if parsed.path.first().is_some_and(|name| name == "cargo") && own.any(sets) {
         judge.opaque("`--config` of cargo may name the compiler");
     }
 }

@@ -423,10 +423,13 @@ fn fd(parsed: &Parsed, judge: &mut Judge<'_>) {
     let before = if bare { "" } else { "./" };
     let found = Word::Glob { pattern: format!("{before}*"), prefix: before.to_owned() };
     let mark = |word: &Arg| word.exact().is_none_or(|text| text.contains('{'));
+    let prints = matches!(command.first().and_then(Arg::exact), Some("echo" | "printf"));
     let mut argv: Vec<Arg> = command.to_vec();
     for word in &mut argv {
         match word.exact() {
             Some("{}" | "{.}" | "{//}") => word.word = found.clone(),
+            // The last part of a name alone may be an option, and that of any file here: it can only be printed.
+            Some("{/}" | "{/.}") if prints => word.word = Word::Glob { pattern: "*".to_owned(), prefix: String::new() },
             Some(text) if !text.contains('{') => {}
             _ => judge.opaque("a word of the command behind `-x` is not known"),
         }

@@ -185,8 +185,9 @@ const ACTS: &[(Category, &str, &str)] = &[
     (Disk, "diskpart|format.com", "changes disks"),
     (Disk, "format +*:|*:/", "erases a disk"),
     (Disk, "lvresize -L=-*|--size=-*|-l=-*|--extents=-*", "makes a volume smaller"),
-    (Disk, "fastboot erase|format|flash|flashall|-w|wipe-super", "overwrites a partition of a device"),
+    (Disk, "fastboot erase|format|flash|flashall|wipe-super", "overwrites a partition of a device"),
     (Disk, "fastboot flashing|oem unlock|lock", "erases a device"),
+    (Disk, "fastboot -w", "erases what the user of a device has on it"),
     (Disk, "hdiutil erasekeys", "makes encrypted data unreadable"),
     (Disk, "tee +/dev/sd*|/dev/nvme*|/dev/vd*|/dev/hd*|/dev/mmcblk*|/dev/mapper/*|/dev/disk*", "writes to a disk"),
     // Databases. Clients that take SQL are a check.
