@@ -121,7 +121,9 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         return run_words(parsed, parsed.operands.get(2..).unwrap_or_default(), judge);
     }
     inline::runs_words(parsed, judge);
-    if named("task just", parsed) {
+    const FETCHES: &str = "task just jscodeshift openapi-generator openapi-generator-cli swagger-codegen redocly spectral marp \
+        papermill inkscape quarto mmdc swag dbt scala-cli";
+    if named(FETCHES, parsed) {
         places::addresses(&parsed.operands, true, judge);
     }
     if named("buf", parsed) {

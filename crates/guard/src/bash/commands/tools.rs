@@ -40,7 +40,7 @@ pub(super) const TOOL_NAMES: &str = "make gmake bmake ninja bazel bazelisk buck2
     mockery ginkgo swig cython snakemake ocamlfind purs spago d2 svgo htmlhint sass lessc postcss tailwindcss fpc odin \
     cfn-lint flask \
     swiftc erlc javadoc ldc2 gdc dmd fpm cobc tinygo wat2wasm wasm2wat wasm-opt wasm-strip wasm-objdump coqc agda idris2 \
-    lean lake solc raco esy scala-cli pants buck vvp re2c byacc yacc antlr4 antlr bsc rescript forge hardhat anchor \
+    lean lake solc raco scala-cli pants buck vvp re2c byacc yacc antlr4 antlr bsc rescript forge hardhat anchor \
     truffle solhint slither riscv64-unknown-elf-gcc riscv64-linux-gnu-gcc arm-none-eabi-gcc arm-none-eabi-g++ \
     arm-linux-gnueabihf-gcc aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ x86_64-w64-mingw32-gcc x86_64-w64-mingw32-g++ \
     i686-w64-mingw32-gcc avr-gcc musl-gcc gcc-9 gcc-10 gcc-11 gcc-12 gcc-13 gcc-14 gcc-15 g++-9 g++-10 g++-11 g++-12 \
@@ -106,7 +106,7 @@ pub(super) const TOOLS: &[Tool] = &[
         update doctor telemetry start open d",
         ask: "",
     },
-    Tool { names: "esy raco", info: "", net: "install add pkg fetch import-dependencies", ask: "" },
+    Tool { names: "raco", info: "", net: "install add pkg fetch import-dependencies", ask: "" },
     Tool { names: "scala-cli", info: "", net: "publish install-home update", ask: "-e --execute-script --command" },
     Tool { names: "pip-compile", info: "", net: "_", ask: "" },
     Tool { names: "redocly spectral api-extractor", info: "", net: "push login bundle-remote", ask: "" },

@@ -28,10 +28,10 @@ pub(super) const SPECS: &[Spec] = &[
     row("guix borg", nothing),
     row(
         "gs code code-insiders cursor semgrep recode swagger-cli gettext nu esptool esptool.py pipdeptree checkov tfsec \
-         terrascan kubeval kubeconform kube-linter polaris kubent conftest opa dotenv-linter commitizen cz gitleaks \
-         trufflehog detect-secrets pip-audit safety cyclonedx-py oxipng zopfli lrzip plzip create-react-app degit plop \
-         hygen yo pa11y axe artillery autocannon newman localstack steampipe infisical doppler chamber wp drush sail \
-         mailpit minio gitea forgejo drone buildkite-agent gum vhs vllm whisper rsnapshot unison syncthing",
+         terrascan kubeval kubeconform kube-linter polaris kubent conftest opa dotenv-linter gitleaks \
+         trufflehog detect-secrets pip-audit safety cyclonedx-py oxipng zopfli lrzip plzip create-react-app degit \
+         pa11y axe artillery autocannon newman steampipe infisical doppler chamber \
+         mailpit minio gitea forgejo drone buildkite-agent gum vhs rsnapshot unison syncthing",
         nothing,
     ),
 ];

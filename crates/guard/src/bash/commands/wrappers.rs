@@ -61,12 +61,21 @@ pub(super) const SPECS: &[Spec] = &[
         ..WRAPPER
     },
     Spec { names: "nohup unbuffer eatmydata", operands: Operands::Command, ..WRAPPER },
+    Spec {
+        names: "ccache",
+        opts: &[(Info, "s show-stats p show-config V version h help v verbose")],
+        check: Some(|parsed, judge| {
+            judge.code("runs `ccache`");
+            inside(&parsed.operands, judge);
+        }),
+        ..WRAPPER
+    },
     Spec { names: "chronic", opts: &[(Flag, "v e")], operands: Operands::Command, ..WRAPPER },
     // Rights that it only plays.
     Spec { names: "fakeroot", opts: &[(Flag, "u unknown-is-real")], operands: Operands::Command, ..WRAPPER },
     // They put a compiler, or a list of what was compiled, around a build.
     Spec {
-        names: "emcmake emmake emconfigure bear ccache scan-build",
+        names: "emcmake emmake emconfigure bear scan-build",
         opts: &[(Flag, "append v verbose status-bugs"), (Write, "output"), (super::spec::Does::WriteTree, "o")],
         check: Some(|parsed, judge| {
             judge.code(format!("runs `{}`", parsed.path.join(" ")));
