@@ -241,17 +241,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The same, believing that a directory that is there when the script begins is there when it is entered. That holds
-    /// for a script that only reads: see [`Walker::believed`].
-    pub fn believing(site: &'a Site, program: Rc<Program>) -> Walker<'a> {
-        Walker { stands: Some(false), ..Walker::new(site, program) }
-    }
-
-    /// Whether what was found rests on that belief.
-    pub fn believed(&self) -> bool {
-        self.stands == Some(true)
-    }
-
     /// Walks a whole script as `bash -c` starts it.
     pub fn run(&mut self, script: &Script) {
         let mut state = State {
@@ -361,17 +350,9 @@ impl<'a> Walker<'a> {
         }
         // Where the script goes on when a link of the chain fails.
         let mut failed: Vec<State> = Vec::new();
-        // Behind an odd number of `!` the chain goes on where the command failed.
-        let ends = |walker: &mut Self, before: &State, state: &mut State, pipeline: &Pipeline| {
-            let other = match walker.arrives(&before.place(), pipeline, state) {
-                true => return None,
-                false => state.failed(&before.place(), pipeline),
-            };
-            Some(if pipeline.bangs.is_multiple_of(2) { other } else { std::mem::replace(state, other) })
-        };
         let before = state.clone();
         self.pipeline(&item.first, state);
-        failed.extend(ends(self, &before, state, &item.first));
+        failed.extend(self.fails(&before, state, &item.first));
         for (and, pipeline) in &item.rest {
             if self.is_full() {
                 break;
@@ -379,13 +360,13 @@ impl<'a> Walker<'a> {
             if *and {
                 let before = state.clone();
                 self.pipeline(pipeline, state);
-                failed.extend(ends(self, &before, state, pipeline));
+                failed.extend(self.fails(&before, state, pipeline));
             } else {
                 let worked = state.clone();
                 *state = merge(std::mem::take(&mut failed)).unwrap_or_else(|| worked.clone());
                 let before = state.clone();
                 self.pipeline(pipeline, state);
-                failed.extend(ends(self, &before, state, pipeline));
+                failed.extend(self.fails(&before, state, pipeline));
                 failed.push(worked);
             }
         }

@@ -4,6 +4,7 @@ pub(super) mod destructive;
 pub(super) mod spec;
 
 mod archives;
+mod around;
 mod build;
 mod cmake;
 mod database;
@@ -77,6 +78,7 @@ const TABLES: &[&[Spec]] = &[
     database::SPECS,
     infra::SPECS,
     wrappers::SPECS,
+    around::SPECS,
     versions::SPECS,
 ];
 
@@ -211,7 +213,7 @@ pub(super) fn is_known(name: &str) -> bool {
 /// Whether a program runs the commands or the text behind it.
 pub(super) fn runs_others(name: &str) -> bool {
     matches!(name, "find" | "gfind" | "fd" | "fdfind" | "concurrently")
-        || wrappers::SPECS.iter().any(|spec| spec.is(name))
+        || [wrappers::SPECS, around::SPECS].iter().any(|table| table.iter().any(|spec| spec.is(name)))
 }
 
 /// The rows of all tables, counted through.

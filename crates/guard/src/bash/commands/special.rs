@@ -141,7 +141,7 @@ pub(super) fn program_file(file: &Arg, what: &str, judge: &mut Judge<'_>) {
 
 /// Whether a word stands for files that a pattern finds below the working directory: who can put them there can change what
 /// builds and tests run.
-pub(super) fn found_here(file: &Arg, judge: &Judge<'_>) -> bool {
+fn found_here(file: &Arg, judge: &Judge<'_>) -> bool {
     let Word::Glob { pattern, prefix } = &file.word else { return false };
     let above = prefix.rsplit_once('/').map_or(".", |(above, _)| above);
     !pattern.starts_with(['/', '~']) && !pattern.contains("..") && judge.site.is_ours(&judge.resolve(above))

@@ -62,29 +62,6 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec { names: "nohup unbuffer eatmydata", operands: Operands::Command, ..WRAPPER },
     Spec {
-        names: "ccache",
-        opts: &[(Info, "s show-stats p show-config V version h help v verbose")],
-        check: Some(|parsed, judge| {
-            judge.code("runs `ccache`");
-            inside(&parsed.operands, judge);
-        }),
-        ..WRAPPER
-    },
-    Spec { names: "chronic", opts: &[(Flag, "v e")], operands: Operands::Command, ..WRAPPER },
-    // Rights that it only plays.
-    Spec { names: "fakeroot", opts: &[(Flag, "u unknown-is-real")], operands: Operands::Command, ..WRAPPER },
-    // They put a compiler, or a list of what was compiled, around a build.
-    Spec {
-        names: "emcmake emmake emconfigure bear scan-build",
-        opts: &[(Flag, "append v verbose status-bugs"), (Write, "output"), (super::spec::Does::WriteTree, "o")],
-        check: Some(|parsed, judge| {
-            judge.code(format!("runs `{}`", parsed.path.join(" ")));
-            judge.write_cwd();
-            inside(&parsed.operands, judge);
-        }),
-        ..WRAPPER
-    },
-    Spec {
         names: "setsid",
         opts: &[(Flag, "c ctty f fork w wait"), (Info, "h V")],
         operands: Operands::Command,
@@ -197,7 +174,7 @@ pub(super) const SPECS: &[Spec] = &[
 ];
 
 /// Options stop at the first operand.
-const WRAPPER: Spec = Spec { style: Style::GnuStop, operands: Operands::Custom, ..PLAIN };
+pub(super) const WRAPPER: Spec = Spec { style: Style::GnuStop, operands: Operands::Custom, ..PLAIN };
 
 const XARGS: &[(Does, &str)] = &[
     (Flag, "0 null o open-tty p interactive r no-run-if-empty show-limits t verbose x exit"),
@@ -236,7 +213,7 @@ const fn rights(names: &'static str) -> Spec {
 }
 
 /// The command behind the wrapper. Without one there is nothing to run.
-fn inside(words: &[Arg], judge: &mut Judge<'_>) {
+pub(super) fn inside(words: &[Arg], judge: &mut Judge<'_>) {
     if !words.is_empty() {
         judge.command(words);
     }
@@ -390,16 +367,10 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
         (Some(script), true, false) => judge.script(shell, script, rest, first.span.clone()),
         (None, true, false) => judge.opaque("the text the shell runs is not known"),
         (_, false, false) if parsed.has("s") => from_stdin(shell, judge),
-        (Some(file), false, false) => {
-            script_file(file, first, judge);
+        (_, false, false) => {
+            special::program_file(first, "the script", judge);
             super::effects::secrets(rest, judge);
         }
-        (None, false, false) if special::found_here(first, judge) => {
-            judge.read(first);
-            judge.code("runs the files that a pattern finds");
-            super::effects::secrets(rest, judge);
-        }
-        (None, false, false) => judge.opaque("the file the shell runs is not known"),
     }
 }
 

@@ -125,7 +125,28 @@ impl State {
     }
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    /// The same, believing that a directory that is there when the script begins is there when it is entered. That holds
+    /// for a script that only reads: see [`Walker::believed`].
+    pub fn believing(site: &'a Site, program: Rc<Program>) -> Walker<'a> {
+        Walker { stands: Some(false), ..Walker::new(site, program) }
+    }
+
+    /// Whether what was found rests on that belief.
+    pub fn believed(&self) -> bool {
+        self.stands == Some(true)
+    }
+
+    /// Where a script goes on when a link of a chain fails. Behind an odd number of `!` the chain goes on where the command
+    /// failed.
+    pub(super) fn fails(&mut self, before: &State, state: &mut State, pipeline: &Pipeline) -> Option<State> {
+        if self.arrives(&before.place(), pipeline, state) {
+            return None;
+        }
+        let other = state.failed(&before.place(), pipeline);
+        Some(if pipeline.bangs.is_multiple_of(2) { other } else { std::mem::replace(state, other) })
+    }
+
     /// Whether a `cd` cannot have failed: the directories that it may lead to stand there, and, behind `..`, those that it
     /// leaves.
     pub(super) fn arrives(&mut self, before: &(Vec<PathBuf>, Trail), pipeline: &Pipeline, state: &State) -> bool {
