@@ -1,10 +1,10 @@
 //! `dotnet`: builds, tests, and what they are told.
 
 use super::super::judge::{Arg, Judge};
-use super::effects::{edits, reaches, run, runs, with};
+use super::effects::{looks, reaches, run, runs, with};
 use super::places;
 use super::runners::raw;
-use super::spec::{Parsed, Spec};
+use super::spec::{Does, Parsed, Spec};
 
 /// Its subcommands.
 pub(super) const DOTNET: &[Spec] = &[
@@ -17,11 +17,32 @@ pub(super) const DOTNET: &[Spec] = &[
         }
         run(parsed, judge);
     }),
-    edits("sln solution"),
+    raw("sln solution", |parsed, judge| {
+        // `list` behind the solution, or alone, only looks.
+        let words: Vec<&str> = parsed.operands.iter().map(|word| word.exact().unwrap_or("-")).collect();
+        match words.as_slice() {
+            ["list"] => judge.read_cwd(),
+            [file, "list"] if !file.starts_with('-') => {
+                parsed.operands.iter().take(1).for_each(|file| judge.read(file))
+            }
+            _ => {
+                super::effects::named(&parsed.operands, judge);
+                judge.write_cwd();
+            }
+        }
+    }),
+    with(
+        "tool",
+        &[],
+        &[
+            looks("list", &[(Does::Flag, "g global local"), (Does::ReadTree, "tool-path")]),
+            reaches("install uninstall update run restore search execute exec"),
+        ],
+    ),
     with("list", &[], &[runs("package reference")]),
     // Builds the project and asks it; which database it changes, the project says.
     runs("ef"),
-    reaches("restore add remove nuget tool workload sdk"),
+    reaches("restore add remove nuget workload sdk"),
 ];
 
 /// Its switches may be written as on another system: `/p:Name=value`, `/nologo`.

@@ -196,7 +196,7 @@ const LANGS: &[Lang] = &[
         opts: &[
             (Flag, "-Xmx* -Xms* -Xss* -XX:+Use* -ea -enableassertions -da -esa -server -client -showversion"),
             (Flag, "--enable-preview --enable-native-access=* --source=* -Dfile.encoding=* -Djava.awt.headless=*"),
-            (Flag, "-Duser.language=* -Duser.timezone=*"),
+            (Flag, "-Duser.language=* -Duser.timezone=* -XshowSettings -XshowSettings:*"),
             (Value, "--source"),
             (Script, "-jar"),
             (Path, "-cp -classpath --class-path -p --module-path"),

@@ -65,6 +65,14 @@ pub(super) const SPECS: &[Spec] = &[
             prints("version which whence prefix help", &[(Does::Flag, "path nosystem all")]),
         ],
     ),
+    with(
+        "ghc-pkg",
+        &[(Does::Flag, "global user simple-output names-only v"), (Does::Info, "V version")],
+        &[prints(
+            "list latest describe field dump check find-module",
+            &[(Does::Flag, "simple-output names-only global user")],
+        )],
+    ),
     with("fnm", &[(Does::Info, "V version")], &[prints("list ls current", &[])]),
     with(
         "volta",
