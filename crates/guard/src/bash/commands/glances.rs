@@ -309,6 +309,14 @@ fn compiler(words: &[Arg], judge: &mut Judge<'_>) -> bool {
     if !looks && !asks || asks && !files.is_empty() {
         return false;
     }
+    // A stream by its name holds what `-` would.
+    let stream = |file: &Arg| {
+        let place = judge.resolve(file.exact().unwrap_or_default());
+        (place.starts_with("/dev") || place.starts_with("/proc")) && place != std::path::Path::new("/dev/null")
+    };
+    if files.iter().any(stream) {
+        return false;
+    }
     files.iter().for_each(|file| judge.read(file));
     trees.iter().for_each(|tree| judge.read_tree(tree));
     true
