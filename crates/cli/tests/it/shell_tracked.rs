@@ -67,6 +67,9 @@ fn an_answer_names_what_is_hidden_and_what_the_sandbox_lacks() {
     assert!(!quiet.out.contains("hidden"), "{quiet:?}");
     call("python3 x.py").exits(1).says("[a command hears the servers that this session's jobs are");
     call("python3 y.py").exits(1).says("a port of 127.0.0.1 can]");
+    std::fs::write(world.root().join("push.sh"), "echo 'ssh: Could not resolve hostname x' >&2; exit 128\n")
+        .expect("written");
+    call("sh push.sh").exits(1).says("neither keys nor stored credentials are there");
 }
 
 #[test]

@@ -110,6 +110,16 @@ const ABOUT: &[(&[&str], &str)] = &[
         "no socket with a name in the file system (AF_UNIX) can be made here; a port of 127.0.0.1 can",
     ),
     (
+        &[
+            "ssh: Could not resolve hostname",
+            "fatal: could not read Username for",
+            "Permission denied (publickey",
+            "Host key verification failed",
+        ],
+        "hosts are reached over HTTP and HTTPS here, and neither keys nor stored credentials are there: \
+         `dangerously_disable_sandbox`, which is asked about, runs it with the person's own",
+    ),
+    (
         &["ptrace: Operation not permitted", "PTRACE_TRACEME", "ptrace(PTRACE_"],
         "no process can be traced here (gdb, strace); `dangerously_disable_sandbox`, which is asked about, lets it",
     ),
