@@ -229,6 +229,24 @@ fn both_roots_are_layered() {
 }
 
 #[test]
+fn a_yes_lets_a_file_be_copied_to_a_name_outside_that_does_not_exist_yet() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let world = world().file("a.txt", "one\n");
+    let beside = world.path("beside");
+    fs::create_dir(&beside).expect("a directory");
+    let to = beside.join("new.txt");
+    for text in ["one\n", "two\n"] {
+        fs::write(world.root().join("a.txt"), text).expect("written");
+        let (code, shown, _) = answered(&world, &format!("cp a.txt {}", to.display()), &[], "y");
+        assert_eq!(code, 0, "{shown}");
+        assert_eq!(fs::read_to_string(&to).expect("it was copied"), text);
+    }
+    assert_eq!(fs::read_dir(&beside).expect("a directory").count(), 1);
+}
+
+#[test]
 fn what_reaches_beyond_the_roots_or_cannot_be_judged_waits_for_its_yes() {
     if !crate::shell::is_confined_here() {
         return;
@@ -472,7 +490,7 @@ fn nobody_is_asked_about_a_command_that_nothing_could_hold() {
     let world = world();
     let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--unsafe", "--ask", "exec"]));
     peer.stateless("2026-07-28", json!({"elicitation": {"form": {}}}));
-    for command in ["rm -rf /", "rm -rf ~", "echo x > ~/../y"] {
+    for command in ["rm -rf /", "rm -rf ~", "echo x > ~/../y", "cp a.txt ~/new.txt", "cp a.txt ~/../none/new.txt"] {
         let refused = round(&mut peer, command, None);
         assert_eq!(refused["isError"], true, "{command}: {refused}");
         let said = refused["content"][0]["text"].as_str().unwrap_or_default();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use nika_contract::{Cx, News, SessionState, ToolError, code};
 use nika_guard::bash::{ANY_HOST, Scratch, Site};
 use nika_guard::profile::{Access, Profile, Repository, narrow};
-use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Extent, Permit, classify};
+use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Extent, Permit, Place, classify};
 use nika_host::fs::Workspace;
 use nika_host::git::Finder;
 use nika_host::proc::{Job, Jobs, Notice, Order, Reachable, StartError};
@@ -231,8 +231,10 @@ impl Ground {
                 Effect::Write(place) => {
                     profile.release(&place.path);
                     show_around(&mut profile.secrets, &place.path);
-                    if place.below_root.is_none() && !place.scratch && access == Access::Workspace {
-                        let dir = self.outside(&place.path)?;
+                    if is_outside(place)
+                        && access == Access::Workspace
+                        && let Some(dir) = self.opened_for(effects, &place.path)?
+                    {
                         scan(&dir, self.files.person()).put_into(&mut profile);
                         profile.roots.push(dir);
                     }
@@ -367,11 +369,22 @@ impl Ground {
         if most != Access::Workspace {
             return Ok(());
         }
-        let mut outside = effects.all.iter().filter_map(|effect| match effect {
-            Effect::Write(place) if place.below_root.is_none() && !place.scratch => Some(&place.path),
-            _ => None,
-        });
-        outside.try_for_each(|path| self.outside(path).map(|_| ()))
+        let mut outside = written_outside(&effects.all);
+        outside.try_for_each(|path| self.opened_for(&effects.all, path).map(|_| ()))
+    }
+
+    /// The directory that an allowed write outside the roots needs. `None` where another one's is enough: `cp a b` writes
+    /// `b`, and `b/a` if `b` is a directory by then; if it is none now, what lets `b` be made lets it be filled, too.
+    fn opened_for(&self, effects: &[Effect], path: &Path) -> Result<Option<PathBuf>, ToolError> {
+        let refused = match self.outside(path) {
+            Ok(dir) => return Ok(Some(dir)),
+            Err(refused) => refused,
+        };
+        let is_within = |above: &Path| path.parent().is_some_and(|dir| dir.starts_with(above) && !dir.is_dir());
+        match written_outside(effects).any(is_within) {
+            true => Ok(None),
+            false => Err(refused),
+        }
     }
 
     /// What is guarded and secret in the roots. Looked for once, and again after a command that could write.
@@ -476,6 +489,17 @@ impl Ground {
             ToolError::new(code::NO_SUCH_JOB, format!("there is no job {id} in this session")).hint(hint)
         })
     }
+}
+
+fn is_outside(place: &Place) -> bool {
+    place.below_root.is_none() && !place.scratch
+}
+
+fn written_outside(effects: &[Effect]) -> impl Iterator<Item = &Path> {
+    effects.iter().filter_map(|effect| match effect {
+        Effect::Write(place) if is_outside(place) => Some(place.path.as_path()),
+        _ => None,
+    })
 }
 
 /// Why nothing was started, under its code.
