@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nika_contract::{PlanMode, ToolError, code};
 use nika_guard::Budget;
-use nika_host::fs::{Ledger, Seen, Stamp};
+use nika_host::fs::{Ledger, Seen, Shown, Stamp};
 use nika_runtime::Session;
 use nika_store::{Hash, ReadEntry, SessionFile, sessions};
 use nika_tools::shell::ground::Cwd;
@@ -53,6 +53,8 @@ struct Extra {
     loaded: Vec<String>,
     /// Identities of the reads, in their order.
     stamps: Vec<Stamp>,
+    /// How much of them was shown, in their order. An older Nika did not keep it: nothing was, then.
+    shown: Vec<Shown>,
     /// Where the next command begins.
     cwd: Option<PathBuf>,
     /// Tool calls that were counted, while a budget bounded them.
@@ -61,6 +63,15 @@ struct Extra {
     plans: bool,
     /// The search provider it has chosen.
     search: Option<String>,
+}
+
+impl Extra {
+    /// The reads that bear an identity, with it and with how much of them was shown.
+    fn identified(&mut self, reads: Vec<ReadEntry>) -> impl Iterator<Item = (ReadEntry, Stamp, Shown)> + use<> {
+        let (stamps, shown) = (std::mem::take(&mut self.stamps), std::mem::take(&mut self.shown));
+        let shown = shown.into_iter().chain(std::iter::repeat_with(Shown::default));
+        reads.into_iter().zip(stamps).zip(shown).map(|((read, stamp), shown)| (read, stamp, shown))
+    }
 }
 
 /// Opens the session `name` for a call with these arguments; without a name, the day's, in which nothing counts
@@ -93,7 +104,8 @@ fn open_named(built: &Built, world: &World, name: &str, needs: &dyn Fn(&Path) ->
             let malformed = |error| ToolError::new(code::RULE_MALFORMED, format!("session {name}: {error}"));
             session.grant(rule, home.as_deref()).map_err(malformed)?;
         }
-        let extra: Extra = serde_json::from_value(file.extra).unwrap_or_default();
+        let mut extra: Extra = serde_json::from_value(file.extra).unwrap_or_default();
+        let reads = extra.identified(file.reads);
         for tool in &extra.loaded {
             session.load(tool);
         }
@@ -107,8 +119,8 @@ fn open_named(built: &Built, world: &World, name: &str, needs: &dyn Fn(&Path) ->
         named.search = extra.search;
         let ledger = Ledger::default();
         // A read without its identity vouches for nothing; it is read again.
-        for (read, stamp) in file.reads.into_iter().zip(extra.stamps) {
-            ledger.note(&read.path, seen(built, &read, stamp, needs(&read.path)));
+        for (read, stamp, shown) in reads {
+            ledger.note(&read.path, seen(built, &read, stamp, shown, needs(&read.path)));
             named.paths.insert(read.path.clone());
             named.objects.insert(read.path, (read.hash, read.object));
         }
@@ -158,7 +170,7 @@ impl Opened {
             objects: HashMap::new(),
             paths: HashSet::new(),
         };
-        let mut extra = Extra { loaded, stamps: Vec::new(), cwd, calls, plans, search };
+        let mut extra = Extra { loaded, stamps: Vec::new(), shown: Vec::new(), cwd, calls, plans, search };
         // Until the session is saved, nobody knows that these contents are needed.
         let keeping = built.checkpoints.keeping()?;
         for (path, seen) in ledger.all() {
@@ -169,6 +181,7 @@ impl Opened {
             };
             file.reads.push(ReadEntry { path, hash, object, stamp: None });
             extra.stamps.push(seen.stamp);
+            extra.shown.push(seen.shown);
         }
         self.join_others(built, &named, &mut file, &mut extra)?;
         file.extra = serde_json::to_value(extra).unwrap_or_default();
@@ -190,13 +203,14 @@ impl Opened {
         extra: &mut Extra,
     ) -> Result<(), Failure> {
         let Some(other) = sessions::load(&built.state, &file.id)? else { return Ok(()) };
-        let others: Extra = serde_json::from_value(other.extra).unwrap_or_default();
+        let mut others: Extra = serde_json::from_value(other.extra).unwrap_or_default();
         let ours: HashSet<PathBuf> = file.reads.iter().map(|read| read.path.clone()).collect();
-        for (read, stamp) in other.reads.into_iter().zip(others.stamps) {
+        for (read, stamp, shown) in others.identified(other.reads) {
             // What we knew at the start and know no more was forgotten on purpose.
             if !ours.contains(&read.path) && !named.paths.contains(&read.path) {
                 file.reads.push(read);
                 extra.stamps.push(stamp);
+                extra.shown.push(shown);
             }
         }
         // Who changed it knows; another process's plan mode is not ended by one that never heard of it.
@@ -216,11 +230,11 @@ impl Opened {
 }
 
 /// A read as the ledger knows it. A hash of zeros stands for a part that was read: no hash is known.
-fn seen(built: &Built, read: &ReadEntry, stamp: Stamp, is_named: bool) -> Seen {
+fn seen(built: &Built, read: &ReadEntry, stamp: Stamp, shown: Shown, is_named: bool) -> Seen {
     let is_same = || rustix::fs::stat(&read.path).is_ok_and(|stat| Stamp::from(&stat) == stamp);
     let object = read.object.filter(|_| is_named || !is_same());
     let bytes = object.and_then(|object| built.checkpoints.objects().get(&object).ok());
-    Seen { hash: (read.hash != Hash::ZERO).then_some(read.hash.0), bytes: bytes.map(Into::into), stamp }
+    Seen { hash: (read.hash != Hash::ZERO).then_some(read.hash.0), bytes: bytes.map(Into::into), stamp, shown }
 }
 
 /// Whether an argument, or one inside it, may mean the file at `path`: it ends with the same name.

@@ -60,8 +60,8 @@ codes! {
         "The message carries the system's own reason; what was there before is still there.";
     202 EDIT_FAILED "`old_string` is not in the file"
         "The message shows the nearest text and its first difference. Where it hands back an exact text, send that as `old_string`; else read those lines again.";
-    203 MUST_READ_FIRST "The file was not read in this session"
-        "Read it first, so that the change is made to what is there now.";
+    203 MUST_READ_FIRST "The file was not read in this session, or not all that a write would replace"
+        "Read it first, so that the change is made to what is there now. `edit` changes a part and needs no more.";
     204 OUT_OF_BOUNDS "The path lies outside what this call may touch"
         "Stay inside the roots, or have the outside path allowed by mode or rule.";
     205 PERMISSION_DENIED "The mode or a rule does not let this happen"

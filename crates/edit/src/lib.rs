@@ -19,6 +19,7 @@
 //! ```
 
 mod align;
+mod carry;
 mod detect;
 mod diff;
 mod edit;
@@ -38,6 +39,7 @@ mod text;
 mod view;
 mod western;
 
+pub use carry::{carried, raw_lines};
 pub use detect::{Detected, NotText, NotTextReason, detect, magic};
 pub use diff::{BINARY_FILES, Limits, NEW_DIRECTORY, unified};
 pub use edit::{EditError, LISTED_PLACES, Replace, plan};

@@ -22,7 +22,7 @@ pub(crate) use commit::{dress, temp_name};
 pub use fault::errno;
 pub(crate) use fault::is_absence;
 pub use ignores::{Ignores, Outer, SearchRoot};
-pub use ledger::{Ledger, Seen};
+pub use ledger::{Ledger, Seen, Shown};
 pub use lock::{LOOK_AGAIN, Locked, PATIENCE};
 pub use open::{FileNow, Glance, OpenFile, Stamp, sha256};
 pub(crate) use open::{kind_of, sha256_of};

@@ -8,6 +8,7 @@ pub mod notebook_edit;
 mod objects;
 pub mod read;
 pub(crate) mod seen;
+mod shown;
 mod slot;
 pub mod undo;
 mod unmake;

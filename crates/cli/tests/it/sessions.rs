@@ -27,6 +27,24 @@ fn read_edit_and_undo_over_processes() {
 }
 
 #[test]
+fn what_was_shown_is_kept_and_an_older_nikas_session_has_shown_nothing() {
+    let world = world().file("a.txt", "one\ntwo\nthree\n");
+    let write = ["call", "write", "file_path=a.txt", "content=new", "--allow-write"];
+    world.run(&in_session(&[READ, &["limit=1"]].concat())).exits(0);
+    world.run(&in_session(&write)).exits(1).complains("lines 2–3 of 3 were not shown");
+    world.run(&in_session(&[READ, &["offset=2"]].concat())).exits(0);
+    let kept = world.state().join("sessions/work.json");
+    let text = std::fs::read_to_string(&kept).expect("a session");
+    let mut session: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    session["extra"].as_object_mut().expect("fields").remove("shown").expect("it is kept");
+    std::fs::write(&kept, session.to_string()).expect("it is ours");
+    world.run(&in_session(&write)).exits(1).complains("lines 1–3 of 3 were not shown");
+    std::fs::write(&kept, text).expect("it is ours");
+    world.run(&in_session(&write)).exits(0);
+    assert_eq!(world.text("a.txt"), "new");
+}
+
+#[test]
 fn a_change_from_outside_is_merged_from_the_kept_snapshot() {
     let world = world().file("a.txt", "one\n\n\n\ntwo\n");
     world.run(&in_session(READ)).exits(0);

@@ -7,6 +7,8 @@ use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use super::Stamp;
 
 /// Bytes of snapshots that one session keeps.
@@ -21,6 +23,57 @@ pub struct Seen {
     pub bytes: Option<Arc<[u8]>>,
     /// Its identity.
     pub stamp: Stamp,
+    /// How much of it the session was shown, or wrote.
+    pub shown: Shown,
+}
+
+/// How much of a file a session was shown: in lines, or in cells of a notebook that was read as one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// All that can be shown of it.
+    All,
+    /// From the first of these to the last, both counted from 1. Where a file is too large to have its lines counted,
+    /// from -1 backwards: the last line is -1.
+    Parts(Vec<(i64, i64)>),
+}
+
+impl Default for Shown {
+    /// Nothing: what an older Nika kept of a session did not say.
+    fn default() -> Shown {
+        Shown::Parts(Vec::new())
+    }
+}
+
+impl Shown {
+    /// What both have together.
+    #[must_use]
+    pub fn with(self, other: Shown) -> Shown {
+        let (Shown::Parts(mut parts), Shown::Parts(others)) = (self, other) else { return Shown::All };
+        parts.extend(others);
+        parts.sort_unstable();
+        let mut joined: Vec<(i64, i64)> = Vec::with_capacity(parts.len());
+        for (first, last) in parts {
+            match joined.last_mut() {
+                // Parts that touch are one; but -1 is the end of a file, and 1 its beginning.
+                Some(before) if first <= before.1.saturating_add(1) && (before.1 < 0) == (first < 0) => {
+                    before.1 = before.1.max(last);
+                }
+                _ => joined.push((first, last)),
+            }
+        }
+        Shown::Parts(joined)
+    }
+}
+
+impl Seen {
+    /// Whether both are of the same bytes, as far as anybody knows.
+    fn is_of(&self, other: &Seen) -> bool {
+        match (self.hash, other.hash) {
+            (Some(this), Some(other)) => this == other,
+            _ => self.stamp == other.stamp,
+        }
+    }
 }
 
 /// What was read in one session. A new session, and a sub-agent, starts with an empty one.
@@ -38,10 +91,17 @@ struct Inner {
 }
 
 impl Ledger {
-    /// Notes that the session has seen `path` so.
-    pub fn note(&self, path: &Path, seen: Seen) {
+    /// Notes that the session has seen `path` so. What it was shown of the same bytes before, it has still seen; and a
+    /// hash that is known for them is worth more than to have looked again.
+    pub fn note(&self, path: &Path, mut seen: Seen) {
         let mut inner = self.inner();
         inner.changed = true;
+        if let Some(former) = inner.seen.get(path).filter(|former| former.is_of(&seen)) {
+            seen.shown = seen.shown.with(former.shown.clone());
+            if seen.hash.is_none() {
+                (seen.hash, seen.bytes) = (former.hash, former.bytes.clone());
+            }
+        }
         let size = seen.bytes.as_ref().map_or(0, |bytes| bytes.len());
         if let Some(former) = inner.seen.insert(path.to_path_buf(), seen) {
             inner.bytes -= former.bytes.map_or(0, |bytes| bytes.len());
@@ -97,7 +157,38 @@ mod tests {
 
     fn seen(size: usize) -> Seen {
         let stat = rustix::fs::stat("/").expect("the root can be asked");
-        Seen { hash: Some([0; 32]), bytes: Some(vec![0; size].into()), stamp: Stamp::from(&stat) }
+        Seen { hash: Some([0; 32]), bytes: Some(vec![0; size].into()), stamp: Stamp::from(&stat), shown: Shown::All }
+    }
+
+    #[test]
+    fn parts_add_up() {
+        let parts = |parts: &[(i64, i64)]| Shown::Parts(parts.to_vec());
+        for (one, other, both) in [
+            (parts(&[(1, 10)]), parts(&[(11, 20)]), parts(&[(1, 20)])),
+            (parts(&[(5, 10)]), parts(&[(1, 3), (9, 12)]), parts(&[(1, 3), (5, 12)])),
+            (parts(&[(1, 100)]), parts(&[(3, 4)]), parts(&[(1, 100)])),
+            (parts(&[(-5, -1)]), parts(&[(1, 2)]), parts(&[(-5, -1), (1, 2)])),
+            (parts(&[(1, 10)]), Shown::All, Shown::All),
+            (parts(&[]), parts(&[]), parts(&[])),
+        ] {
+            assert_eq!(one.clone().with(other.clone()), both, "{one:?} {other:?}");
+            assert_eq!(other.with(one), both);
+        }
+    }
+
+    #[test]
+    fn what_was_shown_of_the_same_bytes_stays_shown() {
+        let ledger = Ledger::default();
+        let note = |hash, first, last| {
+            let shown = Shown::Parts(vec![(first, last)]);
+            ledger.note(Path::new("/a"), Seen { hash, shown, ..seen(1) });
+            ledger.seen(Path::new("/a")).expect("noted")
+        };
+        note(Some([0; 32]), 1, 5);
+        assert_eq!(note(Some([0; 32]), 6, 9).shown, Shown::Parts(vec![(1, 9)]));
+        let again = note(None, 20, 20);
+        assert_eq!((again.hash, again.shown), (Some([0; 32]), Shown::Parts(vec![(1, 9), (20, 20)])));
+        assert_eq!(note(Some([1; 32]), 3, 3).shown, Shown::Parts(vec![(3, 3)]), "other bytes");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::{Replace, plan, rebase};
 use nika_guard::{Effect, Effects, Place};
-use nika_host::fs::{Change, Expect, Ledger, Workspace};
+use nika_host::fs::{Change, Expect, Ledger, Shown, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -264,9 +264,10 @@ impl Tool for ChangeSet {
         for written in written {
             let slot = slots.iter().find(|slot| slot.place.path == written.place.path);
             let bytes = slot.and_then(|slot| slot.now.clone());
-            match (bytes, written.after, written.stamp) {
-                (Some(bytes), Some(hash), Some(stamp)) if slot.is_some_and(|slot| slot.known) => {
-                    note(cx, &written.place, bytes, hash, stamp);
+            let known = slot.filter(|slot| slot.known).map(|slot| slot.shown.clone());
+            match (bytes, written.after, written.stamp, known) {
+                (Some(bytes), Some(hash), Some(stamp), Some(shown)) => {
+                    note(cx, &written.place, bytes, hash, stamp, shown);
                 }
                 _ => cx.session.slot::<Ledger>().forget(&written.place.path),
             }
@@ -331,7 +332,8 @@ impl ChangeSet {
                     }
                 };
                 fits(made.new_len(), place)?;
-                slot.now = Some(made.apply(now));
+                let bytes = made.apply(now);
+                slot.rewrite(bytes);
                 slot.seen = seen;
             }
             Step::Cell { cell_id, cell_index, new_source, cell_type, edit_mode, .. } => {
@@ -348,13 +350,15 @@ impl ChangeSet {
                     mode: *edit_mode,
                 };
                 let made = notebook_edit::plan(bytes, cell).map_err(|error| notebook_edit::refusal(&error, &shown))?;
-                slots[at].now = Some(made.plan.apply(bytes));
+                let bytes = made.plan.apply(bytes);
+                slots[at].rewrite(bytes);
             }
             Step::Create { content, .. } => {
                 let at = self.slot(cx, slots, place)?;
                 vacant(slots, &slots[at])?;
                 slots[at].kind = Kind::File;
                 slots[at].known = true;
+                slots[at].shown = Shown::All;
                 slots[at].now = Some(content.as_bytes().to_vec());
             }
             Step::Delete { .. } => {
@@ -372,6 +376,7 @@ impl ChangeSet {
                 // What was moved here in this set brought its own rights along.
                 let mode = slots[from].mode.or(slots[from].own_mode());
                 (slots[to].kind, slots[to].known, slots[to].mode) = (slots[from].kind, slots[from].known, mode);
+                slots[to].shown = slots[from].shown.clone();
                 slots[to].now = Some(bytes);
             }
         }
@@ -397,6 +402,7 @@ impl ChangeSet {
             };
         }
         let known = known(&self.files, cx, place)?;
+        let shown = known.shown_of(&known.now.bytes);
         let seen = match known.base {
             Base::Current => None,
             Base::Stale(seen) => Some(seen.to_vec()),
@@ -410,6 +416,7 @@ impl ChangeSet {
             slots[at].outside = outside(seen, slots[at].before().unwrap_or_default(), &place.shown());
         }
         slots[at].known = true;
+        slots[at].shown = shown;
         slots[at].seen = seen;
         Ok(at)
     }

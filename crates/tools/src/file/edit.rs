@@ -98,19 +98,20 @@ impl Tool for Edit {
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let place = cx.place()?;
         let shown = place.shown().into_owned();
-        let (worked, bytes, diff, before, written) = retried(&self.files, cx, |locked| {
+        let (worked, bytes, seen, diff, before, written) = retried(&self.files, cx, |locked| {
             let known = known(&self.files, cx, place)?;
             let worked = work_out(&known, &params, &shown)?;
             fits(worked.plan.new_len(), place)?;
             let bytes = worked.plan.apply(&known.now.bytes);
             let diff = worked.plan.diff(&known.now.bytes, &shown);
+            let seen = known.shown_of(&bytes);
             let change = Change::replace(known.now, known.hash, bytes.clone());
             let written = locked.commit(cx, vec![change])?.remove(0);
-            Ok((worked, bytes, diff, known.hash, written))
+            Ok((worked, bytes, seen, diff, known.hash, written))
         })
         .await?;
         if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
-            note(cx, place, bytes, hash, stamp);
+            note(cx, place, bytes, hash, stamp, seen);
         }
         let edited = Edited {
             path: shown,

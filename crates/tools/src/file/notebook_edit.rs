@@ -130,18 +130,19 @@ impl Tool for NotebookEdit {
     async fn run(&self, params: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {
         let place = cx.place()?;
         let shown = place.shown().into_owned();
-        let (cell, bytes, diff, written) = retried(&self.files, cx, |locked| {
+        let (cell, bytes, seen, diff, written) = retried(&self.files, cx, |locked| {
             let known = self.current(cx, place)?;
             let cell = plan(&known.now.bytes, params.cell()).map_err(|error| refusal(&error, &shown))?;
             let bytes = cell.plan.apply(&known.now.bytes);
             let diff = cell.plan.diff(&known.now.bytes, &shown);
+            let seen = known.shown_of(&bytes);
             let change = Change::replace(known.now, known.hash, bytes.clone());
             let written = locked.commit(cx, vec![change])?.remove(0);
-            Ok((cell, bytes, diff, written))
+            Ok((cell, bytes, seen, diff, written))
         })
         .await?;
         if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
-            note(cx, place, bytes, hash, stamp);
+            note(cx, place, bytes, hash, stamp, seen);
         }
         Ok(answer(shown, &cell, written.after.map(hex).unwrap_or_default()).with_diff(diff))
     }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use nika_contract::{Block, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, event};
 use nika_edit::NotText;
 use nika_guard::{Effects, Place};
-use nika_host::fs::{Ledger, OpenFile, Seen, Workspace, sha256};
+use nika_host::fs::{Ledger, OpenFile, Seen, Shown, Workspace, sha256};
 use nika_host::proc::Isolated;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,6 +35,7 @@ use marks::Marked;
 use text::NoPage;
 
 pub use fuzz::fuzz_one;
+pub(super) use notebook::sources;
 pub use parse::parse_child;
 
 /// Bytes of a text that is taken in whole: 4 MiB are read, hashed and decoded in about 5 ms, and an
@@ -188,7 +189,7 @@ impl Read {
         let (text, block) =
             picture::blocks(&file.shown(), &file.bytes, &frames).ok_or_else(|| nonsense(&file.open.place))?;
         let hash = sha256(&file.bytes);
-        file.seen(cx, hash, false);
+        file.seen(cx, hash, false, Shown::All);
         Ok(file.facts(hash, Output { content: vec![Block::Text(text), block], ..Output::default() }))
     }
 
@@ -198,7 +199,7 @@ impl Read {
         let frames = frames.map_err(|error| named(&file.open.place, error))?;
         let (text, shown) = pdf::text(&file.shown(), pages, &frames).ok_or_else(|| nonsense(&file.open.place))?;
         let hash = sha256(&file.bytes);
-        file.seen(cx, hash, false);
+        file.seen(cx, hash, false, Shown::All);
         Ok(file.facts(hash, Output::text(text).with_fact("pages", shown)))
     }
 
@@ -209,7 +210,7 @@ impl Read {
         let cells = notebook::cells(read, &file.shown(), window, self.parsers.as_ref(), cx).await;
         let cells = cells.map_err(|error| named(&file.open.place, error))?;
         let hash = sha256(&file.bytes);
-        file.seen(cx, hash, true);
+        file.seen(cx, hash, true, cells.part);
         let output = Output { content: cells.blocks, ..Output::default() }.with_ours_from(cells.notes_from);
         Ok(file.facts(hash, output.with_fact("cells", cells.shown)))
     }
@@ -259,13 +260,12 @@ impl Taken {
             }
         };
         let is_named = |end: &str| open.place.path.extension().is_some_and(|name| name.eq_ignore_ascii_case(end));
-        let notebook = is_named("ipynb");
         Ok(match head {
             head if head.starts_with(pdf::MAGIC) => Kind::Pdf,
             head if picture::kind(head).is_some() => Kind::Picture,
             // Any other text may speak of one.
             head if is_named("pdf") && pdf::begin(head).is_some() => Kind::Pdf,
-            _ if notebook && open.size <= notebook::FILE_BYTES => Kind::Notebook,
+            _ if notebook::is_named(&open.place.path) && open.size <= notebook::FILE_BYTES => Kind::Notebook,
             _ => Kind::Text,
         })
     }
@@ -311,13 +311,14 @@ impl Whole {
             None => None,
         };
         let hash = hash.unwrap_or_else(|| sha256(&self.bytes));
-        self.seen(cx, hash, true);
+        self.seen(cx, hash, true, page.part);
         Ok(self.facts(hash, Output::text(page.text).with_ours_from(page.notes_from).with_fact("lines", page.shown)))
     }
 
-    /// Notes that the session has seen these bytes; those of a text are kept, for an edit to start from.
-    fn seen(&self, cx: &Cx<'_>, hash: [u8; 32], keep: bool) {
-        let seen = Seen { hash: Some(hash), bytes: keep.then(|| Arc::clone(&self.bytes)), stamp: self.open.stamp };
+    /// Notes that the session has seen so much of these bytes; those of a text are kept, for an edit to start from.
+    fn seen(&self, cx: &Cx<'_>, hash: [u8; 32], keep: bool, shown: Shown) {
+        let bytes = keep.then(|| Arc::clone(&self.bytes));
+        let seen = Seen { hash: Some(hash), bytes, stamp: self.open.stamp, shown };
         cx.session.slot::<Ledger>().note(&self.open.place.path, seen);
     }
 
@@ -344,11 +345,8 @@ async fn large_text(open: OpenFile, window: Window, cx: &Cx<'_>) -> Result<Outpu
     .await?;
     marked.keep(&open.place.path, open.stamp, marks);
     let page = page.map_err(|no| no_page(&open, no))?;
-    let ledger = cx.session.slot::<Ledger>();
-    // A hash that is known for this very file is worth more than having looked again.
-    if ledger.seen(&open.place.path).is_none_or(|seen| seen.stamp != open.stamp) {
-        ledger.note(&open.place.path, Seen { hash: None, bytes: None, stamp: open.stamp });
-    }
+    let seen = Seen { hash: None, bytes: None, stamp: open.stamp, shown: page.part };
+    cx.session.slot::<Ledger>().note(&open.place.path, seen);
     Ok(Output::text(page.text)
         .with_ours_from(page.notes_from)
         .with_fact("lines", page.shown)

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use nika_contract::{Cx, ToolError, code};
 use nika_guard::{Effect, Place};
-use nika_host::fs::{FileNow, LOOK_AGAIN, Ledger, Locked, NotMade, PATIENCE, Seen, Stamp, Workspace, sha256};
+use nika_host::fs::{FileNow, LOOK_AGAIN, Ledger, Locked, NotMade, PATIENCE, Seen, Shown, Stamp, Workspace, sha256};
+
+use super::shown;
 
 /// The largest file that is edited, in bytes: it is held in memory three times over.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
@@ -55,6 +57,19 @@ pub(super) struct Known {
     pub now: FileNow,
     pub hash: [u8; 32],
     pub base: Base,
+    /// How much of what it read the session was shown.
+    pub shown: Shown,
+}
+
+impl Known {
+    /// How much of the file the session has seen when it made `bytes` of it.
+    pub fn shown_of(&self, bytes: &[u8]) -> Shown {
+        let base = match &self.base {
+            Base::Stale(base) => base,
+            Base::Current | Base::Lost => &*self.now.bytes,
+        };
+        shown::after(&self.now.open.place.path, &self.shown, base, bytes)
+    }
 }
 
 /// What the session's knowledge is worth.
@@ -90,7 +105,7 @@ pub(super) fn known(files: &Workspace, cx: &Cx<'_>, place: &Place) -> Result<Kno
     let Some(seen) = seen else {
         if cx.session.slot::<ByPlan>().is_on() {
             let hash = sha256(&now.bytes);
-            return Ok(Known { now, hash, base: Base::Current });
+            return Ok(Known { now, hash, base: Base::Current, shown: Shown::All });
         }
         return Err(unread(place));
     };
@@ -100,7 +115,7 @@ pub(super) fn known(files: &Workspace, cx: &Cx<'_>, place: &Place) -> Result<Kno
         && seen.stamp == now.open.stamp
         && let Some(hash) = seen.hash
     {
-        return Ok(Known { now, hash, base: Base::Current });
+        return Ok(Known { now, hash, base: Base::Current, shown: seen.shown });
     }
     let hash = sha256(&now.bytes);
     // A touch without a change is no change; a part that was read vouches only for the same identity.
@@ -112,7 +127,7 @@ pub(super) fn known(files: &Workspace, cx: &Cx<'_>, place: &Place) -> Result<Kno
         (false, Some(bytes)) if shows() => Base::Stale(bytes),
         (false, _) => Base::Lost,
     };
-    Ok(Known { now, hash, base })
+    Ok(Known { now, hash, base, shown: seen.shown })
 }
 
 /// The file was not read in this session.
@@ -127,9 +142,9 @@ pub(super) fn stale(place: &Place) -> ToolError {
         .hint("read it again, then repeat the call")
 }
 
-/// Notes what the session has just written: it knows these bytes.
-pub(super) fn note(cx: &Cx<'_>, place: &Place, bytes: Vec<u8>, hash: [u8; 32], stamp: Stamp) {
-    cx.session.slot::<Ledger>().note(&place.path, Seen { hash: Some(hash), bytes: Some(bytes.into()), stamp });
+/// Notes what the session has just written, and how much of it it has seen.
+pub(super) fn note(cx: &Cx<'_>, place: &Place, bytes: Vec<u8>, hash: [u8; 32], stamp: Stamp, shown: Shown) {
+    cx.session.slot::<Ledger>().note(&place.path, Seen { hash: Some(hash), bytes: Some(bytes.into()), stamp, shown });
 }
 
 /// A hash as people write it.

@@ -4,9 +4,10 @@
 use nika_contract::{Cx, Kind, ToolError};
 use nika_edit::{Limits, unified};
 use nika_guard::Place;
-use nika_host::fs::{Change, Expect, Ledger, Workspace};
+use nika_host::fs::{Change, Expect, Ledger, Shown, Workspace};
 
 use super::seen::MAX_BYTES;
+use super::shown;
 
 /// See the module's page.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(super) struct Slot {
     pub mode: Option<u32>,
     /// Whether the session knows its content: it read or wrote it.
     pub known: bool,
+    /// How much of it, as it shall stand there, the session has seen.
+    pub shown: Shown,
     /// What the session takes the content for, where others changed it since it was read.
     pub seen: Option<Vec<u8>>,
     /// What others changed since then, to be told.
@@ -35,8 +38,11 @@ impl Slot {
             Expect::Absent => (None, Kind::File),
             Expect::Is { bytes, kind, .. } => (Some(bytes.clone()), *kind),
         };
-        let known = cx.session.slot::<Ledger>().seen(&place.path).is_some_and(|seen| seen.hash == origin.hash());
-        Ok(Slot { place: place.clone(), origin, now, kind, mode: None, known, seen: None, outside: String::new() })
+        let seen = cx.session.slot::<Ledger>().seen(&place.path).filter(|seen| seen.hash == origin.hash());
+        let known = seen.is_some();
+        let shown = seen.map_or_else(Shown::default, |seen| seen.shown);
+        let place = place.clone();
+        Ok(Slot { place, origin, now, kind, mode: None, known, shown, seen: None, outside: String::new() })
     }
 
     /// The bytes that stand there.
@@ -53,6 +59,13 @@ impl Slot {
             Expect::Is { mode, .. } => Some(*mode),
             Expect::Absent => None,
         }
+    }
+
+    /// Other text in a file that the session knows.
+    pub fn rewrite(&mut self, bytes: Vec<u8>) {
+        let former = self.now.as_deref().unwrap_or_default();
+        self.shown = shown::after(&self.place.path, &self.shown, former, &bytes);
+        self.now = Some(bytes);
     }
 
     /// Whether there is anything to commit.

@@ -1,5 +1,5 @@
 //! `write`: a whole file. New ones with their directories; existing ones only when the session knows
-//! what it replaces.
+//! what it replaces, all of it: a write over a file of which a part was shown loses the rest unseen.
 //!
 //! What is sent is what is written, in UTF-8 — unless the file that is replaced was text in another
 //! encoding or had a byte order mark: then those are kept, as a tool that silently turned a cp1252 file
@@ -10,14 +10,15 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::{Encoding, Limits, detect, unified};
 use nika_guard::{Effects, Place};
-use nika_host::fs::{Change, Workspace, sha256};
+use nika_host::fs::{Change, Shown, Workspace, sha256};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::seen::{Base, hex, known, note, retried, stale};
+use super::shown::shown_whole;
 
-/// Writes a whole file, with its directories. To replace an existing file, read it first. For a change
+/// Writes a whole file, with its directories. To replace an existing file, read all of it first. For a change
 /// within a file use edit.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -113,7 +114,7 @@ impl Tool for Write {
             sha256_after: written.after.map(hex).unwrap_or_default(),
         };
         if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
-            note(cx, place, bytes, hash, stamp);
+            note(cx, place, bytes, hash, stamp, Shown::All);
         }
         Ok(answer(&result, kept, written.other_names).with_diff(diff))
     }
@@ -156,6 +157,9 @@ impl Write {
             return Err(stale(place));
         }
         let (bytes, kept) = encode(&known.now.bytes, content, &place.shown())?;
+        if bytes != known.now.bytes {
+            shown_whole(place, &known.shown, &known.now.bytes)?;
+        }
         let former = Some(known.now.bytes.clone());
         Ok(Planned { change: Change::replace(known.now, known.hash, bytes.clone()), bytes, former, kept })
     }

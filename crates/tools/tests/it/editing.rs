@@ -17,6 +17,76 @@ fn an_unread_file_is_not_edited_nor_overwritten() {
 }
 
 #[test]
+fn a_file_is_replaced_only_when_all_of_it_was_shown() {
+    let before: String = (1..=5000).map(|n| format!("line {n}\n")).collect();
+    let world = world().file("a.txt", &before);
+    let write = || world.call("write", json!({"file_path": "a.txt", "content": "new\n"}));
+    let read = |offset, limit| world.call("read", json!({"file_path": "a.txt", "offset": offset, "limit": limit}));
+    read(1, 10).ok();
+    let called = write();
+    let refused = called.refused(203);
+    assert!(refused.message.contains("lines 11–5000 of 5000 were not shown"), "{}", refused.message);
+    assert!(refused.hint.as_deref().is_some_and(|hint| hint.contains("offset=11, limit=4990")), "{refused:?}");
+    read(3001, 2000).ok();
+    assert!(write().refused(203).message.contains("lines 11–3000 of 5000"));
+    assert_eq!(world.text("a.txt"), before);
+    read(5, 2000).ok();
+    read(1900, 1101).ok();
+    write().says("Replaced");
+    // What it wrote itself it need not read.
+    world.call("write", json!({"file_path": "a.txt", "content": "newer\n"})).says("Replaced");
+}
+
+#[test]
+fn what_was_not_shown_stays_unseen_after_an_edit_elsewhere() {
+    let before: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let world = world().file("a.txt", &before);
+    world.call("read", json!({"file_path": "a.txt", "limit": 10})).ok();
+    world.call("edit", edit("line 3\n", "line three\nand more\n")).ok();
+    let change = json!({"op": "edit", "file_path": "a.txt", "old_string": "line 20\n", "new_string": "line twenty\n"});
+    world.call("change_set", json!({"changes": [change, {"op": "move", "file_path": "a.txt", "to": "b.txt"}]})).ok();
+    let write = || world.call("write", json!({"file_path": "b.txt", "content": "new\n"}));
+    let refused = write().refused(203).message.clone();
+    assert!(refused.contains("lines 12–20, 22–41 of 41"), "{refused}");
+    world.call("read", json!({"file_path": "b.txt", "offset": 12})).ok();
+    write().says("Replaced");
+}
+
+#[test]
+fn a_line_that_read_cuts_counts_as_shown() {
+    let world = world().file("min.js", &format!("{}\n", "x".repeat(9_000)));
+    world.call("read", json!({"file_path": "min.js"})).says("[+7000 chars]");
+    world.call("write", json!({"file_path": "min.js", "content": "y\n"})).says("Replaced");
+}
+
+#[test]
+fn lines_counted_from_the_end_of_a_large_file_count_too() {
+    let line = format!("{}\n", "x".repeat(99));
+    let world = world().file("big.log", &line.repeat(400_000));
+    world.call("read", json!({"file_path": "big.log", "offset": -3})).says("    -1\tx");
+    let refused = world.call("write", json!({"file_path": "big.log", "content": "new\n"}));
+    let refused = refused.refused(203).message.clone();
+    assert!(refused.contains("lines 1–399997 of 400000"), "{refused}");
+}
+
+#[test]
+fn cells_of_a_notebook_that_were_not_shown_are_not_replaced() {
+    let cell = |source: &str| json!({"cell_type": "markdown", "metadata": {}, "source": [source]});
+    let cells = ["a", "b", "c"].map(cell);
+    let book = json!({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4});
+    let world = world().file("n.ipynb", &book.to_string());
+    world.call("read", json!({"file_path": "n.ipynb", "limit": 1})).ok();
+    let insert = json!({"notebook_path": "n.ipynb", "cell_index": 0, "edit_mode": "insert", "cell_type": "markdown",
+        "new_source": "x"});
+    world.call("notebook_edit", insert).ok();
+    let write = || world.call("write", json!({"file_path": "n.ipynb", "content": "{}"}));
+    let refused = write().refused(203).message.clone();
+    assert!(refused.contains("cells 3–4 of 4"), "{refused}");
+    world.call("read", json!({"file_path": "n.ipynb"})).ok();
+    write().says("Replaced");
+}
+
+#[test]
 fn bytes_outside_the_edit_never_change() {
     let sjis = b"\x83\x65\x83\x58\x83\x67\x82\xf0\x93\xfa\x96\x7b\x8c\xea\x82\xc5\x8f\x91\x82\xa2\x82\xc4\x82\xdd\x82\xdc\x82\xb7\r\nkey = 1\n\x82\xb1\x82\xea\x82\xcd\x8d\xc5\x8c\xe3\x82\xcc\x8d\x73\x82\xc5\x82\xb7";
     let utf16: Vec<u8> =

@@ -3,9 +3,12 @@
 //! It is parsed in this process: the reader is ours, its depth is bounded and its work is linear. The
 //! pictures in it are not ours and go to a parser child, each to its own.
 
+use std::path::Path;
+
 use nika_contract::text::{harmless, head_and_tail};
 use nika_contract::{Block, Cx, ToolError};
 use nika_edit::notebook::{self, Cell, Notebook, Output};
+use nika_host::fs::Shown;
 use nika_host::proc::Isolated;
 use serde_json::Value;
 
@@ -27,6 +30,8 @@ const HEADINGS_CHARS: usize = 10_000;
 pub(super) struct Cells {
     pub blocks: Vec<Block>,
     pub shown: u64,
+    /// Which cells those are, counted from 1.
+    pub part: Shown,
     /// Where in the last text what is said below the cells begins.
     pub notes_from: usize,
 }
@@ -34,6 +39,18 @@ pub(super) struct Cells {
 /// The notebook, if these bytes are one.
 pub(super) fn read(bytes: &[u8]) -> Option<Notebook> {
     notebook::read(bytes).ok()
+}
+
+/// What the cells of a notebook hold, if the file at `path` is read as one.
+pub(crate) fn sources(path: &Path, bytes: &[u8]) -> Option<Vec<String>> {
+    let is_one = is_named(path) && bytes.len() as u64 <= FILE_BYTES;
+    let read = is_one.then(|| read(bytes)).flatten()?;
+    Some(read.cells.into_iter().map(|cell| cell.source).collect())
+}
+
+/// Whether a file of this name is read as a notebook, when it is one.
+pub(super) fn is_named(path: &Path) -> bool {
+    path.extension().is_some_and(|name| name.eq_ignore_ascii_case("ipynb"))
 }
 
 /// The wanted cells as blocks.
@@ -82,6 +99,10 @@ pub(super) async fn cells(
     }
     let last = first + count - 1;
     let notes_from = page.text.len();
+    let part = match count < total {
+        true => Shown::Parts(vec![(first.cast_signed(), last.cast_signed())]),
+        false => Shown::All,
+    };
     if count < total && total > 0 {
         let range = format!("[cells {} to {} of {}, counted from 1", grouped(first), grouped(last), grouped(total));
         page.text.push_str(&range);
@@ -91,7 +112,7 @@ pub(super) async fn cells(
         let more = pictures - PICTURES;
         page.text.push_str(&format!("[{more} more pictures; narrow with `offset` and `limit`, which count cells]\n"));
     }
-    Ok(Cells { blocks: page.finish(), shown: count, notes_from })
+    Ok(Cells { blocks: page.finish(), shown: count, part, notes_from })
 }
 
 /// Text between pictures.

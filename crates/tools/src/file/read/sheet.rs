@@ -4,6 +4,7 @@
 use super::text::Page;
 use nika_contract::text::harmless;
 use nika_edit::cut;
+use nika_host::fs::Shown;
 
 /// Characters of a line; the rest is counted at its end.
 pub(super) const LINE_CHARS: usize = 2_000;
@@ -163,7 +164,10 @@ impl Sheet {
         self.out.pop();
         let text = String::from_utf8(self.out);
         let text = text.unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned());
-        Page { notes_from: notes_from.min(text.len()), text, shown: self.shown }
+        let last = self.number.value - 1;
+        let first = last.saturating_add(1).saturating_sub_unsigned(self.shown);
+        let part = Shown::Parts(if self.shown > 0 { vec![(first, last)] } else { Vec::new() });
+        Page { notes_from: notes_from.min(text.len()), text, shown: self.shown, part }
     }
 }
 

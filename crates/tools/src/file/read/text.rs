@@ -3,6 +3,7 @@
 
 use nika_contract::ToolError;
 use nika_edit::{Encoding, Endings, NotText, Text, decode};
+use nika_host::fs::Shown;
 
 use super::args::{Window, grouped};
 use super::sheet::Sheet;
@@ -13,6 +14,8 @@ pub(super) struct Page {
     pub text: String,
     /// Lines shown.
     pub shown: u64,
+    /// Which of the file's lines those are. One that was cut counts: there is no way to see more of it.
+    pub part: Shown,
     /// Where what is said below them begins.
     pub notes_from: usize,
 }
@@ -41,7 +44,7 @@ pub(super) fn page(bytes: &[u8], window: Window) -> Result<Page, NoPage> {
     let Text { body, encoding, bom, endings, invalid } = decode(bytes)?;
     if body.is_empty() {
         let but = if bom > 0 { ", but for a byte order mark" } else { "" };
-        return Ok(Page { text: format!("[the file is empty{but}]"), shown: 0, notes_from: 0 });
+        return Ok(Page { text: format!("[the file is empty{but}]"), shown: 0, part: Shown::All, notes_from: 0 });
     }
     let total = endings.lines(false) as u64;
     let first = window.first_of(total, "line")?;
@@ -55,11 +58,13 @@ pub(super) fn page(bytes: &[u8], window: Window) -> Result<Page, NoPage> {
     sheet.add(rest, cr_only);
     let last = first + sheet.shown - 1;
     let mut notes = Vec::new();
-    if first > 1 || last < total {
+    let is_part = first > 1 || last < total;
+    if is_part {
         notes.push(left_out(first, last, &grouped(total), last < total));
     }
     notes.extend(about(encoding, bom, endings_note(&endings), invalid));
-    Ok(sheet.finish(&notes))
+    let page = sheet.finish(&notes);
+    Ok(if is_part { page } else { Page { part: Shown::All, ..page } })
 }
 
 /// Where line `number` begins.
