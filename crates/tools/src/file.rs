@@ -3,10 +3,12 @@
 pub mod change_set;
 pub mod checkpoints;
 pub mod edit;
+mod layered;
 pub mod list_dir;
 pub mod notebook_edit;
 mod objects;
 pub mod read;
+mod reshape;
 pub(crate) mod seen;
 mod shown;
 mod slot;

@@ -553,3 +553,70 @@ fn a_change_set_killed_at_any_system_call_is_whole_or_nothing() {
     assert!(kept >= 10 && made >= 5 && taken_back >= 5, "kills: {kept} kept, {made} made, {taken_back} taken back");
     assert!(nika(root, state).args(["log", "verify"]).status().expect("it runs").success(), "the journals verify");
 }
+
+/// The same of a set in which a file gives way to a directory and a directory to a file; and whatever was left of it, it
+/// can be taken back.
+#[test]
+fn a_set_that_exchanges_a_file_and_a_directory_is_whole_or_nothing_too() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let begin = || {
+        for entry in std::fs::read_dir(root).expect("a directory").flatten() {
+            let path = entry.path();
+            if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.expect("removed");
+        }
+        std::fs::create_dir_all(root.join("dir/deep")).expect("made");
+        for (name, text) in [("a", "old\n"), ("dir/b.txt", "old\n"), ("dir/deep/c.txt", "old\n"), ("d.txt", "old\n")] {
+            std::fs::write(root.join(name), text).expect("written");
+        }
+        tree(root)
+    };
+    let set = json!({"changes": [
+        {"op": "delete", "file_path": "a"},
+        {"op": "create", "file_path": "a/x/new.txt", "content": "new\n"},
+        {"op": "move", "file_path": "d.txt", "to": "a/d.txt"},
+        {"op": "delete", "file_path": "dir/b.txt"},
+        {"op": "delete", "file_path": "dir/deep/c.txt"},
+        {"op": "create", "file_path": "dir", "content": "new\n"},
+    ]});
+    let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set.to_string()];
+    let old = begin();
+    assert!(nika(root, state).args(words).status().expect("it runs").success());
+    let new = tree(root);
+    let names: Vec<&str> = new.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["a/d.txt", "a/x/new.txt", "dir"]);
+    let (mut kept, mut made) = (0, 0);
+    for call in
+        ["fdatasync", "fsync", "syncfs", "mkdirat", "mkdir", "rename", "renameat", "renameat2", "unlinkat", "unlink"]
+    {
+        for nth in 1.. {
+            assert!(nth < 200, "{call} has no last one");
+            begin();
+            let kill = format!("inject={call}:signal=KILL:when={nth}");
+            let options = ["-o", "/dev/null", "-e", "trace=desc,file", "-e", &kill];
+            let Some(status) = traced(root, state, &options, &words) else { return };
+            assert!(nika(root, state).args(["call", "list_dir"]).status().expect("the next start").success());
+            let now = tree(root);
+            assert!(now == old || now == new, "{call} {nth}: a mix: {now:?}");
+            if status.signal() != Some(9) {
+                assert!(status.success() && now == new, "{call} {nth}: nothing was in its way");
+                break;
+            }
+            kept += usize::from(now == old);
+            made += usize::from(now == new);
+            if now == new {
+                assert!(
+                    nika(root, state).args(["undo", "--mode", "accept-edits"]).status().expect("it runs").success()
+                );
+                assert_eq!(tree(root), old, "{call} {nth}");
+            }
+        }
+    }
+    assert!(kept >= 10 && made >= 5, "kills: {kept} kept, {made} made");
+    assert!(
+        !std::fs::read_dir(root)
+            .expect("a directory")
+            .flatten()
+            .any(|entry| { entry.file_name().to_string_lossy().starts_with(".nika-") })
+    );
+}

@@ -21,7 +21,7 @@ use rustix::io::Errno;
 
 use super::change::Target;
 use super::sets::Begun;
-use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, sha256};
+use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, is_absence, sha256};
 
 /// Why a change was not made.
 #[derive(Debug)]
@@ -55,10 +55,7 @@ impl Locked<'_> {
     /// Makes one change, or several as one: all of them or none.
     pub fn commit(&mut self, cx: &Cx<'_>, changes: Vec<Change>) -> Result<Vec<Written>, NotMade> {
         for change in &changes {
-            self.files.covered(cx.permit.covers_write(&change.place.path), &change.place)?;
-            self.files.writable(&change.place)?;
-            self.verify(change)?;
-            self.files.replaceable(change)?;
+            self.can_make(cx, change)?;
         }
         let mut begun = if changes.len() > 1 { Some(self.begin_set(&cx.call.0, &changes)?) } else { None };
         let mut made = Vec::new();
@@ -76,6 +73,14 @@ impl Locked<'_> {
                 Err(error)
             }
         }
+    }
+
+    /// Whether a change is allowed, and what it expects stands there.
+    pub fn can_make(&self, cx: &Cx<'_>, change: &Change) -> Result<(), NotMade> {
+        self.files.covered(cx.permit.covers_write(&change.place.path), &change.place)?;
+        self.files.writable(&change.place)?;
+        self.verify(change)?;
+        Ok(self.files.replaceable(change)?)
     }
 
     /// `made`: the directories that were missing above new files.
@@ -103,7 +108,7 @@ impl Locked<'_> {
     fn verify(&self, change: &Change) -> Result<(), NotMade> {
         let stat = match self.files.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW) {
             Ok(handle) => Some(rustix::fs::fstat(&handle).map_err(|error| refused(&change.place, error))?),
-            Err(Errno::NOENT) => None,
+            Err(error) if is_absence(error) => None,
             Err(error) => return Err(refused(&change.place, error).into()),
         };
         match (&change.expect, stat) {

@@ -183,7 +183,9 @@ impl Locked<'_> {
         for changes in layers {
             for entry in &changes.entries {
                 let place = self.files().place(entry.path.clone());
-                self.files().covered(changes.layer.may_change(permit, &entry.path), &place)?;
+                // What is in a directory was judged; that it comes with it follows.
+                let follows = entry.what == What::Created && changes.above.contains(&entry.path);
+                self.files().covered(follows || changes.layer.may_change(permit, &entry.path), &place)?;
                 self.files().writable(&place)?;
             }
         }

@@ -31,6 +31,7 @@ impl Layer {
             moves: Vec::new(),
             by_hand: true,
             brought: HashSet::new(),
+            above: HashSet::new(),
             layer: self,
         }
     }
@@ -88,6 +89,37 @@ impl Changes<'_> {
         if !self.is_part(path) {
             let act = if was.is_some() { Act::Swap } else { Act::Put };
             self.moves.push(Move { path: path.to_path_buf(), act, emptied: was_dir });
+        }
+        Ok(())
+    }
+
+    /// The directories that are missing above `path`, which the permit names. One comes also in the place of a file or a
+    /// link, if the permit names that, too.
+    pub fn put_above(&mut self, permit: &Permit, path: &Path) -> Result<(), ToolError> {
+        self.allowed(permit, path)?;
+        let root = self.layer.root.clone();
+        let mut above: Vec<&Path> = path.ancestors().skip(1).take_while(|dir| **dir != root).collect();
+        above.reverse();
+        for dir in above {
+            let was = self.stands(dir);
+            let is_dir = was.as_ref().is_some_and(|was| kind(was) == Some(Kind::Directory));
+            if is_dir || self.brought.contains(dir) {
+                continue;
+            }
+            if was.is_some() {
+                self.allowed(permit, dir)?;
+            }
+            let at = self.inside(dir);
+            let made = fs::create_dir_all(&at).and_then(|()| fs::metadata(&at));
+            let mode = made.map(|made| made.permissions().mode() & 0o7777).map_err(|error| {
+                ToolError::new(code::WRITE_FAILED, format!("cannot prepare {}: {error}", dir.display()))
+            })?;
+            let (what, act) = if was.is_some() { (What::Changed, Act::Swap) } else { (What::Created, Act::Put) };
+            self.note(dir, what, Kind::Directory, (0, Some(mode)), was.as_ref());
+            self.above.insert(dir.to_path_buf());
+            if !self.is_part(dir) {
+                self.moves.push(Move::new(dir.to_path_buf(), act));
+            }
         }
         Ok(())
     }

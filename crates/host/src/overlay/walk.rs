@@ -81,6 +81,8 @@ pub struct Changes<'l> {
     pub(super) by_hand: bool,
     /// Directories that were put by hand.
     pub(super) brought: HashSet<PathBuf>,
+    /// Those of them that come with what is put in them.
+    pub(super) above: HashSet<PathBuf>,
     pub(super) layer: &'l Layer,
 }
 
@@ -158,6 +160,7 @@ pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
         moves: walk.moves,
         by_hand: false,
         brought: HashSet::new(),
+        above: HashSet::new(),
         layer,
     })
 }

@@ -4,18 +4,20 @@
 //! one did, a file can be made and then edited, moved and then edited. What comes out, one final state a
 //! path, is verified and committed as one. `dry_run` stops before that and shows the same diff.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use nika_contract::{Cx, Example, Group, Kind, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::{Replace, plan, rebase};
 use nika_guard::{Effect, Effects, Place};
-use nika_host::fs::{Change, Expect, Ledger, Shown, Workspace};
+use nika_host::fs::{Change, Ledger, Shown, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::edit::{outside, overlaps, refusal};
 use super::notebook_edit::{self, Cell, CellType, EditMode};
+use super::reshape;
 use super::seen::{Base, MAX_BYTES, fits, known, note, retried, stale, unread};
 use super::slot::{Slot, diff};
 use super::write::without_nul;
@@ -144,6 +146,11 @@ impl Step {
         }
     }
 
+    /// Whether nothing stands at its path afterwards.
+    fn takes_away(&self) -> bool {
+        matches!(self, Step::Move { .. } | Step::Delete { .. })
+    }
+
     fn path(&self) -> &str {
         match self {
             Step::Edit { file_path, .. }
@@ -226,7 +233,15 @@ impl Tool for ChangeSet {
                 effects.all.push(effect);
             }
         };
-        for (item, places) in params.changes.iter().zip(self.places(params)?) {
+        let all = self.places(params)?;
+        for dir in reshape::emptied(&going(&params.changes, &all), &coming(&params.changes, &all)) {
+            declare(if dry {
+                Effect::Read(self.files.place(dir.to_owned()))
+            } else {
+                Effect::Write(self.files.place(dir.to_owned()))
+            });
+        }
+        for (item, places) in params.changes.iter().zip(all) {
             for (index, place) in places.into_iter().enumerate() {
                 // What is deleted or moved away is shown in the diff: that is a read, of a secret too.
                 let shows = index == 0 && matches!(item.0, Step::Delete { .. } | Step::Move { .. });
@@ -251,6 +266,10 @@ impl Tool for ChangeSet {
         }
         let (slots, written) = retried(&self.files, cx, |locked| {
             let slots = self.play(cx, &params)?;
+            if reshape::is_needed(&slots) {
+                let written = reshape::commit(&self.files, cx, locked, &slots)?;
+                return Ok((slots, written));
+            }
             let changes: Vec<Change> = slots.iter().filter(|slot| slot.differs()).map(Slot::change).collect();
             let written = if changes.is_empty() { Vec::new() } else { locked.commit(cx, changes)? };
             Ok((slots, written))
@@ -279,15 +298,29 @@ impl Tool for ChangeSet {
 impl ChangeSet {
     /// The places of each change. What is moved or deleted is the entry itself, also when it is a link.
     fn places(&self, params: &Params) -> Result<Vec<Vec<Place>>, ToolError> {
+        let gone: Vec<Place> = params
+            .changes
+            .iter()
+            .filter(|item| item.0.takes_away())
+            .filter_map(|item| self.files.locate_entry(item.0.path()).ok())
+            .collect();
+        let gone: Vec<&Path> = gone.iter().map(|place| place.path.as_path()).collect();
+        // Below what the set takes away a file can come to stand, though nothing can be there yet.
+        let below_gone = |text: &str, error: ToolError| match self.files.locate_in_command(text) {
+            Ok(place) if !text.ends_with('/') && reshape::is_below_gone(&place.path, &gone) => Ok(place),
+            _ => Err(error),
+        };
         let at = |(index, item): (usize, &Item)| {
             let step = &item.0;
             let place = match step {
                 Step::Move { .. } | Step::Delete { .. } => self.files.locate_entry(step.path()),
                 _ => self.files.locate_file(step.path()),
             };
+            let place = place.or_else(|error| below_gone(step.path(), error));
             let mut places = vec![place.map_err(|error| numbered(index, step, error))?];
             if let Step::Move { to, .. } = step {
-                places.push(self.files.locate_entry(to).map_err(|error| numbered(index, step, error))?);
+                let to = self.files.locate_entry(to).or_else(|error| below_gone(to, error));
+                places.push(to.map_err(|error| numbered(index, step, error))?);
             }
             Ok(places)
         };
@@ -354,7 +387,7 @@ impl ChangeSet {
                 slots[at].rewrite(bytes);
             }
             Step::Create { content, .. } => {
-                let at = self.slot(cx, slots, place)?;
+                let at = self.new_slot(cx, slots, place)?;
                 vacant(slots, &slots[at])?;
                 slots[at].kind = Kind::File;
                 slots[at].known = true;
@@ -365,14 +398,16 @@ impl ChangeSet {
                 let at = self.slot(cx, slots, place)?;
                 self.unchanged(cx, &slots[at])?;
                 slots[at].now.take().ok_or_else(|| missing(place))?;
+                nothing_below(slots, place)?;
             }
             Step::Move { .. } => {
                 let [to] = rest else { return Err(ToolError::new(code::BUG, "a move has two places")) };
                 let from = self.slot(cx, slots, place)?;
                 self.unchanged(cx, &slots[from])?;
-                let to = self.slot(cx, slots, to)?;
-                vacant(slots, &slots[to])?;
                 let bytes = slots[from].now.take().ok_or_else(|| missing(place))?;
+                nothing_below(slots, place)?;
+                let to = self.new_slot(cx, slots, to)?;
+                vacant(slots, &slots[to])?;
                 // What was moved here in this set brought its own rights along.
                 let mode = slots[from].mode.or(slots[from].own_mode());
                 (slots[to].kind, slots[to].known, slots[to].mode) = (slots[from].kind, slots[from].known, mode);
@@ -390,6 +425,20 @@ impl ChangeSet {
         }
         slots.push(Slot::look(&self.files, cx, place)?);
         Ok(slots.len() - 1)
+    }
+
+    /// The slot of a path where a file comes to stand: where a directory does, nothing may be left in it.
+    fn new_slot(&self, cx: &Cx<'_>, slots: &mut Vec<Slot>, place: &Place) -> Result<usize, ToolError> {
+        let is_emptied =
+            slots.iter().any(|slot| slot.now.is_none() && reshape::is_below_gone(&slot.place.path, &[&place.path]));
+        match self.slot(cx, slots, place) {
+            Err(error) if error.code == code::NOT_A_FILE && is_emptied => {
+                reshape::vacated(&self.files, cx, slots, place)?;
+                slots.push(Slot::of_dir(place));
+                Ok(slots.len() - 1)
+            }
+            slot => slot,
+        }
     }
 
     /// The slot of a file whose text is changed: the session must know it as it stands.
@@ -431,28 +480,45 @@ impl ChangeSet {
     }
 }
 
+/// Where something goes that stands there.
+fn going<'p>(changes: &[Item], places: &'p [Vec<Place>]) -> Vec<&'p Path> {
+    let going = changes.iter().zip(places).filter(|(item, _)| item.0.takes_away());
+    going.filter_map(|(_, places)| places.first()).map(|place| place.path.as_path()).collect()
+}
+
+/// Where a file comes to stand.
+fn coming<'p>(changes: &[Item], places: &'p [Vec<Place>]) -> Vec<&'p Path> {
+    let coming =
+        changes.iter().zip(places).filter(|(item, _)| matches!(item.0, Step::Create { .. } | Step::Move { .. }));
+    coming.filter_map(|(_, places)| places.last()).map(|place| place.path.as_path()).collect()
+}
+
 /// Whether a file can come to stand there: nothing does, and neither above nor below it another one of the set.
 fn vacant(slots: &[Slot], slot: &Slot) -> Result<(), ToolError> {
     let (place, path) = (slot.place.shown(), &slot.place.path);
     if slot.now.is_some() {
         return Err(ToolError::new(code::ALREADY_EXISTS, format!("{place} exists")));
     }
-    let is_file = |other: &&Slot| other.now.is_some() || !matches!(other.origin, Expect::Absent);
-    let others = || slots.iter().filter(|other| other.place.path != *path).filter(is_file);
+    let others = || slots.iter().filter(|other| other.place.path != *path && other.now.is_some());
     if let Some(above) = others().find(|other| path.starts_with(&other.place.path)) {
         let above = above.place.shown();
         return Err(ToolError::new(
             code::NOT_A_FILE,
             format!("{above} is a file in this set, and {place} lies below it"),
         )
-        .hint("delete or move the file in a set of its own first"));
+        .hint("changes apply in order: what is in the way is deleted or moved first"));
     }
-    if let Some(below) = others().find(|other| other.place.path.starts_with(path)) {
-        let below = below.place.shown();
-        return Err(ToolError::new(code::NOT_A_FILE, format!("{below} is a file in this set, and lies below {place}"))
-            .hint("delete or move what lies below in a set of its own first"));
-    }
-    Ok(())
+    nothing_below(slots, &slot.place)
+}
+
+/// Refuses a set with a file below what is a file itself, or was one until now.
+fn nothing_below(slots: &[Slot], place: &Place) -> Result<(), ToolError> {
+    let gone = [place.path.as_path()];
+    let below = slots.iter().find(|other| other.now.is_some() && reshape::is_below_gone(&other.place.path, &gone));
+    let Some(below) = below else { return Ok(()) };
+    let (place, below) = (place.shown(), below.place.shown());
+    Err(ToolError::new(code::NOT_A_FILE, format!("{below} is a file in this set, and lies below {place}"))
+        .hint("changes apply in order: what is in the way is deleted or moved first"))
 }
 
 fn missing(place: &Place) -> ToolError {

@@ -18,6 +18,8 @@ pub(super) struct Slot {
     /// What shall; `None` for nothing. Of a link, where it points.
     pub now: Option<Vec<u8>>,
     pub kind: Kind,
+    /// Whether a directory stands there, of which nothing is left.
+    pub replaces_dir: bool,
     /// Permission bits, when they shall be others than those that stand there.
     pub mode: Option<u32>,
     /// Whether the session knows its content: it read or wrote it.
@@ -42,7 +44,15 @@ impl Slot {
         let known = seen.is_some();
         let shown = seen.map_or_else(Shown::default, |seen| seen.shown);
         let place = place.clone();
-        Ok(Slot { place, origin, now, kind, mode: None, known, shown, seen: None, outside: String::new() })
+        let (mode, seen, outside) = (None, None, String::new());
+        Ok(Slot { place, origin, now, kind, replaces_dir: false, mode, known, shown, seen, outside })
+    }
+
+    /// A path where a directory goes.
+    pub fn of_dir(place: &Place) -> Slot {
+        let (place, origin, outside) = (place.clone(), Expect::Absent, String::new());
+        let (now, mode, seen, shown) = (None, None, None, Shown::default());
+        Slot { place, origin, now, kind: Kind::File, replaces_dir: true, mode, known: false, shown, seen, outside }
     }
 
     /// The bytes that stand there.

@@ -10,8 +10,10 @@ use nika_contract::{Before, Cx, Kind, Known, ToolError, code};
 use nika_edit::{Limits, merge3, unified};
 use nika_guard::Place;
 use nika_host::fs::{Glance, Ledger, Locked, NotMade, Workspace};
-use nika_host::overlay::{Bounds, Changes, Layer, NotApplied};
+use nika_host::overlay::Changes;
 use nika_store::{CallChanges, Change, Checkpoints, Hash};
+
+use super::layered;
 
 /// Paths whose diff is shown; of the others the name is.
 const SHOWN_PATHS: usize = 50;
@@ -129,24 +131,8 @@ impl Unmaker<'_> {
     pub fn make(&self, locked: &mut Locked<'_>) -> Result<Unmade, NotMade> {
         let plan = self.plan()?;
         let unmade = self.unmade(&plan)?;
-        let roots: Vec<PathBuf> = self.files.roots().map(Path::to_path_buf).collect();
-        let mut layers = Vec::new();
-        for root in &roots {
-            if plan.keys().any(|path| path.starts_with(root)) {
-                layers.push(Layer::by_hand(self.cx.permit, self.files.state(), root)?);
-            }
-        }
-        let mut all: Vec<Changes<'_>> = layers.iter().map(|layer| layer.blank(self.cx.permit)).collect();
-        for changes in &mut all {
-            self.fill(changes, &plan)?;
-        }
-        let filled: usize = all.iter().map(|changes| changes.entries.len()).sum();
-        if filled > 0 {
-            locked.apply(self.cx, &all, &Bounds::default()).map_err(|error| match error {
-                NotApplied::Conflict(mut places) if !places.is_empty() => NotMade::Moved(places.swap_remove(0)),
-                error => NotMade::Refused(error.into()),
-            })?;
-        }
+        let paths = plan.keys().map(PathBuf::as_path);
+        layered::apply((self.files, self.cx, locked), paths, |changes| self.fill(changes, &plan), |_| Ok(()))?;
         for path in plan.keys() {
             self.cx.session.slot::<Ledger>().forget(path);
         }

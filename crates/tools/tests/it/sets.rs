@@ -169,7 +169,8 @@ fn a_file_of_a_set_is_no_directory_in_it() {
     for changes in [
         json!([create("p"), create("p/q")]),
         json!([create("g/h/i/q"), create("g")]),
-        json!([{"op": "delete", "file_path": "old"}, create("old/new")]),
+        json!([create("old/new")]),
+        json!([create("old/new"), {"op": "delete", "file_path": "old"}]),
         json!([create("a/b"), {"op": "move", "file_path": "old", "to": "a/b/c"}]),
     ] {
         for dry in [true, false] {
@@ -181,6 +182,65 @@ fn a_file_of_a_set_is_no_directory_in_it() {
         assert_eq!(world.tree(), ["old"], "{changes}");
     }
     world.call("undo", json!({})).refused(221);
+}
+
+#[test]
+fn a_file_gives_way_to_a_directory_and_a_directory_to_a_file() {
+    let delete = |path: &str| json!({"op": "delete", "file_path": path});
+    let create = |path: &str| json!({"op": "create", "file_path": path, "content": format!("new {path}\n")});
+    let move_to = |path: &str, to: &str| json!({"op": "move", "file_path": path, "to": to});
+    for (changes, there) in [
+        (json!([delete("a"), create("a/x")]), &["a/x", "b", "d/e/y", "d/z"][..]),
+        (
+            json!([delete("a"), create("a/deep/down/x"), create("a/y"), create("n/m/o")]),
+            &["a/deep/down/x", "a/y", "b", "d/e/y", "d/z", "n/m/o"],
+        ),
+        (json!([move_to("a", "k"), move_to("k", "a/b")]), &["a/b", "b", "d/e/y", "d/z"]),
+        (json!([delete("d/e/y"), delete("d/z"), create("d"), move_to("b", "c/b")]), &["a", "c/b", "d"]),
+        (json!([move_to("d/e/y", "y"), create("d/e"), delete("a"), create("a/x")]), &["a/x", "b", "d/e", "d/z", "y"]),
+    ] {
+        let world = world().file("a", "one\n").file("b", "two\n").file("d/e/y", "y\n").file("d/z", "z\n");
+        let before = world.tree();
+        let dry = world.call("change_set", json!({"changes": changes, "dry_run": true}));
+        dry.says("Would change as one");
+        assert_eq!(world.tree(), before, "{changes}");
+        world.call("change_set", json!({ "changes": changes })).says("Changed as one");
+        let files: Vec<String> = world.tree().into_iter().filter(|path| !path.ends_with('/')).collect();
+        assert_eq!(files, there, "{changes}");
+        // What the set wrote is known to the session.
+        if world.path("a/x").exists() {
+            let change = json!({"file_path": "a/x", "old_string": "new", "new_string": "newer"});
+            world.call("edit", change).ok();
+            assert_eq!(world.text("a/x"), "newer a/x\n");
+            world.call("undo", json!({})).ok();
+        }
+        world.call("undo", json!({})).ok();
+        assert_eq!(world.tree(), before, "{changes}");
+        assert_eq!((world.text("a"), world.text("d/e/y")), ("one\n".into(), "y\n".into()), "{changes}");
+        assert!(world.path("d/e").is_dir());
+    }
+}
+
+#[test]
+fn a_directory_gives_way_only_when_nothing_is_left_in_it() {
+    let world = world().file("d/x", "x\n").file("d/stays", "s\n").file("d/e/y", "y\n");
+    std::fs::create_dir(world.path("empty")).expect("a directory");
+    let delete = |path: &str| json!({"op": "delete", "file_path": path});
+    let create = |path: &str| json!({"op": "create", "file_path": path, "content": "new\n"});
+    let before = world.tree();
+    for (changes, why) in [
+        (json!([delete("d/x"), create("d")]), "d is a directory, and d/"),
+        (json!([delete("d/x"), delete("d/stays"), create("d")]), "d/e in it stays"),
+        (json!([delete("d/e/y"), create("d/e"), create("d/e/z")]), "is a file in this set"),
+        (json!([create("empty")]), "empty"),
+    ] {
+        for dry in [true, false] {
+            let refused = world.call("change_set", json!({"changes": changes, "dry_run": dry}));
+            let said = &refused.refused(218).message;
+            assert!(said.contains(why), "{changes}: {said}");
+        }
+        assert_eq!(world.tree(), before, "{changes}");
+    }
 }
 
 #[test]
