@@ -33,8 +33,8 @@ pub use foreseen::Foreseen;
 pub use nika_guard::pathtext;
 pub use output::{Block, Output};
 pub use port::{
-    Alone, Asked, Asker, Before, Beside, BoxFuture, Choice, Clock, Herald, Inquiry, Kind, Known, Lasting, More, News,
-    Nobody, Offer, Pending, Preimage, Progress, Purse, Question, Reader, Reading, Replied, Reply, Silent, Spoken,
+    Alone, Asked, Asker, Before, Beside, BoxFuture, Choice, Clock, Dress, Herald, Inquiry, Kind, Known, Lasting, More,
+    News, Nobody, Offer, Pending, Preimage, Progress, Purse, Question, Reader, Reading, Replied, Reply, Silent, Spoken,
     Unbounded, Undo,
 };
 pub use rehearsal::{Held, Rehearsal};

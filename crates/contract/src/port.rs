@@ -296,6 +296,15 @@ pub enum Kind {
     Directory,
 }
 
+/// What a file or directory has beside its content and its permission bits.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Dress {
+    /// Owner and group.
+    pub owner: (u32, u32),
+    /// Access lists, labels and what else is attached to it, by name.
+    pub attributes: Vec<(String, Vec<u8>)>,
+}
+
 /// One path as it was before a call changes it.
 #[derive(Debug)]
 pub struct Preimage<'a> {
@@ -315,6 +324,8 @@ pub struct Preimage<'a> {
     pub after: Option<[u8; 32]>,
     /// What a change that a command made has beyond an edit.
     pub more: Option<More>,
+    /// What else stands there has that would be lost with it; `None` where that is what a new file is given, too.
+    pub dress: Option<&'a Dress>,
 }
 
 /// Beyond an edit: a command may put one kind of entry in place of another, leave files that are too large to

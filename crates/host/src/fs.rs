@@ -6,6 +6,7 @@
 
 mod change;
 mod commit;
+mod dress;
 mod fault;
 mod git_runs;
 mod ignores;
@@ -18,7 +19,8 @@ mod workspace;
 
 pub use change::{Change, Expect, Target, Written};
 pub use commit::NotMade;
-pub(crate) use commit::{dress, temp_name};
+pub(crate) use commit::temp_name;
+pub(crate) use dress::{dress, wear, worn};
 pub use fault::errno;
 pub(crate) use fault::is_absence;
 pub use ignores::{Ignores, Outer, SearchRoot};

@@ -99,6 +99,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             mode_left: None,
             after: Some([7; 32]),
             more: None,
+            dress: None,
         };
         checkpoints.record(&meta, &preimage)
     };

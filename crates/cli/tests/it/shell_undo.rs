@@ -614,3 +614,92 @@ fn undo_leaves_a_file_its_access_list_attributes_and_owner() {
         );
     }
 }
+
+/// What a file has beside content: owner, group, rights and two attributes.
+fn dress(path: &Path) -> (u32, u32, u32, Vec<Option<Vec<u8>>>) {
+    let meta = fs::symlink_metadata(path).expect("there");
+    let get = |name: &str| {
+        let mut value = [0; 256];
+        rustix::fs::getxattr(path, name, &mut value[..]).map(|length| value[..length].to_vec()).ok()
+    };
+    (meta.uid(), meta.gid(), meta.mode(), ["user.k", "system.posix_acl_access"].map(get).to_vec())
+}
+
+#[test]
+fn what_was_taken_away_comes_back_with_its_owner_access_list_and_attributes() {
+    if !crate::shell::is_confined_here() {
+        return;
+    }
+    let entry =
+        |tag: u16, rights: u16, id: u32| [&tag.to_le_bytes()[..], &rights.to_le_bytes(), &id.to_le_bytes()].concat();
+    let all = u32::MAX;
+    let list = [(1, 7, all), (2, 6, 65534), (4, 0, all), (0x10, 7, all), (0x20, 0, all)];
+    let list = [2u32.to_le_bytes().to_vec()].into_iter().chain(list.map(|(tag, rights, id)| entry(tag, rights, id)));
+    let list: Vec<u8> = list.flatten().collect();
+    let world = world().file("a", "one\n").file("d/b", "two\n").file("keep", "k\n");
+    let paths = ["a", "d", "d/b"].map(|name| world.root().join(name));
+    for path in &paths {
+        if fs::metadata(path).expect("there").uid() == 0 {
+            std::os::unix::fs::chown(path, Some(65534), Some(65533)).expect("root may");
+        }
+        let set =
+            |name: &str, value: &[u8]| rustix::fs::setxattr(path, name, value, rustix::fs::XattrFlags::empty()).is_ok();
+        if !set("user.k", b"v") || !set("system.posix_acl_access", &list) {
+            return;
+        }
+    }
+    let before = paths.each_ref().map(|path| dress(path));
+    let was = tree(&world.root());
+    for (way, script) in [
+        ("layer", "rm -r a d"),
+        ("layer", "rm a d/b; echo new > a; echo new > d/b"),
+        ("layer", "rm -r d; echo file > d; rm a; mkdir a; touch a/x"),
+        ("job", "rm -r a d"),
+        ("set", r#"[{"op": "delete", "file_path": "a"}, {"op": "delete", "file_path": "d/b"}]"#),
+        ("set", r#"[{"op": "delete", "file_path": "a"}, {"op": "create", "file_path": "a/b", "content": "x"}]"#),
+    ] {
+        match way {
+            "layer" => {
+                undo(&world, &scripted(&world, script, &[])).exits(0);
+            }
+            "job" => {
+                let mut peer = crate::peer::Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+                peer.initialize("2025-11-25");
+                fs::write(world.root().join("tools/run.sh"), script).expect("a script");
+                let command = serde_json::json!({"command": "bash tools/run.sh", "run_in_background": true});
+                peer.call("nika_bash", command);
+                peer.call(
+                    "nika_job_output",
+                    serde_json::json!({"job_id": "j1", "wait_ms": 20_000, "filter": "^never$"}),
+                );
+                assert!(!exists(world.root().join("a")), "{script}");
+                peer.call("nika_undo", serde_json::json!({}));
+                assert_eq!(peer.end(), 0);
+            }
+            _ => {
+                let set = format!(r#"{{"changes": {script}}}"#);
+                undo(&world, &world.json(&["change_set", "--json", &set, "--mode", "workspace"])).exits(0);
+            }
+        }
+        assert_eq!(tree(&world.root()), was, "{script}");
+        assert_eq!(paths.each_ref().map(|path| dress(path)), before, "{way}: {script}");
+    }
+}
+
+#[test]
+fn other_content_is_given_no_capability() {
+    let world = world().file("a", "one\n");
+    let file = world.root().join("a");
+    // Version 2, effective, CAP_NET_RAW.
+    let value: Vec<u8> = [0x0200_0001u32, 1 << 13, 0, 0, 0].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let set =
+        |name: &str, value: &[u8]| rustix::fs::setxattr(&file, name, value, rustix::fs::XattrFlags::empty()).is_ok();
+    if !set("security.capability", &value) || !set("user.k", b"v") {
+        return;
+    }
+    let has = |name: &str| rustix::fs::getxattr(&file, name, &mut [0; 64][..]).is_ok();
+    world.run(&["call", "read", "file_path=a", "--session", "s"]).exits(0);
+    let edit = ["call", "edit", "file_path=a", "old_string=one", "new_string=two", "--allow-write", "--session", "s"];
+    world.run(&edit).exits(0);
+    assert!(has("user.k") && !has("security.capability"));
+}

@@ -1,6 +1,6 @@
 //! A change to one path, as data: what must stand there, and what shall.
 
-use nika_contract::Kind;
+use nika_contract::{Dress, Kind};
 use nika_guard::Place;
 
 use super::{FileNow, Stamp};
@@ -38,6 +38,8 @@ pub enum Target {
         bytes: Vec<u8>,
         /// Permission bits, when they should not be those of before.
         mode: Option<u32>,
+        /// What else it shall have, when that should not be what stands there has.
+        dress: Option<Dress>,
     },
     /// A link to this.
     Link(Vec<u8>),
@@ -59,13 +61,13 @@ pub struct Change {
 impl Change {
     /// A new file where nothing stands.
     pub fn create(place: Place, bytes: Vec<u8>) -> Change {
-        Change { place, expect: Expect::Absent, target: Target::File { bytes, mode: None } }
+        Change { place, expect: Expect::Absent, target: Target::File { bytes, mode: None, dress: None } }
     }
 
     /// Other bytes in a file that was looked at. `hash` is that of the bytes looked at.
     pub fn replace(now: FileNow, hash: [u8; 32], bytes: Vec<u8>) -> Change {
         let place = now.open.place.clone();
-        Change { place, expect: Expect::of(now, hash), target: Target::File { bytes, mode: None } }
+        Change { place, expect: Expect::of(now, hash), target: Target::File { bytes, mode: None, dress: None } }
     }
 
     /// No file any more.
@@ -75,11 +77,18 @@ impl Change {
     }
 
     /// A change back to what an undo store kept. `bytes` of a link are where it points.
-    pub fn restore(place: Place, expect: Expect, kind: Kind, bytes: Option<Vec<u8>>, mode: Option<u32>) -> Change {
+    pub fn restore(
+        place: Place,
+        expect: Expect,
+        kind: Kind,
+        bytes: Option<Vec<u8>>,
+        mode: Option<u32>,
+        dress: Option<Dress>,
+    ) -> Change {
         let target = match (kind, bytes) {
             (_, None) => Target::Absent,
             (Kind::Link, Some(target)) => Target::Link(target),
-            (_, Some(bytes)) => Target::File { bytes, mode },
+            (_, Some(bytes)) => Target::File { bytes, mode, dress },
         };
         Change { place, expect, target }
     }

@@ -20,6 +20,7 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::change::Target;
+use super::dress::{dress, wear, worn};
 use super::sets::Begun;
 use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, is_absence, sha256};
 
@@ -137,7 +138,12 @@ impl Locked<'_> {
             Target::File { mode: wanted, .. } => wanted.or(mode.filter(|_| kind == Kind::File)),
             Target::Link(_) | Target::Absent => None,
         };
-        cx.undo.keep(&Preimage { path: &change.place.path, kind, bytes, hash, mode, mode_left, after, more: None })?;
+        // What stays a file keeps it.
+        let goes = !matches!((&change.expect, &change.target), (Expect::Absent, _) | (_, Target::File { .. }));
+        let handle = || self.files.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok();
+        let dress = (goes && kind == Kind::File).then(handle).flatten().and_then(|handle| worn(&handle));
+        let (path, dress) = (change.place.path.as_path(), dress.as_ref());
+        cx.undo.keep(&Preimage { path, kind, bytes, hash, mode, mode_left, after, more: None, dress })?;
         Ok(Written {
             place: change.place.clone(),
             before: hash,
@@ -173,6 +179,7 @@ impl Locked<'_> {
                         mode_left: None,
                         after: Some(sha256(b"")),
                         more: None,
+                        dress: None,
                     })?;
                 }
                 Err(Errno::EXIST) => {}
@@ -327,7 +334,7 @@ impl Workspace {
     /// The new bytes in a file without a name (or, where the file system has no such files, named
     /// `temp`), with the rights of the old one, synced.
     pub(super) fn write_apart(&self, dir: &OwnedFd, change: &Change, temp: &str) -> Result<Apart, NotMade> {
-        let Target::File { bytes, mode } = &change.target else {
+        let Target::File { bytes, mode, dress: given } = &change.target else {
             return Err(ToolError::new(code::BUG, "only files are written apart").into());
         };
         let mode_of_new = Mode::from_raw_mode(0o666);
@@ -349,63 +356,25 @@ impl Workspace {
             ToolError::new(code::WRITE_FAILED, format!("cannot write {}: {error}", change.place.shown()))
         };
         file.write_all(bytes).map_err(what)?;
-        if let Expect::Is { mode: former, owner, .. } = &change.expect {
+        let mut rights = *mode;
+        if let Expect::Is { bytes: before, mode: former, owner, .. } = &change.expect {
             let former_file = self.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok();
-            dress(&file, former_file.as_ref(), *owner, *former).map_err(|error| refused(&change.place, error))?;
+            dress(&file, former_file.as_ref(), *owner, *former, before == bytes)
+                .map_err(|error| refused(&change.place, error))?;
         }
-        if let Some(mode) = mode {
-            let _ = rustix::fs::fchmod(&file, Mode::from_raw_mode(*mode));
+        if let Some(given) = given
+            && !wear(&file, given)
+        {
+            rights = rights.map(|mode| mode & !0o6000);
+        }
+        if let Some(mode) = rights {
+            let _ = rustix::fs::fchmod(&file, Mode::from_raw_mode(mode));
         }
         if self.fsync != Fsync::Off {
             file.sync_data().map_err(what)?;
         }
         Ok(Apart { file, named })
     }
-}
-
-/// Gives a new file what the one has that it takes the place of: its owner, access lists and labels, and rights. What
-/// cannot be given is not worth a refusal.
-pub(crate) fn dress(
-    file: &File,
-    former: Option<&OwnedFd>,
-    owner: (u32, u32),
-    mut rights: u32,
-) -> rustix::io::Result<()> {
-    let stat = rustix::fs::fstat(file)?;
-    if (stat.st_uid, stat.st_gid) != owner {
-        let (uid, gid) = (rustix::fs::Uid::from_raw(owner.0), rustix::fs::Gid::from_raw(owner.1));
-        if rustix::fs::fchown(file, Some(uid), Some(gid)).is_err() {
-            // An ordinary user gives no file away. Who may write one of somebody else's gets it, as from git; but
-            // not what would let others run it as this user.
-            rights &= !0o6000;
-            let _ = rustix::fs::fchown(file, None, Some(gid));
-        }
-    }
-    former.iter().for_each(|former| copy_attributes(former, file));
-    if stat.st_mode & 0o7777 != rights {
-        let _ = rustix::fs::fchmod(file, Mode::from_raw_mode(rights));
-    }
-    Ok(())
-}
-
-fn copy_attributes(former: &OwnedFd, file: &File) {
-    let at = format!("/proc/self/fd/{}", former.as_raw_fd());
-    let Some(names) = grown(1024, |names| rustix::fs::listxattr(&at, names)) else { return };
-    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if let Some(value) = grown(256, |value| rustix::fs::getxattr(&at, name, value)) {
-            let _ = rustix::fs::fsetxattr(file, name, &value, rustix::fs::XattrFlags::empty());
-        }
-    }
-}
-
-/// What the kernel writes into as much room as it needs: mostly little, and never more than 64 KiB.
-fn grown(room: usize, read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> Option<Vec<u8>> {
-    [room, 64 << 10].into_iter().find_map(|room| {
-        let mut bytes = vec![0; room];
-        let length = read(&mut bytes).ok()?;
-        bytes.truncate(length);
-        Some(bytes)
-    })
 }
 
 pub(super) fn refused(place: &Place, error: Errno) -> ToolError {

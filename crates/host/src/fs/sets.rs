@@ -182,7 +182,7 @@ impl Locked<'_> {
             rustix::fs::symlinkat(target, dir, old).map_err(|error| refused(&change.place, error))?;
             return Ok(());
         }
-        let target = Target::File { bytes: bytes.clone(), mode: Some(*mode) };
+        let target = Target::File { bytes: bytes.clone(), mode: Some(*mode), dress: None };
         let copy = Change { place: change.place.clone(), expect: change.expect.clone(), target };
         let apart = self.files.write_apart(dir, &copy, old)?;
         if !apart.named {

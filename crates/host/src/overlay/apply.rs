@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Before, Cx, Kind, Known, More, Preimage, ToolError, code};
+use nika_contract::{Before, Cx, Dress, Kind, Known, More, Preimage, ToolError, code};
 use nika_guard::{Effect, Extent, Permit, Place, classify};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, statat};
 use rustix::io::Errno;
@@ -17,9 +17,9 @@ use super::clean::clean;
 use super::intent::{Intent, Mover, Named, Parents, Phase, Step, VERSION, identity, refused};
 use super::moves::Act;
 use super::stage::Stage;
-use super::walk::{bits, kind, mtime};
+use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
-use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, is_absence, sha256_of, temp_name};
+use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, is_absence, sha256_of, temp_name, worn};
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -277,6 +277,7 @@ impl Locked<'_> {
                         }
                     }
                 }
+                let dress = changes.worn(entry);
                 cx.undo.keep(&Preimage {
                     path: &entry.path,
                     kind: entry.was.unwrap_or(entry.kind),
@@ -286,6 +287,7 @@ impl Locked<'_> {
                     mode_left: entry.mode,
                     after,
                     more: Some(more),
+                    dress: dress.as_ref(),
                 })?;
             }
         }
@@ -440,6 +442,26 @@ impl Changes<'_> {
     fn is_elsewhere(&self) -> bool {
         let dev = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev).ok();
         self.layer.in_memory || dev(&self.layer.dir) != dev(&self.layer.root)
+    }
+
+    /// What stands at a path has of its own and loses: with it, or as another stands there then.
+    fn worn(&self, entry: &Entry) -> Option<Dress> {
+        let goes = matches!(entry.what, What::Changed | What::Deleted) && !entry.was_special;
+        if !goes || !matches!(entry.was, Some(Kind::File | Kind::Directory)) {
+            return None;
+        }
+        let was = worn(&beneath(&self.layer.root, &entry.path)?)?;
+        let now = match entry.what {
+            What::Deleted => None,
+            _ => rustix::fs::open(
+                self.inside(&entry.path),
+                OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+                Mode::empty(),
+            )
+            .ok()
+            .and_then(|handle| worn(&handle)),
+        };
+        (now.as_ref() != Some(&was)).then_some(was)
     }
 
     /// How the command left a path: the hash of it, or for a large file its stamp.

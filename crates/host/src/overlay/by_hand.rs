@@ -8,14 +8,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Kind, ToolError, code};
+use nika_contract::{Dress, Kind, ToolError, code};
 use nika_guard::Permit;
 use rustix::fs::Stat;
 
 use super::moves::{Act, Move};
 use super::walk::{beneath, bits, is_linked, kind};
 use super::{Changes, Entry, Layer, What};
-use crate::fs::{Stamp, dress};
+use crate::fs::{Stamp, dress, wear};
 
 impl Layer {
     /// A layer over `root` that nobody mounts. Each change to it is checked against the permit.
@@ -44,14 +44,15 @@ impl Changes<'_> {
     }
 
     /// An entry that shall stand at `path`, below the root: a file with these bytes, a link to them, a directory.
-    /// In a directory that was put before, it is part of that.
+    /// In a directory that was put before, it is part of that. `given`: what it has beside these and its permission bits,
+    /// when that should not be what stands there has.
     pub fn put(
         &mut self,
         permit: &Permit,
         path: &Path,
         kind_new: Kind,
         bytes: &[u8],
-        mode: Option<u32>,
+        (mode, given): (Option<u32>, Option<&Dress>),
     ) -> Result<(), ToolError> {
         let failed = |error: std::io::Error| {
             ToolError::new(code::WRITE_FAILED, format!("cannot prepare {}: {error}", path.display()))
@@ -66,9 +67,17 @@ impl Changes<'_> {
         if let Some(parent) = at.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
         }
-        let mode = mode.or_else(|| was.as_ref().filter(|_| !was_dir).map(bits));
+        let mut mode = mode.or_else(|| was.as_ref().filter(|_| !was_dir).map(bits));
+        let mut clothe = |file: &File| {
+            if given.is_some_and(|given| !wear(file, given)) {
+                mode = mode.map(|mode| mode & !0o6000);
+            }
+        };
         match kind_new {
-            Kind::Directory => fs::create_dir(&at).map_err(failed)?,
+            Kind::Directory => {
+                fs::create_dir(&at).map_err(failed)?;
+                clothe(&File::open(&at).map_err(failed)?);
+            }
             Kind::Link => symlink(Path::new(std::ffi::OsStr::from_bytes(bytes)), &at).map_err(failed)?,
             Kind::File => {
                 let mut file = File::create_new(&at).map_err(failed)?;
@@ -77,8 +86,9 @@ impl Changes<'_> {
                 if let Some(was) = was.as_ref().filter(|was| kind(was) == Some(Kind::File)) {
                     let former = beneath(&self.layer.root, path);
                     let owner = (was.st_uid, was.st_gid);
-                    dress(&file, former.as_ref(), owner, bits(was)).map_err(|error| failed(error.into()))?;
+                    dress(&file, former.as_ref(), owner, bits(was), false).map_err(|error| failed(error.into()))?;
                 }
+                clothe(&file);
             }
         }
         if let Some(mode) = mode.filter(|_| kind_new != Kind::Link) {

@@ -52,6 +52,8 @@ impl Stage {
             sparse(&mut File::open(from)?, &mut File::create_new(to)?)?;
             self.copied.insert(id, to.to_path_buf());
         }
+        // Owners differ only where one was given, and who could give it can do so here.
+        let _ = std::os::unix::fs::lchown(to, Some(meta.uid()), Some(meta.gid()));
         attributes(from, to);
         fs::set_permissions(to, fs::Permissions::from_mode(meta.mode() & 0o7777))?;
         times(to, &meta)

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 
-use nika_contract::Kind;
+use nika_contract::{Dress, Kind};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
 
 use super::sight::Found;
-use crate::fs::{Stamp, Workspace, is_absence, kind_of, sha256, sha256_of};
+use crate::fs::{Stamp, Workspace, is_absence, kind_of, sha256, sha256_of, worn};
 use crate::sandbox::is_stand_in;
 
 /// What stands, or stood, at a place. Its content is not here.
@@ -111,6 +111,15 @@ pub(super) fn content(dir: &OwnedFd, name: &OsStr, kind: Kind, most: u64) -> Opt
             Some(bytes).filter(|bytes| bytes.len() as u64 <= most)
         }
     }
+}
+
+/// What a file or directory has of its own beside its content and permission bits.
+pub(super) fn dress(found: &Found, was: &Entry) -> Option<Dress> {
+    if !matches!(was.kind, Some(Kind::File | Kind::Directory)) {
+        return None;
+    }
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    worn(&openat(&found.dir, &found.name, flags, Mode::empty()).ok()?)
 }
 
 /// sha256 of a content, read in pieces; `None` where it has more than `most` bytes by now: it may grow under our eyes.

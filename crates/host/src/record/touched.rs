@@ -16,7 +16,7 @@
 
 use std::path::Path;
 
-use nika_contract::{Before, Kind, Known, More, Preimage, ToolError, Undo};
+use nika_contract::{Before, Dress, Kind, Known, More, Preimage, ToolError, Undo};
 
 use super::before::{Entry, Standing, look_at};
 use super::held_open::Held;
@@ -80,14 +80,14 @@ impl Touched {
     pub(super) fn begun(
         path: &Path,
         was: Option<Entry>,
-        bytes: Option<&[u8]>,
+        (bytes, dress): (Option<&[u8]>, Option<&Dress>),
         undo: &dyn Undo,
         bounds: Bounds,
     ) -> Touched {
         let kept = bytes.map(sha256);
+        let held = (kept, bytes, dress);
         // A device, a FIFO or a socket is used and not changed, as a rule.
-        let noted =
-            was.is_none_or(|was| was.kind.is_some()) && begun(undo, path, was.as_ref(), kept, bytes, bounds).is_ok();
+        let noted = was.is_none_or(|was| was.kind.is_some()) && begun(undo, path, was.as_ref(), held, bounds).is_ok();
         Touched { was, kept, noted, looked: None, held: None, lines: 0, due: Due::default() }
     }
 
@@ -111,7 +111,7 @@ impl Touched {
         }
         self.looked = None;
         if looked.written && self.was.is_none_or(|was| was.kind.is_some()) {
-            self.noted = begun(undo, path, self.was.as_ref(), self.kept, None, bounds).is_ok();
+            self.noted = begun(undo, path, self.was.as_ref(), (self.kept, None, None), bounds).is_ok();
         }
         true
     }
@@ -209,6 +209,7 @@ impl Touched {
             mode_left: now.map(|now| now.mode),
             after,
             more: Some(more),
+            dress: None,
         });
         // Without that line undo takes for what the call left whatever stands there: that is said, too.
         let lost = written.is_err() && came != Came::Unchanged;
@@ -290,8 +291,7 @@ fn begun(
     undo: &dyn Undo,
     path: &Path,
     was: Option<&Entry>,
-    kept: Option<[u8; 32]>,
-    bytes: Option<&[u8]>,
+    (kept, bytes, dress): (Option<[u8; 32]>, Option<&[u8]>, Option<&Dress>),
     bounds: Bounds,
 ) -> Result<(), ToolError> {
     let lost = was.is_some_and(|was| was.kind.is_some()) && kept.is_none();
@@ -311,5 +311,6 @@ fn begun(
         mode_left: None,
         after: None,
         more: Some(more),
+        dress,
     })
 }

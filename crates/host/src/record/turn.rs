@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use nika_contract::{Before, Kind, Known, Lasting, More, Preimage, Undo};
+use nika_contract::{Before, Dress, Kind, Known, Lasting, More, Preimage, Undo};
 use rustix::fs::{Dir, Mode, OFlags, openat};
 
-use super::before::{Entry, content, look, look_at};
+use super::before::{Entry, content, dress, look, look_at};
 use super::held_open::Held;
 use super::recorder::Recorded;
 use super::rest::Rest;
@@ -85,11 +85,13 @@ impl Turn {
         let Ok(was) = was else { return self.touch_unknown() };
         let kept = found.zip(was).filter(|_| reads);
         let bytes = kept.and_then(|(found, was)| self.content_of(found, &was));
-        self.begin(path, was, bytes.as_deref());
+        let dress = kept.and_then(|(found, was)| dress(found, &was));
+        self.begin(path, was, (bytes.as_deref(), dress.as_ref()));
     }
 
-    fn begin(&mut self, path: &Path, was: Option<Entry>, bytes: Option<&[u8]>) {
-        let mut touched = Touched::begun(path, was, bytes, self.undo.as_ref(), self.bounds);
+    fn begin(&mut self, path: &Path, was: Option<Entry>, kept: (Option<&[u8]>, Option<&Dress>)) {
+        let mut touched = Touched::begun(path, was, kept, self.undo.as_ref(), self.bounds);
+        let (bytes, _) = kept;
         self.kept_bytes += bytes.map_or(0, |bytes| bytes.len() as u64);
         self.rest.touched(path, &mut touched.due, Instant::now());
         self.paths.insert(path.into(), touched);
@@ -141,6 +143,7 @@ impl Turn {
             mode_left: None,
             after: None,
             more: Some(more),
+            dress: None,
         });
     }
 

@@ -35,6 +35,7 @@ fn change(checkpoints: &Checkpoints, meta: &CheckpointMeta, path: &str, before: 
         mode_left: None,
         after: None,
         more: None,
+        dress: None,
     };
     checkpoints.record(meta, &preimage).unwrap();
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use nika_contract::{Kind, Known, More};
+use nika_contract::{Dress, Kind, Known, More};
 
 use super::line::{self, Line, Record};
 use crate::hash::Hash;
@@ -53,6 +53,8 @@ pub struct Change {
     pub after: Option<Hash>,
     /// What it has beyond an edit, where a command made it.
     pub more: Option<More>,
+    /// What stood there had of its own beside content and permission bits.
+    pub dress: Option<Dress>,
 }
 
 /// Which calls to look for.
@@ -186,7 +188,8 @@ impl Gathered {
     /// An earlier change than those known. Of its path it knows better what stood there before, and
     /// it is where the path comes first.
     fn add(&mut self, record: Record<'_>) {
-        let Record { path, kind, mode, mut mode_left, before, after, left, .. } = record;
+        let Record { path, kind, mode, mut mode_left, before, after, left, dress, .. } = record;
+        let dress = dress.map(|worn| Dress::from(*worn));
         let mut more = left.map(|left| More::from(*left));
         let known = self.paths.get(&path).copied();
         let told = more.map_or(Known::Whole, |more| more.known);
@@ -195,6 +198,7 @@ impl Gathered {
             // The later line of what was recorded says all that the earlier ones do; that the path was touched comes
             // first where it was touched first.
             let change = known.and_then(|at| self.backwards[at].take());
+            let change = change.map(|change| Change { dress: dress.or(change.dress), ..change });
             self.paths.insert(path, self.backwards.len());
             self.backwards.push(change);
             return;
@@ -217,7 +221,7 @@ impl Gathered {
             None => after,
         };
         self.paths.insert(path.clone(), self.backwards.len());
-        self.backwards.push(Some(Change { path, kind, mode, mode_left, before, after, more }));
+        self.backwards.push(Some(Change { path, kind, mode, mode_left, before, after, more, dress }));
     }
 
     fn into_changes(self) -> CallChanges {

@@ -10,6 +10,8 @@
 //! part where it is needed. What is recorded while it happens has two lines: `"known":"begun"` before the change, and
 //! `"settled"` or `"unchanged"` when it is known what came of it.
 //!
+//! Where what stood there had an owner or attributes of its own, `"dress":{"owner":[…],"attributes":[["name","hex"]…]}` says so.
+//!
 //! Each is written with a newline before and behind it, so that a piece left by a kill or a full disk
 //! spoils no line but its own. Readers pass over empty lines and over what they cannot parse.
 
@@ -17,7 +19,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-use nika_contract::{Before, Kind, Known, More, pathtext};
+use nika_contract::{Before, Dress, Kind, Known, More, pathtext};
 use serde::{Deserialize, Serialize};
 
 use crate::hash::Hash;
@@ -53,12 +55,40 @@ pub(crate) struct Record<'a> {
     pub(crate) after: Option<Hash>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) left: Option<Box<Left>>,
+    /// What stood there had of its own, where it was not what a new file is given. Lines of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) dress: Option<Box<Worn>>,
     /// Whether the call ran without a question. Lines of earlier versions do not say, and count as asked about.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) unasked: bool,
     /// Whether the call has a line before this one. Lines of earlier versions do not say, and count as first ones.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) goes_on: bool,
+}
+
+/// [`Dress`] as a line has it: values in hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Worn {
+    owner: (u32, u32),
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    attributes: Vec<(String, String)>,
+}
+
+impl From<&Dress> for Worn {
+    fn from(dress: &Dress) -> Worn {
+        let digits = |value: &[u8]| value.iter().map(|byte| format!("{byte:02x}")).collect();
+        let attributes = dress.attributes.iter().map(|(name, value)| (name.clone(), digits(value)));
+        Worn { owner: dress.owner, attributes: attributes.collect() }
+    }
+}
+
+impl From<Worn> for Dress {
+    fn from(worn: Worn) -> Dress {
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let bytes = |digits: &str| digits.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>();
+        let attributes = worn.attributes.into_iter().filter_map(|(name, digits)| Some((name, bytes(&digits)?)));
+        Dress { owner: worn.owner, attributes: attributes.collect() }
+    }
 }
 
 fn is_false(value: &bool) -> bool {

@@ -123,6 +123,7 @@ impl Checkpoints {
                 before,
                 after: preimage.after.map(Hash),
                 left: preimage.more.map(|more| Box::new(more.into())),
+                dress: preimage.dress.map(|dress| Box::new(dress.into())),
                 unasked: !meta.asked,
                 goes_on: meta.begun.0.load(Ordering::Relaxed),
             };

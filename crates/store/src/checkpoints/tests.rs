@@ -39,6 +39,7 @@ fn change(checkpoints: &Checkpoints, meta: &CheckpointMeta, path: &str, before: 
         mode_left: None,
         after: after.map(|text| Hash::of(text.as_bytes()).0),
         more: None,
+        dress: None,
     };
     CallUndo { checkpoints, meta }.keep(&preimage).unwrap();
 }
@@ -79,6 +80,7 @@ fn links_directories_and_odd_names() {
             mode_left: None,
             after: None,
             more: None,
+            dress: None,
         };
         checkpoints.record(&call, &preimage).unwrap();
     }
@@ -247,6 +249,7 @@ fn recorded(checkpoints: &Checkpoints, call: &CheckpointMeta, path: &str, known:
         mode_left: None,
         after: after.map(|text| Hash::of(text.as_bytes()).0),
         more: Some(more),
+        dress: None,
     };
     checkpoints.record(call, &preimage).unwrap();
 }

@@ -109,7 +109,7 @@ fn fill(cx: &Cx<'_>, changes: &mut Changes<'_>, changed: &[&Slot]) -> Result<(),
         let Some(bytes) = &slot.now else { continue };
         cx.check_cancelled()?;
         changes.put_above(permit, &slot.place.path)?;
-        changes.put(permit, &slot.place.path, slot.kind, bytes, slot.mode)?;
+        changes.put(permit, &slot.place.path, slot.kind, bytes, (slot.mode, slot.dress.as_ref()))?;
     }
     Ok(())
 }

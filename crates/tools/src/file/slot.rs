@@ -1,7 +1,7 @@
 //! One path on its way from how it stands to how it shall stand. A change set and an undo play their steps
 //! through on slots, in memory, and commit what comes out.
 
-use nika_contract::{Cx, Kind, ToolError};
+use nika_contract::{Cx, Dress, Kind, ToolError};
 use nika_edit::{Limits, unified};
 use nika_guard::Place;
 use nika_host::fs::{Change, Expect, Ledger, Shown, Workspace};
@@ -22,6 +22,8 @@ pub(super) struct Slot {
     pub replaces_dir: bool,
     /// Permission bits, when they shall be others than those that stand there.
     pub mode: Option<u32>,
+    /// What else it shall have, when that should not be what stands there has.
+    pub dress: Option<Dress>,
     /// Whether the session knows its content: it read or wrote it.
     pub known: bool,
     /// How much of it, as it shall stand there, the session has seen.
@@ -45,14 +47,15 @@ impl Slot {
         let shown = seen.map_or_else(Shown::default, |seen| seen.shown);
         let place = place.clone();
         let (mode, seen, outside) = (None, None, String::new());
-        Ok(Slot { place, origin, now, kind, replaces_dir: false, mode, known, shown, seen, outside })
+        Ok(Slot { place, origin, now, kind, replaces_dir: false, mode, dress: None, known, shown, seen, outside })
     }
 
     /// A path where a directory goes.
     pub fn of_dir(place: &Place) -> Slot {
         let (place, origin, outside) = (place.clone(), Expect::Absent, String::new());
         let (now, mode, seen, shown) = (None, None, None, Shown::default());
-        Slot { place, origin, now, kind: Kind::File, replaces_dir: true, mode, known: false, shown, seen, outside }
+        let (kind, dress) = (Kind::File, None);
+        Slot { place, origin, now, kind, replaces_dir: true, mode, dress, known: false, shown, seen, outside }
     }
 
     /// The bytes that stand there.
@@ -87,7 +90,14 @@ impl Slot {
 
     /// What to commit.
     pub fn change(&self) -> Change {
-        Change::restore(self.place.clone(), self.origin.clone(), self.kind, self.now.clone(), self.mode)
+        Change::restore(
+            self.place.clone(),
+            self.origin.clone(),
+            self.kind,
+            self.now.clone(),
+            self.mode,
+            self.dress.clone(),
+        )
     }
 }
 

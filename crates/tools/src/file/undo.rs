@@ -225,6 +225,7 @@ impl Undo {
                 slot.now = self.back(cx, call, change, slot)?;
                 slot.mode = rights(change, slot.mode.or(slot.own_mode()));
                 slot.kind = change.kind;
+                slot.dress = change.dress.clone().or(slot.dress.take());
             }
         }
         Ok(slots)

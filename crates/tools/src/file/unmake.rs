@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Before, Cx, Kind, Known, ToolError, code};
+use nika_contract::{Before, Cx, Dress, Kind, Known, ToolError, code};
 use nika_edit::{Limits, merge3, unified};
 use nika_guard::Place;
 use nika_host::fs::{Glance, Ledger, Locked, NotMade, Workspace};
@@ -56,6 +56,7 @@ pub(super) enum State {
         hash: Hash,
         mode: Option<u32>,
         numbers: Option<[i64; 4]>,
+        dress: Option<Dress>,
     },
     /// A file in which a later change was kept.
     Merged {
@@ -211,8 +212,8 @@ impl Unmaker<'_> {
                 (Before::Same, _, State::Disk { kind, mode: now }) => {
                     Ok(State::Disk { kind, mode: mode.unwrap_or(now) })
                 }
-                (Before::Same, _, State::Stored { kind, hash, numbers, .. }) => {
-                    Ok(State::Stored { kind, hash, mode, numbers })
+                (Before::Same, _, State::Stored { kind, hash, numbers, dress, .. }) => {
+                    Ok(State::Stored { kind, hash, mode, numbers, dress })
                 }
                 (Before::Same, _, now) | (Before::Kept, None, now @ State::Nothing) => Ok(now),
                 (Before::Kept, None, _) => Ok(State::Nothing),
@@ -226,6 +227,7 @@ impl Unmaker<'_> {
                     hash,
                     mode,
                     numbers: change.more.and_then(|more| more.was_as),
+                    dress: change.dress.clone(),
                 }),
             };
         }
@@ -407,14 +409,14 @@ impl Unmaker<'_> {
             match state {
                 State::Nothing => {}
                 State::Disk { mode, .. } => changes.set_mode(permit, path, Some(*mode))?,
-                State::Stored { kind: Kind::Directory, mode, .. } => {
-                    changes.put(permit, path, Kind::Directory, b"", *mode)?;
+                State::Stored { kind: Kind::Directory, mode, dress, .. } => {
+                    changes.put(permit, path, Kind::Directory, b"", (*mode, dress.as_ref()))?;
                 }
-                State::Stored { kind, hash, mode, .. } => {
+                State::Stored { kind, hash, mode, dress, .. } => {
                     let bytes = self.checkpoints.objects().get(hash)?;
-                    changes.put(permit, path, *kind, &bytes, *mode)?;
+                    changes.put(permit, path, *kind, &bytes, (*mode, dress.as_ref()))?;
                 }
-                State::Merged { bytes, mode } => changes.put(permit, path, Kind::File, bytes, *mode)?,
+                State::Merged { bytes, mode } => changes.put(permit, path, Kind::File, bytes, (*mode, None))?,
             }
         }
         Ok(())

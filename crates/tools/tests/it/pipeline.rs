@@ -297,6 +297,7 @@ impl Tool for Fixture {
                     mode_left: None,
                     after: None,
                     more: None,
+                    dress: None,
                 })?;
                 cx.undo.void();
                 Ok(Output::text("nothing was applied"))
