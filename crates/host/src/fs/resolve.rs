@@ -40,7 +40,7 @@ impl Workspace {
     /// The same for what is only read, or was judged before: whether git is configured to run it is not looked at, as
     /// that bears on the decision to write it alone.
     pub fn locate_without_git(&self, text: &str) -> Result<Place, ToolError> {
-        let path = self.absolute(text)?;
+        let path = self.meant(text)?;
         let place = self.place(self.resolve(&path, text)?);
         Ok(self.with_name(place, &path))
     }
@@ -87,7 +87,7 @@ impl Workspace {
 
     /// The place of the entry itself: a link at the end is not followed. For moving and deleting.
     pub fn locate_entry(&self, text: &str) -> Result<Place, ToolError> {
-        let path = self.absolute(text)?;
+        let path = self.meant(text)?;
         no_directory(text)?;
         match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => {
@@ -148,6 +148,46 @@ impl Workspace {
             (Some(below), Some(home)) => home.join(below),
             _ => self.root().join(text),
         })
+    }
+
+    /// What a caller that saw names in answers means by a path. A command's paths mean what they are to its shell.
+    fn meant(&self, text: &str) -> Result<PathBuf, ToolError> {
+        let path = self.absolute(text)?;
+        if text.contains(char::REPLACEMENT_CHARACTER) { self.shown_so(&path, text) } else { Ok(path) }
+    }
+
+    /// The path whose names are shown as `path` has them. A name below a root that is no UTF-8 is shown with `\u{fffd}`, and
+    /// so it is named in answer: it means the one entry that is shown so, unless something has that very name.
+    fn shown_so(&self, path: &Path, text: &str) -> Result<PathBuf, ToolError> {
+        let mut real = PathBuf::new();
+        for part in path.components() {
+            let name = part.as_os_str();
+            let is_odd = name.to_str().is_some_and(|name| name.contains(char::REPLACEMENT_CHARACTER));
+            let looks = is_odd
+                && self.root_of(&real).is_some()
+                && statat(&self.slash, strip_slash(&real.join(name)), AtFlags::SYMLINK_NOFOLLOW).is_err();
+            let mut found = if looks { self.shown_as(&real, name) } else { Vec::new() };
+            if found.len() > 1 {
+                let message =
+                    format!("'{text}' may be any of {} names that are no UTF-8 and are shown so", found.len());
+                return Err(ToolError::new(code::BAD_PATH, message)
+                    .hint("give them other names first: a command can tell them apart, by a pattern or in a script"));
+            }
+            match found.pop() {
+                Some(found) => real.push(found),
+                None => real.push(part),
+            }
+        }
+        Ok(real)
+    }
+
+    /// Names in a directory that are no UTF-8 and are shown as `name`.
+    fn shown_as(&self, dir: &Path, name: &OsStr) -> Vec<OsString> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = openat2(&self.slash, strip_slash(dir), flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS);
+        let Ok(entries) = opened.and_then(rustix::fs::Dir::new) else { return Vec::new() };
+        let names = entries.flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
+        names.filter(|other| other.to_str().is_none() && OsStr::new(&*other.to_string_lossy()) == name).collect()
     }
 
     /// Whether the kernel's name for a handle is that of a file whose name is gone: it says so at its end.

@@ -19,7 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Kind, ToolError, code};
+use nika_contract::{Kind, ToolError, code, pathtext};
 use nika_guard::Place;
 use rustix::fs::{AtFlags, OFlags, RenameFlags};
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,7 @@ enum Phase {
 /// One path of a set. Temporary names lie in the path's own directory.
 #[derive(Debug, Serialize, Deserialize)]
 struct Step {
+    #[serde(with = "pathtext")]
     path: PathBuf,
     /// The new file until it is renamed; `None` when the path is to be absent.
     new: Option<String>,
@@ -88,10 +89,6 @@ impl Locked<'_> {
     pub(super) fn begin_set(&mut self, call: &str, changes: &[Change]) -> Result<Begun, ToolError> {
         let mut intent = Intent { version: VERSION, call: call.to_owned(), phase: Phase::Staging, steps: Vec::new() };
         for change in changes {
-            if change.place.path.to_str().is_none() {
-                let shown = change.place.shown();
-                return Err(ToolError::new(code::BAD_PATH, format!("{shown}: a change set takes only UTF-8 paths")));
-            }
             intent.steps.push(Step {
                 path: change.place.path.clone(),
                 new: (!matches!(change.target, Target::Absent)).then(temp_name),
@@ -361,8 +358,8 @@ impl Locked<'_> {
                 }
                 Some("inflight") => {
                     // We hold the lock, so whoever wrote this is between two changes or dead.
-                    if let Ok(temp) = std::fs::read_to_string(&path) {
-                        let temp = Path::new(temp.trim_end_matches('\n'));
+                    if let Ok(temp) = std::fs::read(&path) {
+                        let temp = Path::new(OsStr::from_bytes(&temp));
                         if let Some(name) = temp.file_name().and_then(|name| name.to_str()) {
                             self.files.discard(temp, name);
                         }

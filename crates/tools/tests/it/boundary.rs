@@ -271,6 +271,42 @@ fn undo_asks_before_it_brings_back_what_git_would_run() {
 }
 
 #[test]
+fn a_name_that_is_no_utf8_is_opened_as_it_is_shown() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let odd = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+    let world = world().file("plain.txt", "plain\n");
+    std::fs::create_dir(world.root().join(odd(b"d\xff"))).expect("made");
+    let file = world.root().join(odd(b"d\xff")).join(odd(b"caf\xe9.txt"));
+    let twin = file.with_file_name(odd(b"caf\xe8.txt"));
+    std::fs::write(&file, "one\n").expect("written");
+    let shown = "d\u{fffd}/caf\u{fffd}.txt";
+    world.call("list_dir", json!({"path": "d\u{fffd}"})).says("caf\u{fffd}.txt");
+    world.call("grep", json!({"pattern": "one"})).says(shown);
+    world.call("grep", json!({"pattern": "one", "path": shown, "output_mode": "content"})).says("one");
+    world.call("read", json!({"file_path": shown})).says("one");
+    world.call("edit", json!({"file_path": shown, "old_string": "one", "new_string": "two"})).ok();
+    let set = json!([
+        {"op": "edit", "file_path": shown, "old_string": "two", "new_string": "three"},
+        {"op": "move", "file_path": "plain.txt", "to": "d\u{fffd}/moved.txt"},
+    ]);
+    world.call("change_set", json!({ "changes": set })).ok();
+    assert_eq!(std::fs::read_to_string(&file).expect("there"), "three\n");
+    assert!(file.with_file_name("moved.txt").exists() && !world.path("plain.txt").exists());
+    world.call("undo", json!({"steps": 2})).ok();
+    assert_eq!(std::fs::read_to_string(&file).expect("there"), "one\n");
+    assert_eq!(world.text("plain.txt"), "plain\n");
+    // Two that are shown alike are told apart by nobody, and are not guessed.
+    std::fs::write(&twin, "twin\n").expect("written");
+    let refused = world.call("read", json!({"file_path": shown}));
+    assert!(refused.refused(223).message.contains("2 names"));
+    world.call("write", json!({"file_path": shown, "content": "x"})).refused(223);
+    // What has that very name is meant first.
+    std::fs::write(world.path(shown.rsplit('/').next().expect("a name")), "literal\n").expect("written");
+    world.call("read", json!({"file_path": "caf\u{fffd}.txt"})).says("literal");
+}
+
+#[test]
 fn an_outside_path_is_a_question_and_a_yes_reaches_only_that_path() {
     let outside = tempfile::tempdir().expect("a directory");
     let file = outside.path().join("x.txt");
