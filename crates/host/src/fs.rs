@@ -15,6 +15,7 @@ mod lock;
 mod open;
 mod resolve;
 mod sets;
+mod twins;
 mod workspace;
 
 pub use change::{Change, Expect, Target, Written};

@@ -30,6 +30,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
         "resolves a name to a place, which is what a permit is asked for",
     ),
     ("fs/git_runs.rs", &["with_git_together"], "says why a place is guarded, which is what a permit is asked for"),
+    ("fs/twins.rs", &["secret_twin"], "says what a file is asked about as, which is what a permit is asked for"),
     ("fs/ignores.rs", &["ignores_above"], "ignore rules above a root; they are applied, never shown"),
     ("fs/workspace.rs", &["is_own_state", "holds_own_state"], "compares names"),
     ("fs/lock.rs", &["take_recovered"], "hands over what was settled already"),

@@ -57,6 +57,7 @@ pub struct Workspace {
     pub(super) own: PathBuf,
     pub(super) fsync: Fsync,
     pub(super) lock: Mutex<super::lock::State>,
+    pub(super) twins: Mutex<Option<super::twins::Twins>>,
 }
 
 #[derive(Debug)]
@@ -111,6 +112,7 @@ impl Workspace {
             own: settle(settings.own),
             fsync: settings.fsync,
             lock: Mutex::default(),
+            twins: Mutex::default(),
         };
         workspace.recover();
         Ok(workspace)

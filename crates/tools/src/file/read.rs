@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use nika_contract::{Block, Cx, Example, Group, Output, Scene, Spec, Tool, ToolError, code, event};
 use nika_edit::NotText;
-use nika_guard::{Effects, Place};
+use nika_guard::{Effect, Effects, Place};
 use nika_host::fs::{Ledger, OpenFile, Seen, Shown, Workspace, sha256};
 use nika_host::proc::Isolated;
 use schemars::JsonSchema;
@@ -145,7 +145,14 @@ impl Tool for Read {
     fn effects(&self, p: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
         Window::new(p.offset, p.limit)?;
         pdf::Pages::new(p.pages.as_deref())?;
-        Ok(Effects::read(self.files.locate_without_git(&p.file_path)?))
+        let place = self.files.locate_without_git(&p.file_path)?;
+        let twin = self.files.secret_twin(&place);
+        let effects = Effects::read(place);
+        // What is a secret under another name is asked about as that.
+        Ok(match twin {
+            Some(secret) => effects.and(Effect::Read(secret)),
+            None => effects,
+        })
     }
 
     async fn run(&self, p: Params, cx: &Cx<'_>) -> Result<Output, ToolError> {

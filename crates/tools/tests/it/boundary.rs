@@ -271,6 +271,18 @@ fn undo_asks_before_it_brings_back_what_git_would_run() {
 }
 
 #[test]
+fn a_secret_under_another_name_is_asked_about_as_the_secret() {
+    let world = world().file("app/.env", "KEY=hunter2\n").file("a.txt", "one\n");
+    std::fs::hard_link(world.path("app/.env"), world.path("notes.txt")).expect("linked");
+    std::fs::hard_link(world.path("a.txt"), world.path("b.txt")).expect("linked");
+    let refused = world.call("read", json!({"file_path": "notes.txt"}));
+    assert!(refused.refused(205).message.contains("app/.env"), "{:?}", refused.outcome.result);
+    world.call("read", json!({"file_path": "b.txt"})).says("one");
+    let world = world.person(nika_testkit::yes());
+    world.call("read", json!({"file_path": "notes.txt"})).says("hunter2");
+}
+
+#[test]
 fn a_name_that_is_no_utf8_is_opened_as_it_is_shown() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
