@@ -182,7 +182,8 @@ fn what_stands_in_for_a_secret_is_neither_read_nor_changed_by_a_script_beside_gi
         let command = "command=git log --oneline; sh x.sh";
         let ran = world.run(&["call", "bash", command, "--mode", "workspace"]);
         match says {
-            "abc" => assert!(!ran.out.contains("abc"), "{script}: {ran:?}"),
+            // A commit may have these three letters in its name.
+            "abc" => assert!(!ran.out.contains("=abc"), "{script}: {ran:?}"),
             says => assert!(ran.out.contains(says) && ran.code == 3, "{script}: {ran:?}"),
         }
         assert_eq!(world.text(".env").trim_end(), "SECRET=abc", "{script}");
