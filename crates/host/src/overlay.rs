@@ -37,6 +37,7 @@ pub use aside::LeftOut;
 pub use cover::{Cover, mounts_below};
 pub(crate) use intent::{settle, wanted};
 pub use layer::Layer;
+pub(crate) use layer::holds_layers;
 pub use likeness::Likeness;
 pub(crate) use marks::by_handle;
 pub use noted::OfGit;

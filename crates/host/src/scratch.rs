@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use crate::fs::{errno, sha256};
 use crate::overlay::{by_handle, remove_tree};
 
-pub use caches::Caches;
+pub use caches::{Caches, Taker, program_places};
 
 /// Where they lie in the state.
 const SCRATCH: &str = "scratch";
@@ -147,7 +147,9 @@ pub(crate) fn orphans(state: &Path) {
         if lock.as_ref().is_ok_and(|lock| flock(lock, FlockOperation::NonBlockingLockExclusive).is_err()) {
             continue;
         }
-        remove_tree(&dir);
+        // Under another name, so that who takes it meanwhile makes a new one.
+        let dying = state.join(SCRATCH).join(crate::fs::temp_name());
+        remove_tree(if fs::rename(&dir, &dying).is_ok() { &dying } else { &dir });
     }
 }
 

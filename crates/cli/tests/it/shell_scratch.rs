@@ -217,9 +217,9 @@ fn two_commands_at_once_write_caches_of_their_own() {
     let beside = peer.call("nika_bash", json!({"command": "sh make.sh; sh look.sh"}));
     assert!(text(&beside).contains("made\ntwo"), "{beside}");
     peer.call("nika_job_stop", json!({"job_id": "j1"}));
-    // The job's is the first again.
+    // A job takes another than the first, which is the next command's again.
     let then = text(&peer.call("nika_bash", json!({"command": "sh look.sh"})));
-    assert!(then.contains("one\n") && !then.contains("made\n"), "{then}");
+    assert!(then.contains("made\ntwo"), "{then}");
     assert_eq!(peer.end(), 0);
 }
 
@@ -233,4 +233,59 @@ fn a_tool_whose_cache_does_not_exist_finds_one_that_it_can_write() {
     fs::create_dir_all(world.path("home/.cache")).expect("a directory");
     let set = bash(&world, "sh x.sh", &["--mode", "workspace"]);
     assert!(!set.out.contains("/var/tmp"), "{set:?}");
+}
+
+#[test]
+fn one_command_after_the_other_finds_what_the_last_one_wrote_to_a_cache() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = with_cache().file("count.sh", "echo >> ~/.cache/tool/count; wc -l < ~/.cache/tool/count\n");
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    for count in 1..=40 {
+        let counted = text(&peer.call("nika_bash", json!({"command": "sh count.sh"})));
+        assert!(counted.starts_with(&format!("{count}\n")), "{count}: {counted}");
+    }
+    // Jobs take others, and where they have all, a command has its own.
+    for _ in 0..5 {
+        let job = peer.call("nika_bash", json!({"command": "sh sleep.sh", "run_in_background": true}));
+        assert!(text(&job).contains("Started"), "{job}");
+    }
+    let beside = text(&peer.call("nika_bash", json!({"command": "sh count.sh"})));
+    assert!(beside.starts_with("1\n"), "{beside}");
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn what_a_command_does_to_a_cache_neither_runs_nor_stops_the_next() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = with_cache()
+        .file("shut.sh", "chmod 000 ~/.cache\n")
+        .file(
+            "plant.sh",
+            "printf '#!/bin/sh\\necho PLANTED\\n' > ~/.dotnet/tools/tidy; chmod 755 ~/.dotnet/tools/tidy\n",
+        )
+        .file("swap.sh", "rm -rf ~/.cache/tool; ln -s /usr/share ~/.cache/tool\n");
+    let bin = world.path("home/bin");
+    fs::create_dir_all(world.path("home/.dotnet/tools")).expect("a directory");
+    std::os::unix::fs::symlink(".dotnet/tools", &bin).expect("a link");
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let run = |command: &str| {
+        let mut nika = world.nika(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
+        let ran = nika.env("PATH", &path).output().expect("it runs");
+        (ran.status.code(), String::from_utf8_lossy(&ran.stdout).into_owned())
+    };
+    assert_eq!(run("sh shut.sh").0, Some(0));
+    assert_eq!(run("sh make.sh").0, Some(0));
+    assert!(run("sh plant.sh").1.contains("Read-only file system"), "a program of the person's");
+    assert!(!exists(world.path("home/.dotnet/tools/tidy")));
+    assert_eq!(run("sh swap.sh").0, Some(0));
+    let rules = "permissions:\n  deny: [\"read(~/.cache/tool/old)\"]\n";
+    fs::create_dir_all(world.path("home/.config/nika")).expect("a directory");
+    fs::write(world.path("home/.config/nika/config.yaml"), rules).expect("a file");
+    let after = run("sh look.sh; touch made");
+    assert!(after.0 == Some(0) && !after.1.contains("one"), "{after:?}");
 }

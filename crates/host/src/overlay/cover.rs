@@ -50,15 +50,6 @@ impl Cover {
     /// The overlay as a detached mount, for whoever lays out a whole file system. Taken while root, upper and
     /// work can still be reached by their paths, and once: a volatile layer is not mounted again.
     pub fn tree(&self) -> io::Result<OwnedFd> {
-        self.mounted(true)
-    }
-
-    /// The same, of a layer that is mounted again and again, by one process at a time.
-    pub(crate) fn kept_tree(&self) -> io::Result<OwnedFd> {
-        self.mounted(false)
-    }
-
-    fn mounted(&self, volatile: bool) -> io::Result<OwnedFd> {
         let [root, upper, work] = [&self.root, &self.upper, &self.work].map(|path| directory(path));
         let (root, upper, work) = (root?, upper?, work?);
         let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
@@ -75,10 +66,8 @@ impl Cover {
         // A changed file is whole in the upper layer; what is applied is synced then, so nothing is before.
         fsconfig_set_string(&context, "metacopy", "off")?;
         fsconfig_set_string(&context, "index", "off")?;
-        if volatile {
-            // Kernels before 5.10 do not know it.
-            let _ = fsconfig_set_flag(&context, "volatile");
-        }
+        // Kernels before 5.10 do not know it.
+        let _ = fsconfig_set_flag(&context, "volatile");
         fsconfig_create(&context)?;
         let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
         Ok(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)

@@ -206,6 +206,11 @@ fn made(within: &Path, start: &str) -> Result<(PathBuf, File), Errno> {
     Ok((dir, owner))
 }
 
+/// Whether a layer's changes can lie in `dir`.
+pub(crate) fn holds_layers(dir: &Path) -> bool {
+    !unfit(dir)
+}
+
 fn unfit(dir: &Path) -> bool {
     rustix::fs::statfs(dir).is_ok_and(|fs| UNFIT.contains(&(fs.f_type as u64 & 0xffff_ffff)))
 }

@@ -25,7 +25,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -46,6 +46,7 @@ pub use self::screen::Picture;
 use super::wire::{self, Exited, Lines, Report};
 use crate::record::Recorded;
 use crate::sandbox::Network;
+use crate::scratch::{Caches, Taker};
 
 /// Jobs that may live at once. A session that has so many has lost count of them.
 const MOST_LIVE: usize = 256;
@@ -55,6 +56,8 @@ const MOST_ENDED: usize = 64;
 const START_WITHIN: Duration = Duration::from_secs(10);
 /// How long a job has between the request to end and the kill.
 pub const GRACE: Duration = Duration::from_secs(2);
+/// How long a place for caches that is about to be free is waited for.
+const FREE_WITHIN: Duration = Duration::from_millis(100);
 /// How long the end of all jobs may take beyond their grace.
 const END_WITHIN: Duration = Duration::from_secs(6);
 
@@ -131,6 +134,8 @@ struct Shared {
     expects_more: AtomicBool,
     /// What the jobs of a session share, as long as one of them lives.
     networks: Mutex<HashMap<String, Weak<Network>>>,
+    /// Places that commands have taken for caches.
+    caches: Mutex<Vec<Weak<Caches>>>,
 }
 
 /// A supervisor without an order, and our end of the socket to it.
@@ -214,6 +219,7 @@ impl Jobs {
             on_end,
             spare: Mutex::default(),
             networks: Mutex::default(),
+            caches: Mutex::default(),
             expects_more: AtomicBool::new(false),
         }))
     }
@@ -250,6 +256,7 @@ impl Jobs {
             }
             fds.extend(hearing.iter().map(|(_, theirs)| theirs.as_fd()));
             fds.extend(network.iter().flat_map(|network| network.parts()));
+            fds.extend(order.caches.iter().map(|caches| caches.held()));
             wire::send_order(link.as_fd(), &wire, &fds)?;
             let mut lines = Lines::default();
             Ok::<_, io::Error>((first_report(&link, &mut lines)?, lines))
@@ -292,6 +299,26 @@ impl Jobs {
         self.remember(number, job.clone());
         std::thread::Builder::new().name(format!("job {}", job.id())).stack_size(256 << 10).spawn(|| pump.run())?;
         Ok(job)
+    }
+
+    /// A place for a command's caches. One that a command of ours has just ended with is waited for.
+    pub fn caches(&self, permit: &Permit, state: &Path, taker: Taker) -> Option<Arc<Caches>> {
+        let mut first = None;
+        let until = Instant::now() + FREE_WITHIN;
+        while taker == Taker::Command && first.is_none() {
+            first = Caches::take_first(permit, state);
+            let mut all = lock(&self.0.caches);
+            all.retain(|one| one.strong_count() > 0);
+            let ending = all.iter().filter_map(Weak::upgrade).any(|one| one.is_ending());
+            drop(all);
+            if first.is_some() || !ending || Instant::now() >= until {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let taken = Arc::new(first.or_else(|| Caches::take(permit, state, taker))?);
+        lock(&self.0.caches).push(Arc::downgrade(&taken));
+        Some(taken)
     }
 
     /// The network that a command shares: that of a job of its session that lives, or a new one for those that come.

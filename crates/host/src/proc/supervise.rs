@@ -115,6 +115,8 @@ struct Supervisor {
     look_at: Option<Instant>,
     orphaned: bool,
     reported: bool,
+    /// The place of its caches is held until nothing of it is left, whatever becomes of its owner.
+    _caches: Option<OwnedFd>,
 }
 
 fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
@@ -138,6 +140,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
         return Err(Failure { why: "the order came without its network".to_owned(), errno: None });
     }
     let network = network.map(|(users, net)| Network::of(users, net));
+    let caches = if order.caches { more.next() } else { None };
     let began = Instant::now();
     let (command, held) = start(&order, fds, (record, network), link, ready)?;
     let _ = wire::say(link, &Report::Started { pid: command.pid().as_raw_nonzero().get(), held });
@@ -163,6 +166,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
         orphaned: false,
         reported: false,
         order,
+        _caches: caches,
     }))
 }
 

@@ -18,8 +18,8 @@ use crate::sandbox::take_beside;
 /// An order longer than this is a mistake: the longest command line that Linux takes is 2 MiB.
 const MAX_ORDER_BYTES: usize = 16 << 20;
 /// Standard input, output and error; for a job that is kept the other end of its output, for one that is recorded the way to
-/// its recorder, and of a network that it shares the two parts.
-const MOST_FDS: usize = 7;
+/// its recorder, of a network that it shares the two parts, and of what it writes caches to the lock.
+const MOST_FDS: usize = 8;
 
 /// What to run, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,8 +44,10 @@ pub struct Order {
     pub watch_cwd: bool,
     /// Whether somebody keeps what it changes: the way there is a descriptor behind those.
     pub record: bool,
-    /// Whether it shares a network: its parts are the last descriptors.
+    /// Whether it shares a network: its parts are descriptors behind those.
     pub network: bool,
+    /// Whether it writes caches: what holds their place is the last descriptor.
+    pub caches: bool,
 }
 
 /// What the supervisor says.

@@ -289,8 +289,9 @@ pub(super) fn world(
     wires: &mut Wires,
 ) -> Result<Infallible, Refusal> {
     let step = |what: &'static str| move |error: io::Error| Refusal::of(what, what, error);
+    let mut caches = Vec::new();
     if let Some(mounts) = stock.mounts {
-        mounts::build(profile, steps, mounts)?;
+        caches = mounts::build(profile, steps, mounts)?;
         if let Some(to) = &wires.listener {
             hand_over(to).map_err(step("the way to allowed hosts"))?;
         }
@@ -307,7 +308,7 @@ pub(super) fn world(
     drop(wires.listener.take());
     // One working directory for both: where the command ends, process 1 is and can say, however it ended.
     match base::clone(libc::CLONE_FS).map_err(step("a process for the command"))? {
-        Side::Child => match command(profile, target, kind) {
+        Side::Child => match command(profile, target, kind, &caches) {
             Ok(never) => match never {},
             Err(refusal) => {
                 say(wires.report.as_raw_fd(), &refusal);
@@ -347,7 +348,7 @@ fn stay(command: i32, kind: Kind, status: &OwnedFd) -> ! {
 }
 
 /// The command's own process: the last steps, each of which only takes away.
-fn command(profile: &Profile, target: &Prepared, kind: Kind) -> Result<Infallible, Refusal> {
+fn command(profile: &Profile, target: &Prepared, kind: Kind, caches: &[OwnedFd]) -> Result<Infallible, Refusal> {
     let own = |what: &str, error: io::Error| Refusal {
         guarantee: None,
         why: format!("{what}: {error}"),
@@ -374,7 +375,7 @@ fn command(profile: &Profile, target: &Prepared, kind: Kind) -> Result<Infallibl
     chdir(&profile.cwd).map_err(|error| own(&format!("directory {}", profile.cwd.display()), error.into()))?;
     lock::limits(&profile.limits, kind)?;
     if kind != Kind::Unconfined {
-        land::confine(profile, kind)?;
+        land::confine(profile, kind, caches)?;
         // Last: from here on what it opens to write is asked about.
         target.record.as_ref().map_or(Ok(()), recorded::begin)?;
     }

@@ -3,6 +3,7 @@
 //! It allows reading everywhere and writing at the few places that are meant for it. What it cannot say (deny below
 //! what is allowed, modes, times, sockets by path) is the mounts' and seccomp's part.
 
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use landlock::{
@@ -38,9 +39,10 @@ pub(super) fn floor() -> Result<(), Refusal> {
     }
 }
 
-/// Puts this process and all that it starts under the profile's rules, for good.
-pub(super) fn confine(profile: &Profile, kind: Kind) -> Result<(), Refusal> {
-    rules(profile, kind).map_err(|error| Refusal {
+/// Puts this process and all that it starts under the profile's rules, for good; `caches` are directories that it may write
+/// besides.
+pub(super) fn confine(profile: &Profile, kind: Kind, caches: &[OwnedFd]) -> Result<(), Refusal> {
+    rules(profile, kind, caches).map_err(|error| Refusal {
         guarantee: Some("Landlock".to_owned()),
         why: error.to_string(),
         errno: None,
@@ -65,7 +67,7 @@ fn enforced(status: &RestrictionStatus) -> Result<(), Box<dyn std::error::Error>
     }
 }
 
-fn rules(profile: &Profile, kind: Kind) -> Result<(), Box<dyn std::error::Error>> {
+fn rules(profile: &Profile, kind: Kind, caches: &[OwnedFd]) -> Result<(), Box<dyn std::error::Error>> {
     let all = AccessFs::from_all(NEWEST);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -92,11 +94,8 @@ fn rules(profile: &Profile, kind: Kind) -> Result<(), Box<dyn std::error::Error>
         for root in &profile.roots {
             ruleset = ruleset.add_rule(beneath(root, all)?)?;
         }
-        // Where nothing lies over one, the mounts keep it.
-        for cache in profile.caches.iter().filter(|_| kind == Kind::Contained) {
-            if let Ok(rule) = beneath(&cache.root, all) {
-                ruleset = ruleset.add_rule(rule)?;
-            }
+        for cache in caches {
+            ruleset = ruleset.add_rule(PathBeneath::new(cache.as_fd(), all))?;
         }
         // The mounts protect what is in it; without them it stays as it is.
         let shared = profile.repositories.iter().filter(|one| one.is_open() && kind == Kind::Contained);

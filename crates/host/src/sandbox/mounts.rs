@@ -93,8 +93,8 @@ impl Stock {
     }
 }
 
-/// Makes the world's file system.
-pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<()> {
+/// Makes the world's file system; handles of the caches in it that can be written.
+pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<Vec<OwnedFd>> {
     // Taken while they are what they are outside.
     let (shown, mut writable, mut kept_scratch, caches) =
         (shown(profile, steps)?, writable(profile, steps)?, scratch(profile)?, caches(profile));
@@ -127,9 +127,10 @@ pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<(
         let at = place(&path).map_err(lost(LAYOUT, path.to_string_lossy()))?;
         put(&tree, &at).map_err(lost(LAYOUT, path.to_string_lossy()))?;
     }
+    let mut covered = Vec::new();
     for (path, tree) in &caches {
         // What there is no place for stays as it is: nothing can be written.
-        let _ = place(path).and_then(|at| put(tree, &at));
+        covered.extend(place(path).and_then(|at| put(tree, &at)).and_then(|()| place(path)).ok());
     }
     for (step, kept) in steps.iter().zip(kept) {
         let kept = match step {
@@ -138,9 +139,14 @@ pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<(
             Step::ReadOnly(_) if kept.is_none() => continue,
             _ => kept,
         };
+        // What a command has put in the place of a cache's directories leads to nothing that is hidden below these.
+        let in_cache = || profile.caches.iter().any(|cache| step.path().starts_with(&cache.root));
+        if matches!(step, Step::Hide(_)) && in_cache() && place(step.path()).is_err() {
+            continue;
+        }
         private.lay(step, kept)?;
     }
-    Ok(())
+    Ok(covered)
 }
 
 /// What would hide each of `paths` that exists here, as mounts that stand nowhere. For a process that has mounts of its
@@ -233,7 +239,7 @@ fn writable(profile: &Profile, steps: &[Step]) -> Result<BTreeMap<PathBuf, Owned
 fn caches(profile: &Profile) -> Vec<(PathBuf, OwnedFd)> {
     let of = profile.caches.iter().filter(|_| profile.access == Access::Workspace);
     let over = |layer: &Layered| {
-        let tree = Cover::from(layer).kept_tree().ok()?;
+        let tree = Cover::from(layer).tree().ok()?;
         base::mount_attributes(tree.as_raw_fd(), c"", true, INERT, 0).ok()?;
         Some((layer.root.clone(), tree))
     };

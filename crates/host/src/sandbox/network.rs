@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, WaitOptions, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, waitpid};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use super::base::{self, Side};
@@ -30,6 +30,9 @@ impl Network {
         // The child makes system calls and nothing else, as its parent may have threads.
         let pid = match base::clone(namespaces)? {
             Side::Child => {
+                let _ = set_parent_process_death_signal(Some(Signal::KILL));
+                // Its own copy would keep the pipe open, and it would wait for ever.
+                drop(go_in);
                 let told = rustix::io::read(&go, &mut [0]);
                 let up = matches!(told, Ok(1)) && base::loopback_up().is_ok();
                 base::exit(i32::from(!up))

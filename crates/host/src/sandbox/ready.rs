@@ -29,8 +29,8 @@ use super::covers::{Covers, Way};
 use super::init::{self, Kind, Stock, Wires};
 use super::{Entered, Prepared, Refusal, handle};
 
-/// Input, output, error, the way to the proxy, and to who hears of changes; an order brings a shared network, too.
-const MOST_FDS: usize = 7;
+/// Input, output, error, the way to the proxy, and to who hears of changes; an order brings a shared network and a lock, too.
+const MOST_FDS: usize = 8;
 /// What a message may hold: the longest command line that Linux takes is 2 MiB, and a profile some thousands of places.
 const MOST_BYTES: u32 = 16 << 20;
 

@@ -294,11 +294,8 @@ impl Bash {
         order.background = params.in_background();
         // Servers put themselves into the background, and are what the call is for.
         order.linger = order.background;
-        order.network = match (params.is_preview(), order.background) {
-            (true, _) => Reachable::Itself,
-            (false, true) => Reachable::AsServer,
-            (false, false) => Reachable::Session,
-        };
+        order.trial = params.is_preview();
+        order.network = if order.background { Reachable::AsServer } else { Reachable::Session };
         order.stdin = match (params.on_terminal(), order.background) {
             (true, _) => TERMINAL,
             (false, true) => Stdin::Pipe,
@@ -496,17 +493,15 @@ fn with_hidden(mut output: Output, hidden: &[PathBuf]) -> Output {
 }
 
 /// The answer of a command over layers, and what became of its changes.
-pub(super) fn with_layers(mut answer: Output, settled: Settled) -> Output {
-    if let Some(Block::Text(text)) = answer.content.first_mut() {
-        let about: Vec<&str> = report::about(text).collect();
-        about.into_iter().for_each(|why| text.push_str(&format!("\n[{why}]")));
-    }
+pub(super) fn with_layers(answer: Output, settled: Settled) -> Output {
     with_changes(answer, settled, None)
 }
 
 /// An answer, and what became of the changes.
 pub(super) fn with_changes(mut output: Output, settled: Settled, bare: Option<String>) -> Output {
     if let Some(Block::Text(text)) = output.content.first_mut() {
+        let about: Vec<&str> = report::about(text).collect();
+        about.into_iter().for_each(|why| text.push_str(&format!("\n[{why}]")));
         settled.lines.iter().for_each(|line| text.extend(["\n", line]));
     }
     if let Some(why) = bare {

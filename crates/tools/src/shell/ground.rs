@@ -1,6 +1,6 @@
 //! What all commands stand on: the files, the jobs, the environment, and what of the workspace is protected.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,9 +12,9 @@ use nika_guard::profile::{Access, Profile, Repository, narrow};
 use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Extent, Permit, Place, classify};
 use nika_host::fs::Workspace;
 use nika_host::git::Finder;
-use nika_host::proc::{Job, Jobs, Notice, Order, Reachable, StartError};
+use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
 use nika_host::sandbox::{Known, Linked, MAX_HIDDEN, all_but, scan, scan_with, secrets_at_home, spelled};
-use nika_host::scratch;
+use nika_host::scratch::{self, Taker};
 
 use super::over::Wanted;
 use super::scratch::{self as scratches, Held};
@@ -42,6 +42,8 @@ pub struct Ground {
     /// Why nothing can be recorded on this system, once that is known.
     pub(super) no_record: OnceLock<String>,
     known: Mutex<Option<Looked>>,
+    /// Where programs lie that commands look for, once that is known.
+    programs: OnceLock<HashSet<PathBuf>>,
 }
 
 /// What a look at the roots found, when, and how long it took.
@@ -139,7 +141,8 @@ impl Ground {
         undo: bool,
     ) -> Ground {
         let (no_layers, no_record, known) = (OnceLock::new(), OnceLock::new(), Mutex::default());
-        Ground { files, jobs, env, spill, landlock_only, undo, rehearses: true, no_layers, no_record, known }
+        let programs = OnceLock::new();
+        Ground { files, jobs, env, spill, landlock_only, undo, rehearses: true, no_layers, no_record, known, programs }
     }
 
     /// The same, where commands are tried before a question about them, or are not.
@@ -321,7 +324,7 @@ impl Ground {
     /// Where the program of this name lies that commands find, if nothing in the roots can take its place.
     pub(super) fn program(&self, name: &str) -> Option<PathBuf> {
         use std::os::unix::fs::PermissionsExt;
-        let path = self.env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str()).unwrap_or_default();
+        let path = path_of(&self.env);
         // What is relative is another directory wherever a command stands.
         let places = path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| Path::new(dir).join(name));
         let runs = |path: &Path| {
@@ -465,11 +468,15 @@ impl Ground {
             };
             return Err(ToolError::new(code::NOT_CONFINED, message).hint(hint));
         }
-        if order.profile.access == Access::Workspace && order.caches.is_none() {
-            // What a trial makes is for nobody.
-            let kept = order.network != Reachable::Itself;
-            order.caches = scratch::Caches::take(cx.permit, self.files.state(), kept).map(Arc::new);
-            order.caches.iter().for_each(|caches| caches.put_into(cx.permit, &mut order.profile));
+        if order.profile.access == Access::Workspace && order.caches.is_none() && !self.landlock_only {
+            let taker = match (order.trial, order.background) {
+                (true, _) => Taker::Trial,
+                (false, true) => Taker::Job,
+                (false, false) => Taker::Command,
+            };
+            order.caches = self.jobs.caches(cx.permit, self.files.state(), taker);
+            let programs = self.programs.get_or_init(|| scratch::program_places(path_of(&order.profile.env)));
+            order.caches.iter().for_each(|caches| caches.put_into(cx.permit, &mut order.profile, programs));
         }
         // What a person has to allow is allowed to this call; a file would hand it to every later one.
         let asked = cx.permit.answered_by().is_some() || cx.permit.rehearses();
@@ -537,7 +544,14 @@ fn quiet_git(env: &mut Vec<(String, String)>, reads: bool) {
 /// Whether a host is the loopback device of a command's own network.
 fn is_itself(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+    let name = host.trim_end_matches('.').to_ascii_lowercase();
+    let short = name.starts_with("127.") && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    name == "localhost" || name.ends_with(".localhost") || short || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// Where programs are looked for.
+fn path_of(env: &[(String, String)]) -> &str {
+    env.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.as_str()).unwrap_or_default()
 }
 
 /// Hides `path` no longer, and still all else that was hidden with it. Of a directory that is hidden for what is in it,

@@ -18,7 +18,7 @@ use std::time::Duration;
 use nika_contract::{Cx, Foreseen, Held, Rehearsal, ToolError, code, text};
 use nika_guard::profile::{Access, Repository};
 use nika_host::overlay::{Changes, HeldBack, Layer, Likeness};
-use nika_host::proc::{Exited, How, Job, Jobs, KilledBy, Order, Reachable, TIMEOUT};
+use nika_host::proc::{Exited, How, Job, Jobs, KilledBy, Order, TIMEOUT};
 use serde_json::Value;
 
 use super::bash::closed_repository;
@@ -79,7 +79,7 @@ pub(super) async fn rehearse(
     }
     // What a trial leaves there, or tells a server, is for nobody.
     profile.scratch = None;
-    order.network = Reachable::Itself;
+    order.trial = true;
     if profile.repositories.iter().any(Repository::is_open) {
         return Ok(Some(untried("it may write a repository elsewhere, which no layer covers")));
     }

@@ -125,8 +125,8 @@ const ABOUT: &[(&[&str], &str)] = &[
     ),
     (
         &["initialize build cache", "nitialize cache", "Could not create local repository"],
-        "of the home only known caches that exist can be written here: name another place for this tool's, such as one in `/tmp` \
-         (`GOCACHE`, `-Dmaven.repo.local`)",
+        "this cache in the home cannot be written here: name another place for it, such as one in `/tmp` (`GOCACHE`, \
+         `-Dmaven.repo.local`)",
     ),
     (
         &[

@@ -81,6 +81,8 @@ pub struct Order {
     pub apart: bool,
     /// Who keeps what it changes, where it runs over no layer. Only for what a sandbox holds.
     pub recorder: Option<Recorder>,
+    /// Whether what it does is for nobody: a trial, or what is only to be looked at.
+    pub trial: bool,
     /// Which network it has, where it may reach no hosts.
     pub network: Reachable,
     /// Where it writes the caches of tools, held as long as anything of it lives.
@@ -119,6 +121,7 @@ impl Order {
             output: Bounds::default(),
             apart: false,
             recorder: None,
+            trial: false,
             network: Reachable::Itself,
             caches: None,
         }
@@ -134,7 +137,7 @@ impl Order {
     /// nobody.
     pub(super) fn shares_network(&self) -> bool {
         let alone = !self.profile.hosts.is_empty() || self.keep || self.profile.access != Access::Workspace;
-        self.network != Reachable::Itself && !alone
+        self.network != Reachable::Itself && !alone && !self.trial
     }
 
     /// What it is, in one line's worth of words.
@@ -178,6 +181,7 @@ impl Order {
             watch_cwd: is_shell,
             record: self.recorded_by().is_some(),
             network: false,
+            caches: self.caches.is_some(),
             profile,
         }
     }

@@ -240,6 +240,7 @@ impl Pump {
         inside.waiting = false;
         inside.exited = Some(exited.clone());
         inside.recorded.clone_from(&recorded);
+        inside.caches.iter().filter(|_| gone).for_each(|caches| caches.end());
         drop(inside);
         if gone {
             self.job.forget_input();
