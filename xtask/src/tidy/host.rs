@@ -72,6 +72,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("net/address.rs", &["*"], "an address as text; nothing is resolved"),
     ("net/allowed.rs", &["*"], "compares numbers"),
     ("scratch.rs", &["dir_of", "keeps", "leads_away", "is_there"], "says where a session's own files are; names only"),
+    ("scratch/caches.rs", &["program_places"], "where names of PATH lead; they narrow a profile and are never shown"),
     ("sandbox.rs", &["*"], "confines and starts what an order says; the permit was asked where the order was made"),
     ("sandbox/run.rs", &["*"], "the same, for a command that a person named"),
     ("sandbox/cgroup.rs", &["delegated"], "where the kernel put this process, which it tells everybody"),
