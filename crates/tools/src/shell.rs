@@ -22,4 +22,5 @@ mod rehearsed;
 pub mod repl;
 mod report;
 pub(crate) mod scratch;
+mod settling;
 pub mod sleep;

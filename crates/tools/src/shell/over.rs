@@ -13,7 +13,7 @@ use nika_host::record::Recorder;
 
 use super::ground::{Ground, names_git};
 use super::layered::{self, Settled};
-use super::recorded;
+use super::{recorded, settling};
 
 /// What a command runs over.
 #[derive(Debug, Default)]
@@ -153,7 +153,7 @@ impl Over {
         }
         // Nothing of it may still write: what watched over it says so, unless that was killed itself.
         let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
-        layered::apply(ground, cx, self.layers, lives).await
+        settling::apply(ground, cx, self.layers, lives).await
     }
 
     /// The answer of a job that goes on, and whether it can be taken back.

@@ -27,7 +27,7 @@ use super::folders;
 use super::ground::Ground;
 use super::layered::{self, Settled};
 use super::report;
-use super::scratch;
+use super::{scratch, settling};
 
 /// How long a question waits for it. What takes longer is rather asked about first.
 const AT_MOST: Duration = Duration::from_secs(20);
@@ -118,7 +118,7 @@ pub(super) async fn accept(
     cx: &Cx<'_>,
     Tried { done: Done { layers, ended, exited, closed }, shown }: Tried,
 ) -> Result<Accepted, ToolError> {
-    let settled = layered::apply_as_shown(ground, cx, layers, shown).await?;
+    let settled = settling::apply_as_shown(ground, cx, layers, shown).await?;
     ground.look_again();
     Ok(Accepted { ended, exited, settled, closed })
 }
@@ -191,7 +191,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
     let (shown, mark) = (Likeness::of_paths(cx.permit, &all), Likeness::of(cx.permit, &all)?.to_string());
     let settled = layered::describe(ground, cx, &all);
     let left_out = HeldBack::of(&ground.files, cx.permit, &all);
-    let brings = layered::brought_by_git(cx, &all, &left_out.guarded);
+    let brings = settling::brought_by_git(cx, &all, &left_out.guarded);
     let ending = report::ending(exited, command.analysis.last_command.as_deref());
     let words = [
         format!(

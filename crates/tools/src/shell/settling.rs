@@ -1,0 +1,330 @@
+//! A command over layers of the roots: what it changed becomes one change, which `undo` takes back.
+//!
+//! | what happened | what is applied |
+//! |---|---|
+//! | it ended, whatever its status, or its time was up | all that it changed |
+//! | it changed what may become code or policy | the rest; that is kept beside and named |
+//! | it changed what a rule denies | the rest; that is kept beside and named, and the command failed |
+//! | it changed what a rule asks about, and did not name it before | the same, as nobody was asked |
+//! | somebody else changed the same path meanwhile | the rest; the command's version is kept beside and named, and the command failed |
+//! | the same, of what a person was shown and said yes to | nothing; all of it is kept beside |
+//! | nobody wants the call any more | nothing |
+//!
+//! What git changed of guarded files makes the call one that is judged again ([`Foreseen`]): then nothing is applied.
+
+use std::path::PathBuf;
+
+use nika_contract::{Code, Cx, Foreseen, Kind, ToolError, code};
+use nika_guard::Place;
+use nika_host::fs::{Locked, NotMade};
+use nika_host::overlay::{Applied, Bounds, Changes, Layer, LeftOut, Likeness, NotApplied, OfGit};
+
+use super::ground::{Ground, unguessable};
+use super::layered::{Settled, beside, describe, is_of_git, listed, of_git};
+use crate::file::seen::retried;
+
+/// How often what cannot be applied is set apart and the rest is tried again.
+const ROUNDS: usize = 6;
+
+/// Applies what the command changed. Nothing of it is lost: what cannot be applied is kept where it can be read.
+/// An error only when nobody wants the call any more, or it is to be judged again.
+pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, lives: bool) -> Result<Settled, ToolError> {
+    Settling::of(ground, cx, None).settle(layers, lives).await
+}
+
+/// The same of what a person was shown before: that, or nothing where somebody else has changed any of it since.
+pub(super) async fn apply_as_shown(
+    ground: &Ground,
+    cx: &Cx<'_>,
+    layers: Vec<Layer>,
+    shown: Likeness,
+) -> Result<Settled, ToolError> {
+    Settling::of(ground, cx, Some(shown)).settle(layers, false).await
+}
+
+/// One call's layers on their way.
+struct Settling<'a> {
+    ground: &'a Ground,
+    cx: &'a Cx<'a>,
+    /// What a person was shown.
+    shown: Option<Likeness>,
+    /// Whether the command line is nothing but git, of which the whole is applied or nothing.
+    alone: bool,
+    /// Where what is left out is kept.
+    apart: PathBuf,
+    left: Vec<Left>,
+    /// Guarded files that git changed and nobody was asked about.
+    brings: Vec<PathBuf>,
+}
+
+type Round = Result<Option<(Settled, Applied)>, NotMade>;
+
+impl<'a> Settling<'a> {
+    fn of(ground: &'a Ground, cx: &'a Cx<'a>, shown: Option<Likeness>) -> Settling<'a> {
+        let apart = ground.spill.join(format!("{}-{}", cx.call, unguessable()));
+        let alone = of_git(cx) == OfGit::All;
+        Settling { ground, cx, shown, alone, apart, left: Vec::new(), brings: Vec::new() }
+    }
+
+    async fn settle(mut self, layers: Vec<Layer>, lives: bool) -> Result<Settled, ToolError> {
+        let (ground, cx) = (self.ground, self.cx);
+        let applied = match lives {
+            true => Err(ToolError::new(code::COMMAND_FAILED, "something of it may still run")),
+            false => {
+                retried(&ground.files, cx, |locked| {
+                    for number in 0..ROUNDS {
+                        if let Some(applied) = self.round(locked, &layers, number)? {
+                            return Ok(applied);
+                        }
+                    }
+                    let message = "others keep changing the same files";
+                    Err(NotMade::Refused(ToolError::new(code::WRITE_FAILED, message)))
+                })
+                .await
+            }
+        };
+        let mut settled = match applied {
+            Ok((settled, applied)) => {
+                layers.into_iter().for_each(|layer| layer.discard_aside(cx.permit));
+                told(ground, settled, &applied)
+            }
+            Err(error) if !self.brings.is_empty() => {
+                let places = self.brings.into_iter().map(|path| ground.files.place(path)).collect();
+                Foreseen::note(cx.session, cx.call, cx.permit.effects(), places);
+                return Err(error);
+            }
+            Err(error) if cx.cancel.is_cancelled() => return Err(error),
+            Err(error) => {
+                cx.undo.void();
+                self.keep(layers, &error)
+            }
+        };
+        self.tell_left(&mut settled);
+        Ok(settled)
+    }
+
+    /// Tries to apply all that is still in the layers. `None`: something was left out, or has to be looked at anew.
+    fn round(&mut self, locked: &mut Locked<'_>, layers: &[Layer], number: usize) -> Round {
+        let (ground, cx) = (self.ground, self.cx);
+        let all = layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
+        // What was left out of it was said to be.
+        let is_other = |shown| self.left.is_empty() && Likeness::of_paths(cx.permit, &all) != shown;
+        if self.shown.is_some_and(is_other) {
+            return Err(NotMade::Refused(disturbed(ground, &[])));
+        }
+        let settled = describe(ground, cx, &all);
+        if all.iter().all(|changes| changes.is_empty(cx.permit)) {
+            let special = all.iter().flat_map(|changes| changes.special.clone()).collect();
+            return Ok(Some((settled, Applied { special, ..Applied::default() })));
+        }
+        match locked.apply(cx, &all, &Bounds::default()) {
+            Ok(applied) => return Ok(Some((settled, applied))),
+            // A directory that somebody made a moment ago is none once it is seen.
+            Err(NotApplied::Conflict(_)) if number == 0 => {}
+            Err(why) => {
+                let (why, places) = self.why(&all, why)?;
+                self.leave_out(all, why, places)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is to be left out, and why; an error where nothing is to be applied at all.
+    fn why(&mut self, all: &[Changes<'_>], not_applied: NotApplied) -> Result<(Why, Vec<Place>), NotMade> {
+        let (why, places) = match not_applied {
+            NotApplied::Conflict(places) if self.shown.is_some() => {
+                return Err(NotMade::Refused(disturbed(self.ground, &places)));
+            }
+            NotApplied::Conflict(places) => (Why::Conflict, places),
+            NotApplied::Guarded(places) => {
+                self.brings = brought_by_git(self.cx, all, &places);
+                if !self.brings.is_empty() {
+                    return Err(NotMade::Refused(brings_more(self.ground, &self.brings)));
+                }
+                (Why::Guarded, places)
+            }
+            NotApplied::Hidden(places) => (Why::Hidden, places),
+            // What is denied first, what nobody was asked about in the next round.
+            NotApplied::Forbidden(places) => unasked(self.cx, all, places),
+            NotApplied::Refused(error) => return Err(NotMade::Refused(error)),
+        };
+        if self.alone && why.is_for_git() {
+            return Err(NotMade::Refused(not_as_a_whole(self.ground, why, &places)));
+        }
+        Ok((why, places))
+    }
+
+    fn leave_out(&mut self, all: Vec<Changes<'_>>, why: Why, places: Vec<Place>) -> Result<(), ToolError> {
+        let paths: Vec<PathBuf> = places.into_iter().map(|place| place.path).collect();
+        for (at, changes) in all.into_iter().enumerate() {
+            let root = changes.root(self.cx.permit).to_path_buf();
+            let own: Vec<PathBuf> = paths.iter().filter(|path| path.starts_with(&root)).cloned().collect();
+            if !own.is_empty() {
+                let out = changes.leave_out(self.cx.permit, &own, &self.place(at))?;
+                self.left.extend(out.into_iter().map(|one| Left { why, at, one }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where what is left out of a root is kept.
+    fn place(&self, at: usize) -> PathBuf {
+        if at == 0 { self.apart.clone() } else { self.apart.with_extension(format!("root{at}")) }
+    }
+
+    /// Keeps all that the command left, as nothing of it is applied for `error`.
+    fn keep(&self, layers: Vec<Layer>, error: &ToolError) -> Settled {
+        let mut settled = Settled { failed: Some(error.code), ..Settled::default() };
+        let (mut lost, mut kept) = (Vec::new(), Vec::new());
+        for (at, layer) in layers.into_iter().enumerate() {
+            let root = layer.root(self.cx.permit).to_path_buf();
+            // Beside what was set apart before.
+            let to = if self.left.is_empty() { self.place(at) } else { self.place(at).join(".rest") };
+            if layer.changes(self.cx.permit).is_ok_and(|changes| changes.is_empty(self.cx.permit)) {
+                continue;
+            }
+            match layer.keep(self.cx.permit, &to) {
+                Ok(()) => kept.push(to),
+                Err(error) => {
+                    let (root, why) = (root.display(), error.message);
+                    lost.push(format!("[what it changed in {root} could not be kept: {why}]"));
+                }
+            }
+        }
+        let lies = places("; what it changed lies in", &kept);
+        settled.lines.push(format!("[nothing was applied: {}{lies}]", error.message));
+        settled.lines.extend(lost);
+        settled
+    }
+
+    /// Says what was left out, and whether the call failed for that.
+    fn tell_left(&self, settled: &mut Settled) {
+        settled.left_out = self.left.len();
+        // What is left out of a work tree git takes for somebody's change.
+        let of_tree = |left: &&Left| self.alone && left.why == Why::Guarded && !is_of_git(&left.one.path);
+        let of_tree = self.left.iter().find(of_tree).map(|_| code::PERMISSION_DENIED);
+        let failure = self.left.iter().filter_map(|left| left.why.failure()).min();
+        settled.failed = settled.failed.or(failure).or(of_tree);
+        for why in [Why::Guarded, Why::Forbidden, Why::Unasked, Why::Hidden, Why::Conflict] {
+            let of: Vec<&Left> = self.left.iter().filter(|left| left.why == why).collect();
+            if of.is_empty() {
+                continue;
+            }
+            let names: Vec<PathBuf> = of.iter().map(|left| left.one.path.clone()).collect();
+            let mut kept: Vec<PathBuf> =
+                of.iter().filter(|left| left.one.kept.is_some()).map(|left| self.place(left.at)).collect();
+            kept.dedup();
+            let kept = places("; the command's version lies in", &kept);
+            let names = listed(&self.ground.files, &names);
+            settled.lines.push(format!("[not applied, {}: {names}{kept}]", why.words()));
+        }
+    }
+}
+
+/// What was applied, with what is to be said of it.
+fn told(ground: &Ground, mut settled: Settled, applied: &Applied) -> Settled {
+    settled.lines.extend(line(&settled, applied));
+    for (what, paths) in [
+        ("not kept for undo", &applied.not_kept),
+        ("devices, FIFOs and sockets are neither made nor brought back", &applied.special),
+        ("had other names by hard links, which keep the former content", &applied.parted),
+    ] {
+        settled.lines.extend(beside(ground, what, paths));
+    }
+    settled
+}
+
+/// Of guarded places that a command changed, those that git did by what it has recorded.
+pub(super) fn brought_by_git(cx: &Cx<'_>, all: &[Changes<'_>], places: &[Place]) -> Vec<PathBuf> {
+    let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
+    all.iter().flat_map(|changes| changes.noted_by_git(cx.permit, &paths)).collect()
+}
+
+/// What git alone did is applied as it left it, or not.
+fn not_as_a_whole(ground: &Ground, why: Why, places: &[Place]) -> ToolError {
+    let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
+    let message = format!("git would change {}, and that is left out {}", listed(&ground.files, &paths), why.words());
+    ToolError::new(code::PERMISSION_DENIED, message)
+}
+
+/// Without these, what git left would be of two commits.
+fn brings_more(ground: &Ground, paths: &[PathBuf]) -> ToolError {
+    let paths = listed(&ground.files, paths);
+    let message = format!("git would change {paths}, which may become code or policy; nothing was applied");
+    ToolError::new(code::CHANGED_SINCE_READ, message).hint("run it again, to be asked about these")
+}
+
+/// Others changed what a person said yes to.
+fn disturbed(ground: &Ground, places: &[Place]) -> ToolError {
+    let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
+    let what = if paths.is_empty() { "what the command changes".to_owned() } else { listed(&ground.files, &paths) };
+    let message = format!("somebody else changed {what} while the question was open");
+    ToolError::new(code::CHANGED_SINCE_READ, message)
+}
+
+/// A path that was left out.
+struct Left {
+    why: Why,
+    /// The number of its root.
+    at: usize,
+    one: LeftOut,
+}
+
+/// Where something lies, after `words`; nothing where there is nothing.
+fn places(words: &str, places: &[PathBuf]) -> String {
+    let all: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+    if all.is_empty() { String::new() } else { format!("{words} {}", all.join(" and ")) }
+}
+
+/// Why a path was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Guarded,
+    Forbidden,
+    Unasked,
+    Hidden,
+    Conflict,
+}
+
+impl Why {
+    fn words(self) -> &'static str {
+        match self {
+            Why::Guarded => "as it may become code or policy",
+            Why::Forbidden => "as a rule denies it",
+            Why::Unasked => "as a rule has it asked about, and the command line did not name it",
+            Why::Hidden => "as it is hidden from commands",
+            Why::Conflict => "as others changed it meanwhile",
+        }
+    }
+
+    /// Whether git that did this did the rest for nothing.
+    fn is_for_git(self) -> bool {
+        matches!(self, Why::Forbidden | Why::Unasked | Why::Hidden)
+    }
+
+    /// The code of a command that changed such a path. What it wrote is not there for whoever goes on.
+    fn failure(self) -> Option<Code> {
+        match self {
+            Why::Guarded => None,
+            Why::Forbidden | Why::Unasked | Why::Hidden => Some(code::PERMISSION_DENIED),
+            Why::Conflict => Some(code::CHANGED_SINCE_READ),
+        }
+    }
+}
+
+/// Of `places`, which rules keep from being changed, those that are denied; where there are none, those that a rule
+/// would have asked about.
+fn unasked(cx: &Cx<'_>, all: &[Changes<'_>], places: Vec<Place>) -> (Why, Vec<Place>) {
+    let is_directory = |place: &Place| {
+        let entries = || all.iter().flat_map(|changes| &changes.entries);
+        entries().any(|entry| entry.path == place.path && entry.kind == Kind::Directory)
+    };
+    let (asked, denied): (Vec<Place>, Vec<Place>) =
+        places.into_iter().partition(|place| cx.permit.would_ask_about_change(place, is_directory(place)));
+    if denied.is_empty() { (Why::Unasked, asked) } else { (Why::Forbidden, denied) }
+}
+
+fn line(settled: &Settled, applied: &Applied) -> Option<String> {
+    let all = if applied.not_kept.is_empty() { "undo takes it back" } else { "undo cannot take it back" };
+    settled.counts().map(|counts| format!("[{counts} · {all}]"))
+}
