@@ -114,6 +114,9 @@ pub struct Spec {
     pub subs: &'static [Spec],
     /// Every option of the real program is harmless, so a pattern that may become an option is too.
     pub closed: bool,
+    /// Ends of file names (blank-separated) that are in no option: a word that starts with a dash and ends so makes the
+    /// program stop before it does anything.
+    pub refuses: &'static str,
     /// Options that stand for the pattern of [`Operands::PatternThenRead`] (blank-separated).
     pub patterns: &'static str,
     /// Its subcommands read its options too (the persistent options of many Go programs).
@@ -132,6 +135,7 @@ pub const PLAIN: Spec = Spec {
     operands: Operands::None,
     subs: &[],
     closed: false,
+    refuses: "",
     patterns: "",
     inherit: false,
     check: None,
@@ -146,6 +150,13 @@ const ANY_TEXT: &str = "e regexp S G grep m message g glob iglob r replace conte
 /// Whether a word looks like an option: no number, and not `-` alone.
 fn reads_as_option(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c == '-' || c.is_ascii_alphabetic()))
+}
+
+/// Whether every name that a pattern finds ends in a way that no option of the program does.
+fn is_refused(spec: &Spec, arg: &Arg) -> bool {
+    let Word::Glob { pattern, .. } = &arg.word else { return false };
+    let ends = |end: &str| !end.is_empty() && pattern.strip_suffix(end).is_some_and(|rest| rest.ends_with('*'));
+    spec.refuses.split(' ').any(ends)
 }
 
 /// A command's words, read by its table.
@@ -516,7 +527,7 @@ impl<'a, 's> Reader<'a, 's> {
                 (Some(text), true) => self.option(spec, arg, text, Tail::None),
                 (None, true) => self.option(spec, arg, start(arg).unwrap_or_default(), Tail::Of(arg)),
                 (_, false) => {
-                    if !ended && !spec.closed && may_be_option(arg) {
+                    if !ended && !spec.closed && may_be_option(arg) && !is_refused(spec, arg) {
                         let otherwise = self.parsed.unknown.is_some() && !self.parsed.named_by_files;
                         self.unknown(|| "a word that is not known may become an option".to_owned());
                         self.parsed.named_by_files = !otherwise && is_file_here(arg);

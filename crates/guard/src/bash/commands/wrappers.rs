@@ -144,10 +144,10 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(hyperfine),
         ..WRAPPER
     },
-    Spec { names: "bash sh dash ash", opts: SHELL, check: Some(shell), ..WRAPPER },
+    Spec { names: "bash sh dash ash", opts: SHELL, check: Some(shell), refuses: ".sh .bash .bats", ..WRAPPER },
     Spec {
         names: "zsh fish ksh mksh csh tcsh rbash",
-        opts: &[(Flag, "c"), (Info, "v")],
+        opts: &[(Flag, "c n no-execute"), (Info, "v")],
         check: Some(other_shell),
         ..WRAPPER
     },
@@ -360,8 +360,14 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
             false => from_stdin(shell, judge),
         };
     };
+    // `+n` takes `-n` back.
+    let takes_back = |arg: &Arg| match &arg.word {
+        Word::Exact(text) => text.starts_with('+'),
+        Word::Glob { prefix, .. } | Word::Opaque { prefix, .. } => prefix.starts_with('+'),
+        Word::OneOf(_) => false,
+    };
     match (first.exact(), parsed.has("c"), parsed.has("n")) {
-        (Some(option), _, _) if option.starts_with('+') => judge.opaque("an option of the shell"),
+        _ if takes_back(first) => judge.opaque("an option of the shell"),
         (_, false, true) => judge.read(first),
         (_, true, true) => {}
         (Some(script), true, false) => judge.script(shell, script, rest, first.span.clone()),
@@ -398,6 +404,15 @@ fn from_stdin(shell: Shell, judge: &mut Judge<'_>) {
 
 /// Other shells read text differently; it is looked at only for what it destroys.
 fn other_shell(parsed: &Parsed, judge: &mut Judge<'_>) {
+    // They check the text, and not even what they read when they start is run.
+    const CHECKS: &[&str] = &["zsh", "fish", "ksh", "mksh"];
+    let checks = parsed.has("n") || parsed.has("no-execute") && parsed.path.first().is_some_and(|name| name == "fish");
+    if checks && !parsed.has("c") && parsed.path.first().is_some_and(|name| CHECKS.contains(&name.as_str())) {
+        return parsed.operands.iter().for_each(|file| judge.read(file));
+    }
+    if parsed.has("n no-execute") {
+        judge.opaque("an option of the shell");
+    }
     match parsed.operands.first() {
         Some(first) if !parsed.has("c") => match first.exact() {
             Some(name) => script_file(name, first, judge),

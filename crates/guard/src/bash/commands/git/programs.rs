@@ -51,7 +51,8 @@ const fn runs(keys: &'static str, subs: Subs, options: &'static str) -> Runs {
 const UNLOOKING: &str = "log show whatchanged reflog rev-parse rev-list shortlog branch tag for-each-ref show-ref ls-tree \
     cat-file config remote var version merge-base name-rev count-objects verify-commit verify-tag verify-pack \
     check-ignore check-attr check-mailmap check-ref-format symbolic-ref ls-remote cherry show-branch range-diff patch-id \
-    stripspace diff-tree help fsck get-tar-commit-id format-patch grep worktree describe ls-files archive";
+    stripspace diff-tree help fsck get-tar-commit-id format-patch grep worktree describe ls-files archive \
+    merge-file fast-export interpret-trailers rerere";
 
 const CLEANS: &str = "filter.*.clean filter.*.process hook.*.command hook.post-index-change lfs.extension.*.clean \
     lfs.customtransfer.*.path";

@@ -351,6 +351,67 @@ pub(super) const SUBS: &[Spec] = &[
         )
     },
     Spec { names: "reflog", opts: LOG, operands: Operands::Custom, check: Some(reflog), ..PLAIN },
+    // Without `-p` the first of its files takes what was merged.
+    Spec {
+        check: Some(merge_file),
+        ..reader(
+            "merge-file",
+            &[
+                (Flag, "p stdout diff3 zdiff3 ours theirs union q quiet"),
+                (Value, "L marker-size diff-algorithm"),
+                (AskFlag, "object-id"),
+            ],
+        )
+    },
+    reader(
+        "fast-export",
+        &[
+            WALK[0],
+            WALK[2],
+            (Flag, "no-data full-tree use-done-feature fake-missing-tagger show-original-ids anonymize mark-tags"),
+            (Flag, "reference-excluded-parents M C"),
+            (Maybe, "progress branches tags remotes"),
+            (Value, "signed-tags signed-commits tag-of-filtered-object reencode refspec anonymize-map"),
+            (Read, "import-marks import-marks-if-exists"),
+            (Write, "export-marks"),
+        ],
+    ),
+    // All that is only read is left as it is; for anything else the configuration names programs.
+    Spec {
+        check: Some(trailers),
+        ..reader(
+            "interpret-trailers",
+            &[
+                (Flag, "parse only-trailers only-input unfold no-divider divider trim-empty in-place"),
+                (Value, "trailer where if-exists if-missing"),
+            ],
+        )
+    },
+    Spec {
+        names: "rerere",
+        opts: &[(Flag, "rerere-autoupdate no-rerere-autoupdate")],
+        operands: Operands::Sub,
+        subs: &[
+            Spec { check: Some(reads), ..reader("status", &[]) },
+            // What it compares is named in a file of the repository.
+            Spec { check: Some(changes), ..reader("_ clear forget diff remaining gc", &[]) },
+        ],
+        ..PLAIN
+    },
+    // A program of its own, which an alias may stand for. `track` writes hooks even where it only lists.
+    Spec {
+        names: "lfs",
+        operands: Operands::Sub,
+        subs: &[
+            reader(
+                "ls-files",
+                &[(Flag, "l long s size d debug a all deleted n name-only json"), (Value, "I include X exclude")],
+            ),
+            reader("status", &[(Flag, "p porcelain j json")]),
+            reader("env version", &[]),
+        ],
+        ..PLAIN
+    },
     reader(
         "ls-remote",
         &[
@@ -430,6 +491,7 @@ pub(super) fn shown(parsed: &Parsed, judge: &mut Judge<'_>) {
         "cat-file",
         "whatchanged",
         "range-diff",
+        "fast-export",
     ];
     if parsed.path.iter().any(|name| SHOWS.contains(&name.as_str())) || own(parsed, PATCH).is_some() {
         for arg in &parsed.operands {
@@ -492,6 +554,33 @@ fn grep(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.opaque("`-O` opens the files in a program");
     }
     diff(parsed, judge);
+}
+
+/// A file that is merged into is written, unless the result is printed.
+fn merge_file(parsed: &Parsed, judge: &mut Judge<'_>) {
+    for file in &parsed.operands {
+        judge.read(&at(parsed, file));
+    }
+    if own(parsed, "p stdout").is_none()
+        && let Some(into) = parsed.operands.first()
+    {
+        judge.write(&at(parsed, into));
+    }
+    super::programs::check(parsed, judge);
+}
+
+/// The configuration names programs that say what a trailer is; of one that is only read none is asked.
+fn trailers(parsed: &Parsed, judge: &mut Judge<'_>) {
+    for file in &parsed.operands {
+        judge.read(&at(parsed, file));
+        if own(parsed, "in-place").is_some() {
+            judge.write(&at(parsed, file));
+        }
+    }
+    if own(parsed, "parse only-input").is_none() || own(parsed, "trailer").is_some() {
+        judge.opaque("the configuration may name programs that make trailers");
+    }
+    super::programs::check(parsed, judge);
 }
 
 fn hash_object(parsed: &Parsed, judge: &mut Judge<'_>) {
