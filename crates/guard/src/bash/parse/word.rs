@@ -401,25 +401,26 @@ impl<'t> Parser<'t> {
             Some(b'}') => Op::Plain,
             _ if length => return self.trouble("`${#` with an operator"),
             _ if indirect => {
-                self.op_word(quoted)?;
+                self.op_word(quoted, false)?;
                 Op::Evaluate
             }
             Some(b':') if matches!(self.peek_at(1), Some(b'-' | b'=' | b'+' | b'?')) => {
                 let kind = char::from(self.peek_at(1).unwrap_or(b'-'));
                 self.at += 2;
-                Op::Default { kind, word: self.op_word(quoted)? }
+                Op::Default { kind, word: self.op_word(quoted, false)? }
             }
             Some(byte @ (b'-' | b'=' | b'+' | b'?')) => {
                 self.at += 1;
-                Op::Default { kind: char::from(byte), word: self.op_word(quoted)? }
+                Op::Default { kind: char::from(byte), word: self.op_word(quoted, false)? }
             }
             Some(b':') => {
                 self.at += 1;
-                Op::Substring(self.op_word(quoted)?)
+                Op::Substring(self.op_word(quoted, false)?)
             }
-            Some(b'#' | b'%' | b'/' | b'^' | b',') => Op::Edit(self.op_word(quoted)?),
+            Some(b'/') => Op::Edit(self.op_word(quoted, true)?),
+            Some(b'#' | b'%' | b'^' | b',') => Op::Edit(self.op_word(quoted, false)?),
             Some(b'@') => {
-                self.op_word(quoted)?;
+                self.op_word(quoted, false)?;
                 Op::Evaluate
             }
             _ => return self.trouble("`${…}` with an operator that is not known"),
@@ -436,10 +437,16 @@ impl<'t> Parser<'t> {
     }
 
     /// What stands behind an operator inside `${…}`, up to the brace.
-    pub(super) fn op_word(&mut self, quoted: bool) -> Read<Vec<Part>> {
+    /// With `replaces`, something is put in the place of something.
+    pub(super) fn op_word(&mut self, quoted: bool, replaces: bool) -> Read<Vec<Part>> {
         let mut parts = Vec::new();
         loop {
             match self.peek() {
+                Some(b'$') if quoted && replaces && self.ansi_in_quotes() > 0 => {
+                    let len = self.ansi_in_quotes();
+                    push_quoted(&mut parts, self.slice(self.at..self.at + len));
+                    self.at += len;
+                }
                 None => return self.trouble("`}` is missing here"),
                 Some(b'}') => return Ok(parts),
                 Some(b'{') => return self.trouble("a brace inside `${…}`"),
@@ -465,6 +472,19 @@ impl<'t> Parser<'t> {
                 _ => self.word_part(&mut parts)?,
             }
         }
+    }
+
+    /// How long a `$'…'` is that stands here inside double quotes, where it has nothing in it that could end anything. One
+    /// bash takes it for a line's end or a tab, another as it is written; nobody reads what follows otherwise.
+    fn ansi_in_quotes(&self) -> usize {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let Some(inner) = rest.strip_prefix(b"$'") else { return 0 };
+        let plain = |byte: &&u8| byte.is_ascii_alphanumeric() || b"\\ ,;:.|_-".contains(byte);
+        let len = inner.iter().take_while(plain).count();
+        let text = inner.get(..len).unwrap_or_default();
+        let escapes =
+            text.split(|byte| *byte == b'\\').skip(1).all(|behind| matches!(behind.first(), Some(b'n' | b't' | b'r')));
+        if inner.get(len) == Some(&b'\'') && escapes && len > 0 { len + 3 } else { 0 }
     }
 
     /// `((…))` as a command. Two subshells written as `((` are refused: bash guesses there.
