@@ -317,6 +317,65 @@ fn edits_with_perl(words: &[Arg], judge: &mut Judge<'_>) -> bool {
     fine
 }
 
+/// `perl -ne PROGRAM FILE…`, where the program only prints.
+fn prints_with_perl(words: &[Arg], judge: &mut Judge<'_>) -> bool {
+    let (mut rest, mut programs) = (words, Vec::new());
+    while let Some((word, behind)) = rest.split_first() {
+        let Some(option) = word.exact() else { break };
+        if option.len() < 2 || !option.starts_with('-') {
+            break;
+        }
+        rest = behind;
+        match perl_letters(option.get(1..).unwrap_or_default()) {
+            Some(true) => {
+                let Some((program, behind)) = rest.split_first() else { return false };
+                let Some(program) = program.exact() else { return false };
+                programs.push(program);
+                rest = behind;
+            }
+            Some(false) => {}
+            None => return false,
+        }
+    }
+    // `CMD|` among the files is run, and `>FILE` written.
+    fn plain(word: &Word) -> bool {
+        let text = |text: &str| text.trim() == text && !text.contains(['|', '<', '>', '&']) && !text.starts_with('-');
+        match word {
+            Word::Exact(name) => text(name) && !name.is_empty(),
+            Word::Glob { pattern, prefix } => {
+                let ends = pattern.ends_with(|c: char| c.is_ascii_alphanumeric());
+                text(pattern) && !prefix.is_empty() && ends
+            }
+            Word::OneOf(words) => words.iter().all(plain),
+            Word::Opaque { .. } => false,
+        }
+    }
+    let fine = !programs.is_empty()
+        && rest.iter().all(|file| plain(&file.word))
+        && super::super::lang::perl::only_prints(&programs.join("\n"));
+    if fine {
+        rest.iter().for_each(|file| judge.read(file));
+    }
+    fine
+}
+
+/// Letters of one option of Perl that change how input is read and printed; whether a program follows.
+fn perl_letters(letters: &str) -> Option<bool> {
+    let mut rest = letters;
+    while let Some(letter) = rest.chars().next() {
+        rest = rest.get(letter.len_utf8()..)?;
+        match letter {
+            'n' | 'p' | 'l' | 'a' | 'w' => {}
+            '0' => rest = rest.trim_start_matches(|c: char| ('0'..='7').contains(&c)),
+            // What stands at both its ends as a quote would be code.
+            'F' => return (!rest.is_empty() && rest.chars().all(|c| ",:;=|\\ t\t#@-".contains(c))).then_some(false),
+            'e' | 'E' => return rest.is_empty().then_some(true),
+            _ => return None,
+        }
+    }
+    Some(false)
+}
+
 /// One `s///` that evaluates nothing: no code in the pattern, no variables but groups, no flag `e`.
 fn only_substitutes(program: &str) -> bool {
     let Some(body) = program.trim().trim_end_matches(';').strip_prefix('s') else { return false };
@@ -381,7 +440,7 @@ fn interpreter(parsed: &Parsed, judge: &mut Judge<'_>) {
     let Some(lang) = LANGS.iter().find(|lang| lang.names.split(' ').any(|known| known == name)) else {
         return judge.opaque("the interpreter is not known");
     };
-    if name == "perl" && edits_with_perl(&parsed.operands, judge) {
+    if name == "perl" && (edits_with_perl(&parsed.operands, judge) || prints_with_perl(&parsed.operands, judge)) {
         return;
     }
     Reader { lang, name, rest: &parsed.operands, checks: false, task: false, judge }.read();

@@ -1,7 +1,8 @@
-//! Programs inside arguments: sed, awk, find expressions, jq.
+//! Programs inside arguments: sed, awk, find expressions, jq, Perl.
 
 pub(super) mod awk;
 pub(super) mod find;
 pub(super) mod jq;
+pub(super) mod perl;
 pub(super) mod sed;
 pub(super) mod sql;
