@@ -5,7 +5,7 @@
 //! says what it found, and reads the text of a configuration as git does ([`config::read`]).
 
 use std::fmt::Debug;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub mod config;
@@ -36,6 +36,12 @@ pub trait Repositories: Debug + Send + Sync {
     /// The repository that `dir` lies in, with the settings of the person and the system; those alone where it lies
     /// in none.
     fn at(&self, dir: &Path) -> Arc<Repository>;
+
+    /// The top of the work tree that `dir` lies in, where `git rev-parse --show-toplevel` is certain to print it. On paper
+    /// none is known: it may lie above the workspace, and where git fails nothing is printed, so that a path begins at `/`.
+    fn top(&self, _dir: &Path) -> Option<PathBuf> {
+        None
+    }
 
     /// Whether Python would take something in `dir` for a module of one of these names. On paper nothing is known to be
     /// there.

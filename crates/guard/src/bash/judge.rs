@@ -75,6 +75,12 @@ impl Site {
         self.roots.iter().any(|root| place.starts_with(root)) || self.scratch.holds(place)
     }
 
+    /// The top of the work tree that `dir` lies in, where it is certain and lies in the workspace.
+    pub(super) fn top(&self, dir: &Path) -> Option<PathBuf> {
+        let top = self.repositories.as_ref()?.top(dir)?;
+        self.roots.iter().any(|root| top.starts_with(root)).then_some(top)
+    }
+
     /// What git would find in `dir`.
     pub(super) fn repository(&self, dir: &Path) -> Option<Arc<Repository>> {
         self.repositories.as_ref().map(|repositories| repositories.at(dir))

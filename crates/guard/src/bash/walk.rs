@@ -22,6 +22,7 @@ mod settings;
 pub(super) mod shapes;
 mod state;
 mod sums;
+mod tops;
 mod trail;
 mod values;
 

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,12 +38,39 @@ const MODULE_DIRECTORIES: usize = 1024;
 /// Where the system's configuration lies in the gits that there are.
 pub(super) const SYSTEM: &[&str] = &["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
+/// Variables that tell git of another repository than the one it would find.
+const ELSEWHERE: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+];
+
+/// Sections of a repository's configuration that have names in them, and in which git finds no fault before it needs them.
+/// For a mistake elsewhere it would print nothing.
+const NAMED: &[&str] = &["remote.", "branch.", "submodule.", "filter.", "url."];
+
+/// Settings of `core` that `git init` writes, which are true or false.
+const WRITTEN: &[&str] = &[
+    "core.bare",
+    "core.filemode",
+    "core.ignorecase",
+    "core.logallrefupdates",
+    "core.precomposeunicode",
+    "core.symlinks",
+];
+
 /// Looks, and remembers what it saw: one is made for each judgement, so that all of one judgement see the same.
 #[derive(Debug)]
 pub struct Finder {
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
     personal: Vec<PathBuf>,
+    /// The environment tells git where a repository lies.
+    told: bool,
     seen: Mutex<HashMap<PathBuf, Arc<Repository>>>,
 }
 
@@ -53,7 +80,8 @@ impl Finder {
         let variable = |wanted: &str| env.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
         let person = Personal::of(variable);
         let personal = SYSTEM.iter().map(PathBuf::from).chain(person.files()).collect();
-        Finder { roots, home: person.home().map(Path::to_owned), personal, seen: Mutex::default() }
+        let told = env.iter().any(|(name, _)| ELSEWHERE.contains(&name.as_str()));
+        Finder { roots, home: person.home().map(Path::to_owned), personal, told, seen: Mutex::default() }
     }
 }
 
@@ -66,6 +94,44 @@ impl Repositories for Finder {
             Arc::new(look.found)
         });
         Arc::clone(found)
+    }
+
+    fn top(&self, dir: &Path) -> Option<PathBuf> {
+        if self.told {
+            return None;
+        }
+        let dir = dir.canonicalize().ok()?;
+        let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        // The first that has anything of that name, and no repository without a work tree below it.
+        let top = dir.ancestors().find(|dir| is_git(dir) || dir.join(".git").symlink_metadata().is_ok())?;
+        let git = top.join(".git");
+        if is_git(top) || !is_dir(&git) || !["objects", "refs"].iter().all(|name| is_dir(&git.join(name))) {
+            return None;
+        }
+        // Git trusts none that belongs to another user, and none whose `HEAD` it does not understand.
+        let user = rustix::process::geteuid().as_raw();
+        let ours = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.uid() == user);
+        let head = git.join("HEAD");
+        let plain = head.symlink_metadata().is_ok_and(|meta| meta.is_file());
+        let head = read(&head, POINTER_BYTES).ok().flatten()?;
+        let named =
+            head.strip_prefix(b"ref: refs/heads/").is_some_and(|name| name.trim_ascii().len() + 1 == name.len());
+        let hash =
+            head.strip_suffix(b"\n").is_some_and(|hash| hash.len() == 40 && hash.iter().all(u8::is_ascii_hexdigit));
+        if !ours(top) || !ours(&git) || !plain || !(named || hash) || git.join("commondir").symlink_metadata().is_ok() {
+            return None;
+        }
+        let text = read(&git.join("config"), CONFIG_BYTES).ok().flatten()?;
+        let fine = |(key, value): &(String, String)| match key.as_str() {
+            "core.repositoryformatversion" => value == "0",
+            // A repository without a work tree has no top.
+            "core.bare" => value == "false",
+            key if WRITTEN.contains(&key) => matches!(value.as_str(), "true" | "false"),
+            "user.name" | "user.email" => !value.is_empty(),
+            key if key.starts_with("lfs.") => true,
+            key => NAMED.iter().any(|start| key.starts_with(start)) && key.matches('.').count() > 1,
+        };
+        config::read(&text).is_ok_and(|settings| settings.iter().all(fine)).then(|| top.to_owned())
     }
 
     fn has_python_module(&self, dir: &Path, names: &[&str]) -> bool {

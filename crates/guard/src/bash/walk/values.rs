@@ -192,6 +192,9 @@ impl<'a> Walker<'a> {
         if !state.vars.lost && state.vars.get("TMPDIR").is_none() && self.makes_temporary(script) {
             return Value::Exact(commands::TEMPORARY.to_owned());
         }
+        if let Some(path) = self.top_printed(script, state) {
+            return Value::Exact(path);
+        }
         self.printed(script).unwrap_or_else(|| Value::Opaque("the output of a command".to_owned()))
     }
 

@@ -109,6 +109,45 @@ fn every_setting_that_git_lists_is_found_as_git_lists_it() {
 }
 
 #[test]
+fn the_top_of_a_work_tree_is_the_one_that_git_says() {
+    let scene = Scene::new();
+    let root = scene.root().canonicalize().expect("it is there");
+    let top = |below: &str| Finder::new(&scene.env(), vec![root.clone()]).top(&root.join(below));
+    scene.write("repo/a/b/x", "x\n");
+    scene.git("", &["config", "remote.origin.url", "https://x.example/x"]);
+    for below in ["", "a", "a/b"] {
+        let says = scene.git(below, &["rev-parse", "--show-toplevel"]);
+        assert_eq!(top(below), Some(PathBuf::from(says.trim_end())), "{below}");
+    }
+    assert_eq!(top(".git"), None, "inside of the repository there is no work tree");
+    assert_eq!(top("none"), None);
+    let mut told = scene.env();
+    told.push(("GIT_WORK_TREE".to_owned(), "/".to_owned()));
+    assert_eq!(Finder::new(&told, vec![root.clone()]).top(&root), None);
+    scene.write("repo/a/.git", "gitdir: /elsewhere\n");
+    assert_eq!(top("a/b"), None, "it may be another's work tree");
+    let config = fs::read_to_string(root.join(".git/config")).expect("it is there");
+    for more in [
+        "[core]\n\tworktree = /\n",
+        "[core]\n\tbare = true\n",
+        "[core]\n\tabbrev = x\n",
+        "[core]\n\trepositoryformatversion = 99\n",
+        "[include]\n\tpath = /x\n",
+        "[extensions]\n\tworktreeConfig = true\n",
+        "[user]\n\tname\n",
+        "[branch]\n\tautosetuprebase = x\n",
+        "[core\n",
+    ] {
+        scene.write("repo/.git/config", &format!("{config}{more}"));
+        assert_eq!(top(""), None, "{more}");
+    }
+    scene.write("repo/.git/config", &config);
+    assert_eq!(top(""), Some(root.clone()));
+    scene.write("repo/.git/HEAD", "x\n");
+    assert_eq!(top(""), None, "git takes it for no repository, and looks above");
+}
+
+#[test]
 fn a_file_of_the_workspace_that_the_person_includes_is_not_theirs() {
     let scene = Scene::new();
     scene.write("repo/shared.gitconfig", "[diff \"x\"]\n\ttextconv = ./x\n");
