@@ -24,6 +24,7 @@ mod state;
 mod sums;
 mod tops;
 mod trail;
+mod traps;
 mod values;
 
 use std::borrow::Cow;
@@ -210,6 +211,8 @@ pub(super) struct Walker<'a> {
     keyed: bool,
     /// Where the current item may have ended with an error, behind which the next one runs.
     dropped: Vec<State>,
+    /// What is set behind each of its traps.
+    later: traps::Later,
     /// Whether directories that are there now are taken to be there later: not (`None`), and if so, whether it mattered.
     stands: Option<bool>,
 }
@@ -238,6 +241,7 @@ impl<'a> Walker<'a> {
             arrays: Arrays::default(),
             keyed: false,
             dropped: Vec::new(),
+            later: traps::Later::new(),
             stands: None,
         }
     }
@@ -257,6 +261,7 @@ impl<'a> Walker<'a> {
         for name in &self.site.given {
             state.vars.insert(name.clone(), Value::Opaque(format!("the value of `{name}`, which the environment has")));
         }
+        self.later = traps::later(script);
         for item in &script.items {
             if self.is_full() {
                 break;
@@ -690,6 +695,10 @@ impl<'a> Walker<'a> {
         self.round.1 |= matches!(name.as_str(), "break" | "continue");
         report.facts.extend(self.not_in_sh(args));
         if !nested && self.calls(&report.argv.clone(), &report, state, stdin) {
+            return;
+        }
+        if !nested && name == "trap" && self.traps(args, span, state) {
+            self.reports.push(report);
             return;
         }
         if !nested && self.builtin(&name, args, span, state, stdin, &mut report) {

@@ -41,6 +41,23 @@ impl Functions {
         !self.running.is_empty()
     }
 
+    /// What a name stands for, if it is one.
+    pub(super) fn body(&self, name: &str) -> Option<Rc<Command>> {
+        self.bodies.get(name).map(Rc::clone)
+    }
+
+    /// Somebody calls it.
+    pub(super) fn is_called(&mut self, name: &str) {
+        if self.has(name) {
+            self.called.insert(name.to_owned());
+        }
+    }
+
+    /// Whether one of them may set a variable.
+    pub(super) fn may_set(&self, name: &str) -> bool {
+        self.sets_any || self.sets.contains_key(name)
+    }
+
     /// Whether there are none.
     pub(super) fn are_none(&self) -> bool {
         self.bodies.is_empty()

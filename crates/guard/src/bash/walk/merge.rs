@@ -135,7 +135,9 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
                 })
             };
             *anything |= match name.as_str() {
-                "?" | "eval" | "source" | "." | "trap" => true,
+                // Taken away, none runs.
+                "trap" => !words.get(1).and_then(text_of).is_some_and(|text| matches!(text.as_str(), "-" | "")),
+                "?" | "eval" | "source" | "." => true,
                 "command" | "builtin" => words.iter().skip(1).any(again),
                 _ => false,
             };
