@@ -50,7 +50,9 @@ use super::script::{
 use super::words::{self, Output, Piece, Value};
 use super::{lexical, second};
 
-use arrays::{Arrays, WRITTEN_OUT, expands_again, has_plain_key, is_keyed, may_be_keyed, reads_arrays};
+use arrays::{
+    Arrays, WRITTEN_OUT, expands_again, has_plain_key, is_keyed, is_written_keyed, may_be_keyed, reads_arrays,
+};
 use calls::{Functions, any_of};
 use calm::calms;
 use dropped::{ANY_NAME, READONLY};

@@ -660,6 +660,15 @@ fn counts(name: &str, argv: &[Arg]) -> bool {
         | ("grep", Some(["-c" | "-ic" | "-ci" | "-cE" | "-Ec" | "-vc" | "-cv" | "-cw" | "-cF", pattern, _])) => {
             !pattern.starts_with('-') && !words.iter().flatten().skip(2).any(|file| file.starts_with('-'))
         }
+        // A time may be a negative number.
+        _ if name == "stat" => match argv {
+            [_, option, format, files @ ..] if option.exact() == Some("-c") => {
+                let counts = format.exact().is_some_and(|format| spec::lists("%s %h %u %g %i %b", format));
+                let ended = files.first().and_then(Arg::exact) == Some("--");
+                counts && (ended || !files.iter().any(spec::may_be_option))
+            }
+            _ => false,
+        },
         ("git", Some(["rev-list", "--count", rest @ ..])) => !rest.is_empty() && rest.iter().all(|word| revision(word)),
         _ => false,
     }
@@ -828,8 +837,18 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         "echo" if exact.as_ref().and_then(|words| words.first()).is_some_and(|word| word.starts_with('-')) => None,
         "echo" => written(&exact?),
         // Each word by itself, in a line of its own.
-        "printf" => match exact?.as_slice() {
-            ["%s\\n" | "%s ", words @ ..] => written(words),
+        "printf" => match (exact.as_deref(), argv.get(1).and_then(Arg::exact)) {
+            (Some(["%s\\n" | "%s ", words @ ..]), _) => written(words),
+            // Names that a pattern finds.
+            (_, Some("%s\\0" | "%s\\n")) => {
+                let found = |arg: &Arg| matches!(&arg.word, Word::Glob { pattern, .. } if !globs::climbs(pattern));
+                let names = argv.get(2..).unwrap_or_default();
+                let inside =
+                    |arg: &Arg| filters::text(arg).is_some_and(|text| !text.starts_with('/') && !text.contains(".."));
+                let fine = !names.is_empty() && names.iter().all(|arg| found(arg) && inside(arg));
+                let ends = if argv.get(1).and_then(Arg::exact) == Some("%s\\0") { "zeros" } else { "names" };
+                (fine && !operand_is_secret(names)).then(|| ends.to_owned())
+            }
             _ => None,
         },
         _ => None,

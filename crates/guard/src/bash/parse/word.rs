@@ -396,6 +396,8 @@ impl<'t> Parser<'t> {
         }
         let operator = self.peek();
         let op = match operator {
+            // The subscripts of an array, and nothing of its values.
+            Some(b'}') if indirect && matches!(index.as_deref(), Some("@" | "*")) => Op::Plain,
             Some(b'}') if indirect => Op::Evaluate,
             Some(b'}') if length => Op::Length,
             Some(b'}') => Op::Plain,

@@ -53,6 +53,14 @@ pub(super) fn has_plain_key(word: &Word) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
 }
 
+/// Whether an element of a list is written as `[…`. Of what an expansion gives no subscript is read, since bash 3.1.
+pub(super) fn is_written_keyed(word: &Word) -> bool {
+    match word.parts.first() {
+        Some(Part::Plain(text)) => text.starts_with('['),
+        _ => false,
+    }
+}
+
 /// Whether an element of a list may be `[SUBSCRIPT]=VALUE`, and its subscript evaluated: a file by its name, too, unless
 /// what is known of the name begins otherwise.
 pub(super) fn may_be_keyed(arg: &Arg) -> bool {

@@ -405,7 +405,7 @@ impl<'a> Walker<'a> {
                 for word in list {
                     let args = self.words(word, state);
                     // `(["a[$(x)]"]=1)` evaluates its subscript.
-                    if args.iter().any(may_be_keyed) {
+                    if is_written_keyed(word) && args.iter().any(may_be_keyed) {
                         facts.push(Fact::Opaque(format!("the elements of the array `{name}` are not known")));
                     }
                 }
