@@ -153,10 +153,10 @@ fn reads_as_option(text: &str) -> bool {
 }
 
 /// Whether every name that a pattern finds ends in a way that no option of the program does.
-fn is_refused(spec: &Spec, arg: &Arg) -> bool {
+pub(super) fn is_refused(refuses: &str, arg: &Arg) -> bool {
     let Word::Glob { pattern, .. } = &arg.word else { return false };
     let ends = |end: &str| !end.is_empty() && pattern.strip_suffix(end).is_some_and(|rest| rest.ends_with('*'));
-    spec.refuses.split(' ').any(ends)
+    refuses.split(' ').any(ends)
 }
 
 /// A command's words, read by its table.
@@ -527,7 +527,7 @@ impl<'a, 's> Reader<'a, 's> {
                 (Some(text), true) => self.option(spec, arg, text, Tail::None),
                 (None, true) => self.option(spec, arg, start(arg).unwrap_or_default(), Tail::Of(arg)),
                 (_, false) => {
-                    if !ended && !spec.closed && may_be_option(arg) && !is_refused(spec, arg) {
+                    if !ended && !spec.closed && may_be_option(arg) && !is_refused(spec.refuses, arg) {
                         let otherwise = self.parsed.unknown.is_some() && !self.parsed.named_by_files;
                         self.unknown(|| "a word that is not known may become an option".to_owned());
                         self.parsed.named_by_files = !otherwise && is_file_here(arg);

@@ -360,14 +360,13 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
             false => from_stdin(shell, judge),
         };
     };
-    // `+n` takes `-n` back.
-    let takes_back = |arg: &Arg| match &arg.word {
-        Word::Exact(text) => text.starts_with('+'),
-        Word::Glob { prefix, .. } | Word::Opaque { prefix, .. } => prefix.starts_with('+'),
-        Word::OneOf(_) => false,
-    };
     match (first.exact(), parsed.has("c"), parsed.has("n")) {
-        _ if takes_back(first) => judge.opaque("an option of the shell"),
+        _ if takes_back(first)
+            && (parsed.has("n") || first.exact().is_some())
+            && !spec::is_refused(".sh .bash .bats", first) =>
+        {
+            judge.opaque("an option of the shell")
+        }
         (_, false, true) => judge.read(first),
         (_, true, true) => {}
         (Some(script), true, false) => judge.script(shell, script, rest, first.span.clone()),
@@ -402,12 +401,25 @@ fn from_stdin(shell: Shell, judge: &mut Judge<'_>) {
     }
 }
 
+/// Whether a word may be an option with a plus: `+n` takes `-n` back.
+fn takes_back(arg: &Arg) -> bool {
+    match &arg.word {
+        Word::Exact(text) => text.starts_with('+'),
+        Word::Glob { prefix, .. } | Word::Opaque { prefix, .. } => prefix.is_empty() || prefix.starts_with('+'),
+        Word::OneOf(words) => words.iter().any(|word| takes_back(&Arg { word: word.clone(), span: arg.span.clone() })),
+    }
+}
+
 /// Other shells read text differently; it is looked at only for what it destroys.
 fn other_shell(parsed: &Parsed, judge: &mut Judge<'_>) {
     // They check the text, and not even what they read when they start is run.
     const CHECKS: &[&str] = &["zsh", "fish", "ksh", "mksh"];
     let checks = parsed.has("n") || parsed.has("no-execute") && parsed.path.first().is_some_and(|name| name == "fish");
-    if checks && !parsed.has("c") && parsed.path.first().is_some_and(|name| CHECKS.contains(&name.as_str())) {
+    if checks
+        && !parsed.has("c")
+        && !parsed.operands.first().is_some_and(takes_back)
+        && parsed.path.first().is_some_and(|name| CHECKS.contains(&name.as_str()))
+    {
         return parsed.operands.iter().for_each(|file| judge.read(file));
     }
     if parsed.has("n no-execute") {
