@@ -164,7 +164,7 @@ fn what_stands_in_for_a_secret_is_neither_read_nor_changed_by_a_script_beside_gi
         ("rm .env", "[not applied, as it is hidden from commands: .env"),
         ("mv .env other", "as it is hidden from commands: .env, other"),
         ("ln .env other; rm .env", "as it is hidden from commands: .env, other"),
-        ("chmod 644 .env; echo x >> .env", "as it is hidden from commands: .env"),
+        ("chmod 644 .env; echo x >> .env", "changed the rights of what is hidden from it: .env"),
         ("rm -r old", "as it is hidden from commands: old]"),
         ("echo x > n; mv n .env; touch -d @1 .env", "as it is hidden from commands: .env"),
         ("git update-index --force-remove .env; echo x > n; mv n .env", "as it is hidden from commands: .env"),
@@ -399,4 +399,84 @@ fn a_work_tree_whose_records_lie_elsewhere_is_not_of_two_commits_in_silence() {
     let words = ["call", "bash", "command=git merge -q code", "--mode", "workspace", "--root"];
     let ran = world.run(&[&words[..], &[linked.to_str().expect("text")]].concat());
     assert_ne!(ran.code, 0, "{ran:?}");
+}
+
+/// The same, where git knows by their times that the hidden files are unchanged.
+fn settled() -> World {
+    let world = branches();
+    let at = world.root();
+    let before = SystemTime::now() - Duration::from_secs(3600);
+    for name in HIDDEN.iter().chain(&["old/k.pem", ".npmrc"]) {
+        let file = std::fs::File::options().write(true).open(at.join(name)).expect("it is there");
+        file.set_modified(before).expect("ours");
+    }
+    git(&at, &["update-index", "--refresh"]);
+    world
+}
+
+#[test]
+fn nothing_counts_that_was_done_with_a_stand_in_as_if_it_were_the_file() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = settled().file("x.sh", "chmod 644 .env; git add -A; git commit -qm all\n");
+    let at = world.root();
+    std::fs::write(at.join(".env"), "SECRET=dirty\n").expect("written");
+    let head = git(&at, &["rev-parse", "HEAD"]);
+    for command in [
+        "chmod 644 .env && git commit -qam x",
+        "find . -maxdepth 1 -type f -exec chmod 644 {} + ; git add -A; git commit -qm y",
+        "sh x.sh; git log -1",
+    ] {
+        let ran = world.run(&["call", "bash", &format!("command={command}"), "--mode", "accept-all"]);
+        assert_ne!(ran.code, 0, "{command}: {ran:?}");
+        assert_eq!(git(&at, &["rev-parse", "HEAD"]), head, "{command}");
+        assert_eq!(world.text(".env"), "SECRET=dirty\n", "{command}");
+    }
+    // A hook of git's is not git.
+    std::fs::create_dir_all(at.join(".git/hooks")).expect("made");
+    let hook = at.join(".git/hooks/pre-commit");
+    std::fs::write(&hook, "#!/bin/sh\nrm -f .env; echo PWNED > .env\n").expect("written");
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("ours");
+    let ran = world.run(&["call", "bash", "command=git commit -qm z --allow-empty", "--mode", "workspace"]);
+    assert_ne!(ran.code, 0, "{ran:?}");
+    assert_eq!(world.text(".env"), "SECRET=dirty\n");
+}
+
+#[test]
+fn a_tree_that_git_left_of_two_commits_is_a_failure_wherever_its_records_lie() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = settled();
+    let at = world.root();
+    git(&at, &["update-index", "--split-index"]);
+    let run = |command: &str, root: &str| {
+        let words = ["call", "bash", &format!("command={command}"), "--mode", "workspace", "--root", root];
+        world.run(&words).code
+    };
+    assert_ne!(run("git switch -q keys", at.to_str().expect("text")), 0);
+    git(&at, &["reset", "-q", "--hard", "keys"]);
+    let linked = world.path("linked");
+    let shown = linked.to_str().expect("text");
+    git(&at, &["worktree", "add", "-q", shown, "-b", "wt", "main"]);
+    let before = SystemTime::now() - Duration::from_secs(3600);
+    let file = std::fs::File::options().write(true).open(linked.join(".env")).expect("it is there");
+    file.set_modified(before).expect("ours");
+    git(&linked, &["update-index", "--refresh"]);
+    assert_ne!(run("git switch -q -c wt2 keys 2>/dev/null", shown), 0);
+}
+
+#[test]
+fn what_git_took_out_of_a_stash_beside_something_else_is_no_success_where_a_part_is_left_out() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = settled();
+    let at = world.root();
+    std::fs::write(at.join(".github/workflows/ci.yml"), "dirty\n").expect("written");
+    std::fs::write(at.join("a.txt"), "dirty\n").expect("written");
+    git(&at, &["stash", "-q"]);
+    let ran = world.run(&["call", "bash", "command=git stash pop && ls", "--mode", "workspace"]);
+    ran.exits(3).says("[not applied, as it may become code or policy: .github/workflows/ci.yml");
 }

@@ -26,6 +26,7 @@ mod tops;
 mod trail;
 mod traps;
 mod values;
+mod vars;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +65,7 @@ use redirected::{may_be_refused, may_fail, perhaps_run};
 use shapes::*;
 use sums::*;
 use trail::Trail;
+use vars::Vars;
 
 /// How the reason ends that an exported variable is.
 const EXPORTED: &str = "` for the programs that follow";
@@ -122,42 +124,6 @@ struct State {
     frozen: BTreeSet<String>,
     /// Something was started in the background, so `$!` is a number.
     background: bool,
-}
-
-/// Variables; copies share them until one is changed, because every branch has its own.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Vars {
-    known: Rc<BTreeMap<String, Value>>,
-    /// Others may have been set, too.
-    lost: bool,
-}
-
-impl Vars {
-    fn get(&self, name: &str) -> Option<&Value> {
-        self.known.get(name)
-    }
-
-    fn insert(&mut self, name: String, value: Value) {
-        Rc::make_mut(&mut self.known).insert(name, value);
-    }
-
-    fn clear(&mut self) {
-        *self = Vars { known: Rc::default(), lost: true };
-    }
-
-    /// Whether nothing has set it: neither the script, nor the environment, where names are written large.
-    fn is_unset(&self, name: &str) -> bool {
-        let own = name.bytes().any(|byte| byte.is_ascii_lowercase()) && meaning(name) == Meaning::Setting;
-        own && !self.lost && self.get(name).is_none()
-    }
-
-    fn len(&self) -> usize {
-        self.known.len()
-    }
-
-    fn keys(&self) -> impl Iterator<Item = &String> {
-        self.known.keys()
-    }
 }
 
 impl State {

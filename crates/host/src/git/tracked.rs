@@ -19,9 +19,25 @@ const COMPARED_BYTES: u64 = 16 << 20;
 /// The top of the work tree that `path` lies in, looked for up to `root`. Only where git keeps everything in a directory
 /// there: what a `.git` file leads to is not looked at.
 pub(crate) fn top_of<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
-    let mut tops = path.ancestors().skip(1).take_while(|above| above.starts_with(root));
-    let top = tops.find(|above| above.join(".git").symlink_metadata().is_ok())?;
+    let top = any_top_of(root, path)?;
     top.join(".git").symlink_metadata().is_ok_and(|meta| meta.is_dir()).then_some(top)
+}
+
+/// The same, wherever git keeps its own.
+fn any_top_of<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
+    let mut tops = path.ancestors().skip(1).take_while(|above| above.starts_with(root));
+    tops.find(|above| above.join(".git").symlink_metadata().is_ok())
+}
+
+/// The index of the work tree at `top`, also where a `.git` file says where it lies.
+fn index_at(top: &Path) -> Option<PathBuf> {
+    let git = top.join(".git");
+    if git.symlink_metadata().ok()?.is_dir() {
+        return Some(git.join("index"));
+    }
+    let said = read(&git, 64 << 10).ok()??;
+    let place = said.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    Some(top.join(OsStr::from_bytes(place)).join("index"))
 }
 
 /// An index, and what it says of some paths.
@@ -46,12 +62,12 @@ impl Recorded {
         if !permit.covers_changes_of_a_command() {
             return Recorded::default();
         }
-        let tops: HashSet<&Path> = paths.iter().filter_map(|path| top_of(root, path)).collect();
+        let tops: HashSet<&Path> = paths.iter().filter_map(|path| any_top_of(root, path)).collect();
         let mut all = HashMap::new();
         for top in tops {
             let wanted: HashSet<&Path> = paths.iter().filter_map(|path| path.strip_prefix(top).ok()).collect();
             let is_wanted = |path: &Path| path.ancestors().any(|above| wanted.contains(above));
-            let Some(index) = Index::of(&top.join(".git/index"), is_wanted) else { continue };
+            let Some(index) = index_at(top).and_then(|file| Index::of(&file, is_wanted)) else { continue };
             all.extend(index.notes.into_iter().map(|(path, note)| match note {
                 Note::File { object, .. } => (top.join(path), object),
                 Note::Sides => (top.join(path), Vec::new()),

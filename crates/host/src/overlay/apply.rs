@@ -189,6 +189,16 @@ impl Locked<'_> {
                 self.files().writable(&place)?;
             }
         }
+        let opened: Vec<Place> = layers
+            .iter()
+            .flat_map(|changes| changes.layer.made_readable())
+            .map(|path| self.files().place(path))
+            .collect();
+        if !opened.is_empty() {
+            let message = format!("the command changed the rights of what is hidden from it: {}", listed(&opened));
+            let hint = "what stands in for these has nothing of their content, and git may have recorded that";
+            return Err(ToolError::new(code::PERMISSION_DENIED, message).hint(hint).into());
+        }
         let HeldBack { guarded, forbidden, hidden } = HeldBack::of(self.files(), permit, layers);
         match (forbidden.is_empty(), guarded.is_empty(), hidden.is_empty()) {
             (false, _, _) => Err(NotApplied::Forbidden(forbidden)),

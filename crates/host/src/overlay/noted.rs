@@ -95,8 +95,8 @@ impl Changes<'_> {
     }
 
     /// Changes of what is hidden from the command that do not count: a stand-in that stands somewhere else, with the file that
-    /// it stood for; one that is gone or replaced, where git did not do that. And beside a script not even git may replace
-    /// what it had not recorded.
+    /// it stood for; one that is gone or replaced, where git did not do that. And where nobody was asked, or beside a script,
+    /// not even git may replace what it had not recorded: a hook of its may have done that.
     pub(super) fn unnoted(&self, permit: &Permit) -> Vec<PathBuf> {
         if self.layer.stand_ins.is_empty() {
             return Vec::new();
@@ -115,17 +115,15 @@ impl Changes<'_> {
         }
         let paths: Vec<PathBuf> = of.iter().map(|entry| entry.path.clone()).collect();
         let noted: HashSet<PathBuf> = self.noted_by_git(permit, &paths).into_iter().collect();
-        let lost = self.unrecorded(of.iter().copied());
+        let asked = self.layer.of_git == OfGit::All && permit.answered_by().is_some();
+        let lost = if asked { HashSet::new() } else { self.unrecorded(of.iter().copied()) };
         let counts = |path: &Path| noted.contains(path) && !moved.contains(path) && !lost.contains(path);
         paths.into_iter().filter(|path| !counts(path)).collect()
     }
 
-    /// Of hidden files that are replaced or gone, beside a script, those that git could not bring back.
+    /// Of hidden files that are replaced or gone, those that git could not bring back.
     fn unrecorded<'e>(&self, entries: impl Iterator<Item = &'e Entry>) -> HashSet<&'e Path> {
         let mut lost = HashSet::new();
-        if self.layer.of_git == OfGit::All {
-            return lost;
-        }
         for (top, entries) in self.by_top(entries.filter(|entry| entry.was.is_some())) {
             let below = |entry: &'e Entry| entry.path.strip_prefix(top).unwrap_or(&entry.path);
             let wanted: HashSet<&Path> = entries.iter().map(|entry| below(entry)).collect();

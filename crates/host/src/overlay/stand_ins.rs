@@ -115,6 +115,24 @@ impl Layer {
         put.is_some_and(|stamp| stamp.same_content(&Stamp::from(now)))
     }
 
+    /// The files whose stand-ins the command gave other rights, wherever they are now: it may have taken them for the files,
+    /// and recorded them as such.
+    pub(super) fn made_readable(&self) -> Vec<PathBuf> {
+        let is_as_put = |path: &PathBuf, stamp: &Stamp| {
+            let held = rustix::fs::lstat(self.dir.join(format!("held{}", stamp.inode().1)));
+            let was = rustix::fs::lstat(path).map_or(0, |was| was.st_mode & 0o111);
+            held.is_ok_and(|held| held.st_mode & 0o7777 == was)
+        };
+        let mut all: Vec<PathBuf> = self
+            .stand_ins
+            .iter()
+            .filter(|(path, stamp)| !is_as_put(path, stamp))
+            .map(|(path, _)| path.clone())
+            .collect();
+        all.sort();
+        all
+    }
+
     /// Leaves in the layer only what the command put there.
     pub(super) fn remove_stand_ins(&self) {
         for path in self.stand_ins.keys().chain(self.indexes.keys()) {

@@ -7,9 +7,11 @@
 //! started anew: what is written there is not synced.
 
 use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +30,8 @@ use crate::overlay::{holds_layers, mounts_below, remove_tree};
 const KEPT: u32 = 4;
 /// Where what has no place in the home goes: the session's own.
 const INSTEAD: &str = "/var/tmp";
+/// As many links on one way as the kernel follows.
+const MOST_LINKS: u32 = 40;
 /// Directories whose programs the system's packages put there: none leads into a home.
 const OF_SYSTEM: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin"];
 
@@ -51,19 +55,43 @@ pub struct Caches {
     ending: AtomicBool,
 }
 
-/// Where programs that commands look for lie, links followed: of the directories of `path`, and of the links in them.
+/// Where programs that commands look for lie, or would lie: the directories of `path`, what the links in them lead to, and
+/// each link on the way.
 pub fn program_places(path: &str) -> HashSet<PathBuf> {
     let mut places = HashSet::new();
-    for dir in path.split(':').filter(|dir| dir.starts_with('/')) {
-        let Ok(dir) = std::fs::canonicalize(dir) else { continue };
-        if !OF_SYSTEM.iter().any(|system| dir == Path::new(system)) {
-            let links = std::fs::read_dir(&dir).into_iter().flatten().flatten().map(|entry| entry.path());
-            let links = links.filter(|path| path.is_symlink()).filter_map(|path| std::fs::canonicalize(path).ok());
-            places.extend(links.filter_map(|target| target.parent().map(Path::to_path_buf)));
+    for dir in path.split(':').filter(|dir| dir.starts_with('/')).map(Path::new) {
+        let real = walked(dir, &mut places);
+        if !OF_SYSTEM.iter().any(|system| real == Path::new(system)) {
+            let links = std::fs::read_dir(&real).into_iter().flatten().flatten().map(|entry| entry.path());
+            for link in links.filter(|path| path.is_symlink()) {
+                walked(&link, &mut places);
+            }
         }
-        places.insert(dir);
     }
     places
+}
+
+/// Where a path leads, also as far as it does not exist. Its directory and that of each link on the way are noted.
+fn walked(path: &Path, places: &mut HashSet<PathBuf>) -> PathBuf {
+    let mut rest: Vec<OsString> = path.iter().rev().map(OsStr::to_os_string).collect();
+    let (mut at, mut links) = (PathBuf::from("/"), 0);
+    while let Some(part) = rest.pop() {
+        match part.as_bytes() {
+            b"/" => at = PathBuf::from("/"),
+            b"." => {}
+            b".." => drop(at.pop()),
+            _ => match std::fs::read_link(at.join(&part)).ok().filter(|_| links < MOST_LINKS) {
+                Some(target) => {
+                    links += 1;
+                    places.insert(at.clone());
+                    rest.extend(target.iter().rev().map(OsStr::to_os_string));
+                }
+                None => at.push(part),
+            },
+        }
+    }
+    places.extend([at.clone()].into_iter().chain(at.parent().filter(|_| !at.is_dir()).map(Path::to_path_buf)));
+    at
 }
 
 impl Caches {
@@ -211,11 +239,17 @@ mod tests {
         std::fs::write(at("home/.dotnet/dotnet"), "").expect("written");
         symlink(at("home/.dotnet/tools"), at("link")).expect("a link");
         symlink("../home/.dotnet/dotnet", at("opt/dotnet")).expect("a link");
+        symlink(at("mid/prog"), at("home/bin/prog")).expect("a link");
+        std::fs::create_dir(at("mid")).expect("made");
+        symlink("/usr/bin/env", at("mid/prog")).expect("a link");
         let real = |name: &str| std::fs::canonicalize(at(name)).expect("there");
         for (path, found) in [
             (at("link"), real("home/.dotnet/tools")),
             (at("home/bin/../.dotnet/tools"), real("home/.dotnet/tools")),
-            (at("opt"), real("home/.dotnet")),
+            (at("opt"), real("home/.dotnet/dotnet")),
+            (at("home/.dotnet/later/bin"), real("home/.dotnet").join("later/bin")),
+            (at("home/bin"), real("mid")),
+            (at("link"), real("home").parent().expect("above").to_path_buf()),
         ] {
             let places = program_places(&format!("relative::{}", path.display()));
             assert!(places.contains(&found), "{} {places:?}", path.display());

@@ -183,8 +183,10 @@ impl Tool for Bash {
         let site = self.judged_site(&params, cx)?;
         let command = self.read(&params, &site);
         if let Some(tried) = cx.beside.held().and_then(Held::take::<Tried>) {
-            let Accepted { ended, exited, settled, closed } = rehearsed::accept(&self.ground, cx, tried).await?;
+            let Accepted { ended, exited, settled, closed, behind } =
+                rehearsed::accept(&self.ground, cx, tried).await?;
             let answer = with_reason(self.answer(cx, &ended.job, &exited, &command), closed.as_deref());
+            let answer = with_behind(answer, &behind);
             return Ok(with_layers(answer, settled).with_fact("rehearsed", true));
         }
         let mut profile = self.profile(&params, cx, site.cwd)?;
@@ -213,7 +215,7 @@ impl Tool for Bash {
         let answer = with_hidden(answer, &hidden);
         let output = || report::output(&job.summary());
         let behind = watched.map(|watched| watched.behind(cx, &output())).unwrap_or_default();
-        let answer = with_behind(&self.ground, answer, &behind);
+        let answer = with_behind(answer, &behind);
         Ok(if has_layers { with_layers(answer, settled) } else { with_changes(answer, settled, bare) })
     }
 }
@@ -449,7 +451,7 @@ fn hidden(profile: &Profile) -> Vec<PathBuf> {
 }
 
 /// An answer, and what git could not put in place.
-fn with_behind(ground: &Ground, mut output: Output, behind: &[PathBuf]) -> Output {
+pub(super) fn with_behind(mut output: Output, behind: &[String]) -> Output {
     if behind.is_empty() {
         return output;
     }
@@ -457,7 +459,7 @@ fn with_behind(ground: &Ground, mut output: Output, behind: &[PathBuf]) -> Outpu
         text.push_str(&format!(
             "\n[git has recorded other content than it could put in place: {}. These are guarded or hidden here: take \
              the call back with undo. Beside a job, a command of nothing but git can replace them; elsewhere a person can]",
-            layered::listed(&ground.files, behind)
+            behind.iter().take(layered::SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ")
         ));
     }
     output.failed = output.failed.or(Some(code::COMMAND_FAILED));

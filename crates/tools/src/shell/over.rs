@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use nika_contract::{Cx, Output, ToolError, code};
 use nika_guard::profile::{Access, Profile};
+use nika_guard::{Effect, Effects, ExecKind};
 use nika_host::git::Recorded;
 use nika_host::overlay::Layer;
 use nika_host::proc::{Exited, Job, KilledBy, Order};
@@ -45,15 +46,40 @@ pub(super) struct Watched(Vec<(PathBuf, Recorded, Vec<PathBuf>)>);
 
 impl Watched {
     /// What it has recorded otherwise since then, and says that it could not put in place.
-    pub fn behind(&self, cx: &Cx<'_>, output: &str) -> Vec<PathBuf> {
-        // Without that word it was told to change its records alone.
-        if !output.contains("unable to unlink") {
-            return Vec::new();
+    pub fn behind(&self, cx: &Cx<'_>, output: &str) -> Vec<String> {
+        // Where it can be told to change its records alone, only its own word counts.
+        let said = said_to_stay(output);
+        if !said.is_empty() || !only_replaces(cx.permit.effects()) {
+            return said;
         }
         let now = |root, held| Recorded::of(cx.permit, root, held);
         let of = self.0.iter().flat_map(|(root, before, held)| now(root, held).not_in_place(cx.permit, before));
-        of.collect()
+        of.map(|path| path.display().to_string()).collect()
     }
+}
+
+/// Files that git says it could not take away, by the names that it says.
+fn said_to_stay(output: &str) -> Vec<String> {
+    let lines = output.lines().filter_map(|line| line.split_once("unable to unlink ").map(|(_, rest)| rest));
+    let names = lines.filter_map(|rest| rest.split_once('\'').and_then(|(_, rest)| rest.split_once("':")));
+    let mut names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Whether the call is git that puts files in place wherever it records others, and nothing beside it that may run one.
+fn only_replaces(effects: &Effects) -> bool {
+    const REPLACE: &[&str] = &["switch", "checkout", "merge", "rebase", "pull", "stash", "cherry-pick", "revert", "am"];
+    let mut all = effects.all.iter().filter_map(|effect| match effect {
+        Effect::Exec(exec) => Some(exec),
+        _ => None,
+    });
+    let replaces = |words: &Vec<String>| {
+        words.first().is_some_and(|name| name == "git")
+            && words.get(1).is_some_and(|sub| REPLACE.contains(&sub.as_str()))
+    };
+    all.all(|exec| exec.kind == ExecKind::ReadOnly || exec.commands.iter().all(replaces))
 }
 
 impl Over {

@@ -26,6 +26,7 @@ use super::command::Command;
 use super::folders;
 use super::ground::Ground;
 use super::layered::{self, Settled};
+use super::over::{Over, Watched};
 use super::report;
 use super::{scratch, settling};
 
@@ -52,6 +53,8 @@ struct Done {
     exited: Exited,
     /// What git keeps elsewhere, where it could not be written.
     closed: Option<PathBuf>,
+    /// What git had recorded before.
+    watched: Option<Watched>,
 }
 
 /// What was tried, once a yes has put it in force.
@@ -60,6 +63,8 @@ pub(super) struct Accepted {
     pub exited: Exited,
     pub settled: Settled,
     pub closed: Option<PathBuf>,
+    /// What git could not put in place.
+    pub behind: Vec<String>,
 }
 
 /// Tries a command, if that can be done and is wanted. `begun` is told once it runs.
@@ -84,6 +89,7 @@ pub(super) async fn rehearse(
         return Ok(Some(untried("it may write a repository elsewhere, which no layer covers")));
     }
     let closed = closed_repository(profile);
+    let git_before = Over::watched_git(cx, profile);
     let laid = match ground.no_layers.get() {
         Some(why) => Err(why.clone()),
         None => layered::lay(ground, cx, profile),
@@ -106,7 +112,7 @@ pub(super) async fn rehearse(
     if exited.left > 0 || exited.killed_by == Some(KilledBy::Lost) {
         return Ok(Some(untried("something of it went on running")));
     }
-    Ok(Some(match foreseen(ground, cx, Done { layers, ended, exited, closed }, command) {
+    Ok(Some(match foreseen(ground, cx, Done { layers, ended, exited, closed, watched: git_before }, command) {
         Ok(rehearsal) => rehearsal,
         Err(error) => untried(&error.message),
     }))
@@ -116,11 +122,13 @@ pub(super) async fn rehearse(
 pub(super) async fn accept(
     ground: &Arc<Ground>,
     cx: &Cx<'_>,
-    Tried { done: Done { layers, ended, exited, closed }, shown }: Tried,
+    Tried { done: Done { layers, ended, exited, closed, watched }, shown }: Tried,
 ) -> Result<Accepted, ToolError> {
     let settled = settling::apply_as_shown(ground, cx, layers, shown).await?;
     ground.look_again();
-    Ok(Accepted { ended, exited, settled, closed })
+    let output = report::output(&ended.job.summary());
+    let behind = watched.map(|watched| watched.behind(cx, &output)).unwrap_or_default();
+    Ok(Accepted { ended, exited, settled, closed, behind })
 }
 
 /// A question without a trial, and why.

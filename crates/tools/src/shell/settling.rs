@@ -48,8 +48,8 @@ struct Settling<'a> {
     cx: &'a Cx<'a>,
     /// What a person was shown.
     shown: Option<Likeness>,
-    /// Whether the command line is nothing but git, of which the whole is applied or nothing.
-    alone: bool,
+    /// What the command line has of git. Where it is nothing else, the whole is applied or nothing.
+    of_git: OfGit,
     /// Where what is left out is kept.
     apart: PathBuf,
     left: Vec<Left>,
@@ -62,8 +62,8 @@ type Round = Result<Option<(Settled, Applied)>, NotMade>;
 impl<'a> Settling<'a> {
     fn of(ground: &'a Ground, cx: &'a Cx<'a>, shown: Option<Likeness>) -> Settling<'a> {
         let apart = ground.spill.join(format!("{}-{}", cx.call, unguessable()));
-        let alone = of_git(cx) == OfGit::All;
-        Settling { ground, cx, shown, alone, apart, left: Vec::new(), brings: Vec::new() }
+        let of_git = of_git(cx);
+        Settling { ground, cx, shown, of_git, apart, left: Vec::new(), brings: Vec::new() }
     }
 
     async fn settle(mut self, layers: Vec<Layer>, lives: bool) -> Result<Settled, ToolError> {
@@ -148,7 +148,7 @@ impl<'a> Settling<'a> {
             NotApplied::Forbidden(places) => unasked(self.cx, all, places),
             NotApplied::Refused(error) => return Err(NotMade::Refused(error)),
         };
-        if self.alone && why.is_for_git() {
+        if self.of_git == OfGit::All && why.is_for_git() {
             return Err(NotMade::Refused(not_as_a_whole(self.ground, why, &places)));
         }
         Ok((why, places))
@@ -201,7 +201,8 @@ impl<'a> Settling<'a> {
     fn tell_left(&self, settled: &mut Settled) {
         settled.left_out = self.left.len();
         // What is left out of a work tree git takes for somebody's change.
-        let of_tree = |left: &&Left| self.alone && left.why == Why::Guarded && !is_of_git(&left.one.path);
+        let names_git = self.of_git != OfGit::Nothing;
+        let of_tree = |left: &&Left| names_git && left.why == Why::Guarded && !is_of_git(&left.one.path);
         let of_tree = self.left.iter().find(of_tree).map(|_| code::PERMISSION_DENIED);
         let failure = self.left.iter().filter_map(|left| left.why.failure()).min();
         settled.failed = settled.failed.or(failure).or(of_tree);

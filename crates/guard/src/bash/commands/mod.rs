@@ -28,6 +28,7 @@ mod packages;
 mod pagers;
 mod pieces;
 mod places;
+mod printed;
 mod response;
 mod runners;
 mod search;
@@ -128,9 +129,9 @@ pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
 pub(super) use effects::secrets;
 pub(super) use places::{taken_along, takes_along};
+pub(super) use printed::{SplitAt, always_number, feeder, output as listed, path_part, pattern_above, user_name};
 pub(super) use settings::given;
 pub(super) use temporary::{TEMPORARY, makes as makes_temporary};
-pub(super) use wrappers::{SplitAt, always_number, feeder, output as listed, path_part, pattern_above, user_name};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.
 pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {

@@ -6,8 +6,8 @@ mod rights;
 use super::super::fact::Fact;
 use super::super::judge::Stdin;
 use super::TABLES;
+use super::printed::feeder;
 use super::testing::{all_harmless, facts, facts_from, is_harmless, none_harmless, words};
-use super::wrappers::feeder;
 
 #[test]
 fn a_name_has_one_row() {

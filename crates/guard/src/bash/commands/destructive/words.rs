@@ -313,6 +313,10 @@ impl Line {
             let text = word.text.as_ref();
             if ended || text.len() < 2 || !text.starts_with('-') {
                 if self.operands.is_empty() {
+                    if program == "git" {
+                        // Of its subcommands this letter means something else.
+                        self.flags.retain(|flag| flag.name != "-C");
+                    }
                     takes = valued(program, Some(text)).unwrap_or(general);
                 }
                 self.operands.push(word.clone());

@@ -1,0 +1,375 @@
+//! What a command prints, where that becomes words of others: names, numbers, parts of paths.
+
+use std::path::Path;
+
+use super::super::globs;
+use super::super::judge::{Arg, Word};
+use super::super::words::Output;
+use super::filters;
+use super::spec;
+
+/// How what a command prints is taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum SplitAt {
+    /// At blanks, so that empty lines are no words.
+    Words,
+    /// At the ends of lines.
+    Lines,
+    /// At zero bytes.
+    Zeros,
+}
+
+/// What the words are that a command prints, by what [`feeder`] said of it.
+pub(in super::super) fn output(from: &str, at: SplitAt) -> Option<Output> {
+    let zeros = at == SplitAt::Zeros;
+    let (prefix, number) = match from.split_once(' ')?.1 {
+        "names ./" => ("./", false),
+        "zeros ./" if zeros => ("./", false),
+        "names" => ("", false),
+        "zeros" if zeros => ("", false),
+        "loose" if at == SplitAt::Words => ("", false),
+        "programs" => ("/usr/bin/", false),
+        "hashes" => ("0", false),
+        "number" => ("0", true),
+        _ => return None,
+    };
+    Some(Output { prefix, number })
+}
+
+/// Whether a command prints a number whatever happens.
+pub(in super::super) fn always_number(argv: &[Arg]) -> bool {
+    let words: Option<Vec<&str>> = argv.iter().map(Arg::exact).collect();
+    matches!(words.as_deref(), Some(["nproc"] | ["date", "+%s" | "+%Y" | "+%m" | "+%d"] | ["id", "-u" | "-g"]))
+}
+
+/// Whether a command prints the name of a user: no option, and no path.
+pub(in super::super) fn user_name(argv: &[Arg]) -> bool {
+    let words: Option<Vec<&str>> = argv.iter().map(Arg::exact).collect();
+    matches!(words.as_deref(), Some(["whoami" | "logname"] | ["id", "-un"]))
+}
+
+/// The directory or the last part of a path that is written out.
+pub(in super::super) fn path_part(argv: &[Arg]) -> Option<String> {
+    let [program, path] = argv else { return None };
+    let path = path.exact().filter(|path| {
+        !path.is_empty() && !path.starts_with('-') && !path.ends_with(['/', '\n']) && !path.contains("//")
+    })?;
+    let (above, last) = path.rsplit_once('/').map_or((".", path), |(above, last)| (above, last));
+    match program.exact()? {
+        "dirname" if above.is_empty() => Some("/".to_owned()),
+        "dirname" => Some(above.to_owned()),
+        "basename" => Some(last.to_owned()),
+        _ => None,
+    }
+}
+
+/// The directory of a name that a pattern finds, where that is a pattern, too: `packages/*` of `packages/*/package.json`.
+pub(in super::super) fn pattern_above(argv: &[Arg]) -> Option<(String, String)> {
+    let [program, Arg { word: Word::Glob { pattern, prefix }, .. }] = argv else { return None };
+    let (above, last) = pattern.rsplit_once('/')?;
+    let plain = last.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let fits = program.exact() == Some("dirname") && plain && !last.is_empty() && !pattern.contains("//");
+    (fits && prefix.contains('/') && !prefix.starts_with(['-', '/']) && above.starts_with(prefix.as_str()))
+        .then(|| (above.to_owned(), prefix.clone()))
+}
+
+/// Says what the commands of a pipeline write for the next one, as the `from` of [`Stdin::Pipe`]: the
+/// last program's name; behind it ` names ./` where the lines are names of files found below known
+/// directories, ` names` where such a name may start with `-`, ` zeros …` for names that end with zero bytes,
+/// ` loose` for names among other lines, ` words …` where they are known.
+pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
+    let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(super::standard).unwrap_or("?").to_owned();
+    let last = stages.last().map(|argv| name(argv)).unwrap_or_default();
+    if stages.last().is_some_and(|argv| counts(&last, argv)) {
+        return format!("{last} number");
+    }
+    let Some((lister, filters)) = stages.split_first() else { return last };
+    if !filters.iter().all(|argv| filters_lines(&name(argv), argv)) {
+        return last;
+    }
+    match lists(&name(lister), lister) {
+        Some(what) => format!("{last} {what}"),
+        None => last,
+    }
+}
+
+/// Whether a command prints one number and nothing else.
+fn counts(name: &str, argv: &[Arg]) -> bool {
+    let words: Option<Vec<&str>> = argv.iter().skip(1).map(Arg::exact).collect();
+    match (name, words.as_deref()) {
+        ("wc", Some(["-l" | "-w" | "-c" | "-m" | "--lines" | "--words" | "--bytes"])) => true,
+        ("grep", Some(["-c" | "-ic" | "-ci" | "-cE" | "-Ec" | "-vc" | "-cv" | "-cw" | "-cF", pattern]))
+        | ("grep", Some(["-c" | "-ic" | "-ci" | "-cE" | "-Ec" | "-vc" | "-cv" | "-cw" | "-cF", pattern, _])) => {
+            !pattern.starts_with('-') && !words.iter().flatten().skip(2).any(|file| file.starts_with('-'))
+        }
+        // A time may be a negative number.
+        _ if name == "stat" => match argv {
+            [_, option, format, files @ ..] if option.exact() == Some("-c") => {
+                let counts = format.exact().is_some_and(|format| spec::lists("%s %h %u %g %i %b", format));
+                let ended = files.first().and_then(Arg::exact) == Some("--");
+                counts && (ended || !files.iter().any(spec::may_be_option))
+            }
+            _ => false,
+        },
+        ("git", Some(["rev-list", "--count", rest @ ..])) => !rest.is_empty() && rest.iter().all(|word| revision(word)),
+        _ => false,
+    }
+}
+
+/// A revision that git prints as a hash, or as it stands where there is none: no option and no path out of here.
+fn revision(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._~^@{}/-".contains(c);
+    !word.is_empty()
+        && !word.starts_with(['-', '/'])
+        && word.chars().all(plain)
+        && (!word.contains("..") || !word.contains('/'))
+        && word.chars().any(|c| c != '.')
+        && crate::classify(Path::new(word)) == crate::PathClass::default()
+}
+
+/// Whether git prints hashes and nothing else.
+fn hashes(words: &[&str]) -> bool {
+    let all = |rest: &[&str], options: &[&str]| {
+        let number = |word: &str| word.strip_prefix('-').is_some_and(|rest| rest.parse::<u32>().is_ok());
+        let mut rest = rest.iter();
+        while let Some(word) = rest.next() {
+            let fine = match *word {
+                "-n" => rest.next().is_some_and(|count| count.parse::<u32>().is_ok()),
+                word => {
+                    options.contains(&word.split_once('=').map_or(word, |(name, _)| name))
+                        || number(word)
+                        || revision(word)
+                }
+            };
+            if !fine {
+                return false;
+            }
+        }
+        true
+    };
+    match words {
+        ["rev-parse", rest @ ..] => all(rest, &["--short", "--verify", "-q", "--quiet"]),
+        ["merge-base", rest @ ..] => all(rest, &["-a", "--all", "--octopus", "--fork-point", "--independent"]),
+        ["rev-list", rest @ ..] => all(
+            rest,
+            &[
+                "--max-count",
+                "--all",
+                "--reverse",
+                "--merges",
+                "--no-merges",
+                "--first-parent",
+                "--max-parents",
+                "--skip",
+            ],
+        ),
+        ["log", rest @ ..] => {
+            const FORMATS: &[&str] = &[
+                "--format=%H",
+                "--format=%h",
+                "--pretty=%H",
+                "--pretty=%h",
+                "--pretty=format:%H",
+                "--pretty=format:%h",
+            ];
+            let (shape, rest): (Vec<&str>, Vec<&str>) = rest.iter().partition(|word| FORMATS.contains(word));
+            shape.len() == 1 && all(&rest, &[])
+        }
+        _ => false,
+    }
+}
+
+/// Whether what stands there names what `find` does not list: `-not -path './.git/*'`. Brackets, alternatives and a
+/// second negation may turn that round.
+fn leaves_out(words: &[&str], at: usize) -> bool {
+    const TURNS: [&str; 4] = ["(", "-o", "-or", ","];
+    const NAMES: [&str; 5] = ["-path", "-wholename", "-ipath", "-name", "-iname"];
+    let not = |back: usize| at.checked_sub(back).is_some_and(|at| matches!(words[at], "!" | "-not"));
+    let names = at.checked_sub(1).is_some_and(|before| NAMES.contains(&words[before]));
+    names && not(2) && !not(3) && !words.iter().any(|word| TURNS.contains(word))
+}
+
+/// What a command lists.
+fn lists(name: &str, argv: &[Arg]) -> Option<String> {
+    let exact: Option<Vec<_>> = argv.iter().skip(1).map(Arg::exact).collect();
+    let parsed = || super::find(name).map(|spec| spec::parse(spec, argv)).filter(|parsed| parsed.unknown.is_none());
+    let has = |names: &str| parsed().is_some_and(|parsed| parsed.has(names));
+    let names = || Some("names".to_owned());
+    // Names found below a guarded place are guarded ones, whoever lists them, and so it is with secrets.
+    let guarded = |word: &&str| {
+        let class = crate::classify(Path::new(word.trim_end_matches('/')));
+        !word.starts_with('-') && (class.asked().is_some() || class.secret.is_some())
+    };
+    if !matches!(name, "find" | "echo") && argv.iter().skip(1).filter_map(Arg::exact).any(|word| guarded(&word)) {
+        return None;
+    }
+    match name {
+        "find" => {
+            const OTHER: &[&str] = &["-printf", "-ls", "-exec", "-execdir", "-ok", "-okdir", "-fprintf", "-fls"];
+            let start = exact.as_ref()?.first().copied().unwrap_or(".");
+            let secret = |word: &&str| {
+                let paths = globs::pointed_at(word);
+                paths.iter().any(|path| crate::classify(Path::new(path)).secret.is_some())
+            };
+            let words = exact?;
+            let starts = words.iter().take_while(|word| !word.starts_with(['-', '(', '!']));
+            let guarded = starts.clone().any(|word| crate::classify(Path::new(word)).asked().is_some());
+            let shown = |at: usize, word: &&str| !leaves_out(&words, at) && secret(word);
+            let any = words.iter().enumerate().any(|(at, word)| OTHER.contains(word) || shown(at, word));
+            let fine = !guarded && !any;
+            // Where the zero bytes are dropped, `.` and `./x` become `../x`.
+            let what = if words.contains(&"-print0") { "zeros" } else { "names" };
+            fine.then(|| if start.starts_with('-') { what.to_owned() } else { format!("{what} ./") })
+        }
+        "fd" | "fdfind" => {
+            const OTHER: &[&str] = &["-x", "--exec", "-X", "--exec-batch", "-l", "--list-details"];
+            let fine =
+                |word: &&str| !OTHER.contains(word) && !word.starts_with("--format") && !word.starts_with("--path-sep");
+            let secret = filters::names_a_secret(argv.get(1..).unwrap_or_default());
+            (!secret && exact?.iter().all(fine)).then(|| "names".to_owned())
+        }
+        "rg" | "grep" | "egrep" | "fgrep"
+            if parsed().is_some_and(|parsed| {
+                filters::chooses(&parsed, "include g glob iglob type-add") || operand_is_secret(&parsed.operands)
+            }) =>
+        {
+            None
+        }
+        "ls" if operand_is_secret(argv.get(1..).unwrap_or_default()) => None,
+        "rg" if has("l files-with-matches files files-without-match")
+            && !has("r replace json path-separator hyperlink-format stats") =>
+        {
+            names()
+        }
+        "grep" | "egrep" | "fgrep" if has("l files-with-matches L files-without-match") && !has("label") => names(),
+        // `..` among the names leads out.
+        "ls" if parsed().is_some() && !has("a all f l g n o s i size inode full-time format Z context") => {
+            // What several directories hold stands behind their names, with empty lines between.
+            let loose = has("R recursive") || may_be_directories(argv) && !has("d directory");
+            Some(if loose { "loose" } else { "names" }.to_owned())
+        }
+        // Numbers of processes.
+        "pgrep" | "pidof" | "lsof" => processes(name, exact?.as_slice()).then(|| "number".to_owned()),
+        "which" | "command" => {
+            let plain = |word: &&str| !word.starts_with('-') && !word.contains('/');
+            let words = exact?;
+            let names = if name == "command" { words.strip_prefix(&["-v"])? } else { words.as_slice() };
+            (!names.is_empty() && names.iter().all(plain)).then(|| "programs".to_owned())
+        }
+        "git" => match exact?.as_slice() {
+            words if hashes(words) => Some("hashes".to_owned()),
+            ["ls-files" | "diff" | "grep", ..] if operand_is_secret(argv.get(2..).unwrap_or_default()) => None,
+            // Names that begin with `..`, where the repository is larger than the workspace.
+            ["ls-files", rest @ ..] if rest.iter().any(|word| word.starts_with(':') || word.contains("..")) => None,
+            ["ls-files", rest @ ..]
+                if !rest.iter().any(|word| matches!(*word, "-s" | "--stage" | "--format" | "-v" | "-t")) =>
+            {
+                rest.iter().all(|word| !word.starts_with("--format")).then(|| "names".to_owned())
+            }
+            ["diff", rest @ ..] if rest.contains(&"--name-only") => {
+                const PLAIN: &[&str] = &["--name-only", "--cached", "--staged", "--relative", "--no-renames", "--"];
+                let plain =
+                    |word: &&str| !word.starts_with('-') || PLAIN.contains(word) || word.starts_with("--diff-filter=");
+                rest.iter().all(plain).then(|| "names".to_owned())
+            }
+            ["grep", ..] if has("l files-with-matches name-only") => names(),
+            _ => None,
+        },
+        // `echo -n` keeps the option for itself.
+        "echo" if exact.as_ref().and_then(|words| words.first()).is_some_and(|word| word.starts_with('-')) => None,
+        "echo" => written(&exact?),
+        // Each word by itself, in a line of its own.
+        "printf" => match (exact.as_deref(), argv.get(1).and_then(Arg::exact)) {
+            (Some(["%s\\n" | "%s ", words @ ..]), _) => written(words),
+            // Names that a pattern finds.
+            (_, Some("%s\\0" | "%s\\n")) => {
+                let found = |arg: &Arg| matches!(&arg.word, Word::Glob { pattern, .. } if !globs::climbs(pattern));
+                let names = argv.get(2..).unwrap_or_default();
+                let inside =
+                    |arg: &Arg| filters::text(arg).is_some_and(|text| !text.starts_with('/') && !text.contains(".."));
+                let fine = !names.is_empty() && names.iter().all(|arg| found(arg) && inside(arg));
+                let ends = if argv.get(1).and_then(Arg::exact) == Some("%s\\0") { "zeros" } else { "names" };
+                (fine && !operand_is_secret(names)).then(|| ends.to_owned())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Words that are printed as they stand, and nothing else.
+fn written(words: &[&str]) -> Option<String> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte);
+    let fine = |word: &&str| !word.is_empty() && word.bytes().all(plain);
+    (!words.is_empty() && words.iter().all(fine)).then(|| format!("words {}", words.join(" ")))
+}
+
+/// Whether `ls` with these words may be given several directories.
+fn may_be_directories(argv: &[Arg]) -> bool {
+    let named = |arg: &&Arg| arg.exact().is_none_or(|text| !text.starts_with('-'));
+    let mut places = argv.iter().skip(1).filter(named);
+    // `*.rs` are files, as names go.
+    let file =
+        |arg: &Arg| filters::text(arg).and_then(|text| text.rsplit('/').next()).is_some_and(|name| name.contains('.'));
+    let first = places.next();
+    let alone = first.is_none_or(|arg| arg.exact().is_some() && places.clone().next().is_none());
+    !alone && !first.into_iter().chain(places).all(file)
+}
+
+/// Whether a command lists the numbers of processes, one a line, and nothing else.
+fn processes(name: &str, words: &[&str]) -> bool {
+    let plain = |word: &&str| !word.is_empty() && !word.starts_with('-');
+    match (name, words) {
+        ("pgrep", [options @ .., pattern]) => {
+            plain(pattern)
+                && options.iter().all(|word| matches!(*word, "-f" | "-x" | "-n" | "-o" | "-i" | "-fi" | "-xf"))
+        }
+        ("pidof", names) => !names.is_empty() && names.iter().all(plain),
+        ("lsof", ["-t", of]) => of.strip_prefix("-i").is_some_and(|of| !of.is_empty()),
+        ("lsof", ["-ti", of]) => plain(of),
+        ("lsof", [of]) => of.strip_prefix("-ti").is_some_and(|of| !of.is_empty()),
+        _ => false,
+    }
+}
+
+/// Whether one of these words names a secret, by a pattern or not.
+fn operand_is_secret(words: &[Arg]) -> bool {
+    words.iter().filter_map(filters::text).any(|text| !text.starts_with('-') && !filters::secrets(text).is_empty())
+}
+
+/// Whether a command passes lines of its standard input on as they are.
+fn filters_lines(name: &str, argv: &[Arg]) -> bool {
+    let Some(spec) = super::find(name) else { return false };
+    let parsed = spec::parse(spec, argv);
+    match name {
+        _ if parsed.unknown.is_some() => false,
+        "sort" | "uniq" | "head" | "tail" | "tac" | "shuf" => {
+            parsed.operands.is_empty()
+                && !parsed
+                    .has("c count o output bytes i input-range group all-repeated D files0-from random-source debug")
+                && !(name == "tac" && parsed.has("b before r regex s separator"))
+        }
+        "grep" | "egrep" | "fgrep" => {
+            let pattern = usize::from(!parsed.has("e regexp f file"));
+            let changes = "c count n line-number b byte-offset o only-matching H with-filename label l L T \
+                           initial-tab r R \
+                           recursive R dereference-recursive d directories A B C after-context before-context context \
+                           0 1 2 3 4 5 6 7 8 9";
+            // `grep '\.env'` leaves the secrets of a list.
+            let picks = !parsed.has("v invert-match") && {
+                let values = parsed.opts.iter().filter_map(|(_, value)| value.as_ref());
+                values
+                    .chain(&parsed.operands)
+                    .filter_map(Arg::exact)
+                    .any(|text| !filters::secrets_by_regex(text).is_empty())
+            };
+            parsed.operands.len() == pattern && !parsed.has(changes) && !picks
+        }
+        // Any other letter would become part of a name.
+        "tr" => {
+            let words: Option<Vec<&str>> = argv.iter().skip(1).map(Arg::exact).collect();
+            matches!(words.as_deref(), Some(["\\n", "\\0" | " " | "\\t"]))
+        }
+        _ => false,
+    }
+}
