@@ -254,8 +254,12 @@ mod tests {
             let places = program_places(&format!("relative::{}", path.display()));
             assert!(places.contains(&found), "{} {places:?}", path.display());
         }
+        // The way to `/bin` may be a link in the top directory.
+        let system = program_places("/usr/bin:/bin");
         assert!(
-            program_places("/usr/bin:/bin").iter().all(|place| place.starts_with("/usr") || place.starts_with("/bin"))
+            system
+                .iter()
+                .all(|place| place == Path::new("/") || ["/usr", "/bin"].iter().any(|at| place.starts_with(at)))
         );
     }
 }
