@@ -300,7 +300,7 @@ mod tests {
         profile.protected = vec![PathBuf::from(std::ffi::OsStr::from_bytes(b"/repo/\xff/.git"))];
         profile.env = vec![("PATH".into(), "/usr/bin".into())];
         let [root, upper, work] = ["/work", "/state/upper", "/state/work"].map(PathBuf::from);
-        profile.layers = vec![Layered { root, upper, work, stand_ins: vec!["/work/.env".into()] }];
+        profile.layers = vec![Layered { root, upper, work, stand_ins: vec!["/secret".into()] }];
         let [root, common, own] = ["/work", "/repo/.git", "/repo/.git/worktrees/work"].map(PathBuf::from);
         profile.repositories = vec![Repository { root, common, open: vec![own.clone()], own }];
         let json = serde_json::to_string(&profile).unwrap();

@@ -15,6 +15,7 @@ pub mod job_output;
 pub mod job_stop;
 mod kinds;
 mod layered;
+mod of_git;
 mod over;
 pub mod powershell;
 mod recorded;

@@ -470,6 +470,14 @@ fn a_set_of_changes_decides_only_when_all_of_it_is_on_the_disk() {
     assert!(!early, "what is to go went before the set was decided");
 }
 
+/// Removes all that lies in a directory.
+fn empty(dir: &Path) {
+    for entry in std::fs::read_dir(dir).expect("a directory").flatten() {
+        let path = entry.path();
+        if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.expect("removed");
+    }
+}
+
 /// Killed at each system call that changes something, in every phase, the next start leaves the old state or the new one;
 /// a set that fails by itself leaves the old one.
 #[test]
@@ -477,10 +485,7 @@ fn a_change_set_killed_at_any_system_call_is_whole_or_nothing() {
     let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
     let (root, state) = (root.path(), state.path());
     let begin = || {
-        for entry in std::fs::read_dir(root).expect("a directory").flatten() {
-            let path = entry.path();
-            if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.expect("removed");
-        }
+        empty(root);
         std::fs::create_dir(root.join("sub")).expect("made");
         for (name, text) in
             [("a.txt", "old\n"), ("sub/b.txt", "old\n"), ("gone.txt", "gone\n"), ("from.txt", "moved\n")]
@@ -561,10 +566,7 @@ fn a_set_that_exchanges_a_file_and_a_directory_is_whole_or_nothing_too() {
     let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
     let (root, state) = (root.path(), state.path());
     let begin = || {
-        for entry in std::fs::read_dir(root).expect("a directory").flatten() {
-            let path = entry.path();
-            if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.expect("removed");
-        }
+        empty(root);
         std::fs::create_dir_all(root.join("dir/deep")).expect("made");
         for (name, text) in [("a", "old\n"), ("dir/b.txt", "old\n"), ("dir/deep/c.txt", "old\n"), ("d.txt", "old\n")] {
             std::fs::write(root.join(name), text).expect("written");

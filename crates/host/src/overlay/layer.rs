@@ -9,6 +9,7 @@ use nika_guard::Permit;
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, Timespec, Timestamps, flock};
 use rustix::io::Errno;
 
+use super::stand_ins::StandIn;
 use super::{Changes, Cover, OfGit, sweep, walk};
 use crate::fs::{Stamp, errno};
 
@@ -44,7 +45,7 @@ pub struct Layer {
     /// What the command's sandbox protects, where that is known.
     pub(super) protected: Option<HashSet<PathBuf>>,
     /// What stands in for files that are hidden from the command.
-    pub(super) stand_ins: HashMap<PathBuf, Stamp>,
+    pub(super) stand_ins: HashMap<PathBuf, StandIn>,
     /// Indexes that stand in the layer from the start, in the place of the root's, and the times that they give to files.
     pub(super) indexes: HashMap<PathBuf, (Stamp, Vec<(PathBuf, i64)>)>,
     /// Locked while this process lives: a layer that nobody locks is an orphan.

@@ -102,7 +102,7 @@ impl Changes<'_> {
             return Vec::new();
         }
         let inodes: HashMap<(u64, u64), &PathBuf> =
-            self.layer.stand_ins.iter().map(|(path, stamp)| (stamp.inode(), path)).collect();
+            self.layer.stand_ins.iter().map(|(path, one)| (one.stamp.inode(), path)).collect();
         let stood_for = |entry: &Entry| entry.now.as_ref().and_then(|now| inodes.get(&now.inode())).copied();
         let mut moved: HashSet<&Path> = HashSet::new();
         let mut of: Vec<&Entry> = Vec::new();

@@ -20,13 +20,21 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::walk::{content, directory, kind};
+use super::walk::{bits, content, directory, kind};
 use super::{Layer, marks};
 use crate::fs::Stamp;
 use crate::git::{Index, top_of};
 
 /// The largest file that is read to know that it is unchanged. 1 MiB: secrets are short.
 const READ_BYTES: u64 = 1 << 20;
+
+/// What stands in for a file.
+#[derive(Debug)]
+pub(super) struct StandIn {
+    pub stamp: Stamp,
+    /// Its permission bits: who may run the file, and nobody may read it.
+    rights: u32,
+}
 
 impl Layer {
     /// Hides those of `hidden` that are secrets by their name and that git tracks in the root. What cannot be hidden so is left
@@ -75,8 +83,8 @@ impl Layer {
                 // Git shall not take it for unchanged.
                 false => Some(was.st_mtime + 1),
             };
-            if let Ok(stamp) = self.put(&path, time, made) {
-                self.stand_ins.insert(path, stamp);
+            if let Ok(one) = self.put(&path, time, made) {
+                self.stand_ins.insert(path, one);
             }
         }
         if !given.is_empty()
@@ -109,26 +117,22 @@ impl Layer {
         }
     }
 
-    /// Whether `now`, at `path`, is what was put there before the command began. Its rights are the command's to change.
+    /// Whether `now`, at `path`, is what was put there before the command began. Of its rights tells [`Layer::made_readable`].
     pub(super) fn stands_in(&self, path: &Path, now: &Stat) -> bool {
-        let put = self.stand_ins.get(path).or_else(|| self.indexes.get(path).map(|(stamp, _)| stamp));
+        let stand_in = self.stand_ins.get(path).map(|one| &one.stamp);
+        let put = stand_in.or_else(|| self.indexes.get(path).map(|(stamp, _)| stamp));
         put.is_some_and(|stamp| stamp.same_content(&Stamp::from(now)))
     }
 
     /// The files whose stand-ins the command gave other rights, wherever they are now: it may have taken them for the files,
     /// and recorded them as such.
     pub(super) fn made_readable(&self) -> Vec<PathBuf> {
-        let is_as_put = |path: &PathBuf, stamp: &Stamp| {
-            let held = rustix::fs::lstat(self.dir.join(format!("held{}", stamp.inode().1)));
-            let was = rustix::fs::lstat(path).map_or(0, |was| was.st_mode & 0o111);
-            held.is_ok_and(|held| held.st_mode & 0o7777 == was)
+        let is_as_put = |one: &StandIn| {
+            let held = rustix::fs::lstat(self.held(one.stamp.inode().1));
+            held.is_ok_and(|held| bits(&held) == one.rights)
         };
-        let mut all: Vec<PathBuf> = self
-            .stand_ins
-            .iter()
-            .filter(|(path, stamp)| !is_as_put(path, stamp))
-            .map(|(path, _)| path.clone())
-            .collect();
+        let others = self.stand_ins.iter().filter(|(_, one)| !is_as_put(one));
+        let mut all: Vec<PathBuf> = others.map(|(path, _)| path.clone()).collect();
         all.sort();
         all
     }
@@ -145,14 +149,14 @@ impl Layer {
     }
 
     /// Puts a stand-in for the file at `path`, of another time where one is given.
-    fn put(&self, path: &Path, time: Option<i64>, made: &mut BTreeSet<PathBuf>) -> rustix::io::Result<Stamp> {
+    fn put(&self, path: &Path, time: Option<i64>, made: &mut BTreeSet<PathBuf>) -> rustix::io::Result<StandIn> {
         let (upper, name, was) = self.place(path, made)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(&upper, name, flags, Mode::empty())?;
         // Git looks at who may run it.
         let rights = Mode::from_raw_mode(was.st_mode & 0o111);
         // Its number stays taken, whatever the command does to it: so it is known wherever it comes to be.
-        let held = self.dir.join(format!("held{}", fstat(&file)?.st_ino));
+        let held = self.held(fstat(&file)?.st_ino);
         let put = ftruncate(&file, was.st_size.unsigned_abs())
             .and_then(|()| own_as(&file, &was))
             .and_then(|()| fchmod(&file, rights))
@@ -162,7 +166,12 @@ impl Layer {
         if put.is_err() {
             unlinkat(&upper, name, AtFlags::empty())?;
         }
-        put.map(|stat| Stamp::from(&stat))
+        put.map(|stat| StandIn { stamp: Stamp::from(&stat), rights: bits(&stat) })
+    }
+
+    /// A second name of a stand-in.
+    fn held(&self, inode: u64) -> PathBuf {
+        self.dir.join(format!("held{inode}"))
     }
 
     /// Puts `bytes` in the place of the file at `path`, with its rights and time.

@@ -183,17 +183,14 @@ impl Tool for Bash {
         let site = self.judged_site(&params, cx)?;
         let command = self.read(&params, &site);
         if let Some(tried) = cx.beside.held().and_then(Held::take::<Tried>) {
-            let Accepted { ended, exited, settled, closed, behind } =
-                rehearsed::accept(&self.ground, cx, tried).await?;
+            let Accepted { ended, exited, settled, closed } = rehearsed::accept(&self.ground, cx, tried).await?;
             let answer = with_reason(self.answer(cx, &ended.job, &exited, &command), closed.as_deref());
-            let answer = with_behind(answer, &behind);
             return Ok(with_layers(answer, settled).with_fact("rehearsed", true));
         }
         let mut profile = self.profile(&params, cx, site.cwd)?;
         let writes = profile.access != Access::ReadOnly;
         let closed = closed_repository(&profile);
         let hidden = hidden(&profile);
-        let watched = Over::watched_git(cx, &profile);
         let mut over = self.lay(&params, cx, &mut profile)?;
         let order = self.order(&params, cx, &command, profile);
         // What is only to be looked at runs over layers or not at all.
@@ -213,9 +210,6 @@ impl Tool for Bash {
         }
         let answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
         let answer = with_hidden(answer, &hidden);
-        let output = || report::output(&job.summary());
-        let behind = watched.map(|watched| watched.behind(cx, &output())).unwrap_or_default();
-        let answer = with_behind(answer, &behind);
         Ok(if has_layers { with_layers(answer, settled) } else { with_changes(answer, settled, bare) })
     }
 }
@@ -448,22 +442,6 @@ pub(super) fn with_reason(mut output: Output, closed: Option<&Path>) -> Output {
 fn hidden(profile: &Profile) -> Vec<PathBuf> {
     let below = |path: &&PathBuf| profile.roots.iter().any(|root| path.starts_with(root));
     profile.secrets.iter().filter(below).cloned().collect()
-}
-
-/// An answer, and what git could not put in place.
-pub(super) fn with_behind(mut output: Output, behind: &[String]) -> Output {
-    if behind.is_empty() {
-        return output;
-    }
-    if let Some(Block::Text(text)) = output.content.first_mut() {
-        text.push_str(&format!(
-            "\n[git has recorded other content than it could put in place: {}. These are guarded or hidden here: take \
-             the call back with undo. Beside a job, a command of nothing but git can replace them; elsewhere a person can]",
-            behind.iter().take(layered::SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ")
-        ));
-    }
-    output.failed = output.failed.or(Some(code::COMMAND_FAILED));
-    output
 }
 
 /// How many hidden names an answer says.

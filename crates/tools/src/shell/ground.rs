@@ -16,6 +16,7 @@ use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
 use nika_host::sandbox::{Known, Linked, MAX_HIDDEN, all_but, scan, scan_with, secrets_at_home, spelled};
 use nika_host::scratch::{self, Taker};
 
+use super::of_git::names_git;
 use super::over::Wanted;
 use super::scratch::{self as scratches, Held};
 use super::{recorded, report};
@@ -123,9 +124,6 @@ const OF_SYSTEM: &[&str] = &[
     "/usr/sbin",
     "/var/tmp",
 ];
-
-/// Programs that write a repository for whoever starts them.
-const WORKS_WITH_GIT: &[&str] = &["git", "git-lfs", "gh", "glab", "hub", "jj", "pre-commit"];
 
 /// What git must not do unasked in a repository that other worktrees share: it would tidy up theirs, too, and could not.
 const UNTIDY_GIT: &[(&str, &str)] = &[("gc.auto", "0"), ("maintenance.auto", "false")];
@@ -585,26 +583,6 @@ fn crowded(paths: &[PathBuf]) -> Option<&Path> {
         *counts.entry(dir).or_default() += 1;
     }
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(dir, _)| dir)
-}
-
-/// Whether a simple command of the call is one that works with git, or runs one.
-pub(super) fn names_git(effects: &Effects) -> bool {
-    let is_git = |word: &String| WORKS_WITH_GIT.iter().any(|name| Path::new(word).file_name() == Some(name.as_ref()));
-    let commands = effects.all.iter().filter_map(|effect| match effect {
-        Effect::Exec(exec) => Some(&exec.commands),
-        _ => None,
-    });
-    commands.flatten().flatten().any(is_git)
-}
-
-/// Whether every simple command of the call is git.
-pub(super) fn is_only_git(effects: &Effects) -> bool {
-    let mut commands = effects.all.iter().filter_map(|effect| match effect {
-        Effect::Exec(exec) => Some(&exec.commands),
-        _ => None,
-    });
-    let is_git = |words: &Vec<String>| words.first().is_some_and(|name| name == "git");
-    commands.all(|all| !all.is_empty() && all.iter().all(is_git))
 }
 
 /// Adds settings to those that git is given by the environment.

@@ -13,8 +13,9 @@ use nika_host::fs::Workspace;
 use nika_host::overlay::{Changes, Entry, Layer, OfGit, What, mounts_below};
 
 use super::folders::{self, Binary, Shown, folded, gathered};
-use super::ground::{Ground, is_only_git, names_git};
+use super::ground::Ground;
 use super::kinds;
+use super::of_git::of_git;
 
 /// Paths whose diff is shown; the others are counted.
 const SHOWN_PATHS: usize = 50;
@@ -69,11 +70,11 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
         confined.is_some_and(|confined| confined.access == Access::ReadOnly)
     };
     let mut jobs = ground.jobs.list(cx.permit, session).into_iter();
-    if !is_only_git(cx.permit.effects()) && jobs.any(|job| (job.background || job.keep) && !reads(&job.job)) {
+    if of_git(cx.permit.effects()) != OfGit::All && jobs.any(|job| (job.background || job.keep) && !reads(&job.job)) {
         return Err("jobs run in the background, and may change files meanwhile".to_owned());
     }
     let mut layers = Vec::new();
-    let of_git = of_git(cx);
+    let of_git = of_git(cx.permit.effects());
     for root in ground.files.roots() {
         fit(root)?;
         let layer = Layer::prepare(cx.permit, ground.files.state(), root).map_err(|error| error.message)?;
@@ -94,15 +95,6 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
     }
     profile.layers = layers.iter().map(|layer| layer.cover(cx.permit).into()).collect();
     Ok(layers)
-}
-
-/// What the call's command line has of git.
-pub(super) fn of_git(cx: &Cx<'_>) -> OfGit {
-    match cx.permit.effects() {
-        effects if is_only_git(effects) => OfGit::All,
-        effects if names_git(effects) => OfGit::Something,
-        _ => OfGit::Nothing,
-    }
 }
 
 /// Whether an overlay shows all of `root`, and can hold what is changed there.

@@ -1,19 +1,17 @@
 //! What makes a command's changes to be taken back: layers below it, laid before it starts and settled when it has ended;
 //! or a recorder beside it, where it lives longer than its call or no layer can be had.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use nika_contract::{Cx, Output, ToolError, code};
 use nika_guard::profile::{Access, Profile};
-use nika_guard::{Effect, Effects, ExecKind};
-use nika_host::git::Recorded;
 use nika_host::overlay::Layer;
 use nika_host::proc::{Exited, Job, KilledBy, Order};
 use nika_host::record::Recorder;
 
-use super::ground::{Ground, names_git};
+use super::ground::Ground;
 use super::layered::{self, Settled};
+use super::of_git::Watched;
 use super::{recorded, settling};
 
 /// What a command runs over.
@@ -26,6 +24,8 @@ pub(super) struct Over {
     pub no_layer: Option<String>,
     /// Why there is no recorder either.
     no_record: Option<String>,
+    /// What git had recorded before.
+    watched: Option<Watched>,
 }
 
 /// What is wanted for a command.
@@ -41,50 +41,14 @@ pub(super) enum Wanted {
     Record,
 }
 
-/// What git had recorded before a command: of each root, and of which paths there.
-pub(super) struct Watched(Vec<(PathBuf, Recorded, Vec<PathBuf>)>);
-
-impl Watched {
-    /// What it has recorded otherwise since then, and says that it could not put in place.
-    pub fn behind(&self, cx: &Cx<'_>, output: &str) -> Vec<String> {
-        // Where it can be told to change its records alone, only its own word counts.
-        let said = said_to_stay(output);
-        if !said.is_empty() || !only_replaces(cx.permit.effects()) {
-            return said;
-        }
-        let now = |root, held| Recorded::of(cx.permit, root, held);
-        let of = self.0.iter().flat_map(|(root, before, held)| now(root, held).not_in_place(cx.permit, before));
-        of.map(|path| path.display().to_string()).collect()
-    }
-}
-
-/// Files that git says it could not take away, by the names that it says.
-fn said_to_stay(output: &str) -> Vec<String> {
-    let lines = output.lines().filter_map(|line| line.split_once("unable to unlink ").map(|(_, rest)| rest));
-    let names = lines.filter_map(|rest| rest.split_once('\'').and_then(|(_, rest)| rest.split_once("':")));
-    let mut names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// Whether the call is git that puts files in place wherever it records others, and nothing beside it that may run one.
-fn only_replaces(effects: &Effects) -> bool {
-    const REPLACE: &[&str] = &["switch", "checkout", "merge", "rebase", "pull", "stash", "cherry-pick", "revert", "am"];
-    let mut all = effects.all.iter().filter_map(|effect| match effect {
-        Effect::Exec(exec) => Some(exec),
-        _ => None,
-    });
-    let replaces = |words: &Vec<String>| {
-        words.first().is_some_and(|name| name == "git")
-            && words.get(1).is_some_and(|sub| REPLACE.contains(&sub.as_str()))
-    };
-    all.all(|exec| exec.kind == ExecKind::ReadOnly || exec.commands.iter().all(replaces))
-}
-
 impl Over {
     /// What is `wanted`, as far as the system has it. An error where only space for it is missing.
     pub fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile, wanted: Wanted) -> Result<Over, ToolError> {
+        let watched = Watched::of(cx, profile);
+        Ok(Over { watched, ..Over::laid(ground, cx, profile, wanted)? })
+    }
+
+    fn laid(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile, wanted: Wanted) -> Result<Over, ToolError> {
         match (profile.access, wanted) {
             (_, Wanted::Nothing) | (Access::ReadOnly, _) => return Ok(Over::default()),
             (Access::Unconfined, Wanted::Layers) => return Ok(Over::default()),
@@ -158,28 +122,17 @@ impl Over {
         }
     }
 
-    /// What git has recorded for files that it may not be able to replace, where the command names git.
-    pub fn watched_git(cx: &Cx<'_>, profile: &Profile) -> Option<Watched> {
-        if profile.access != Access::Workspace || !names_git(cx.permit.effects()) {
-            return None;
-        }
-        let held: Vec<PathBuf> = profile.protected.iter().chain(&profile.secrets).cloned().collect();
-        let watched = profile.roots.iter().map(|root| {
-            let held: Vec<PathBuf> = held.iter().filter(|path| path.starts_with(root)).cloned().collect();
-            (root.clone(), Recorded::of(cx.permit, root, &held), held)
-        });
-        Some(Watched(watched.collect()))
-    }
-
     /// Puts what the command changed in force, or says what it changed; nothing where nobody kept it.
     pub async fn settle(self, ground: &Ground, cx: &Cx<'_>, job: &Job, exited: &Exited) -> Result<Settled, ToolError> {
-        if self.layers.is_empty() {
-            let recorded = job.recorded().map(|recorded| recorded::settled(ground, &recorded));
-            return Ok(recorded.unwrap_or_default());
-        }
-        // Nothing of it may still write: what watched over it says so, unless that was killed itself.
-        let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
-        settling::apply(ground, cx, self.layers, lives).await
+        let mut settled = if self.layers.is_empty() {
+            job.recorded().map(|recorded| recorded::settled(ground, &recorded)).unwrap_or_default()
+        } else {
+            // Nothing of it may still write: what watched over it says so, unless that was killed itself.
+            let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
+            settling::apply(ground, cx, self.layers, lives).await?
+        };
+        self.watched.iter().for_each(|watched| watched.tell(cx, job, &mut settled));
+        Ok(settled)
     }
 
     /// The answer of a job that goes on, and whether it can be taken back.

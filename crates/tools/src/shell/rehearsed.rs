@@ -26,7 +26,7 @@ use super::command::Command;
 use super::folders;
 use super::ground::Ground;
 use super::layered::{self, Settled};
-use super::over::{Over, Watched};
+use super::of_git::Watched;
 use super::report;
 use super::{scratch, settling};
 
@@ -63,8 +63,6 @@ pub(super) struct Accepted {
     pub exited: Exited,
     pub settled: Settled,
     pub closed: Option<PathBuf>,
-    /// What git could not put in place.
-    pub behind: Vec<String>,
 }
 
 /// Tries a command, if that can be done and is wanted. `begun` is told once it runs.
@@ -89,7 +87,7 @@ pub(super) async fn rehearse(
         return Ok(Some(untried("it may write a repository elsewhere, which no layer covers")));
     }
     let closed = closed_repository(profile);
-    let git_before = Over::watched_git(cx, profile);
+    let git_before = Watched::of(cx, profile);
     let laid = match ground.no_layers.get() {
         Some(why) => Err(why.clone()),
         None => layered::lay(ground, cx, profile),
@@ -124,11 +122,10 @@ pub(super) async fn accept(
     cx: &Cx<'_>,
     Tried { done: Done { layers, ended, exited, closed, watched }, shown }: Tried,
 ) -> Result<Accepted, ToolError> {
-    let settled = settling::apply_as_shown(ground, cx, layers, shown).await?;
+    let mut settled = settling::apply_as_shown(ground, cx, layers, shown).await?;
     ground.look_again();
-    let output = report::output(&ended.job.summary());
-    let behind = watched.map(|watched| watched.behind(cx, &output)).unwrap_or_default();
-    Ok(Accepted { ended, exited, settled, closed, behind })
+    watched.iter().for_each(|watched| watched.tell(cx, &ended.job, &mut settled));
+    Ok(Accepted { ended, exited, settled, closed })
 }
 
 /// A question without a trial, and why.

@@ -20,7 +20,8 @@ use nika_host::fs::{Locked, NotMade};
 use nika_host::overlay::{Applied, Bounds, Changes, Layer, LeftOut, Likeness, NotApplied, OfGit};
 
 use super::ground::{Ground, unguessable};
-use super::layered::{Settled, beside, describe, is_of_git, listed, of_git};
+use super::layered::{Settled, beside, describe, is_of_git, listed};
+use super::of_git::of_git;
 use crate::file::seen::retried;
 
 /// How often what cannot be applied is set apart and the rest is tried again.
@@ -62,7 +63,7 @@ type Round = Result<Option<(Settled, Applied)>, NotMade>;
 impl<'a> Settling<'a> {
     fn of(ground: &'a Ground, cx: &'a Cx<'a>, shown: Option<Likeness>) -> Settling<'a> {
         let apart = ground.spill.join(format!("{}-{}", cx.call, unguessable()));
-        let of_git = of_git(cx);
+        let of_git = of_git(cx.permit.effects());
         Settling { ground, cx, shown, of_git, apart, left: Vec::new(), brings: Vec::new() }
     }
 

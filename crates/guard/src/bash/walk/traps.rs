@@ -200,6 +200,7 @@ fn simple_commands(script: &Script) -> Option<Vec<(&[Word], &[Redirect])>> {
 #[cfg(test)]
 mod tests {
     use crate::ExecKind;
+    use crate::bash::commands::TEMPORARY;
     use crate::bash::{Analysis, Site, analyse};
 
     fn tell(text: &str) -> Analysis {
@@ -210,7 +211,7 @@ mod tests {
     fn is_followed(text: &str) -> bool {
         let analysis = tell(text);
         let removed = analysis.touched().deletes;
-        let own = removed.iter().all(|at| at.path.starts_with("/tmp/tmp.XXXXXXXXXX"));
+        let own = removed.iter().all(|at| at.path.starts_with(TEMPORARY));
         analysis.kind <= ExecKind::WritesInside && analysis.destructive.is_none() && own && !removed.is_empty()
     }
 
