@@ -65,6 +65,17 @@ pub struct Layered {
     pub stand_ins: Vec<PathBuf>,
 }
 
+/// A file that is seen as another one, by a command that writes neither.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instead {
+    /// Where it is seen.
+    #[serde(with = "pathtext")]
+    pub path: PathBuf,
+    /// The file that is seen.
+    #[serde(with = "pathtext")]
+    pub by: PathBuf,
+}
+
 /// What git keeps of a root elsewhere, because the root is a linked worktree: it is written as the `.git` of another
 /// root is, and only as far as git writes there for this worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,6 +148,9 @@ pub struct Profile {
     /// Directories that must not even be seen, such as Nika's own state.
     #[serde(with = "pathtext::list", default)]
     pub masked: Vec<PathBuf>,
+    /// Files that are seen as others. Only of a command that writes nothing: what is mounted, none can replace.
+    #[serde(default)]
+    pub instead: Vec<Instead>,
     /// Where the session's temporary directories are kept, `tmp` and `vartmp`. Without one the command has its own, which
     /// go with it.
     #[serde(with = "pathtext::option", default)]
@@ -226,6 +240,7 @@ impl Profile {
             included: Vec::new(),
             secrets: Vec::new(),
             masked: Vec::new(),
+            instead: Vec::new(),
             scratch: None,
             shown: Vec::new(),
             hosts: Vec::new(),

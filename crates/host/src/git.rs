@@ -11,6 +11,7 @@ mod finder;
 mod index;
 mod leads;
 mod personal;
+mod settled;
 mod tracked;
 
 use std::ffi::{OsStr, OsString};
@@ -30,6 +31,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 pub use finder::Finder;
 pub(crate) use leads::{Leads, makes_repository};
 pub use personal::Personal;
+pub use settled::settled_indexes;
 pub use tracked::Recorded;
 pub(crate) use tracked::{Index, top_of};
 

@@ -52,6 +52,45 @@ fn a_tracked_secret_that_nobody_changed_is_unchanged_to_git_and_stays_unread() {
 }
 
 #[test]
+fn a_tracked_secret_as_new_as_its_index_is_unchanged_for_who_only_looks() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository();
+    let at = world.root();
+    let status =
+        || world.run(&["call", "bash", "command=git status --short && git diff --stat", "--mode", "read-only"]);
+    // As in a fresh clone, and as after a copy: what git would have to read.
+    let later = SystemTime::now() + Duration::from_secs(5);
+    for name in [".env", "tests/run.pem", "b.txt", "c.txt"] {
+        std::fs::write(at.join(name), "SECRET=abc\n").expect("written");
+        let file = std::fs::File::options().write(true).open(at.join(name)).expect("it is there");
+        file.set_modified(later).expect("ours");
+    }
+    git(&at, &["add", "b.txt", "c.txt"]);
+    git(&at, &["commit", "-q", "-m", "others"]);
+    // Of the same time and size, and other content: nothing but reading tells.
+    std::fs::write(at.join("c.txt"), "SECRET=abd\n").expect("written");
+    std::fs::File::options()
+        .write(true)
+        .open(at.join("c.txt"))
+        .expect("it is there")
+        .set_modified(later)
+        .expect("ours");
+    for _ in 0..2 {
+        let found = status();
+        found.exits(0).says(" M a.txt").says(" M c.txt").says("2 files changed");
+        assert!(HIDDEN.iter().all(|name| !found.out.contains(name)) && !found.out.contains("b.txt"), "{found:?}");
+    }
+    // One that was changed is: nobody takes it for what it was.
+    std::fs::write(at.join(".env"), "SECRET=abd\n").expect("written");
+    std::fs::File::options().write(true).open(at.join(".env")).expect("it is there").set_modified(later).expect("ours");
+    status().says(" M .env");
+    // The index itself is as it was, and is seen so by its owner.
+    assert_eq!(git(&at, &["status", "--short"]), " M .env\n M a.txt\n M c.txt".trim_start());
+}
+
+#[test]
 fn an_answer_names_what_is_hidden_and_what_the_sandbox_lacks() {
     if !is_confined_here() {
         return;
@@ -59,8 +98,7 @@ fn an_answer_names_what_is_hidden_and_what_the_sandbox_lacks() {
     let world = repository()
         .file("x.py", "import socket\nsocket.create_connection(('127.0.0.1', 9))\n")
         .file("y.py", "import socket\nsocket.socket(socket.AF_UNIX)\n");
-    // As new as its index, as in a fresh clone: git has to read it, and may not.
-    std::fs::write(world.root().join(".env"), "SECRET=abc\n").expect("written");
+    std::fs::write(world.root().join(".env"), "SECRET=abd\n").expect("written");
     let call = |text: &str| world.run(&["call", "bash", &format!("command={text}"), "--mode", "workspace"]);
     call("git status --short").says("[hidden from commands, as a secret or by a rule: .env. A program");
     let quiet = call("ls *.txt");

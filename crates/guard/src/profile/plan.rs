@@ -29,6 +29,8 @@ pub enum Step {
     ReadOnly(#[serde(with = "pathtext")] PathBuf),
     /// Nothing is here and nothing may come to be.
     Absent(#[serde(with = "pathtext")] PathBuf, Placeholder),
+    /// This file is seen as the other one.
+    Instead(#[serde(with = "pathtext")] PathBuf, #[serde(with = "pathtext")] PathBuf),
     /// Something is here that may not be looked into.
     Hide(#[serde(with = "pathtext")] PathBuf),
 }
@@ -38,7 +40,7 @@ impl Step {
     pub fn path(&self) -> &Path {
         match self {
             Step::Writable(path) | Step::Pin(path) | Step::ReadOnly(path) | Step::Absent(path, _) => path,
-            Step::Hide(path) => path,
+            Step::Instead(path, _) | Step::Hide(path) => path,
         }
     }
 
@@ -48,8 +50,9 @@ impl Step {
             Step::Pin(_) => 0,
             Step::Writable(_) => 1,
             Step::Absent(..) => 2,
-            Step::ReadOnly(_) => 3,
-            Step::Hide(_) => 4,
+            Step::Instead(..) => 3,
+            Step::ReadOnly(_) => 4,
+            Step::Hide(_) => 5,
         }
     }
 }
@@ -84,6 +87,7 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
     let stand_ins: HashSet<&PathBuf> = profile.layers.iter().flat_map(|layer| &layer.stand_ins).collect();
     let hidden = profile.secrets.iter().chain(&profile.masked).filter(|path| !stand_ins.contains(path));
     hidden.for_each(|path| add(Step::Hide(path.clone())));
+    profile.instead.iter().for_each(|one| add(Step::Instead(one.path.clone(), one.by.clone())));
     // A path sorts before what is below it, by components.
     let mut kept: BTreeMap<PathBuf, Step> = BTreeMap::new();
     for (path, step) in steps {

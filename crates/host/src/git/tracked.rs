@@ -24,13 +24,13 @@ pub(crate) fn top_of<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
 }
 
 /// The same, wherever git keeps its own.
-fn any_top_of<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
+pub(super) fn any_top_of<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
     let mut tops = path.ancestors().skip(1).take_while(|above| above.starts_with(root));
     tops.find(|above| above.join(".git").symlink_metadata().is_ok())
 }
 
 /// The index of the work tree at `top`, also where a `.git` file says where it lies.
-fn index_at(top: &Path) -> Option<PathBuf> {
+pub(super) fn index_at(top: &Path) -> Option<PathBuf> {
     let git = top.join(".git");
     if git.symlink_metadata().ok()?.is_dir() {
         return Some(git.join("index"));
@@ -101,6 +101,13 @@ fn hash(parts: &[&[u8]], long: bool) -> Vec<u8> {
         return parts.iter().fold(Sha256::new(), |all, part| all.chain_update(part)).finalize().to_vec();
     }
     parts.iter().fold(Sha1::new(), |all, part| all.chain_update(part)).finalize().to_vec()
+}
+
+/// Has the entry that begins at `at` note the time and size of `now`.
+fn set_as(bytes: &mut [u8], at: usize, now: &Stat) -> Option<()> {
+    let seconds = u32::try_from(now.st_mtime).ok()?;
+    let nanoseconds = u32::try_from(now.st_mtime_nsec).unwrap_or_default();
+    set_stat(bytes, at, (seconds, nanoseconds), (now.st_size.unsigned_abs() & 0xFFFF_FFFF) as u32)
 }
 
 /// What it says of one.
@@ -193,10 +200,26 @@ impl Index {
         if (i64::from(mtime.0), mtime.1) != (given, 0) {
             return false;
         }
-        let seconds = u32::try_from(was.st_mtime).ok();
-        let nanoseconds = u32::try_from(was.st_mtime_nsec).unwrap_or_default();
-        let size = (was.st_size.unsigned_abs() & 0xFFFF_FFFF) as u32;
-        seconds.and_then(|seconds| set_stat(&mut self.bytes, *at, (seconds, nanoseconds), size)).is_some()
+        set_as(&mut self.bytes, *at, was).is_some()
+    }
+
+    /// Its bytes, and a time in seconds to give them, at which git knows that `unchanged` are, as they look now. `None` where
+    /// it has none of them.
+    pub(crate) fn settled(mut self, unchanged: &[(&Path, Stat)]) -> Option<(Vec<u8>, i64)> {
+        let time = unchanged.iter().map(|(_, now)| now.st_mtime).max()? + 1;
+        let mut others = Vec::new();
+        entries(&self.bytes, self.long, |entry| {
+            if (self.written..time).contains(&entry.mtime.0.into()) {
+                others.push((entry.at, entry.mtime));
+            }
+        })?;
+        // Git reads whatever it has noted as empty, and is not.
+        others.into_iter().try_for_each(|(at, mtime)| set_stat(&mut self.bytes, at, mtime, 0))?;
+        for (path, now) in unchanged {
+            let Some(Note::File { at, .. }) = self.notes.get(*path) else { return None };
+            set_as(&mut self.bytes, *at, now)?;
+        }
+        Some((self.into_bytes()?, time))
     }
 
     /// Its bytes, with the sum at their end.

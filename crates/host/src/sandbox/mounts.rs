@@ -136,7 +136,7 @@ pub(super) fn build(profile: &Profile, steps: &[Step], stock: Stock) -> Result<V
         let kept = match step {
             Step::Writable(path) => writable.remove(path),
             // Of what git keeps for others, something may be gone by now.
-            Step::ReadOnly(_) if kept.is_none() => continue,
+            Step::ReadOnly(_) | Step::Instead(..) if kept.is_none() => continue,
             _ => kept,
         };
         // What a command has put in the place of a cache's directories leads to nothing that is hidden below these.
@@ -176,9 +176,14 @@ pub(super) fn hide_again(path: &Path, stand_in: &OwnedFd) -> Result<()> {
     put(stand_in, &at).map_err(failed())
 }
 
-/// A copy of a protected entry.
+/// A copy of a protected entry, or of what is seen in the place of another.
 fn protected(profile: &Profile, step: &Step) -> Result<Option<OwnedFd>> {
-    let Step::ReadOnly(path) = step else { return Ok(None) };
+    let path = match step {
+        Step::ReadOnly(path) => path,
+        // One that is gone again leaves the file seen as it is.
+        Step::Instead(_, by) => return Ok(place(by).and_then(|at| copy(&at, false)).ok()),
+        _ => return Ok(None),
+    };
     match place(path).and_then(|at| copy(&at, true)) {
         Err(Errno::NOENT) if profile.repository_of(path).is_some() => Ok(None),
         tree => tree.map(Some).map_err(lost(PROTECTED, path.to_string_lossy())),
@@ -407,6 +412,7 @@ impl Private {
         let (guarantee, tree) = match step {
             Step::Writable(_) => (LAYOUT, kept),
             Step::ReadOnly(_) => (PROTECTED, kept),
+            Step::Instead(..) => (LAYOUT, kept),
             Step::Pin(_) => ("directories that cannot be swapped", None),
             Step::Absent(_, placeholder) => {
                 let name = match placeholder {
@@ -422,7 +428,7 @@ impl Private {
         let at = match place(path) {
             Ok(at) => at,
             // What is to be below it is not there either, and says so itself where that matters.
-            Err(error) if matches!(step, Step::Hide(_) | Step::Pin(_)) => {
+            Err(error) if matches!(step, Step::Hide(_) | Step::Pin(_) | Step::Instead(..)) => {
                 return is_out_of_reach(error).map_err(failed());
             }
             Err(error) => return Err(failed()(error)),

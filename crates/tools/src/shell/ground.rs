@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use nika_contract::{Cx, News, SessionState, ToolError, code};
 use nika_guard::bash::{ANY_HOST, Scratch, Site};
-use nika_guard::profile::{Access, Profile, Repository, narrow};
+use nika_guard::profile::{Access, Instead, Profile, Repository, narrow};
 use nika_guard::{ChangesLeft, Effect, Effects, ExecKind, Extent, Permit, Place, classify};
 use nika_host::fs::Workspace;
-use nika_host::git::Finder;
+use nika_host::git::{Finder, settled_indexes};
 use nika_host::proc::{Job, Jobs, Notice, Order, StartError};
 use nika_host::sandbox::{Known, Linked, MAX_HIDDEN, all_but, scan, scan_with, secrets_at_home, spelled};
 use nika_host::scratch::{self, Taker};
@@ -253,6 +253,11 @@ impl Ground {
         let mut hidden = profile.secrets.iter().chain(&profile.masked);
         if hidden.any(|path| profile.roots.iter().any(|root| path.starts_with(root))) {
             configure_git(&mut profile.env, GIT_BESIDE_HIDDEN);
+            if access == Access::ReadOnly {
+                let dir = self.files.state().join("indexes");
+                let settled = settled_indexes(permit, &dir, &profile.roots, &profile.secrets);
+                profile.instead.extend(settled.into_iter().map(|(path, by)| Instead { path, by }));
+            }
         }
         if !profile.shown.is_empty() {
             // What it is shown stands where its own files would be: these it has for itself.

@@ -1,0 +1,83 @@
+//! Indexes for commands that only look, in repositories whose secrets are hidden from them.
+//!
+//! What was written in the second in which the index was, or later, git reads to know whether it is unchanged. A hidden
+//! file it cannot read. So Nika reads it, and such a command is shown a copy of the index which is newer than that file.
+//! What else that copy would have git trust, it is told to read.
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use nika_guard::Permit;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, Timespec, Timestamps, futimens, linkat, lstat, open};
+use rustix::io::Errno;
+
+use super::finder::read;
+use super::tracked::{Index, any_top_of, index_at};
+use crate::overlay::by_handle;
+
+/// The largest file that is read to know that it is unchanged. 1 MiB: secrets are short.
+const READ_BYTES: u64 = 1 << 20;
+
+/// For each repository of `roots` that needs one: where its index lies, and the copy to show there, which is kept in `dir`.
+pub fn settled_indexes(_permit: &Permit, dir: &Path, roots: &[PathBuf], hidden: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
+    let mut tops: Vec<(&Path, PathBuf, Vec<(&Path, Stat)>)> = Vec::new();
+    for path in hidden {
+        let Some(root) = roots.iter().find(|root| path.starts_with(root)) else { continue };
+        let (Some(top), Ok(now)) = (any_top_of(root, path), lstat(path)) else { continue };
+        let Ok(below) = path.strip_prefix(top) else { continue };
+        match tops.iter_mut().find(|(other, ..)| *other == top) {
+            Some((.., files)) => files.push((below, now)),
+            None => {
+                let index = index_at(top).and_then(|index| fs::canonicalize(index).ok());
+                tops.extend(index.map(|index| (top, index, vec![(below, now)])));
+            }
+        }
+    }
+    let copies = tops.into_iter().filter_map(|(top, index, mut files)| {
+        let written = lstat(&index).ok()?;
+        files.retain(|(_, now)| now.st_mtime >= written.st_mtime);
+        let copy = (!files.is_empty()).then(|| settled(dir, top, &index, &written, &files).ok().flatten())?;
+        copy.map(|copy| (index, copy))
+    });
+    copies.collect()
+}
+
+/// The copy for one repository, made unless it is there. `None` where it would say nothing else.
+fn settled(
+    dir: &Path,
+    top: &Path,
+    index: &Path,
+    written: &Stat,
+    files: &[(&Path, Stat)],
+) -> io::Result<Option<PathBuf>> {
+    let mut of_repository = DefaultHasher::new();
+    top.hash(&mut of_repository);
+    let mut of_files = DefaultHasher::new();
+    let looks =
+        |stat: &Stat| (stat.st_ino, stat.st_size, stat.st_mtime, stat.st_mtime_nsec, stat.st_ctime, stat.st_ctime_nsec);
+    (looks(written), files.iter().map(|(path, now)| (path, looks(now))).collect::<Vec<_>>()).hash(&mut of_files);
+    let own = format!("{:016x}-", of_repository.finish());
+    let copy = dir.join(format!("{own}{:016x}", of_files.finish()));
+    if copy.is_file() {
+        return Ok(Some(copy));
+    }
+    let Some(index) = Index::of(index, |path| files.iter().any(|(file, _)| *file == path)) else { return Ok(None) };
+    let is_unchanged =
+        |path: &Path| read(&top.join(path), READ_BYTES).is_ok_and(|now| now.is_some_and(|now| index.holds(path, &now)));
+    let unchanged: Vec<(&Path, Stat)> = files.iter().filter(|(path, _)| is_unchanged(path)).copied().collect();
+    let Some((bytes, time)) = index.settled(&unchanged) else { return Ok(None) };
+    fs::create_dir_all(dir)?;
+    for old in fs::read_dir(dir)?.flatten().filter(|old| old.file_name().to_string_lossy().starts_with(&own)) {
+        let _ = fs::remove_file(old.path());
+    }
+    let nameless = open(dir, OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::RUSR)?;
+    File::from(nameless.try_clone()?).write_all(&bytes)?;
+    let modified = Timespec { tv_sec: time, tv_nsec: 0 };
+    futimens(&nameless, &Timestamps { last_access: modified, last_modification: modified })?;
+    match linkat(CWD, by_handle(&nameless), CWD, &copy, AtFlags::SYMLINK_FOLLOW) {
+        Ok(()) | Err(Errno::EXIST) => Ok(Some(copy)),
+        Err(error) => Err(error.into()),
+    }
+}
