@@ -29,7 +29,7 @@ mod tool;
 pub use code::Code;
 pub use cx::{CallId, Cancel, Cx, Scene};
 pub use error::{Fault, ToolError};
-pub use foreseen::Foreseen;
+pub use foreseen::{Foreseen, TurnedOut};
 pub use nika_guard::pathtext;
 pub use output::{Block, Output};
 pub use port::{

@@ -29,11 +29,13 @@ use nika_guard::{Effect, Permit};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 pub use finder::Finder;
+pub(crate) use finder::INDEX_BYTES;
+pub(crate) use index::meaning;
 pub(crate) use leads::{Leads, makes_repository};
 pub use personal::Personal;
 pub use settled::settled_indexes;
-pub use tracked::Recorded;
-pub(crate) use tracked::{Index, top_of};
+pub use tracked::{Before, index_sum};
+pub(crate) use tracked::{Index, LOG_BYTES, goes_elsewhere, top_of};
 
 /// What would start a program or change something unasked, and what it is set to.
 const QUIET: &[(&str, &str)] = &[

@@ -16,6 +16,7 @@
 
 mod apply;
 mod aside;
+mod behind;
 mod by_hand;
 mod clean;
 mod cover;
@@ -27,6 +28,7 @@ mod likeness;
 mod marks;
 mod moves;
 mod noted;
+mod refreshed;
 mod stage;
 mod stand_ins;
 mod sweep;

@@ -23,9 +23,9 @@ use crate::stage::refresh::{self, Rules};
 use crate::stage::run::Came;
 use crate::stage::{after, before, begin, checkpoint, decide, end, inquire, lookup, parse, run, settle, shape, spend};
 
-/// How often a call is judged again because it turned out to do other things. Three: a rebase may bring more with each
-/// commit, and somebody may move the directory that it stands in.
-const JUDGED_AGAIN: usize = 3;
+/// How often a call is judged again because it turned out to do other things. Four: a script may run git, a rebase may bring
+/// more with each commit, and somebody may move the directory that it stands in.
+const JUDGED_AGAIN: usize = 4;
 
 /// Bounds that configuration may change.
 #[derive(Debug, Clone, Default)]

@@ -494,7 +494,7 @@ fn a_tree_that_git_left_of_two_commits_is_a_failure_wherever_its_records_lie() {
         world.run(&words).code
     };
     assert_ne!(run("git switch -q keys", at.to_str().expect("text")), 0);
-    git(&at, &["reset", "-q", "--hard", "keys"]);
+    assert_eq!(git(&at, &["branch", "--show-current"]), "main", "nothing was applied");
     let linked = world.path("linked");
     let shown = linked.to_str().expect("text");
     git(&at, &["worktree", "add", "-q", shown, "-b", "wt", "main"]);
@@ -517,4 +517,164 @@ fn what_git_took_out_of_a_stash_beside_something_else_is_no_success_where_a_part
     git(&at, &["stash", "-q"]);
     let ran = world.run(&["call", "bash", "command=git stash pop && ls", "--mode", "workspace"]);
     ran.exits(3).says("[not applied, as it may become code or policy: .github/workflows/ci.yml");
+}
+
+#[test]
+fn git_that_a_script_starts_brings_guarded_files_whole_or_not_at_all() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = settled()
+        .file("Makefile", "rel:\n\tgit switch -q code 2>/dev/null && echo v2 >a.txt && git commit -qam release\n")
+        .file("records.sh", "git reset -q HEAD~1; git rm -q --cached old/k.pem; git checkout -q -b other\n");
+    let at = world.root();
+    git(&at, &["add", "Makefile", "records.sh"]);
+    git(&at, &["commit", "-q", "-m", "make"]);
+    let head = git(&at, &["rev-parse", "HEAD"]);
+    // Nobody is there to be asked about the workflow.
+    let refused = world.run(&["call", "bash", "command=make -s rel", "--mode", "workspace"]);
+    refused.exits(3).complains(".github/workflows/ci.yml");
+    assert_eq!(git(&at, &["rev-parse", "HEAD", "code"]), format!("{head}\n{}", git(&at, &["rev-parse", "code"])));
+    assert_eq!(world.text(".github/workflows/ci.yml"), "one\n");
+    // With a yes it is as without a sandbox: the release has what the branch has.
+    let mut screen = Screen::start(&world, &["call", "bash", "command=make -s rel", "--mode", "workspace"]);
+    assert!(screen.shows("instead: ") && screen.shown.contains("+two"), "{}", screen.shown);
+    screen.types("y\r");
+    assert_eq!(screen.end().0, 0);
+    assert_eq!(git(&at, &["show", "code:.github/workflows/ci.yml"]), "two");
+    assert_eq!(git(&at, &["show", "--format=", "--name-only", "code"]), "a.txt");
+    assert_eq!((world.text(".github/workflows/ci.yml").as_str(), world.text("a.txt").as_str()), ("two\n", "v2\n"));
+    // What only changes records is not held up.
+    git(&at, &["switch", "-q", "-f", "main"]);
+    world.run(&["call", "bash", "command=sh records.sh", "--mode", "workspace"]).exits(0);
+    assert_eq!(git(&at, &["branch", "--show-current"]), "other");
+    assert!(world.root().join("old/k.pem").exists());
+}
+
+#[test]
+fn a_secret_that_somebody_saves_beside_git_is_seen_by_the_next_git() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository();
+    let at = world.root();
+    git(&at, &["config", "core.trustctime", "false"]);
+    // As new as the index, so that Nika vouches for it.
+    std::fs::write(at.join(".env"), "SECRET=abc\n").expect("written");
+    let meanwhile = "command=git commit -qam second; sleep 2";
+    std::thread::scope(|scope| {
+        let ran = scope.spawn(|| world.run(&["call", "bash", meanwhile, "--mode", "workspace"]));
+        std::thread::sleep(Duration::from_millis(1200));
+        std::fs::write(at.join(".env"), "SECRET=mine, and longer\n").expect("written");
+        ran.join().expect("it ended").exits(0);
+    });
+    assert_eq!(git(&at, &["status", "--short"]), "M .env");
+}
+
+#[test]
+fn who_asks_for_the_status_meanwhile_or_since_holds_up_neither_a_commit_nor_its_undo() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository().file("slow.sh", "sleep 2\n").file("b.txt", "b\n");
+    let at = world.root();
+    git(&at, &["add", "slow.sh", "b.txt"]);
+    git(&at, &["commit", "-q", "-m", "more"]);
+    let looks = || {
+        std::fs::File::options()
+            .write(true)
+            .open(at.join("b.txt"))
+            .expect("there")
+            .set_modified(SystemTime::now())
+            .expect("ours");
+        git(&at, &["status", "--short"]);
+    };
+    let before = git(&at, &["rev-parse", "HEAD"]);
+    let commit = "command=sh slow.sh && git commit -qam second";
+    let call = |during: &dyn Fn()| {
+        std::thread::scope(|scope| {
+            let ran = scope.spawn(|| world.run(&["call", "bash", commit, "--mode", "workspace", "--output", "json"]));
+            std::thread::sleep(Duration::from_millis(1000));
+            during();
+            ran.join().expect("it ended")
+        })
+    };
+    let ran = call(&looks);
+    ran.exits(0);
+    assert_eq!(
+        (git(&at, &["status", "--short"]), git(&at, &["log", "-1", "--format=%s"])),
+        (String::new(), "second".into())
+    );
+    looks();
+    world.run(&["undo", &ran.json()["call_id"].as_str().expect("a call").to_owned()]).exits(0);
+    assert_eq!(
+        (git(&at, &["rev-parse", "HEAD"]), git(&at, &["status", "--short"])),
+        (before.clone(), "M a.txt".to_owned())
+    );
+    // Who tells git something meanwhile is not overruled, and not half the commit counts.
+    let ran = call(&|| {
+        std::fs::write(at.join("c.txt"), "c\n").expect("written");
+        git(&at, &["add", "c.txt"]);
+    });
+    ran.says("git's records stay whole");
+    assert_ne!(ran.code, 0);
+    assert_eq!(
+        (git(&at, &["rev-parse", "HEAD"]), git(&at, &["status", "--short"])),
+        (before, "M a.txt\nA  c.txt".to_owned())
+    );
+}
+
+#[test]
+fn a_job_that_leaves_git_between_two_commits_says_so_at_its_end() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = settled();
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    let started = peer
+        .call("nika_bash", json!({"command": "git switch -q keys 2>/dev/null; sleep 0.3", "run_in_background": true}));
+    assert!(text(&started).contains("Started j1"), "{started}");
+    let ended = peer.call("nika_bash", json!({"command": "sleep 2; true"}));
+    let told = format!("{}{}", text(&ended), text(&peer.call("nika_bash", json!({"command": "true"}))));
+    assert!(told.contains("git has recorded other content than it could put in place: "), "{told}");
+    assert!(told.contains(".env"), "{told}");
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
+fn a_worktree_of_git_is_made_as_a_whole_or_not_at_all() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository();
+    let at = world.root();
+    git(&at, &["commit", "-qam", "two"]);
+    let add = "command=git worktree add -q wt -b side";
+    world.run(&["call", "bash", add, "--mode", "workspace"]).exits(3).complains(".git/worktrees");
+    assert!(!at.join("wt").exists(), "nothing was applied");
+    let mut screen = Screen::start(&world, &["call", "bash", add, "--mode", "workspace"]);
+    assert!(screen.shows("instead: ") && screen.shown.contains(".git/worktrees"), "{}", screen.shown);
+    screen.types("y\r");
+    let (code, shown, out) = screen.end();
+    assert_eq!(code, 0, "{shown}{out}");
+    assert_eq!(git(&at.join("wt"), &["status", "--short"]), "");
+    assert_eq!(git(&at.join("wt"), &["branch", "--show-current"]), "side");
+}
+
+#[test]
+fn a_secret_whose_lines_git_ended_otherwise_is_unchanged_too() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = branches();
+    let at = world.root();
+    git(&at, &["config", "core.autocrlf", "true"]);
+    git(&at, &["switch", "-q", "keys"]);
+    git(&at, &["switch", "-q", "main"]);
+    assert_eq!(world.text(".env"), "SECRET=abc\r\n");
+    world.run(&["call", "bash", "command=git status --short", "--mode", "read-only"]).exits(0).says("[exit 0");
+    world.run(&["call", "bash", "command=git switch -q keys", "--mode", "workspace"]).exits(0);
+    assert_eq!(world.text(".env"), "SECRET=keys abc\r\n");
+    assert_eq!(git(&at, &["status", "--short"]), "");
 }

@@ -20,7 +20,7 @@ use super::{Personal, index, leads};
 /// Bytes of one configuration. 1 MiB: a clone of thousands of branches has some hundred kilobytes.
 pub(super) const CONFIG_BYTES: u64 = 1 << 20;
 /// Bytes of one index: some five million files.
-pub(super) const INDEX_BYTES: u64 = 512 << 20;
+pub(crate) const INDEX_BYTES: u64 = 512 << 20;
 /// Bytes of a file that names a directory.
 const POINTER_BYTES: u64 = 8 << 10;
 /// How deep files include each other, as in git.

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use sha2::{Digest, Sha256};
+
 /// What an index has.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Links {
@@ -40,6 +42,8 @@ pub(crate) struct Entry<'i> {
     pub size: u32,
     /// Whether it is one of the sides of a merge that nobody has decided.
     pub is_side: bool,
+    /// What else git was told of it, but for the length of its name.
+    flags: u32,
 }
 
 /// Reads an index of version 2 to 4; `long` says that objects have 32 bytes in their names. None where it is odd.
@@ -67,8 +71,9 @@ pub(super) fn entries(bytes: &[u8], long: bool, mut each: impl FnMut(&Entry<'_>)
         let mtime = (word(bytes, at + MTIME)?, word(bytes, at + MTIME + 4)?);
         let (begin, size) = (at, word(bytes, at + SIZE)?);
         let id = bytes.get(at + HEAD..at + HEAD + object)?;
-        let flags = u16::from_be_bytes(bytes.get(at + HEAD + object..)?.get(..2)?.try_into().ok()?);
+        let flags = half(bytes, at + HEAD + object)?;
         let extended = flags & 0x4000 != 0 && version > 2;
+        let more = if extended { half(bytes, at + HEAD + object + 2)? } else { 0 };
         let mut to = at + HEAD + object + 2 + if extended { 2 } else { 0 };
         if version == 4 {
             let (dropped, length) = varint(bytes.get(to..)?)?;
@@ -88,7 +93,8 @@ pub(super) fn entries(bytes: &[u8], long: bool, mut each: impl FnMut(&Entry<'_>)
         to += length;
         at = if version == 4 { to + 1 } else { at + (to - at + 8) / 8 * 8 };
         let is_side = flags & 0x3000 != 0;
-        each(&Entry { at: begin, name: &name, object: id, mode, ctime, mtime, size, is_side });
+        let flags = u32::from(flags & 0xF000) << 16 | u32::from(more);
+        each(&Entry { at: begin, name: &name, object: id, mode, ctime, mtime, size, is_side, flags });
     }
     let mut shared = None;
     while at + object < bytes.len() {
@@ -103,12 +109,33 @@ pub(super) fn entries(bytes: &[u8], long: bool, mut each: impl FnMut(&Entry<'_>)
     (at + object == bytes.len()).then_some(shared)
 }
 
+/// What an index says of every path, as a sum: another one where git was told or did anything, the same where it only
+/// looked at the files anew. `None` where it is split, or none.
+pub(crate) fn meaning(bytes: &[u8]) -> Option<[u8; 32]> {
+    let sum_of = |long: bool| {
+        let mut all = Sha256::new();
+        let shared = entries(bytes, long, |entry| {
+            all.update((entry.name.len() as u64).to_le_bytes());
+            all.update(entry.name);
+            all.update(entry.object);
+            all.update(entry.mode.to_le_bytes());
+            all.update(entry.flags.to_le_bytes());
+        })?;
+        shared.is_none().then(|| all.finalize().into())
+    };
+    sum_of(false).or_else(|| sum_of(true))
+}
+
 /// Writes another time and size into the entry that begins at `at`.
 pub(super) fn set_stat(bytes: &mut [u8], at: usize, mtime: (u32, u32), size: u32) -> Option<()> {
     for (place, value) in [(MTIME, mtime.0), (MTIME + 4, mtime.1), (SIZE, size)] {
         bytes.get_mut(at + place..at + place + 4)?.copy_from_slice(&value.to_be_bytes());
     }
     Some(())
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {

@@ -17,8 +17,8 @@ use super::finder::read;
 use super::tracked::{Index, any_top_of, index_at};
 use crate::overlay::by_handle;
 
-/// The largest file that is read to know that it is unchanged. 1 MiB: secrets are short.
-const READ_BYTES: u64 = 1 << 20;
+/// The largest file that is read to know that it is unchanged. 16 MiB: the longest are stores of keys.
+const READ_BYTES: u64 = 16 << 20;
 
 /// For each repository of `roots` that needs one: where its index lies, and the copy to show there, which is kept in `dir`.
 pub fn settled_indexes(_permit: &Permit, dir: &Path, roots: &[PathBuf], hidden: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
@@ -64,8 +64,9 @@ fn settled(
         return Ok(Some(copy));
     }
     let Some(index) = Index::of(index, |path| files.iter().any(|(file, _)| *file == path)) else { return Ok(None) };
-    let is_unchanged =
-        |path: &Path| read(&top.join(path), READ_BYTES).is_ok_and(|now| now.is_some_and(|now| index.holds(path, &now)));
+    let is_unchanged = |path: &Path| {
+        read(&top.join(path), READ_BYTES).is_ok_and(|now| now.is_some_and(|now| index.holds_as_text(path, &now)))
+    };
     let unchanged: Vec<(&Path, Stat)> = files.iter().filter(|(path, _)| is_unchanged(path)).copied().collect();
     let Some((bytes, time)) = index.settled(&unchanged) else { return Ok(None) };
     fs::create_dir_all(dir)?;

@@ -11,10 +11,12 @@ use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
 use super::finder::{INDEX_BYTES, read};
-use super::index::{Entry, entries, set_stat};
+use super::index::{Entry, entries, meaning, set_stat};
 
 /// The largest file that is compared with what git has recorded. 16 MiB.
 const COMPARED_BYTES: u64 = 16 << 20;
+/// The longest log of what `HEAD` was that is read. 16 MiB: some 100,000 moves.
+pub(crate) const LOG_BYTES: u64 = 16 << 20;
 
 /// The top of the work tree that `path` lies in, looked for up to `root`. Only where git keeps everything in a directory
 /// there: what a `.git` file leads to is not looked at.
@@ -27,6 +29,11 @@ pub(crate) fn top_of<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
 pub(super) fn any_top_of<'p>(root: &Path, path: &'p Path) -> Option<&'p Path> {
     let mut tops = path.ancestors().skip(1).take_while(|above| above.starts_with(root));
     tops.find(|above| above.join(".git").symlink_metadata().is_ok())
+}
+
+/// What an index that undo kept, or that stands there, says of every path, as a sum. `None` where it is none that is whole.
+pub fn index_sum(_permit: &Permit, index: &[u8]) -> Option<[u8; 32]> {
+    meaning(index)
 }
 
 /// The index of the work tree at `top`, also where a `.git` file says where it lies.
@@ -52,42 +59,98 @@ pub(crate) struct Index {
     notes: HashMap<PathBuf, Note>,
 }
 
-/// What repositories have recorded for some files, by their paths.
-#[derive(Debug, Default)]
-pub struct Recorded(HashMap<PathBuf, Vec<u8>>);
+/// What repositories had recorded before a command for files that it cannot replace, and what they noted of their commits.
+#[derive(Debug, Clone, Default)]
+pub struct Before {
+    /// Of each root, the files, and directories of them.
+    held: Vec<(PathBuf, Vec<PathBuf>)>,
+    then: Noted,
+}
 
-impl Recorded {
-    /// For what is at or below `paths` in `root`, where a command may change that.
-    pub fn of(permit: &Permit, root: &Path, paths: &[PathBuf]) -> Recorded {
+/// What repositories note at one time.
+#[derive(Debug, Clone, Default)]
+struct Noted {
+    /// By the path of each file the object that is recorded; an empty name where a merge waits.
+    recorded: HashMap<PathBuf, Vec<u8>>,
+    /// Bytes of each log of `HEAD`.
+    logs: HashMap<PathBuf, u64>,
+}
+
+impl Before {
+    /// For what is at or below `held` in `roots`, where a command may change that.
+    pub fn of<'p>(
+        permit: &Permit,
+        roots: impl Iterator<Item = &'p PathBuf>,
+        held: impl Iterator<Item = &'p PathBuf> + Clone,
+    ) -> Before {
         if !permit.covers_changes_of_a_command() {
-            return Recorded::default();
+            return Before::default();
         }
-        let tops: HashSet<&Path> = paths.iter().filter_map(|path| any_top_of(root, path)).collect();
-        let mut all = HashMap::new();
-        for top in tops {
-            let wanted: HashSet<&Path> = paths.iter().filter_map(|path| path.strip_prefix(top).ok()).collect();
-            let is_wanted = |path: &Path| path.ancestors().any(|above| wanted.contains(above));
-            let Some(index) = index_at(top).and_then(|file| Index::of(&file, is_wanted)) else { continue };
-            all.extend(index.notes.into_iter().map(|(path, note)| match note {
-                Note::File { object, .. } => (top.join(path), object),
-                Note::Sides => (top.join(path), Vec::new()),
-            }));
-        }
-        Recorded(all)
+        let below = |root: &PathBuf| held.clone().filter(|path| path.starts_with(root)).cloned().collect();
+        let held: Vec<(PathBuf, Vec<PathBuf>)> = roots.map(|root| (root.clone(), below(root))).collect();
+        Before { then: noted(&held), held }
     }
 
-    /// What is recorded otherwise since `before`, and does not stand there so.
-    pub fn not_in_place(&self, _permit: &Permit, before: &Recorded) -> Vec<PathBuf> {
-        let gone = before.0.keys().filter(|path| !self.0.contains_key(*path) && path.symlink_metadata().is_ok());
-        let other = self.0.iter().filter(|(path, object)| {
+    /// What is recorded otherwise since then and does not stand so, where git went to another commit meanwhile.
+    pub fn behind(&self, _permit: &Permit) -> Vec<PathBuf> {
+        self.behind_now()
+    }
+
+    /// The same for who holds a command that was permitted.
+    pub(crate) fn behind_now(&self) -> Vec<PathBuf> {
+        let (then, now) = (&self.then, noted(&self.held));
+        let went = |(log, length): (&PathBuf, &u64)| {
+            let from = then.logs.get(log).copied().unwrap_or_default();
+            let added = || read(log, LOG_BYTES).ok().flatten().and_then(|log| Some(log.get(from as usize..)?.to_vec()));
+            *length > from && added().is_some_and(|added| goes_elsewhere(&added))
+        };
+        if !now.logs.iter().any(went) {
+            return Vec::new();
+        }
+        let gone =
+            then.recorded.keys().filter(|path| !now.recorded.contains_key(*path) && path.symlink_metadata().is_ok());
+        let other = now.recorded.iter().filter(|(path, object)| {
             let stands = || read(path, COMPARED_BYTES).ok().flatten();
-            before.0.get(*path) != Some(*object)
+            then.recorded.get(*path) != Some(*object)
+                && !object.is_empty()
                 && stands().is_none_or(|content| blob(&content, object.len()) != **object)
         });
         let mut all: Vec<PathBuf> = gone.chain(other.map(|(path, _)| path)).cloned().collect();
         all.sort();
         all
     }
+}
+
+fn noted(held: &[(PathBuf, Vec<PathBuf>)]) -> Noted {
+    let mut all = Noted::default();
+    for (root, paths) in held {
+        let tops: HashSet<&Path> = paths.iter().filter_map(|path| any_top_of(root, path)).collect();
+        for top in tops {
+            let wanted: HashSet<&Path> = paths.iter().filter_map(|path| path.strip_prefix(top).ok()).collect();
+            let is_wanted = |path: &Path| path.ancestors().any(|above| wanted.contains(above));
+            let Some(file) = index_at(top) else { continue };
+            let Some(index) = Index::of(&file, is_wanted) else { continue };
+            all.recorded.extend(index.notes.into_iter().map(|(path, note)| match note {
+                Note::File { object, .. } => (top.join(path), object),
+                Note::Sides => (top.join(path), Vec::new()),
+            }));
+            let log = file.with_file_name("logs").join("HEAD");
+            all.logs.extend(log.metadata().map(|meta| (log, meta.len())).ok());
+        }
+    }
+    all
+}
+
+/// Whether lines of a log of `HEAD` tell that git went to another commit and was to put its files in place.
+pub(crate) fn goes_elsewhere(log: &[u8]) -> bool {
+    const GOES: &[&str] = &["checkout", "merge", "pull", "rebase", "cherry-pick", "revert", "am"];
+    String::from_utf8_lossy(log).lines().any(|line| {
+        let Some((head, said)) = line.split_once('\t') else { return false };
+        let mut words = head.split(' ');
+        let moved = words.next().zip(words.next()).is_some_and(|(from, to)| from != to);
+        let verb = said.split([' ', ':', '(']).next().unwrap_or_default();
+        moved && GOES.contains(&verb)
+    })
 }
 
 /// The name that git gives to a file's content, in so many bytes.
@@ -101,6 +164,12 @@ fn hash(parts: &[&[u8]], long: bool) -> Vec<u8> {
         return parts.iter().fold(Sha256::new(), |all, part| all.chain_update(part)).finalize().to_vec();
     }
     parts.iter().fold(Sha1::new(), |all, part| all.chain_update(part)).finalize().to_vec()
+}
+
+/// Content as git records it where it ends lines as the platform does.
+fn with_plain_ends(content: &[u8]) -> Vec<u8> {
+    let ends = |at: usize| content[at] == b'\r' && content.get(at + 1) == Some(&b'\n');
+    (0..content.len()).filter(|at| !ends(*at)).map(|at| content[at]).collect()
 }
 
 /// Has the entry that begins at `at` note the time and size of `now`.
@@ -155,6 +224,19 @@ impl Index {
         self.notes.contains_key(path)
     }
 
+    /// Those that it has as files, of which somebody decided.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.notes.iter().filter(|(_, note)| matches!(note, Note::File { .. })).map(|(path, _)| path.as_path())
+    }
+
+    /// The name of the object that it has recorded for a file.
+    pub(crate) fn records(&self, path: &Path) -> Option<&[u8]> {
+        match self.notes.get(path) {
+            Some(Note::File { object, .. }) => Some(object),
+            _ => None,
+        }
+    }
+
     /// Whether it notes `now`, which stands at `path`, as it is: git put it there, or has compared it.
     pub(crate) fn tells_of(&self, path: &Path, now: &Stat) -> bool {
         let Some(Note::File { mtime, size, .. }) = self.notes.get(path) else { return false };
@@ -185,6 +267,14 @@ impl Index {
         *object == blob(content, object.len())
     }
 
+    /// The same, where git may have given the file other ends of lines than are recorded: only where it has the size that the
+    /// index notes, as one that somebody gave these has not.
+    pub(crate) fn holds_as_text(&self, path: &Path, content: &[u8]) -> bool {
+        let Some(Note::File { size, .. }) = self.notes.get(path) else { return false };
+        self.holds(path, content)
+            || u32::try_from(content.len()).ok() == Some(*size) && self.holds(path, &with_plain_ends(content))
+    }
+
     /// Has it note a file of `size` bytes at `path` that was last changed some seconds before the index was written.
     /// The seconds.
     pub(crate) fn note_as_sure(&mut self, path: &Path, size: u64) -> Option<i64> {
@@ -195,7 +285,7 @@ impl Index {
     }
 
     /// Has it note `was` again, where it notes the time that [`Index::note_as_sure`] gave; whether it does.
-    pub(crate) fn note_as_it_is(&mut self, path: &Path, given: i64, was: &Stat) -> bool {
+    pub(crate) fn note_as_it_was(&mut self, path: &Path, given: i64, was: &Stat) -> bool {
         let Some(Note::File { at, mtime, .. }) = self.notes.get(path) else { return false };
         if (i64::from(mtime.0), mtime.1) != (given, 0) {
             return false;

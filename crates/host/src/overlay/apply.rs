@@ -20,6 +20,7 @@ use super::stage::Stage;
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
 use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, is_absence, sha256_of, temp_name, worn};
+use crate::git::{INDEX_BYTES, meaning};
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,7 +225,7 @@ impl Locked<'_> {
                     (Some(stamp), Some(now)) => *stamp == Stamp::from(now) && !changes.is_disturbed(stamp),
                     _ => false,
                 };
-                if !same {
+                if !same && !(now.is_some() && changes.is_only_refreshed(entry)) {
                     conflicts.push(self.files().place(entry.path.clone()));
                 }
             }
@@ -489,6 +490,11 @@ impl Changes<'_> {
             Kind::Link => {
                 let target = rustix::fs::readlink(&at, Vec::new()).map_err(|error| failed(error.into()))?;
                 Ok((Some(Sha256::digest(target.as_bytes()).into()), None))
+            }
+            // Of an index it counts what it says: whoever asks for the status writes it anew.
+            Kind::File if entry.path.ends_with(".git/index") && entry.bytes <= INDEX_BYTES => {
+                let bytes = std::fs::read(&at).map_err(failed)?;
+                Ok((Some(meaning(&bytes).unwrap_or_else(|| Sha256::digest(&bytes).into())), None))
             }
             Kind::File if entry.bytes > bounds.hashed_bytes && !self.is_elsewhere() => {
                 let stat = rustix::fs::lstat(&at).map_err(|error| failed(error.into()))?;

@@ -9,7 +9,8 @@ use nika_guard::Permit;
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, Timespec, Timestamps, flock};
 use rustix::io::Errno;
 
-use super::stand_ins::StandIn;
+use super::refreshed::IndexBefore;
+use super::stand_ins::{Given, StandIn};
 use super::{Changes, Cover, OfGit, sweep, walk};
 use crate::fs::{Stamp, errno};
 
@@ -44,10 +45,14 @@ pub struct Layer {
     pub(super) of_git: OfGit,
     /// What the command's sandbox protects, where that is known.
     pub(super) protected: Option<HashSet<PathBuf>>,
+    /// What the command cannot replace, or could not without a layer: what is protected, and what is hidden from it.
+    pub(super) held: Vec<PathBuf>,
     /// What stands in for files that are hidden from the command.
     pub(super) stand_ins: HashMap<PathBuf, StandIn>,
     /// Indexes that stand in the layer from the start, in the place of the root's, and the times that they give to files.
-    pub(super) indexes: HashMap<PathBuf, (Stamp, Vec<(PathBuf, i64)>)>,
+    pub(super) indexes: HashMap<PathBuf, (Stamp, Vec<Given>)>,
+    /// The index of the root's repository as it was when the layer was made, where there is one.
+    pub(super) index_before: Option<IndexBefore>,
     /// Locked while this process lives: a layer that nobody locks is an orphan.
     _owner: File,
 }
@@ -73,6 +78,12 @@ impl Layer {
         self
     }
 
+    /// What the command cannot replace, or could not without a layer.
+    pub fn holding(mut self, _permit: &Permit, held: impl IntoIterator<Item = PathBuf>) -> Layer {
+        self.held.extend(held);
+        self
+    }
+
     /// For a command line that has so much of git, which may have been told to run commands in a rebase.
     pub fn of_git(mut self, _permit: &Permit, of_git: OfGit) -> Layer {
         self.of_git = of_git;
@@ -94,17 +105,18 @@ impl Layer {
             made(&layers, "")
         }
         .map_err(unusable)?;
-        let root = root.to_path_buf();
         let mut layer = Layer {
-            root,
+            root: root.to_path_buf(),
             dir,
             began: (0, 0),
             in_memory,
             by_command: false,
             of_git: OfGit::Nothing,
             protected: None,
+            held: Vec::new(),
             stand_ins: HashMap::new(),
             indexes: HashMap::new(),
+            index_before: IndexBefore::of(root),
             _owner,
         };
         layer.furnish().map_err(unusable)?;
@@ -150,7 +162,7 @@ impl Layer {
     /// What the command changed. Asked when it has ended, with all that it started.
     pub fn changes(&self, permit: &Permit) -> Result<Changes<'_>, ToolError> {
         self.permitted(permit)?;
-        self.note_as_it_is();
+        self.note_as_it_was();
         walk::changes(self)
     }
 

@@ -5,13 +5,14 @@
 
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use nika_contract::{Kind, ToolError, code};
 use nika_guard::Permit;
 use sha2::{Digest, Sha256};
 
 use super::apply::hash;
-use super::{Changes, What};
+use super::{Changes, Entry, What};
 
 /// Stands for change sets that are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +34,34 @@ impl Likeness {
         let mut all = Sha256::new();
         for changes in layers {
             paths(permit, changes, &mut all);
-            for entry in &changes.entries {
+        }
+        Likeness::with_contents(all, layers, &|_| true)
+    }
+
+    /// Of what they would change at `those` paths alone.
+    pub fn of_those(
+        permit: &Permit,
+        layers: &[Changes<'_>],
+        those: &dyn Fn(&Path) -> bool,
+    ) -> Result<Likeness, ToolError> {
+        let mut all = Sha256::new();
+        for changes in layers {
+            changes
+                .entries
+                .iter()
+                .filter(|entry| those(&entry.path))
+                .for_each(|entry| path(permit, changes, entry, &mut all));
+        }
+        Likeness::with_contents(all, layers, those)
+    }
+
+    fn with_contents(
+        mut all: Sha256,
+        layers: &[Changes<'_>],
+        those: &dyn Fn(&Path) -> bool,
+    ) -> Result<Likeness, ToolError> {
+        for changes in layers {
+            for entry in changes.entries.iter().filter(|entry| those(&entry.path)) {
                 if let (Kind::File, What::Created | What::Changed) = (entry.kind, entry.what) {
                     let content = hash(&changes.inside(&entry.path)).map_err(|error| {
                         let message = format!("cannot read {} in the layer: {error}", entry.path.display());
@@ -54,22 +82,23 @@ impl fmt::Display for Likeness {
 }
 
 fn paths(permit: &Permit, changes: &Changes<'_>, all: &mut Sha256) {
-    let mut part = |bytes: &[u8]| {
-        all.update((bytes.len() as u64).to_le_bytes());
-        all.update(bytes);
+    part(changes.root(permit).as_os_str().as_bytes(), all);
+    changes.entries.iter().for_each(|entry| path(permit, changes, entry, all));
+    changes.special.iter().for_each(|path| part(path.as_os_str().as_bytes(), all));
+}
+
+fn path(permit: &Permit, changes: &Changes<'_>, entry: &Entry, all: &mut Sha256) {
+    part(entry.path.as_os_str().as_bytes(), all);
+    let link = match entry.kind {
+        Kind::Link => changes.after(permit, entry, u64::MAX),
+        Kind::File | Kind::Directory => None,
     };
-    part(changes.root(permit).as_os_str().as_bytes());
-    for entry in &changes.entries {
-        part(entry.path.as_os_str().as_bytes());
-        let link = match entry.kind {
-            Kind::Link => changes.after(permit, entry, u64::MAX),
-            Kind::File | Kind::Directory => None,
-        };
-        part(&link.unwrap_or_default());
-        let said = format!("{:?} {:?} {:?} {:?} {:?}", entry.what, entry.kind, entry.was, entry.mode, entry.was_mode);
-        part(said.as_bytes());
-    }
-    for path in &changes.special {
-        part(path.as_os_str().as_bytes());
-    }
+    part(&link.unwrap_or_default(), all);
+    let said = format!("{:?} {:?} {:?} {:?} {:?}", entry.what, entry.kind, entry.was, entry.mode, entry.was_mode);
+    part(said.as_bytes(), all);
+}
+
+fn part(bytes: &[u8], all: &mut Sha256) {
+    all.update((bytes.len() as u64).to_le_bytes());
+    all.update(bytes);
 }

@@ -25,8 +25,8 @@ pub enum OfGit {
     All,
 }
 
-/// The largest hidden file of which git may put another version in place beside a script. 1 MiB: secrets are short.
-const COMPARED_BYTES: u64 = 1 << 20;
+/// The largest hidden file of which git may put another version in place beside a script. 16 MiB: the longest are stores of keys.
+const COMPARED_BYTES: u64 = 16 << 20;
 
 impl Layer {
     /// Whether git keeps what it records of `path` in the layer.
@@ -75,9 +75,8 @@ impl Changes<'_> {
 
     /// Of `entries` of the repository at `top`, those that git changed.
     fn noted_in<'e>(&self, top: &Path, entries: Vec<&'e Entry>) -> Vec<&'e Path> {
-        let own = |entry: &&Entry| !entry.path.components().any(|part| part.as_os_str() == ".git");
         if self.layer.of_git == OfGit::All {
-            return entries.into_iter().filter(own).map(|entry| entry.path.as_path()).collect();
+            return entries.into_iter().map(|entry| entry.path.as_path()).collect();
         }
         let below = |entry: &'e Entry| entry.path.strip_prefix(top).unwrap_or(&entry.path);
         let wanted: HashSet<&Path> = entries.iter().map(|entry| below(entry)).collect();
@@ -130,7 +129,7 @@ impl Changes<'_> {
             let index = Index::of(&top.join(".git/index"), |path| wanted.contains(path));
             let is_recorded = |entry: &Entry, index: &Index| {
                 let was = content(&self.layer.root, &entry.path, &self.layer.root, Kind::File, COMPARED_BYTES);
-                was.is_some_and(|was| index.holds(entry.path.strip_prefix(top).unwrap_or(&entry.path), &was))
+                was.is_some_and(|was| index.holds_as_text(entry.path.strip_prefix(top).unwrap_or(&entry.path), &was))
             };
             let all = entries.iter().filter(|entry| !index.as_ref().is_some_and(|index| is_recorded(entry, index)));
             lost.extend(all.map(|entry| entry.path.as_path()));

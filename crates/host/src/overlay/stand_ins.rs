@@ -25,8 +25,18 @@ use super::{Layer, marks};
 use crate::fs::Stamp;
 use crate::git::{Index, top_of};
 
-/// The largest file that is read to know that it is unchanged. 1 MiB: secrets are short.
-const READ_BYTES: u64 = 1 << 20;
+/// The largest file that is read to know that it is unchanged. 16 MiB: the longest are stores of keys.
+const READ_BYTES: u64 = 16 << 20;
+
+/// A file of which an index in a layer gives another time.
+#[derive(Debug)]
+pub(super) struct Given {
+    /// From the top of the work tree.
+    path: PathBuf,
+    time: i64,
+    /// How it was when it was compared.
+    was: Stat,
+}
 
 /// What stands in for a file.
 #[derive(Debug)]
@@ -75,9 +85,9 @@ impl Layer {
             let content = || content(&self.root, &path, &self.root, Kind::File, READ_BYTES);
             let time = match index.is_sure_of(below, &was) {
                 true => None,
-                false if content().is_some_and(|content| index.holds(below, &content)) => {
+                false if content().is_some_and(|content| index.holds_as_text(below, &content)) => {
                     let time = index.note_as_sure(below, was.st_size.unsigned_abs());
-                    given.extend(time.map(|time| (below.to_path_buf(), time)));
+                    given.extend(time.map(|time| Given { path: below.to_path_buf(), time, was }));
                     time
                 }
                 // Git shall not take it for unchanged.
@@ -96,19 +106,20 @@ impl Layer {
         }
     }
 
-    /// Has an index that the command left note files as they are, and not as they seemed to be.
-    pub(super) fn note_as_it_is(&self) {
+    /// Has an index that the command left note files as they were when it began, and not as they seemed to be. Who changed
+    /// one since finds that git sees it.
+    pub(super) fn note_as_it_was(&self) {
         for (file, (stamp, given)) in &self.indexes {
             let at = self.inside(file);
-            let (Some(top), Ok(now)) = (file.parent().and_then(Path::parent), rustix::fs::lstat(&at)) else { continue };
+            let Ok(now) = rustix::fs::lstat(&at) else { continue };
             if stamp.same_content(&Stamp::from(&now)) {
                 continue;
             }
-            let is_given = |path: &Path| given.iter().any(|(other, _)| other == path);
+            let is_given = |path: &Path| given.iter().any(|one| one.path == path);
             let Some(mut index) = Index::of(&at, is_given) else { continue };
             let mut changed = false;
-            for (below, time) in given {
-                changed |= rustix::fs::lstat(top.join(below)).is_ok_and(|was| index.note_as_it_is(below, *time, &was));
+            for Given { path, time, was } in given {
+                changed |= index.note_as_it_was(path, *time, was);
             }
             if changed && let Some(bytes) = index.into_bytes() {
                 // Where it fails git looks at these files once more.

@@ -50,6 +50,8 @@ pub struct Recorded {
     pub refused: bool,
     /// Whether something was changed of which nobody could tell what.
     pub blind: bool,
+    /// What git has recorded otherwise than it could put in place.
+    pub behind: Vec<PathBuf>,
 }
 
 /// Records what one command changes. Copies are the same recorder.

@@ -10,6 +10,7 @@ use nika_contract::{Before, Cx, Dress, Kind, Known, ToolError, code};
 use nika_edit::{Limits, merge3, unified};
 use nika_guard::Place;
 use nika_host::fs::{Glance, Ledger, Locked, NotMade, Workspace};
+use nika_host::git::index_sum;
 use nika_host::overlay::Changes;
 use nika_store::{CallChanges, Change, Checkpoints, Hash};
 
@@ -21,6 +22,9 @@ const SHOWN_PATHS: usize = 50;
 const SHOWN_LINES: usize = 200;
 /// The largest content that is shown or merged, in bytes.
 const SHOWN_BYTES: u64 = 1 << 20;
+
+/// The largest index that is looked into. 512 MiB, some five million files.
+const INDEX_BYTES: u64 = 512 << 20;
 
 /// Calls that are looked through for a large file's hash.
 const RECENT_CALLS: usize = 200;
@@ -323,6 +327,23 @@ impl Unmaker<'_> {
     }
 
     fn has(&self, place: &Place, now: &State, wanted: Kind, hash: Hash) -> Result<bool, ToolError> {
+        Ok(self.holds(place, now, wanted, hash)? || self.is_index_of(place, now, hash))
+    }
+
+    /// Whether a repository's index stands there that says what the one did which a call left, and is known by that.
+    fn is_index_of(&self, place: &Place, now: &State, hash: Hash) -> bool {
+        let bytes = || match now {
+            State::Disk { kind: Kind::File, .. } => {
+                self.files.read_file(self.cx.permit, place, INDEX_BYTES).ok().map(|now| now.bytes)
+            }
+            State::Stored { kind: Kind::File, hash, .. } => self.checkpoints.objects().get(hash).ok(),
+            _ => None,
+        };
+        let sum = || bytes().and_then(|bytes| index_sum(self.cx.permit, &bytes));
+        place.path.ends_with(".git/index") && sum() == Some(hash.0)
+    }
+
+    fn holds(&self, place: &Place, now: &State, wanted: Kind, hash: Hash) -> Result<bool, ToolError> {
         Ok(match now {
             State::Nothing => false,
             State::Disk { kind, .. } | State::Stored { kind, .. } if *kind != wanted => false,

@@ -19,7 +19,7 @@ use super::command::{self, Command};
 use super::ground::{Cwd, Ground};
 use super::isolation;
 use super::layered::{self, Settled};
-use super::over::{Over, Wanted};
+use super::over::{self, Over, Wanted};
 use super::rehearsed::{self, Accepted, Tried};
 use super::{report, scratch};
 use crate::lenient;
@@ -152,7 +152,8 @@ impl Tool for Bash {
     }
 
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
-        let command = self.read(params, &self.ground.site(cx.session));
+        let site = self.ground.site(cx.session);
+        let command = self.read(params, &site);
         self.ground.can_hold(&command.effects, params.most())?;
         let mut lines = Vec::new();
         for finding in command.analysis.findings.iter().filter(|finding| finding.outcome >= Outcome::Ask) {
@@ -161,6 +162,7 @@ impl Tool for Bash {
         if let Some(canonical) = &command.analysis.canonical {
             lines.push(format!("What runs:\n{canonical}"));
         }
+        lines.extend(over::about_brought(cx.session, &self.effects_at(params, &site, cx.session)?));
         Ok((!lines.is_empty()).then(|| lines.join("\n")))
     }
 

@@ -22,7 +22,7 @@ use super::bash::{set_variables, wait};
 use super::command::{self, Command};
 use super::ground::Ground;
 use super::layered::Settled;
-use super::over::Over;
+use super::over::{self, Over};
 use super::rehearsed::{self, Accepted, Tried};
 use super::report;
 
@@ -94,7 +94,10 @@ impl Tool for ExecTool {
     fn preview(&self, params: &Params, cx: &Cx<'_>) -> Result<Option<String>, ToolError> {
         let command = self.read(params, &self.site(params, cx.session)?)?;
         self.ground.can_hold(&command.effects, Access::Workspace)?;
-        Ok(command.analysis.canonical.map(|canonical| format!("What runs:\n{canonical}")))
+        let runs = command.analysis.canonical.map(|canonical| format!("What runs:\n{canonical}"));
+        let effects = Foreseen::with_known(cx.session, command.effects);
+        let lines: Vec<String> = runs.into_iter().chain(over::about_brought(cx.session, &effects)).collect();
+        Ok((!lines.is_empty()).then(|| lines.join("\n")))
     }
 
     fn again(params: &Params) -> Option<Params> {

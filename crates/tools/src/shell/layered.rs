@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Code, Cx, Kind, ToolError};
+use nika_contract::{Code, Cx, Kind, ToolError, code};
 use nika_edit::{BINARY_FILES, Limits, unified};
 use nika_guard::classify;
 use nika_guard::profile::{Access, Profile};
@@ -15,7 +15,7 @@ use nika_host::overlay::{Changes, Entry, Layer, OfGit, What, mounts_below};
 use super::folders::{self, Binary, Shown, folded, gathered};
 use super::ground::Ground;
 use super::kinds;
-use super::of_git::of_git;
+use super::of_git::about_behind;
 
 /// Paths whose diff is shown; the others are counted.
 const SHOWN_PATHS: usize = 50;
@@ -58,10 +58,17 @@ impl Settled {
         let noun = if self.paths() == 1 { "path" } else { "paths" };
         (!counts.is_empty()).then(|| format!("{} {noun}: {}", self.paths(), counts.join(", ")))
     }
+
+    /// Says what git could not put in place; the call has failed then.
+    pub fn tell_behind(&mut self, names: &[String]) {
+        let said = about_behind(names);
+        self.failed = self.failed.or(said.as_ref().map(|_| code::COMMAND_FAILED));
+        self.lines.extend(said);
+    }
 }
 
 /// Layers over all roots, and the profile that makes a command run over them; or why there are none.
-pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result<Vec<Layer>, String> {
+pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile, of_git: OfGit) -> Result<Vec<Layer>, String> {
     // Below an overlay, a change that others make is not always seen: a command that waits for a file would wait
     // forever. A job that only reads makes none, and git waits for none.
     let session = cx.session.id();
@@ -70,11 +77,10 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
         confined.is_some_and(|confined| confined.access == Access::ReadOnly)
     };
     let mut jobs = ground.jobs.list(cx.permit, session).into_iter();
-    if of_git(cx.permit.effects()) != OfGit::All && jobs.any(|job| (job.background || job.keep) && !reads(&job.job)) {
+    if of_git != OfGit::All && jobs.any(|job| (job.background || job.keep) && !reads(&job.job)) {
         return Err("jobs run in the background, and may change files meanwhile".to_owned());
     }
     let mut layers = Vec::new();
-    let of_git = of_git(cx.permit.effects());
     for root in ground.files.roots() {
         fit(root)?;
         let layer = Layer::prepare(cx.permit, ground.files.state(), root).map_err(|error| error.message)?;
@@ -82,6 +88,8 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile) -> Result
             return Err("Nika's state lies where no layer can".to_owned());
         }
         let layer = layer.protecting(cx.permit, profile.protected.iter().chain(&profile.absent).cloned());
+        let held = profile.protected.iter().chain(&profile.absent).chain(&profile.secrets);
+        let layer = layer.holding(cx.permit, held.cloned());
         let layer = layer.of_git(cx.permit, of_git);
         layers.push(if of_git == OfGit::Nothing { layer } else { layer.hiding(cx.permit, &profile.secrets) });
     }
@@ -198,6 +206,20 @@ pub(super) fn describe(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>]) -> Set
         many => settled.diff.push_str(&format!("… {many} paths more, not shown\n")),
     }
     settled
+}
+
+/// The diff of `paths` alone.
+pub(super) fn diff_of(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>], paths: &[PathBuf]) -> String {
+    let (mut diff, mut lines) = (String::new(), SHOWN_LINES);
+    for changes in all {
+        for entry in told(changes).filter(|entry| paths.contains(&entry.path)).take(SHOWN_PATHS) {
+            let head = head(ground, cx, changes, entry);
+            let said = format!("{head}{}", piece(ground, cx, changes, entry, &head, lines));
+            lines = lines.saturating_sub(said.lines().count());
+            diff.push_str(&said);
+        }
+    }
+    diff
 }
 
 /// What is said of one path before its lines.

@@ -1,22 +1,18 @@
 //! What of a call is git, and what git says it did and could not: where something is guarded or hidden by a mount, it switches
 //! branches and leaves that file as it was.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use nika_contract::{Cx, code};
+use nika_contract::Cx;
 use nika_guard::profile::{Access, Profile};
 use nika_guard::{Effect, Effects, Exec, ExecKind};
-use nika_host::git::Recorded;
+use nika_host::git::Before;
 use nika_host::overlay::OfGit;
-use nika_host::proc::Job;
 
-use super::layered::{SHOWN_NAMES, Settled};
-use super::report;
+use super::layered::SHOWN_NAMES;
 
 /// Programs that write a repository for whoever starts them.
 const WORKS_WITH_GIT: &[&str] = &["git", "git-lfs", "gh", "glab", "hub", "jj", "pre-commit"];
-/// What git does that puts files in place wherever it records others.
-const REPLACES: &[&str] = &["switch", "checkout", "merge", "rebase", "pull", "stash", "cherry-pick", "revert", "am"];
 
 fn execs(effects: &Effects) -> impl Iterator<Item = &Exec> {
     effects.all.iter().filter_map(|effect| match effect {
@@ -43,59 +39,35 @@ pub(super) fn names_git(effects: &Effects) -> bool {
     execs(effects).flat_map(|exec| &exec.commands).flatten().any(works)
 }
 
-/// Whether the call is git that puts files in place wherever it records others, and nothing beside it that may run one.
-fn only_replaces(effects: &Effects) -> bool {
-    let replaces =
-        |words: &Vec<String>| is_git(words) && words.get(1).is_some_and(|sub| REPLACES.contains(&sub.as_str()));
-    execs(effects).all(|exec| exec.kind == ExecKind::ReadOnly || exec.commands.iter().all(replaces))
+/// What a call does whose programs run git, as a run of it has shown.
+pub(super) fn runs_git() -> Effect {
+    let why = "a program of it runs git".to_owned();
+    Effect::Exec(Exec::plain(vec![vec!["git".to_owned()]], ExecKind::WritesInside, why))
 }
 
-/// What git had recorded before a command for files that it may not be able to replace: of each root, and of which paths.
-#[derive(Debug)]
-pub(super) struct Watched(Vec<(PathBuf, Recorded, Vec<PathBuf>)>);
+/// What git had recorded of files that the command cannot replace, where it may write a repository that no layer covers.
+pub(super) fn before(cx: &Cx<'_>, profile: &Profile) -> Option<Before> {
+    let elsewhere = names_git(cx.permit.effects()) && !profile.repositories.is_empty();
+    let bare = profile.layers.is_empty();
+    let held = profile.protected.iter().chain(&profile.secrets);
+    (profile.access == Access::Workspace && (bare || elsewhere))
+        .then(|| Before::of(cx.permit, profile.roots.iter(), held))
+}
 
-impl Watched {
-    /// Where the command names git and may write.
-    pub fn of(cx: &Cx<'_>, profile: &Profile) -> Option<Watched> {
-        if profile.access != Access::Workspace || !names_git(cx.permit.effects()) {
-            return None;
-        }
-        let held: Vec<&PathBuf> = profile.protected.iter().chain(&profile.secrets).collect();
-        let watched = profile.roots.iter().map(|root| {
-            let held: Vec<PathBuf> = held.iter().copied().filter(|path| path.starts_with(root)).cloned().collect();
-            (root.clone(), Recorded::of(cx.permit, root, &held), held)
-        });
-        Some(Watched(watched.collect()))
-    }
-
-    /// Says what git has recorded otherwise since then and did not put in place; the call has failed then.
-    pub fn tell(&self, cx: &Cx<'_>, job: &Job, settled: &mut Settled) {
-        let behind = self.behind(cx, &report::output(&job.summary()));
-        if behind.is_empty() {
-            return;
-        }
-        let names = behind.iter().take(SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ");
-        settled.lines.push(format!(
-            "[git has recorded other content than it could put in place: {names}. These are guarded or hidden here: take the \
-             call back with undo. Beside a job, a command of nothing but git can replace them; elsewhere a person can]"
-        ));
-        settled.failed = settled.failed.or(Some(code::COMMAND_FAILED));
-    }
-
-    /// What it says itself; and where it cannot have been told to change its records alone, what these tell.
-    fn behind(&self, cx: &Cx<'_>, output: &str) -> Vec<String> {
-        let said = said_to_stay(output);
-        if !said.is_empty() || !only_replaces(cx.permit.effects()) {
-            return said;
-        }
-        let now = |root, held| Recorded::of(cx.permit, root, held);
-        let of = self.0.iter().flat_map(|(root, before, held)| now(root, held).not_in_place(cx.permit, before));
-        of.map(|path| path.display().to_string()).collect()
-    }
+/// What is said of files that git has recorded otherwise than it could put in place; nothing where there are none.
+pub(super) fn about_behind(names: &[String]) -> Option<String> {
+    let shown = names.iter().take(SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| {
+        format!(
+            "[git has recorded other content than it could put in place: {shown}. These are guarded or hidden here, and the \
+             next commit would take back what the other has of them. In a command line of nothing but git it can replace \
+             them, where Nika is asked for it and no job writes meanwhile]"
+        )
+    })
 }
 
 /// Files that git says it could not take away, by the names that it says.
-fn said_to_stay(output: &str) -> Vec<String> {
+pub(super) fn said_to_stay(output: &str) -> Vec<String> {
     let lines = output.lines().filter_map(|line| line.split_once("unable to unlink ").map(|(_, rest)| rest));
     let names = lines.filter_map(|rest| rest.split_once('\'').and_then(|(_, rest)| rest.split_once("':")));
     let mut names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
@@ -127,12 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_change_records_alone_is_believed_by_its_word_only() {
-        let replaces = |commands: &[&str]| only_replaces(&call(commands, ExecKind::WritesInside));
-        assert!(replaces(&["git switch a", "git stash pop"]));
-        for commands in [&["git reset HEAD~1"][..], &["git rm --cached a"], &["git switch a", "sh x.sh"]] {
-            assert!(!replaces(commands), "{commands:?}");
-        }
+    fn what_git_says_that_it_could_not_take_away_is_known_by_name() {
         let said =
             "warning: unable to unlink 'b': Busy\nerror: unable to unlink old 'a b': Read-only\nunable to unlink\n";
         assert_eq!(said_to_stay(said), ["a b", "b"]);

@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use nika_contract::{Cx, Output, ToolError, code};
+use nika_contract::{Cx, Foreseen, Output, SessionState, ToolError, code};
+use nika_guard::Effects;
 use nika_guard::profile::{Access, Profile};
+use nika_host::git::Before;
 use nika_host::overlay::Layer;
 use nika_host::proc::{Exited, Job, KilledBy, Order};
 use nika_host::record::Recorder;
 
 use super::ground::Ground;
 use super::layered::{self, Settled};
-use super::of_git::Watched;
-use super::{recorded, settling};
+use super::{of_git, recorded, report, settling};
 
 /// What a command runs over.
 #[derive(Debug, Default)]
@@ -24,8 +25,8 @@ pub(super) struct Over {
     pub no_layer: Option<String>,
     /// Why there is no recorder either.
     no_record: Option<String>,
-    /// What git had recorded before.
-    watched: Option<Watched>,
+    /// What git had recorded before, where no layer shows that.
+    git_before: Option<Arc<Before>>,
 }
 
 /// What is wanted for a command.
@@ -44,8 +45,9 @@ pub(super) enum Wanted {
 impl Over {
     /// What is `wanted`, as far as the system has it. An error where only space for it is missing.
     pub fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile, wanted: Wanted) -> Result<Over, ToolError> {
-        let watched = Watched::of(cx, profile);
-        Ok(Over { watched, ..Over::laid(ground, cx, profile, wanted)? })
+        let over = Over::laid(ground, cx, profile, wanted)?;
+        let git_before = of_git::before(cx, profile).filter(|_| wanted != Wanted::Nothing).map(Arc::new);
+        Ok(Over { git_before, ..over })
     }
 
     fn laid(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile, wanted: Wanted) -> Result<Over, ToolError> {
@@ -63,7 +65,7 @@ impl Over {
         }
         let laid = match ground.no_layers.get() {
             Some(why) => Err(why.clone()),
-            None => layered::lay(ground, cx, profile),
+            None => layered::lay(ground, cx, profile, of_git::of_git(cx.permit.effects())),
         };
         match laid {
             Ok(layers) => Ok(Over { layers, ..Over::default() }),
@@ -97,6 +99,7 @@ impl Over {
             Err(error) if error.code == code::NOT_CONFINED => {
                 order.profile.layers.clear();
                 *self = std::mem::take(self).recording(ground, cx)?;
+                self.git_before = of_git::before(cx, &order.profile).map(Arc::new);
                 let started = self.start_bare(ground, cx, order);
                 let job = started.map_err(|second| without_layer(second, &error.message))?;
                 // It was the layers: there will not be any next time either.
@@ -110,6 +113,7 @@ impl Over {
     /// Starts it over the bare roots; without its recorder where the system turns out to grant none.
     fn start_bare(&mut self, ground: &Ground, cx: &Cx<'_>, mut order: Order) -> Result<Arc<Job>, ToolError> {
         order.recorder.clone_from(&self.recorder);
+        order.git_before.clone_from(&self.git_before);
         match ground.start(cx, order.clone()) {
             Err(error) if error.code == code::NOT_CONFINED && self.recorder.is_some() => {
                 self.recorder = None;
@@ -124,14 +128,21 @@ impl Over {
 
     /// Puts what the command changed in force, or says what it changed; nothing where nobody kept it.
     pub async fn settle(self, ground: &Ground, cx: &Cx<'_>, job: &Job, exited: &Exited) -> Result<Settled, ToolError> {
-        let mut settled = if self.layers.is_empty() {
-            job.recorded().map(|recorded| recorded::settled(ground, &recorded)).unwrap_or_default()
+        let (said, bare) = (report::output(&job.summary()), self.layers.is_empty());
+        let (mut settled, behind) = if self.layers.is_empty() {
+            let recorded = job.recorded();
+            let settled = recorded.as_ref().map(|recorded| recorded::settled(ground, recorded)).unwrap_or_default();
+            (settled, recorded.map(|recorded| recorded.behind))
         } else {
             // Nothing of it may still write: what watched over it says so, unless that was killed itself.
             let lives = exited.left > 0 || exited.killed_by == Some(KilledBy::Lost);
-            settling::apply(ground, cx, self.layers, lives).await?
+            (settling::apply(ground, cx, self.layers, lives, &said).await?, None)
         };
-        self.watched.iter().for_each(|watched| watched.tell(cx, job, &mut settled));
+        let known = || self.git_before.map(|before| before.behind(cx.permit));
+        let behind = behind.or_else(known).unwrap_or_default();
+        let names: Vec<String> = behind.iter().map(|path| ground.files.shown(path)).collect();
+        let names_git = bare && of_git::names_git(cx.permit.effects());
+        settled.tell_behind(&if names.is_empty() && names_git { of_git::said_to_stay(&said) } else { names });
         Ok(settled)
     }
 
@@ -139,6 +150,12 @@ impl Over {
     pub fn goes_on(&self, output: Output, cx: &Cx<'_>) -> Output {
         recorded::goes_on(output, cx, self.recorder.is_some(), self.irrevocable())
     }
+}
+
+/// What a question says of guarded files that git brings: a run of the command has shown them.
+pub(super) fn about_brought(session: &SessionState, effects: &Effects) -> Option<String> {
+    let shown = Foreseen::last(session, effects)?.shown.filter(|shown| !shown.is_empty())?;
+    Some(format!("Of what git brings, and a yes is to just this:\n{}", shown.trim_end()))
 }
 
 /// Why nothing was started over the bare roots, and why there was nothing else to start it over.

@@ -15,6 +15,7 @@ use nika_host::record::{Recorded, Recorder};
 use super::bash;
 use super::ground::Ground;
 use super::layered::{Settled, beside, listed};
+use super::of_git::about_behind;
 
 /// What paths are named for that others may have written.
 const OTHERS: &str = "changed after the command was last seen to write there, by somebody else or unseen";
@@ -79,7 +80,10 @@ fn counts(recorded: &Recorded) -> Option<String> {
 pub(super) fn told(files: &Workspace, recorded: &Recorded) -> Option<String> {
     let named = |paths: &[PathBuf]| format!(" · {OTHERS}: {}", listed(files, paths));
     let others = Some(&*recorded.others).filter(|paths| !paths.is_empty()).map(named).unwrap_or_default();
-    counts(recorded).map(|counts| format!("{counts}{others} (call {})", recorded.call))
+    let behind = about_behind(&recorded.behind.iter().map(|path| files.shown(path)).collect::<Vec<_>>())
+        .map(|said| format!(" · {said}"))
+        .unwrap_or_default();
+    counts(recorded).map(|counts| format!("{counts}{others} (call {}){behind}", recorded.call))
 }
 
 /// The answer of a job that goes on, and how what it changes is taken back.

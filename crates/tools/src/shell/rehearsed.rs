@@ -15,9 +15,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use nika_contract::{Cx, Foreseen, Held, Rehearsal, ToolError, code, text};
+use nika_contract::{Cx, Foreseen, Held, Rehearsal, ToolError, TurnedOut, code, text};
+use nika_guard::Effect;
 use nika_guard::profile::{Access, Repository};
-use nika_host::overlay::{Changes, HeldBack, Layer, Likeness};
+use nika_host::overlay::{Changes, HeldBack, Layer, Likeness, OfGit};
 use nika_host::proc::{Exited, How, Job, Jobs, KilledBy, Order, TIMEOUT};
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ use super::command::Command;
 use super::folders;
 use super::ground::Ground;
 use super::layered::{self, Settled};
-use super::of_git::Watched;
+use super::of_git::{of_git, runs_git};
 use super::report;
 use super::{scratch, settling};
 
@@ -53,8 +54,8 @@ struct Done {
     exited: Exited,
     /// What git keeps elsewhere, where it could not be written.
     closed: Option<PathBuf>,
-    /// What git had recorded before.
-    watched: Option<Watched>,
+    /// What it was taken to have of git.
+    of_git: OfGit,
 }
 
 /// What was tried, once a yes has put it in force.
@@ -71,7 +72,7 @@ pub(super) async fn rehearse(
     cx: &Cx<'_>,
     command: &Command,
     mut order: Order,
-    begun: impl FnOnce(&Arc<Job>),
+    begun: impl Fn(&Arc<Job>),
 ) -> Result<Option<Rehearsal>, ToolError> {
     let profile = &mut order.profile;
     if !ground.rehearses || !ground.undo || profile.access != Access::Workspace || !profile.hosts.is_empty() {
@@ -86,45 +87,73 @@ pub(super) async fn rehearse(
     if profile.repositories.iter().any(Repository::is_open) {
         return Ok(Some(untried("it may write a repository elsewhere, which no layer covers")));
     }
-    let closed = closed_repository(profile);
-    let git_before = Watched::of(cx, profile);
+    let known = of_git(cx.permit.effects());
+    let mut tried = try_over(ground, cx, order.clone(), known, &begun).await?;
+    if let Ok(done) = &tried
+        && known == OfGit::Nothing
+        && !behind(ground, cx, &done.layers)?.is_empty()
+    {
+        // A program of it runs git: with the means to replace what is guarded.
+        tried = try_over(ground, cx, order, OfGit::Something, &begun).await?;
+    }
+    Ok(Some(match tried.and_then(|done| foreseen(ground, cx, done, command)) {
+        Ok(rehearsal) => rehearsal,
+        Err(error) => untried(&error.message),
+    }))
+}
+
+/// Runs it once, as a command line that has so much of git. The outer error ends the call, the inner one says why it was not
+/// tried.
+async fn try_over(
+    ground: &Ground,
+    cx: &Cx<'_>,
+    mut order: Order,
+    of_git: OfGit,
+    begun: &impl Fn(&Arc<Job>),
+) -> Result<Result<Done, ToolError>, ToolError> {
+    let untried = |why: String| Ok(Err(ToolError::new(code::COMMAND_FAILED, why)));
+    let closed = closed_repository(&order.profile);
     let laid = match ground.no_layers.get() {
         Some(why) => Err(why.clone()),
-        None => layered::lay(ground, cx, profile),
+        None => layered::lay(ground, cx, &mut order.profile, of_git),
     };
     let layers = match laid {
         Ok(layers) => layers,
-        Err(why) => return Ok(Some(untried(&why))),
+        Err(why) => return untried(why),
     };
     let at_most = order.timeout.unwrap_or(TIMEOUT).min(AT_MOST);
     order.timeout = Some(at_most);
     let job = match ground.start(cx, order) {
         Ok(job) => Ended { job, jobs: Arc::clone(&ground.jobs) },
-        Err(error) => return Ok(Some(untried(&error.message))),
+        Err(error) => return untried(error.message),
     };
     begun(&job.job);
     let Some((exited, layers, ended)) = watched(job, layers, cx).await? else { return Err(ToolError::cancelled()) };
     if exited.killed_by == Some(KilledBy::Timeout) {
-        return Ok(Some(untried(&format!("it did not end within {} s", at_most.as_secs_f32()))));
+        return untried(format!("it did not end within {} s", at_most.as_secs_f32()));
     }
     if exited.left > 0 || exited.killed_by == Some(KilledBy::Lost) {
-        return Ok(Some(untried("something of it went on running")));
+        return untried("something of it went on running".to_owned());
     }
-    Ok(Some(match foreseen(ground, cx, Done { layers, ended, exited, closed, watched: git_before }, command) {
-        Ok(rehearsal) => rehearsal,
-        Err(error) => untried(&error.message),
-    }))
+    Ok(Ok(Done { layers, ended, exited, closed, of_git }))
+}
+
+/// What git could not put in place.
+fn behind(ground: &Ground, cx: &Cx<'_>, layers: &[Layer]) -> Result<Vec<String>, ToolError> {
+    let all = layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
+    let behind = all.iter().flat_map(|changes| changes.behind(cx.permit));
+    Ok(behind.map(|path| ground.files.shown(&path)).collect())
 }
 
 /// Puts in force what a person said yes to.
 pub(super) async fn accept(
     ground: &Arc<Ground>,
     cx: &Cx<'_>,
-    Tried { done: Done { layers, ended, exited, closed, watched }, shown }: Tried,
+    Tried { done: Done { layers, ended, exited, closed, .. }, shown }: Tried,
 ) -> Result<Accepted, ToolError> {
-    let mut settled = settling::apply_as_shown(ground, cx, layers, shown).await?;
+    let said = report::output(&ended.job.summary());
+    let settled = settling::apply_as_shown(ground, cx, layers, shown, &said).await?;
     ground.look_again();
-    watched.iter().for_each(|watched| watched.tell(cx, &ended.job, &mut settled));
     Ok(Accepted { ended, exited, settled, closed })
 }
 
@@ -186,7 +215,7 @@ async fn watched(
 
 /// What the question shows, and what it holds.
 fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Result<Rehearsal, ToolError> {
-    let Done { layers, ended, exited, .. } = &done;
+    let Done { layers, ended, exited, of_git: as_git, .. } = &done;
     let all = layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
     let bytes: u64 = all.iter().flat_map(|changes| &changes.entries).map(|entry| entry.bytes).sum();
     if bytes > HELD_BYTES {
@@ -197,6 +226,8 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
     let settled = layered::describe(ground, cx, &all);
     let left_out = HeldBack::of(&ground.files, cx.permit, &all);
     let brings = settling::brought_by_git(cx, &all, &left_out.guarded);
+    let stays = behind(ground, cx, layers)?;
+    let stays = (!stays.is_empty()).then(|| format!("git could not put in place {}", stays.join(", ")));
     let ending = report::ending(exited, command.analysis.last_command.as_deref());
     let words = [
         format!(
@@ -206,6 +237,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
         ),
         "A yes applies exactly this, and does not run it again; a no leaves nothing of it.".to_owned(),
         changes(ground, &settled, &all, &left_out, &brings),
+        stays.map(|names| format!("[{names}; a yes applies nothing]")).unwrap_or_default(),
         printed(&format!("{}{}", report::output(&ended.job.summary()), String::from_utf8_lossy(&ended.job.errors()))),
         settled.diff.clone(),
     ];
@@ -223,10 +255,12 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
     ];
     let words = words.join("\n");
     drop(all);
-    if !brings.is_empty() {
+    let writes = brings.into_iter().map(|path| Effect::Write(ground.files.place(path)));
+    let runs = (*as_git != of_git(cx.permit.effects())).then(runs_git);
+    let effects: Vec<Effect> = runs.into_iter().chain(writes).collect();
+    if !effects.is_empty() {
         // The question is about these, too.
-        let places = brings.into_iter().map(|path| ground.files.place(path)).collect();
-        Foreseen::note(cx.session, cx.call, cx.permit.effects(), places);
+        Foreseen::note(cx.session, cx.call, cx.permit.effects(), TurnedOut { effects, ..TurnedOut::default() });
     }
     Ok(Rehearsal { shown: words, facts, held: Some(Held::new(mark, Tried { done, shown })) })
 }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::bash::{BEAT, with_changes};
 use super::ground::{Ground, start_error};
-use super::{recorded, report};
+use super::{of_git, recorded, report};
 use crate::lenient;
 
 /// Runs code in an interpreter that keeps its state between calls of a session, and returns what it printed
@@ -89,6 +89,7 @@ impl Tool for Repl {
             Some(Ok(recorder)) => (Some(recorder), None),
             Some(Err(why)) => (None, Some(why)),
         };
+        let git_before = of_git::before(cx, &profile);
         let jobs = Arc::clone(&self.ground.jobs);
         let ground = Arc::clone(&self.ground);
         let (repls, permit, cancel) = (Arc::clone(&self.repls), Arc::clone(cx.permit), cx.cancel.clone());
@@ -123,12 +124,16 @@ impl Tool for Repl {
         };
         let evaluated = evaluated.map_err(|error| ToolError::new(code::BUG, format!("it failed: {error}")))?;
         self.ground.look_again();
+        let behind = git_before.map(|before| before.behind(cx.permit)).unwrap_or_default();
+        let behind: Vec<String> = behind.iter().map(|path| self.ground.files.shown(path)).collect();
         let held = |id: &str| jobs.job(cx.permit, cx.session.id(), id).map(|job| job.held().clone());
         let answered = |(evaluated, bare): (Evaluated, Option<String>)| {
             let held = held(&evaluated.job);
             let settled = evaluated.recorded.as_ref().map(|recorded| recorded::settled(&self.ground, recorded));
+            let mut settled = settled.unwrap_or_default();
+            settled.tell_behind(&behind);
             let answer = answer(&evaluated, language, held.as_ref(), most, bounded);
-            with_changes(answer, settled.unwrap_or_default(), bare)
+            with_changes(answer, settled, bare)
         };
         evaluated.map(answered).map_err(|error| {
             start_error(&error).hint(format!("the interpreter is `{}`; it must be installed", language.program()))

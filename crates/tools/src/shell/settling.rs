@@ -12,16 +12,16 @@
 //!
 //! What git changed of guarded files makes the call one that is judged again ([`Foreseen`]): then nothing is applied.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
-use nika_contract::{Code, Cx, Foreseen, Kind, ToolError, code};
-use nika_guard::Place;
+use nika_contract::{Code, Cx, Foreseen, Kind, ToolError, TurnedOut, code};
+use nika_guard::{Effect, Place};
 use nika_host::fs::{Locked, NotMade};
 use nika_host::overlay::{Applied, Bounds, Changes, Layer, LeftOut, Likeness, NotApplied, OfGit};
 
 use super::ground::{Ground, unguessable};
-use super::layered::{Settled, beside, describe, is_of_git, listed};
-use super::of_git::of_git;
+use super::layered::{SHOWN_NAMES, Settled, beside, describe, diff_of, is_of_git, listed};
+use super::of_git::{of_git, runs_git, said_to_stay};
 use crate::file::seen::retried;
 
 /// How often what cannot be applied is set apart and the rest is tried again.
@@ -29,8 +29,14 @@ const ROUNDS: usize = 6;
 
 /// Applies what the command changed. Nothing of it is lost: what cannot be applied is kept where it can be read.
 /// An error only when nobody wants the call any more, or it is to be judged again.
-pub(super) async fn apply(ground: &Ground, cx: &Cx<'_>, layers: Vec<Layer>, lives: bool) -> Result<Settled, ToolError> {
-    Settling::of(ground, cx, None).settle(layers, lives).await
+pub(super) async fn apply(
+    ground: &Ground,
+    cx: &Cx<'_>,
+    layers: Vec<Layer>,
+    lives: bool,
+    said: &str,
+) -> Result<Settled, ToolError> {
+    Settling::of(ground, cx, None, said).settle(layers, lives).await
 }
 
 /// The same of what a person was shown before: that, or nothing where somebody else has changed any of it since.
@@ -39,8 +45,9 @@ pub(super) async fn apply_as_shown(
     cx: &Cx<'_>,
     layers: Vec<Layer>,
     shown: Likeness,
+    said: &str,
 ) -> Result<Settled, ToolError> {
-    Settling::of(ground, cx, Some(shown)).settle(layers, false).await
+    Settling::of(ground, cx, Some(shown), said).settle(layers, false).await
 }
 
 /// One call's layers on their way.
@@ -54,17 +61,24 @@ struct Settling<'a> {
     /// Where what is left out is kept.
     apart: PathBuf,
     left: Vec<Left>,
-    /// Guarded files that git changed and nobody was asked about.
-    brings: Vec<PathBuf>,
+    /// Files that git says it could not take away.
+    stayed: Vec<String>,
+    /// What a yes was to, of what git brings.
+    mark: Option<String>,
+    /// What the call turned out to do beside what it was judged for.
+    turned_out: TurnedOut,
 }
 
 type Round = Result<Option<(Settled, Applied)>, NotMade>;
 
 impl<'a> Settling<'a> {
-    fn of(ground: &'a Ground, cx: &'a Cx<'a>, shown: Option<Likeness>) -> Settling<'a> {
+    fn of(ground: &'a Ground, cx: &'a Cx<'a>, shown: Option<Likeness>, said: &str) -> Settling<'a> {
         let apart = ground.spill.join(format!("{}-{}", cx.call, unguessable()));
-        let of_git = of_git(cx.permit.effects());
-        Settling { ground, cx, shown, of_git, apart, left: Vec::new(), brings: Vec::new() }
+        let effects = cx.permit.effects();
+        let known = || Foreseen::last(cx.session, effects).and_then(|known| known.mark);
+        let mark = if shown.is_none() { known() } else { None };
+        let (of_git, stayed) = (of_git(effects), said_to_stay(said));
+        Settling { ground, cx, shown, of_git, apart, left: Vec::new(), stayed, mark, turned_out: TurnedOut::default() }
     }
 
     async fn settle(mut self, layers: Vec<Layer>, lives: bool) -> Result<Settled, ToolError> {
@@ -89,9 +103,8 @@ impl<'a> Settling<'a> {
                 layers.into_iter().for_each(|layer| layer.discard_aside(cx.permit));
                 told(ground, settled, &applied)
             }
-            Err(error) if !self.brings.is_empty() => {
-                let places = self.brings.into_iter().map(|path| ground.files.place(path)).collect();
-                Foreseen::note(cx.session, cx.call, cx.permit.effects(), places);
+            Err(error) if !self.turned_out.effects.is_empty() => {
+                Foreseen::note(cx.session, cx.call, cx.permit.effects(), self.turned_out);
                 return Err(error);
             }
             Err(error) if cx.cancel.is_cancelled() => return Err(error),
@@ -118,6 +131,10 @@ impl<'a> Settling<'a> {
             let special = all.iter().flat_map(|changes| changes.special.clone()).collect();
             return Ok(Some((settled, Applied { special, ..Applied::default() })));
         }
+        if number == 0 {
+            self.whole(&all)?;
+            self.as_shown(&all)?;
+        }
         match locked.apply(cx, &all, &Bounds::default()) {
             Ok(applied) => return Ok(Some((settled, applied))),
             // A directory that somebody made a moment ago is none once it is seen.
@@ -130,17 +147,47 @@ impl<'a> Settling<'a> {
         Ok(None)
     }
 
+    /// Refuses what git could not put in place as a whole. Where nobody knew of it, git is given the means next time.
+    fn whole(&mut self, all: &[Changes<'_>]) -> Result<(), NotMade> {
+        let files = &self.ground.files;
+        let behind = all.iter().flat_map(|changes| changes.behind(self.cx.permit));
+        let mut names: Vec<String> = behind.map(|path| files.shown(&path)).collect();
+        if names.is_empty() && all.iter().any(|changes| changes.has_records(self.cx.permit)) {
+            names.append(&mut self.stayed);
+        }
+        if names.is_empty() {
+            return Ok(());
+        }
+        if self.of_git == OfGit::Nothing && self.shown.is_none() {
+            self.turned_out.effects.push(runs_git());
+        }
+        Err(NotMade::Refused(not_in_place(&names)))
+    }
+
+    /// Refuses what git brings where it is other than what a person said yes to.
+    fn as_shown(&self, all: &[Changes<'_>]) -> Result<(), NotMade> {
+        let Some(mark) = &self.mark else { return Ok(()) };
+        match Likeness::of_those(self.cx.permit, all, &|path| counts(self.cx, path))?.to_string() == *mark {
+            true => Ok(()),
+            false => Err(NotMade::Refused(disturbed(self.ground, &[]))),
+        }
+    }
+
     /// What is to be left out, and why; an error where nothing is to be applied at all.
     fn why(&mut self, all: &[Changes<'_>], not_applied: NotApplied) -> Result<(Why, Vec<Place>), NotMade> {
         let (why, places) = match not_applied {
             NotApplied::Conflict(places) if self.shown.is_some() => {
                 return Err(NotMade::Refused(disturbed(self.ground, &places)));
             }
+            NotApplied::Conflict(places) if places.iter().any(|place| is_record(&place.path)) => {
+                return Err(NotMade::Refused(recorded_meanwhile(self.ground, &places)));
+            }
             NotApplied::Conflict(places) => (Why::Conflict, places),
             NotApplied::Guarded(places) => {
-                self.brings = brought_by_git(self.cx, all, &places);
-                if !self.brings.is_empty() {
-                    return Err(NotMade::Refused(brings_more(self.ground, &self.brings)));
+                let brings = brought_by_git(self.cx, all, &places);
+                if !brings.is_empty() {
+                    self.turned_out = brought(self.ground, self.cx, all, &brings)?;
+                    return Err(NotMade::Refused(brings_more(self.ground, &brings)));
                 }
                 (Why::Guarded, places)
             }
@@ -240,6 +287,52 @@ fn told(ground: &Ground, mut settled: Settled, applied: &Applied) -> Settled {
 pub(super) fn brought_by_git(cx: &Cx<'_>, all: &[Changes<'_>], places: &[Place]) -> Vec<PathBuf> {
     let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
     all.iter().flat_map(|changes| changes.noted_by_git(cx.permit, &paths)).collect()
+}
+
+/// What a call does that brings these, and what a question shows of it.
+fn brought(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>], paths: &[PathBuf]) -> Result<TurnedOut, ToolError> {
+    let own: Vec<PathBuf> = paths.iter().filter(|path| !is_noted(path)).cloned().collect();
+    let is_one = |path: &Path| own.iter().any(|one| one == path) || counts(cx, path);
+    let mark = Likeness::of_those(cx.permit, all, &is_one)?.to_string();
+    let shown = diff_of(ground, cx, all, &own);
+    let effects = paths.iter().map(|path| Effect::Write(ground.files.place(path.clone()))).collect();
+    Ok(TurnedOut { effects, shown: Some(shown), mark: Some(mark) })
+}
+
+/// Whether a yes to a call is to what it leaves there.
+fn counts(cx: &Cx<'_>, path: &Path) -> bool {
+    !is_noted(path) && cx.permit.names_write(path)
+}
+
+/// Whether git notes there what it did and when, which is something else every time.
+fn is_noted(path: &Path) -> bool {
+    let is_code = path.components().any(|part| part.as_os_str() == "hooks" || part.as_os_str() == "config");
+    is_of_git(path) && !is_code
+}
+
+/// Whether git keeps there what was committed, staged or checked out, and not what only somebody at work looks at.
+fn is_record(path: &Path) -> bool {
+    const NOTES: &[&str] = &["FETCH_HEAD", "ORIG_HEAD", "COMMIT_EDITMSG", "gc.log", "logs", "objects"];
+    let mut parts = path.components().map(Component::as_os_str).skip_while(|part| *part != ".git");
+    parts.next().is_some() && parts.next().is_some_and(|first| NOTES.iter().all(|note| first != *note))
+}
+
+/// What git notes of one commit fits no other: all of it is applied, or nothing.
+fn recorded_meanwhile(ground: &Ground, places: &[Place]) -> ToolError {
+    let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
+    let message = format!("others changed {} meanwhile, and git's records stay whole", listed(&ground.files, &paths));
+    ToolError::new(code::CHANGED_SINCE_READ, message)
+}
+
+/// What git recorded and could not put in place would be taken back by the next commit.
+fn not_in_place(names: &[String]) -> ToolError {
+    let mut shown = names.iter().take(SHOWN_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN_NAMES {
+        shown.push_str(&format!(" and {} more", names.len() - SHOWN_NAMES));
+    }
+    let message =
+        format!("git has recorded other content than it could put in place, as it is guarded or hidden here: {shown}");
+    ToolError::new(code::CHANGED_SINCE_READ, message)
 }
 
 /// What git alone did is applied as it left it, or not.

@@ -13,6 +13,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::output::Bounds;
 use super::{GRACE, terminal};
+use crate::git::Before;
 use crate::proc::tree::Input;
 use crate::proc::wire;
 use crate::record::Recorder;
@@ -81,6 +82,8 @@ pub struct Order {
     pub apart: bool,
     /// Who keeps what it changes, where it runs over no layer. Only for what a sandbox holds.
     pub recorder: Option<Recorder>,
+    /// What git had recorded before of what the command cannot replace, where no layer shows that.
+    pub git_before: Option<Arc<Before>>,
     /// Whether what it does is for nobody: a trial, or what is only to be looked at.
     pub trial: bool,
     /// Which network it has, where it may reach no hosts.
@@ -121,6 +124,7 @@ impl Order {
             output: Bounds::default(),
             apart: false,
             recorder: None,
+            git_before: None,
             trial: false,
             network: Reachable::Itself,
             caches: None,

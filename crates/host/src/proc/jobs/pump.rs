@@ -235,7 +235,10 @@ impl Pump {
 
     fn exited(&mut self, exited: Exited, gone: bool) {
         let recorder = self.job.order().recorded_by().filter(|_| gone);
-        let recorded = recorder.and_then(|recorder| recorder.finish(exited.left > 0));
+        let mut recorded = recorder.and_then(|recorder| recorder.finish(exited.left > 0));
+        if let Some((recorded, before)) = recorded.as_mut().zip(self.job.order().git_before.as_ref()) {
+            recorded.behind = before.behind_now();
+        }
         let mut inside = lock(&self.job.inside);
         inside.waiting = false;
         inside.exited = Some(exited.clone());

@@ -1,0 +1,85 @@
+//! What git recorded in a layer and could not put in place there. It says so on its standard error, where a script may
+//! throw it away, and goes on: the next commit would take back what the others were for these files.
+//!
+//! | what git's index in the layer says of a held file | it could not, where |
+//! |---|---|
+//! | other content than before, and not what stands there | git put other files in place, or went to another commit |
+//! | nothing any more, and the file stands there | git went to another commit |
+//!
+//! Otherwise only records were meant: `git reset HEAD~1`, `git rm --cached`.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use nika_contract::Kind;
+use nika_guard::Permit;
+
+use super::walk::{content, kind};
+use super::{Changes, Entry, What};
+use crate::git::{Index, LOG_BYTES, goes_elsewhere};
+
+/// The largest file that is compared with what git has recorded. 16 MiB.
+const COMPARED_BYTES: u64 = 16 << 20;
+
+impl Changes<'_> {
+    /// The files that git could not put in place: they are held or hidden from the command.
+    pub fn behind(&self, permit: &Permit) -> Vec<PathBuf> {
+        let is_index = |entry: &&Entry| entry.is_put() && entry.was.is_some() && entry.path.ends_with(".git/index");
+        let tops = self.entries.iter().filter(is_index).filter_map(|entry| entry.path.parent()?.parent());
+        let mut all: Vec<PathBuf> = tops.flat_map(|top| self.behind_in(permit, top)).collect();
+        all.sort();
+        all
+    }
+
+    /// Whether git noted anything of its work tree.
+    pub fn has_records(&self, _permit: &Permit) -> bool {
+        self.entries.iter().any(|entry| entry.is_put() && entry.path.ends_with(".git/index"))
+    }
+
+    fn behind_in(&self, permit: &Permit, top: &Path) -> Vec<PathBuf> {
+        let held: HashSet<&Path> = self.layer.held.iter().filter_map(|path| path.strip_prefix(top).ok()).collect();
+        let is_held = |path: &Path| path.ancestors().any(|above| held.contains(above));
+        let put = self.entries.iter().filter(|entry| entry.is_put() && entry.kind != Kind::Directory);
+        let put: HashSet<&Path> = put.filter_map(|entry| entry.path.strip_prefix(top).ok()).collect();
+        let index = top.join(".git/index");
+        let of = |index: &Path| Index::of(index, |path| put.contains(path) || is_held(path));
+        let (false, Some(before), Some(now)) = (held.is_empty(), of(&index), of(&self.inside(&index))) else {
+            return Vec::new();
+        };
+        let is_gits = |path: &Path| {
+            let stat = rustix::fs::lstat(self.inside(&top.join(path)));
+            stat.is_ok_and(|stat| now.tells_of(path, &stat))
+        };
+        let is_in_place = |path: &Path| {
+            put.contains(path) && is_gits(path)
+                || self.seen_at(permit, &top.join(path)).is_some_and(|content| now.holds(path, &content))
+        };
+        let other: Vec<&Path> = now.files().filter(|path| now.records(path) != before.records(path)).collect();
+        let (held, free): (Vec<&Path>, Vec<&Path>) = other.into_iter().partition(|path| is_held(path));
+        let elsewhere = self.goes_elsewhere(permit, top);
+        let places = elsewhere || free.into_iter().any(|path| put.contains(path) && is_gits(path));
+        let other = held.into_iter().filter(|path| places && !is_in_place(path));
+        let stays = |path: &&Path| is_held(path) && !now.has(path) && self.seen_at(permit, &top.join(path)).is_some();
+        let gone = before.files().filter(|path| elsewhere && stays(path));
+        other.chain(gone).map(|path| top.join(path)).collect()
+    }
+
+    /// Whether git went to another commit, by what it notes of that.
+    fn goes_elsewhere(&self, permit: &Permit, top: &Path) -> bool {
+        let log = top.join(".git/logs/HEAD");
+        let Some(entry) = self.entries.iter().find(|entry| entry.path == log) else { return false };
+        let from = usize::try_from(entry.was_bytes).unwrap_or(usize::MAX);
+        self.after(permit, entry, LOG_BYTES).is_some_and(|log| goes_elsewhere(log.get(from..).unwrap_or(&log)))
+    }
+
+    /// What stands at a path, seen through the layer.
+    fn seen_at(&self, permit: &Permit, path: &Path) -> Option<Vec<u8>> {
+        match self.entries.iter().find(|entry| entry.path == path && entry.what != What::Touched) {
+            Some(entry) => self.after(permit, entry, COMPARED_BYTES),
+            None => {
+                let kind = kind(&rustix::fs::lstat(path).ok()?)?;
+                content(&self.layer.root, path, &self.layer.root, kind, COMPARED_BYTES)
+            }
+        }
+    }
+}

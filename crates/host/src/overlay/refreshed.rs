@@ -1,0 +1,54 @@
+//! An index that others wrote meanwhile, and in which they told git nothing: `git status` looks at the files anew and notes
+//! how they are, and every prompt and editor runs it. To what a command did in its layer that is no other index.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+
+use super::{Changes, Entry};
+use crate::fs::Stamp;
+use crate::git::{INDEX_BYTES, meaning};
+
+/// An index as it was when a layer was made: held open, as git replaces the whole file.
+#[derive(Debug)]
+pub(super) struct IndexBefore {
+    path: PathBuf,
+    file: File,
+    stamp: Stamp,
+}
+
+impl IndexBefore {
+    /// Of the repository at the top of `root`.
+    pub(super) fn of(root: &Path) -> Option<IndexBefore> {
+        let path = root.join(".git/index");
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = File::from(openat(CWD, &path, flags, Mode::empty()).ok()?);
+        let stamp = Stamp::from(&fstat(&file).ok()?);
+        Some(IndexBefore { path, file, stamp })
+    }
+
+    /// What it said of every path; `None` where somebody wrote into it since.
+    fn meaning(&self) -> Option<[u8; 32]> {
+        let now = fstat(&self.file).ok()?;
+        if !self.stamp.same_content(&Stamp::from(&now)) {
+            return None;
+        }
+        let size = u64::try_from(now.st_size).ok().filter(|size| *size <= INDEX_BYTES)?;
+        let mut bytes = vec![0; usize::try_from(size).ok()?];
+        self.file.read_exact_at(&mut bytes, 0).ok()?;
+        meaning(&bytes)
+    }
+}
+
+impl Changes<'_> {
+    /// Whether others did no more to what stands at an entry's path than look at the files in its index anew.
+    pub(super) fn is_only_refreshed(&self, entry: &Entry) -> bool {
+        let Some(before) = self.layer.index_before.as_ref().filter(|before| before.path == entry.path) else {
+            return false;
+        };
+        let now = || std::fs::read(&entry.path).ok().and_then(|bytes| meaning(&bytes));
+        before.meaning().is_some_and(|before| now() == Some(before))
+    }
+}
