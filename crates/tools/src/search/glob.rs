@@ -132,7 +132,7 @@ impl Tool for Glob {
                 _ => format!("No more files match {}: there are {}.", params.pattern, found.total),
             });
         }
-        let notes_from = lines.join("\n").len();
+        let notes_from = lines.iter().map(|line| line.len() + 1).sum::<usize>() - 1;
         if let Some(next) = found.next_offset {
             lines.push(format!(
                 "[{} of {} shown, newest first; go on with offset={next}]",

@@ -158,10 +158,13 @@ impl<'a> Settling<'a> {
         if names.is_empty() {
             return Ok(());
         }
-        if self.of_git == OfGit::Nothing && self.shown.is_none() {
-            self.turned_out.effects.push(runs_git());
+        let error = not_in_place(&names);
+        if self.of_git != OfGit::Nothing || self.shown.is_some() {
+            return Err(NotMade::Refused(error));
         }
-        Err(NotMade::Refused(not_in_place(&names)))
+        self.turned_out.effects.push(runs_git());
+        let hint = "run git in a command line that names it";
+        Err(NotMade::Refused(ToolError { code: code::CHANGED_SINCE_READ, ..error }.hint(hint)))
     }
 
     /// Refuses what git brings where it is other than what a person said yes to.
@@ -332,7 +335,7 @@ fn not_in_place(names: &[String]) -> ToolError {
     }
     let message =
         format!("git has recorded other content than it could put in place, as it is guarded or hidden here: {shown}");
-    ToolError::new(code::CHANGED_SINCE_READ, message)
+    ToolError::new(code::PERMISSION_DENIED, message)
 }
 
 /// What git alone did is applied as it left it, or not.
