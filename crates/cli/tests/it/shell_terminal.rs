@@ -288,13 +288,13 @@ fn nothing_on_a_terminal_outlives_its_job_or_its_session() {
 }
 
 /// Whether a process sleeps for so many seconds.
-fn sleeps(seconds: &str) -> bool {
+pub fn sleeps(seconds: &str) -> bool {
     let processes = std::fs::read_dir("/proc").expect("it is there").flatten();
     let mut lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
     lines.any(|line| line == format!("sleep\0{seconds}\0").as_bytes())
 }
 
-fn until(what: &str, so: impl Fn() -> bool) {
+pub fn until(what: &str, so: impl Fn() -> bool) {
     let since = Instant::now();
     while !so() {
         assert!(since.elapsed() < Duration::from_secs(20), "never: {what}");

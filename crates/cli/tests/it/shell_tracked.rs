@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::peer::{Peer, text};
 use crate::pty::Screen;
 use crate::shell::{git, is_confined_here};
+use crate::shell_terminal::{sleeps, until};
 use crate::world::{World, world};
 
 const HIDDEN: &[&str] = &[".env", "tests/server.key", "tests/run.pem"];
@@ -561,10 +562,10 @@ fn a_secret_that_somebody_saves_beside_git_is_seen_by_the_next_git() {
     git(&at, &["config", "core.trustctime", "false"]);
     // As new as the index, so that Nika vouches for it.
     std::fs::write(at.join(".env"), "SECRET=abc\n").expect("written");
-    let meanwhile = "command=git commit -qam second; sleep 2";
+    let meanwhile = "command=git commit -qam second; sleep 1.713";
     std::thread::scope(|scope| {
         let ran = scope.spawn(|| world.run(&["call", "bash", meanwhile, "--mode", "workspace"]));
-        std::thread::sleep(Duration::from_millis(1200));
+        until("it has committed", || sleeps("1.713"));
         std::fs::write(at.join(".env"), "SECRET=mine, and longer\n").expect("written");
         ran.join().expect("it ended").exits(0);
     });
@@ -576,7 +577,7 @@ fn who_asks_for_the_status_meanwhile_or_since_holds_up_neither_a_commit_nor_its_
     if !is_confined_here() {
         return;
     }
-    let world = repository().file("slow.sh", "sleep 2\n").file("b.txt", "b\n");
+    let world = repository().file("slow.sh", "sleep 1.827\n").file("b.txt", "b\n");
     let at = world.root();
     git(&at, &["add", "slow.sh", "b.txt"]);
     git(&at, &["commit", "-q", "-m", "more"]);
@@ -594,7 +595,7 @@ fn who_asks_for_the_status_meanwhile_or_since_holds_up_neither_a_commit_nor_its_
     let call = |during: &dyn Fn()| {
         std::thread::scope(|scope| {
             let ran = scope.spawn(|| world.run(&["call", "bash", commit, "--mode", "workspace", "--output", "json"]));
-            std::thread::sleep(Duration::from_millis(1000));
+            until("it runs", || sleeps("1.827"));
             during();
             ran.join().expect("it ended")
         })
@@ -651,8 +652,11 @@ fn a_worktree_of_git_is_made_as_a_whole_or_not_at_all() {
     let at = world.root();
     git(&at, &["commit", "-qam", "two"]);
     let add = "command=git worktree add -q wt -b side";
-    world.run(&["call", "bash", add, "--mode", "workspace"]).exits(3).complains(".git/worktrees");
-    assert!(!at.join("wt").exists(), "nothing was applied");
+    let then = "command=git worktree add -q wt -b side && cd wt && echo x >>a.txt && git commit -qam x";
+    for command in [add, then] {
+        world.run(&["call", "bash", command, "--mode", "workspace"]).exits(3).complains(".git/worktrees");
+        assert!(!at.join("wt").exists(), "nothing was applied");
+    }
     let mut screen = Screen::start(&world, &["call", "bash", add, "--mode", "workspace"]);
     assert!(screen.shows("instead: ") && screen.shown.contains(".git/worktrees"), "{}", screen.shown);
     screen.types("y\r");

@@ -5,7 +5,7 @@
 //! merge has not decided; one that is gone, where the index notes it no more and did before.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use nika_contract::Kind;
 use nika_guard::Permit;
@@ -81,9 +81,14 @@ impl Changes<'_> {
         let below = |entry: &'e Entry| entry.path.strip_prefix(top).unwrap_or(&entry.path);
         let wanted: HashSet<&Path> = entries.iter().map(|entry| below(entry)).collect();
         let index = top.join(".git/index");
-        let Some(before) = Index::of(&index, |path| wanted.contains(path)) else { return Vec::new() };
-        let Some(now) = Index::of(&self.inside(&index), |path| wanted.contains(path)) else { return Vec::new() };
+        let of = |index: &Path| Index::of(index, |path| wanted.contains(path));
+        // Where git wrote none, it put no file of this work tree in place.
+        let (before, now) = (of(&index), of(&self.inside(&index)));
+        let Some((before, now)) = before.zip(now) else {
+            return entries.into_iter().filter(|one| is_of_worktree(one)).map(|one| one.path.as_path()).collect();
+        };
         let is_gits = |entry: &&'e Entry| match entry.what {
+            _ if is_of_worktree(entry) => true,
             What::Deleted => before.has(below(entry)) && !now.has(below(entry)),
             _ => {
                 let stat = rustix::fs::lstat(self.inside(&entry.path));
@@ -135,5 +140,15 @@ impl Changes<'_> {
             lost.extend(all.map(|entry| entry.path.as_path()));
         }
         lost
+    }
+}
+
+/// Whether it belongs to what git keeps of another work tree: without that, what `git worktree add` made is none.
+fn is_of_worktree(entry: &Entry) -> bool {
+    let mut inside = entry.path.components().map(Component::as_os_str).skip_while(|part| *part != ".git");
+    match (inside.next(), inside.next()) {
+        (Some(_), Some(first)) => first == "worktrees",
+        (Some(_), None) => entry.kind == Kind::File,
+        (None, _) => false,
     }
 }

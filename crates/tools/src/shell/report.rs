@@ -102,7 +102,7 @@ const ABOUT: &[(&[&str], &str)] = &[
     ),
     (
         &["could not write config file", "could not lock config file", "could not unset 'branch."],
-        "git's configuration is guarded here, so what branches follow was not written there; everything else was done. \
+        "git's configuration is guarded here, and what it was to note there, as what branches follow, was not written. \
          `git push origin BRANCH` and `git rebase origin/BRANCH` need none",
     ),
     (
