@@ -29,7 +29,7 @@ use nika_guard::{Effect, Permit};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 pub use finder::Finder;
-pub(crate) use finder::INDEX_BYTES;
+pub(crate) use finder::{INDEX_BYTES, read};
 pub(crate) use index::meaning;
 pub(crate) use leads::{Leads, makes_repository};
 pub use personal::Personal;

@@ -395,7 +395,7 @@ fn index_at(file: &Path, long: bool) -> Result<Option<index::Links>, String> {
 }
 
 /// A file's bytes; none where there is no file. What is no regular file is not waited for.
-pub(super) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let flags = i32::try_from((OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY).bits()).unwrap_or_default();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,

@@ -409,3 +409,37 @@ fn nothing_is_started_in_a_submodule() {
     assert!(matches!(&error, GitError::HoldsWork(_, status) if status.changed == [PathBuf::from("dep")]), "{error}");
     assert!(!trap.exists(), "ran in the submodule");
 }
+
+#[test]
+fn an_index_says_the_same_after_a_look_and_something_else_after_a_change() {
+    for version in ["2", "4"] {
+        let repo = Repo::new();
+        std::fs::write(repo.root().join("b.txt"), "b\n").expect("written");
+        repo.git(&["add", "."]);
+        repo.git(&["update-index", "--index-version", version]);
+        let index = || std::fs::read(repo.root().join(".git/index")).expect("it is there");
+        let (before, said) = (index(), index::meaning(&index()).expect("an index"));
+        let file = std::fs::File::options().write(true).open(repo.root().join("b.txt")).expect("it is there");
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000)).expect("ours");
+        repo.git(&["update-index", "--refresh"]);
+        assert_ne!(index(), before, "{version}: it noted the time");
+        assert_eq!(index::meaning(&index()), Some(said), "{version}");
+        for change in [
+            &["update-index", "--chmod=+x", "b.txt"][..],
+            &["update-index", "--skip-worktree", "b.txt"],
+            &["update-index", "--assume-unchanged", "b.txt"],
+            &["update-index", "--force-remove", "b.txt"],
+        ] {
+            let was = index::meaning(&index());
+            repo.git(change);
+            assert_ne!(index::meaning(&index()), was, "{version}: {change:?}");
+        }
+        // Cut anywhere, or with any byte another, it is none or another one, and nothing else happens.
+        for at in 0..before.len() {
+            assert_ne!(index::meaning(&before[..at]), Some(said), "{version}: cut at {at}");
+            let mut other = before.clone();
+            other[at] ^= 0xFF;
+            let _ = index::meaning(&other);
+        }
+    }
+}

@@ -296,7 +296,7 @@ impl Index {
     /// Its bytes, and a time in seconds to give them, at which git knows that `unchanged` are, as they look now. `None` where
     /// it has none of them.
     pub(crate) fn settled(mut self, unchanged: &[(&Path, Stat)]) -> Option<(Vec<u8>, i64)> {
-        let time = unchanged.iter().map(|(_, now)| now.st_mtime).max()? + 1;
+        let time = unchanged.iter().map(|(_, now)| now.st_mtime).max()?.saturating_add(1);
         let mut others = Vec::new();
         entries(&self.bytes, self.long, |entry| {
             if (self.written..time).contains(&entry.mtime.0.into()) {

@@ -9,7 +9,7 @@ use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 
 use super::{Changes, Entry};
 use crate::fs::Stamp;
-use crate::git::{INDEX_BYTES, meaning};
+use crate::git::{INDEX_BYTES, meaning, read};
 
 /// An index as it was when a layer was made: held open, as git replaces the whole file.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Changes<'_> {
         let Some(before) = self.layer.index_before.as_ref().filter(|before| before.path == entry.path) else {
             return false;
         };
-        let now = || std::fs::read(&entry.path).ok().and_then(|bytes| meaning(&bytes));
+        let now = || read(&entry.path, INDEX_BYTES).ok().flatten().and_then(|bytes| meaning(&bytes));
         before.meaning().is_some_and(|before| now() == Some(before))
     }
 }
