@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
+use super::tracked::hash;
+
 /// What an index has.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Links {
@@ -110,7 +112,7 @@ pub(super) fn entries(bytes: &[u8], long: bool, mut each: impl FnMut(&Entry<'_>)
 }
 
 /// What an index says of every path, as a sum: another one where git was told or did anything, the same where it only
-/// looked at the files anew. `None` where it is split, or none.
+/// looked at the files anew. `None` where it is split, or not whole.
 pub(crate) fn meaning(bytes: &[u8]) -> Option<[u8; 32]> {
     let sum_of = |long: bool| {
         let mut all = Sha256::new();
@@ -121,7 +123,10 @@ pub(crate) fn meaning(bytes: &[u8]) -> Option<[u8; 32]> {
             all.update(entry.mode.to_le_bytes());
             all.update(entry.flags.to_le_bytes());
         })?;
-        shared.is_none().then(|| all.finalize().into())
+        let (body, sum) = bytes.split_at(bytes.len() - if long { 32 } else { 20 });
+        // Git can be told to write none.
+        let is_whole = sum.iter().all(|byte| *byte == 0) || hash(&[body], long) == sum;
+        (shared.is_none() && is_whole).then(|| all.finalize().into())
     };
     sum_of(false).or_else(|| sum_of(true))
 }

@@ -159,7 +159,8 @@ fn blob(content: &[u8], length: usize) -> Vec<u8> {
     hash(&[head.as_bytes(), content], length == 32)
 }
 
-fn hash(parts: &[&[u8]], long: bool) -> Vec<u8> {
+/// The sum that git makes of it, of 20 bytes or of 32.
+pub(super) fn hash(parts: &[&[u8]], long: bool) -> Vec<u8> {
     if long {
         return parts.iter().fold(Sha256::new(), |all, part| all.chain_update(part)).finalize().to_vec();
     }
