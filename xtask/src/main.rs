@@ -9,6 +9,8 @@ mod demo;
 mod fuzz;
 mod kills;
 mod node;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod order;
 mod paths;
 mod probes;
 mod process;
@@ -51,6 +53,12 @@ const TASKS: &[Task] = &[
         name: "kills",
         help: "run the tests that kill the program: kills [N] [--only NAME] [--release]",
         run: kills::run,
+    },
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Task {
+        name: "order",
+        help: "write the list by which the linker puts together what every start runs",
+        run: order::run,
     },
     Task {
         name: "probes",
