@@ -50,6 +50,10 @@ fn ordering() -> Option<[String; 2]> {
     std::fs::write(&source, "fn main() {}\n").ok()?;
     let mut rustc = Command::new(env::var_os("RUSTC")?);
     rustc.arg(&source).arg("-o").arg(&program).args(args.iter().map(|arg| format!("-Clink-arg={arg}")));
+    // The linker and the flags that the program itself is built with.
+    rustc.args(env::var("RUSTC_LINKER").ok().map(|linker| format!("-Clinker={linker}")));
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    rustc.args(flags.split('\u{1f}').filter(|flag| !flag.is_empty()));
     let linked = rustc.stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
     linked.success().then_some(args)
 }
