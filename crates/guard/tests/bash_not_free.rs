@@ -3,38 +3,14 @@
 //!
 //! A line with `#` names the class of the lines below it.
 
+mod by_class;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod judging;
 
+use by_class::{classes, each};
 use judging::{allowed_in_workspace, allowed_read_only, site};
 use nika_guard::bash::{Analysis, Target, analyse};
 use nika_guard::{Effect, ExecKind, Place, classify};
-
-/// Classes and their texts.
-fn classes(text: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
-    let mut classes: Vec<(&str, Vec<&str>)> = Vec::new();
-    for line in text.lines() {
-        match (line.strip_prefix("# "), classes.last_mut()) {
-            (Some(class), _) => classes.push((class, Vec::new())),
-            (None, Some((_, texts))) => texts.push(line),
-            (None, None) => panic!("`{line}` stands in no class"),
-        }
-    }
-    classes
-}
-
-/// Fails where a text is judged otherwise than `right` says, and where a class has fewer than five.
-fn each(text: &'static str, right: impl Fn(&Analysis) -> bool) {
-    let site = site();
-    let mut wrong = Vec::new();
-    for (class, texts) in classes(text) {
-        assert!(texts.len() >= 5, "{class}");
-        let judged = texts.iter().map(|text| (text, analyse(text, &site)));
-        let failed = judged.filter(|(_, analysis)| !right(analysis));
-        wrong.extend(failed.map(|(text, analysis)| format!("{class}: {text:?}\n      {:?}", analysis.facts)));
-    }
-    assert!(wrong.is_empty(), "{}\n  {}", wrong.len(), wrong.join("\n  "));
-}
 
 #[test]
 fn nothing_guarded_or_far_away_is_free() {

@@ -134,13 +134,14 @@ fn names(part: &str, special: bool) -> Vec<String> {
     out
 }
 
-/// Whether the letters of the pattern say enough: `s*` and `*.json` mean many files, `id_*` does not.
+/// Whether the letters of the pattern say enough: `s*` and `*.json` mean many files, `id_*` does not. A dot in front says
+/// it by itself: what hides is `.env` and its kind, and `*` alone finds none of them.
 fn points(part: &str) -> bool {
     let letters = |text: &str| text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let prefix = part.split(['*', '?', '[']).next().unwrap_or_default();
     let suffix = part.rsplit('*').next().unwrap_or_default();
     match part.starts_with('.') {
-        true => letters(part) > 0,
+        true => true,
         false if !part.contains('*') => letters(part) > 2,
         false => letters(prefix) > 1 || letters(suffix) > 2 && !suffix.contains('.'),
     }
@@ -279,6 +280,12 @@ mod tests {
             ("*.pem", "x.pem"),
             ("**/.env", "xx/.env"),
             (".EN*", ".env"),
+            (".*", ".env"),
+            (".??*", ".env"),
+            (".[!.]*", ".ssh"),
+            ("./.?*", "./.env"),
+            ("sub/.*", "sub/.env"),
+            ("*/.*", "x/.env"),
             (".[a-f]nv", ".env"),
             (".[!a]nv", ".env"),
             (".[[:lower:]]nv", ".env"),
@@ -308,7 +315,8 @@ mod tests {
         }
         for (pattern, path) in [
             ("*", ".env"),
-            (".*", ".env"),
+            ("[.]*", ".env"),
+            ("?env", ".env"),
             ("*.json", "credentials.json"),
             ("s*", "secrets.yml"),
             (".[[:digit:]]nv", ".env"),

@@ -29,6 +29,10 @@ pub(super) fn secrets(pattern: &str) -> Vec<String> {
 pub(super) fn secrets_by_regex(regex: &str) -> Vec<String> {
     let plain = regex.replace(".*", "*").replace(".+", "*").replace(['\\', '^', '$', '(', ')'], "");
     let mut found: Vec<String> = plain.split('|').flat_map(secrets).collect();
+    // One that only says how a name begins: `^\.`.
+    let begins = regex.split('|').filter(|part| part.starts_with('^') && !part.ends_with('$'));
+    let begins = begins.map(|part| part.replace(".*", "*").replace(['\\', '^', '(', ')'], ""));
+    found.extend(begins.filter(|part| !part.is_empty()).flat_map(|part| secrets(&format!("{part}*"))));
     // Without an anchor it matches the ends of longer names, too: `\.pem`.
     found.extend(plain.split('|').filter(|part| part.starts_with('.')).flat_map(|part| secrets(&format!("*{part}"))));
     found
@@ -86,13 +90,13 @@ mod tests {
 
     #[test]
     fn filters_point_at_secrets() {
-        for glob in [".env", ".env*", "*.pem", "**/.env", "*.{rs,pem}", "id_rsa"] {
+        for glob in [".env", ".env*", "*.pem", "**/.env", "*.{rs,pem}", "id_rsa", ".*", ".?*"] {
             assert!(!secrets(glob).is_empty(), "{glob}");
         }
         for glob in ["*", "*.rs", "!.env", "*.{rs,toml}", "src/**", ".github", "*.env.example"] {
             assert!(secrets(glob).is_empty(), "{glob}: {:?}", secrets(glob));
         }
-        for regex in ["^\\.env$", "\\.pem$", "a|\\.env", "id_rsa"] {
+        for regex in ["^\\.env$", "\\.pem$", "a|\\.env", "id_rsa", "^\\.", "^\\.e"] {
             assert!(!secrets_by_regex(regex).is_empty(), "{regex}");
         }
         for regex in ["", ".", "\\.rs$", "main", "^src", "test_.*\\.py"] {

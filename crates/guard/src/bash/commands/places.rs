@@ -53,12 +53,16 @@ pub(super) fn leads_away(path: &str) -> bool {
 /// of its directory tells, so that is what counts as read.
 pub(super) fn look(file: &Arg, judge: &mut Judge<'_>) {
     if let Word::Glob { pattern, .. } = &file.word {
-        let climbs = globs::climbs(pattern);
         let above = pattern.rsplit_once('/').map_or("", |(above, _)| above);
-        let (dir, here) = (judge.resolve(above), &judge.site.roots);
-        let plain = !climbs && !above.contains(['*', '?', '[', '\\']) && crate::classify(&dir).secret.is_none();
+        // The directories that are listed, and the one above all of them.
+        let listed = judge.pointed_at(above);
+        let shows = |dir: &String| crate::classify(&judge.resolve(dir)).secret.is_none();
+        let known = above.split(['*', '?', '[']).next().unwrap_or_default();
+        let known = if known == above { above } else { known.rsplit_once('/').map_or("", |(known, _)| known) };
+        let (dir, here) = (judge.resolve(known), &judge.site.roots);
+        let plain = !globs::climbs(pattern) && !above.contains('\\') && listed.iter().all(shows);
         if plain && here.iter().any(|root| dir.starts_with(root)) {
-            return judge.read_tree(&file.with(if above.is_empty() { "." } else { above }));
+            return judge.read_tree(&file.with(if known.is_empty() { "." } else { known }));
         }
     }
     let above = file.exact().and_then(|text| {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::super::globs;
 use super::super::judge::{Arg, Word};
+use super::super::lang::find;
 use super::super::words::Output;
 use super::filters;
 use super::spec;
@@ -213,8 +214,10 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             };
             let words = exact?;
             let starts = words.iter().take_while(|word| !word.starts_with(['-', '(', '!']));
+            let expression = starts.clone().count();
+            let left = expression + find::pruned(words.get(expression..).unwrap_or_default());
             let guarded = starts.clone().any(|word| crate::classify(Path::new(word)).asked().is_some());
-            let shown = |at: usize, word: &&str| !leaves_out(&words, at) && secret(word);
+            let shown = |at: usize, word: &&str| at >= left && !leaves_out(&words, at) && secret(word);
             let any = words.iter().enumerate().any(|(at, word)| OTHER.contains(word) || shown(at, word));
             let fine = !guarded && !any;
             // Where the zero bytes are dropped, `.` and `./x` become `../x`.

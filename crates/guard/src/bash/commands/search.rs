@@ -385,8 +385,9 @@ fn sizes(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.read_cwd();
     }
     for place in &parsed.operands {
-        let secret = place.exact().is_some_and(|text| crate::classify(&judge.resolve(text)).secret.is_some());
-        let alone = secret && !parsed.has("a all");
+        let secret = |text: &str| crate::classify(&judge.resolve(text)).secret.is_some();
+        let names = matches!(place.word, Word::Glob { .. }) || place.exact().is_some_and(secret);
+        let alone = names && !parsed.has("a all");
         if alone { super::places::look(place, judge) } else { judge.read_tree(place) }
     }
 }
@@ -397,7 +398,15 @@ fn list(parsed: &Parsed, tree: bool, judge: &mut Judge<'_>) {
         judge.read_cwd();
     }
     for place in &parsed.operands {
-        if tree { judge.read_tree(place) } else { super::places::look(place, judge) }
+        match &place.word {
+            _ if tree => judge.read_tree(place),
+            // The directories themselves, and nothing in them.
+            Word::Glob { pattern, prefix } if parsed.has("d directory list-dirs directory-only") => {
+                let (pattern, prefix) = (pattern.trim_end_matches('/').to_owned(), prefix.clone());
+                super::places::look(&Arg { word: Word::Glob { pattern, prefix }, span: place.span.clone() }, judge);
+            }
+            _ => super::places::look(place, judge),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! hidden in an option or in an operand: sort, uniq, xxd, tee, pandoc.
 
 use super::super::analysis::is_public_listing;
-use super::super::judge::{Arg, Judge};
+use super::super::judge::{Arg, Judge, Word};
 use super::pieces;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write, WriteTree};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Short, Spec, Style, may_be_more, may_be_option};
@@ -708,7 +708,11 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(|parsed, judge| {
             let follows = parsed.has("f canonicalize e canonicalize-existing m canonicalize-missing");
             for file in &parsed.operands {
-                if follows { judge.read(file) } else { judge.read_entry(file) }
+                match file.word {
+                    Word::Glob { .. } => super::places::look(file, judge),
+                    _ if follows => judge.read(file),
+                    _ => judge.read_entry(file),
+                }
             }
         }),
         ..reader(
@@ -720,17 +724,26 @@ pub(super) const SPECS: &[Spec] = &[
             )],
         )
     },
-    reader(
-        "realpath grealpath",
-        &[
-            (
-                Flag,
-                "e canonicalize-existing m canonicalize-missing L logical P physical q quiet s strip no-symlinks z \
-                 zero",
-            ),
-            (Does::Read, "relative-to relative-base"),
-        ],
-    ),
+    Spec {
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            for file in &parsed.operands {
+                let found = matches!(file.word, Word::Glob { .. });
+                if found { super::places::look(file, judge) } else { judge.read(file) }
+            }
+        }),
+        ..reader(
+            "realpath grealpath",
+            &[
+                (
+                    Flag,
+                    "e canonicalize-existing m canonicalize-missing L logical P physical q quiet s strip no-symlinks z \
+                     zero",
+                ),
+                (Does::Read, "relative-to relative-base"),
+            ],
+        )
+    },
 ];
 
 const DIFF: &[(Does, &str)] = &[

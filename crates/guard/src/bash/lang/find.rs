@@ -56,6 +56,21 @@ const TURNS: [&str; 4] = ["(", "-o", "-or", ","];
 /// Programs that remove or empty what they are given.
 const REMOVERS: [&str; 4] = ["rm", "unlink", "shred", "truncate"];
 
+/// How many words of an expression stand in front of it only to leave out what they name: `-name '.*' -prune -o`. What
+/// follows is not asked about those.
+pub fn pruned(words: &[&str]) -> usize {
+    let mut at = 0;
+    loop {
+        let rest = words.get(at..).unwrap_or_default();
+        at += match rest {
+            ["-name" | "-path" | "-iname" | "-ipath", _, "-prune", "-o" | "-or", ..] => 4,
+            ["-name" | "-path" | "-iname" | "-ipath", _, "-type", "d", "-prune", "-o" | "-or", ..]
+            | ["-type", "d", "-name" | "-path" | "-iname" | "-ipath", _, "-prune", "-o" | "-or", ..] => 6,
+            _ => return at,
+        };
+    }
+}
+
 /// Puts what `find ARGS` does into `judge`.
 pub fn judge(args: &[Arg], judge: &mut Judge<'_>) {
     if let Err(why) = (Walk { rest: args, starts: Vec::new(), names: Vec::new(), judge }).all() {
@@ -85,6 +100,8 @@ impl<'a> Walk<'a, '_, '_> {
         // turn that round.
         let turned = self.rest.iter().any(|arg| arg.exact().is_some_and(|word| TURNS.contains(&word)));
         let mut negations = 0;
+        let words: Vec<&str> = self.rest.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
+        let asks = words.len() - pruned(&words);
         while let Some(arg) = self.next() {
             let Some(word) = arg.exact() else {
                 return Err("a word in the expression of find is not known".to_owned());
@@ -97,7 +114,7 @@ impl<'a> Walk<'a, '_, '_> {
                 }
                 Some(Takes::Name) => {
                     let value = self.value(word)?;
-                    if negations != 1 || turned {
+                    if self.rest.len() < asks && (negations != 1 || turned) {
                         texts(&value.word, &mut self.names);
                     }
                 }

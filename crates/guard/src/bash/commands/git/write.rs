@@ -504,7 +504,7 @@ fn stash(parsed: &Parsed, judge: &mut Judge<'_>) {
 fn adds(parsed: &Parsed, judge: &mut Judge<'_>) {
     changes(parsed, judge);
     for arg in &parsed.operands {
-        let Some(text) = arg.exact() else { continue };
+        let Some(text) = super::super::filters::text(arg) else { continue };
         // `:!x` leaves it out.
         if text.starts_with([':']) {
             continue;
