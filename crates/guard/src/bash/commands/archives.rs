@@ -105,7 +105,7 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         if packs { judge.write(archive) } else { judge.read(archive) }
     }
-    let moves = parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "C" | "directory")).count();
+    let moves = directories(parsed).count();
     if moves > 1 {
         judge.opaque("several directories, one seen from the other");
     }
@@ -117,11 +117,16 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
     match (lists, packs, unpacks) {
         (true, false, false) => {
             if parsed.has("d diff compare") {
+                compares(parsed, judge);
                 operands().for_each(|file| judge.read_tree(&file));
             }
         }
         (false, true, false) => {
             let members = parsed.has("delete");
+            // A name that a pattern finds here may lie there, too.
+            if !members && parsed.operands.iter().any(|file| file.exact().is_none()) {
+                directories(parsed).for_each(|dir| judge.read_tree(dir));
+            }
             for file in operands().filter(|_| !members) {
                 judge.read_tree(&file);
                 if parsed.has("remove-files") {
@@ -141,6 +146,23 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         _ => judge.opaque("tar has to be told what to do"),
     }
+}
+
+/// The directories that `-C` names.
+fn directories(parsed: &Parsed) -> impl Iterator<Item = &Arg> {
+    parsed
+        .opts
+        .iter()
+        .filter(|(name, _)| matches!(name.as_str(), "C" | "directory"))
+        .filter_map(|(_, dir)| dir.as_ref())
+}
+
+/// What an archive is held against: whatever has the names of its members, here or in another directory.
+fn compares(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if directories(parsed).next().is_none() {
+        judge.read_cwd();
+    }
+    directories(parsed).for_each(|dir| judge.read_tree(dir));
 }
 
 /// `--transform` whose text names a guarded place: `s,^,.git/hooks/,`.

@@ -10,6 +10,9 @@ mod read;
 mod signatures;
 mod write;
 
+use std::path::Path;
+
+use super::super::fact::Fact;
 use super::super::judge::{Arg, Judge, Word};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
@@ -219,6 +222,18 @@ fn changes(parsed: &Parsed, judge: &mut Judge<'_>) {
 fn configures(parsed: &Parsed, judge: &mut Judge<'_>) {
     let file = implied(parsed, ".git/config", judge);
     judge.write(&file);
+}
+
+/// What is put into git's own directory, git may read as its own: a work tree or an archive has no business there.
+pub(super) fn leaves_its_own_alone(judge: &mut Judge<'_>) {
+    let within = |path: &Path| {
+        let above = path.parent().into_iter().flat_map(Path::components);
+        above.into_iter().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
+    };
+    let puts = |fact: &Fact| matches!(fact, Fact::Write(target) | Fact::Delete(target) if within(&target.path));
+    if judge.facts.iter().any(puts) {
+        judge.opaque("it is told to write into git's own directory");
+    }
 }
 
 /// It reaches the repository that an operand names. A transport of the form `NAME::…` is a program.

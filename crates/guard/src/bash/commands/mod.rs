@@ -178,6 +178,9 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     response::files(known, argv, judge);
     if runs || !spec::is_info(spec, argv) {
         spec::apply(spec, &spec::parse(spec, argv), judge);
+        if known == "git" {
+            git::leaves_its_own_alone(judge);
+        }
     } else if known == "git" && argv.len() > 2 {
         git::help(judge);
     }
