@@ -500,10 +500,9 @@ impl<'a> Walker<'a> {
             Kind::Case { word, arms } => self.case(word, arms, state),
             Kind::Function { name, body } => {
                 if is_bomb(name, body) {
-                    self.say(
-                        command.span.clone(),
-                        Fact::Forbidden(Danger::Copies, format!("`{name}` starts copies of itself without end")),
-                    );
+                    let why = format!("`{name}` starts copies of itself without end");
+                    self.say(command.span.clone(), Fact::Destroys(Category::System, why.clone()));
+                    self.say(command.span.clone(), Fact::Forbidden(Danger::Copies, why));
                 }
                 self.opaque(&command.span, format!("it defines the function `{name}`"));
                 let mut own = state.clone();

@@ -60,8 +60,32 @@ fn takes_away(redirects: &[Redirect]) -> bool {
 /// Ends of the names of files that hold data, and are not made empty to begin with.
 const DATA: &[&str] = &["log", "db", "sqlite", "sqlite3", "csv", "tsv", "sql", "jsonl", "ndjson", "parquet", "dump"];
 
-/// The file that a command empties which prints nothing into it: `: > app.log`, `cat /dev/null > users.csv`.
-fn emptied(command: &Command) -> Option<String> {
+/// A path that is written out, with `~` and `$HOME` in front of it.
+fn written_out(word: &Word, home: &Path) -> Option<String> {
+    let home = home.to_string_lossy();
+    let rest = |parts: &[&Part]| parts.iter().map(|part| literal(part)).collect::<Option<String>>();
+    let parts: Vec<&Part> = word.parts.iter().filter(|part| literal(part) != Some("")).collect();
+    match parts.as_slice() {
+        [Part::Param { param, .. }, behind @ ..] if param.name == "HOME" && param.op == Op::Plain => {
+            Some(format!("{home}{}", rest(behind)?))
+        }
+        [Part::Plain(first), behind @ ..] if first == "~" || first.starts_with("~/") => {
+            Some(format!("{home}{}{}", &first[1..], rest(behind)?))
+        }
+        _ => text_of(word).map(|text| text.to_string()),
+    }
+}
+
+fn literal(part: &Part) -> Option<&str> {
+    match part {
+        Part::Plain(text) | Part::Quoted(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// The file that a command empties which prints nothing into it: `: > app.log`, `cat /dev/null > users.csv`. What lies
+/// here may only begin that way; of what lies elsewhere that is not likely.
+fn emptied(command: &Command, site: &Site) -> Option<String> {
     let Kind::Simple { assigns, words } = &command.kind else { return None };
     let [Redirect { fd, op: RedirectOp::Write | RedirectOp::Clobber, target: Target::Word(target), .. }] =
         command.redirects.as_slice()
@@ -71,23 +95,32 @@ fn emptied(command: &Command) -> Option<String> {
     let texts: Option<Vec<_>> = words.iter().map(text_of).collect();
     let texts = texts.filter(|_| assigns.is_empty())?;
     let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-    let name =
-        text_of(target).filter(|_| matches!(fd, Fd::Default) || matches!(fd, Fd::Number(number) if number == "1"))?;
+    let plain = matches!(fd, Fd::Default) || matches!(fd, Fd::Number(number) if number == "1");
+    let name = written_out(target, &site.home).filter(|_| plain)?;
+    let at = normal(&site.cwd.join(&name));
+    let elsewhere = || !at.starts_with("/dev") && !at.starts_with("/proc") && !site.is_ours(&at) && !is_scratch(&at);
     let data = || Path::new(&*name).extension().is_some_and(|end| DATA.iter().any(|known| end == *known));
     let nothing = match texts.as_slice() {
         ["cat", "/dev/null"] => !is_sink(Path::new(&*name)),
-        [] | [":" | "true"] => data(),
-        ["echo" | "printf", rest @ ..] => rest.iter().all(|word| word.is_empty() || *word == "-n") && data(),
+        [] | [":" | "true"] => data() || elsewhere(),
+        ["echo" | "printf", rest @ ..] => {
+            rest.iter().all(|word| word.is_empty() || *word == "-n") && (data() || elsewhere())
+        }
         _ => false,
     };
-    nothing.then(|| name.to_string())
+    nothing.then_some(name)
+}
+
+/// Whether what lies there is only for a while, whoever's it is.
+fn is_scratch(path: &Path) -> bool {
+    ["/tmp", "/var/tmp"].iter().any(|place| path.starts_with(place))
 }
 
 impl<'a> Walker<'a> {
     /// What redirections do whatever the command does.
     pub(super) fn looks_at_redirects(&mut self, command: &Command) {
         self.keeps_descriptors(command);
-        if let Some(name) = emptied(command) {
+        if let Some(name) = emptied(command, self.site) {
             let why = format!("`{name}` is emptied; what it holds is lost");
             self.say(command.span.clone(), Fact::Destroys(Category::Files, why));
         }

@@ -213,7 +213,16 @@ fn dd(line: &Line, _: Option<&str>) -> Option<Hit> {
 
 fn kill(line: &Line, _: Option<&str>) -> Option<Hit> {
     let words: Vec<&str> = line.raw.iter().filter(|word| word.known).map(|word| word.text.as_ref()).collect();
-    if words.iter().any(|word| matches!(*word, "-l" | "-L" | "--list" | "-0")) {
+    if words.iter().any(|word| matches!(*word, "-l" | "-L" | "--list")) {
+        return None;
+    }
+    // Signal 0 reaches nobody: it only asks whether somebody is there.
+    let probes = match words.as_slice() {
+        ["-0" | "-s0" | "-n0", ..] | ["-s" | "-n" | "--signal", "0" | "EXIT", ..] => true,
+        ["--signal=0", ..] => true,
+        _ => false,
+    };
+    if probes {
         return None;
     }
     // The first word with a dash is the signal, unless `--` or `-s NAME` said otherwise.

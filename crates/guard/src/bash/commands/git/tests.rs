@@ -356,7 +356,6 @@ fn ordinary_edits_are_writes_and_nothing_more() {
         "git commit -m 'a message'",
         "git commit -am x",
         "git commit -q -m x -m y --author 'A <a@b>'",
-        "git commit --amend --no-edit",
         "git commit -F msg.txt --allow-empty",
         "git commit --fixup HEAD",
         "git checkout -b new",
