@@ -55,3 +55,32 @@ pub trait Repositories: Debug + Send + Sync {
         false
     }
 }
+
+/// What is assumed of roots that nobody has looked at: each is the top of a work tree of which nothing is configured.
+/// Whoever judges by it should say so; a host that can look must.
+#[derive(Debug, Clone)]
+pub struct Assumed(pub Vec<PathBuf>);
+
+impl Repositories for Assumed {
+    fn at(&self, _dir: &Path) -> Arc<Repository> {
+        Arc::default()
+    }
+
+    fn top(&self, dir: &Path) -> Option<PathBuf> {
+        let around = self.0.iter().filter(|root| dir.starts_with(root));
+        around.max_by_key(|root| root.as_os_str().len()).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_root_is_taken_for_the_top() {
+        let assumed = Assumed(vec!["/w".into(), "/w/repo".into()]);
+        for (dir, top) in [("/w/repo/src", Some("/w/repo")), ("/w/x", Some("/w")), ("/w", Some("/w")), ("/x", None)] {
+            assert_eq!(assumed.top(Path::new(dir)), top.map(PathBuf::from), "{dir}");
+        }
+    }
+}

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use nika_guard::bash::Site;
+use nika_guard::repository::Assumed;
 use nika_guard::{Policy, Stance};
 use nika_host::fs::Workspace;
 use nika_host::git::Finder;
@@ -70,6 +71,9 @@ impl Court {
             env.retain(|(name, _)| name != "HOME");
             env.push(("HOME".to_owned(), home.display().to_string()));
             site.repositories = Some(Arc::new(Finder::new(&env, ground.roots.clone())));
+        } else {
+            // Nothing on disk says otherwise, so each root is taken for the top of a work tree.
+            site.repositories = Some(Arc::new(Assumed(ground.roots.clone())));
         }
         Ok(Court { effective, site, files })
     }

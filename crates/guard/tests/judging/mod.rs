@@ -1,12 +1,18 @@
 //! What the tests over sets of commands share: where the commands stand, their rows, and what each mode asks about.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use nika_guard::bash::{Analysis, Site, Target};
+use nika_guard::repository::{Assumed, Repositories};
 use nika_guard::{ExecKind, classify};
 
+/// A work tree on paper.
 pub fn site() -> Site {
-    Site::on_paper(vec![PathBuf::from("/w/repo")], PathBuf::from("/w/repo"), PathBuf::from("/home/dev"))
+    let root = PathBuf::from("/w/repo");
+    let repositories: Arc<dyn Repositories> = Arc::new(Assumed(vec![root.clone()]));
+    let site = Site::on_paper(vec![root.clone()], root, PathBuf::from("/home/dev"));
+    Site { repositories: Some(repositories), ..site }
 }
 
 /// The value of a string field in one line of JSON.
