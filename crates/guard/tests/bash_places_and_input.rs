@@ -118,7 +118,9 @@ const ATTACKS: &[(&str, &[&str])] = &[
         &[
             "find . -type f | while read x; do cat \"$x\"; done",
             "find . -type f | while IFS= read x; do cat \"$x\"; done",
-            "git ls-files | while read x; do cat \"$x\"; done",
+            "git ls-files -z | while read x; do cat \"$x\"; done",
+            "git grep -lz a | while read x; do cat \"$x\"; done",
+            "rg -l a | while read x; do cat \"$x\"; done",
             "find . -print0 | while read -d '' x; do cat \"$x\"; done",
             "f() { while read x; do cat \"$x\"; done; }; find . -type f | f",
             "git ls-files | { read -r -n1 c; while read -r x; do cat \"$x\"; done; }",

@@ -15,6 +15,7 @@ mod found;
 mod input;
 mod listed;
 mod merge;
+mod numbered;
 mod posix;
 mod redirected;
 mod repeat;
@@ -537,7 +538,7 @@ impl<'a> Walker<'a> {
             && matches!(parts.as_slice(), [Part::Command { quoted: false, .. }])
             && pattern == "0**"
         {
-            return Value::Output(Output { prefix: "0", number: false });
+            return Value::Output(Output::starting("0"));
         }
         values_of(&args)
     }
@@ -557,7 +558,7 @@ impl<'a> Walker<'a> {
                 self.keyed = false;
                 became
             } else {
-                self.words(word, state)
+                self.numbered(&args, word, state).unwrap_or_else(|| self.words(word, state))
             };
             self.words_since(then, &became);
             args.append(&mut became);

@@ -37,11 +37,27 @@ pub(super) enum Value {
 /// The words that a command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Output {
-    /// How every word starts: a directory, or `0` for hashes and numbers, which have no slash.
+    /// How every word starts: a directory, `0` for hashes and numbers, which have no slash, or [`REF`].
     pub prefix: &'static str,
     /// Only digits.
     pub number: bool,
+    /// Names of files below the working directory: how all of it starts where quotes make one name of it.
+    pub begins: Option<&'static str>,
 }
+
+impl Output {
+    /// Words that start so, of which no more is known.
+    pub const fn starting(prefix: &'static str) -> Output {
+        Output { prefix, number: false, begins: None }
+    }
+
+    /// Digits.
+    pub const NUMBER: Output = Output { number: true, ..Output::starting("0") };
+}
+
+/// Stands for the name of a branch: no blank, no `..` and no part that starts with a dot, but perhaps a slash, and
+/// a dash in front. So it is known only behind text of the script, as `origin/` is.
+pub(super) const REF: &str = "\u{1}ref";
 
 /// A piece of a word whose values are known as far as they are.
 #[derive(Debug, Clone)]
@@ -435,28 +451,7 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                             }
                         }
                     }
-                    Value::Output(output) => {
-                        let lone = atoms.iter().all(|atom| matches!(atom, Atom::Value(..)) || is_nothing(atom))
-                            && atoms.iter().filter(|atom| !is_nothing(atom)).count() == 1
-                            || (output.prefix == "0"
-                                && atoms.iter().take(at).all(is_nothing)
-                                && extends_revision(atoms.get(at + 1..).unwrap_or_default()));
-                        if !lone || !(bare || matches!(output.prefix, "0" | "/usr/bin/")) {
-                            let why =
-                                if matches!(output.prefix, "./" | "") { LISTED } else { "the output of a command" };
-                            builds.iter_mut().for_each(|build| build.unknown(bare, why));
-                        } else {
-                            // In quotes it is one word, which may be empty.
-                            let empty = (!bare).then(|| Build { present: true, ..Build::default() });
-                            for build in &mut builds {
-                                // A name with blanks becomes several words, and the second starts as it likes.
-                                build.push(if output.prefix == "./" { "" } else { output.prefix });
-                                build.wildcard('*');
-                                build.wildcard('*');
-                            }
-                            builds.extend(empty);
-                        }
-                    }
+                    Value::Output(output) => printed(*output, bare, atoms, at, &mut builds),
                     Value::Opaque(why) => builds.iter_mut().for_each(|build| build.unknown(bare, why)),
                 }
             }
@@ -471,6 +466,40 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
     } else {
         words.append(&mut finished);
     }
+}
+
+/// Puts in what a command printed, which stands at `at`.
+fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut Vec<Build>) {
+    let before = atoms.get(..at).unwrap_or_default();
+    let rest = atoms.get(at + 1..).unwrap_or_default();
+    if output.prefix == REF {
+        let named = |build: &Build| build.text.ends_with('/') && !build.text.starts_with('-') && build.opaque.is_none();
+        let ends = rest.iter().all(is_nothing) || extends_revision(rest);
+        return match ends && builds.iter().all(named) {
+            true => builds.iter_mut().for_each(|build| build.wildcard('*')),
+            false => builds.iter_mut().for_each(|build| build.unknown(bare, "the output of a command")),
+        };
+    }
+    let alone = before.iter().all(is_nothing);
+    let lone = alone && rest.iter().all(is_nothing) || output.prefix == "0" && alone && extends_revision(rest);
+    // A name with blanks becomes several words, and the second starts as it likes.
+    let start = match output.begins {
+        Some(begins) if !bare => Some((begins, "**/*")),
+        _ if !bare && !matches!(output.prefix, "0" | "/usr/bin/") => None,
+        _ if output.prefix == "./" => Some(("", "**")),
+        _ => Some((output.prefix, "**")),
+    };
+    let Some((start, wild)) = start.filter(|_| lone) else {
+        let why = if matches!(output.prefix, "./" | "") { LISTED } else { "the output of a command" };
+        return builds.iter_mut().for_each(|build| build.unknown(bare, why));
+    };
+    // In quotes it is one word, which may be empty.
+    let empty = (!bare).then(|| Build { present: true, ..Build::default() });
+    for build in builds.iter_mut() {
+        build.push(start);
+        wild.chars().for_each(|c| build.wildcard(c));
+    }
+    builds.extend(empty);
 }
 
 fn is_nothing(atom: &Atom) -> bool {

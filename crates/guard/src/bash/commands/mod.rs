@@ -129,7 +129,9 @@ pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
 pub(super) use effects::secrets;
 pub(super) use places::{taken_along, takes_along};
-pub(super) use printed::{SplitAt, always_number, feeder, output as listed, path_part, pattern_above, user_name};
+pub(super) use printed::{
+    SplitAt, always_number, begins, feeder, has_no_escapes, output as listed, path_part, pattern_above, user_name,
+};
 pub(super) use settings::given;
 pub(super) use temporary::{TEMPORARY, makes as makes_temporary};
 

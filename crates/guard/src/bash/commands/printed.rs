@@ -5,7 +5,7 @@ use std::path::Path;
 use super::super::globs;
 use super::super::judge::{Arg, Word};
 use super::super::lang::find;
-use super::super::words::Output;
+use super::super::words::{Output, REF};
 use super::filters;
 use super::spec;
 
@@ -23,18 +23,41 @@ pub(in super::super) enum SplitAt {
 /// What the words are that a command prints, by what [`feeder`] said of it.
 pub(in super::super) fn output(from: &str, at: SplitAt) -> Option<Output> {
     let zeros = at == SplitAt::Zeros;
-    let (prefix, number) = match from.split_once(' ')?.1 {
-        "names ./" => ("./", false),
-        "zeros ./" if zeros => ("./", false),
-        "names" => ("", false),
-        "zeros" if zeros => ("", false),
-        "loose" if at == SplitAt::Words => ("", false),
-        "programs" => ("/usr/bin/", false),
-        "hashes" => ("0", false),
-        "number" => ("0", true),
+    let prefix = match from.split_once(' ')?.1 {
+        "names ./" => "./",
+        "zeros ./" if zeros => "./",
+        "names" | QUOTED => "",
+        "zeros" if zeros => "",
+        "loose" if at == SplitAt::Words => "",
+        "programs" => "/usr/bin/",
+        "hashes" => "0",
+        "ref" if at == SplitAt::Words => REF,
+        "number" => return Some(Output::NUMBER),
         _ => return None,
     };
-    Some(Output { prefix, number })
+    Some(Output::starting(prefix))
+}
+
+/// Names as git writes them: one with a backslash stands in quotes, with two for each.
+const QUOTED: &str = "names quoted";
+
+/// Whether the lines that a command prints mean the same where backslashes are taken out of them: none has one, or it is
+/// a name in quotes, of which no part becomes `..`.
+pub(in super::super) fn has_no_escapes(from: &str) -> bool {
+    matches!(from.split_once(' '), Some((_, QUOTED | "hashes")))
+}
+
+/// How all that a pipeline of names prints begins, where each name lies below the working directory: as one name, which
+/// it is in quotes, it does, too.
+pub(in super::super) fn begins(output: Output, stages: &[&[Arg]]) -> Option<&'static str> {
+    let (lister, filters) = stages.split_first()?;
+    let below = |arg: &Arg| filters::text(arg).is_some_and(|text| !text.starts_with('/') && !text.contains(".."));
+    if !matches!(output.prefix, "./" | "") || !lister.iter().skip(1).all(below) {
+        return None;
+    }
+    // What sorts, or leaves out lines, may begin amid a name with the end of a line in it.
+    let from_the_top = filters.iter().all(|argv| argv.first().and_then(Arg::exact) == Some("head"));
+    Some(if from_the_top { output.prefix } else { "" })
 }
 
 /// Whether a command prints a number whatever happens.
@@ -76,7 +99,7 @@ pub(in super::super) fn pattern_above(argv: &[Arg]) -> Option<(String, String)> 
 
 /// Says what the commands of a pipeline write for the next one, as the `from` of [`Stdin::Pipe`]: the
 /// last program's name; behind it ` names ./` where the lines are names of files found below known
-/// directories, ` names` where such a name may start with `-`, ` zeros …` for names that end with zero bytes,
+/// directories, ` names` where such a name may start with `-`, ` names quoted` where git writes it, ` zeros …` for names that end with zero bytes,
 /// ` loose` for names among other lines, ` words …` where they are known.
 pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(super::standard).unwrap_or("?").to_owned();
@@ -267,15 +290,17 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             ["ls-files", rest @ ..]
                 if !rest.iter().any(|word| matches!(*word, "-s" | "--stage" | "--format" | "-v" | "-t")) =>
             {
-                rest.iter().all(|word| !word.starts_with("--format")).then(|| "names".to_owned())
+                let names = if rest.iter().any(|word| is_zero(word)) { "names" } else { QUOTED };
+                rest.iter().all(|word| !word.starts_with("--format")).then(|| names.to_owned())
             }
             ["diff", rest @ ..] if rest.contains(&"--name-only") => {
                 const PLAIN: &[&str] = &["--name-only", "--cached", "--staged", "--relative", "--no-renames", "--"];
                 let plain =
                     |word: &&str| !word.starts_with('-') || PLAIN.contains(word) || word.starts_with("--diff-filter=");
-                rest.iter().all(plain).then(|| "names".to_owned())
+                rest.iter().all(plain).then(|| QUOTED.to_owned())
             }
             ["grep", ..] if has("l files-with-matches name-only") => names(),
+            words if is_ref(words) => Some("ref".to_owned()),
             _ => None,
         },
         // `echo -n` keeps the option for itself.
@@ -297,6 +322,26 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// Whether an option of git says that names end with a zero byte, and stand as they are.
+fn is_zero(word: &str) -> bool {
+    word.starts_with("--z") || word.starts_with('-') && !word.starts_with("--") && word.contains('z')
+}
+
+/// Whether git prints the name of a branch, and nothing else. Not `git describe`: what it prints stands in the tag, and may
+/// be any text.
+fn is_ref(words: &[&str]) -> bool {
+    let upstream = |word: &str| matches!(word, "@{u}" | "@{upstream}" | "HEAD@{upstream}");
+    match words {
+        ["branch", "--show-current"] => true,
+        ["symbolic-ref", "--short", "HEAD"] | ["symbolic-ref", "-q", "--short", "HEAD"] => true,
+        ["rev-parse", "--abbrev-ref", rest @ ..] => match rest {
+            ["--symbolic-full-name", one] | [one, "--symbolic-full-name"] | [one] => *one == "HEAD" || upstream(one),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -561,7 +561,7 @@ fn listed(from: &str, splits: bool, blanks: bool) -> Vec<Word> {
     match from.split_once(' ').map(|(_, what)| what) {
         Some("names ./" | "zeros ./") if !blanks => glob("./"),
         Some("zeros") if !blanks => glob(""),
-        Some("names" | "names ./" | "loose") => glob(""),
+        Some("names" | "names ./" | "names quoted" | "loose") => glob(""),
         Some("programs") => glob("/usr/bin/"),
         Some("hashes" | "number") => glob("0"),
         Some(words) => match words.strip_prefix("words ") {

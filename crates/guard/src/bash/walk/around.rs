@@ -90,9 +90,13 @@ impl<'a> Walker<'a> {
         if whole && matches!(redirect.op, RedirectOp::Write | RedirectOp::Clobber) {
             facts.push(Fact::Destroys(Category::Files, "every file that the pattern finds is written over".to_owned()));
         }
-        if matches!(&arg.word, Became::Opaque { prefix, why, .. } if why == LISTED && !prefix.contains('/'))
-            && redirect.op != RedirectOp::Read
-        {
+        let listed = match &arg.word {
+            Became::Opaque { prefix, why, .. } => why == LISTED && !prefix.contains('/'),
+            // One name that a command listed, or none.
+            Became::OneOf(words) => words.iter().any(|word| !matches!(word, Became::Exact(_))),
+            _ => false,
+        };
+        if listed && redirect.op != RedirectOp::Read {
             facts.push(Fact::Opaque("a file that a list names is written over".to_owned()));
         }
         let (reads, writes) = match redirect.op {

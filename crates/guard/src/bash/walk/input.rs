@@ -54,7 +54,9 @@ impl Taken {
     /// What a command with these words takes, which was given no standard input of its own. What a function that is
     /// followed takes, its commands say.
     pub(super) fn by(&mut self, args: &[Arg], follows: bool) {
-        if line_reader(args).is_some() && args.first().and_then(Arg::exact) == Some("read") {
+        if line_reader(args).or_else(|| loose_reader(args)).is_some()
+            && args.first().and_then(Arg::exact) == Some("read")
+        {
             let zero = args.iter().any(|arg| arg.exact() == Some(""));
             self.zeros |= zero;
             self.lines |= !zero;

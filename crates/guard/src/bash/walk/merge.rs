@@ -52,7 +52,7 @@ pub(super) fn merge(states: Vec<State>) -> Option<State> {
 }
 
 /// Digits, or nothing: what counts from nothing on.
-const COUNTED: Value = Value::Output(Output { prefix: "0", number: true });
+const COUNTED: Value = Value::Output(Output::NUMBER);
 
 /// Whether a variable with this value is a number wherever one is wanted: what nothing has set is zero there.
 fn counts(value: Option<&Value>, vars: &Vars, name: &str) -> bool {

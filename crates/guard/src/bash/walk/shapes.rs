@@ -116,11 +116,10 @@ pub(super) fn told(stages: &[&[Arg]]) -> Option<String> {
     }
 }
 
-/// The name that `read` gets a whole line for.
+/// The name that `read` gets a whole line for, as it stands.
 pub(super) fn line_reader(args: &[Arg]) -> Option<String> {
     let words: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();
     match words?.as_slice() {
-        // Without `-r`, a directory `.\\.` becomes `..`.
         ["-r", name] | ["-r", "-d", "", name] | ["-d", "", "-r", name] | ["-rd", "", name]
             if is_name(name) && meaning(name) != Meaning::Rewires =>
         {
@@ -128,6 +127,13 @@ pub(super) fn line_reader(args: &[Arg]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The name that `read` gets whole lines for, without their backslashes: a directory `.\\.` becomes `..`, and a line that
+/// ends in one goes on with the next.
+pub(super) fn loose_reader(args: &[Arg]) -> Option<String> {
+    let [_, name] = args else { return None };
+    name.exact().filter(|name| is_name(name) && meaning(name) != Meaning::Rewires).map(str::to_owned)
 }
 
 pub(super) fn is_version(rest: &str) -> bool {

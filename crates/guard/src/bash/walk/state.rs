@@ -344,14 +344,20 @@ impl<'a> Walker<'a> {
         }
         let whole = args.iter().any(|arg| arg.exact() == Some(""));
         let apart = if whole { commands::SplitAt::Zeros } else { commands::SplitAt::Lines };
-        if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, line_reader(args))
+        let reader = || match stdin {
+            Stdin::Pipe { from, .. } if commands::has_no_escapes(from) => {
+                line_reader(args).or_else(|| loose_reader(args))
+            }
+            _ => line_reader(args),
+        };
+        if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, reader())
             && std::mem::take(&mut self.condition)
             && !self.taken.part
-            && let Some(Output { prefix, number: false }) = commands::listed(from, apart)
+            && let Some(Output { prefix, number: false, .. }) = commands::listed(from, apart)
         {
             // A hash has neither blanks nor an end of a line in it.
             if prefix == "0" {
-                return state.set(&name, Value::Output(Output { prefix, number: false }));
+                return state.set(&name, Value::Output(Output::starting(prefix)));
             }
             // A name with the end of a line in it is two lines, and the second may start in any way.
             let pattern = format!("{prefix}**/*");

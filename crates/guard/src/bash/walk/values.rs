@@ -195,6 +195,9 @@ impl<'a> Walker<'a> {
         if let Some(path) = self.top_printed(script, state) {
             return Value::Exact(path);
         }
+        if let Some(numbers) = numbered::counted(script) {
+            return Value::Exact(numbers);
+        }
         self.printed(script).unwrap_or_else(|| Value::Opaque("the output of a command".to_owned()))
     }
 
@@ -218,7 +221,7 @@ impl<'a> Walker<'a> {
                 return Some(Value::Number);
             }
             if commands::user_name(argv) {
-                return Some(Value::Output(Output { prefix: "0", number: false }));
+                return Some(Value::Output(Output::starting("0")));
             }
             if let Some(text) = commands::path_part(argv) {
                 return Some(Value::Exact(text));
@@ -227,7 +230,8 @@ impl<'a> Walker<'a> {
                 return Some(Value::Pattern { pattern, prefix });
             }
         }
-        commands::listed(&commands::feeder(&stages), commands::SplitAt::Words).map(Value::Output)
+        let output = commands::listed(&commands::feeder(&stages), commands::SplitAt::Words)?;
+        Some(Value::Output(Output { begins: commands::begins(output, &stages), ..output }))
     }
 
     pub(super) fn param(&mut self, param: &Param, state: &mut State, span: &Range<usize>) -> Value {
@@ -239,7 +243,7 @@ impl<'a> Walker<'a> {
         let known =
             if param.name == "PIPESTATUS" && subscript.is_some_and(|index| index.bytes().all(|b| b.is_ascii_digit())) {
                 // Nothing, where there were fewer.
-                Value::Output(Output { prefix: "0", number: true })
+                Value::Output(Output::NUMBER)
             } else if subscript.is_some() {
                 Value::Opaque(format!("an element of `{}`", param.name))
             } else {

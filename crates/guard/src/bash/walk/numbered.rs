@@ -1,0 +1,78 @@
+//! Programs of sed with numbers in them that are known only when they run: `sed -n "${i}p"`, `sed "$((n+1)),\$d"`.
+//!
+//! Which line they print is all that a number decides. So one stands for each, where everything around it is of the few
+//! letters that print, delete and end.
+
+use super::*;
+
+/// What such a program is made of, besides its numbers. None of these letters names a file or runs anything.
+const LETTERS: &str = "0123456789,$+~!; pPqQdDnNl={}";
+
+/// The same outside quotes, where the shell takes nothing of it for its own.
+const BARE: &str = "0123456789,+pPqQdDnNl=";
+
+impl Walker<'_> {
+    /// What a word of sed becomes that is such a program. `None` for any other word.
+    pub(super) fn numbered(&mut self, args: &[Arg], word: &Word, state: &mut State) -> Option<Vec<Arg>> {
+        let sed = matches!(args.first().and_then(Arg::exact), Some("sed" | "gsed"));
+        let sums = word.parts.iter().filter(|part| matches!(part, Part::Param { .. } | Part::Arith { .. })).count();
+        let written = |part: &Part| match part {
+            Part::Plain(text) => text.chars().all(|c| BARE.contains(c)),
+            Part::Quoted(text) => text.chars().all(|c| LETTERS.contains(c)),
+            Part::Param { param, .. } => param.op == Op::Plain && param.index.is_none(),
+            Part::Arith { .. } => true,
+            _ => false,
+        };
+        if !sed || sums == 0 || !word.parts.iter().all(written) {
+            return None;
+        }
+        let pieces = self.pieces(&word.parts, state, &word.span);
+        // Below zero a number makes an option of the program, and sed has none that begins with a digit: it says so and ends.
+        // Where there is none, sed says what it misses.
+        let word = match pieces.iter().map(spelled).collect() {
+            Some(text) => Arg { word: Became::Exact(text), span: word.span.clone() },
+            None => return Some(words::expand(&pieces, &self.site.home, &word.span)),
+        };
+        Some(vec![word])
+    }
+}
+
+/// The text of a piece, with 1 in the place of any number.
+fn spelled(piece: &Piece) -> Option<String> {
+    match piece {
+        Piece::Plain(text) | Piece::Quoted(text) => Some(text.clone()),
+        Piece::Value { value: Value::Exact(text), .. } if is_integer(text) => Some(text.clone()),
+        Piece::Value { value, .. } if integer(value) => Some("1".to_owned()),
+        Piece::Value { value: Value::Output(output), quoted: true } if output.number => Some("1".to_owned()),
+        Piece::Value { .. } => None,
+    }
+}
+
+/// Most numbers that a list is written out for.
+const MOST: u32 = 128;
+
+/// The numbers that `$(seq 1 3)` prints, where it is written out. What the walker makes of a word is no use here: one number
+/// may stand there for any.
+pub(super) fn counted(script: &Script) -> Option<String> {
+    let [item] = script.items.as_slice() else { return None };
+    let [stage] = item.first.stages.as_slice() else { return None };
+    let Kind::Simple { assigns, words } = &stage.kind else { return None };
+    if !item.rest.is_empty() || item.background || !assigns.is_empty() || !stage.redirects.is_empty() {
+        return None;
+    }
+    let texts: Vec<_> = words.iter().map(text_of).collect::<Option<_>>()?;
+    let (name, numbers) = texts.split_first()?;
+    let plain = |text: &str| (text == "0" || !text.starts_with('0')).then(|| text.parse::<u32>().ok()).flatten();
+    let numbers: Vec<u32> = numbers.iter().map(|text| plain(text)).collect::<Option<_>>()?;
+    let (from, step, to) = match numbers.as_slice() {
+        [to] => (1, 1, *to),
+        [from, to] => (*from, 1, *to),
+        [from, step, to] if *step > 0 => (*from, *step, *to),
+        _ => return None,
+    };
+    if name != "seq" || to < from || (to - from) / step >= MOST {
+        return None;
+    }
+    let all: Vec<String> = (from..=to).step_by(step as usize).map(|number| number.to_string()).collect();
+    Some(all.join("\n"))
+}
