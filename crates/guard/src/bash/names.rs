@@ -303,6 +303,14 @@ pub(super) fn is_label(name: &str) -> bool {
     letter || LABELS.iter().any(|label| label.eq_ignore_ascii_case(name))
 }
 
+/// Names that people make up when they try something.
+const MADE_UP: [&str; 4] = ["FOO", "BAR", "BAZ", "QUX"];
+
+/// Whether no program of the system gives a variable of this name a meaning, so that it is only for code of the workspace.
+pub(super) fn is_nobodys(name: &str) -> bool {
+    is_label(name) || MADE_UP.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// What `name` means.
 pub(super) fn meaning(name: &str) -> Meaning {
     if HARMLESS.contains(&name) || name.starts_with("LC_") {

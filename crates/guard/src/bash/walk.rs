@@ -42,7 +42,7 @@ use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
 use super::judge::{Arg, Judge, LISTED, Nested, Shell, Site, Stdin, Word as Became, normal};
 use super::limits::WALKED;
-use super::names::{Meaning, is_label, meaning, meaning_of};
+use super::names::{Meaning, is_label, is_nobodys, meaning, meaning_of};
 use super::parse::{self, is_name};
 use super::print::text_of;
 use super::script::{
@@ -605,7 +605,9 @@ impl<'a> Walker<'a> {
         let before = state.place();
         unknown(state);
         self.argv(args.into(), &command.span, state, &stdin, facts, false);
-        self.reports.iter_mut().skip(own).for_each(|report| report.sets.extend_from_slice(&sets));
+        if !self.means_nothing(own, assigns) {
+            self.reports.iter_mut().skip(own).for_each(|report| report.sets.extend_from_slice(&sets));
+        }
         unknown(state);
         self.round.0 |= state.place() != before;
         if let Some(outer) = outer {

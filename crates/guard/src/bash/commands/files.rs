@@ -340,11 +340,16 @@ pub(super) const SPECS: &[Spec] = &[
             (WriteTree, "b"),
             (Write, "O output-file"),
             (Run, "-TT -sp -sb unzip-command"),
+            (Flag, "-sf show-files"),
             (Info, "h L"),
         ],
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
             let Some((archive, files)) = parsed.operands.split_first() else { return };
+            // It shows what it would work on, and ends.
+            if parsed.has("-sf show-files") {
+                return parsed.operands.iter().for_each(|file| judge.read_tree(file));
+            }
             if archive.exact() != Some("-") {
                 judge.write(archive);
             }

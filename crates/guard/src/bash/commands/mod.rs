@@ -117,9 +117,8 @@ const HELP_RUNS: &[&str] = &[
 ];
 
 /// Even their version comes after the project's own options and plugins: `.rspec` is a template that runs, `.mocharc.js`
-/// a program, and `.yarnrc.yml` names the program that is run in yarn's place.
-const VERSION_RUNS: &[&str] =
-    &["mocha", "ava", "nyc", "rspec", "rubocop", "jekyll", "cucumber", "ng", "yarn", "composer", "packer"];
+/// a program.
+const VERSION_RUNS: &[&str] = &["mocha", "ava", "nyc", "rspec", "rubocop", "jekyll", "cucumber", "ng", "packer"];
 
 /// Findings of commands with handling of their own.
 pub(super) const FINDINGS: &[Row] = special::FINDINGS;

@@ -285,7 +285,8 @@ const RIPGREP: &[(Does, &str)] = &[
          no-config passthru passthrough auto-hybrid-regex line-buffered block-buffered no-line-buffered no-mmap mmap \
          debug trace glob-case-insensitive no-glob-case-insensitive no-require-git require-git unicode no-unicode \
          no-pcre2-unicode pcre2-unicode max-columns-preview no-max-columns-preview no-context-separator \
-         stop-on-nonmatch sort-files no-sort-files no-encoding pcre2-version . no-pre",
+         stop-on-nonmatch sort-files no-sort-files no-encoding pcre2-version . no-pre \
+         z search-zip no-search-zip",
     ),
     (
         Value,

@@ -334,7 +334,7 @@ fn has_dot(arg: &Arg) -> bool {
 
 fn jq(parsed: &Parsed, judge: &mut Judge<'_>) {
     let mut rest = parsed.operands.iter();
-    let (mut program, mut words_only, mut ended) = (None, false, false);
+    let (mut program, mut from_file, mut words_only, mut ended) = (None, false, false, false);
     while let Some(arg) = rest.next() {
         let text = match arg.exact() {
             Some(text) => text,
@@ -371,6 +371,13 @@ fn jq(parsed: &Parsed, judge: &mut Judge<'_>) {
             }
             _ if is_option && text.strip_prefix("--").is_some_and(|n| JQ_FLAGS.split(' ').any(|flag| flag == n)) => {}
             _ if is_option && !text.starts_with("--") && text.chars().skip(1).all(|c| JQ_LETTERS.contains(c)) => {}
+            // The first word that is no option is the file, wherever this option stands.
+            "-f" | "--from-file" if is_option && program.is_none() && rest.as_slice().first().is_some_and(is_plain) => {
+                judge.find("jq_files", arg.span.clone(), format!("`{text}` takes the program or modules from files"));
+                program = rest.next();
+                program.into_iter().for_each(|file| program_file(file, "the jq program", judge));
+                from_file = true;
+            }
             "-f" | "--from-file" | "-L" | "--library-path" if is_option => {
                 judge.find("jq_files", arg.span.clone(), format!("`{text}` takes the program or modules from files"));
                 return judge.opaque("the jq program or its modules come from files");
@@ -386,7 +393,7 @@ fn jq(parsed: &Parsed, judge: &mut Judge<'_>) {
             _ => input(arg, judge),
         }
     }
-    let Some(program) = program else { return };
+    let Some(program) = program.filter(|_| !from_file) else { return };
     match program.exact().map(lang::jq::analyse) {
         None => judge.opaque("the jq program is not known"),
         Some(Err(why)) => {
@@ -395,6 +402,11 @@ fn jq(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         Some(Ok(())) => {}
     }
+}
+
+/// Whether a word is known, and no option.
+fn is_plain(arg: &Arg) -> bool {
+    arg.exact().is_some_and(|text| !text.is_empty() && !text.starts_with('-'))
 }
 
 fn two<'a>(rest: &mut std::slice::Iter<'a, Arg>) -> Option<(&'a Arg, &'a Arg)> {
@@ -506,6 +518,8 @@ mod tests {
             "find / -name x",
             "find . -exec wc {} ';' -exec sed -i p {} +",
             "jq -f prog.jq data.json",
+            "jq . -f prog.jq",
+            "jq -f -r prog.jq",
             "jq -rf prog.jq data.json",
             "jq --from-file prog.jq data.json",
             "jq -L lib . data.json",

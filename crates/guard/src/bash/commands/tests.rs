@@ -651,7 +651,7 @@ fn wrappers_are_peeled() {
         "env rm a",
         "env -- rm a",
         "env -S 'rm a'",
-        "env FOO=1 cat a",
+        "env CC=1 cat a",
         "env PATH=. ls",
         "env LD_PRELOAD=x ls",
         "env -C / ls",

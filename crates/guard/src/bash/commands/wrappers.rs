@@ -306,6 +306,7 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
 pub(super) fn sets(name: &str, value: Option<&str>, judge: &mut Judge<'_>) {
     match names::meaning_of(name, value) {
         Meaning::Harmless => {}
+        Meaning::Setting if names::is_nobodys(name) => {}
         Meaning::Setting => {
             judge.code(format!("it sets `{name}` for the programs that follow"));
             match value {
@@ -492,8 +493,11 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
         let given = parsed.value("i replace").and_then(Arg::exact);
         parsed.has("i replace").then_some(given.unwrap_or("{}"))
     });
-    // The last of them wins, and with it whether words are put in or behind.
-    if replaces.is_some() && parsed.has("L max-lines n max-args l") {
+    // The last of them wins, and with it whether words are put in or behind. `-n 1` in front of `-I` says the same.
+    let names_of = |option: &(String, Option<Arg>)| option.0.clone();
+    let at = |wanted: &[&str]| parsed.opts.iter().rposition(|option| wanted.contains(&names_of(option).as_str()));
+    let one = parsed.value("n max-args").and_then(Arg::exact) == Some("1") && at(&["n", "max-args"]) < at(&["I"]);
+    if replaces.is_some() && (parsed.has("L max-lines l") || parsed.has("n max-args") && !one) {
         judge.opaque("`-I` beside `-L` or `-n` of xargs");
     }
     let span = judge.span.clone();

@@ -8,10 +8,14 @@ use super::{offline, runners};
 /// Its words, for which it has no table: what is no subcommand is a script.
 pub(super) fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
     let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
+    // Whether a file names one in its place is looked up.
+    if matches!(words.as_slice(), [Some("-v" | "--version")]) {
+        return;
+    }
     // `yarnPath` of `.yarnrc.yml`.
     judge.code("the settings of the project name the program that yarn runs in its place");
     match words.as_slice() {
-        [Some("-v" | "--version" | "--help" | "-h")] => {}
+        [Some("--help" | "-h")] => {}
         [Some("--cwd"), Some(_), ..] => {
             parsed.operands.iter().skip(1).take(1).for_each(|place| judge.read_tree(place));
             yarn(&runners::behind(parsed, 2), judge);

@@ -436,7 +436,7 @@ impl<'a> Walker<'a> {
             Meaning::Harmless if alone || !matches!(value, Value::Opaque(_)) => {}
             Meaning::Setting if alone && !self.exported.contains(name) => {}
             Meaning::Setting if !matches!(value, Value::Opaque(_)) => {
-                let whom = if alone { EXPORTED } else { "` for the program" };
+                let whom = if alone { EXPORTED } else { calm::GIVEN };
                 facts.push(Fact::Code(format!("it sets `{name}{whom}")));
                 facts.extend(written.into_iter().flat_map(|text| self.given(name, text, state)));
             }
@@ -445,7 +445,7 @@ impl<'a> Walker<'a> {
             Meaning::Rewires => facts.push(Fact::Opaque(format!("it sets `{name}`, which decides what runs"))),
             // Whatever it is.
             _ if is_label(name) => {
-                let whom = if alone { EXPORTED } else { "` for the program" };
+                let whom = if alone { EXPORTED } else { calm::GIVEN };
                 facts.push(Fact::Code(format!("it sets `{name}{whom}")));
             }
             _ if alone => facts.push(Fact::Opaque(format!("it gives an unknown `{name}{EXPORTED}"))),

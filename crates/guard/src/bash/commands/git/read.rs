@@ -52,7 +52,7 @@ const WALK: [Opts; 3] = [
          simplify-by-decoration show-pulls full-history dense sparse simplify-merges date-order author-date-order \
          topo-order reverse parents children left-right abbrev-commit no-abbrev-commit show-signature \
          no-show-signature relative-date no-expand-tabs no-notes standard-notes no-standard-notes no-min-parents \
-         no-max-parents do-walk in-commit-order",
+         no-max-parents do-walk in-commit-order full-diff q",
     ),
     (
         Maybe,
