@@ -19,6 +19,7 @@ mod numbered;
 mod posix;
 mod redirected;
 mod repeat;
+mod search;
 mod settings;
 pub(super) mod shapes;
 mod state;
@@ -182,6 +183,8 @@ pub(super) struct Walker<'a> {
     dropped: Vec<State>,
     /// What is set behind each of its traps.
     later: traps::Later,
+    /// Lists of directories that were set for all that follows, and behind which report.
+    searched: Vec<(usize, String)>,
     /// Whether directories that are there now are taken to be there later: not (`None`), and if so, whether it mattered.
     stands: Option<bool>,
 }
@@ -211,6 +214,7 @@ impl<'a> Walker<'a> {
             keyed: false,
             dropped: Vec::new(),
             later: traps::Later::new(),
+            searched: Vec::new(),
             stands: None,
         }
     }
@@ -243,6 +247,7 @@ impl<'a> Walker<'a> {
         }
         self.uncalled(&state);
         self.forgive_exports();
+        self.gives_searched();
         if self.secret_held
             && self.reports.iter().any(|report| report.facts.iter().any(|fact| matches!(fact, Fact::Net(_))))
         {

@@ -132,6 +132,7 @@ pub(super) use printed::{
     SplitAt, always_number, begins, feeder, has_no_escapes, output as listed, path_part, pattern_above, user_name,
 };
 pub(super) use settings::given;
+pub(super) use shell::says_where_programs_are;
 pub(super) use temporary::{TEMPORARY, makes as makes_temporary};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.

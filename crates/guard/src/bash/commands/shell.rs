@@ -4,6 +4,8 @@
 //! (functions, aliases, positional parameters, variables that programs obey) are opaque, and so is
 //! everything that evaluates a subscript: `a[$(…)]` runs its text wherever a name is expected.
 
+use std::path::Path;
+
 use super::super::judge::{Arg, Judge, Shell, Word};
 use super::super::names::{self, Meaning};
 use super::spec::Does::{Flag, Value};
@@ -293,9 +295,20 @@ fn eval(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
+/// Scripts in a person's home that an installer has put there, to say where its programs are.
+const WHERE_PROGRAMS_ARE: &[&str] = &[".cargo/env", ".ghcup/env", ".local/bin/env"];
+
+/// Whether a file is one of those: it sets `PATH`, and stays where it is.
+pub(in super::super) fn says_where_programs_are(file: &str, home: &Path) -> bool {
+    WHERE_PROGRAMS_ARE.iter().any(|known| Path::new(file) == home.join(known))
+}
+
 /// A file of the workspace is its code.
 fn source(parsed: &Parsed, judge: &mut Judge<'_>) {
     match parsed.operands.first().map(|file| (file, file.exact())) {
+        Some((_, Some(name))) if says_where_programs_are(name, &judge.site.home) => {
+            judge.code(format!("runs `{name}` in this shell, which says where programs are"));
+        }
         Some((file, Some(name))) if name.contains('/') => {
             let place = judge.resolve(name);
             judge.read(file);

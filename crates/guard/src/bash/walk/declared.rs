@@ -22,6 +22,11 @@ impl<'a> Walker<'a> {
         let unsplit = bare && spelled && !braces && self.shell == Shell::Bash;
         let meant: Vec<&Piece> =
             pieces.iter().filter(|piece| !matches!(piece, Piece::Quoted(text) if text.is_empty())).collect();
+        let (variable, more) = name.strip_suffix('+').map_or((name.as_str(), false), |name| (name, true));
+        if unsplit && self.finds_ours(variable, &behind_sign(word), more, state) {
+            let known = Became::Opaque { prefix: format!("{name}="), splits: false, why: search::OURS.to_owned() };
+            return vec![Arg { word: known, span: word.span.clone() }];
+        }
         let numeral = matches!(meant.as_slice(), [Piece::Plain(_), Piece::Value { value: Value::Number, .. }]);
         if unsplit && numeral && !name.ends_with('+') {
             let known = Became::Opaque { prefix: format!("{name}="), splits: false, why: NUMERAL.to_owned() };
@@ -66,6 +71,15 @@ fn assigned_name(word: &Word) -> Option<(String, bool)> {
     }
     let (name, _) = text.split_once('=')?;
     is_name(name.strip_suffix('+').unwrap_or(name)).then(|| (name.to_owned(), spelled))
+}
+
+/// What a word assigns.
+fn behind_sign(word: &Word) -> Word {
+    let mut parts = word.parts.clone();
+    if let Some(Part::Plain(text)) = parts.first_mut() {
+        *text = text.split_once('=').map_or("", |(_, value)| value).to_owned();
+    }
+    Word { parts, span: word.span.clone() }
 }
 
 fn unknown_word(prefix: String, splits: bool) -> Became {

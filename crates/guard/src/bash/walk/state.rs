@@ -257,6 +257,10 @@ impl<'a> Walker<'a> {
             let means = if value.is_some() { meaning_of(variable, known) } else { meaning(variable) };
             match means {
                 _ if known.is_some_and(|text| calms(variable, &Value::Exact(text.to_owned()))) => {}
+                _ if search::is_ours(arg) => {
+                    report.facts.push(self.searches(variable, true));
+                    self.exported.insert(variable.to_owned());
+                }
                 Meaning::Rewires => {
                     report.facts.push(Fact::Opaque(format!("it sets `{variable}`, which decides what runs")))
                 }
@@ -326,6 +330,7 @@ impl<'a> Walker<'a> {
             }
             // The script that a virtual environment comes with sets variables and stays where it is.
             let stays = match args.get(1).and_then(Arg::exact) {
+                Some(file) if matches!(program, "source" | ".") && self.finds_programs(file) => true,
                 Some(file) if matches!(program, "source" | ".") => {
                     file.ends_with("/bin/activate")
                         && !state.cwd.is_empty()
@@ -431,6 +436,10 @@ impl<'a> Walker<'a> {
             Value::Exact(text) => Some(text.as_str()),
             _ => None,
         };
+        let ours = match &assign.value {
+            AssignValue::Word(word) if assign.index.is_none() => self.finds_ours(name, word, assign.append, state),
+            _ => false,
+        };
         match meaning_of(name, written) {
             _ if calms(name, &value) => {}
             Meaning::Harmless if alone || !matches!(value, Value::Opaque(_)) => {}
@@ -441,6 +450,7 @@ impl<'a> Walker<'a> {
                 facts.extend(written.into_iter().flat_map(|text| self.given(name, text, state)));
             }
             // `IFS= read -r line` changes how this one builtin splits, and nothing after it.
+            _ if ours => facts.push(self.searches(name, alone)),
             Meaning::Rewires if name == "IFS" && !alone && for_read && matches!(value, Value::Exact(_)) => {}
             Meaning::Rewires => facts.push(Fact::Opaque(format!("it sets `{name}`, which decides what runs"))),
             // Whatever it is.
