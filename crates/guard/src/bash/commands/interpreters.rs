@@ -6,7 +6,7 @@
 use super::super::judge::{Arg, Judge, Word};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_option};
 use super::special::program_file;
-use super::{effects, glances, places, runners, shadowed};
+use super::{effects, glances, perl, places, runners, shadowed};
 
 /// What an option of an interpreter does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -283,126 +283,6 @@ const OTHER_MODULES: &str = "pydoc wsgiref SimpleHTTPServer CGIHTTPServer cgi nl
     conda huggingface_hub awscli awscli2 jupyter notebook IPython ipykernel uvicorn gunicorn hypercorn flask waitress \
     requests httpx aiohttp youtube_dl yt_dlp gsutil keyring getpass pty ssl antigravity";
 
-/// `perl -pi -e s/a/b/ FILE…`: a substitution in place, as with sed.
-fn edits_with_perl(words: &[Arg], judge: &mut Judge<'_>) -> bool {
-    let (program, files) = match words {
-        [option, e, program, files @ ..]
-            if matches!(option.exact(), Some("-pi" | "-0pi" | "-p0i")) && e.exact() == Some("-e") =>
-        {
-            (program, files)
-        }
-        [p, i, e, program, files @ ..]
-            if matches!(
-                (p.exact(), i.exact(), e.exact()),
-                (Some("-p"), Some("-i"), Some("-e")) | (Some("-i"), Some("-p"), Some("-e"))
-            ) =>
-        {
-            (program, files)
-        }
-        [i, pe, program, files @ ..] if (i.exact(), pe.exact()) == (Some("-i"), Some("-pe")) => (program, files),
-        [pe, program, i, files @ ..] if (i.exact(), pe.exact()) == (Some("-i"), Some("-pe")) => (program, files),
-        _ => return false,
-    };
-    // `CMD|` among the files is run, `>FILE` written.
-    let plain = |file: &Arg| match &file.word {
-        Word::Exact(text) | Word::Glob { pattern: text, .. } => {
-            text.trim() == text && !text.contains(['|', '<', '>', '&']) && !may_be_option(file) && text != "-"
-        }
-        _ => false,
-    };
-    let fine = program.exact().is_some_and(only_substitutes) && files.iter().all(plain);
-    if fine {
-        files.iter().for_each(|file| judge.write(file));
-    }
-    fine
-}
-
-/// `perl -ne PROGRAM FILE…`, where the program only prints.
-fn prints_with_perl(words: &[Arg], judge: &mut Judge<'_>) -> bool {
-    let (mut rest, mut programs) = (words, Vec::new());
-    while let Some((word, behind)) = rest.split_first() {
-        let Some(option) = word.exact() else { break };
-        if option.len() < 2 || !option.starts_with('-') {
-            break;
-        }
-        rest = behind;
-        match perl_letters(option.get(1..).unwrap_or_default()) {
-            Some(true) => {
-                let Some((program, behind)) = rest.split_first() else { return false };
-                let Some(program) = program.exact() else { return false };
-                programs.push(program);
-                rest = behind;
-            }
-            Some(false) => {}
-            None => return false,
-        }
-    }
-    // `CMD|` among the files is run, and `>FILE` written.
-    fn plain(word: &Word) -> bool {
-        let text = |text: &str| text.trim() == text && !text.contains(['|', '<', '>', '&']) && !text.starts_with('-');
-        match word {
-            Word::Exact(name) => text(name) && !name.is_empty(),
-            Word::Glob { pattern, prefix } => {
-                let ends = pattern.ends_with(|c: char| c.is_ascii_alphanumeric());
-                text(pattern) && !prefix.is_empty() && ends
-            }
-            Word::OneOf(words) => words.iter().all(plain),
-            Word::Opaque { .. } => false,
-        }
-    }
-    let fine = !programs.is_empty()
-        && rest.iter().all(|file| plain(&file.word))
-        && super::super::lang::perl::only_prints(&programs.join("\n"));
-    if fine {
-        rest.iter().for_each(|file| judge.read(file));
-    }
-    fine
-}
-
-/// Letters of one option of Perl that change how input is read and printed; whether a program follows.
-fn perl_letters(letters: &str) -> Option<bool> {
-    let mut rest = letters;
-    while let Some(letter) = rest.chars().next() {
-        rest = rest.get(letter.len_utf8()..)?;
-        match letter {
-            'n' | 'p' | 'l' | 'a' | 'w' => {}
-            '0' => rest = rest.trim_start_matches(|c: char| ('0'..='7').contains(&c)),
-            // What stands at both its ends as a quote would be code.
-            'F' => return (!rest.is_empty() && rest.chars().all(|c| ",:;=|\\ t\t#@-".contains(c))).then_some(false),
-            'e' | 'E' => return rest.is_empty().then_some(true),
-            _ => return None,
-        }
-    }
-    Some(false)
-}
-
-/// One `s///` that evaluates nothing: no code in the pattern, no variables but groups, no flag `e`.
-fn only_substitutes(program: &str) -> bool {
-    let Some(body) = program.trim().trim_end_matches(';').strip_prefix('s') else { return false };
-    let Some(mark) = body.chars().next().filter(|mark| "/|,!".contains(*mark)) else { return false };
-    let parts: Vec<&str> = body.split(mark).collect();
-    let ["", pattern, into, flags] = parts.as_slice() else { return false };
-    // `$x{…}` and `$x[…]` evaluate what stands in the brackets: only groups and the end of a line are let through.
-    let harmless = |rest: &str| {
-        let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        match rest.chars().next() {
-            None | Some(')' | '|') => true,
-            Some('0'..='9') => !behind.starts_with(['[', '{', '-']),
-            _ => false,
-        }
-    };
-    let quiet = |text: &str| !text.contains(['@', '`', '\n']) && text.split('$').skip(1).all(harmless);
-    !pattern.contains("(?{")
-        && !pattern.contains("(??")
-        && !pattern.contains("(?p{")
-        && !pattern.contains("(*{")
-        && !pattern.ends_with('\\')
-        && !into.ends_with('\\')
-        && quiet(pattern)
-        && quiet(into)
-        && flags.chars().all(|flag| "gims".contains(flag))
-}
-
 /// Whether a setting of Python's `-X` only changes how it runs, or what it tells.
 fn only_tells(setting: &str) -> bool {
     const TELLS: &str = "dev utf8 importtime faulthandler tracemalloc showrefcount no_debug_ranges int_max_str_digits \
@@ -440,7 +320,7 @@ fn interpreter(parsed: &Parsed, judge: &mut Judge<'_>) {
     let Some(lang) = LANGS.iter().find(|lang| lang.names.split(' ').any(|known| known == name)) else {
         return judge.opaque("the interpreter is not known");
     };
-    if name == "perl" && (edits_with_perl(&parsed.operands, judge) || prints_with_perl(&parsed.operands, judge)) {
+    if name == "perl" && (perl::edits(&parsed.operands, judge) || perl::prints(&parsed.operands, judge)) {
         return;
     }
     Reader { lang, name, rest: &parsed.operands, checks: false, task: false, judge }.read();

@@ -26,6 +26,7 @@ mod network;
 mod offline;
 mod packages;
 mod pagers;
+mod perl;
 mod pieces;
 mod places;
 mod printed;
