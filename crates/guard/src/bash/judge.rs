@@ -139,6 +139,13 @@ impl Arg {
 /// Why a name is not known that `read` takes from a list.
 pub(super) const LISTED: &str = "names that a list holds";
 
+/// Why a text is not known that the repository holds, or the calendar: a file of the workspace, a tag, a commit, a date.
+/// Who can change it can change what builds and tests run.
+pub(super) const KEPT: &str = "a text that the repository holds";
+
+/// Why options of a compiler are not known that the system's list of packages says.
+pub(super) const PACKAGED: &str = "options that the list of packages says";
+
 /// Collects the facts of one simple command. A specification calls these methods; it never decides.
 #[derive(Debug)]
 pub struct Judge<'a> {

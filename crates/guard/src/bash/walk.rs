@@ -41,7 +41,7 @@ use super::commands;
 use super::danger::Danger;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
-use super::judge::{Arg, Judge, LISTED, Nested, Shell, Site, Stdin, Word as Became, normal};
+use super::judge::{Arg, Judge, LISTED, Nested, PACKAGED, Shell, Site, Stdin, Word as Became, normal};
 use super::limits::WALKED;
 use super::names::{Meaning, is_label, is_nobodys, meaning, meaning_of};
 use super::parse::{self, is_name};
@@ -57,7 +57,7 @@ use arrays::{
     Arrays, WRITTEN_OUT, expands_again, has_plain_key, is_keyed, is_written_keyed, may_be_keyed, reads_arrays,
 };
 use calls::{Functions, any_of};
-use calm::calms;
+use calm::{calms, is_packaged};
 use dropped::{ANY_NAME, READONLY};
 use expansions::*;
 use fetched::Fetched;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::judge::{Arg, LISTED, Word};
+use super::judge::{Arg, KEPT, LISTED, Word};
 
 /// Most words that one word of the script may become.
 const MOST: usize = 256;
@@ -490,7 +490,11 @@ fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut V
         _ => Some((output.prefix, "**")),
     };
     let Some((start, wild)) = start.filter(|_| lone) else {
-        let why = if matches!(output.prefix, "./" | "") { LISTED } else { "the output of a command" };
+        let why = match output.prefix {
+            "./" | "" => LISTED,
+            "0" => KEPT,
+            _ => "the output of a command",
+        };
         return builds.iter_mut().for_each(|build| build.unknown(bare, why));
     };
     // In quotes it is one word, which may be empty.

@@ -2,9 +2,9 @@
 //! a daemon, run code of the workspace. For them the words matter little; what they do is said once.
 
 use super::super::fact::Fact;
-use super::super::judge::{Arg, Judge, Shell, Word};
-use super::places;
+use super::super::judge::{Arg, Judge, KEPT, PACKAGED, Shell, Word};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+use super::{kept, places};
 
 /// Options in rows, as in a [`Spec`].
 pub type Opts = &'static [(Does, &'static str)];
@@ -206,6 +206,10 @@ pub fn outside(words: &[Arg], judge: &mut Judge<'_>) {
                     words.iter().map(|one| Arg { word: one.clone(), span: word.span.clone() }).collect();
                 outside(&each, judge);
             }
+            Word::Opaque { prefix, splits, why } if kept::is_stamped(prefix) && (!splits || why == KEPT) => {
+                judge.code(why);
+            }
+            Word::Opaque { why, .. } if why == PACKAGED => judge.code(why),
             Word::Opaque { prefix, why, .. } => judge.unknown(prefix, why, Fact::Read),
         }
     }

@@ -20,6 +20,7 @@ mod infra;
 mod inline;
 mod interpreters;
 mod jar;
+mod kept;
 mod linters;
 mod looking;
 mod network;
@@ -128,6 +129,7 @@ pub(super) const FINDINGS: &[Row] = special::FINDINGS;
 pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
 pub(super) use effects::secrets;
+pub(super) use kept::prints as prints_kept;
 pub(super) use places::{taken_along, takes_along};
 pub(super) use printed::{
     SplitAt, always_number, begins, feeder, has_no_escapes, output as listed, path_part, pattern_above, user_name,

@@ -8,7 +8,9 @@
 //! Where an option cannot be read the reading goes on as well as it can: the command is opaque, and
 //! what else it says (a forced, recursive removal) is still seen.
 
-use super::super::judge::{Arg, Judge, LISTED, Word};
+use std::path::Path;
+
+use super::super::judge::{Arg, Judge, KEPT, LISTED, Word};
 
 /// How options are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -477,6 +479,11 @@ pub(super) fn transfer<'j>(parsed: &Parsed, judge: &mut Judge<'j>, source: fn(&m
             }
         }
     }
+    // What is a directory for sure stays one: of the session's own, only the names in it are written.
+    let own = |text: &str| judge.site.scratch.dirs.iter().any(|dir| judge.resolve(text) == Path::new(dir));
+    if to.exact().is_some_and(own) && !from.iter().any(unnamed) && !parsed.has("T no-target-directory") {
+        return;
+    }
     if replaces { judge.replace(to) } else { judge.write(to) }
 }
 
@@ -764,7 +771,9 @@ pub fn may_be_option(arg: &Arg) -> bool {
 fn is_file_here(arg: &Arg) -> bool {
     match &arg.word {
         Word::Glob { pattern, prefix } => prefix.is_empty() && !pattern.contains(".."),
-        Word::Opaque { prefix, why, .. } => prefix.is_empty() && why == LISTED,
+        Word::Opaque { prefix, why, .. } => {
+            prefix.is_empty() && why == LISTED || !prefix.starts_with('-') && why == KEPT
+        }
         _ => false,
     }
 }

@@ -33,6 +33,9 @@ impl<'a> Walker<'a> {
             return vec![Arg { word: known, span: word.span.clone() }];
         }
         let known = match (&whole, split.as_slice()) {
+            (Value::Opaque(why), _) if unsplit && why == PACKAGED => {
+                Became::Opaque { prefix: format!("{name}="), splits: false, why: why.clone() }
+            }
             (Value::Exact(text), [Arg { word: Became::Exact(one), .. }]) if text == one => return split,
             // Braces are expanded in both readings.
             _ if braces && written => return split,

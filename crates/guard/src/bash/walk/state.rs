@@ -280,6 +280,8 @@ impl<'a> Walker<'a> {
                         // It fails, and nothing is assigned.
                         None if fails => {}
                         None if is_label(variable) => {}
+                        None if matches!(&arg.word, Became::Opaque { why, .. } if is_packaged(variable, &Value::Opaque(why.clone()))) =>
+                            {}
                         None => report.facts.push(Fact::Opaque(format!("it gives an unknown `{variable}{EXPORTED}"))),
                     }
                 }
@@ -455,6 +457,11 @@ impl<'a> Walker<'a> {
             Meaning::Rewires => facts.push(Fact::Opaque(format!("it sets `{name}`, which decides what runs"))),
             // Whatever it is.
             _ if is_label(name) => {
+                let whom = if alone { EXPORTED } else { calm::GIVEN };
+                facts.push(Fact::Code(format!("it sets `{name}{whom}")));
+            }
+            // What it says are options of the compiler, as the system's list of packages has them.
+            _ if is_packaged(name, &value) => {
                 let whom = if alone { EXPORTED } else { calm::GIVEN };
                 facts.push(Fact::Code(format!("it sets `{name}{whom}")));
             }

@@ -198,7 +198,18 @@ impl<'a> Walker<'a> {
         if let Some(numbers) = numbered::counted(script) {
             return Value::Exact(numbers);
         }
-        self.printed(script).unwrap_or_else(|| Value::Opaque("the output of a command".to_owned()))
+        self.printed(script).unwrap_or_else(|| Value::Opaque(self.told_by(script, state).to_owned()))
+    }
+
+    /// Why what `script`, which was just walked, prints is not known.
+    fn told_by(&self, script: &Script, state: &State) -> &'static str {
+        let known = match self.outlet.as_slice() {
+            [argv] if is_one_list(script) => commands::prints_kept(argv, |file| {
+                !state.cwd.is_empty() && state.cwd.iter().all(|cwd| self.inside(&normal(&cwd.join(file))))
+            }),
+            _ => None,
+        };
+        known.unwrap_or("the output of a command")
     }
 
     /// Whether `script`, which was just walked, is one `mktemp` that makes something in `/tmp` and says so.
