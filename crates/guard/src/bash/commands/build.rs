@@ -203,12 +203,13 @@ const CARGO: &[Spec] = &[
     looks("read-manifest verify-project pkgid", CARGO_LOOK),
     Spec { names: "tree metadata", opts: CARGO_LOOK, operands: Operands::Words, check: Some(cargo_look), ..PLAIN },
     edits("clean new init remove rm"),
+    raw("add", offline::adds),
     raw("fetch", |parsed, judge| match parsed.has("offline") {
         true if parsed.operands.iter().all(|word| word.exact() == Some("--locked")) => run(parsed, judge),
         _ => offline::installs(parsed, judge),
     }),
     reaches(
-        "add install publish login logout search yank owner audit deny outdated upgrade \
+        "install publish login logout search yank owner audit deny outdated upgrade \
         uninstall binstall \
         release info report dist workspaces",
     ),

@@ -47,6 +47,7 @@ mod tests;
 mod text;
 mod tools;
 mod toys;
+mod tracing;
 mod versions;
 mod wrappers;
 mod xml;
@@ -82,6 +83,7 @@ const TABLES: &[&[Spec]] = &[
     infra::SPECS,
     wrappers::SPECS,
     around::SPECS,
+    tracing::SPECS,
     versions::SPECS,
 ];
 
@@ -222,7 +224,7 @@ pub(super) fn is_known(name: &str) -> bool {
 /// Whether a program runs the commands or the text behind it.
 pub(super) fn runs_others(name: &str) -> bool {
     matches!(name, "find" | "gfind" | "fd" | "fdfind" | "concurrently")
-        || [wrappers::SPECS, around::SPECS].iter().any(|table| table.iter().any(|spec| spec.is(name)))
+        || [wrappers::SPECS, around::SPECS, tracing::SPECS].iter().any(|table| table.iter().any(|spec| spec.is(name)))
 }
 
 /// The rows of all tables, counted through.

@@ -62,6 +62,25 @@ pub(super) fn installs_for_python(parsed: &Parsed, judge: &mut Judge<'_>) {
     run(parsed, judge);
 }
 
+/// `cargo add serde --offline`: it writes what the project needs, from what the machine has.
+pub(super) fn adds(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const FLAGS: &str = "--offline --dev --build --optional --no-optional --no-default-features --default-features --locked \
+        --frozen -q --quiet -v --verbose -n --dry-run";
+    let offline = parsed.has("offline") || parsed.operands.iter().any(|word| word.exact() == Some("--offline"));
+    let mut words = parsed.operands.iter();
+    while let Some(word) = words.next() {
+        let text = word.exact().unwrap_or_default();
+        let fits = match text {
+            "-F" | "--features" | "-p" | "--package" => words.next().and_then(Arg::exact).is_some_and(is_package),
+            _ => FLAGS.split_whitespace().any(|flag| flag == text) || is_package(&text.replacen('@', "=", 1)),
+        };
+        if !fits {
+            return judge.net(None);
+        }
+    }
+    if offline { run(parsed, judge) } else { judge.net(None) }
+}
+
 /// A name of a package, with its version: `x`, `x[y]==1.2`.
 fn is_package(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())

@@ -154,7 +154,7 @@ pub(super) const SPECS: &[Spec] = &[
     opaque("autoexpect", "runs a dialogue"),
     opaque("screen tmux dtach abduco zellij", "keeps a process that outlives the command"),
     opaque("at batch atrm", "runs a command later"),
-    opaque("faketime rlwrap runcon cgexec prlimit numactl ltrace strace gdb perf", "changes how a command runs"),
+    opaque("faketime rlwrap runcon cgexec prlimit numactl ltrace", "changes how a command runs"),
     opaque("firejail bwrap proot fakechroot", "runs a command in another place"),
     opaque("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", "loads a program by hand"),
     opaque("systemd-run systemd-inhibit dbus-run-session dbus-launch", "runs a command as a unit"),
