@@ -31,6 +31,7 @@ mod perl;
 mod pieces;
 mod places;
 mod printed;
+mod readers;
 mod response;
 mod runners;
 mod search;
@@ -84,6 +85,7 @@ const TABLES: &[&[Spec]] = &[
     wrappers::SPECS,
     around::SPECS,
     tracing::SPECS,
+    readers::SPECS,
     versions::SPECS,
 ];
 

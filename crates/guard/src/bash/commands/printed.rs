@@ -337,10 +337,9 @@ fn is_ref(words: &[&str]) -> bool {
     match words {
         ["branch", "--show-current"] => true,
         ["symbolic-ref", "--short", "HEAD"] | ["symbolic-ref", "-q", "--short", "HEAD"] => true,
-        ["rev-parse", "--abbrev-ref", rest @ ..] => match rest {
-            ["--symbolic-full-name", one] | [one, "--symbolic-full-name"] | [one] => *one == "HEAD" || upstream(one),
-            _ => false,
-        },
+        ["rev-parse", "--abbrev-ref", "--symbolic-full-name", one]
+        | ["rev-parse", "--abbrev-ref", one, "--symbolic-full-name"]
+        | ["rev-parse", "--abbrev-ref", one] => *one == "HEAD" || upstream(one),
         _ => false,
     }
 }

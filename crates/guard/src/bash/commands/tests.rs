@@ -203,7 +203,7 @@ fn hidden_outputs_are_seen() {
         "head -n $N /etc/shadow",
         "cat --nope a",
         "ptx -G a b",
-        "dc -e 1",
+        "dc -e '!id'",
         "zstdcat -o x a",
         "hexdump -f /etc/shadow a",
         "comm a /home/dev/x",

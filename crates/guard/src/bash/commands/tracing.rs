@@ -112,7 +112,7 @@ fn shows(command: &str) -> bool {
         |known: &&str| command.strip_prefix(*known).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
     // `run > x` and `thread apply all print …` are more than that.
     let applies = !command.contains("apply") || matches!(command, "thread apply all bt" | "thread apply all bt full");
-    SHOWS.iter().any(|one| known(&one)) && command.chars().all(plain) && !command.contains(" if ") && applies
+    SHOWS.iter().any(known) && command.chars().all(plain) && !command.contains(" if ") && applies
 }
 
 fn gdb(parsed: &Parsed, judge: &mut Judge<'_>) {

@@ -17,7 +17,7 @@ pub(super) const SPECS: &[Spec] = &[
          blender libreoffice soffice chromium google-chrome firefox chromedriver geckodriver lighthouse \
          caddy traefik haproxy envoy memcached systemd udevadm qemu-system-x86_64 cargo-binstall \
          flamegraph samply heaptrack bpftrace starship zoxide atuin lazygit tig gitui mcfly \
-         navi tldr info otool coursier cs amm jlink jpackage jmap jstack ghcup v \
+         navi tldr otool coursier cs amm jlink jpackage jmap jstack ghcup v \
          gnat yosys ghdl z3 swipl raku \
          tcc pcc icc icx fasm xmake premake5 earthly dagger gitlab-runner lima nerdfetch",
         nothing,
@@ -58,6 +58,7 @@ const VERSIONS: &[(&str, &str)] = &[
     ("opa", "version"),
     ("gitleaks", "version"),
     ("kubeconform", "-v"),
+    ("xcode-select", "-p"),
 ];
 
 /// Whether `argv` is one of [`VERSIONS`], and nothing else.

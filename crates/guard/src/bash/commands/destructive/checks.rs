@@ -217,11 +217,10 @@ fn kill(line: &Line, _: Option<&str>) -> Option<Hit> {
         return None;
     }
     // Signal 0 reaches nobody: it only asks whether somebody is there.
-    let probes = match words.as_slice() {
-        ["-0" | "-s0" | "-n0", ..] | ["-s" | "-n" | "--signal", "0" | "EXIT", ..] => true,
-        ["--signal=0", ..] => true,
-        _ => false,
-    };
+    let probes = matches!(
+        words.as_slice(),
+        ["-0" | "-s0" | "-n0" | "--signal=0", ..] | ["-s" | "-n" | "--signal", "0" | "EXIT", ..]
+    );
     if probes {
         return None;
     }

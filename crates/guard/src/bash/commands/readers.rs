@@ -1,0 +1,161 @@
+//! Programs that are met now and then, and print what they are given: each with the options that are known to do no more.
+
+use super::super::judge::{Arg, Judge};
+use super::super::lang;
+use super::effects::prints;
+use super::spec::Does::{Flag, Info, Value, Write};
+use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style};
+
+/// The table.
+pub(super) const SPECS: &[Spec] = &[
+    Spec {
+        names: "pdfgrep",
+        opts: &[
+            (
+                Flag,
+                "i ignore-case n page-number H with-filename h no-filename c count p page-count q quiet o only-matching",
+            ),
+            (Flag, "F fixed-strings P perl-regexp Z null r recursive R dereference-recursive"),
+            (Value, "e regexp m max-count A after-context B before-context C context color include exclude page-range"),
+            (Info, "V"),
+        ],
+        operands: Operands::PatternThenRead,
+        patterns: "e regexp",
+        check: Some(|parsed, judge| {
+            if parsed.has("r recursive R dereference-recursive") {
+                parsed.operands.iter().for_each(|tree| judge.read_tree(tree));
+                judge.read_cwd();
+            }
+        }),
+        ..PLAIN
+    },
+    // `--filter`, `--pager` and `--view` run programs; they are not here.
+    Spec {
+        names: "ugrep",
+        opts: &[
+            (Flag, "r recursive n line-number i ignore-case l files-with-matches c count w word-regexp v invert-match"),
+            (Flag, "F fixed-strings E extended-regexp P perl-regexp o only-matching h no-filename H with-filename"),
+            (Flag, "q quiet s no-messages x line-regexp I . hidden"),
+            (
+                Value,
+                "A after-context B before-context C context e regexp m max-count g glob include exclude t file-type",
+            ),
+            (Info, "V"),
+        ],
+        operands: Operands::PatternThenRead,
+        patterns: "e regexp",
+        check: Some(|parsed, judge| {
+            let pattern = usize::from(!parsed.has("e regexp"));
+            parsed.operands.iter().skip(pattern).for_each(|tree| judge.read_tree(tree));
+            super::filters::chosen(parsed, "g glob include", judge);
+            judge.read_cwd();
+        }),
+        ..PLAIN
+    },
+    Spec {
+        names: "pygmentize",
+        opts: &[(Flag, "g"), (Value, "l f"), (Write, "o"), (Info, "V h")],
+        operands: Operands::Read,
+        ..PLAIN
+    },
+    Spec {
+        names: "uconv",
+        opts: &[
+            (Flag, "l list s silent v verbose"),
+            (Value, "f from-code t to-code x"),
+            (Write, "o output"),
+            (Info, "V h"),
+        ],
+        operands: Operands::Read,
+        ..PLAIN
+    },
+    // In place it writes, and with `put` and `delete`.
+    Spec {
+        names: "dasel",
+        opts: &[
+            (Flag, "m multiple n null plain c compact pretty colour"),
+            (Value, "r read w write p parser s selector"),
+            (spec::Does::Read, "f file"),
+        ],
+        operands: Operands::Words,
+        check: Some(|parsed, judge| {
+            let selects =
+                |word: &Arg| word.exact().is_some_and(|text| text.starts_with(['.', '[']) || text == "select");
+            if !parsed.operands.iter().all(selects) {
+                judge.opaque("what `dasel` is told to do is not known");
+            }
+        }),
+        ..PLAIN
+    },
+    Spec { names: "xq", style: Style::Raw, operands: Operands::Custom, check: Some(xq), ..PLAIN },
+    Spec { names: "jsonlint loc", operands: Operands::ReadTree, ..PLAIN },
+    Spec {
+        names: "html2text",
+        operands: Operands::Read,
+        check: Some(|parsed, judge| {
+            // An address is fetched.
+            if parsed.operands.iter().any(|file| file.exact().is_none_or(|text| text.contains(':'))) {
+                judge.net(None);
+            }
+        }),
+        ..PLAIN
+    },
+    prints(
+        "llvm-config",
+        &[(
+            Flag,
+            "version prefix src-root obj-root bindir includedir libdir cmakedir cppflags cflags cxxflags ldflags system-libs \
+             libs libnames libfiles components targets-built host-target build-mode assertion-mode shared-mode link-shared \
+             link-static has-rtti",
+        )],
+    ),
+    Spec { names: "info", style: Style::Raw, operands: Operands::Custom, check: Some(info), ..PLAIN },
+    Spec { names: "dc", style: Style::Raw, operands: Operands::Custom, check: Some(dc), ..PLAIN },
+];
+
+/// jq for XML, or a printer of XML: what changes files is not among these options.
+fn xq(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let option = |word: &&Arg| word.exact().is_some_and(|text| matches!(text, "-r" | "-c" | "-M" | "-x"));
+    let mut words = parsed.operands.iter().filter(|word| !option(word));
+    let first = words.next();
+    match first.map(|word| (word, word.exact())) {
+        None => {}
+        Some((file, Some(text))) if text.ends_with(".xml") || text.ends_with(".html") => judge.read(file),
+        Some((_, Some(text))) if !text.starts_with('-') && lang::jq::analyse(text).is_ok() => {}
+        _ => judge.opaque("what `xq` is told to do is not known"),
+    }
+    for file in words {
+        if spec::may_be_option(file) {
+            judge.opaque("a word may become an option of xq");
+        }
+        judge.read(file);
+    }
+}
+
+/// Names of a page and its parts.
+fn info(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let plain = |word: &Arg| {
+        word.exact().is_some_and(|text| {
+            text.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && text.chars().all(|c| c.is_ascii_alphanumeric() || "-+_ ".contains(c))
+        })
+    };
+    if parsed.operands.is_empty() || !parsed.operands.iter().all(plain) {
+        judge.opaque("what `info` does cannot be said");
+    }
+}
+
+/// Sums behind `-e`, of signs that neither run a command nor a text: no `!`, no `?`, no `[`, no `a` and no `x`.
+fn dc(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const SIGNS: &str = "0123456789 .+-*/%~^|vpnfcdrRkKiIoOzZ_";
+    let sums = |pair: &[Arg]| match pair {
+        [e, sum] => {
+            matches!(e.exact(), Some("-e" | "--expression"))
+                && sum.exact().is_some_and(|text| text.chars().all(|c| SIGNS.contains(c)))
+        }
+        _ => false,
+    };
+    if parsed.operands.is_empty() || !parsed.operands.chunks(2).all(sums) {
+        judge.opaque("what `dc` is told to do is not known");
+    }
+}
