@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::judge::{Arg, KEPT, LISTED, Word};
+use super::judge::{Arg, FOUND, KEPT, LISTED, Word};
 
 /// Most words that one word of the script may become.
 const MOST: usize = 256;
@@ -482,26 +482,27 @@ fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut V
     }
     let alone = before.iter().all(is_nothing);
     let lone = alone && rest.iter().all(is_nothing) || output.prefix == "0" && alone && extends_revision(rest);
-    // A name with blanks becomes several words, and the second starts as it likes.
-    let start = match output.begins {
-        Some(begins) if !bare => Some((begins, "**/*")),
-        _ if !bare && !matches!(output.prefix, "0" | "/usr/bin/") => None,
-        _ if output.prefix == "./" => Some(("", "**")),
-        _ => Some((output.prefix, "**")),
-    };
-    let Some((start, wild)) = start.filter(|_| lone) else {
+    if let (Some(begins), false, true) = (output.begins, bare, lone) {
+        return builds.iter_mut().for_each(|build| {
+            build.push(begins);
+            build.unknown(false, FOUND);
+        });
+    }
+    if !lone || !(bare || matches!(output.prefix, "0" | "/usr/bin/")) {
         let why = match output.prefix {
             "./" | "" => LISTED,
             "0" => KEPT,
             _ => "the output of a command",
         };
         return builds.iter_mut().for_each(|build| build.unknown(bare, why));
-    };
+    }
     // In quotes it is one word, which may be empty.
     let empty = (!bare).then(|| Build { present: true, ..Build::default() });
     for build in builds.iter_mut() {
-        build.push(start);
-        wild.chars().for_each(|c| build.wildcard(c));
+        // A name with blanks becomes several words, and the second starts as it likes.
+        build.push(if output.prefix == "./" { "" } else { output.prefix });
+        build.wildcard('*');
+        build.wildcard('*');
     }
     builds.extend(empty);
 }

@@ -92,7 +92,7 @@ impl<'a> Walker<'a> {
         }
         let listed = match &arg.word {
             Became::Opaque { prefix, why, .. } => why == LISTED && !prefix.contains('/'),
-            // One name that a command listed, or none.
+            // One of several, of which not all are written out.
             Became::OneOf(words) => words.iter().any(|word| !matches!(word, Became::Exact(_))),
             _ => false,
         };

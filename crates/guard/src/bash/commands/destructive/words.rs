@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::super::judge::{Arg, LISTED, Word};
+use super::super::super::judge::{Arg, FOUND, LISTED, Word};
 use super::super::index::by_first;
 use super::super::spec::lists;
 
@@ -32,7 +32,9 @@ impl Piece {
                 _ => Piece { text: "".into(), known: false, glob: false },
             },
             // `while read -r f; do rm "$f"; done`: as many as were listed.
-            Word::Opaque { why, .. } if why == LISTED => Piece { text: "**".into(), known: false, glob: true },
+            Word::Opaque { why, .. } if why == LISTED || why == FOUND => {
+                Piece { text: "**".into(), known: false, glob: true }
+            }
             Word::Opaque { prefix, .. } => Piece { text: prefix.as_str().into(), known: false, glob: false },
         }
     }
