@@ -682,3 +682,115 @@ fn a_secret_whose_lines_git_ended_otherwise_is_unchanged_too() {
     assert_eq!(world.text(".env"), "SECRET=keys abc\r\n");
     assert_eq!(git(&at, &["status", "--short"]), "");
 }
+
+/// A repository whose branch `code` has one more commit, which changes a workflow and two other files.
+fn ahead() -> World {
+    let world = settled();
+    let at = world.root();
+    git(&at, &["switch", "-q", "-c", "next", "main"]);
+    for (name, text) in [(".github/workflows/ci.yml", "next\n"), ("b.txt", "next\n"), ("c.txt", "next\n")] {
+        std::fs::write(at.join(name), text).expect("written");
+    }
+    git(&at, &["add", "."]);
+    git(&at, &["commit", "-q", "-m", "next"]);
+    git(&at, &["switch", "-q", "main"]);
+    world
+}
+
+#[test]
+fn git_that_fails_in_a_script_leaves_no_half_of_what_it_was_to_bring() {
+    if !is_confined_here() {
+        return;
+    }
+    for script in ["git cherry-pick next\n", "git rebase -q next\n", "git cherry-pick -n next\n"] {
+        let world = ahead().file("x.sh", script);
+        let at = world.root();
+        let head = git(&at, &["rev-parse", "HEAD"]);
+        let ran = world.run(&["call", "bash", "command=sh x.sh", "--mode", "workspace"]);
+        ran.exits(3).complains(".github/workflows/ci.yml");
+        assert_eq!(
+            (git(&at, &["rev-parse", "HEAD"]), git(&at, &["status", "--short"])),
+            (head, "?? x.sh".to_owned()),
+            "{script}"
+        );
+    }
+}
+
+#[test]
+fn what_only_looks_like_git_that_failed_is_applied() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository().file(".github/workflows/ci.yml", "one\n").file("b.txt", "one\n");
+    let at = world.root();
+    git(&at, &["add", "."]);
+    git(&at, &["commit", "-qam", "one"]);
+    for name in [".github/workflows/ci.yml", "b.txt"] {
+        std::fs::write(at.join(name), "two\n").expect("written");
+    }
+    git(&at, &["commit", "-qam", "two"]);
+    git(&at, &["branch", "other", "HEAD~1"]);
+    for command in [
+        // Text of a program.
+        "printf \"warning: unable to unlink 'b': Busy\\n\"; echo 9 >a.txt; git commit -qam text",
+        // Records alone, and new content beside them.
+        "git reset -q HEAD~1 && echo three >b.txt && git add b.txt && git commit -qm redo",
+        "git add -N . && echo v3 >a.txt && git add a.txt && git commit -qm told",
+        "git rm -q --cached .env && git commit -qm untrack && git merge -q --no-edit other",
+    ] {
+        let ran = world.run(&["call", "bash", &format!("command={command}"), "--mode", "workspace"]);
+        assert_eq!(ran.code, 0, "{command}: {ran:?}");
+    }
+    assert_eq!(git(&at, &["log", "-4", "--format=%s"]), "untrack\ntold\nredo\ntwo");
+}
+
+#[test]
+fn an_index_that_a_command_left_as_a_link_leads_nowhere() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository().file("x.sh", "rm -f .git/index; ln -s \"$1\" .git/index\n");
+    let at = world.root();
+    // Another index that notes the same file, in no root.
+    let other = world.path("other");
+    git(&at, &["clone", "-q", at.to_str().expect("text"), other.to_str().expect("text")]);
+    let index = other.join(".git/index");
+    // As new as the index, so that Nika vouches for it.
+    std::fs::write(at.join(".env"), "SECRET=abc\n").expect("written");
+    let before = (std::fs::read(&index).expect("there"), index.metadata().expect("there").modified().expect("a time"));
+    let command = format!("command=sh x.sh {}; git --version", index.display());
+    world.run(&["call", "bash", &command, "--mode", "accept-all"]);
+    let after = (std::fs::read(&index).expect("there"), index.metadata().expect("there").modified().expect("a time"));
+    assert!(before == after);
+}
+
+#[test]
+fn an_index_that_nika_vouched_in_has_the_time_that_git_gave_it() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = repository();
+    let at = world.root();
+    std::fs::write(at.join(".env"), "SECRET=abc\n").expect("written");
+    let racy = "command=echo bbb >a.txt; git add a.txt; echo ccc >a.txt; sleep 1.2; git --version";
+    world.run(&["call", "bash", racy, "--mode", "workspace"]).exits(0);
+    world.run(&["call", "bash", "command=git commit -qam z", "--mode", "workspace"]).exits(0);
+    assert_eq!(git(&at, &["show", "HEAD:a.txt"]), "ccc");
+}
+
+#[test]
+fn a_job_that_puts_something_else_in_the_place_of_the_index_holds_nobody_up() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = settled();
+    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    let job = "until [ -e /tmp/go ]; do sleep 0.02; done; rm -f .git/index; mkfifo .git/index; sleep 30";
+    peer.call("nika_bash", json!({"command": job, "run_in_background": true}));
+    let ran = peer.call("nika_bash", json!({"command": "git add -A && touch /tmp/go && sleep 0.6 && git add -A"}));
+    assert!(!text(&ran).is_empty(), "{ran}");
+    let next = peer.call("nika_bash", json!({"command": "echo hi"}));
+    assert!(text(&next).contains("hi"), "{next}");
+    assert_eq!(peer.end(), 0);
+}

@@ -23,6 +23,10 @@ const HEAD: usize = 40;
 const MTIME: usize = 8;
 const MODE: usize = 24;
 const SIZE: usize = 36;
+/// The longest name: no system opens a longer one, and each entry of version 4 may be one letter longer than the last.
+const NAME_BYTES: usize = 4096;
+/// What the flags of an entry say that git was only told of, with no content.
+const TOLD_OF: u32 = 0x2000;
 /// The mode of a link to a commit of another repository.
 const LINK: u32 = 0o160_000;
 
@@ -46,6 +50,13 @@ pub(crate) struct Entry<'i> {
     pub is_side: bool,
     /// What else git was told of it, but for the length of its name.
     flags: u32,
+}
+
+impl Entry<'_> {
+    /// Whether git was told of it and has no content for it (`git add -N`).
+    pub fn is_only_told_of(&self) -> bool {
+        self.flags & TOLD_OF != 0
+    }
 }
 
 /// Reads an index of version 2 to 4; `long` says that objects have 32 bytes in their names. None where it is odd.
@@ -92,6 +103,9 @@ pub(super) fn entries(bytes: &[u8], long: bool, mut each: impl FnMut(&Entry<'_>)
             _ => rest.iter().position(|byte| *byte == 0)?,
         };
         name.extend_from_slice(rest.get(..length)?);
+        if name.len() > NAME_BYTES {
+            return None;
+        }
         to += length;
         at = if version == 4 { to + 1 } else { at + (to - at + 8) / 8 * 8 };
         let is_side = flags & 0x3000 != 0;

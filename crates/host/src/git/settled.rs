@@ -60,15 +60,11 @@ fn settled(
     (looks(written), files.iter().map(|(path, now)| (path, looks(now))).collect::<Vec<_>>()).hash(&mut of_files);
     let own = format!("{:016x}-", of_repository.finish());
     let copy = dir.join(format!("{own}{:016x}", of_files.finish()));
-    if copy.is_file() {
-        return Ok(Some(copy));
+    if let Ok(known) = fs::symlink_metadata(&copy) {
+        return Ok((known.len() > 0).then_some(copy));
     }
-    let Some(index) = Index::of(index, |path| files.iter().any(|(file, _)| *file == path)) else { return Ok(None) };
-    let is_unchanged = |path: &Path| {
-        read(&top.join(path), READ_BYTES).is_ok_and(|now| now.is_some_and(|now| index.holds_as_text(path, &now)))
-    };
-    let unchanged: Vec<(&Path, Stat)> = files.iter().filter(|(path, _)| is_unchanged(path)).copied().collect();
-    let Some((bytes, time)) = index.settled(&unchanged) else { return Ok(None) };
+    // One that is empty says that there is nothing to say.
+    let (bytes, time) = vouched(top, index, files).unwrap_or_default();
     fs::create_dir_all(dir)?;
     for old in fs::read_dir(dir)?.flatten().filter(|old| old.file_name().to_string_lossy().starts_with(&own)) {
         let _ = fs::remove_file(old.path());
@@ -78,7 +74,18 @@ fn settled(
     let modified = Timespec { tv_sec: time, tv_nsec: 0 };
     futimens(&nameless, &Timestamps { last_access: modified, last_modification: modified })?;
     match linkat(CWD, by_handle(&nameless), CWD, &copy, AtFlags::SYMLINK_FOLLOW) {
-        Ok(()) | Err(Errno::EXIST) => Ok(Some(copy)),
+        Ok(()) | Err(Errno::EXIST) => Ok((!bytes.is_empty()).then_some(copy)),
         Err(error) => Err(error.into()),
     }
+}
+
+/// An index that says of those of `files` which are unchanged that they are, and the time that it has to have.
+fn vouched(top: &Path, index: &Path, files: &[(&Path, Stat)]) -> Option<(Vec<u8>, i64)> {
+    let index = Index::of(index, |path| files.iter().any(|(file, _)| *file == path))?;
+    let holds = |path: &Path| {
+        read(&top.join(path), READ_BYTES).ok().flatten().is_some_and(|now| index.holds_as_text(path, &now))
+    };
+    let unchanged = files.iter().filter(|(path, _)| index.has(path) && holds(path));
+    let unchanged: Vec<(&Path, Stat)> = unchanged.copied().collect();
+    index.settled(&unchanged)
 }

@@ -99,21 +99,26 @@ impl Before {
     /// The same for who holds a command that was permitted.
     pub(crate) fn behind_now(&self) -> Vec<PathBuf> {
         let (then, now) = (&self.then, noted(&self.held));
-        let went = |(log, length): (&PathBuf, &u64)| {
+        let of_log = |(log, length): (&PathBuf, &u64)| {
             let from = then.logs.get(log).copied().unwrap_or_default();
-            let added = || read(log, LOG_BYTES).ok().flatten().and_then(|log| Some(log.get(from as usize..)?.to_vec()));
-            *length > from && added().is_some_and(|added| goes_elsewhere(&added))
+            let added = || read(log, LOG_BYTES).ok().flatten().and_then(|log| Some(went(log.get(from as usize..)?)));
+            (*length > from).then(added).flatten().unwrap_or_default()
         };
-        if !now.logs.iter().any(went) {
+        let went: Vec<Went> = now.logs.iter().map(of_log).collect();
+        if !went.iter().any(|one| one.elsewhere) {
             return Vec::new();
         }
-        let gone =
-            then.recorded.keys().filter(|path| !now.recorded.contains_key(*path) && path.symlink_metadata().is_ok());
+        let at_once = went.iter().any(|one| one.at_once);
+        let stays = |path: &&PathBuf| !now.recorded.contains_key(*path) && path.symlink_metadata().is_ok();
+        let gone = then.recorded.keys().filter(|path| at_once && stays(path));
         let other = now.recorded.iter().filter(|(path, object)| {
             let stands = || read(path, COMPARED_BYTES).ok().flatten();
             then.recorded.get(*path) != Some(*object)
                 && !object.is_empty()
-                && stands().is_none_or(|content| blob(&content, object.len()) != **object)
+                && stands().is_none_or(|content| {
+                    let is_it = |content: &[u8]| blob(content, object.len()) == **object;
+                    !is_it(&content) && !is_it(&with_plain_ends(&content))
+                })
         });
         let mut all: Vec<PathBuf> = gone.chain(other.map(|(path, _)| path)).cloned().collect();
         all.sort();
@@ -141,16 +146,30 @@ fn noted(held: &[(PathBuf, Vec<PathBuf>)]) -> Noted {
     all
 }
 
-/// Whether lines of a log of `HEAD` tell that git went to another commit and was to put its files in place.
-pub(crate) fn goes_elsewhere(log: &[u8]) -> bool {
-    const GOES: &[&str] = &["checkout", "merge", "pull", "rebase", "cherry-pick", "revert", "am"];
-    String::from_utf8_lossy(log).lines().any(|line| {
-        let Some((head, said)) = line.split_once('\t') else { return false };
+/// What a log of `HEAD` tells of going to other commits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Went {
+    /// Git went to another commit and was to put its files in place.
+    pub elsewhere: bool,
+    /// It did before anything was committed: what is recorded no more is not what somebody took out.
+    pub at_once: bool,
+}
+
+/// Reads lines of such a log. Whatever moves `HEAD` goes elsewhere, but for these, which are to change records alone.
+pub(crate) fn went(log: &[u8]) -> Went {
+    const STAYS: &[&str] = &["commit", "reset"];
+    let (mut all, mut committed) = (Went::default(), false);
+    for line in String::from_utf8_lossy(log).lines() {
+        let Some((head, said)) = line.split_once('\t') else { continue };
         let mut words = head.split(' ');
         let moved = words.next().zip(words.next()).is_some_and(|(from, to)| from != to);
         let verb = said.split([' ', ':', '(']).next().unwrap_or_default();
-        moved && GOES.contains(&verb)
-    })
+        let goes = moved && !STAYS.contains(&verb);
+        all.elsewhere |= goes;
+        all.at_once |= goes && !committed;
+        committed |= verb == "commit";
+    }
+    all
 }
 
 /// The name that git gives to a file's content, in so many bytes.
@@ -204,11 +223,16 @@ impl Index {
     pub(crate) fn of(file: &Path, wanted: impl Fn(&Path) -> bool) -> Option<Index> {
         let bytes = read(file, INDEX_BYTES).ok()??;
         let written = rustix::fs::lstat(file).ok()?.st_mtime;
+        Index::from_bytes(bytes, written, wanted)
+    }
+
+    /// The same of its bytes, which were written at a time in seconds.
+    pub(crate) fn from_bytes(bytes: Vec<u8>, written: i64, wanted: impl Fn(&Path) -> bool) -> Option<Index> {
         let parsed = |long: bool| {
             let mut notes = HashMap::new();
             let shared = entries(&bytes, long, |entry: &Entry<'_>| {
                 let path = Path::new(OsStr::from_bytes(entry.name));
-                if wanted(path) {
+                if wanted(path) && !entry.is_only_told_of() {
                     let Entry { at, ctime, mtime, size, object, .. } = *entry;
                     let file = || Note::File { at, ctime, mtime, size, object: object.to_vec() };
                     notes.insert(path.to_path_buf(), if entry.is_side { Note::Sides } else { file() });

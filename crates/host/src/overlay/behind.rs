@@ -4,9 +4,9 @@
 //! | what git's index in the layer says of a held file | it could not, where |
 //! |---|---|
 //! | other content than before, and not what stands there | git put other files in place, or went to another commit |
-//! | nothing any more, and the file stands there | git went to another commit |
+//! | nothing any more, and the file stands there | git went to another commit before anything was committed |
 //!
-//! Otherwise only records were meant: `git reset HEAD~1`, `git rm --cached`.
+//! Otherwise only records were meant: `git reset HEAD~1`, `git rm --cached`. What git says of such a file counts as well.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use nika_guard::Permit;
 
 use super::walk::{content, kind};
 use super::{Changes, Entry, What};
-use crate::git::{Index, LOG_BYTES, goes_elsewhere};
+use crate::git::{Index, LOG_BYTES, Went, went};
 
 /// The largest file that is compared with what git has recorded. 16 MiB.
 const COMPARED_BYTES: u64 = 16 << 20;
@@ -29,11 +29,6 @@ impl Changes<'_> {
         let mut all: Vec<PathBuf> = tops.flat_map(|top| self.behind_in(permit, top)).collect();
         all.sort();
         all
-    }
-
-    /// Whether git noted anything of its work tree.
-    pub fn has_records(&self, _permit: &Permit) -> bool {
-        self.entries.iter().any(|entry| entry.is_put() && entry.path.ends_with(".git/index"))
     }
 
     fn behind_in(&self, permit: &Permit, top: &Path) -> Vec<PathBuf> {
@@ -50,26 +45,50 @@ impl Changes<'_> {
             let stat = rustix::fs::lstat(self.inside(&top.join(path)));
             stat.is_ok_and(|stat| now.tells_of(path, &stat))
         };
+        let is_as_noted = |path: &Path| {
+            let stat = rustix::fs::lstat(top.join(path));
+            !put.contains(path) && stat.is_ok_and(|stat| now.tells_of(path, &stat))
+        };
         let is_in_place = |path: &Path| {
             put.contains(path) && is_gits(path)
+                || is_as_noted(path)
                 || self.seen_at(permit, &top.join(path)).is_some_and(|content| now.holds(path, &content))
         };
         let other: Vec<&Path> = now.files().filter(|path| now.records(path) != before.records(path)).collect();
         let (held, free): (Vec<&Path>, Vec<&Path>) = other.into_iter().partition(|path| is_held(path));
-        let elsewhere = self.goes_elsewhere(permit, top);
-        let places = elsewhere || free.into_iter().any(|path| put.contains(path) && is_gits(path));
+        let Went { elsewhere, at_once } = self.went(permit, top);
+        let is_new = |path: &Path| now.records(path).is_some_and(|object| self.made_object(top, object));
+        let places = elsewhere || free.into_iter().any(|path| put.contains(path) && is_gits(path) && !is_new(path));
         let other = held.into_iter().filter(|path| places && !is_in_place(path));
         let stays = |path: &&Path| is_held(path) && !now.has(path) && self.seen_at(permit, &top.join(path)).is_some();
-        let gone = before.files().filter(|path| elsewhere && stays(path));
+        let gone = before.files().filter(|path| at_once && stays(path));
         other.chain(gone).map(|path| top.join(path)).collect()
     }
 
-    /// Whether git went to another commit, by what it notes of that.
-    fn goes_elsewhere(&self, permit: &Permit, top: &Path) -> bool {
+    /// What git notes of going to other commits.
+    fn went(&self, permit: &Permit, top: &Path) -> Went {
         let log = top.join(".git/logs/HEAD");
-        let Some(entry) = self.entries.iter().find(|entry| entry.path == log) else { return false };
+        let Some(entry) = self.entries.iter().find(|entry| entry.path == log) else { return Went::default() };
         let from = usize::try_from(entry.was_bytes).unwrap_or(usize::MAX);
-        self.after(permit, entry, LOG_BYTES).is_some_and(|log| goes_elsewhere(log.get(from..).unwrap_or(&log)))
+        self.after(permit, entry, LOG_BYTES).map(|log| went(log.get(from..).unwrap_or(&log))).unwrap_or_default()
+    }
+
+    /// Whether an object was made in the layer: somebody told git of that content, and no commit had it before.
+    fn made_object(&self, top: &Path, object: &[u8]) -> bool {
+        let name: String = object.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (within, rest) = name.split_at(2);
+        rustix::fs::lstat(self.inside(&top.join(".git/objects").join(within).join(rest))).is_ok()
+    }
+
+    /// Of files that git says it could not take away, by their names from the top of a work tree, those that are held. What a
+    /// command prints besides may look alike.
+    pub fn held_among(&self, _permit: &Permit, said: &[String]) -> Vec<PathBuf> {
+        let within = |path: &Path| self.layer.held.iter().any(|held| path.starts_with(held));
+        let is_held = |name: &String| {
+            let path = self.layer.root.join(name);
+            within(&path) || self.layer.held.iter().any(|held| held.ends_with(name))
+        };
+        said.iter().filter(|name| is_held(name)).map(|name| self.layer.root.join(name)).collect()
     }
 
     /// What stands at a path, seen through the layer.

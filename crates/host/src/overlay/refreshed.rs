@@ -1,15 +1,21 @@
-//! An index that others wrote meanwhile, and in which they told git nothing: `git status` looks at the files anew and notes
+//! What others wrote of git's meanwhile that is nothing else: the same branch, fetched twice; and an index in which they
+//! told git nothing: `git status` looks at the files anew and notes
 //! how they are, and every prompt and editor runs it. To what a command did in its layer that is no other index.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use nika_contract::Kind;
 use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 
+use super::walk::content;
 use super::{Changes, Entry};
 use crate::fs::Stamp;
 use crate::git::{INDEX_BYTES, meaning, read};
+
+/// The largest record of git's that is compared with what others wrote. 1 MiB: a branch has 41 bytes.
+const SAME_BYTES: u64 = 1 << 20;
 
 /// An index as it was when a layer was made: held open, as git replaces the whole file.
 #[derive(Debug)]
@@ -43,8 +49,20 @@ impl IndexBefore {
 }
 
 impl Changes<'_> {
-    /// Whether others did no more to what stands at an entry's path than look at the files in its index anew.
-    pub(super) fn is_only_refreshed(&self, entry: &Entry) -> bool {
+    /// Whether what others put at an entry's path is nothing else to git: the same that the command left there, as where both
+    /// fetched; or an index for which files were looked at anew.
+    pub(super) fn is_no_other(&self, entry: &Entry) -> bool {
+        let is_gits = entry.path.components().any(|part| part.as_os_str() == ".git");
+        is_gits && entry.kind == Kind::File && (self.is_only_refreshed(entry) || self.is_the_same(entry))
+    }
+
+    fn is_the_same(&self, entry: &Entry) -> bool {
+        let now = || read(&entry.path, SAME_BYTES).ok().flatten();
+        let left = content(&self.layer.upper(), &entry.path, &self.layer.root, Kind::File, SAME_BYTES);
+        left.is_some_and(|left| now() == Some(left))
+    }
+
+    fn is_only_refreshed(&self, entry: &Entry) -> bool {
         let Some(before) = self.layer.index_before.as_ref().filter(|before| before.path == entry.path) else {
             return false;
         };

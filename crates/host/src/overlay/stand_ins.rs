@@ -10,20 +10,21 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use nika_contract::Kind;
 use nika_guard::{Permit, classify};
 use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, Stat, Timespec, Timestamps, Uid, fchmod, fchown, fstat, ftruncate, futimens,
-    linkat, mkdirat, openat, statat, unlinkat,
+    AtFlags, CWD, Gid, Mode, OFlags, ResolveFlags, Stat, Timespec, Timestamps, Uid, fchmod, fchown, fstat, ftruncate,
+    futimens, linkat, mkdirat, openat, openat2, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::walk::{bits, content, directory, kind};
 use super::{Layer, marks};
 use crate::fs::Stamp;
-use crate::git::{Index, top_of};
+use crate::git::{INDEX_BYTES, Index, top_of};
 
 /// The largest file that is read to know that it is unchanged. 16 MiB: the longest are stores of keys.
 const READ_BYTES: u64 = 16 << 20;
@@ -91,7 +92,7 @@ impl Layer {
                     time
                 }
                 // Git shall not take it for unchanged.
-                false => Some(was.st_mtime + 1),
+                false => Some(was.st_mtime.saturating_add(1)),
             };
             if let Ok(one) = self.put(&path, time, made) {
                 self.stand_ins.insert(path, one);
@@ -110,22 +111,34 @@ impl Layer {
     /// one since finds that git sees it.
     pub(super) fn note_as_it_was(&self) {
         for (file, (stamp, given)) in &self.indexes {
-            let at = self.inside(file);
-            let Ok(now) = rustix::fs::lstat(&at) else { continue };
-            if stamp.same_content(&Stamp::from(&now)) {
-                continue;
-            }
-            let is_given = |path: &Path| given.iter().any(|one| one.path == path);
-            let Some(mut index) = Index::of(&at, is_given) else { continue };
-            let mut changed = false;
-            for Given { path, time, was } in given {
-                changed |= index.note_as_it_was(path, *time, was);
-            }
-            if changed && let Some(bytes) = index.into_bytes() {
-                // Where it fails git looks at these files once more.
-                let _ = std::fs::write(&at, bytes);
-            }
+            // Where it fails git looks at these files once more.
+            let _ = self.note_in(file, stamp, given);
         }
+    }
+
+    /// The same in one index, whose time stays: by it git knows which files it has to compare. Nothing is followed, as the
+    /// command may have left a link to any file there, or given one another name.
+    fn note_in(&self, file: &Path, put: &Stamp, given: &[Given]) -> Option<()> {
+        let upper = directory(CWD, self.upper().as_os_str(), false).ok()?;
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let below = file.strip_prefix(&self.root).ok()?;
+        let handle = File::from(openat2(&upper, below, flags, Mode::empty(), resolve).ok()?);
+        let now = fstat(&handle).ok()?;
+        let size = u64::try_from(now.st_size).ok().filter(|size| *size <= INDEX_BYTES)?;
+        if kind(&now) != Some(Kind::File) || now.st_nlink != 1 || put.same_content(&Stamp::from(&now)) {
+            return None;
+        }
+        let mut bytes = vec![0; usize::try_from(size).ok()?];
+        handle.read_exact_at(&mut bytes, 0).ok()?;
+        let is_given = |path: &Path| given.iter().any(|one| one.path == path);
+        let mut index = Index::from_bytes(bytes, now.st_mtime, is_given)?;
+        let noted = given.iter().map(|Given { path, time, was }| index.note_as_it_was(path, *time, was));
+        if noted.fold(false, |all, one| all | one) {
+            handle.write_all_at(&index.into_bytes()?, 0).ok()?;
+            futimens(&handle, &times(&now, None)).ok()?;
+        }
+        Some(())
     }
 
     /// Whether `now`, at `path`, is what was put there before the command began. Of its rights tells [`Layer::made_readable`].

@@ -46,7 +46,7 @@ impl Over {
     /// What is `wanted`, as far as the system has it. An error where only space for it is missing.
     pub fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile, wanted: Wanted) -> Result<Over, ToolError> {
         let over = Over::laid(ground, cx, profile, wanted)?;
-        let git_before = of_git::before(cx, profile).filter(|_| wanted != Wanted::Nothing).map(Arc::new);
+        let git_before = of_git::before(cx, profile).map(Arc::new);
         Ok(Over { git_before, ..over })
     }
 

@@ -80,10 +80,10 @@ fn counts(recorded: &Recorded) -> Option<String> {
 pub(super) fn told(files: &Workspace, recorded: &Recorded) -> Option<String> {
     let named = |paths: &[PathBuf]| format!(" · {OTHERS}: {}", listed(files, paths));
     let others = Some(&*recorded.others).filter(|paths| !paths.is_empty()).map(named).unwrap_or_default();
-    let behind = about_behind(&recorded.behind.iter().map(|path| files.shown(path)).collect::<Vec<_>>())
-        .map(|said| format!(" · {said}"))
-        .unwrap_or_default();
-    counts(recorded).map(|counts| format!("{counts}{others} (call {}){behind}", recorded.call))
+    let names: Vec<String> = recorded.behind.iter().map(|path| files.shown(path)).collect();
+    let counts = counts(recorded).map(|counts| format!("{counts}{others} (call {})", recorded.call));
+    let all: Vec<String> = counts.into_iter().chain(about_behind(&names)).collect();
+    (!all.is_empty()).then(|| all.join(" · "))
 }
 
 /// The answer of a job that goes on, and how what it changes is taken back.

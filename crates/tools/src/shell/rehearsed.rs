@@ -27,7 +27,7 @@ use super::command::Command;
 use super::folders;
 use super::ground::Ground;
 use super::layered::{self, Settled};
-use super::of_git::{of_git, runs_git};
+use super::of_git::{of_git, runs_git, said_to_stay};
 use super::report;
 use super::{scratch, settling};
 
@@ -91,7 +91,7 @@ pub(super) async fn rehearse(
     let mut tried = try_over(ground, cx, order.clone(), known, &begun).await?;
     if let Ok(done) = &tried
         && known == OfGit::Nothing
-        && !behind(ground, cx, &done.layers)?.is_empty()
+        && !stays(ground, cx, done)?.is_empty()
     {
         // A program of it runs git: with the means to replace what is guarded.
         tried = try_over(ground, cx, order, OfGit::Something, &begun).await?;
@@ -139,10 +139,10 @@ async fn try_over(
 }
 
 /// What git could not put in place.
-fn behind(ground: &Ground, cx: &Cx<'_>, layers: &[Layer]) -> Result<Vec<String>, ToolError> {
-    let all = layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
-    let behind = all.iter().flat_map(|changes| changes.behind(cx.permit));
-    Ok(behind.map(|path| ground.files.shown(&path)).collect())
+fn stays(ground: &Ground, cx: &Cx<'_>, done: &Done) -> Result<Vec<String>, ToolError> {
+    let all = done.layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
+    let stayed = said_to_stay(&report::output(&done.ended.job.summary()));
+    Ok(settling::behind(ground, cx, &all, &stayed))
 }
 
 /// Puts in force what a person said yes to.
@@ -226,7 +226,7 @@ fn foreseen(ground: &Ground, cx: &Cx<'_>, done: Done, command: &Command) -> Resu
     let settled = layered::describe(ground, cx, &all);
     let left_out = HeldBack::of(&ground.files, cx.permit, &all);
     let brings = settling::brought_by_git(cx, &all, &left_out.guarded);
-    let stays = behind(ground, cx, layers)?;
+    let stays = stays(ground, cx, &done)?;
     let stays = (!stays.is_empty()).then(|| format!("git could not put in place {}", stays.join(", ")));
     let ending = report::ending(exited, command.analysis.last_command.as_deref());
     let words = [

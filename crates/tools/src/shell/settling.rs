@@ -12,7 +12,7 @@
 //!
 //! What git changed of guarded files makes the call one that is judged again ([`Foreseen`]): then nothing is applied.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use nika_contract::{Code, Cx, Foreseen, Kind, ToolError, TurnedOut, code};
 use nika_guard::{Effect, Place};
@@ -149,12 +149,7 @@ impl<'a> Settling<'a> {
 
     /// Refuses what git could not put in place as a whole. Where nobody knew of it, git is given the means next time.
     fn whole(&mut self, all: &[Changes<'_>]) -> Result<(), NotMade> {
-        let files = &self.ground.files;
-        let behind = all.iter().flat_map(|changes| changes.behind(self.cx.permit));
-        let mut names: Vec<String> = behind.map(|path| files.shown(&path)).collect();
-        if names.is_empty() && all.iter().any(|changes| changes.has_records(self.cx.permit)) {
-            names.append(&mut self.stayed);
-        }
+        let names = behind(self.ground, self.cx, all, &self.stayed);
         if names.is_empty() {
             return Ok(());
         }
@@ -286,6 +281,16 @@ fn told(ground: &Ground, mut settled: Settled, applied: &Applied) -> Settled {
     settled
 }
 
+/// Files that git could not put in place, by its records in the layers or as it says itself.
+pub(super) fn behind(ground: &Ground, cx: &Cx<'_>, all: &[Changes<'_>], stayed: &[String]) -> Vec<String> {
+    let recorded = all.iter().flat_map(|changes| changes.behind(cx.permit));
+    let said = all.iter().flat_map(|changes| changes.held_among(cx.permit, stayed));
+    let mut names: Vec<String> = recorded.chain(said).map(|path| ground.files.shown(&path)).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// Of guarded places that a command changed, those that git did by what it has recorded.
 pub(super) fn brought_by_git(cx: &Cx<'_>, all: &[Changes<'_>], places: &[Place]) -> Vec<PathBuf> {
     let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
@@ -309,15 +314,16 @@ fn counts(cx: &Cx<'_>, path: &Path) -> bool {
 
 /// Whether git notes there what it did and when, which is something else every time.
 fn is_noted(path: &Path) -> bool {
-    let is_code = path.components().any(|part| part.as_os_str() == "hooks" || part.as_os_str() == "config");
+    const CODE: &[&str] = &["hooks", "config", "config.worktree", "gitdir", "commondir"];
+    let is_code = path.components().any(|part| CODE.iter().any(|name| part.as_os_str() == *name));
     is_of_git(path) && !is_code
 }
 
 /// Whether git keeps there what was committed, staged or checked out, and not what only somebody at work looks at.
 fn is_record(path: &Path) -> bool {
-    const NOTES: &[&str] = &["FETCH_HEAD", "ORIG_HEAD", "COMMIT_EDITMSG", "gc.log", "logs", "objects"];
-    let mut parts = path.components().map(Component::as_os_str).skip_while(|part| *part != ".git");
-    parts.next().is_some() && parts.next().is_some_and(|first| NOTES.iter().all(|note| first != *note))
+    const NOTES: &[&str] = &["FETCH_HEAD", "ORIG_HEAD", "COMMIT_EDITMSG", "gc.log", "logs", "objects", "refs/remotes"];
+    let inside: PathBuf = path.components().skip_while(|part| part.as_os_str() != ".git").skip(1).collect();
+    !inside.as_os_str().is_empty() && NOTES.iter().all(|note| !inside.starts_with(note))
 }
 
 /// What git notes of one commit fits no other: all of it is applied, or nothing.

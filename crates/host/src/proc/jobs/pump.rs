@@ -236,8 +236,9 @@ impl Pump {
     fn exited(&mut self, exited: Exited, gone: bool) {
         let recorder = self.job.order().recorded_by().filter(|_| gone);
         let mut recorded = recorder.and_then(|recorder| recorder.finish(exited.left > 0));
-        if let Some((recorded, before)) = recorded.as_mut().zip(self.job.order().git_before.as_ref()) {
-            recorded.behind = before.behind_now();
+        let behind = self.job.order().git_before.as_ref().map(|before| before.behind_now()).unwrap_or_default();
+        if !behind.is_empty() {
+            recorded.get_or_insert_default().behind = behind;
         }
         let mut inside = lock(&self.job.inside);
         inside.waiting = false;
