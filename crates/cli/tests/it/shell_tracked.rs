@@ -607,7 +607,7 @@ fn who_asks_for_the_status_meanwhile_or_since_holds_up_neither_a_commit_nor_its_
         (String::new(), "second".into())
     );
     looks();
-    world.run(&["undo", &ran.json()["call_id"].as_str().expect("a call").to_owned()]).exits(0);
+    world.run(&["undo", ran.json()["call_id"].as_str().expect("a call")]).exits(0);
     assert_eq!(
         (git(&at, &["rev-parse", "HEAD"]), git(&at, &["status", "--short"])),
         (before.clone(), "M a.txt".to_owned())

@@ -54,7 +54,7 @@ pub(crate) struct Entry<'i> {
 
 impl Entry<'_> {
     /// Whether git was told of it and has no content for it (`git add -N`).
-    pub fn is_only_told_of(&self) -> bool {
+    pub(crate) fn is_only_told_of(&self) -> bool {
         self.flags & TOLD_OF != 0
     }
 }

@@ -20,9 +20,12 @@ use crate::overlay::by_handle;
 /// The largest file that is read to know that it is unchanged. 16 MiB: the longest are stores of keys.
 const READ_BYTES: u64 = 16 << 20;
 
+/// Files by their paths from the top of a work tree, as they look now.
+type Files<'p> = Vec<(&'p Path, Stat)>;
+
 /// For each repository of `roots` that needs one: where its index lies, and the copy to show there, which is kept in `dir`.
 pub fn settled_indexes(_permit: &Permit, dir: &Path, roots: &[PathBuf], hidden: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
-    let mut tops: Vec<(&Path, PathBuf, Vec<(&Path, Stat)>)> = Vec::new();
+    let mut tops: Vec<(&Path, PathBuf, Files<'_>)> = Vec::new();
     for path in hidden {
         let Some(root) = roots.iter().find(|root| path.starts_with(root)) else { continue };
         let (Some(top), Ok(now)) = (any_top_of(root, path), lstat(path)) else { continue };

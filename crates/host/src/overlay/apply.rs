@@ -225,7 +225,7 @@ impl Locked<'_> {
                     (Some(stamp), Some(now)) => *stamp == Stamp::from(now) && !changes.is_disturbed(stamp),
                     _ => false,
                 };
-                if !same && !(now.is_some() && changes.is_no_other(entry)) {
+                if !(same || now.is_some() && changes.is_no_other(entry)) {
                     conflicts.push(self.files().place(entry.path.clone()));
                 }
             }
