@@ -15,9 +15,17 @@ const GLIBC: (u32, u32) = (2, 36);
 /// The functions that run before the first answer, one symbol a line.
 const ORDER: &str = "start-order.txt";
 
+/// Where `cargo xtask order` has the linker list what lies where.
+const MAP: &str = "NIKA_LINK_MAP";
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={ORDER}");
+    println!("cargo::rerun-if-env-changed={MAP}");
+    // Names of functions are those of just this build: with its symbols kept it would be another one, with other names.
+    if let Ok(map) = env::var(MAP) {
+        println!("cargo::rustc-link-arg-bins=-Wl,-Map={map}");
+    }
     // A program for another machine meets another C library than this one's.
     let is_here = env::var("HOST").ok() == env::var("TARGET").ok();
     let is_gnu = env::var("CARGO_CFG_TARGET_ENV").as_deref() == Ok("gnu");

@@ -1,7 +1,7 @@
 //! `cargo xtask order`: writes `crates/cli/start-order.txt`, the functions that every start runs, in the order in which it
 //! first comes to them. The linker puts these together (decision 0027), so that a start reads and holds few pages.
 //!
-//! The program is built with its symbols, beside the other builds, and each of [`SCENES`] is stepped through instruction by
+//! The program is built beside the other builds, with a map of where the linker put what, and each of [`SCENES`] is stepped through instruction by
 //! instruction: some minutes each. A list that is old costs pages and nothing else.
 
 use std::collections::HashMap;
@@ -9,14 +9,14 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use crate::args::Args;
-use crate::{paths, process};
+use crate::paths;
 
 /// What is started, and what it reads from its standard input.
 const SCENES: &[(&[&str], &str)] = &[
@@ -41,10 +41,14 @@ const GRAIN: u64 = 16;
 pub(crate) fn run(args: Args) -> Result<()> {
     args.finish()?;
     let target = paths::made("order")?;
-    let into = target.to_string_lossy();
-    let build =
-        ["build", "--release", "-p", "nika-cli", "--config", "profile.release.strip=false", "--target-dir", &into];
-    process::run(&paths::workspace(), Path::new("cargo"), &build)?;
+    let map = target.join("link.map");
+    let built = Command::new("cargo")
+        .args(["build", "--release", "-p", "nika-cli", "--target-dir"])
+        .arg(&target)
+        .env("NIKA_LINK_MAP", &map)
+        .current_dir(paths::workspace())
+        .status()?;
+    ensure!(built.success(), "it does not build");
     let program = target.join("release/nika");
     let world = target.join("world");
     fs::create_dir_all(world.join("root"))?;
@@ -55,8 +59,8 @@ pub(crate) fn run(args: Args) -> Result<()> {
         println!("{}", words.join(" "));
         step_through(&program, words, input, &world, &mut first, &mut steps)?;
     }
-    let listed = Command::new("nm").args(["-n", "--defined-only"]).arg(&program).output().context("nm is needed")?;
-    let names = in_order(&functions(&String::from_utf8_lossy(&listed.stdout)), &first);
+    let map = fs::read_to_string(&map).context("the linker wrote no map")?;
+    let names = in_order(&functions(&map), &first);
     let file = paths::workspace().join("crates/cli/start-order.txt");
     fs::write(&file, names.join("\n") + "\n")?;
     println!("{} functions in {steps} steps: {}", names.len(), file.display());
@@ -129,16 +133,18 @@ fn base(pid: Pid, program: &Path) -> Result<u64> {
     Ok(u64::from_str_radix(from, 16)?)
 }
 
-/// Functions by their addresses, as `nm -n` lists them.
-fn functions(listed: &str) -> Vec<(u64, &str)> {
-    listed.lines().filter_map(function).collect()
+/// Functions by their addresses, as LLD's map lists them: each lies in a section of its own, which is named for it.
+fn functions(map: &str) -> Vec<(u64, &str)> {
+    let mut all: Vec<(u64, &str)> = map.lines().filter_map(function).collect();
+    all.sort_by_key(|(at, _)| *at);
+    all
 }
 
 fn function(line: &str) -> Option<(u64, &str)> {
-    let mut words = line.splitn(3, ' ');
-    let (address, kind, name) = (words.next()?, words.next()?, words.next()?);
-    let address = u64::from_str_radix(address, 16).ok()?;
-    matches!(kind, "t" | "T" | "w" | "W").then_some((address, name))
+    let (_, section) = line.split_once(":(.text.")?;
+    let name = section.strip_suffix(')')?;
+    let address = u64::from_str_radix(line.split_whitespace().next()?, 16).ok()?;
+    Some((address, name.strip_prefix("unlikely.").unwrap_or(name)))
 }
 
 /// The functions that lie at grains which were come to, the first first.
@@ -163,9 +169,16 @@ mod tests {
 
     #[test]
     fn functions_come_in_the_order_in_which_they_first_ran() {
-        let listed =
-            "0000000000001000 T main\n0000000000001040 t helper\n0000000000001048 r data\n0000000000001080 W late\n";
-        let functions = functions(listed);
+        let map = [
+            "    900      900       10     1         /x/a.o:(.rodata._RNvdata)",
+            "   1000     1000      100    16 .text",
+            "   1000     1000       40    16         /x/a.o:(.text.main)",
+            "   1000     1000       40     1                 main",
+            "   1080     1080       40    16         /x/a.o:(.text.unlikely.late)",
+            "   1040     1040       40     1         /x/b.rlib(b.o):(.text.helper)",
+        ];
+        let map = map.join("\n");
+        let functions = functions(&map);
         assert_eq!(functions, [(0x1000, "main"), (0x1040, "helper"), (0x1080, "late")]);
         let first = HashMap::from([(0x1080 / GRAIN, 9), (0x1000 / GRAIN, 3), (0x1050 / GRAIN, 5), (0x1010 / GRAIN, 7)]);
         assert_eq!(in_order(&functions, &first), ["main", "helper", "late"]);
