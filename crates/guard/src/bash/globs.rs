@@ -103,7 +103,10 @@ pub(super) fn pointed_at(pattern: &str) -> Vec<String> {
     let mut paths = vec![String::new()];
     let mut special = false;
     for (index, part) in pattern.split('/').enumerate() {
-        let names = if is_wild(part) { names(part, special) } else { vec![part.to_owned()] };
+        let of = |part: &str| if is_wild(part) { names(part, special) } else { vec![part.to_owned()] };
+        // What nobody knows may end with a slash: then the rest is a name of its own, as in `"$dir".env`.
+        let rest = part.strip_prefix("**").map(|rest| rest.trim_start_matches('*')).filter(|rest| !rest.is_empty());
+        let names: Vec<String> = of(part).into_iter().chain(rest.into_iter().flat_map(of)).collect();
         // Workflows are guarded whatever their names are, and a pattern for all of them points at none.
         special = part != "workflows" && (special || names.iter().any(|name| HIDDEN.contains(&name.as_str())));
         let join = |path: &String, name: &String| if index == 0 { name.clone() } else { format!("{path}/{name}") };

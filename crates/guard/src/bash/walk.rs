@@ -394,7 +394,9 @@ impl<'a> Walker<'a> {
             let simple = matches!(stage.kind, Kind::Simple { .. });
             let own = self.reports.get(self.own.max(before)..).unwrap_or_default().iter();
             let own = own.filter(|report| simple && !report.argv.is_empty()).find(|report| report.span == stage.span);
-            argvs.push(own.map(|report| Rc::clone(&report.argv)).unwrap_or_default());
+            // One that reads something else passes on nothing of what stands before it.
+            let passes = index == 0 || !stage.redirects.iter().any(shapes::is_input);
+            argvs.push(own.filter(|_| passes).map(|report| Rc::clone(&report.argv)).unwrap_or_default());
             self.last = Some(name_of(stage));
         }
         self.outlet = argvs;

@@ -377,3 +377,9 @@ pub(super) const RUNS_TEXT: &[&str] = &[
 /// Programs whose standard input is commands for a database: what is echoed to them is looked at.
 pub(super) const SQL_READERS: &[&str] =
     &["psql", "mysql", "mariadb", "sqlite3", "redis-cli", "mongosh", "mongo", "cqlsh", "clickhouse-client", "sqlplus"];
+
+/// Whether it gives a command something to read.
+pub(super) fn is_input(redirect: &Redirect) -> bool {
+    use RedirectOp::{DupIn, Here, HereString, HereStrip, Read, ReadWrite};
+    matches!(redirect.op, Read | ReadWrite | DupIn | Here | HereStrip | HereString)
+}
