@@ -35,7 +35,7 @@ pub(crate) use leads::{Leads, makes_repository};
 pub use personal::Personal;
 pub use settled::settled_indexes;
 pub use tracked::{Before, index_sum};
-pub(crate) use tracked::{Index, LOG_BYTES, Went, top_of, went};
+pub(crate) use tracked::{COMPARED_BYTES, Index, LOG_BYTES, Went, top_of, went};
 
 /// What would start a program or change something unasked, and what it is set to.
 const QUIET: &[(&str, &str)] = &[

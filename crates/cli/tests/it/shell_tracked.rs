@@ -700,6 +700,36 @@ fn ahead() -> World {
 }
 
 #[test]
+fn a_script_that_commits_all_after_a_switch_takes_nothing_back() {
+    if !is_confined_here() {
+        return;
+    }
+    let script = "git switch -q next 2>/dev/null && echo v2 >a.txt && git commit -qam release\n";
+    let world = world().file("a.txt", "one\n").file(".github/workflows/ci.yml", "one\n").file("rel.sh", script);
+    let at = world.root();
+    git(&at, &["init", "-q", "-b", "main"]);
+    git(&at, &["config", "user.name", "a"]);
+    git(&at, &["config", "user.email", "a@example.org"]);
+    git(&at, &["add", "."]);
+    git(&at, &["commit", "-qm", "one"]);
+    git(&at, &["switch", "-q", "-c", "next"]);
+    std::fs::write(at.join(".github/workflows/ci.yml"), "next\n").expect("written");
+    git(&at, &["commit", "-qam", "next"]);
+    git(&at, &["switch", "-q", "main"]);
+    let refused = world.run(&["call", "bash", "command=sh rel.sh", "--mode", "workspace"]);
+    refused.exits(3).complains(".github/workflows/ci.yml");
+    assert_eq!(git(&at, &["log", "-1", "--format=%s", "next"]), "next");
+    let rule = ["--allow", "write(.github/**)"];
+    let words = ["call", "bash", "command=sh rel.sh", "--mode", "workspace", rule[0], rule[1]];
+    let mut screen = Screen::start(&world, &words);
+    assert!(screen.shows("instead: "), "{}", screen.shown);
+    screen.types("y\r");
+    assert_eq!(screen.end().0, 0);
+    assert_eq!(git(&at, &["show", "next:.github/workflows/ci.yml"]), "next");
+    assert_eq!(git(&at, &["show", "--format=", "--name-only", "next"]), "a.txt");
+}
+
+#[test]
 fn git_that_fails_in_a_script_leaves_no_half_of_what_it_was_to_bring() {
     if !is_confined_here() {
         return;

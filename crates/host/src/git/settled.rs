@@ -14,11 +14,8 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, Timespec, Timestamps, futimen
 use rustix::io::Errno;
 
 use super::finder::read;
-use super::tracked::{Index, any_top_of, index_at};
+use super::tracked::{COMPARED_BYTES, Index, any_top_of, index_at};
 use crate::overlay::by_handle;
-
-/// The largest file that is read to know that it is unchanged. 16 MiB: the longest are stores of keys.
-const READ_BYTES: u64 = 16 << 20;
 
 /// Files by their paths from the top of a work tree, as they look now.
 type Files<'p> = Vec<(&'p Path, Stat)>;
@@ -86,7 +83,7 @@ fn settled(
 fn vouched(top: &Path, index: &Path, files: &[(&Path, Stat)]) -> Option<(Vec<u8>, i64)> {
     let index = Index::of(index, |path| files.iter().any(|(file, _)| *file == path))?;
     let holds = |path: &Path| {
-        read(&top.join(path), READ_BYTES).ok().flatten().is_some_and(|now| index.holds_as_text(path, &now))
+        read(&top.join(path), COMPARED_BYTES).ok().flatten().is_some_and(|now| index.holds_as_text(path, &now))
     };
     let unchanged = files.iter().filter(|(path, _)| index.has(path) && holds(path));
     let unchanged: Vec<(&Path, Stat)> = unchanged.copied().collect();

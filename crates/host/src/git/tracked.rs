@@ -13,8 +13,8 @@ use sha2::Sha256;
 use super::finder::{INDEX_BYTES, read};
 use super::index::{Entry, entries, meaning, set_stat};
 
-/// The largest file that is compared with what git has recorded. 16 MiB.
-const COMPARED_BYTES: u64 = 16 << 20;
+/// The largest file that is compared with what git has recorded. 16 MiB: of secrets, the longest are stores of keys.
+pub(crate) const COMPARED_BYTES: u64 = 16 << 20;
 /// The longest log of what `HEAD` was that is read. 16 MiB: some 100,000 moves.
 pub(crate) const LOG_BYTES: u64 = 16 << 20;
 

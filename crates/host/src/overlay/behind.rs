@@ -16,10 +16,7 @@ use nika_guard::Permit;
 
 use super::walk::{content, kind};
 use super::{Changes, Entry, What};
-use crate::git::{Index, LOG_BYTES, Went, went};
-
-/// The largest file that is compared with what git has recorded. 16 MiB.
-const COMPARED_BYTES: u64 = 16 << 20;
+use crate::git::{COMPARED_BYTES, Index, LOG_BYTES, Went, went};
 
 impl Changes<'_> {
     /// The files that git could not put in place: they are held or hidden from the command.
@@ -31,8 +28,29 @@ impl Changes<'_> {
         all
     }
 
+    /// Whether git went to another commit in a work tree of which it tracks held files. What it could not put in place there
+    /// no record tells any more, once it has committed all that stood there.
+    pub fn goes_elsewhere(&self, permit: &Permit) -> bool {
+        let logs = self.entries.iter().filter(|entry| entry.is_put() && entry.path.ends_with(".git/logs/HEAD"));
+        let tops: Vec<&Path> = logs.filter_map(|entry| entry.path.ancestors().nth(3)).collect();
+        tops.into_iter().any(|top| self.went(permit, top).elsewhere && self.tracks_held(top))
+    }
+
+    /// What the command cannot replace, by the paths from the top of a work tree.
+    fn held_in<'t>(&'t self, top: &Path) -> HashSet<&'t Path> {
+        self.layer.held.iter().filter_map(|path| path.strip_prefix(top).ok()).collect()
+    }
+
+    fn tracks_held(&self, top: &Path) -> bool {
+        let held = self.held_in(top);
+        let is_held = |path: &Path| path.ancestors().any(|above| held.contains(above));
+        let index = top.join(".git/index");
+        let tracks = |index: &Path| Index::of(index, is_held).is_some_and(|index| index.files().next().is_some());
+        !held.is_empty() && (tracks(&index) || tracks(&self.inside(&index)))
+    }
+
     fn behind_in(&self, permit: &Permit, top: &Path) -> Vec<PathBuf> {
-        let held: HashSet<&Path> = self.layer.held.iter().filter_map(|path| path.strip_prefix(top).ok()).collect();
+        let held = self.held_in(top);
         let is_held = |path: &Path| path.ancestors().any(|above| held.contains(above));
         let put = self.entries.iter().filter(|entry| entry.is_put() && entry.kind != Kind::Directory);
         let put: HashSet<&Path> = put.filter_map(|entry| entry.path.strip_prefix(top).ok()).collect();

@@ -12,7 +12,7 @@ use nika_guard::Permit;
 
 use super::walk::content;
 use super::{Changes, Entry, Layer, What};
-use crate::git::{Index, top_of};
+use crate::git::{COMPARED_BYTES, Index, top_of};
 
 /// What a command line has of git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,9 +24,6 @@ pub enum OfGit {
     /// Every command in it is git.
     All,
 }
-
-/// The largest hidden file of which git may put another version in place beside a script. 16 MiB: the longest are stores of keys.
-const COMPARED_BYTES: u64 = 16 << 20;
 
 impl Layer {
     /// Whether git keeps what it records of `path` in the layer.

@@ -1,6 +1,5 @@
 //! What others wrote of git's meanwhile that is nothing else: the same branch, fetched twice; and an index in which they
-//! told git nothing: `git status` looks at the files anew and notes
-//! how they are, and every prompt and editor runs it. To what a command did in its layer that is no other index.
+//! told git nothing: `git status` looks at the files anew and notes how they are, and every prompt and editor runs it.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -24,10 +24,7 @@ use rustix::io::Errno;
 use super::walk::{bits, content, directory, kind};
 use super::{Layer, marks};
 use crate::fs::Stamp;
-use crate::git::{INDEX_BYTES, Index, top_of};
-
-/// The largest file that is read to know that it is unchanged. 16 MiB: the longest are stores of keys.
-const READ_BYTES: u64 = 16 << 20;
+use crate::git::{COMPARED_BYTES, INDEX_BYTES, Index, top_of};
 
 /// A file of which an index in a layer gives another time.
 #[derive(Debug)]
@@ -83,7 +80,7 @@ impl Layer {
         for below in tracked {
             let path = top.join(below);
             let Ok(was) = rustix::fs::lstat(&path) else { continue };
-            let content = || content(&self.root, &path, &self.root, Kind::File, READ_BYTES);
+            let content = || content(&self.root, &path, &self.root, Kind::File, COMPARED_BYTES);
             let time = match index.is_sure_of(below, &was) {
                 true => None,
                 false if content().is_some_and(|content| index.holds_as_text(below, &content)) => {

@@ -60,8 +60,7 @@ pub(super) fn about_behind(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!(
             "[git has recorded other content than it could put in place: {shown}. These are guarded or hidden here, and the \
-             next commit would take back what the other has of them. In a command line of nothing but git it can replace \
-             them, where Nika is asked for it and no job writes meanwhile]"
+             next commit would take back what the other has of them. A command line of nothing but git can replace them]"
         )
     })
 }

@@ -91,7 +91,7 @@ pub(super) async fn rehearse(
     let mut tried = try_over(ground, cx, order.clone(), known, &begun).await?;
     if let Ok(done) = &tried
         && known == OfGit::Nothing
-        && !stays(ground, cx, done)?.is_empty()
+        && (!stays(ground, cx, done)?.is_empty() || goes_elsewhere(cx, done)?)
     {
         // A program of it runs git: with the means to replace what is guarded.
         tried = try_over(ground, cx, order, OfGit::Something, &begun).await?;
@@ -143,6 +143,12 @@ fn stays(ground: &Ground, cx: &Cx<'_>, done: &Done) -> Result<Vec<String>, ToolE
     let all = done.layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
     let stayed = said_to_stay(&report::output(&done.ended.job.summary()));
     Ok(settling::behind(ground, cx, &all, &stayed))
+}
+
+/// Whether git went to another commit there.
+fn goes_elsewhere(cx: &Cx<'_>, done: &Done) -> Result<bool, ToolError> {
+    let all = done.layers.iter().map(|layer| layer.changes(cx.permit)).collect::<Result<Vec<_>, _>>()?;
+    Ok(all.iter().any(|changes| changes.goes_elsewhere(cx.permit)))
 }
 
 /// Puts in force what a person said yes to.

@@ -150,11 +150,16 @@ impl<'a> Settling<'a> {
     /// Refuses what git could not put in place as a whole. Where nobody knew of it, git is given the means next time.
     fn whole(&mut self, all: &[Changes<'_>]) -> Result<(), NotMade> {
         let names = behind(self.ground, self.cx, all, &self.stayed);
-        if names.is_empty() {
-            return Ok(());
-        }
-        let error = not_in_place(&names);
-        if self.of_git != OfGit::Nothing || self.shown.is_some() {
+        let unknown = self.of_git == OfGit::Nothing && self.shown.is_none();
+        let error = match names.is_empty() {
+            false => not_in_place(&names),
+            true if unknown && all.iter().any(|changes| changes.goes_elsewhere(self.cx.permit)) => {
+                let message = "a program of it had git go to another commit, where it could not replace what is guarded or hidden";
+                ToolError::new(code::PERMISSION_DENIED, message)
+            }
+            true => return Ok(()),
+        };
+        if !unknown {
             return Err(NotMade::Refused(error));
         }
         self.turned_out.effects.push(runs_git());
