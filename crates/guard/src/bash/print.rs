@@ -380,10 +380,20 @@ impl Printer<'_> {
         if let ([Part::Plain(text)], false) = (word.parts.as_slice(), strict) {
             return self.push(if text.is_empty() { "''" } else { text });
         }
+        let Some((name, rest)) = behind_bare_name(word).filter(|_| !strict) else {
+            return self.parts(&word.parts, strict);
+        };
+        self.push(name);
+        if !rest.is_empty() {
+            self.parts(&rest, false);
+        }
+    }
+
+    fn parts(&mut self, parts: &[Part], strict: bool) {
         // Beside wildcards, braces and `~` a letter that loses its quotes may join them: `~\root`, `{\1..9}`.
         let special = |part: &Part| matches!(part, Part::Plain(text) if !is_plain(text));
-        let own = self.regex || word.parts.iter().any(special);
-        let joined = if own { Cow::Borrowed(word.parts.as_slice()) } else { joined(&word.parts) };
+        let own = self.regex || parts.iter().any(special);
+        let joined = if own { Cow::Borrowed(parts) } else { joined(parts) };
         let parts = joined.as_ref();
         let mut index = 0;
         let mut any = false;
@@ -577,6 +587,19 @@ fn starts_with_paren(script: &Script) -> bool {
         .is_some_and(|stage| matches!(stage.kind, Kind::Subshell(_) | Kind::Arith(_)))
 }
 
+/// `name=` or `name+=` at the front of a word, and what is behind it. Behind `export` and its kind bash takes it for an
+/// assignment, whose value it does not split, only where it stands outside quotes; so it is never drawn into them.
+fn behind_bare_name(word: &Word) -> Option<(&str, Vec<Part>)> {
+    let Some(Part::Plain(text)) = word.parts.first() else { return None };
+    let sign = text.find('=')?;
+    if !is_name(text[..sign].strip_suffix('+').unwrap_or(&text[..sign])) {
+        return None;
+    }
+    let (name, behind) = text.split_at(sign + 1);
+    let first = (!behind.is_empty()).then(|| Part::Plain(behind.to_owned()));
+    Some((name, first.into_iter().chain(word.parts[1..].iter().cloned()).collect()))
+}
+
 /// The same parts, where text that has to be quoted beside an expansion in quotes is one piece: it is printed in
 /// the same quotes, and read as one piece again.
 fn joined(parts: &[Part]) -> Cow<'_, [Part]> {
@@ -697,6 +720,11 @@ mod tests {
             (">a time b", "'time' b > a"),
             (">a if b", "'if' b > a"),
             ("time >a -p", "time '-p' > a"),
+            // In quotes the name would be no longer that of an assignment, whose value is not split.
+            ("export P=a:$/b$x", "export P='a:$/b'$x"),
+            ("export P='a b'$x", "export P='a b'$x"),
+            ("export P+=\\ $x", "export P+=' '$x"),
+            ("declare P=''\"$x\"", "declare P=\"$x\""),
         ] {
             let printed_once = parse::parse(text, None).map(|outcome| print(&outcome.program));
             assert_eq!(printed_once.as_deref().ok(), Some(printed), "{text}");
