@@ -92,6 +92,8 @@ mod shell_rules;
 mod shell_scratch;
 #[path = "it/shell_shown.rs"]
 mod shell_shown;
+#[path = "it/shell_sockets.rs"]
+mod shell_sockets;
 #[path = "it/shell_terminal.rs"]
 mod shell_terminal;
 #[path = "it/shell_together.rs"]

@@ -4,6 +4,7 @@
 //! check themselves against it, so an act that was not declared does not happen. Paths are resolved by
 //! the kernel beneath directory handles, never by comparing strings.
 
+mod connect;
 pub mod fs;
 pub mod git;
 pub mod net;

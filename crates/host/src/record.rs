@@ -2,7 +2,7 @@
 //! no layer can be had.
 //!
 //! The kernel stops a process of the command before a call that changes files by name, and tells us
-//! (`listener`). We look where the name leads, keep what stands there, and let the call through; when the command has
+//! ([`Listener`](crate::sandbox::Listener)). We look where the name leads, keep what stands there, and let the call through; when the command has
 //! ended, what stands there then is noted beside it. So the cost follows what is touched, and nothing is covered.
 //!
 //! ```text
@@ -21,7 +21,6 @@
 mod before;
 mod calls;
 mod held_open;
-mod listener;
 mod off;
 mod recorder;
 mod rest;

@@ -20,6 +20,7 @@ mod filter;
 mod init;
 mod land;
 mod linked;
+mod listener;
 mod lock;
 mod mounts;
 mod network;
@@ -29,8 +30,8 @@ mod protected;
 mod proxy;
 pub(crate) mod reach;
 mod ready;
-mod recorded;
 mod run;
+mod stops;
 mod syscalls;
 pub(crate) use filter::When;
 
@@ -48,7 +49,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid};
 
 pub use apart::{all_but, spelled};
+use init::Kind;
 pub use linked::Linked;
+pub(crate) use listener::{Answer, Heard, Listener, Stopped, memory_of};
+pub(crate) use mounts::own_places;
 pub(crate) use network::Network;
 pub use placeholders::clear_stand_ins;
 pub(crate) use placeholders::{clear_left, is_below_stand_in, is_stand_in};
@@ -58,6 +62,8 @@ pub use proxy::Visit;
 pub use reach::{Reach, Refused};
 pub(crate) use ready::{Ready, take_beside};
 pub use run::{Finished, run};
+pub use stops::Stops;
+pub(crate) use stops::{heard, hearing};
 
 /// The temporary directory that every contained command has for itself: nobody else sees it, and it goes with the world.
 pub const PRIVATE_TMP: &str = "/tmp";
@@ -81,8 +87,9 @@ pub struct Target {
     pub stdio: [Option<OwnedFd>; 3],
     /// Whether its input is a terminal, which becomes its controlling one.
     pub terminal: bool,
-    /// Where the descriptor is sent that hears of its calls which change files; none where nobody keeps what they do.
-    pub record: Option<OwnedFd>,
+    /// At which of its calls it stops, and where the descriptor is sent that hears of them. Without, it has no sockets
+    /// with names.
+    pub stops: Option<(Stops, OwnedFd)>,
     /// The network that it shares with others; none where it has one of its own.
     pub(crate) network: Option<Network>,
 }
@@ -91,7 +98,7 @@ impl Target {
     /// `argv` with our own input and output.
     pub fn new(argv: Vec<OsString>) -> Target {
         let programs = argv.first().map(PathBuf::from).into_iter().collect();
-        Target { programs, argv, stdio: [None, None, None], terminal: false, record: None, network: None }
+        Target { programs, argv, stdio: [None, None, None], terminal: false, stops: None, network: None }
     }
 }
 
@@ -181,14 +188,14 @@ pub(crate) fn enter_ready(
 ) -> Result<Entered, Refusal> {
     let target = Prepared::new(profile, target)?;
     if profile.access == Access::Unconfined {
-        return init::start(profile, &target, &[], init::Kind::Unconfined);
+        return init::start(profile, &target, &[], Kind::Unconfined);
     }
     land::floor()?;
     let steps = few_enough(plan(profile))?;
     match contained(ready, profile, steps, &target, reach) {
         // Without namespaces there are no layers, and whoever ordered one relies on it.
         Err(Refusal { guarantee: Some(guarantee), why, .. }) if profile.landlock_only && profile.layers.is_empty() => {
-            let mut entered = init::start(profile, &target, &[], init::Kind::LandlockOnly)?;
+            let mut entered = init::start(profile, &target, &[], Kind::LandlockOnly)?;
             entered.held.missing.insert(0, format!("{guarantee} ({why})"));
             Ok(entered)
         }
@@ -220,12 +227,12 @@ fn contained(
     reach: Option<Reach>,
 ) -> Result<Entered, Refusal> {
     // What a recorder refuses the command cannot have made.
-    let sets_aside = target.record.is_none();
+    let sets_aside = !matches!(target.stops, Some((Stops::AtChanges, _)));
     let (mut placeholders, steps) = placeholders::Placeholders::make(profile, steps, sets_aside)?;
     // What was made ahead has a network of its own.
     let started = match ready.filter(|ready| ready.is_current() && target.network.is_none()) {
         Some(ready) => ready.start(profile, target, &steps),
-        None => init::start(profile, target, &steps, init::Kind::Contained),
+        None => init::start(profile, target, &steps, Kind::Contained),
     };
     let mut entered = started.inspect_err(|_| drop(placeholders.remove()))?;
     entered.placeholders = placeholders;
@@ -243,7 +250,7 @@ struct Prepared {
     env: Vec<CString>,
     stdio: [Option<OwnedFd>; 3],
     terminal: bool,
-    record: Option<OwnedFd>,
+    stops: Option<(Stops, OwnedFd)>,
     network: Option<Network>,
 }
 
@@ -271,8 +278,13 @@ impl Prepared {
         if argv.is_empty() || programs.is_empty() {
             return Err(Refusal { guarantee: None, why: "there is no command".to_owned(), errno: None });
         }
-        let Target { terminal, record, stdio, network, .. } = target;
-        Ok(Prepared { programs, argv, env, stdio, terminal, record, network })
+        let Target { terminal, stops, stdio, network, .. } = target;
+        Ok(Prepared { programs, argv, env, stdio, terminal, stops, network })
+    }
+
+    /// Where the descriptor is sent that hears of its calls.
+    fn ear(&self) -> Option<&OwnedFd> {
+        self.stops.as_ref().map(|(_, to)| to)
     }
 }
 

@@ -98,14 +98,14 @@ fn an_answer_names_what_is_hidden_and_what_the_sandbox_lacks() {
     }
     let world = repository()
         .file("x.py", "import socket\nsocket.create_connection(('127.0.0.1', 9))\n")
-        .file("y.py", "import socket\nsocket.socket(socket.AF_UNIX)\n");
+        .file("y.py", "import socket\nsocket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\n");
     std::fs::write(world.root().join(".env"), "SECRET=abd\n").expect("written");
     let call = |text: &str| world.run(&["call", "bash", &format!("command={text}"), "--mode", "workspace"]);
     call("git status --short").says("[hidden from commands, as a secret or by a rule: .env. A program");
     let quiet = call("ls *.txt");
     assert!(!quiet.out.contains("hidden"), "{quiet:?}");
     call("python3 x.py").exits(1).says("[a command hears the servers that this session's jobs are");
-    call("python3 y.py").exits(1).says("a port of 127.0.0.1 can]");
+    call("python3 y.py").exits(1).says("and no datagrams; a port of 127.0.0.1");
     std::fs::write(world.root().join("push.sh"), "echo 'ssh: Could not resolve hostname x' >&2; exit 128\n")
         .expect("written");
     call("sh push.sh").exits(1).says("neither keys nor stored credentials are there");

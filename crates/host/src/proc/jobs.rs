@@ -44,8 +44,9 @@ pub use self::peer::{Peer, PeerPipes};
 use self::pump::Pump;
 pub use self::screen::Picture;
 use super::wire::{self, Exited, Lines, Report};
+use crate::connect::{self, Own};
 use crate::record::Recorded;
-use crate::sandbox::Network;
+use crate::sandbox::{self, Network};
 use crate::scratch::{Caches, Taker};
 
 /// Jobs that may live at once. A session that has so many has lost count of them.
@@ -247,7 +248,7 @@ impl Jobs {
         let ends = order::ends(&order.stdin, order.apart)?;
         let network = self.network(&order);
         let wire = wire::Order { network: network.is_some(), ..order.to_wire(&mark) };
-        let hearing = order.recorded_by().is_some().then(order::hearing).transpose()?;
+        let hearing = wire.stops.is_some().then(sandbox::hearing).transpose()?;
         let (link, mut child) = self.supervisor()?;
         let begun = (|| {
             let mut fds = ends.theirs.iter().map(AsFd::as_fd).collect::<Vec<_>>();
@@ -283,11 +284,18 @@ impl Jobs {
                 return Err(error.into());
             }
         };
-        if let Some((recorder, ours)) = order.recorded_by().zip(hearing) {
-            // It runs, so its kernel's end was sent; it waits at its first change until somebody hears.
-            let above = Pid::from_child(&child);
-            recorder.keep_off(&order.profile);
-            let begun = order::heard(&ours).and_then(|listener| recorder.watch(listener, above));
+        if let Some(ours) = hearing {
+            // It runs, so its kernel's end was sent; it waits at its first such call until somebody hears.
+            let own = Own::of(&order.profile, network.is_some());
+            let begun = sandbox::heard(&ours).and_then(|listener| match (order.recorded_by(), listener) {
+                (Some(recorder), Some(listener)) => {
+                    recorder.keep_off(&order.profile);
+                    recorder.watch(listener, Pid::from_child(&child), own)
+                }
+                (Some(_), None) => Err(io::Error::other("its changes cannot be heard of")),
+                (None, Some(listener)) => connect::watch(listener, own).map(drop),
+                (None, None) => Ok(()),
+            });
             if let Err(error) = begun {
                 give_up(child);
                 return Err(error.into());

@@ -26,7 +26,7 @@ use self::signals::Signals;
 use super::memory::Memory;
 use super::tree;
 use super::wire::{self, Exited, Held, How, KilledBy, Lines, Order, Reached, Report, Request};
-use crate::sandbox::{self, Ended, Entered, Network, Reach, Ready, Target, Visit};
+use crate::sandbox::{self, Ended, Entered, Network, Reach, Ready, Stops, Target, Visit};
 
 /// How often memory and processes are counted. A fork bomb makes a few hundred processes in this time.
 const COUNT_EVERY: Duration = Duration::from_millis(100);
@@ -134,7 +134,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
     }
     let mut more = fds.split_off(3).into_iter();
     let drain = if order.keep { more.next() } else { None };
-    let record = if order.record { more.next() } else { None };
+    let stops = order.stops.and_then(|stops| Some((stops, more.next()?)));
     let network = if order.network { more.next().zip(more.next()) } else { None };
     if order.network && network.is_none() {
         return Err(Failure { why: "the order came without its network".to_owned(), errno: None });
@@ -142,7 +142,7 @@ fn begin(link: BorrowedFd<'static>) -> Result<Option<Supervisor>, Failure> {
     let network = network.map(|(users, net)| Network::of(users, net));
     let caches = if order.caches { more.next() } else { None };
     let began = Instant::now();
-    let (command, held) = start(&order, fds, (record, network), link, ready)?;
+    let (command, held) = start(&order, fds, (stops, network), link, ready)?;
     let _ = wire::say(link, &Report::Started { pid: command.pid().as_raw_nonzero().get(), held });
     let limits = &order.profile.limits;
     let is_held = matches!(command, Running::Held(_));
@@ -198,7 +198,7 @@ fn expect(link: BorrowedFd<'_>) -> Option<Ready> {
 fn start(
     order: &Order,
     stdio: Vec<OwnedFd>,
-    (record, network): (Option<OwnedFd>, Option<Network>),
+    (stops, network): (Option<(Stops, OwnedFd)>, Option<Network>),
     link: BorrowedFd<'static>,
     ready: Option<Ready>,
 ) -> Result<(Running, Held), Failure> {
@@ -212,7 +212,7 @@ fn start(
         argv: order.argv.iter().map(Into::into).collect(),
         stdio: [stdio.next(), stdio.next(), stdio.next()],
         terminal: order.terminal,
-        record,
+        stops,
         network,
     };
     let mut reach = Reach::new(order.profile.hosts.clone());

@@ -13,12 +13,12 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlag
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::sandbox::take_beside;
+use crate::sandbox::{Stops, take_beside};
 
 /// An order longer than this is a mistake: the longest command line that Linux takes is 2 MiB.
 const MAX_ORDER_BYTES: usize = 16 << 20;
-/// Standard input, output and error; for a job that is kept the other end of its output, for one that is recorded the way to
-/// its recorder, of a network that it shares the two parts, and of what it writes caches to the lock.
+/// Standard input, output and error; for a job that is kept the other end of its output, for one that stops at calls the
+/// way to who hears of them, of a network that it shares the two parts, and of what it writes caches to the lock.
 const MOST_FDS: usize = 8;
 
 /// What to run, and how.
@@ -42,8 +42,8 @@ pub struct Order {
     pub keep: bool,
     /// Whether to say where it ended.
     pub watch_cwd: bool,
-    /// Whether somebody keeps what it changes: the way there is a descriptor behind those.
-    pub record: bool,
+    /// At which calls it stops: the way to who hears of them is a descriptor behind those.
+    pub stops: Option<Stops>,
     /// Whether it shares a network: its parts are descriptors behind those.
     pub network: bool,
     /// Whether it writes caches: what holds their place is the last descriptor.

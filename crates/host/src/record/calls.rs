@@ -24,6 +24,8 @@ pub(crate) enum Does {
     ChangesOpen(u8),
     /// Makes or removes the entry itself.
     Names(Name),
+    /// Makes an entry for a unix socket, whose address begins here and is so long.
+    Binds(u8, u8),
     /// Gives an entry another name; the flags may have the two change places.
     Moves(Name, Name, Option<u8>),
     /// Gives what is named first another name besides.
@@ -65,6 +67,7 @@ const EVERYWHERE: &[Row] = &[
     (libc::SYS_unlinkat, Always, Does::Names(below(0, 1))),
     (libc::SYS_mkdirat, Always, Does::Names(below(0, 1))),
     (libc::SYS_mknodat, Always, Does::Names(below(0, 1))),
+    (libc::SYS_bind, Always, Does::Binds(1, 2)),
     (libc::SYS_symlinkat, Always, Does::Names(below(1, 2))),
     (libc::SYS_linkat, Always, Does::Links(below(0, 1), below(2, 3), Some(4))),
     (libc::SYS_renameat2, Always, Does::Moves(below(0, 1), below(2, 3), Some(4))),
@@ -111,6 +114,8 @@ pub(super) enum Act {
     At(Named),
     /// Change what the process has open under this number.
     Open(i32),
+    /// Make a name for a socket, by the address that begins here in memory and is so long.
+    Bind { at: u64, length: u32 },
     /// Move the first to the second; or have them change places.
     Move { from: Named, to: Named, swaps: bool },
     /// Give the first the second as another name.
@@ -146,6 +151,7 @@ pub(super) fn read(number: i64, arguments: &[u64; 6]) -> Option<Act> {
         }
         Does::ChangesOpen(at) => Act::Open(argument(at) as u32 as i32),
         Does::Names(name) => Act::At(named(name, false)),
+        Does::Binds(at, length) => Act::Bind { at: argument(at), length: argument(length) as u32 },
         Does::Moves(from, to, flags) => {
             let swaps = flags.is_some_and(|at| has(argument(at), EXCHANGE));
             Act::Move { from: named(from, false), to: named(to, false), swaps }
@@ -192,6 +198,7 @@ mod tests {
         let links = read(libc::SYS_linkat, &[4, 1, 5, 2, libc::AT_SYMLINK_FOLLOW as u64, 0]);
         assert_eq!(links, Some(Act::Link { from: named(4, 1, true), to: named(5, 2, false) }));
         assert_eq!(read(libc::SYS_symlinkat, &[1, 5, 2, 0, 0, 0]), Some(at(5, 2, false)));
+        assert_eq!(read(libc::SYS_bind, &[3, 100, 110, 0, 0, 0]), Some(Act::Bind { at: 100, length: 110 }));
         assert_eq!(read(libc::SYS_fchmod, &[9, 0o600, 0, 0, 0, 0]), Some(Act::Open(9)));
         assert_eq!(read(libc::SYS_read, &[0; 6]), None);
     }

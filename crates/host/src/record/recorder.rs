@@ -15,12 +15,13 @@ use rustix::process::Pid;
 
 use super::calls::{self, Act};
 use super::held_open;
-use super::listener::{Heard, Listener, Stopped};
 use super::off::Off;
 use super::round::Round;
 use super::sight::{Seen, Sight};
 use super::turn::Turn;
+use crate::connect::{Connects, Own};
 use crate::fs::Workspace;
+use crate::sandbox::{Answer, Heard, Listener, Stopped};
 
 /// The thread hashes and packs what it keeps.
 const STACK_BYTES: usize = 1 << 20;
@@ -96,12 +97,13 @@ impl Recorder {
         self.0.off.get_or_init(|| Off::of(profile));
     }
 
-    /// Hears of the calls of a command, which is all that lives below `above`, until nothing of it is left. Until this is
-    /// called each of them waits.
-    pub(crate) fn watch(&self, listener: OwnedFd, above: Pid) -> io::Result<()> {
-        let (shared, listener) = (Arc::clone(&self.0), Listener::new(listener));
+    /// Hears of the calls of a command, which is all that lives below `above`, until nothing of it is left, and makes its
+    /// connections to what is its `own`. Until this is called each of them waits.
+    pub(crate) fn watch(&self, listener: OwnedFd, above: Pid, own: Own) -> io::Result<()> {
+        let (shared, listener) = (Arc::clone(&self.0), Arc::new(Listener::new(listener)));
+        let connects = Connects::new(own);
         let thread = std::thread::Builder::new().name("recorder".to_owned()).stack_size(STACK_BYTES);
-        thread.spawn(move || shared.hear(&listener, above)).map(drop)
+        thread.spawn(move || shared.hear(&listener, &connects, above)).map(drop)
     }
 
     /// What came of all that was touched for the present call. From now on it can be taken back. `left`: processes that
@@ -160,11 +162,14 @@ impl Shared {
         }
     }
 
-    fn hear(&self, listener: &Listener, above: Pid) {
+    fn hear(&self, listener: &Arc<Listener>, connects: &Connects, above: Pid) {
         let mut round = Round::default();
         loop {
             let at_most = self.turn().as_ref().and_then(|turn| round.wait(turn));
             match listener.next(at_most) {
+                Ok(Heard::Stopped(stopped)) if stopped.number == libc::SYS_connect => {
+                    connects.heed(listener, stopped);
+                }
                 // Whatever goes wrong with one call or one path, those behind it are kept.
                 Ok(Heard::Stopped(stopped)) => {
                     let heeded = catch_unwind(AssertUnwindSafe(|| self.heed(listener, &stopped)));
@@ -172,7 +177,7 @@ impl Shared {
                         self.miss();
                         None
                     });
-                    listener.answer(&stopped, refusal);
+                    listener.answer(&stopped, refusal.map_or(Answer::GoOn, Answer::Failed));
                 }
                 Ok(Heard::Nothing) => {
                     let step = || self.turn().as_mut().map(|turn| round.step(turn, &self.sight, above));
@@ -194,6 +199,7 @@ impl Shared {
         let (first, second) = match act {
             Act::At(named) => (self.sight.named(thread, &named), None),
             Act::Open(number) => (self.sight.open(thread, number), None),
+            Act::Bind { at, length } => (self.sight.bound(thread, at, length), None),
             Act::Move { from, to, .. } | Act::Link { from, to } => {
                 (self.sight.named(thread, &from), Some(self.sight.named(thread, &to)))
             }

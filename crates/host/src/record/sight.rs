@@ -5,10 +5,8 @@
 //! there makes nobody read the file out here.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -19,7 +17,9 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::calls::Named;
+use crate::connect::unix_name;
 use crate::fs::{Workspace, is_absence};
+use crate::sandbox::memory_of;
 
 /// The longest path that the kernel takes, its NUL included.
 const PATH_MAX: usize = 4096;
@@ -83,7 +83,20 @@ impl Sight {
 
     /// Where a path leads that the thread names.
     pub(super) fn named(&self, thread: u32, named: &Named) -> Seen {
-        self.lead(thread, named).and_then(|end| self.ours(end)).unwrap_or_else(|Lost(seen)| seen)
+        let end = text(thread, named.text).and_then(|text| self.lead(thread, named.dir, text, named.follows));
+        end.and_then(|end| self.ours(end)).unwrap_or_else(|Lost(seen)| seen)
+    }
+
+    /// Where the name leads that the thread gives to a socket, if that is one of a file: its address begins there in its
+    /// memory.
+    pub(super) fn bound(&self, thread: u32, at: u64, length: u32) -> Seen {
+        match unix_name(length, |into| memory_of(thread, at, into)) {
+            Some(name) => {
+                let end = self.lead(thread, libc::AT_FDCWD, name, false);
+                end.and_then(|end| self.ours(end)).unwrap_or_else(|Lost(seen)| seen)
+            }
+            None => Seen::Elsewhere,
+        }
     }
 
     /// What the thread has open under a number.
@@ -111,15 +124,14 @@ impl Sight {
         matches!(self.slash.get().and_then(theirs), Some(Seen::Inside(theirs)) if theirs.path == found.path)
     }
 
-    fn lead(&self, thread: u32, named: &Named) -> Result<End, Lost> {
-        let text = text(thread, named.text)?;
+    fn lead(&self, thread: u32, dir: i32, text: Vec<u8>, follows: bool) -> Result<End, Lost> {
         if text.is_empty() {
-            let open = format!("/proc/{thread}/fd/{}", named.dir);
+            let open = format!("/proc/{thread}/fd/{dir}");
             return Ok(End::Handle(openat(CWD, open, PATH, Mode::empty())?));
         }
         let mut full = match text.first() {
             Some(b'/') => text,
-            _ => [self.begins(thread, named.dir)?.as_slice(), b"/", &text].concat(),
+            _ => [self.begins(thread, dir)?.as_slice(), b"/", &text].concat(),
         };
         let slash = self.slash()?;
         for _ in 0..MAX_LINKS {
@@ -130,10 +142,10 @@ impl Sight {
             let parent = match beneath(slash, &above) {
                 Ok(parent) => parent,
                 // Through `/proc`: what is `self` to the process is not what it is to us.
-                Err(Errno::LOOP | Errno::NOENT) => return self.walk(thread, &full, named.follows),
+                Err(Errno::LOOP | Errno::NOENT) => return self.walk(thread, &full, follows),
                 Err(error) => return Err(error.into()),
             };
-            let follows = named.follows || full.last() == Some(&b'/');
+            let follows = follows || full.last() == Some(&b'/');
             match readlinkat(&parent, OsStr::from_bytes(&name), Vec::new()) {
                 Ok(_) if follows && is_proc(&parent) => return self.walk(thread, &full, true),
                 Ok(target) if follows => {
@@ -264,10 +276,8 @@ const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
 /// A text in the memory of a thread.
 fn text(thread: u32, at: u64) -> Result<Vec<u8>, Lost> {
-    let memory = File::open(format!("/proc/{thread}/mem")).map_err(|_| Lost(Seen::Unknown))?;
     let mut text = vec![0; PATH_MAX];
-    // What cannot be read to its end the kernel cannot read either.
-    let read = memory.read_at(&mut text, at).unwrap_or(0);
+    let read = memory_of(thread, at, &mut text);
     let end = text.iter().take(read).position(|byte| *byte == 0).ok_or(Lost(Seen::Elsewhere))?;
     text.truncate(end);
     Ok(text)

@@ -21,7 +21,7 @@ use super::base::{self, Side};
 use super::covers::{Covers, Way};
 use super::proxy::{self, Proxy};
 use super::syscalls::Filter;
-use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders, recorded};
+use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders, stops};
 
 /// How much of a world the command gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,7 +215,7 @@ fn held(profile: &Profile, kind: Kind) -> Held {
 
 /// The far side. Never returns: no destructor of what this is a copy of may run here.
 fn child(profile: &Profile, target: &Prepared, steps: &[Step], kind: Kind, mut wires: Wires) -> ! {
-    let given: Vec<RawFd> = target.stdio.iter().flatten().chain(&target.record).map(AsRawFd::as_raw_fd).collect();
+    let given: Vec<RawFd> = target.stdio.iter().flatten().chain(target.ear()).map(AsRawFd::as_raw_fd).collect();
     begin_world(&wires, &given);
     let made = Stock::make(kind, profile.access == Access::Workspace, target.network.is_none())
         .and_then(|stock| world(profile, target, steps, kind, stock, &mut wires));
@@ -301,14 +301,15 @@ pub(super) fn world(
     if kind == Kind::LandlockOnly {
         base::drop_what_it_has();
     }
+    let outlasts = outlasts(profile, steps, kind);
     if let Some(filter) = stock.filter {
         lock::no_new_privileges()?;
-        filter.confine(outlasts(profile, steps, kind))?;
+        filter.confine(outlasts)?;
     }
     drop(wires.listener.take());
     // One working directory for both: where the command ends, process 1 is and can say, however it ended.
     match base::clone(libc::CLONE_FS).map_err(step("a process for the command"))? {
-        Side::Child => match command(profile, target, kind, &caches) {
+        Side::Child => match command(profile, target, kind, outlasts, &caches) {
             Ok(never) => match never {},
             Err(refusal) => {
                 say(wires.report.as_raw_fd(), &refusal);
@@ -348,7 +349,13 @@ fn stay(command: i32, kind: Kind, status: &OwnedFd) -> ! {
 }
 
 /// The command's own process: the last steps, each of which only takes away.
-fn command(profile: &Profile, target: &Prepared, kind: Kind, caches: &[OwnedFd]) -> Result<Infallible, Refusal> {
+fn command(
+    profile: &Profile,
+    target: &Prepared,
+    kind: Kind,
+    outlasts: bool,
+    caches: &[OwnedFd],
+) -> Result<Infallible, Refusal> {
     let own = |what: &str, error: io::Error| Refusal {
         guarantee: None,
         why: format!("{what}: {error}"),
@@ -376,8 +383,10 @@ fn command(profile: &Profile, target: &Prepared, kind: Kind, caches: &[OwnedFd])
     lock::limits(&profile.limits, kind)?;
     if kind != Kind::Unconfined {
         land::confine(profile, kind, caches)?;
-        // Last: from here on what it opens to write is asked about.
-        target.record.as_ref().map_or(Ok(()), recorded::begin)?;
+        // Last: from here on what it opens to write may be asked about.
+        if outlasts {
+            stops::begin(target.stops.as_ref(), kind)?;
+        }
     }
     let proxied = if kind == Kind::Contained && !profile.hosts.is_empty() { proxy::environment() } else { Vec::new() };
     let env: Vec<_> = target.env.iter().cloned().chain(proxied).collect();

@@ -11,8 +11,10 @@ mod processes;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,7 +22,8 @@ use nika_guard::profile::{Access, Held, Layered, Limits, Profile};
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
 
-use super::{Ended, Network, Ready, Refusal, Target, enter_ready, scan, secrets_at_home};
+use super::run::enter_connecting;
+use super::{Ended, Network, Ready, Refusal, Target, scan, secrets_at_home};
 use crate::git::Personal;
 
 /// What an attempt may do to what.
@@ -40,7 +43,7 @@ pub struct Scene {
     pub in_tmp: PathBuf,
     /// A port of this machine on which something listens.
     pub port: u16,
-    /// A unix socket on which something listens.
+    /// A unix socket on which something listens. The same path is a name without a file, and the root has one, `socket`.
     pub socket: PathBuf,
     /// A process of this machine's own.
     pub pid: i32,
@@ -104,7 +107,7 @@ pub struct Stage {
     /// What attempts are told.
     pub scene: Scene,
     _port: TcpListener,
-    _socket: UnixListener,
+    _sockets: [UnixListener; 3],
 }
 
 impl Stage {
@@ -133,8 +136,13 @@ impl Stage {
         fs::set_permissions(&scene.in_tmp, fs::Permissions::from_mode(0o644))?;
         let at = scene.root.join("self");
         fs::hard_link(program, &at).or_else(|_| fs::copy(program, &at).map(drop))?;
-        let socket = UnixListener::bind(&scene.socket)?;
-        Ok(Stage { scene, _port: port, _socket: socket })
+        let nameless = SocketAddr::from_abstract_name(scene.socket.as_os_str().as_bytes())?;
+        let sockets = [
+            UnixListener::bind(&scene.socket)?,
+            UnixListener::bind(scene.root.join("socket"))?,
+            UnixListener::bind_addr(&nameless)?,
+        ];
+        Ok(Stage { scene, _port: port, _sockets: sockets })
     }
 
     /// The profile that attempts run under, and what makes them.
@@ -168,12 +176,14 @@ impl Stage {
         target.stdio = [None, Some(write), None];
         target.network = way.shared.then(Network::make).transpose().map_err(failed)?;
         let ready = way.ahead.then(Ready::make).transpose().map_err(failed)?;
-        let mut entered = enter_ready(ready, &profile, target, None)?;
+        let (mut entered, connects) = enter_connecting(ready, &profile, target, None)?;
         let lines = BufReader::new(File::from(read)).lines().map_while(Result::ok);
         let mut outcomes: Vec<Outcome> = lines.filter_map(|line| serde_json::from_str(&line).ok()).collect();
         let ended = entered.wait(Some(Duration::from_millis(LIMITS.wall_ms))).map_err(failed)?;
         let held = entered.held().clone();
         drop(entered);
+        // The next attempts begin in a process with one thread.
+        connects.into_iter().for_each(|thread| drop(thread.join()));
         let all = files::ROWS.len() + processes::ROWS.len() + calls::ROWS.len();
         outcomes.push(Outcome {
             name: "all-made".to_owned(),

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::base::{self, Side};
 use super::covers::{Covers, Way};
 use super::init::{self, Kind, Stock, Wires};
-use super::{Entered, Prepared, Refusal, handle};
+use super::{Entered, Prepared, Refusal, Stops, handle};
 
 /// Input, output, error, the way to the proxy, and to who hears of changes; an order brings a shared network and a lock, too.
 const MOST_FDS: usize = 8;
@@ -67,11 +67,11 @@ struct Told {
     /// How many of the words are paths of the program, and how many its arguments; the rest is its environment.
     programs: usize,
     argv: usize,
-    /// Which of input, output and error come beside it, and whether the way to the proxy does, and to who hears of
-    /// changes.
+    /// Which of input, output and error come beside it, and whether the way to the proxy does, and to who hears of its
+    /// calls.
     stdio: [bool; 3],
     listener: bool,
-    record: bool,
+    stops: Option<Stops>,
     terminal: bool,
 }
 
@@ -114,7 +114,7 @@ impl Ready {
         let Ready { mut init, pidfd, order, report, status, way, mounts: _ } = self;
         let plain = |error: io::Error| Refusal::of("descriptors for the launch", "socket", error);
         let (proxy, listener) = init::proxy(profile, Kind::Contained)?;
-        let fds = target.stdio.iter().flatten().chain(&listener).chain(&target.record);
+        let fds = target.stdio.iter().flatten().chain(&listener).chain(target.ear());
         let fds: Vec<BorrowedFd<'_>> = fds.map(AsFd::as_fd).collect();
         send(&order, profile, target, steps, listener.is_some(), &fds).map_err(plain)?;
         drop(listener);
@@ -153,7 +153,7 @@ fn send(
         argv: target.argv.len(),
         stdio: [0, 1, 2].map(|at: usize| target.stdio[at].is_some()),
         listener,
-        record: target.record.is_some(),
+        stops: target.stops.as_ref().map(|(stops, _)| *stops),
         terminal: target.terminal,
     };
     let mut body = vec![0; 8];
@@ -239,7 +239,7 @@ fn receive(link: &OwnedFd) -> io::Result<Option<Received>> {
     let mut fds = fds.into_iter();
     let stdio = told.stdio.map(|comes| if comes { fds.next() } else { None });
     let listener = if told.listener { fds.next() } else { None };
-    let record = if told.record { fds.next() } else { None };
-    let target = Prepared { programs, argv, env, stdio, terminal: told.terminal, record, network: None };
+    let stops = told.stops.and_then(|stops| Some((stops, fds.next()?)));
+    let target = Prepared { programs, argv, env, stdio, terminal: told.terminal, stops, network: None };
     Ok(Some((told.profile, told.steps, target, listener)))
 }

@@ -1,13 +1,15 @@
 //! One command from its start to its end, in this process's own foreground.
 
 use std::path::PathBuf;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use nika_guard::profile::{Held, Profile};
+use nika_guard::profile::{Access, Held, Profile};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::{Ended, Reach, Refusal, Target, base, enter};
+use super::{Ended, Entered, Reach, Ready, Refusal, Stops, Target, base, enter_ready, heard, hearing};
+use crate::connect::{self, Own};
 
 /// How a command went.
 #[derive(Debug)]
@@ -27,7 +29,7 @@ pub struct Finished {
 pub fn run(profile: &Profile, target: Target, reach: Option<Reach>) -> Result<Finished, Refusal> {
     let failed = |error: std::io::Error| Refusal::of("a way to end it early", "signalfd", error);
     let signals = base::block_and_watch_signals().map_err(failed)?;
-    let mut entered = enter(profile, target, reach)?;
+    let (mut entered, _) = enter_connecting(None, profile, target, reach)?;
     let held = entered.held().clone();
     let until = (profile.limits.wall_ms > 0).then(|| Instant::now() + Duration::from_millis(profile.limits.wall_ms));
     let (mut ended, mut interrupted) = (None, None);
@@ -53,4 +55,25 @@ pub fn run(profile: &Profile, target: Target, reach: Option<Reach>) -> Result<Fi
     }
     let aside = entered.finish();
     Ok(Finished { ended, interrupted, held, aside })
+}
+
+/// Starts `target` as [`super::enter`] does, and makes the connections of one that may write, on a thread that ends with
+/// it.
+pub(super) fn enter_connecting(
+    ready: Option<Ready>,
+    profile: &Profile,
+    mut target: Target,
+    reach: Option<Reach>,
+) -> Result<(Entered, Option<JoinHandle<()>>), Refusal> {
+    let failed = |error: std::io::Error| Refusal::of("connections in its place", "socket", error);
+    if profile.access != Access::Workspace {
+        return Ok((enter_ready(ready, profile, target, reach)?, None));
+    }
+    let own = Own::of(profile, target.network.is_some());
+    let (ours, theirs) = hearing().map_err(failed)?;
+    target.stops = Some((Stops::AtConnects, theirs));
+    let entered = enter_ready(ready, profile, target, reach)?;
+    let listener = heard(&ours).map_err(failed)?;
+    let thread = listener.map(|listener| connect::watch(listener, own)).transpose().map_err(failed)?;
+    Ok((entered, thread))
 }

@@ -10,7 +10,7 @@ use super::init::Kind;
 
 /// How a refusal looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum As {
+pub(super) enum As {
     NotPermitted,
     NoSuchCall,
     NoSuchFamily,
@@ -42,17 +42,18 @@ const NEW_NAMESPACE: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET) as u32;
-const FAMILIES: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32, NETLINK];
+const UNIX: u32 = libc::AF_UNIX as u32;
+const FAMILIES: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32, NETLINK, UNIX];
 const NETLINK: u32 = libc::AF_NETLINK as u32;
 const OTHER_THAN_NETLINK: When = NoneOf(0, &[NETLINK]);
 /// What of netlink is there: the devices and addresses of the network that one is in.
 const ROUTES: &[u32] = &[libc::NETLINK_ROUTE as u32];
-/// Kinds of pairs whose ends stay with each other. One end of a datagram pair could be connected anew, to a name, and a
-/// raw one is made such a pair.
-const LASTING_PAIRS: &[u32] = &[libc::SOCK_STREAM as u32, libc::SOCK_SEQPACKET as u32];
+/// Kinds of unix sockets that reach nobody without a call that connects them, and then for good: ends of such a pair stay
+/// with each other. A datagram names whom it goes to, and a raw socket is made one of datagrams.
+const CONNECTED: &[u32] = &[libc::SOCK_STREAM as u32, libc::SOCK_SEQPACKET as u32];
 
 /// A call, when it is refused, and how.
-type Row = (libc::c_long, When, As);
+pub(super) type Row = (libc::c_long, When, As);
 
 const TABLE: &[Row] = &[
     // Other processes.
@@ -107,13 +108,15 @@ const TABLE: &[Row] = &[
     (libc::SYS_clock_settime, Always, NotPermitted),
     (libc::SYS_sethostname, Always, NotPermitted),
     (libc::SYS_setdomainname, Always, NotPermitted),
-    // Sockets: the internet families, whose network is empty, what lists its devices, and pairs without a name.
+    // Sockets: the internet families, whose network is empty, what lists its devices, and unix sockets that have to be
+    // connected (whose names are the part of `NO_NAMES`, or of who makes the connection).
     (libc::SYS_socket, NoneOf(0, FAMILIES), NoSuchFamily),
+    (libc::SYS_socket, All(&[Is(0, UNIX), MaskedNoneOf(1, KIND_OF_SOCKET, CONNECTED)]), NoSuchFamily),
     (libc::SYS_socket, All(&[Is(0, NETLINK), NoneOf(2, ROUTES)]), NoSuchFamily),
     (libc::SYS_socket, All(&[OTHER_THAN_NETLINK, Masked(1, KIND_OF_SOCKET, libc::SOCK_RAW as u32)]), NotPermitted),
     (libc::SYS_socket, All(&[OTHER_THAN_NETLINK, Masked(1, KIND_OF_SOCKET, 10)]), NotPermitted),
-    (libc::SYS_socketpair, NoneOf(0, &[libc::AF_UNIX as u32]), NoSuchFamily),
-    (libc::SYS_socketpair, MaskedNoneOf(1, KIND_OF_SOCKET, LASTING_PAIRS), NotPermitted),
+    (libc::SYS_socketpair, NoneOf(0, &[UNIX]), NoSuchFamily),
+    (libc::SYS_socketpair, MaskedNoneOf(1, KIND_OF_SOCKET, CONNECTED), NotPermitted),
     // Whoever opens a file for writing that somebody holds a lease of waits, up to 45 seconds.
     (libc::SYS_fcntl, Is(1, libc::F_SETLEASE as u32), NotPermitted),
     // Typing into somebody's terminal, and having the kernel load another discipline for one's own.
@@ -154,6 +157,9 @@ const OLDER: &[Row] = &[];
 /// Nika below this one needs the call, to keep its file access beneath its roots; it does nothing else that `openat`
 /// would not.
 const LASTING: &[Row] = &[(libc::SYS_openat2, Always, NoSuchCall)];
+
+/// Where nobody makes connections in a command's place, sockets with names would lead to those of the machine.
+pub(super) const NO_NAMES: &[Row] = &[(libc::SYS_socket, Is(0, UNIX), NoSuchFamily)];
 
 /// Without a network of one's own there is no socket at all.
 const NO_NETWORK: &[Row] = &[(libc::SYS_socket, Always, NoSuchFamily)];
@@ -253,7 +259,7 @@ impl Filter {
             _ => &[],
         };
         let of = |tables: &[&[Row]]| refusing(&[more, tables].concat()).map_err(refuse);
-        Ok(Filter { usual: of(&[TABLE, OLDER])?, lasting: of(&[TABLE, OLDER, LASTING])? })
+        Ok(Filter { usual: of(&[NO_NAMES, TABLE, OLDER])?, lasting: of(&[TABLE, OLDER, LASTING])? })
     }
 
     /// Puts this process and all that it starts under the table, for good; under less of it, when nothing that can be
@@ -269,7 +275,7 @@ fn refuse(why: String) -> Refusal {
 }
 
 /// The filter that lets through all but what the tables name.
-fn refusing(tables: &[&[Row]]) -> Result<Program, String> {
+pub(super) fn refusing(tables: &[&[Row]]) -> Result<Program, String> {
     program(&rules(tables), libc::SECCOMP_RET_ALLOW, As::NoSuchCall.ends())
 }
 
@@ -298,7 +304,9 @@ mod tests {
     fn the_filters_do_what_the_tables_say() {
         let foreign = NoSuchCall.ends();
         let alone: &[&[Row]] = &[NO_NETWORK, ATTRIBUTES, OLDER_ATTRIBUTES, TABLE, OLDER, LASTING];
-        for tables in [&[TABLE, OLDER][..], &[TABLE, OLDER, LASTING], &[NO_NETWORK, TABLE, OLDER, LASTING], alone] {
+        for tables in
+            [&[NO_NAMES, TABLE, OLDER][..], &[TABLE, OLDER, LASTING], &[NO_NETWORK, TABLE, OLDER, LASTING], alone]
+        {
             let steps = holds(&rules(tables), libc::SECCOMP_RET_ALLOW, foreign);
             assert!(steps < 45, "{steps}");
         }

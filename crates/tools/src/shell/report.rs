@@ -107,7 +107,13 @@ const ABOUT: &[(&[&str], &str)] = &[
     ),
     (
         &["Address family not supported by protocol", "EAFNOSUPPORT", "(os error 97)"],
-        "no socket with a name in the file system (AF_UNIX) can be made here; a port of 127.0.0.1 can",
+        "of unix sockets, streams can be made here where a command may write, and no datagrams; a port of 127.0.0.1 can in \
+         any case",
+    ),
+    (
+        &["connect: operation not permitted", "connect EPERM /"],
+        "a command reaches unix sockets of its own (in `/tmp`, or in the workspace by a call that is no job), and none of \
+         the machine's: `dangerously_disable_sandbox`, which is asked about, lets it",
     ),
     (
         &[

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use nika_guard::profile::{Access, Profile};
 use rustix::fs::{Mode, OFlags};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::output::Bounds;
@@ -17,7 +16,7 @@ use crate::git::Before;
 use crate::proc::tree::Input;
 use crate::proc::wire;
 use crate::record::Recorder;
-use crate::sandbox::take_beside;
+use crate::sandbox::Stops;
 use crate::scratch::Caches;
 
 /// How long a command may take when nobody says.
@@ -137,6 +136,15 @@ impl Order {
         self.recorder.as_ref().filter(|_| self.profile.access != Access::Unconfined && !self.keep)
     }
 
+    /// At which of its calls it stops, for this program to see to them.
+    pub(super) fn stops(&self) -> Option<Stops> {
+        match self.profile.access {
+            _ if self.recorded_by().is_some() => Some(Stops::AtChanges),
+            Access::Workspace if !self.keep => Some(Stops::AtConnects),
+            _ => None,
+        }
+    }
+
     /// Whether it has its network with others of its session. A proxy is for one command alone, and what only reads needs
     /// nobody.
     pub(super) fn shares_network(&self) -> bool {
@@ -183,7 +191,7 @@ impl Order {
             linger: self.linger,
             keep: self.keep,
             watch_cwd: is_shell,
-            record: self.recorded_by().is_some(),
+            stops: self.stops(),
             network: false,
             caches: self.caches.is_some(),
             profile,
@@ -275,15 +283,4 @@ pub(super) fn ends(stdin: &Stdin, apart: bool) -> io::Result<Ends> {
         rustix::io::ioctl_fionbio(stdin.as_fd(), true)?;
     }
     Ok(ends)
-}
-
-/// A way on which the kernel's end of a recorder comes: ours and the command's.
-pub(super) fn hearing() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
-}
-
-/// What came on it. A command that runs has sent it before.
-pub(super) fn heard(ours: &OwnedFd) -> io::Result<OwnedFd> {
-    let came = take_beside(ours, &mut [0; 1])?;
-    came.and_then(|(_, mut fds)| fds.pop()).ok_or_else(|| io::Error::other("its changes cannot be heard of"))
 }

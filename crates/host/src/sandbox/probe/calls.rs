@@ -8,12 +8,13 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use rustix::fs::{StatVfsMountFlags, fstatvfs};
 
 use super::Must::{Fail, Work};
-use super::{Row, Scene, broken};
+use super::{Row, broken};
 
 /// Documentation's own network: nobody answers there.
 const NOBODY: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
@@ -119,9 +120,25 @@ pub(super) const ROWS: &[Row] = &[
     ("kernel-log", Fail, "read the kernel's log", |_| call(libc::SYS_syslog, [10, 0, 0, 0, 0])),
     ("x32", Fail, "call by the x32 table", |_| call(0x4000_0000 + 39, [0; 5])),
     ("i386", Fail, "call by the 32-bit table", |_| thirty_two_bit()),
-    ("unix-socket", Fail, "connect to a unix socket of the machine", unix),
-    ("abstract-socket", Fail, "make a unix socket at all", |_| {
-        call(libc::SYS_socket, [libc::AF_UNIX.into(), 1, 0, 0, 0])
+    ("unix-socket", Fail, "connect to a unix socket of the machine", |s| unix(&s.socket)),
+    ("unix-socket-within", Fail, "connect to one that lies in the workspace", |s| {
+        std::env::set_current_dir(&s.root)?;
+        let from_here = unix(Path::new("socket"));
+        unix(&s.root.join("socket")).or(from_here)
+    }),
+    ("unix-socket-linked", Fail, "connect to one by a link in a directory of its own", |s| {
+        let _ = std::os::unix::fs::symlink(&s.socket, "/tmp/nika-probe-link");
+        unix(Path::new("/tmp/nika-probe-link")).or_else(|_| unix(Path::new("/proc/self/cwd/../outside/socket")))
+    }),
+    ("unix-socket-swapped", Fail, "connect to one while a thread swaps socket and address", |s| swapped(&s.socket)),
+    ("unix-datagrams", Fail, "make a unix socket of datagrams, each of which names whom it goes to", |_| {
+        let make = |kind: i32| call(libc::SYS_socket, [libc::AF_UNIX.into(), kind.into(), 0, 0, 0]);
+        make(libc::SOCK_DGRAM)
+            .or_else(|_| make(libc::SOCK_RAW))
+            .or_else(|_| make(libc::SOCK_DGRAM | libc::SOCK_NONBLOCK))
+    }),
+    ("abstract-socket", Fail, "connect to a unix socket that the machine's network has a name for", |s| {
+        unix(Path::new(&format!("\0{}", s.socket.display())))
     }),
     ("datagram-pair", Fail, "make a datagram pair, which could be connected anew", |_| {
         let pair = [0i32; 2];
@@ -162,8 +179,8 @@ pub(super) const ROWS: &[Row] = &[
         }
     }),
     ("raw", Fail, "open a raw socket", |_| call(libc::SYS_socket, [2, 3, 1, 0, 0])),
-    ("family-upper", Fail, "make a unix socket with rubbish in the upper half of the family", |_| {
-        call(libc::SYS_socket, [i64::from(libc::AF_UNIX) | 1 << 40, 1, 0, 0, 0])
+    ("family-upper", Fail, "make a unix socket of datagrams with rubbish in the upper half of the family", |_| {
+        call(libc::SYS_socket, [i64::from(libc::AF_UNIX) | 1 << 40, 2, 0, 0, 0])
     }),
     ("ping", Fail, "send a ping", |_| {
         let socket = descriptor(libc::SYS_socket, [2, 2, 1, 0, 0])?;
@@ -269,19 +286,67 @@ fn new_device(socket: i32) -> io::Result<()> {
     }
 }
 
-fn unix(scene: &Scene) -> io::Result<()> {
+/// Connects a unix socket; a name that begins with a zero is one without a file.
+fn unix(path: &Path) -> io::Result<()> {
     let socket = descriptor(libc::SYS_socket, [libc::AF_UNIX.into(), 1, 0, 0, 0])?;
-    // SAFETY: sockaddr_un is plain data, for which zeroes are valid.
-    let mut to: libc::sockaddr_un = unsafe { std::mem::zeroed() };
-    to.sun_family = libc::AF_UNIX as u16;
-    for (slot, byte) in to.sun_path.iter_mut().zip(scene.socket.as_os_str().as_bytes()) {
-        *slot = *byte as libc::c_char;
-    }
+    let (to, length) = named(path);
     // SAFETY: the address outlives the call, with its size.
-    match unsafe { libc::connect(socket, (&raw const to).cast(), size_of_val(&to) as u32) } {
+    match unsafe { libc::connect(socket, (&raw const to).cast(), length) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+fn named(path: &Path) -> (libc::sockaddr_un, u32) {
+    // SAFETY: sockaddr_un is plain data, for which zeroes are valid.
+    let mut to: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    to.sun_family = libc::AF_UNIX as u16;
+    for (slot, byte) in to.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
+        *slot = *byte as libc::c_char;
+    }
+    (to, 2 + path.as_os_str().len() as u32)
+}
+
+/// Connects under a number that is now an internet socket and now a unix one, to an address that is now of the one kind
+/// and now of the other.
+fn swapped(path: &Path) -> io::Result<()> {
+    const TIMES: usize = 2_000;
+    /// As long as the longer of the two.
+    #[repr(C)]
+    struct Room([AtomicU8; size_of::<libc::sockaddr_un>()]);
+    let [unix, internet] = [libc::AF_UNIX, libc::AF_INET]
+        .map(|family| descriptor(libc::SYS_socket, [family.into(), (1 | libc::SOCK_NONBLOCK).into(), 0, 0, 0]));
+    let (unix, internet) = (unix?, internet?);
+    let number = descriptor(libc::SYS_dup, [internet.into(), 0, 0, 0, 0])?;
+    let (by_name, length) = named(path);
+    // SAFETY: plain data, read as the bytes that it is.
+    let by_name: [u8; size_of::<libc::sockaddr_un>()] = unsafe { std::mem::transmute(by_name) };
+    let mut by_port = by_name;
+    by_port[..8].copy_from_slice(&[libc::AF_INET as u8, 0, 0, 9, 127, 0, 0, 1]);
+    let room = Room(by_name.map(AtomicU8::new));
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                for (socket, address) in [(internet, &by_port), (unix, &by_name)] {
+                    // SAFETY: numbers only; all three are this attempt's own.
+                    unsafe { libc::dup2(socket, number) };
+                    room.0.iter().zip(address).for_each(|(byte, of)| byte.store(*of, Ordering::Relaxed));
+                }
+            }
+        });
+        let reached = (0..TIMES).any(|_| {
+            // SAFETY: the room outlives the calls, and is as long as the address; what is asked of the second is
+            // written to a value of its own.
+            unsafe {
+                libc::connect(number, room.0.as_ptr().cast(), length);
+                let (mut peer, mut size) = (named(Path::new("")).0, size_of::<libc::sockaddr_un>() as u32);
+                libc::getpeername(unix, (&raw mut peer).cast(), &raw mut size) == 0
+            }
+        });
+        done.store(true, Ordering::Relaxed);
+        if reached { Ok(()) } else { broken("it never was") }
+    })
 }
 
 /// Calls getpid by the 32-bit gate, in a child, which must not live to tell.

@@ -1,8 +1,10 @@
-//! The kernel's end of it: which process was stopped at which call, and whether it may go on.
+//! The kernel's end of a filter that stops calls (`stops`): which process was stopped at which, and what becomes of it.
 #![allow(unsafe_code)]
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -22,21 +24,32 @@ const fn request(direction: libc::c_ulong, number: libc::c_ulong, bytes: usize) 
 
 /// Told of every call that a filter stops.
 #[derive(Debug)]
-pub(super) struct Listener(OwnedFd);
+pub(crate) struct Listener(OwnedFd);
 
 /// A stopped call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stopped {
+pub(crate) struct Stopped {
     id: u64,
     /// The thread, as this process numbers it.
-    pub(super) thread: u32,
-    pub(super) number: i64,
-    pub(super) arguments: [u64; 6],
+    pub(crate) thread: u32,
+    pub(crate) number: i64,
+    pub(crate) arguments: [u64; 6],
+}
+
+/// What becomes of a stopped call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The kernel makes it.
+    GoOn,
+    /// It fails with this error.
+    Failed(Errno),
+    /// It was made in its place.
+    Done,
 }
 
 /// What comes next.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(crate) enum Heard {
     Stopped(Stopped),
     /// Nothing within the time.
     Nothing,
@@ -45,14 +58,14 @@ pub(super) enum Heard {
 }
 
 impl Listener {
-    pub(super) fn new(fd: OwnedFd) -> Listener {
+    pub(crate) fn new(fd: OwnedFd) -> Listener {
         // SAFETY: the argument is a number. A kernel that does not know the request refuses it, and all is as before.
         unsafe { libc::ioctl(fd.as_raw_fd(), SET_FLAGS as _, WAKE_SIDE_BY_SIDE) };
         Listener(fd)
     }
 
     /// The next stopped call; waits for it, where `at_most` is given no longer than that.
-    pub(super) fn next(&self, at_most: Option<Duration>) -> io::Result<Heard> {
+    pub(crate) fn next(&self, at_most: Option<Duration>) -> io::Result<Heard> {
         let at_most = at_most.and_then(|time| Timespec::try_from(time).ok());
         loop {
             let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
@@ -82,20 +95,27 @@ impl Listener {
     }
 
     /// Whether the process still waits there: its number may have become another's.
-    pub(super) fn waits(&self, stopped: &Stopped) -> bool {
+    pub(crate) fn waits(&self, stopped: &Stopped) -> bool {
         // SAFETY: the request takes a pointer to the id, which lives across the call.
         unsafe { libc::ioctl(self.0.as_raw_fd(), IS_VALID as _, &raw const stopped.id) == 0 }
     }
 
-    /// Lets the call through, or has it fail with this error.
-    pub(super) fn answer(&self, stopped: &Stopped, refusal: Option<Errno>) {
-        let (error, flags) = match refusal {
-            Some(error) => (-error.raw_os_error(), 0),
-            None => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+    /// Ends the stop.
+    pub(crate) fn answer(&self, stopped: &Stopped, answer: Answer) {
+        let (error, flags) = match answer {
+            Answer::GoOn => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+            Answer::Failed(error) => (-error.raw_os_error(), 0),
+            Answer::Done => (0, 0),
         };
         let mut answer = libc::seccomp_notif_resp { id: stopped.id, val: 0, error, flags };
         // SAFETY: the structure is the one whose size the request names, and lives across the call. Who is gone by now
         // needs no answer.
         unsafe { libc::ioctl(self.0.as_raw_fd(), SEND as _, &raw mut answer) };
     }
+}
+
+/// Fills `into` from the memory of a thread, which says how far that went: what cannot be read to its end the kernel
+/// cannot read either.
+pub(crate) fn memory_of(thread: u32, at: u64, into: &mut [u8]) -> usize {
+    File::open(format!("/proc/{thread}/mem")).and_then(|memory| memory.read_at(into, at)).unwrap_or(0)
 }
