@@ -126,7 +126,8 @@ fn jobs_and_interpreters_reach_their_own_and_what_they_leave_is_told() {
         return;
     }
     let (world, listeners) = besieged();
-    let mut peer = Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace"]));
+    let mut peer =
+        Peer::start(world.nika(&["serve", "--list", "all", "--mode", "workspace", "--allow", "exec(repl *)"]));
     peer.initialize("2025-11-25");
     let job = "python3 own.py; python3 tries.py machine.sock own.sock; echo all";
     peer.call("nika_bash", json!({"command": job, "run_in_background": true}));
