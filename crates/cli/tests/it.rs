@@ -6,6 +6,8 @@ mod agent;
 mod agent_below;
 #[path = "it/agent_mends.rs"]
 mod agent_mends;
+#[path = "it/belongings.rs"]
+mod belongings;
 #[path = "it/call.rs"]
 mod call;
 #[path = "it/check.rs"]

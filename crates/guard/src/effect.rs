@@ -92,7 +92,7 @@ impl Place {
     }
 
     /// The place, as it is called by each link that led to it.
-    pub(crate) fn by_all_names(&self) -> impl Iterator<Item = &Place> {
+    pub fn by_all_names(&self) -> impl Iterator<Item = &Place> {
         std::iter::successors(Some(self), |place| place.named.as_deref())
     }
 

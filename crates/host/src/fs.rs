@@ -21,7 +21,7 @@ mod workspace;
 pub use change::{Change, Expect, Target, Written};
 pub use commit::NotMade;
 pub(crate) use commit::temp_name;
-pub(crate) use dress::{dress, wear, worn};
+pub(crate) use dress::{bare, dress, wear, worn, worn_by_all};
 pub use fault::errno;
 pub(crate) use fault::is_absence;
 pub use ignores::{Ignores, Outer, SearchRoot};

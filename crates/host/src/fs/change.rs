@@ -108,6 +108,14 @@ impl Expect {
         }
     }
 
+    /// The permission bits of what must stand there.
+    pub fn mode(&self) -> Option<u32> {
+        match self {
+            Expect::Absent => None,
+            Expect::Is { mode, .. } => Some(*mode),
+        }
+    }
+
     /// sha256 of what must stand there.
     pub fn hash(&self) -> Option<[u8; 32]> {
         match self {

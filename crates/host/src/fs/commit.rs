@@ -20,7 +20,7 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::change::Target;
-use super::dress::{dress, wear, worn};
+use super::dress::{dress, wear, worn, worn_by_all};
 use super::sets::Begun;
 use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, is_absence, sha256};
 
@@ -138,10 +138,20 @@ impl Locked<'_> {
             Target::File { mode: wanted, .. } => wanted.or(mode.filter(|_| kind == Kind::File)),
             Target::Link(_) | Target::Absent => None,
         };
-        // What stays a file keeps it.
-        let goes = !matches!((&change.expect, &change.target), (Expect::Absent, _) | (_, Target::File { .. }));
         let handle = || self.files.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok();
-        let dress = (goes && kind == Kind::File).then(handle).flatten().and_then(|handle| worn(&handle));
+        let dress = match (&change.expect, &change.target) {
+            (Expect::Is { kind: Kind::File, .. }, Target::Absent | Target::Link(_)) => {
+                handle().and_then(|it| worn(&it))
+            }
+            // What comes in its place brings its own along.
+            (Expect::Is { kind: Kind::File, .. }, Target::File { dress, mode, .. })
+                if dress.is_some() || mode.is_some() =>
+            {
+                handle().and_then(|it| worn_by_all(&it))
+            }
+            // What stays a file keeps it.
+            _ => None,
+        };
         let (path, dress) = (change.place.path.as_path(), dress.as_ref());
         cx.undo.keep(&Preimage { path, kind, bytes, hash, mode, mode_left, after, more: None, dress })?;
         Ok(Written {
@@ -357,15 +367,19 @@ impl Workspace {
         };
         file.write_all(bytes).map_err(what)?;
         let mut rights = *mode;
-        if let Expect::Is { bytes: before, mode: former, owner, .. } = &change.expect {
-            let former_file = self.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok();
-            dress(&file, former_file.as_ref(), *owner, *former, before == bytes)
-                .map_err(|error| refused(&change.place, error))?;
-        }
-        if let Some(given) = given
-            && !wear(&file, given)
-        {
-            rights = rights.map(|mode| mode & !0o6000);
+        match (given, &change.expect) {
+            (Some(given), expect) => {
+                rights = rights.or(expect.mode());
+                if !wear(&file, given) {
+                    rights = rights.map(|mode| mode & !0o6000);
+                }
+            }
+            (None, Expect::Is { bytes: before, mode: former, owner, .. }) => {
+                let former_file = self.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok();
+                dress(&file, former_file.as_ref(), *owner, *former, before == bytes)
+                    .map_err(|error| refused(&change.place, error))?;
+            }
+            (None, Expect::Absent) => {}
         }
         if let Some(mode) = rights {
             let _ = rustix::fs::fchmod(&file, Mode::from_raw_mode(mode));

@@ -45,6 +45,17 @@ pub(crate) fn dress(
 
 /// What stands there has of its own, to be written down; `None` where a new file is given the same.
 pub(crate) fn worn(handle: &OwnedFd) -> Option<Dress> {
+    worn_by_all(handle).filter(|dress| *dress != bare())
+}
+
+/// What a new file is given.
+pub(crate) fn bare() -> Dress {
+    let owner = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    Dress { owner, attributes: Vec::new() }
+}
+
+/// The same of every file: also of one that has nothing but what a new one has.
+pub(crate) fn worn_by_all(handle: &OwnedFd) -> Option<Dress> {
     let stat = fstat(handle).ok()?;
     let mut room = KEPT_BYTES;
     let kept = attributes(handle).into_iter().filter(|(name, value)| {
@@ -56,9 +67,7 @@ pub(crate) fn worn(handle: &OwnedFd) -> Option<Dress> {
     });
     let attributes: Vec<(String, Vec<u8>)> =
         kept.filter_map(|(name, value)| Some((String::from_utf8(name).ok()?, value))).collect();
-    let owner = (stat.st_uid, stat.st_gid);
-    let ours = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    (owner != ours || !attributes.is_empty()).then_some(Dress { owner, attributes })
+    Some(Dress { owner: (stat.st_uid, stat.st_gid), attributes })
 }
 
 /// Gives what was written down of a file to what stands for it again; whether its owner could be given.

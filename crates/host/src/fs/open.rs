@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use nika_contract::text::near_names;
-use nika_contract::{Kind, ToolError, code};
+use nika_contract::{Dress, Kind, ToolError, code};
 use nika_guard::{Permit, Place};
 use rustix::fs::{FileType, OFlags, Stat};
 use sha2::{Digest, Sha256};
@@ -183,6 +183,12 @@ impl Workspace {
             size: stamp.size,
             numbers: stamp.as_numbers(),
         }))
+    }
+
+    /// What a file has beside its content and rights.
+    pub fn worn(&self, permit: &Permit, place: &Place) -> Option<Dress> {
+        self.covered(permit.covers_read(&place.path), place).ok()?;
+        super::worn_by_all(&self.open_exact(&place.path, OFlags::PATH | OFlags::NOFOLLOW).ok()?)
     }
 
     /// sha256 of a file of any size, read in pieces, or of where a link points.

@@ -14,18 +14,19 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Kind, ToolError, code, pathtext};
 use nika_guard::Place;
-use rustix::fs::{AtFlags, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, CWD, OFlags, RenameFlags};
 use serde::{Deserialize, Serialize};
 
 use super::change::Target;
 use super::commit::{refused, sync_dir, temp_name};
+use super::dress::{bare, worn_by_all};
 use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, sha256};
 use crate::{overlay, sandbox, scratch};
 
@@ -144,13 +145,16 @@ impl Locked<'_> {
 
     /// Every new file, whole and synced, under its temporary name; every former one under a second name.
     fn stage(&self, changes: &[Change], intent: &Intent) -> Result<(), NotMade> {
+        let mut moved = Vec::new();
         for (change, step) in changes.iter().zip(&intent.steps) {
             let (dir, name) = self.files.parent_of(&change.place.path)?;
             if let Some(old) = &step.old {
                 self.second_name(change, &dir, &name, old)?;
             }
             let Some(new) = &step.new else { continue };
-            if let Target::Link(target) = &change.target {
+            if self.named_anew(changes, change, (&dir, new), &mut moved) {
+                // It is the very file, with all that it has.
+            } else if let Target::Link(target) = &change.target {
                 let target = Path::new(OsStr::from_bytes(target));
                 rustix::fs::symlinkat(target, &dir, new).map_err(|error| refused(&change.place, error))?;
             } else {
@@ -165,6 +169,44 @@ impl Locked<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Gives the file that a change moves here its new name: one of the set that goes, with these bytes and rights and all
+    /// else that is wanted. `moved` are those that went elsewhere. Where it cannot be linked, it is written anew.
+    fn named_anew(
+        &self,
+        changes: &[Change],
+        change: &Change,
+        (dir, new): (&OwnedFd, &str),
+        moved: &mut Vec<usize>,
+    ) -> bool {
+        let Target::File { bytes, mode: Some(mode), dress } = &change.target else { return false };
+        let standing =
+            || worn_by_all(&self.files.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok()?);
+        let wanted = match (dress, &change.expect) {
+            (Some(dress), _) => Some(dress.clone()),
+            (None, Expect::Absent) => Some(bare()),
+            (None, Expect::Is { .. }) => standing(),
+        };
+        let mut going = changes.iter().enumerate().filter(|(at, _)| !moved.contains(at));
+        let found = going.find_map(|(at, from)| {
+            let Expect::Is { stamp, bytes: was, mode: had, kind: Kind::File, .. } = &from.expect else { return None };
+            let stays = matches!(&from.target, Target::File { bytes, .. } if bytes == was);
+            let goes = !stays && had == mode && was == bytes;
+            let file = goes.then(|| self.files.open_exact(&from.place.path, OFlags::PATH | OFlags::NOFOLLOW));
+            let file = file?.ok()?;
+            let is_it = rustix::fs::fstat(&file).is_ok_and(|stat| Stamp::from(&stat).same_content(stamp));
+            // A name of the file that stands in the place already would stay beside it: the kernel renames nothing then.
+            let is_there = matches!(&change.expect, Expect::Is { stamp: there, .. } if there.same_file(stamp));
+            (is_it && !is_there && worn_by_all(&file) == wanted).then_some((at, file))
+        });
+        let Some((at, file)) = found else { return false };
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let linked = rustix::fs::linkat(CWD, path, dir, new, AtFlags::SYMLINK_FOLLOW).is_ok();
+        if linked {
+            moved.push(at);
+        }
+        linked
     }
 
     /// Another name for what stands there, to go back to. Where the file system has no hard links, or will

@@ -19,7 +19,7 @@ use super::moves::Act;
 use super::stage::Stage;
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
-use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, is_absence, sha256_of, temp_name, worn};
+use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, temp_name, worn};
 use crate::git::{INDEX_BYTES, meaning};
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
@@ -461,7 +461,7 @@ impl Changes<'_> {
         if !goes || !matches!(entry.was, Some(Kind::File | Kind::Directory)) {
             return None;
         }
-        let was = worn(&beneath(&self.layer.root, &entry.path)?)?;
+        let was = worn(&beneath(&self.layer.root, &entry.path)?);
         let now = match entry.what {
             What::Deleted => None,
             _ => rustix::fs::open(
@@ -472,7 +472,8 @@ impl Changes<'_> {
             .ok()
             .and_then(|handle| worn(&handle)),
         };
-        (now.as_ref() != Some(&was)).then_some(was)
+        // Where only what stands there now has anything of its own, that is not left to what comes back.
+        (entry.what == What::Deleted || now != was).then(|| was.or((now.is_some()).then(bare))).flatten()
     }
 
     /// How the command left a path: the hash of it, or for a large file its stamp.

@@ -83,7 +83,7 @@ impl Changes<'_> {
                 let mut file = File::create_new(&at).map_err(failed)?;
                 file.write_all(bytes).map_err(failed)?;
                 // What stands there was made of the file that comes back, or in its place.
-                if let Some(was) = was.as_ref().filter(|was| kind(was) == Some(Kind::File)) {
+                if let Some(was) = was.as_ref().filter(|was| given.is_none() && kind(was) == Some(Kind::File)) {
                     let former = beneath(&self.layer.root, path);
                     let owner = (was.st_uid, was.st_gid);
                     dress(&file, former.as_ref(), owner, bits(was), false).map_err(|error| failed(error.into()))?;

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, Stat, fstat, openat, readlinkat, statat}
 use rustix::io::Errno;
 
 use super::sight::Found;
-use crate::fs::{Stamp, Workspace, is_absence, kind_of, sha256, sha256_of, worn};
+use crate::fs::{Stamp, Workspace, is_absence, kind_of, sha256, sha256_of, worn, worn_by_all};
 use crate::sandbox::is_stand_in;
 
 /// What stands, or stood, at a place. Its content is not here.
@@ -113,13 +113,15 @@ pub(super) fn content(dir: &OwnedFd, name: &OsStr, kind: Kind, most: u64) -> Opt
     }
 }
 
-/// What a file or directory has of its own beside its content and permission bits.
+/// What a file or directory has of its own beside its content and permission bits. What comes to stand there may be
+/// somebody else's where root runs the command: the owner is said then in any case.
 pub(super) fn dress(found: &Found, was: &Entry) -> Option<Dress> {
     if !matches!(was.kind, Some(Kind::File | Kind::Directory)) {
         return None;
     }
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    worn(&openat(&found.dir, &found.name, flags, Mode::empty()).ok()?)
+    let handle = openat(&found.dir, &found.name, flags, Mode::empty()).ok()?;
+    if rustix::process::geteuid().is_root() { worn_by_all(&handle) } else { worn(&handle) }
 }
 
 /// sha256 of a content, read in pieces; `None` where it has more than `most` bytes by now: it may grow under our eyes.

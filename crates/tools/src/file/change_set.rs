@@ -298,13 +298,10 @@ impl Tool for ChangeSet {
 impl ChangeSet {
     /// The places of each change. What is moved or deleted is the entry itself, also when it is a link.
     fn places(&self, params: &Params) -> Result<Vec<Vec<Place>>, ToolError> {
-        let gone: Vec<Place> = params
-            .changes
-            .iter()
-            .filter(|item| item.0.takes_away())
-            .filter_map(|item| self.files.locate_entry(item.0.path()).ok())
-            .collect();
-        let gone: Vec<&Path> = gone.iter().map(|place| place.path.as_path()).collect();
+        let taken = params.changes.iter().enumerate().filter(|(_, item)| item.0.takes_away());
+        let taken: Vec<(usize, Place)> =
+            taken.filter_map(|(index, item)| Some((index, self.files.locate_entry(item.0.path()).ok()?))).collect();
+        let gone: Vec<&Path> = taken.iter().map(|(_, place)| place.path.as_path()).collect();
         // Below what the set takes away a file can come to stand, though nothing can be there yet.
         let below_gone = |text: &str, error: ToolError| match self.files.locate_in_command(text) {
             Ok(place) if !text.ends_with('/') && reshape::is_below_gone(&place.path, &gone) => Ok(place),
@@ -312,17 +309,27 @@ impl ChangeSet {
         };
         let at = |(index, item): (usize, &Item)| {
             let step = &item.0;
-            let place = match step {
-                Step::Move { .. } | Step::Delete { .. } => self.files.locate_entry(step.path()),
-                _ => self.files.locate_file(step.path()),
+            let earlier: Vec<&Path> =
+                taken.iter().filter(|(at, _)| *at < index).map(|(_, place)| place.path.as_path()).collect();
+            let located = |text: &str, is_entry: bool| {
+                let place = if is_entry { self.files.locate_entry(text) } else { self.files.locate_file(text) };
+                let place = place.or_else(|error| below_gone(text, error))?;
+                match through_gone(&place, &earlier) {
+                    None => Ok(place),
+                    // The link itself is gone by then.
+                    Some((_, false)) => self.files.locate_entry(text),
+                    Some((link, true)) => Err(ToolError::new(
+                        code::NOT_FOUND,
+                        format!("{text} leads through {link}, a link that an earlier change of the set takes away"),
+                    )
+                    .hint(format!("name the file by where it lies: {}", place.shown()))),
+                }
             };
-            let place = place.or_else(|error| below_gone(step.path(), error));
-            let mut places = vec![place.map_err(|error| numbered(index, step, error))?];
+            let mut places = vec![located(step.path(), step.takes_away())];
             if let Step::Move { to, .. } = step {
-                let to = self.files.locate_entry(to).or_else(|error| below_gone(to, error));
-                places.push(to.map_err(|error| numbered(index, step, error))?);
+                places.push(located(to, true));
             }
-            Ok(places)
+            places.into_iter().collect::<Result<_, _>>().map_err(|error| numbered(index, step, error))
         };
         let all = params.changes.iter().enumerate().map(at).collect::<Result<Vec<Vec<Place>>, ToolError>>()?;
         let counts: Vec<usize> = all.iter().map(Vec::len).collect();
@@ -408,9 +415,13 @@ impl ChangeSet {
                 nothing_below(slots, place)?;
                 let to = self.new_slot(cx, slots, to)?;
                 vacant(slots, &slots[to])?;
-                // What was moved here in this set brought its own rights along.
-                let mode = slots[from].mode.or(slots[from].own_mode());
-                (slots[to].kind, slots[to].known, slots[to].mode) = (slots[from].kind, slots[from].known, mode);
+                // What was moved here in this set brought its own rights along, and its owner.
+                let (mode, dress) = match slots[from].mode {
+                    Some(mode) => (Some(mode), slots[from].dress.take()),
+                    None => (slots[from].own_mode(), self.files.worn(cx.permit, place)),
+                };
+                (slots[to].kind, slots[to].known) = (slots[from].kind, slots[from].known);
+                (slots[to].mode, slots[to].dress) = (mode, dress);
                 slots[to].shown = slots[from].shown.clone();
                 slots[to].now = Some(bytes);
             }
@@ -478,6 +489,19 @@ impl ChangeSet {
             _ => Ok(()),
         }
     }
+}
+
+/// The first link, taken away by then, that a place was named through; and whether the name goes on below it.
+fn through_gone(place: &Place, gone: &[&Path]) -> Option<(String, bool)> {
+    let mut names = place.by_all_names().skip(1);
+    names.find_map(|name| {
+        let link = gone.iter().find(|gone| name.path.starts_with(gone))?;
+        let shown = name.path.ancestors().find(|above| above == link)?;
+        let below = name.path != shown;
+        let parts = name.path.components().count() - shown.components().count();
+        let named = Path::new(name.shown().as_ref()).ancestors().nth(parts)?.display().to_string();
+        Some((named, below))
+    })
 }
 
 /// Where something goes that stands there.

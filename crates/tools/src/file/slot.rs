@@ -68,10 +68,7 @@ impl Slot {
 
     /// The permission bits that stand there.
     pub fn own_mode(&self) -> Option<u32> {
-        match &self.origin {
-            Expect::Is { mode, .. } => Some(*mode),
-            Expect::Absent => None,
-        }
+        self.origin.mode()
     }
 
     /// Other text in a file that the session knows.
