@@ -245,7 +245,7 @@ pub fn load(sources: &Sources) -> Result<Effective, ConfigError> {
         }
     }
     layers.push(flags::layer(&sources.command_line, home)?);
-    hooks::check(&layers)?;
+    hooks::check(&layers, &sources.project_dir)?;
 
     let said: Vec<(&str, &[u8])> = seen.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
     let trusted = match layers.iter().find_map(settle::untrusted_at) {

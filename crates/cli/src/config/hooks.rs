@@ -5,6 +5,7 @@
 //! ```
 
 use std::fmt;
+use std::path::Path;
 
 use nika_guard::{HookPoint, OnFailure};
 use serde_json::{Value, json};
@@ -105,32 +106,67 @@ fn argv(node: &Node, home: Option<&str>) -> Result<Vec<String>, Wrong> {
     }
 }
 
-/// A program by a relative path is whatever the repository holds there. A person's own configuration may not
-/// name one, and a repository's only where trust binds to its bytes.
-pub(super) fn check(layers: &[Brought]) -> Result<(), ConfigError> {
+/// Programs that run the file which they are given first.
+const INTERPRETERS: &[&str] = &[
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun", "ruby", "perl", "php", "lua",
+    "Rscript", "pwsh", "env", "nice", "timeout",
+];
+
+/// A program or a script by a relative path is whatever the repository holds there, and a file of the workspace is one
+/// that calls may write: a hook would run what it is to judge. A person's own configuration may name neither, and a
+/// repository's only where trust binds to its bytes. `root` is the workspace.
+pub(super) fn check(layers: &[Brought], root: &Path) -> Result<(), ConfigError> {
     for Brought { layer, said } in layers {
         for said in said {
             let Change::Hook(Written { argv, .. }) = &said.change else { continue };
-            let program = argv[0].strip_prefix("./").unwrap_or(&argv[0]);
-            let refuse = |what: &str, hint: &str| {
-                let what = format!("`{}` {what}", argv[0].escape_debug());
-                Err(ConfigError::Malformed { at: said.at.clone(), what, hint: Some(hint.to_owned()) })
-            };
-            if !argv[0].contains('/') || program.starts_with('/') {
-                continue;
-            }
-            if !layer.is_repository() {
-                return refuse(
-                    "would be a file of whichever repository is open",
-                    "write an absolute path, one that begins with `~/`, or a program's name",
-                );
-            }
-            if !program.starts_with(".nika/") || program.split('/').any(|part| part == "..") {
-                return refuse("is no file that trust binds to", "put the program below .nika/");
+            for (at, word) in argv.iter().enumerate().filter(|(at, _)| is_file(argv, *at, root)) {
+                let refuse = |what: &str, hint: &str| {
+                    let what = format!("`{}` {what}", word.escape_debug());
+                    Err(ConfigError::Malformed { at: said.at.clone(), what, hint: Some(hint.to_owned()) })
+                };
+                let below = word.strip_prefix("./").unwrap_or(word);
+                let is_bound = below.starts_with(".nika/") && !below.split('/').any(|part| part == "..");
+                let part = if at == 0 { "program" } else { "file" };
+                if layer.is_repository() && !below.starts_with('/') {
+                    if !is_bound {
+                        return refuse("is no file that trust binds to", &format!("put the {part} below .nika/"));
+                    }
+                } else if !below.starts_with('/') {
+                    return refuse(
+                        "would be a file of whichever repository is open",
+                        "write an absolute path, one that begins with `~/`, or a program's name",
+                    );
+                } else if lies_in(Path::new(below), root) {
+                    return refuse(
+                        "lies in this workspace, where calls may write it",
+                        &format!("put the {part} outside, such as below ~/.config/nika/"),
+                    );
+                }
             }
         }
     }
     Ok(())
+}
+
+/// Whether a word of a hook is a file that is run or read: the program, if it is a path; what an interpreter is given;
+/// whatever names a file of the workspace.
+fn is_file(argv: &[String], at: usize, root: &Path) -> bool {
+    let word = &argv[at];
+    let name = argv[0].rsplit('/').next().unwrap_or_default();
+    let first = argv.iter().skip(1).position(|word| !word.starts_with('-')).map(|at| at + 1);
+    match at {
+        0 => word.contains('/'),
+        _ if word.starts_with('-') => false,
+        // Behind these comes no file, but a text.
+        _ if argv[at - 1].starts_with('-') && argv[at - 1].ends_with(['c', 'e', 'm', 'p']) => root.join(word).is_file(),
+        _ if INTERPRETERS.contains(&name) && first == Some(at) => word.contains('/') || root.join(word).is_file(),
+        _ => root.join(word).is_file() && lies_in(&root.join(word), root),
+    }
+}
+
+fn lies_in(path: &Path, root: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    real(path).starts_with(real(root)) || path.starts_with(root)
 }
 
 impl fmt::Display for Written {

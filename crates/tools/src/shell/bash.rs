@@ -148,6 +148,7 @@ impl Tool for Bash {
             return Err(ToolError::argument("preview", "goes neither with the background nor without the sandbox"));
         }
         isolation::check(params)?;
+        self.ground.stands(scene.session)?;
         self.effects_at(params, &self.ground.site(scene.session), scene.session)
     }
 

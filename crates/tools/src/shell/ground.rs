@@ -153,6 +153,16 @@ impl Ground {
         session.slot::<Cwd>().get().filter(|dir| dir.is_dir()).unwrap_or_else(|| self.files.root().to_owned())
     }
 
+    /// An error, once, where the directory is gone that the session's commands run in: what was meant for it must not
+    /// run in another. The next command runs in the root.
+    pub fn stands(&self, session: &SessionState) -> Result<(), ToolError> {
+        let Some(gone) = session.slot::<Cwd>().get().filter(|dir| !dir.is_dir()) else { return Ok(()) };
+        session.slot::<Cwd>().set(None);
+        let gone = report::shown_dir(self.files.root(), &gone);
+        let message = format!("nothing was run: {gone}, where this session's commands run, is gone");
+        Err(ToolError::new(code::NOT_FOUND, message).hint("the next command runs in the root, `.`"))
+    }
+
     /// Where a command of the session is read.
     pub fn site(&self, session: &SessionState) -> Site {
         let roots: Vec<PathBuf> = self.files.roots().map(Path::to_owned).collect();

@@ -76,12 +76,13 @@ impl Tool for Powershell {
         self.pwsh().err()
     }
 
-    fn effects(&self, params: &Params, _: &Scene<'_>) -> Result<Effects, ToolError> {
+    fn effects(&self, params: &Params, scene: &Scene<'_>) -> Result<Effects, ToolError> {
         self.pwsh()?;
         if let Some(ms) = params.timeout.filter(|ms| *ms == 0 || *ms > MOST_MS) {
             return Err(ToolError::argument("timeout", format!("takes 1 to {MOST_MS} milliseconds, not {ms}"))
                 .hint("what takes longer belongs in the background: run_in_background"));
         }
+        self.ground.stands(scene.session)?;
         let text = &params.command;
         if matches!(text.trim(), "" | "-") || text.contains('\0') {
             return Err(ToolError::argument("command", "takes a text in PowerShell's language, without NUL"));

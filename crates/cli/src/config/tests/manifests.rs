@@ -238,10 +238,23 @@ fn hooks_that_cannot_be_meant_are_errors() {
         ("hooks: [{on: before, run: [x], when: now}]", "unknown key `when`"),
         ("hooks: [{on: before, run: [scripts/check]}]", "no file that trust binds to"),
         ("hooks: [{on: before, run: [.nika/../check]}]", "no file that trust binds to"),
+        ("hooks: [{on: before, run: [sh, scripts/check.sh]}]", "`scripts/check.sh` is no file that trust binds to"),
+        ("hooks: [{on: before, run: [python3, -u, scripts/check.py]}]", "`scripts/check.py` is no file that trust"),
+        ("hooks: [{on: before, run: [check, --rules, rules.txt]}]", "`rules.txt` is no file that trust binds to"),
+        ("hooks: [{on: before, run: [sh, rules.txt]}]", "put the file below .nika/"),
     ] {
-        let said = world().project(text).refused();
+        let said = world().file("repo/rules.txt", "").project(text).refused();
         assert!(said.contains(want), "{text}: {said}");
     }
-    let said = world().user("hooks: [{on: before, run: [./check]}]").refused();
-    assert!(said.contains("whichever repository is open"), "{said}");
+    for words in ["./check", "sh, check/it.sh", "python3, .nika/hooks/check"] {
+        let said = world().user(&format!("hooks: [{{on: before, run: [{words}]}}]")).refused();
+        assert!(said.contains("whichever repository is open"), "{words}: {said}");
+    }
+    let scene = world().file("repo/tools/check", "");
+    let program = scene.path("repo/tools/check");
+    let said = scene.user(&format!("hooks: [{{on: before, run: [sh, {}]}}]", program.display())).refused();
+    assert!(said.contains("lies in this workspace"), "{said}");
+    // What names no file of the workspace, and scripts that trust binds to, are as they were.
+    world().user("hooks: [{on: before, run: [logger, -t, nika]}, {on: after, run: [sh, -c, cd src/ && true]}]").load();
+    world().file("repo/.nika/hooks/a.sh", "").project("hooks: [{on: before, run: [sh, .nika/hooks/a.sh]}]").load();
 }
