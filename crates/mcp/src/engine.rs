@@ -139,11 +139,13 @@ impl Engine {
         link: Arc<dyn Link>,
     ) -> Result<CallToolResponse, ErrorData> {
         let revision = link.revision();
-        let caller = match &session {
-            Session::Process => Arc::from(""),
-            Session::Handle { caller, .. } => Arc::clone(caller),
+        let (caller, handle) = match &session {
+            Session::Process => (Arc::from(""), None),
+            Session::Handle { caller, handle } => (Arc::clone(caller), handle.clone()),
         };
-        let binding = || Binding::new(&caller, "tools/call", &call.name);
+        // A yes in one session is none in another.
+        let session_of = handle.unwrap_or_default();
+        let binding = || Binding::new(&[&*caller, "tools/call", &call.name, &session_of]);
         let state = call.state.as_deref().map(|sealed| self.seal.open(sealed, &binding())).transpose()?;
         let (earlier, own) = match state {
             Some(State::Question { id, asking, mut answered }) => {
@@ -222,7 +224,7 @@ impl Engine {
             _ => return Err(unknown_method(method)),
         };
         let name = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str).unwrap_or_default();
-        let binding = Binding::new(caller, method, name);
+        let binding = Binding::new(&[caller, method, name]);
         let own = match params.remove("requestState") {
             Some(Value::String(sealed)) => match self.seal.open(&sealed, &binding)? {
                 State::Own(own) => Some(own),

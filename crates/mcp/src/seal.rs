@@ -30,16 +30,16 @@ pub(crate) enum State {
     Own(Value),
 }
 
-/// What a state is good for: one caller, one method, one name. The arguments need no place here: a
+/// What a state is good for: one caller, one method, one name, one session. The arguments need no place here: a
 /// question's id stands for them, and hashing a megabyte for each call that might ask would not be
 /// free.
 pub(crate) struct Binding([u8; 32]);
 
 impl Binding {
     /// For a request.
-    pub(crate) fn new(caller: &str, method: &str, name: &str) -> Binding {
+    pub(crate) fn new(parts: &[&str]) -> Binding {
         let mut hash = Sha256::new();
-        for part in [caller, method, name] {
+        for part in parts {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
@@ -107,13 +107,14 @@ mod tests {
     #[test]
     fn a_state_is_good_for_its_request_only() {
         let seal = Seal::new();
-        let binding = Binding::new("me", "tools/call", "write");
+        let binding = Binding::new(&["me", "tools/call", "write", "s1"]);
         let sealed = seal.close(&seal.question("q1".into(), Vec::new()), &binding).expect("seals");
         assert!(matches!(seal.open(&sealed, &binding), Ok(State::Question { id, .. }) if id == "q1"));
         for other in [
-            Binding::new("you", "tools/call", "write"),
-            Binding::new("me", "prompts/get", "write"),
-            Binding::new("me", "tools/call", "edit"),
+            Binding::new(&["you", "tools/call", "write", "s1"]),
+            Binding::new(&["me", "prompts/get", "write", "s1"]),
+            Binding::new(&["me", "tools/call", "edit", "s1"]),
+            Binding::new(&["me", "tools/call", "write", "s2"]),
         ] {
             assert!(seal.open(&sealed, &other).is_err());
         }

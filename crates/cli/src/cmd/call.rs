@@ -26,6 +26,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Tools that begin jobs.
 const BEGIN_JOBS: &[&str] = &["bash", "powershell"];
+/// The tool whose interpreter stays for the session's next call.
+const REPL: &str = "repl";
 
 /// A call that a command wants made.
 #[derive(Debug)]
@@ -100,6 +102,10 @@ pub fn perform(
     let kept = opened.keep(&built);
     let outcome = ran?;
     show(world, wanted, &outcome)?;
+    if outcome.tool == REPL {
+        // Nobody is left who could go on in it.
+        built.jobs.end_session(opened.session.id());
+    }
     threads.block_on(async {
         stay(&built, &opened.session, &cancel).await;
         // The one object that was asked for is the call's.

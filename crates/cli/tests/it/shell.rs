@@ -397,6 +397,26 @@ fn an_interpreter_keeps_its_state() {
         .run(&["call", "repl", "language=bash", "code=true", "--mode", "workspace"])
         .exits(3)
         .complains("exec(repl bash)");
+    // From the command line nobody goes on in it, so nothing waits for it.
+    world.run(&["call", "repl", "language=bash", "code=echo once", "--mode", "accept-all"]).exits(0).says("once");
+}
+
+#[test]
+fn a_command_whose_directory_is_gone_is_refused_and_the_next_runs_in_the_root() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("keep", "k");
+    let mut peer = Peer::start(world.nika(&["serve", "--mode", "workspace"]));
+    peer.initialize("2025-11-25");
+    let mut bash = |command: &str| text(&peer.call("nika_bash", json!({"command": command})));
+    assert!(bash("mkdir work && cd work && touch keep").contains("in work"));
+    std::fs::remove_dir_all(world.root().join("work")).expect("it is ours");
+    let refused = bash("rm keep");
+    assert!(refused.contains("NIKA-208") && refused.contains("work, where this session's commands run, is gone"));
+    assert!(world.root().join("keep").exists(), "{refused}");
+    assert!(bash("ls").starts_with("keep\n"));
+    assert_eq!(peer.end(), 0);
 }
 
 #[test]

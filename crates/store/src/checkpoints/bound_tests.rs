@@ -162,8 +162,9 @@ fn half_a_call_that_went_on_is_none() {
     let (large, small) = (meta("large", NOW), meta("small", NOW + 1));
     change(&checkpoints, &large, "/w/a", &noise(90 << 10, 1));
     change(&checkpoints, &large, "/w/b", &noise(90 << 10, 2));
+    change(&checkpoints, &small, "/w/z", b"the last, which stays");
     let collected = checkpoints.collect(&limits(100 << 10), NOW).unwrap().unwrap();
-    assert_eq!((collected.calls_dropped, collected.calls_kept), (1, 0));
+    assert_eq!((collected.calls_dropped, collected.calls_kept), (1, 1));
     change(&checkpoints, &large, "/w/c", b"the rest of it");
     change(&checkpoints, &small, "/w/a", b"another's");
     assert!(matches!(checkpoints.find("large"), Err(StoreError::NoSuchCall(_))));
@@ -171,7 +172,7 @@ fn half_a_call_that_went_on_is_none() {
     assert_eq!(listed.iter().map(|call| call.call.as_str()).collect::<Vec<_>>(), ["small"]);
     // What it kept since is of no use, and goes with the next collection.
     let collected = checkpoints.collect(&limits(100 << 10), NOW).unwrap().unwrap();
-    assert_eq!((collected.calls_dropped, collected.calls_kept, collected.objects.kept), (1, 1, 1));
+    assert_eq!((collected.calls_dropped, collected.calls_kept, collected.objects.kept), (1, 1, 2));
 }
 
 #[test]
@@ -188,6 +189,7 @@ fn a_held_call_loses_nothing() {
     assert_eq!(checkpoints.find("job").unwrap().changes.len(), 3);
     assert_whole(&checkpoints);
     drop(hold);
+    change(&checkpoints, &meta("next", NOW), "/w/a", b"the last, which stays");
     checkpoints.collect(&limits(100 << 10), NOW).unwrap().unwrap();
     assert!(checkpoints.find("job").is_err());
 }

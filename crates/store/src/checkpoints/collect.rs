@@ -21,7 +21,7 @@ use crate::sessions;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Of pre-images, compressed, and of the lines that name them, on disk. 1 GiB: months of edits, minutes of `cargo`
-    /// output.
+    /// output. The last call is kept even where it is more by itself.
     pub max_bytes: u64,
     /// Of a call. 30 days.
     pub max_age_ms: u64,
@@ -183,7 +183,9 @@ fn plan(text: &[u8], limits: &Limits, objects: &Objects, now: u64, held: &dyn Fn
     let mut going_on: HashMap<&str, bool> = HashMap::new();
     let changes =
         lines.iter().filter_map(|(_, line)| if let Line::Change(record) = line { Some(record) } else { None });
-    let whole: HashSet<&str> = changes.filter(|record| !record.goes_on).map(|record| &*record.call).collect();
+    let whole: HashSet<&str> = changes.clone().filter(|record| !record.goes_on).map(|record| &*record.call).collect();
+    // What was done last can be taken back, however much it is.
+    let last = changes.last().map(|record| (&*record.session, &*record.call));
     for (text, line) in lines.iter().rev() {
         let Line::Change(record) = line else { continue };
         let call = (&*record.session, &*record.call);
@@ -196,7 +198,7 @@ fn plan(text: &[u8], limits: &Limits, objects: &Objects, now: u64, held: &dyn Fn
             full = bytes > limits.max_bytes;
         }
         let goes_on = *going_on.entry(&*record.call).or_insert_with(|| held(&record.call));
-        if (old || full) && !goes_on {
+        if (old || full && last != Some(call)) && !goes_on {
             // Half a call cannot be taken back: its newer lines go with it.
             kept.remove(&call);
             dropped.insert(call);

@@ -233,8 +233,12 @@ fn half_a_call_is_not_kept() {
     change(&checkpoints, &call, "/w/a", Some(&"a".repeat(400)), None);
     change(&checkpoints, &call, "/w/b", Some(&"b".repeat(400)), None);
     let limits = Limits { max_bytes: 5000, ..Limits::default() };
+    // What was done last can be taken back in any case.
     let collected = checkpoints.collect(&limits, NOW).unwrap().unwrap();
-    assert_eq!((collected.calls_dropped, collected.calls_kept, collected.objects.kept), (1, 0, 0));
+    assert_eq!((collected.calls_dropped, collected.calls_kept, collected.objects.kept), (0, 1, 2));
+    change(&checkpoints, &meta("c2", "s", NOW), "/w/c", None, Some("c"));
+    let collected = checkpoints.collect(&limits, NOW).unwrap().unwrap();
+    assert_eq!((collected.calls_dropped, collected.calls_kept, collected.objects.kept), (1, 1, 0));
 }
 
 /// A line of something that is recorded while it happens.

@@ -189,7 +189,7 @@ const MAX_CHANGES: usize = 1000;
 const DIFF_LINES: usize = 2000;
 
 /// The most bytes of a set's files together: they are all in memory, before and after.
-const MAX_SET_BYTES: u64 = 4 * MAX_BYTES;
+const MAX_SET_BYTES: u64 = 8 * MAX_BYTES;
 
 impl Tool for ChangeSet {
     type Params = Params;
@@ -340,7 +340,9 @@ impl ChangeSet {
     fn play(&self, cx: &Cx<'_>, params: &Params) -> Result<Vec<Slot>, ToolError> {
         let mut slots: Vec<Slot> = Vec::new();
         for ((index, item), places) in params.changes.iter().enumerate().zip(self.places(params)?) {
-            let held = |slots: &[Slot]| slots.iter().filter_map(|slot| slot.now.as_ref()).map(Vec::len).sum::<usize>();
+            // What goes is held, too: undo keeps it.
+            let bytes = |slot: &Slot| slot.now.as_ref().map_or(0, Vec::len) + slot.before().map_or(0, <[u8]>::len);
+            let held = |slots: &[Slot]| slots.iter().map(bytes).sum::<usize>();
             let done = self.step(cx, &mut slots, &item.0, &places).and_then(|()| match held(&slots) as u64 {
                 bytes if bytes > MAX_SET_BYTES => Err(ToolError::new(
                     code::TOO_LARGE,

@@ -183,9 +183,7 @@ impl Undo {
             return Err(ToolError::argument("steps", format!("takes 1 to {MAX_STEPS}, not {steps}")));
         }
         // Undone calls, and the undos themselves, are passed over: the next undo takes the next older call.
-        let recent = self.checkpoints.list(steps as usize * 4 + 50, session)?;
-        let standing = recent.into_iter().filter(|call| call.undone_by.is_none() && call.tool != "undo");
-        let calls: Vec<CallChanges> = standing.take(steps as usize).collect();
+        let calls = self.standing(steps as usize, session)?;
         if calls.is_empty() {
             let whose = if session.is_some() { "this session" } else { "any session" };
             let message = format!("no call of {whose} changed a file that is not taken back yet");
@@ -193,7 +191,28 @@ impl Undo {
                 ToolError::new(code::NOTHING_TO_UNDO, message).hint("`checkpoints` lists what can be taken back")
             );
         }
+        if calls.len() < steps as usize {
+            let there = calls.len();
+            let message = format!("{steps} calls are to be taken back, and {there} can be");
+            return Err(ToolError::new(code::NOTHING_TO_UNDO, message).hint(format!("steps={there} takes back all")));
+        }
         Ok(calls)
+    }
+
+    /// The last calls that stand, at most `most`. Undone calls, and the undos themselves, are passed over, however many lie
+    /// between: the next undo takes the next older call.
+    fn standing(&self, most: usize, session: Option<&str>) -> Result<Vec<CallChanges>, ToolError> {
+        let mut window = most * 4 + 50;
+        loop {
+            let recent = self.checkpoints.list(window, session)?;
+            let is_all = recent.len() < window;
+            let standing = recent.into_iter().filter(|call| call.undone_by.is_none() && call.tool != "undo");
+            let calls: Vec<CallChanges> = standing.take(most).collect();
+            if is_all || calls.len() == most {
+                return Ok(calls);
+            }
+            window *= 4;
+        }
     }
 
     fn unmaker<'a>(&'a self, cx: &'a Cx<'a>, calls: &'a [CallChanges]) -> Unmaker<'a> {

@@ -212,7 +212,7 @@ impl Tool for Bash {
             self.ground.look_again();
         }
         let answer = with_reason(self.answer(cx, &job, &exited, &command), closed.as_deref());
-        let answer = with_hidden(answer, &hidden);
+        let answer = if report::hides(job.held()) { with_hidden(answer, &hidden) } else { answer };
         Ok(if has_layers { with_layers(answer, settled) } else { with_changes(answer, settled, bare) })
     }
 }

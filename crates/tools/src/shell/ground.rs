@@ -221,7 +221,10 @@ impl Ground {
             // What a rule withholds is hidden from this call alone: found anew, as it is the rules' of this session.
             let known = self.look(&|path| permit.hides(&self.files.place(path.to_owned())));
             self.put(&known, &mut profile)?;
-            profile.secrets.extend(self.withheld_outside(permit));
+            let outside = self.withheld_outside(permit);
+            // Landlock alone hides nothing: what a rule withholds is hidden, or nothing runs.
+            profile.landlock_only &= known.withheld.is_empty() && outside.is_empty();
+            profile.secrets.extend(outside);
         } else {
             self.put(&self.known(), &mut profile)?;
         }

@@ -65,6 +65,11 @@ pub(super) fn held(held: &Held) -> String {
     format!("sandbox {}{missing}", held.profile)
 }
 
+/// Whether what was to be hidden is: Landlock alone hides nothing, and says so.
+pub(super) fn hides(held: &Held) -> bool {
+    !held.missing.iter().any(|missing| missing.contains("secrets"))
+}
+
 /// A command in one line. What runs is printed with an end of line behind each command, which a blank would hide.
 pub(super) fn in_one_line(command: &str, most_chars: usize) -> String {
     text::preview(&text::harmless(&command.trim().replace('\n', "; ")), most_chars)
@@ -107,8 +112,8 @@ const ABOUT: &[(&[&str], &str)] = &[
     ),
     (
         &["Address family not supported by protocol", "EAFNOSUPPORT", "(os error 97)"],
-        "of unix sockets, streams can be made here where a command may write, and no datagrams; a port of 127.0.0.1 can in \
-         any case",
+        "of unix sockets, streams can be made here where a command may write, and no datagrams; a port of 127.0.0.1 can, \
+         but by Landlock and seccomp alone nothing can",
     ),
     (
         &["connect: operation not permitted", "connect EPERM /"],

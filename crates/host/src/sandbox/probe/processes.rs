@@ -51,7 +51,9 @@ pub(super) const ROWS: &[Row] = &[
             let line = status.lines().find_map(|line| line.strip_prefix(name));
             line.map(|value| value.trim_start_matches(':').trim().to_owned()).unwrap_or_default()
         };
-        let none = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].iter().all(|name| {
+        // The set that bounds what a program could gain is the kernel's to empty where one is privileged; without new
+        // privileges nothing is gained.
+        let none = ["CapInh", "CapPrm", "CapEff", "CapAmb"].iter().all(|name| {
             let value = field(name);
             !value.is_empty() && value.bytes().all(|byte| byte == b'0')
         });
