@@ -108,8 +108,8 @@ fn argv(node: &Node, home: Option<&str>) -> Result<Vec<String>, Wrong> {
 
 /// Programs that run the file which they are given first.
 const INTERPRETERS: &[&str] = &[
-    "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun", "ruby", "perl", "php", "lua",
-    "Rscript", "pwsh", "env", "nice", "timeout",
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun", "ruby", "perl", "php",
+    "lua", "Rscript", "pwsh", "env", "nice", "timeout",
 ];
 
 /// A program or a script by a relative path is whatever the repository holds there, and a file of the workspace is one

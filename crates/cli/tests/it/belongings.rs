@@ -181,3 +181,22 @@ fn a_set_follows_no_link_that_it_takes_away() {
     let is_link = fs::symlink_metadata(world.root().join("k")).expect("there").is_symlink();
     assert_eq!((world.text("k").as_str(), world.text("b").as_str(), is_link), ("own\n", "B\n", false));
 }
+
+#[test]
+fn undo_keeps_what_others_changed_elsewhere_in_the_file() {
+    let lines = |at: usize, text: &str| -> String {
+        (0..60).map(|line| if line == at { format!("{text}\n") } else { format!("line {line}\n") }).collect()
+    };
+    let world = world().file("a", &lines(99, ""));
+    let mut peer = Peer::start(world.nika(&["serve", "--mode", "accept-edits", "--list", "all"]));
+    peer.initialize("2025-11-25");
+    peer.call("nika_read", json!({"file_path": "a"}));
+    let edit = json!({"file_path": "a", "old_string": "line 50\n", "new_string": "fifty\n"});
+    peer.call("nika_edit", edit);
+    let theirs = world.text("a").replace("line 8\n", "theirs\n");
+    fs::write(world.root().join("a"), theirs).expect("written");
+    let undone = peer.call("nika_undo", json!({}));
+    assert_eq!(undone["isError"], serde_json::Value::Null, "{undone}");
+    assert_eq!(world.text("a"), lines(8, "theirs"));
+    assert_eq!(peer.end(), 0);
+}

@@ -267,13 +267,19 @@ impl Undo {
         if now == change.before {
             return Ok(slot.now.clone());
         }
-        let after = change.after.and_then(|hash| self.checkpoints.objects().get(&hash).ok());
+        // What the call left is a later call's former content, or what the session still takes the file for.
+        let seen = || cx.session.slot::<Ledger>().seen(&change.path);
+        let as_seen = |hash: Hash| seen().filter(|seen| seen.hash == Some(hash.0)).and_then(|seen| seen.bytes);
+        let after = change.after.and_then(|hash| {
+            let kept = self.checkpoints.objects().get(&hash).ok();
+            kept.or_else(|| as_seen(hash).map(|bytes| bytes.to_vec()))
+        });
         if let (Some(after), Some(former), Some(now)) = (&after, &former, &slot.now)
             && let Ok(merged) = merge3(after, former, now)
         {
             return Ok(Some(merged.bytes));
         }
-        Err(changed_after(cx, call, &slot.place, slot.now.as_deref(), former.as_deref()))
+        Err(changed_after(cx, call, &slot.place, after.is_some(), slot.now.as_deref(), former.as_deref()))
     }
 }
 

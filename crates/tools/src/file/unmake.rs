@@ -104,16 +104,21 @@ pub(super) fn changed_after(
     cx: &Cx<'_>,
     call: &CallChanges,
     place: &Place,
+    is_known: bool,
     standing: Option<&[u8]>,
     former: Option<&[u8]>,
 ) -> ToolError {
     let shown = place.shown();
+    let how = match is_known {
+        true => "where that call had changed it",
+        false => "and what that call left is not kept, so that the two cannot be told apart",
+    };
     let diff = match cx.permit.withholds(&place.path) {
         true => not_shown(place),
         false => unified(standing, former, &shown, &Limits { max_lines: 80, ..Limits::default() }),
     };
     let message = format!(
-        "{shown} was changed again after call {}, where that call had changed it; from what stands now to what stood before:\n{diff}",
+        "{shown} was changed again after call {}, {how}; from what stands now to what stood before:\n{diff}",
         call.call
     );
     ToolError::new(code::UNDO_CONFLICT, message)
@@ -363,13 +368,13 @@ impl Unmaker<'_> {
         {
             return Ok(State::Merged { bytes: merged.bytes, mode: rights(change, now.mode()) });
         }
-        Err(changed_after(self.cx, call, place, standing.as_deref(), former.as_deref()))
+        Err(changed_after(self.cx, call, place, after.is_some(), standing.as_deref(), former.as_deref()))
     }
 
     /// The refusal that shows what would be lost.
     fn conflict(&self, call: &CallChanges, change: &Change, place: &Place, now: &State) -> ToolError {
         let former = change.before.and_then(|hash| self.checkpoints.objects().get(&hash).ok());
-        changed_after(self.cx, call, place, self.content(place, now).as_deref(), former.as_deref())
+        changed_after(self.cx, call, place, true, self.content(place, now).as_deref(), former.as_deref())
     }
 
     fn content(&self, place: &Place, state: &State) -> Option<Vec<u8>> {
