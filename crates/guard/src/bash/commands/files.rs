@@ -650,7 +650,10 @@ fn link(parsed: &Parsed, judge: &mut Judge<'_>) {
         let climbs = path.components().any(|part| part == std::path::Component::ParentDir);
         let inside = !climbs && judge.site.roots.iter().any(|root| path.starts_with(root));
         let free = inside && class.secret.is_none() && class.asked().is_none();
-        if !(free && parsed.has("s symbolic")) {
+        if let Some(secret) = super::held::secret_at(&path) {
+            judge.read(&target.with(&secret.to_string_lossy()));
+        }
+        if class.asked().is_some() || class.secret.is_none() && !(free && parsed.has("s symbolic")) {
             judge.write(&target.with(&absolute));
         }
         let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or(text);

@@ -15,6 +15,7 @@ mod filters;
 mod formats;
 mod git;
 mod glances;
+mod held;
 mod index;
 mod infra;
 mod inline;
@@ -133,6 +134,7 @@ pub(super) const FINDINGS: &[Row] = special::FINDINGS;
 pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
 pub(super) use effects::secrets;
+pub(super) use held::lost;
 pub(super) use kept::prints as prints_kept;
 pub(super) use places::{taken_along, takes_along};
 pub(super) use printed::{
@@ -183,6 +185,7 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     if VERSION_RUNS.contains(&known) && runs {
         judge.code(format!("`{known}` loads what the project configures before it answers"));
     }
+    let before = judge.facts.len();
     versions::obeys(known, argv, judge);
     response::files(known, argv, judge);
     if runs || !spec::is_info(spec, argv) {
@@ -193,6 +196,7 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     } else if known == "git" && argv.len() > 2 {
         git::help(judge);
     }
+    held::judge(known, before, judge);
 }
 
 /// `cargo +1.75 test` without its tool chain, which says only which cargo it is.

@@ -39,6 +39,7 @@ impl<'a> Walker<'a> {
                 stdin = Some(feeds);
             }
         }
+        facts.extend(facts.iter().filter_map(commands::lost).collect::<Vec<_>>());
         (facts, stdin)
     }
 

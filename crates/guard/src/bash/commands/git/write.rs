@@ -467,6 +467,7 @@ fn rename(parsed: &Parsed, judge: &mut Judge<'_>) {
         for path in from {
             let path = at(parsed, path);
             judge.delete_tree(&path);
+            judge.facts.extend(judge.facts.last().and_then(super::super::held::renamed));
             takes_along(&path, judge);
             if let (Some(path), Some(into)) = (path.exact(), at(parsed, to).exact()) {
                 let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
