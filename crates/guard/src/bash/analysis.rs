@@ -12,6 +12,7 @@ use super::fact::{Category, Fact, Target, each_once};
 use super::finding::{FINDINGS, Finding, Outcome};
 use super::judge::{Arg, Site, Word};
 use super::walk::{Report, Walker, shapes};
+use super::words::LABEL;
 use super::{lexical, limits, parse, proof, second, seeds};
 
 /// One simple command, and what it does.
@@ -252,7 +253,7 @@ fn kind_of(fact: &Fact) -> ExecKind {
 fn shown(arg: &Arg, command: &Range<usize>, text: &str) -> String {
     match &arg.word {
         Word::Exact(text) => text.clone(),
-        Word::Glob { pattern, .. } => pattern.clone(),
+        Word::Glob { pattern, .. } => pattern.replace(LABEL, "*"),
         Word::OneOf(_) | Word::Opaque { .. } => {
             text.get(arg.span.clone()).filter(|raw| !raw.is_empty() && arg.span != *command).unwrap_or("…").to_owned()
         }

@@ -3,6 +3,8 @@
 //! `*` means a whole directory, and that is how it is judged. But `.en?` or `.g*/config` mean one file
 //! and hide its name; here the names that matter are put in where the pattern allows them.
 
+use super::words::LABEL;
+
 /// Names that make a path a secret or a guarded one, alone or below each other.
 const HIDDEN: &[&str] = &[
     ".env",
@@ -83,6 +85,7 @@ const MOST: usize = 128;
 
 /// Whether a wildcard may be followed by a step up, which could lead anywhere.
 pub(super) fn climbs(pattern: &str) -> bool {
+    let pattern = &pattern.replace(LABEL, "*");
     let mut wild = false;
     let mut up = false;
     for part in pattern.split('/') {
@@ -100,6 +103,7 @@ pub(super) fn climbs(pattern: &str) -> bool {
 /// Paths of the kind that matters which the pattern may match. Only some of all: it stands for names
 /// that the pattern's own letters point at.
 pub(super) fn pointed_at(pattern: &str) -> Vec<String> {
+    let pattern = &pattern.replace(LABEL, "*");
     let mut paths = vec![String::new()];
     let mut special = false;
     for (index, part) in pattern.split('/').enumerate() {

@@ -10,6 +10,7 @@ use super::danger::Danger;
 use super::fact::{Category, Fact, Target};
 use super::finding::Finding;
 use super::globs;
+use super::words::LABEL;
 
 /// Where a command would run. Nothing of it needs to exist.
 #[derive(Debug, Clone)]
@@ -272,7 +273,7 @@ impl<'a> Judge<'a> {
     /// An entry by its name: a link as one, and with a slash behind it or where the name is not known what it leads to.
     fn entry(&mut self, arg: &Arg, tree: bool, itself: fn(Target) -> Fact, followed: fn(Target) -> Fact) {
         match &arg.word {
-            Word::Exact(text) if !text.ends_with(['/', '.']) => self.path(arg, tree, itself),
+            Word::Exact(text) if !text.ends_with(['/', '.']) && !text.contains(LABEL) => self.path(arg, tree, itself),
             Word::OneOf(words) => {
                 let one = |word: &Word| Arg { word: word.clone(), span: arg.span.clone() };
                 words.iter().for_each(|word| self.entry(&one(word), tree, itself, followed));
@@ -348,6 +349,14 @@ impl<'a> Judge<'a> {
 
     fn path(&mut self, arg: &Arg, tree: bool, fact: fn(Target) -> Fact) {
         match &arg.word {
+            Word::Exact(text) if text.contains(LABEL) => {
+                let prefix = text.split(LABEL).next().unwrap_or_default().to_owned();
+                self.path(
+                    &Arg { word: Word::Glob { pattern: text.clone(), prefix }, span: arg.span.clone() },
+                    tree,
+                    fact,
+                );
+            }
             Word::Exact(text) => {
                 let path = self.resolve(text);
                 self.steps_through(text);

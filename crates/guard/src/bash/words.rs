@@ -43,12 +43,26 @@ pub(super) struct Output {
     pub number: bool,
     /// Names of files below the working directory: how all of it starts where quotes make one name of it.
     pub begins: Option<&'static str>,
+    /// One word that leads nowhere.
+    pub label: Label,
+}
+
+/// Whether what is printed is one word of letters, digits, `_`, `-` and single dots that begins with a letter or a digit. It
+/// is no option then, leads to no other directory, and is no name that matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Label {
+    /// That is not known.
+    No,
+    /// It is, where anything is printed.
+    Perhaps,
+    /// It is.
+    Always,
 }
 
 impl Output {
     /// Words that start so, of which no more is known.
     pub const fn starting(prefix: &'static str) -> Output {
-        Output { prefix, number: false, begins: None }
+        Output { prefix, number: false, begins: None, label: Label::No }
     }
 
     /// Digits.
@@ -58,6 +72,10 @@ impl Output {
 /// Stands for the name of a branch: no blank, no `..` and no part that starts with a dot, but perhaps a slash, and
 /// a dash in front. So it is known only behind text of the script, as `origin/` is.
 pub(super) const REF: &str = "\u{1}ref";
+
+/// Stands in a pattern for a number, or for what a command prints that is a [`Label`]. A text has it nowhere else: control
+/// characters are refused.
+pub(super) const LABEL: char = '\u{3}';
 
 /// A piece of a word whose values are known as far as they are.
 #[derive(Debug, Clone)]
@@ -316,6 +334,11 @@ impl Build {
         self.present = true;
     }
 
+    /// Whether a label may be put in here: what is in front of it is known.
+    fn takes_label(&self, label: Label) -> bool {
+        self.opaque.is_none() && (label == Label::Always || label == Label::Perhaps && !self.text.is_empty())
+    }
+
     fn unknown(&mut self, splits: bool, why: &str) {
         let known = self.text.get(..self.wild.unwrap_or(self.text.len())).unwrap_or_default().to_owned();
         let (_, split, _) = self.opaque.get_or_insert((known, splits, why.to_owned()));
@@ -328,7 +351,11 @@ impl Build {
             (Some((prefix, splits, why)), _) => Word::Opaque { prefix, splits, why },
             (None, Some(at)) => {
                 let prefix = self.text.get(..at).unwrap_or_default().to_owned();
-                Word::Glob { pattern: self.text, prefix }
+                let pattern = match self.text.contains(['*', '?', '[']) {
+                    true => self.text.replace(LABEL, "*"),
+                    false => self.text,
+                };
+                Word::Glob { pattern, prefix }
             }
             (None, None) => Word::Exact(self.text),
         }
@@ -404,7 +431,7 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                             if build.text.is_empty() || build.opaque.is_some() {
                                 build.unknown(false, "a number");
                             } else {
-                                build.wildcard('*');
+                                build.wildcard(LABEL);
                             }
                         }
                     }
@@ -481,6 +508,15 @@ fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut V
         };
     }
     let alone = before.iter().all(is_nothing);
+    let labelled = match output.label {
+        Label::No if output.number && !bare => Label::Perhaps,
+        label => label,
+    };
+    if !(alone && rest.iter().all(is_nothing) && labelled == Label::Perhaps)
+        && builds.iter().all(|build| build.takes_label(labelled))
+    {
+        return builds.iter_mut().for_each(|build| build.wildcard(LABEL));
+    }
     let lone = alone && rest.iter().all(is_nothing) || output.prefix == "0" && alone && extends_revision(rest);
     if let (Some(begins), false, true) = (output.begins, bare, lone) {
         return builds.iter_mut().for_each(|build| {

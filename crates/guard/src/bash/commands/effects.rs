@@ -4,7 +4,7 @@
 use super::super::fact::Fact;
 use super::super::judge::{Arg, Judge, KEPT, PACKAGED, Shell, Word};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
-use super::{kept, places};
+use super::{kept, labels, places};
 
 /// Options in rows, as in a [`Spec`].
 pub type Opts = &'static [(Does, &'static str)];
@@ -117,7 +117,7 @@ fn named_by(words: &[Arg], looks: bool, judge: &mut Judge<'_>) {
     const LOOKS: &[&str] = &["--check", "--list-different", "-l", "--diff", "--dry-run", "--fail-on-warnings"];
     let looks = looks || words.iter().any(|word| word.exact().is_some_and(|text| LOOKS.contains(&text)));
     for word in words {
-        match word.exact() {
+        match labels::text(word) {
             Some(text) => places::paths(text).for_each(|path| names(path, looks, judge)),
             None => outside(std::slice::from_ref(word), judge),
         }

@@ -22,6 +22,7 @@ mod inline;
 mod interpreters;
 mod jar;
 mod kept;
+mod labels;
 mod linters;
 mod looking;
 mod network;
@@ -136,9 +137,10 @@ pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 pub(super) use effects::secrets;
 pub(super) use held::lost;
 pub(super) use kept::prints as prints_kept;
+pub(super) use labels::{always_number, label};
 pub(super) use places::{taken_along, takes_along};
 pub(super) use printed::{
-    SplitAt, always_number, begins, feeder, has_no_escapes, output as listed, path_part, pattern_above, user_name,
+    SplitAt, begins, feeder, has_no_escapes, last_part, output as listed, path_part, pattern_above, user_name,
 };
 pub(super) use settings::given;
 pub(super) use shell::says_where_programs_are;
@@ -174,6 +176,7 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     if versions::asks(known, argv) {
         return;
     }
+    let argv = &*labels::spelled(known, argv);
     let argv = &*without_toolchain(known, argv);
     let Some(spec) = find(known) else {
         judge.opaque(format!("`{known}` is not a program the analysis knows"));

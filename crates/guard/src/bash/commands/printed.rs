@@ -60,12 +60,6 @@ pub(in super::super) fn begins(output: Output, stages: &[&[Arg]]) -> Option<&'st
     Some(if from_the_top { output.prefix } else { "" })
 }
 
-/// Whether a command prints a number whatever happens.
-pub(in super::super) fn always_number(argv: &[Arg]) -> bool {
-    let words: Option<Vec<&str>> = argv.iter().map(Arg::exact).collect();
-    matches!(words.as_deref(), Some(["nproc"] | ["date", "+%s" | "+%Y" | "+%m" | "+%d"] | ["id", "-u" | "-g"]))
-}
-
 /// Whether a command prints the name of a user: no option, and no path.
 pub(in super::super) fn user_name(argv: &[Arg]) -> bool {
     let words: Option<Vec<&str>> = argv.iter().map(Arg::exact).collect();
@@ -85,6 +79,25 @@ pub(in super::super) fn path_part(argv: &[Arg]) -> Option<String> {
         "basename" => Some(last.to_owned()),
         _ => None,
     }
+}
+
+/// The last part of a name that a pattern finds, without its ending where that is cut off: `*` of `basename src/*.c .c`. No
+/// such name begins with a dot, and a part of it is left.
+pub(in super::super) fn last_part(argv: &[Arg]) -> Option<(String, String)> {
+    let (program, rest) = argv.split_first()?;
+    let rest = rest.strip_prefix([program.with("--")].as_slice()).unwrap_or(rest);
+    let (file, ending) = match rest {
+        [file] => (file, ""),
+        [file, ending] => (file, ending.exact()?),
+        _ => return None,
+    };
+    let Word::Glob { pattern, .. } = &file.word else { return None };
+    let last = pattern.rsplit('/').next()?;
+    let plain = last.chars().all(|c| c.is_ascii_alphanumeric() || "._-*".contains(c)) && !last.contains("**");
+    let shown = plain && last.starts_with(|c: char| c == '*' || c.is_ascii_alphanumeric()) && !pattern.starts_with('-');
+    let name =
+        last.strip_suffix(ending).filter(|name| shown && name.contains('*') && program.exact() == Some("basename"))?;
+    Some((name.to_owned(), name.split('*').next().unwrap_or_default().to_owned()))
 }
 
 /// The directory of a name that a pattern finds, where that is a pattern, too: `packages/*` of `packages/*/package.json`.

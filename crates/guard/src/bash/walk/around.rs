@@ -87,7 +87,8 @@ impl<'a> Walker<'a> {
         // Not `"$f.new"`: only the very names that a pattern found are files that are there.
         let empty = |part: &&Part| !matches!(part, Part::Quoted(text) if text.is_empty());
         let parts: Vec<&Part> = word.parts.iter().filter(empty).collect();
-        let whole = matches!(parts.as_slice(), [Part::Param { .. }]) && matches!(arg.word, Became::Glob { .. });
+        let found = matches!(&arg.word, Became::Glob { pattern, .. } if !pattern.contains(words::LABEL));
+        let whole = matches!(parts.as_slice(), [Part::Param { .. }]) && found;
         if whole && matches!(redirect.op, RedirectOp::Write | RedirectOp::Clobber) {
             facts.push(Fact::Destroys(Category::Files, "every file that the pattern finds is written over".to_owned()));
         }

@@ -157,7 +157,10 @@ impl<'a> Walker<'a> {
         let targets = match operands.as_slice() {
             [] if name == "cd" => vec![self.site.home.to_string_lossy().into_owned()],
             [Arg { word: Became::Glob { pattern, prefix }, .. }] => {
-                state.cwd = found::below(&state.cwd, pattern, prefix);
+                // What a label ends is the name of a directory.
+                let label = pattern.ends_with(words::LABEL) && pattern.starts_with(|c: char| c.is_ascii_alphanumeric());
+                let end = if label { "/" } else { "" };
+                state.cwd = found::below(&state.cwd, &format!("{}{end}", pattern.replace(words::LABEL, "*")), prefix);
                 return true;
             }
             [arg] => match directories(arg, name) {

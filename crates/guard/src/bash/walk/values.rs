@@ -73,6 +73,17 @@ pub(super) fn is_one_list(script: &Script) -> bool {
         && item.first.stages.iter().all(|stage| quiet(stage) && plain(stage))
 }
 
+/// A number that a command prints is none below zero, which a sum may be: with text behind it, too, it is a label.
+fn counted(pieces: &mut [Piece], parts: &[Part]) {
+    const COUNT: Output = Output { label: words::Label::Always, ..Output::NUMBER };
+    let several = parts.len() > 1;
+    for (piece, part) in pieces.iter_mut().zip(parts).filter(|_| several) {
+        if let (Piece::Value { value: value @ Value::Number, .. }, Part::Command { .. }) = (piece, part) {
+            *value = Value::Output(COUNT);
+        }
+    }
+}
+
 impl<'a> Walker<'a> {
     pub(super) fn words(&mut self, word: &Word, state: &mut State) -> Vec<Arg> {
         if let [Part::Plain(text)] | [Part::Quoted(text)] = word.parts.as_slice()
@@ -102,12 +113,14 @@ impl<'a> Walker<'a> {
             };
             return vec![Arg { word, span: word_span(&arg.span) }];
         }
-        let pieces = self.pieces(&word.parts, state, &word.span);
+        let mut pieces = self.pieces(&word.parts, state, &word.span);
+        counted(&mut pieces, &word.parts);
         words::expand(&pieces, &self.site.home, &word.span)
     }
 
     pub(super) fn value(&mut self, word: &Word, state: &mut State) -> Value {
-        let pieces = self.pieces(&word.parts, state, &word.span);
+        let mut pieces = self.pieces(&word.parts, state, &word.span);
+        counted(&mut pieces, &word.parts);
         words::single(&pieces, &self.site.home)
     }
 
@@ -233,6 +246,12 @@ impl<'a> Walker<'a> {
             }
             if commands::user_name(argv) {
                 return Some(Value::Output(Output::starting("0")));
+            }
+            if let Some(label) = commands::label(argv) {
+                return Some(Value::Output(Output { label, ..Output::starting("0") }));
+            }
+            if let Some((pattern, prefix)) = commands::last_part(argv) {
+                return Some(Value::Pattern { pattern, prefix });
             }
             if let Some(text) = commands::path_part(argv) {
                 return Some(Value::Exact(text));
