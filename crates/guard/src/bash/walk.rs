@@ -375,8 +375,8 @@ impl<'a> Walker<'a> {
                     let argvs: Vec<&[Arg]> = argvs.iter().map(AsRef::as_ref).collect();
                     let remote = self.passes_on(then, argvs.first(), &state.stdin);
                     own.stdin = match (argvs.as_slice(), name_of(stage)) {
-                        ([argv], reader) if SQL_READERS.contains(&reader.as_str()) && echoed(argv).is_some() => {
-                            Stdin::Text(echoed(argv).unwrap_or_default())
+                        ([argv], reader) if !remote && reads_text(argv, &reader).is_some() => {
+                            reads_text(argv, &reader).unwrap_or_default()
                         }
                         _ => Stdin::Pipe { from: commands::feeder(&argvs), remote, told: told(&argvs) },
                     };

@@ -229,12 +229,28 @@ pub(super) fn seven_zip(parsed: &Parsed, judge: &mut Judge<'_>) {
     const SWITCHES: &[&str] =
         &["-y", "-r", "-slt", "-ba", "-bd", "-bb0", "-bb1", "-aoa", "-aos", "-aou", "-t7z", "-tzip", "--"];
     let words = &parsed.operands;
-    let known = |word: &Arg| word.exact().is_some_and(|text| !text.starts_with('-') || SWITCHES.contains(&text));
+    let rar = parsed.path.first().is_some_and(|name| name.ends_with("rar"));
+    let Some((verb, rest)) = words.split_first() else { return };
+    // The place of what is unpacked.
+    let mut into = rest
+        .iter()
+        .filter_map(|word| Some(word.with(word.exact()?.strip_prefix("-o").filter(|dir| !dir.is_empty() && !rar)?)));
+    let into = into.next().filter(|_| matches!(verb.exact(), Some("x" | "e")));
+    // How well it packs, with how many threads.
+    let level = |text: &str| {
+        let value = text.strip_prefix("-mx").or_else(|| text.strip_prefix("-mmt"));
+        value.is_some_and(|value| value.trim_start_matches('=').bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let known = |word: &Arg| {
+        word.exact().is_some_and(|text| {
+            !text.starts_with('-')
+                || SWITCHES.contains(&text)
+                || !rar && (level(text) || into.is_some() && text.starts_with("-o"))
+        })
+    };
     if !words.iter().all(known) {
         judge.opaque("a switch of the packer is not known");
     }
-    let Some((verb, rest)) = words.split_first() else { return };
-    let rar = parsed.path.first().is_some_and(|name| name.ends_with("rar"));
     let mut names = rest.iter().filter(|word| word.exact().is_none_or(|text| !text.starts_with('-')));
     match verb.exact() {
         Some("i" | "h" | "b") => names.for_each(|file| judge.read_tree(file)),
@@ -251,7 +267,7 @@ pub(super) fn seven_zip(parsed: &Parsed, judge: &mut Judge<'_>) {
             let place = |word: &Arg| rar && word.exact().is_some_and(|text| text.ends_with('/'));
             match names.split_last().filter(|(last, _)| place(last)) {
                 Some((into, names)) => unpack(Some(into), names, judge),
-                None => unpack(None, &names, judge),
+                None => unpack(into.as_ref(), &names, judge),
             }
         }
         Some("a" | "u") => {

@@ -96,7 +96,10 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         if first.is_some_and(|text| has(row.net, text))
             || words().any(|text| {
                 let option = text.split_once('=').map_or(text, |(option, _)| option);
-                goals && goal_reaches(text, row.net) || option.starts_with("--") && has(row.net, option)
+                // How it is built: `just build release`.
+                let profile =
+                    text == "release" && named("just", parsed) && matches!(first, Some("build" | "run" | "bench"));
+                !profile && goals && goal_reaches(text, row.net) || option.starts_with("--") && has(row.net, option)
             })
         {
             judge.net(None);
@@ -144,7 +147,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
     if runners::reaches_by_name(parsed) {
         judge.net(None);
     }
-    if named("bazel bazelisk", parsed) {
+    if named("bazel bazelisk buck buck2 pants please plz", parsed) {
         places::addresses(&parsed.operands, true, judge);
         // `//pkg:target` is a label, not a path.
         let label = |arg: &Arg| arg.exact().is_some_and(|text| text.starts_with("//") && !text.contains("/../"));
@@ -183,7 +186,8 @@ const CARGO: &[Spec] = &[
         "build b check c test t run r fmt doc d bench fix nextest expand miri tarpaulin \
         llvm-cov insta hack udeps \
         zigbuild component leptos tauri ndk set-version machete sort make xtask bloat asm criterion deny-local careful semver-checks public-api llvm-lines \
-        flamegraph depgraph modules \
+        flamegraph depgraph modules geiger about binutils objdump objcopy size nm strip readobj readelf profdata cov \
+        shear hakari cyclonedx rdme license valgrind pgo show-asm \
         msrv outdated-local readme spellcheck mutants dylint kani fuzz package vendor-local generate-lockfile",
     ),
     COMPILES,
@@ -209,10 +213,13 @@ const CARGO: &[Spec] = &[
         _ => offline::installs(parsed, judge),
     }),
     reaches(
-        "install publish login logout search yank owner audit deny outdated upgrade \
+        "install publish login logout search yank owner outdated upgrade \
         uninstall binstall \
-        release info report dist workspaces",
+        release info report workspaces",
     ),
+    raw("audit deny", offline::audits),
+    raw("dist", runners::cargo_dist),
+    raw("sqlx", runners::cargo_sqlx),
 ];
 
 /// What stands behind `--` is for the compiler.
@@ -346,7 +353,8 @@ const GO: &[Spec] = &[
         &[],
         &[
             reaches("tidy download vendor"),
-            edits("init edit"),
+            edits("init"),
+            raw("edit", go_mod_edit),
             // Like `go list -m`: what `go.mod` names, from the modules that are there.
             dash(Spec { check: Some(go_look), ..looks("graph verify why", &[(Does::Flag, "m vendor x")]) }),
         ],
@@ -383,6 +391,23 @@ fn go_list(parsed: &Parsed, judge: &mut Judge<'_>) {
     if !unasked {
         super::git::status(judge);
     }
+}
+
+/// What replaces a module is a text in `go.mod`, and is not looked at.
+fn go_mod_edit(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const TEXTS: &str = "replace dropreplace require droprequire exclude dropexclude retract dropretract module go toolchain \
+        godebug tool droptool ignore";
+    let option = |text: &str| text.strip_prefix('-').map(|rest| rest.trim_start_matches('-').to_owned());
+    let is_text = |name: &str| TEXTS.split_whitespace().any(|known| known == name);
+    let mut words = parsed.operands.iter();
+    while let Some(word) = words.next() {
+        match word.exact().and_then(option) {
+            Some(name) if is_text(&name) => drop(words.next()),
+            Some(name) if name.split_once('=').is_some_and(|(name, _)| is_text(name)) => {}
+            _ => outside(std::slice::from_ref(word), judge),
+        }
+    }
+    judge.write_cwd();
 }
 
 fn go_run(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -460,7 +485,7 @@ const NPM: &[Spec] = &[
     Spec { names: "get", operands: Operands::Custom, check: Some(npm_setting), ..PLAIN },
     Spec {
         names: "run run-script test t tst start stop restart rebuild rb pack \
-        diff",
+        diff shrinkwrap",
         style: Style::Raw,
         operands: Operands::Custom,
         check: Some(npm_run),
@@ -475,7 +500,7 @@ const NPM: &[Spec] = &[
         link ln \
         publish unpublish deprecate login logout adduser whoami token owner access team org dist-tag view info show \
         v outdated audit search s find \
-        ping doctor fund star hook profile repo docs home bugs shrinkwrap install-ci-test cit sbom stars",
+        ping doctor fund star hook profile repo docs home bugs install-ci-test cit sbom stars",
     ),
     asks("set edit explore completion"),
 ];
@@ -529,10 +554,14 @@ fn npm_init(parsed: &Parsed, judge: &mut Judge<'_>) {
 fn fetch_and_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     let words: Vec<&str> = parsed.operands.iter().filter_map(Arg::exact).collect();
     // Told not to install, it runs what the workspace has.
-    if let ["--no-install" | "--no" | "--offline", rest @ ..] = words.as_slice() {
-        let program = rest.iter().find(|word| !word.starts_with('-')).copied().unwrap_or_default();
-        if rest.first() == Some(&program) && is_tool(program) {
-            return run_words(parsed, parsed.operands.get(1..).unwrap_or_default(), judge);
+    let stays = named("npx", parsed) || parsed.path.get(1).is_some_and(|sub| matches!(sub.as_str(), "exec" | "x"));
+    if let ["--no-install" | "--no" | "--offline", rest @ ..] = words.as_slice()
+        && words.len() == parsed.operands.len()
+    {
+        let dashes = usize::from(rest.first() == Some(&"--"));
+        let program = rest.get(dashes).copied().unwrap_or_default();
+        if is_tool(program) || stays && is_program(program) && words.first() != Some(&"--offline") {
+            return run_words(parsed, parsed.operands.get(1 + dashes..).unwrap_or_default(), judge);
         }
     }
     // npx runs what the workspace has installed. A tool everybody has there is taken to be that: where it is
@@ -552,6 +581,12 @@ fn fetch_and_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     judge.net(None);
     judge.opaque("runs a package that may be fetched first");
+}
+
+/// Whether this is the name of a program, and of no package of a server: `x@1`, `user/x`.
+fn is_program(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
 /// Whether a project brings a tool of that name.

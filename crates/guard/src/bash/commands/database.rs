@@ -2,7 +2,7 @@
 
 use super::super::judge::{Arg, Judge, Stdin, Word};
 use super::super::lang::sql;
-use super::effects::{only, reaches, runs};
+use super::effects::{only, reaches, run, runs};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table.
@@ -20,6 +20,11 @@ pub(super) const SPECS: &[Spec] = &[
         server,
     ),
     raw("sqlite3 sqlite", sqlite),
+    // What it makes of the schema are files of the project.
+    raw("drizzle-kit", |parsed, judge| match parsed.operands.first().and_then(Arg::exact) {
+        Some("generate" | "check" | "export" | "up" | "--version" | "--help") => run(parsed, judge),
+        _ => judge.net(None),
+    }),
     // Migrations are code of the project, and its settings say which database they are for.
     runs("alembic"),
     Spec {
@@ -43,7 +48,7 @@ pub(super) const SPECS: &[Spec] = &[
         kafka-topics.sh kafka-console-consumer kafka-console-producer \
         rabbitmqctl rabbitmqadmin rpk nodetool couchbase-cli cbq neo4j-admin pscale turso neonctl supabase flyway \
         liquibase dbmate sqlx \
-        diesel goose migrate atlas sequelize knex typeorm drizzle-kit influxd memcached-tool \
+        diesel goose migrate atlas sequelize knex typeorm influxd memcached-tool \
         zkCli.sh sqlplus isql bsqldb",
     ),
 ];

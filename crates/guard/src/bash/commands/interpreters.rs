@@ -91,7 +91,7 @@ const LANGS: &[Lang] = &[
     Lang {
         names: "deno",
         opts: &[(Info, "-V --version -h --help")],
-        tasks: "test bench check lint fmt task \
+        tasks: "test bench check lint fmt task doc info coverage \
     compile",
     },
     Lang {
@@ -323,6 +323,9 @@ fn interpreter(parsed: &Parsed, judge: &mut Judge<'_>) {
     if name == "perl" && (perl::edits(&parsed.operands, judge) || perl::prints(&parsed.operands, judge)) {
         return;
     }
+    if name == "ruby" && super::ruby::edits(&parsed.operands, judge) {
+        return;
+    }
     Reader { lang, name, rest: &parsed.operands, checks: false, task: false, judge }.read();
 }
 
@@ -353,6 +356,11 @@ impl<'a> Reader<'a, '_, '_> {
     fn read(mut self) {
         while let Some(arg) = self.take() {
             match arg.exact() {
+                // Who names files here can do no more with it than with what is run anyway.
+                None if (self.task || self.checks) && super::spec::is_file_here(arg) => {
+                    self.judge.code("a word that is not known may become an option");
+                    return self.operand(arg);
+                }
                 None if may_be_option(arg) => return self.judge.opaque("a word may become an option or a script"),
                 Some("--") => {
                     if let Some(arg) = self.take() {

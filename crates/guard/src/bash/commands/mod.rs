@@ -29,12 +29,14 @@ mod network;
 mod offline;
 mod packages;
 mod pagers;
+mod parallel;
 mod perl;
 mod pieces;
 mod places;
 mod printed;
 mod readers;
 mod response;
+mod ruby;
 mod runners;
 mod search;
 mod settings;
@@ -51,6 +53,7 @@ mod text;
 mod tools;
 mod toys;
 mod tracing;
+mod vcs;
 mod versions;
 mod wrappers;
 mod xml;
@@ -82,6 +85,7 @@ const TABLES: &[&[Spec]] = &[
     build::SPECS,
     packages::SPECS,
     network::SPECS,
+    vcs::SPECS,
     database::SPECS,
     infra::SPECS,
     wrappers::SPECS,
@@ -144,7 +148,7 @@ pub(super) use printed::{
 };
 pub(super) use settings::given;
 pub(super) use shell::says_where_programs_are;
-pub(super) use temporary::{TEMPORARY, makes as makes_temporary};
+pub(super) use temporary::{TEMPORARY, makes as makes_temporary, makes_here};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.
 pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {

@@ -18,7 +18,6 @@ pub(super) const SPECS: &[Spec] = &[
         names,
     ),
     Spec { names: "openssl", operands: Operands::Sub, style: Style::OneDash, subs: OPENSSL, ..PLAIN },
-    with("svn", &[(Does::Info, "version"), (Does::Flag, "q quiet non-interactive")], SVN),
     with(
         "gh glab hub",
         &[(Does::Info, "version")],
@@ -28,7 +27,6 @@ pub(super) const SPECS: &[Spec] = &[
             reaches("secret variable"),
         ],
     ),
-    raw("hg", hg),
     reaches(
         "youtube-dl yt-dlp grpcurl grpcui websocat wscat nmap masscan zmap tcpdump tshark wireshark iperf \
         iperf3 ngrok cloudflared tailscale \
@@ -332,42 +330,6 @@ fn names(parsed: &Parsed, judge: &mut Judge<'_>) {
         return;
     }
     judge.net(None);
-}
-
-/// Extensions named by the repository's own configuration run in every command.
-fn hg(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if only(parsed, "version -q") {
-        return;
-    }
-    judge.opaque("a repository may name extensions that `hg` runs");
-}
-
-const SVN: &[Spec] = &[
-    Spec { names: "status st stat", opts: SVN_LOOK, operands: Operands::ReadTree, ..PLAIN },
-    Spec { names: "info", opts: SVN_LOOK, operands: Operands::Custom, check: Some(svn_info), ..PLAIN },
-    reaches(
-        "checkout co update up commit ci log diff di cat list ls blame copy cp move mv merge export import \
-        switch sw propset propget \
-        lock unlock mkdir delete rm cleanup revert resolve add relocate upgrade",
-    ),
-];
-
-const SVN_LOOK: Opts = &[
-    (
-        Does::Flag,
-        "v verbose q quiet N non-recursive no-ignore xml \
-    ignore-externals",
-    ),
-    (Does::Value, "depth show-item"),
-];
-
-fn svn_info(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if parsed.operands.is_empty() {
-        return judge.read_cwd();
-    }
-    for arg in &parsed.operands {
-        if arg.exact().is_none_or(|text| text.contains("://")) { judge.net(None) } else { judge.read(arg) }
-    }
 }
 
 const HASHES: &str = "md5 sha1 sha224 sha256 sha384 sha512 sha3-256 sha3-512 blake2b512 blake2s256 r c hex binary \

@@ -13,6 +13,20 @@ const BESIDE: &str = "--frozen-lockfile --immutable --ignore-scripts --no-audit 
     -q -s --production --prod -P --dev -D --locked --frozen --no-progress --verbose -v --legacy-peer-deps --force -f \
     --no-save --include-workspace-root --workspaces -ws --recursive -r --pure-lockfile --non-interactive";
 
+/// `cargo deny --offline`, `cargo audit --no-fetch`: held against the list of advisories that is there.
+pub(super) fn audits(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const STAYS: &[&str] = &["--offline", "--no-fetch", "-n", "--disable-fetch", "--version", "-V", "--help"];
+    let audit = parsed.path.last().is_some_and(|sub| sub == "audit");
+    let stays = |text: &str| STAYS.contains(&text) && (text != "-n" || audit);
+    // `cargo deny fetch` and `cargo audit fix` ask a server whatever they are told.
+    let asks = |text: &str| matches!(text, "fetch" | "fix");
+    let words = || parsed.operands.iter().map(|word| word.exact().unwrap_or_default());
+    match (parsed.has("offline") || words().any(stays)) && !words().any(asks) {
+        true => run(parsed, judge),
+        false => judge.net(None),
+    }
+}
+
 /// Installs what the project names.
 pub(super) fn installs(parsed: &Parsed, judge: &mut Judge<'_>) {
     let offline = if named("bundle bundler", parsed) { "--local" } else { "--offline" };

@@ -270,6 +270,26 @@ fn uv_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.command(parsed.operands.get(count..).unwrap_or_default());
 }
 
+/// `conda run -n ENV COMMAND`: the command, with the programs of an environment in front.
+fn conda_run(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let mut words = parsed.operands.as_slice();
+    while let Some((word, rest)) = words.split_first() {
+        let takes = match word.exact() {
+            Some("-n" | "--name") => 1,
+            Some("--no-capture-output" | "--live-stream" | "-v") => 0,
+            Some(text) if text.starts_with("--name=") => 0,
+            Some(text) if !text.starts_with('-') => break,
+            _ => return judge.opaque("an option of the runner leads elsewhere"),
+        };
+        words = rest.get(takes..).unwrap_or_default();
+    }
+    if words.is_empty() {
+        return judge.opaque("there is no command");
+    }
+    judge.code("runs in an environment of conda");
+    judge.command(words);
+}
+
 const CONDA: &[Spec] = &[
     prints(
         "list",
@@ -286,7 +306,8 @@ const CONDA: &[Spec] = &[
     prints("info", &[(Does::Flag, "e envs json all a s system base")]),
     with("env", &[], &[prints("list", &[(Does::Flag, "json")]), reaches("create remove update export config")]),
     with("config", &[], &[asks("_")]),
-    reaches("install create update upgrade remove uninstall search clean init activate deactivate run build"),
+    reaches("install create update upgrade remove uninstall search clean init activate deactivate build"),
+    raw("run", conda_run),
 ];
 
 const GEM: &[Spec] = &[

@@ -3,7 +3,7 @@
 
 use super::super::judge::{Arg, Judge, Word};
 use super::super::lang::perl;
-use super::spec::may_be_option;
+use super::spec::{is_file_here, may_be_option};
 
 /// `perl -pi -e s/a/b/ FILE…`: a program in place that only substitutes or prints, as with sed.
 pub(super) fn edits(words: &[Arg], judge: &mut Judge<'_>) -> bool {
@@ -15,9 +15,14 @@ pub(super) fn edits(words: &[Arg], judge: &mut Judge<'_>) -> bool {
         }
         _ => false,
     };
+    // A name that a list holds or a pattern finds may be any of that: who can name files here can change what tests run.
+    let found = |file: &Arg| matches!(file.word, Word::Glob { .. }) && is_file_here(file);
     let harmless =
         matches!(programs.as_slice(), [one] if only_substitutes(one)) || perl::only_prints(&programs.join("\n"));
-    let fine = harmless && files.iter().all(plain);
+    let fine = harmless && files.iter().all(|file| plain(file) || found(file));
+    if fine && files.iter().any(found) {
+        judge.code("a word that is not known may become an option");
+    }
     for file in files.iter().filter(|_| fine) {
         judge.write(file);
         // What was there before is kept beside it.

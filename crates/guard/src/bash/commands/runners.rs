@@ -169,6 +169,23 @@ pub(super) fn toolchain(parsed: &Parsed, judge: &mut Judge<'_>) {
     run_words(parsed, parsed.operands.get(options + 1..).unwrap_or_default(), judge);
 }
 
+/// `cargo dist`: it plans and builds what another step puts on a server.
+pub(super) fn cargo_dist(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let sub = parsed.operands.first().and_then(Arg::exact).unwrap_or_default();
+    if !matches!(sub, "build" | "plan" | "generate" | "manifest" | "linkage" | "help" | "--version" | "--help") {
+        judge.net(None);
+    }
+    run(parsed, judge);
+}
+
+/// `cargo sqlx prepare`: the queries of the project are compiled and kept; all else works on a database.
+pub(super) fn cargo_sqlx(parsed: &Parsed, judge: &mut Judge<'_>) {
+    match parsed.operands.first().and_then(Arg::exact) {
+        Some("prepare" | "--version" | "--help") => run(parsed, judge),
+        _ => judge.net(None),
+    }
+}
+
 /// Every operand is a line for a shell, or `npm:SCRIPT`.
 fn concurrently(parsed: &Parsed, judge: &mut Judge<'_>) {
     const VALUED: &str = "-n --names -c --prefix-colors -p --prefix -m --max-processes -l --prefix-length \
@@ -333,7 +350,7 @@ pub(super) fn reaches_by_name(parsed: &Parsed) -> bool {
             let names = starts.iter().find_map(|start| word.strip_prefix(start)).unwrap_or(word);
             names.split(',').any(publishes)
         }),
-        Some("bazel" | "bazelisk") => {
+        Some("bazel" | "bazelisk" | "buck" | "buck2" | "please" | "plz") => {
             let target = |word: &&str| word.rsplit([':', '/']).next().is_some_and(publishes);
             words.first() == Some(&"run") && words.iter().find(|word| word.contains([':', '/'])).is_some_and(target)
         }

@@ -768,7 +768,7 @@ pub fn may_be_option(arg: &Arg) -> bool {
 }
 
 /// Whether the word stands for names of files below the working directory, or for those of a list.
-fn is_file_here(arg: &Arg) -> bool {
+pub(super) fn is_file_here(arg: &Arg) -> bool {
     match &arg.word {
         Word::Glob { pattern, prefix } => prefix.is_empty() && !pattern.contains(".."),
         Word::Opaque { prefix, why, .. } if why == LISTED || why == FOUND => prefix.is_empty(),

@@ -1,6 +1,7 @@
 //! `mktemp`: what it makes, and what its output is.
 
 use super::super::judge::{Arg, Judge, Word};
+use super::super::words::LABEL;
 use super::spec::Parsed;
 
 /// What stands for whatever a `mktemp` of the command line made: a file or a directory that nobody else has, in `/tmp`.
@@ -46,6 +47,24 @@ pub(in super::super) fn makes(argv: &[Arg]) -> bool {
         }
         _ => false,
     })
+}
+
+/// The name of what these words make below the working directory, as a pattern, where that is all they print.
+pub(in super::super) fn makes_here(argv: &[Arg]) -> Option<(String, String)> {
+    let words: Vec<&str> = argv.iter().map(Arg::exact).collect::<Option<_>>()?;
+    let words = words.strip_prefix(&["mktemp"])?;
+    let words = words.strip_prefix(&["-d"]).unwrap_or(words);
+    let plain = |place: &str| {
+        let letters = place.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
+        letters && !place.starts_with(['-', '/']) && !super::places::leads_away(place)
+    };
+    let start = match words {
+        ["-p", place] if plain(place) => format!("{}/tmp.", place.trim_end_matches('/')),
+        [template] if plain(template) && template.ends_with("XXX") => template.trim_end_matches('X').to_owned(),
+        _ => return None,
+    };
+    let known = !start.is_empty() && !start.ends_with('/');
+    known.then(|| (format!("{start}{LABEL}"), start))
 }
 
 /// `-t`: the template is a name in the temporary directory.

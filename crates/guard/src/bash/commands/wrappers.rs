@@ -148,7 +148,16 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec { names: "busybox toybox", opts: &[(Info, "list list-full")], check: Some(applet), ..WRAPPER },
     // Known to run what is behind them, in ways that are not followed.
-    opaque("parallel sem", "runs commands made of its input"),
+    Spec {
+        check: Some(|parsed, judge| {
+            if !super::parallel::judge(parsed, judge) {
+                judge.opaque("what `parallel` runs is not followed");
+                probable(&parsed.operands, judge);
+            }
+        }),
+        ..raw("parallel")
+    },
+    opaque("sem", "runs commands made of its input"),
     opaque("script scriptreplay", "runs a shell and records it"),
     opaque("entr watchexec", "runs a command when files change"),
     opaque("autoexpect", "runs a dialogue"),

@@ -16,6 +16,14 @@ pub(super) fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.code("the settings of the project name the program that yarn runs in its place");
     match words.as_slice() {
         [Some("--help" | "-h")] => {}
+        // They change what is shown, or keep it from asking a server.
+        [
+            Some("--silent" | "-s" | "--offline" | "--verbose" | "--json" | "--no-progress" | "--non-interactive"),
+            _,
+            ..,
+        ] => {
+            yarn(&runners::behind(parsed, 1), judge);
+        }
         [Some("--cwd"), Some(_), ..] => {
             parsed.operands.iter().skip(1).take(1).for_each(|place| judge.read_tree(place));
             yarn(&runners::behind(parsed, 2), judge);

@@ -24,6 +24,20 @@ pub(super) fn cut(value: &str, edit: &str) -> Option<String> {
     Some(kept.to_owned())
 }
 
+/// What `${name/a/b}` and `${name//a/b}` make of a text, where both are plain letters.
+pub(super) fn replaced(value: &str, edit: &str) -> Option<String> {
+    let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    let (all, rest) = match edit.strip_prefix("//") {
+        Some(rest) => (true, rest),
+        None => (false, edit.strip_prefix('/')?),
+    };
+    let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
+    if from.is_empty() || !plain(from) || !plain(to) || !plain(value) {
+        return None;
+    }
+    Some(if all { value.replace(from, to) } else { value.replacen(from, to, 1) })
+}
+
 /// What `${name%.txt}` and its sisters make of a name that a pattern found: the pattern of what is left. Only ends that
 /// the pattern itself spells are cut; where they are cut for certain, nothing else changes.
 pub(super) fn cut_pattern(pattern: &str, prefix: &str, edit: &str) -> Option<Value> {
@@ -92,6 +106,22 @@ pub(super) fn echoed(argv: &[Arg]) -> Option<String> {
     let words: Option<Vec<&str>> = words.iter().map(Arg::exact).collect();
     let words = words.filter(|words| words.first().is_some_and(|first| !first.starts_with('-')))?;
     matches!(program.exact(), Some("echo" | "printf")).then(|| words.join(" ") + "\n")
+}
+
+/// What a program that reads statements or sources gets from the one command before it: the text that is printed, or files.
+pub(super) fn reads_text(argv: &[Arg], reader: &str) -> Option<Stdin> {
+    const COMPILERS: &[&str] = &["gcc", "g++", "cc", "c++", "clang", "clang++"];
+    let (program, files) = argv.split_first()?;
+    let plain = |file: &Arg| file.exact().is_some_and(|name| !name.starts_with('-'));
+    match program.exact()? {
+        // The backslashes of `printf` mean something.
+        "printf" if COMPILERS.contains(&reader) => None,
+        "echo" | "printf" if SQL_READERS.contains(&reader) || COMPILERS.contains(&reader) => {
+            echoed(argv).map(Stdin::Text)
+        }
+        "cat" if SQL_READERS.contains(&reader) && !files.is_empty() && files.iter().all(plain) => Some(Stdin::File),
+        _ => None,
+    }
 }
 
 /// About what a pipeline prints whose first command prints its own words, and whose others pass them on. A word that is

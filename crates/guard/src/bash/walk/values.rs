@@ -250,7 +250,7 @@ impl<'a> Walker<'a> {
             if let Some(label) = commands::label(argv) {
                 return Some(Value::Output(Output { label, ..Output::starting("0") }));
             }
-            if let Some((pattern, prefix)) = commands::last_part(argv) {
+            if let Some((pattern, prefix)) = commands::last_part(argv).or_else(|| commands::makes_here(argv)) {
                 return Some(Value::Pattern { pattern, prefix });
             }
             if let Some(text) = commands::path_part(argv) {
@@ -308,10 +308,15 @@ impl<'a> Walker<'a> {
             }
             Op::Edit(word) => {
                 self.pieces(word, state, span);
-                if let Value::Exact(text) = &known
-                    && let Some(text) = param.raw.strip_prefix(&param.name).and_then(|edit| cut(text, edit))
-                {
-                    return Value::Exact(text);
+                let edit = param.raw.strip_prefix(&param.name).unwrap_or_default();
+                let edited = |text: &String| cut(text, edit).or_else(|| replaced(text, edit));
+                let all = match &known {
+                    Value::Exact(text) => edited(text).map(Value::Exact),
+                    Value::OneOf(texts) => texts.iter().map(edited).collect::<Option<_>>().map(Value::OneOf),
+                    _ => None,
+                };
+                if let Some(all) = all {
+                    return all;
                 }
                 if let Value::Pattern { pattern, prefix } = &known
                     && let Some(cut) =

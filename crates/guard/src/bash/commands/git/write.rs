@@ -313,6 +313,29 @@ pub(super) const SUBS: &[Spec] = &[
         ],
         packs,
     ),
+    // What it keeps beside its objects, to find them sooner.
+    checked(
+        "commit-graph multi-pack-index maintenance",
+        &[
+            (Flag, "reachable append changed-paths no-changed-paths progress no-progress q quiet auto bitmap"),
+            (Maybe, "split"),
+            (Value, "size-multiple max-commits batch-size task"),
+        ],
+        |parsed, judge| {
+            let known = |word: &Arg| matches!(word.exact(), Some("write" | "verify" | "repack" | "expire" | "run"));
+            let tasks = parsed.opts.iter().filter(|(name, _)| name == "task").filter_map(|(_, task)| task.as_ref());
+            let local = |task: &Arg| {
+                matches!(
+                    task.exact(),
+                    Some("commit-graph" | "loose-objects" | "incremental-repack" | "pack-refs" | "gc")
+                )
+            };
+            if !parsed.operands.iter().all(known) || parsed.operands.len() != 1 || !tasks.into_iter().all(local) {
+                judge.opaque("it may fetch, or run on a schedule");
+            }
+            packs(parsed, judge);
+        },
+    ),
     checked(
         "update-ref update-index read-tree write-tree commit-tree mktree mktag checkout-index merge-tree replace \
          rerere",
