@@ -16,6 +16,20 @@ pub(super) const SPECS: &[Spec] = &[
         }),
         ..WRAPPER
     },
+    // It starts a server of its own beside the first compiler, and that ends with the command.
+    Spec {
+        names: "sccache",
+        opts: &[
+            (Flag, "s show-stats show-adv-stats start-server stop-server z zero-stats"),
+            (super::spec::Does::Value, "stats-format"),
+            (Info, "V version h help"),
+        ],
+        check: Some(|parsed, judge| {
+            judge.code("runs `sccache`");
+            inside(&parsed.operands, judge);
+        }),
+        ..WRAPPER
+    },
     Spec { names: "chronic", opts: &[(Flag, "v e")], operands: Operands::Command, ..WRAPPER },
     // Rights that it only plays.
     Spec { names: "fakeroot", opts: &[(Flag, "u unknown-is-real")], operands: Operands::Command, ..WRAPPER },

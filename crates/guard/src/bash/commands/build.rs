@@ -13,7 +13,7 @@ use super::linters::{HADOLINT, SHELLCHECK, TYPOS, YAMLLINT, typos};
 use super::runners::{self, goal_reaches, raw};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 use super::tools::{TOOL_NAMES, TOOLS};
-use super::{glances, inline, offline, places};
+use super::{glances, inline, offline, places, toolbox};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -66,6 +66,7 @@ pub(super) const SPECS: &[Spec] = &[
         _ => tool(parsed, judge),
     }),
     Spec { names: TOOL_NAMES, style: Style::Raw, operands: Operands::Custom, check: Some(tool), ..PLAIN },
+    Spec { names: toolbox::NAMES, style: Style::Raw, operands: Operands::Custom, check: Some(tool), ..PLAIN },
 ];
 
 impl Spec {
@@ -84,7 +85,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
     if glances::looks(parsed, judge) {
         return;
     }
-    let row = TOOLS.iter().find(|tool| named(tool.names, parsed));
+    let row = TOOLS.iter().chain(toolbox::TOOLS).find(|tool| named(tool.names, parsed));
     if let Some(row) = row {
         if only(parsed, row.info) {
             return;
@@ -123,6 +124,9 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
     if let (true, ["exec", "--", ..]) = (named("opam", parsed), words_of(parsed).as_slice()) {
         return run_words(parsed, parsed.operands.get(2..).unwrap_or_default(), judge);
     }
+    if toolbox::is_fed(parsed, judge) {
+        judge.opaque("what it runs comes from standard input");
+    }
     inline::runs_words(parsed, judge);
     const FETCHES: &str = "task just jscodeshift openapi-generator openapi-generator-cli swagger-codegen redocly spectral marp \
         papermill inkscape quarto mmdc swag dbt scala-cli";
@@ -155,6 +159,18 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         without.operands.retain(|arg| !label(arg));
         return run(&without, judge);
     }
+    if named("msbuild xbuild", parsed) {
+        // `/t:Build` is an option.
+        let option = |arg: &Arg| {
+            let name = arg.exact().and_then(|text| text.strip_prefix('/'));
+            name.is_some_and(|name| {
+                name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains(['/', '\\', '~'])
+            })
+        };
+        let mut without = parsed.clone();
+        without.operands.retain(|arg| !option(arg) || arg.exact().is_some_and(|text| text.contains("..")));
+        return run(&without, judge);
+    }
     run(parsed, judge);
 }
 
@@ -183,7 +199,7 @@ fn text_follows(parsed: &Parsed, option: &str, value: &str) -> bool {
 
 const CARGO: &[Spec] = &[
     runs(
-        "build b check c test t run r fmt doc d bench fix nextest expand miri tarpaulin \
+        "build b check c test t run r fmt doc d bench fix expand miri tarpaulin \
         llvm-cov insta hack udeps \
         zigbuild component leptos tauri ndk set-version machete sort make xtask bloat asm criterion deny-local careful semver-checks public-api llvm-lines \
         flamegraph depgraph modules geiger about binutils objdump objcopy size nm strip readobj readelf profdata cov \
@@ -218,6 +234,12 @@ const CARGO: &[Spec] = &[
         release info report workspaces",
     ),
     raw("audit deny", offline::audits),
+    raw("nextest", |parsed, judge| {
+        if parsed.operands.first().and_then(Arg::exact) == Some("self") {
+            judge.net(None);
+        }
+        run(parsed, judge);
+    }),
     raw("dist", runners::cargo_dist),
     raw("sqlx", runners::cargo_sqlx),
 ];
@@ -591,7 +613,8 @@ fn is_program(name: &str) -> bool {
 
 /// Whether a project brings a tool of that name.
 fn is_tool(name: &str) -> bool {
-    TOOL_NAMES.split_whitespace().any(|tool| tool == name) || runners::SPECS.iter().any(|row| row.is(name))
+    [TOOL_NAMES, toolbox::NAMES].iter().any(|names| names.split_whitespace().any(|tool| tool == name))
+        || runners::SPECS.iter().any(|row| row.is(name))
 }
 
 const INSTALLED: &str = "tsc eslint prettier jest vitest mocha ava tap nyc c8 karma playwright cypress vite webpack rollup esbuild parcel \

@@ -10,11 +10,24 @@ use super::super::judge::Judge;
 
 /// Programs whose writes leave what a file holds as it is, or make a key or a certificate and say so. Git keeps what it
 /// replaces, but for what it discards, which is another warning.
-const LEAVE: &[&str] =
-    &["chmod", "gchmod", "chown", "gchown", "chgrp", "chattr", "setfacl", "mkdir", "gmkdir", "rmdir", "git", "openssl"];
+const LEAVE: &[&str] = &[
+    "chmod",
+    "gchmod",
+    "chown",
+    "gchown",
+    "chgrp",
+    "chattr",
+    "setfacl",
+    "mkdir",
+    "gmkdir",
+    "rmdir",
+    "git",
+    "openssl",
+    "ssh-keygen",
+];
 
 /// Programs that give a file another name.
-const RENAME: &[&str] = &["mv", "gmv"];
+const RENAME: &[&str] = &["mv", "gmv", "rename", "prename", "file-rename", "perl-rename"];
 
 /// What `program` does to secrets, by the facts from `start` on.
 pub(super) fn judge(program: &str, start: usize, judge: &mut Judge<'_>) {

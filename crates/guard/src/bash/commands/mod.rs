@@ -10,6 +10,7 @@ mod cmake;
 mod database;
 mod dotnet;
 mod effects;
+mod environments;
 mod files;
 mod filters;
 mod formats;
@@ -50,6 +51,7 @@ pub(super) mod testing;
 #[cfg(test)]
 mod tests;
 mod text;
+mod toolbox;
 mod tools;
 mod toys;
 mod tracing;
@@ -83,7 +85,9 @@ const TABLES: &[&[Spec]] = &[
     interpreters::SPECS,
     runners::SPECS,
     build::SPECS,
+    toolbox::SPECS,
     packages::SPECS,
+    environments::SPECS,
     network::SPECS,
     vcs::SPECS,
     database::SPECS,
@@ -189,7 +193,11 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     let asked = argv.last().and_then(Arg::exact);
     let runs = HELP_RUNS.contains(&known) && asked == Some("--help")
         || VERSION_RUNS.contains(&known) && matches!(asked, Some("--help" | "--version" | "-v" | "-V"));
-    if VERSION_RUNS.contains(&known) && runs {
+    let runs = runs
+        || toolbox::asks_the_project(known)
+            && argv.len() == 2
+            && matches!(asked, Some("--help" | "--version" | "-v" | "-V"));
+    if runs && (VERSION_RUNS.contains(&known) || toolbox::asks_the_project(known)) {
         judge.code(format!("`{known}` loads what the project configures before it answers"));
     }
     let before = judge.facts.len();
@@ -313,7 +321,7 @@ pub(super) fn stands_for(path: &Path) -> Option<String> {
         return Some((*known).to_owned());
     }
     let kept = path.parent().and_then(Path::file_name).is_some_and(|place| place == "bin" || place == ".bin");
-    let tables = [interpreters::SPECS, runners::SPECS, build::SPECS, packages::SPECS];
+    let tables = [interpreters::SPECS, runners::SPECS, build::SPECS, toolbox::SPECS, packages::SPECS];
     let tool = || tables.iter().any(|table| table.iter().any(|spec| spec.is(name)));
     (ANYWHERE.contains(&name) || kept && tool()).then(|| name.to_owned())
 }

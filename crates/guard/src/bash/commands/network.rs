@@ -30,7 +30,7 @@ pub(super) const SPECS: &[Spec] = &[
     reaches(
         "youtube-dl yt-dlp grpcurl grpcui websocat wscat nmap masscan zmap tcpdump tshark wireshark iperf \
         iperf3 ngrok cloudflared tailscale \
-        wg wg-quick openvpn openconnect speedtest speedtest-cli ab wrk hey vegeta k6 locust siege oha drip \
+        wg wg-quick openvpn openconnect speedtest speedtest-cli ab wrk hey vegeta locust siege oha drip \
         bombardier mail mailx sendmail mutt \
         msmtp swaks ntpdate chronyc rdate snmpwalk snmpget ldapsearch kinit nikto sqlmap gobuster ffuf dirb hydra \
         subfinder amass gsutil s3cmd \
@@ -38,8 +38,9 @@ pub(super) const SPECS: &[Spec] = &[
         smbmap rpcinfo rpcclient irssi \
         weechat mosquitto_pub mosquitto_sub kafkacat kcat nats wasmcloud ipfs tor torify",
     ),
+    raw("ssh-keygen", keygen),
     asks(
-        "gpg gpg2 gpgv pass age sops ssh-keygen ssh-add ssh-agent ssh-keyscan ssh-copy-id keychain secret-tool \
+        "gpg gpg2 gpgv pass age sops ssh-add ssh-agent ssh-keyscan ssh-copy-id keychain secret-tool \
         security vault op bw",
     ),
 ];
@@ -52,6 +53,30 @@ const GH: &str = "repo pr issue release api auth run workflow gist search browse
     codespace cs project org \
     ssh-key gpg-key extension ext ruleset config alias mr ci pipeline snippet clone fork sync pull-request fetch \
     push create delete attestation";
+
+/// `ssh-keygen -t ed25519 -f FILE -N ''`: a new pair of keys in the workspace, and no question of its own.
+fn keygen(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let (mut file, mut words, mut known) = (None, parsed.operands.iter(), true);
+    while let Some(word) = words.next() {
+        match word.exact() {
+            Some("-q") => {}
+            Some("-f") => file = words.next(),
+            Some("-t" | "-b" | "-N" | "-C" | "-a") => {
+                known &= words.next().is_some_and(|value| value.exact().is_some())
+            }
+            _ => known = false,
+        }
+    }
+    // Without a passphrase it asks for one.
+    known &= parsed.operands.iter().any(|word| word.exact() == Some("-N"));
+    match file.and_then(|file| Some((file, file.exact()?))) {
+        Some((file, name)) if known => {
+            judge.write(file);
+            judge.write(&file.with(&format!("{name}.pub")));
+        }
+        _ => judge.opaque("what `ssh-keygen` does cannot be said"),
+    }
+}
 
 /// Reaches the provider, and may take along what its words name.
 fn sends(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -387,6 +412,16 @@ const OPENSSL: &[Spec] = &[
             (Does::Value, "inform outform nameopt"),
         ],
         Operands::None,
+    ),
+    // A new key; what stood at its place is lost, which the name says.
+    one(
+        "genrsa genpkey gendsa ecparam",
+        &[
+            (Does::Write, "out"),
+            (Does::Flag, "aes128 aes192 aes256 3 f4 F4 traditional genkey noout text quiet verbose"),
+            (Does::Value, "algorithm pkeyopt name primes outform"),
+        ],
+        Operands::Words,
     ),
     one(
         "verify",

@@ -45,25 +45,16 @@ pub(super) const SPECS: &[Spec] = &[
     with("apk", &[(Does::Info, "V version"), (Does::Flag, "q quiet")], APK),
     with("brew", &[(Does::Info, "v version prefix cellar cache repository")], BREW),
     with("snap flatpak", &[(Does::Info, "version")], SNAP),
-    with("nix", &[(Does::Info, "version")], NIX),
     installs("nix-env nix-store nix-build nix-channel nix-collect-garbage"),
     Spec { check: Some(shell_of), ..installs("nix-shell") },
     installs(
-        "zypper emerge xbps-install xbps-remove pkg opkg port eopkg swupd yay paru dpkg-reconfigure \
+        "zypper emerge xbps-install xbps-remove opkg port eopkg swupd yay paru dpkg-reconfigure \
         add-apt-repository apt-key apt-file \
         update-alternatives alternatives choco scoop winget nala tasksel dselect gdebi alien",
     ),
     reaches(
         "twine flit luarocks cpan cpanm cabal-install pear pecl go-install krew conan vcpkg hex cocoapods pod \
         carthage spm",
-    ),
-    with(
-        "pyenv rbenv nodenv goenv jenv plenv",
-        &[(Does::Info, "v version")],
-        &[
-            prints("versions version-name version-file commands root", &[(Does::Flag, "bare skip-aliases")]),
-            prints("version which whence prefix help", &[(Does::Flag, "path nosystem all")]),
-        ],
     ),
     with(
         "ghc-pkg",
@@ -73,13 +64,7 @@ pub(super) const SPECS: &[Spec] = &[
             &[(Does::Flag, "simple-output names-only global user")],
         )],
     ),
-    with("fnm", &[(Does::Info, "V version")], &[prints("list ls current", &[])]),
-    with(
-        "volta",
-        &[(Does::Info, "v version")],
-        &[prints("list ls which", &[(Does::Value, "format"), (Does::Flag, "d p c")])],
-    ),
-    asks("nvm asdf sdk rvm tfenv corepack n"),
+    asks("sdk rvm tfenv corepack n"),
 ];
 
 /// Changes the machine, with what it fetches.
@@ -503,14 +488,6 @@ const SNAP: &[Spec] = &[
         "install remove refresh update uninstall run info find search enable disable revert connect disconnect \
         set unset start stop restart \
         remote-add remote-delete override repair changes services",
-    ),
-];
-
-const NIX: &[Spec] = &[
-    prints("--version", &[]),
-    installs(
-        "build develop shell run profile flake store search eval-net registry copy upgrade-nix channel env fmt \
-        repl eval why-depends log edit",
     ),
 ];
 

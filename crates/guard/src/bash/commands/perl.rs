@@ -118,7 +118,7 @@ fn letters_of(letters: &str) -> Option<bool> {
 }
 
 /// One `s///` that evaluates nothing: no code in the pattern, no variables but groups, no flag `e`.
-fn only_substitutes(program: &str) -> bool {
+pub(super) fn only_substitutes(program: &str) -> bool {
     let Some(body) = program.trim().trim_end_matches(';').strip_prefix('s') else { return false };
     let Some(mark) = body.chars().next().filter(|mark| "/|,!".contains(*mark)) else { return false };
     let parts: Vec<&str> = body.split(mark).collect();

@@ -8,6 +8,7 @@ use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
+    prints("gettext ngettext", &[(Value, "d domain c context"), (Flag, "e n E s"), (Info, "V h")]),
     Spec {
         names: "pdfgrep",
         opts: &[

@@ -53,7 +53,7 @@ pub(super) const SPECS: &[Spec] = &[
         run(parsed, judge);
     }),
     raw("rails", rails),
-    raw("ffmpeg convert magick mogrify dot neato", media),
+    raw("ffmpeg convert magick mogrify dot neato sox soxi", media),
     raw("manage.py artisan django-admin", |parsed, judge| {
         if is_dialogue(parsed.path.first().map_or("", String::as_str), &parsed.operands) {
             judge.opaque("it runs text, or is a dialogue");
@@ -70,6 +70,9 @@ pub(super) const SPECS: &[Spec] = &[
         {
             script_reaches(std::slice::from_ref(task), judge);
             run(&parsed.with_operands(rest), judge);
+        }
+        Some((sub, command)) if matches!(sub.exact(), Some("exec" | "x")) => {
+            super::environments::mise_exec(command, judge);
         }
         _ => judge.opaque("what `mise` does cannot be said"),
     }),

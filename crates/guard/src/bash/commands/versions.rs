@@ -11,24 +11,24 @@ pub(super) const SPECS: &[Spec] = &[
     row(
         "clippy-driver rust-analyzer lldb fzf vim vi view vimdiff nvim emacs nano helix hx micro \
          mono virtualenv redis-server redis-benchmark mongod mongos postgres pg_ctl initdb mysqld \
-         mariadbd wasmtime wasmer ccls clangd sccache distcc mold lld jsonnet k9s \
-         stern dvc mlflow jupyter-lab jupyter-notebook ipython streamlit celery \
+         mariadbd wasmtime wasmer ccls clangd distcc mold lld k9s \
+         stern dvc mlflow jupyter-lab jupyter-notebook ipython streamlit \
          airflow hadoop ollama llama-cli graphviz gnuplot octave maxima gimp \
          blender libreoffice soffice chromium google-chrome firefox chromedriver geckodriver lighthouse \
          caddy traefik haproxy envoy memcached systemd udevadm qemu-system-x86_64 cargo-binstall \
          flamegraph samply heaptrack bpftrace starship zoxide atuin lazygit tig gitui mcfly \
          navi tldr otool coursier cs amm jlink jpackage jmap jstack ghcup v \
          gnat yosys ghdl z3 swipl raku \
-         tcc pcc icc icx fasm xmake premake5 earthly dagger gitlab-runner lima nerdfetch",
+         tcc pcc icc icx fasm earthly dagger gitlab-runner lima nerdfetch",
         nothing,
     ),
     row("pkg-config pkgconf", pkg_config),
     row("nginx apache2 httpd apachectl ffplay identify", alone),
-    row("ocaml ocamlc ocamlopt dlv direnv gopls", alone),
+    row("ocaml ocamlc ocamlopt direnv gopls", alone),
     row("guix borg", nothing),
     row(
-        "gs code code-insiders cursor semgrep recode swagger-cli gettext nu esptool esptool.py pipdeptree checkov tfsec \
-         terrascan kubeval kubeconform kube-linter polaris kubent conftest opa dotenv-linter gitleaks \
+        "gs code code-insiders cursor semgrep recode swagger-cli nu esptool esptool.py pipdeptree checkov tfsec \
+         terrascan kubeval kubeconform kube-linter polaris kubent dotenv-linter gitleaks \
          trufflehog detect-secrets pip-audit safety cyclonedx-py oxipng zopfli lrzip plzip create-react-app degit \
          pa11y axe artillery autocannon newman steampipe infisical doppler chamber \
          mailpit minio gitea forgejo drone buildkite-agent gum vhs rsnapshot unison syncthing",

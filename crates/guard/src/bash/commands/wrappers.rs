@@ -158,15 +158,39 @@ pub(super) const SPECS: &[Spec] = &[
         ..raw("parallel")
     },
     opaque("sem", "runs commands made of its input"),
-    opaque("script scriptreplay", "runs a shell and records it"),
+    // A text for a shell, and a file that what it prints is kept in.
+    Spec {
+        names: "script",
+        opts: &[
+            (Flag, "q quiet e return f flush a append"),
+            (Value, "E echo c command"),
+            (Write, "O log-out B log-io T log-timing I log-in"),
+            (Info, "h V"),
+        ],
+        style: Style::Gnu,
+        check: Some(script),
+        ..WRAPPER
+    },
+    opaque("scriptreplay", "runs a shell and records it"),
     opaque("entr watchexec", "runs a command when files change"),
     opaque("autoexpect", "runs a dialogue"),
     opaque("screen tmux dtach abduco zellij", "keeps a process that outlives the command"),
     opaque("at batch atrm", "runs a command later"),
-    opaque("faketime rlwrap runcon cgexec prlimit numactl ltrace", "changes how a command runs"),
+    // What runs sees another time.
+    Spec { names: "faketime", opts: &[(Flag, "m f exclude-monotonic")], check: Some(behind_one), ..WRAPPER },
+    Spec {
+        names: "dbus-run-session",
+        opts: &[(Info, "version")],
+        check: Some(|parsed, judge| {
+            judge.code("starts a bus");
+            inside(&parsed.operands, judge);
+        }),
+        ..WRAPPER
+    },
+    opaque("rlwrap runcon cgexec prlimit numactl ltrace", "changes how a command runs"),
     opaque("firejail bwrap proot fakechroot", "runs a command in another place"),
     opaque("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", "loads a program by hand"),
-    opaque("systemd-run systemd-inhibit dbus-run-session dbus-launch", "runs a command as a unit"),
+    opaque("systemd-run systemd-inhibit dbus-launch", "runs a command as a unit"),
     Spec {
         check: Some(|parsed, judge| {
             code_with_rights(parsed, judge);
@@ -230,6 +254,24 @@ fn text(words: &[Arg], judge: &mut Judge<'_>) {
         Some(words) if words.is_empty() => {}
         Some(words) => judge.script(Shell::Sh, &words.join(" "), &[], judge.span.clone()),
         None => judge.opaque("the text it runs is not known"),
+    }
+}
+
+/// `script -c TEXT FILE`. Without a text it is a dialogue.
+fn script(parsed: &Parsed, judge: &mut Judge<'_>) {
+    judge.code("runs the shell of the user");
+    match parsed.operands.as_slice() {
+        [] if parsed.has("O log-out B log-io") => {}
+        [] => judge.write(&judge.word("typescript")),
+        [file] => judge.write(file),
+        _ => judge.opaque("what `script` runs is not followed"),
+    }
+    match parsed.value("c command") {
+        Some(command) => text(std::slice::from_ref(command), judge),
+        None => {
+            judge.opaque("what `script` runs is not followed");
+            probable(&parsed.operands, judge);
+        }
     }
 }
 
