@@ -577,13 +577,11 @@ fn fetch_and_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     let words: Vec<&str> = parsed.operands.iter().filter_map(Arg::exact).collect();
     // Told not to install, it runs what the workspace has.
     let stays = named("npx", parsed) || parsed.path.get(1).is_some_and(|sub| matches!(sub.as_str(), "exec" | "x"));
-    if let ["--no-install" | "--no" | "--offline", rest @ ..] = words.as_slice()
-        && words.len() == parsed.operands.len()
-    {
-        let dashes = usize::from(rest.first() == Some(&"--"));
-        let program = rest.get(dashes).copied().unwrap_or_default();
-        if is_tool(program) || stays && is_program(program) && words.first() != Some(&"--offline") {
-            return run_words(parsed, parsed.operands.get(1 + dashes..).unwrap_or_default(), judge);
+    let word = |at: usize| parsed.operands.get(at).and_then(Arg::exact).unwrap_or_default();
+    if matches!(word(0), "--no-install" | "--no" | "--offline") {
+        let at = if word(1) == "--" { 2 } else { 1 };
+        if is_tool(word(at)) || stays && is_program(word(at)) && word(0) != "--offline" {
+            return run_words(parsed, parsed.operands.get(at..).unwrap_or_default(), judge);
         }
     }
     // npx runs what the workspace has installed. A tool everybody has there is taken to be that: where it is

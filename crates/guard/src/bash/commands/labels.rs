@@ -37,7 +37,8 @@ pub(super) fn text(arg: &Arg) -> Option<&str> {
     }
 }
 
-fn is_one_word(pattern: &str) -> bool {
+/// Whether a pattern is one word, of which only what is printed is not known.
+pub(super) fn is_one_word(pattern: &str) -> bool {
     pattern.contains(LABEL) && !pattern.contains(['*', '?', '[', '\\'])
 }
 

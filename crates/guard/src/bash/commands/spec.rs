@@ -680,7 +680,7 @@ impl<'a, 's> Reader<'a, 's> {
     fn one_word(&mut self, spec: &Spec, arg: &Arg, attached: bool) {
         let glob_is_fine = attached;
         let moves = match &arg.word {
-            Word::Glob { .. } => !glob_is_fine,
+            Word::Glob { .. } => !glob_is_fine && may_be_more(arg),
             _ => may_be_more(arg),
         };
         if moves && spec.closed {
@@ -782,7 +782,7 @@ pub fn may_be_more(arg: &Arg) -> bool {
     fn may(word: &Word) -> bool {
         match word {
             Word::Exact(_) => false,
-            Word::Glob { .. } => true,
+            Word::Glob { pattern, .. } => !super::labels::is_one_word(pattern),
             Word::Opaque { splits, .. } => *splits,
             Word::OneOf(words) => words.iter().any(may),
         }
