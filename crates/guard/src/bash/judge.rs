@@ -304,12 +304,12 @@ impl<'a> Judge<'a> {
 
     /// It runs workspace code in a known way.
     pub fn code(&mut self, why: impl Into<String>) {
-        self.facts.push(Fact::Code(why.into()));
+        self.facts.push(Fact::Code(said(why.into())));
     }
 
     /// It does what cannot be said.
     pub fn opaque(&mut self, why: impl Into<String>) {
-        self.facts.push(Fact::Opaque(why.into()));
+        self.facts.push(Fact::Opaque(said(why.into())));
     }
 
     /// It changes the system.
@@ -468,6 +468,11 @@ impl<'a> Judge<'a> {
     pub fn resolve(&self, text: &str) -> PathBuf {
         normal(&self.site.cwd.join(text))
     }
+}
+
+/// A reason as a person reads it.
+fn said(why: String) -> String {
+    if why.contains(LABEL) { why.replace(LABEL, "…") } else { why }
 }
 
 /// `path` without `.` and `..`, and without a look at the disk.

@@ -229,11 +229,11 @@ const CARGO: &[Spec] = &[
         _ => offline::installs(parsed, judge),
     }),
     reaches(
-        "install publish login logout search yank owner outdated upgrade \
+        "install publish login logout search yank owner upgrade \
         uninstall binstall \
         release info report workspaces",
     ),
-    raw("audit deny", offline::audits),
+    raw("audit deny vet outdated", offline::audits),
     raw("nextest", |parsed, judge| {
         if parsed.operands.first().and_then(Arg::exact) == Some("self") {
             judge.net(None);
@@ -623,7 +623,9 @@ const INSTALLED: &str = "tsc eslint prettier jest vitest mocha ava tap nyc c8 ka
     changeset markdownlint-cli2 eleventy patch-package jscodeshift ts-prune depcruise syncpack license-checker \
     terser uglifyjs redocly spectral vue-cli-service gatsby hexo quasar craco ncc unbuild microbundle stryker \
     api-extractor lessc svgr uvu \
-    tsc-alias tsc-watch ember remix react-router vitepress docusaurus expo-lint htmlhint jsonlint";
+    tape qunit lab nightwatch cucumber-js wdio codeceptjs testcafe web-test-runner wtr snowpack wmr dts-bundle-generator \
+    bundlesize nest attw preconstruct pkgroll cpx copyfiles dpdm skott nps zx vite-node ts-mocha babel-node jiti prettierd unimported \
+    source-map-explorer html-minifier cleancss csso drizzle-kit tsc-alias tsc-watch ember remix react-router vitepress docusaurus expo-lint htmlhint jsonlint";
 
 const PNPM_OPTS: super::effects::Opts = &[
     (Does::Info, "v version h help"),

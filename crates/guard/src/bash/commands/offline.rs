@@ -16,8 +16,8 @@ const BESIDE: &str = "--frozen-lockfile --immutable --ignore-scripts --no-audit 
 /// `cargo deny --offline`, `cargo audit --no-fetch`: held against the list of advisories that is there.
 pub(super) fn audits(parsed: &Parsed, judge: &mut Judge<'_>) {
     const STAYS: &[&str] = &["--offline", "--no-fetch", "-n", "--disable-fetch", "--version", "-V", "--help"];
-    let audit = parsed.path.last().is_some_and(|sub| sub == "audit");
-    let stays = |text: &str| STAYS.contains(&text) && (text != "-n" || audit);
+    let is = |name: &str| parsed.path.last().is_some_and(|sub| sub == name);
+    let stays = |text: &str| STAYS.contains(&text) && (text != "-n" || is("audit")) || text == "--locked" && is("vet");
     // `cargo deny fetch` and `cargo audit fix` ask a server whatever they are told.
     let asks = |text: &str| matches!(text, "fetch" | "fix");
     let words = || parsed.operands.iter().map(|word| word.exact().unwrap_or_default());

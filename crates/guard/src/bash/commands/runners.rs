@@ -313,7 +313,15 @@ fn media(parsed: &Parsed, judge: &mut Judge<'_>) {
         if matches!(option.exact(), Some("-f" | "-protocol_whitelist" | "-script"))
             && !matches!(value.exact(), Some("mp4" | "mp3" | "null" | "image2" | "wav" | "webm" | "gif")))
     });
-    if words.is_empty() || formats || !words.iter().all(plain) {
+    // Names that a pattern finds here, or that end with what a command prints.
+    let found = |word: &Arg| match &word.word {
+        super::super::judge::Word::Glob { pattern, prefix } => {
+            let odd = ['|', '@', '`', '$', ';', '\n', '(', ',', ':', '['];
+            !pattern.contains(odd) && !pattern.contains("..") && !prefix.starts_with(['-', '/'])
+        }
+        _ => false,
+    };
+    if words.is_empty() || formats || !words.iter().all(|word| plain(word) || found(word)) {
         judge.opaque(format!("what `{}` does cannot be said", parsed.path.join(" ")));
     }
     run(parsed, judge);

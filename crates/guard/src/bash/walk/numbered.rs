@@ -12,6 +12,15 @@ const LETTERS: &str = "0123456789,$+~!; pPqQdDnNl={}";
 const BARE: &str = "0123456789,+pPqQdDnNl=";
 
 impl Walker<'_> {
+    /// What a word of sed becomes that begins as a substitution.
+    fn substituted(&mut self, word: &Word, state: &mut State) -> Vec<Arg> {
+        let pieces = self.pieces(&word.parts, state, &word.span);
+        match substitutes(&pieces) {
+            Some(text) => vec![Arg { word: Became::Exact(text), span: word.span.clone() }],
+            None => words::expand(&pieces, &self.site.home, &word.span),
+        }
+    }
+
     /// What a word of sed becomes that is such a program. `None` for any other word.
     pub(super) fn numbered(&mut self, args: &[Arg], word: &Word, state: &mut State) -> Option<Vec<Arg>> {
         let sed = matches!(args.first().and_then(Arg::exact), Some("sed" | "gsed"));
@@ -23,6 +32,9 @@ impl Walker<'_> {
             Part::Arith { .. } => true,
             _ => false,
         };
+        if sed && begins_substitution(word) {
+            return Some(self.substituted(word, state));
+        }
         if !sed || sums == 0 || !word.parts.iter().all(written) {
             return None;
         }
@@ -34,6 +46,52 @@ impl Walker<'_> {
             None => return Some(words::expand(&pieces, &self.site.home, &word.span)),
         };
         Some(vec![word])
+    }
+}
+
+/// Whether a word begins as `s/` and has an output or a value in it.
+fn begins_substitution(word: &Word) -> bool {
+    let first = word.parts.first();
+    let begins =
+        matches!(first, Some(Part::Quoted(text) | Part::Plain(text)) if text.starts_with('s') && text.len() > 1);
+    begins && word.parts.iter().any(|part| matches!(part, Part::Command { .. } | Part::Param { .. }))
+}
+
+/// A program of sed that puts a label in: `s/@DATE@/$(date +%F)/`. The mark between the parts is none of its letters, and none
+/// of them means anything beside the others where no backslash stands in front.
+fn substitutes(pieces: &[Piece]) -> Option<String> {
+    let mut text = String::new();
+    let mut labels = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Plain(part) | Piece::Quoted(part) => text.push_str(part),
+            Piece::Value { value: Value::Exact(part), .. } if is_plain_label(part) => text.push_str(part),
+            Piece::Value { value, quoted: true } if is_label(value) => {
+                if text.ends_with('\\') {
+                    return None;
+                }
+                labels.push(text.len());
+                text.push('0');
+            }
+            Piece::Value { .. } => return None,
+        }
+    }
+    let mark = text.strip_prefix('s')?.chars().next().filter(|mark| "/|,@#!:%".contains(*mark))?;
+    let marks: Vec<usize> = text.match_indices(mark).map(|(at, _)| at).collect();
+    let [_, middle, last] = marks.as_slice() else { return None };
+    let plain = !text.contains(['\n', '\\', '[']) || labels.iter().all(|at| at > middle);
+    (plain && !labels.is_empty() && labels.iter().all(|at| at < last)).then_some(text)
+}
+
+fn is_plain_label(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+}
+
+fn is_label(value: &Value) -> bool {
+    match value {
+        Value::Number => true,
+        Value::Output(output) => output.label != words::Label::No,
+        _ => false,
     }
 }
 
