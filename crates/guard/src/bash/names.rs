@@ -64,6 +64,7 @@ const REWIRES: &[&str] = &[
     "VISUAL",
     "BROWSER",
     "CDPATH",
+    "PARALLEL",
     "SHELLOPTS",
     "BASHOPTS",
     "GLOBIGNORE",

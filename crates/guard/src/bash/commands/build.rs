@@ -160,6 +160,11 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         return run(&without, judge);
     }
     if named("msbuild xbuild", parsed) {
+        // It takes a backslash for a slash.
+        let climbs = |arg: &Arg| arg.exact().is_some_and(|text| text.contains("..\\"));
+        if parsed.operands.iter().any(climbs) {
+            judge.opaque("a path leads out of here");
+        }
         // `/t:Build` is an option.
         let option = |arg: &Arg| {
             let name = arg.exact().and_then(|text| text.strip_prefix('/'));
