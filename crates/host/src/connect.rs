@@ -7,74 +7,70 @@
 //! nothing.
 //!
 //! ```text
+//! listen(5, …) ──▶ stopped ─▶ the file that socket 5 is bound to is the command's own ─▶ goes on
 //! connect(7, …) ─▶ stopped ─▶ its socket, the address ─┬▶ internet: as it says, in the network of the socket
-//!                                                      └▶ unix: where does the name lead? ─▶ a place of its own: connected
-//!                                                                                         └▶ elsewhere: not permitted
+//!                                                      └▶ unix: where does the name lead? ─▶ a file of its own: connected
+//!                                                                                         └▶ any other: not permitted
 //! ```
 //!
-//! A place is the command's own when it lies in a mount that its world alone has: its temporary directories, and its layer
-//! over a root, through which no socket of the machine can be reached. Datagrams name whom they go to at each call, so
-//! their unix sockets do not exist in there.
+//! A command's own are the files at which it listens itself: neither the machine's nor those of another command of its
+//! session, which may have the same directories. Datagrams name whom they go to at each call, so their unix sockets do not
+//! exist in there.
 
 mod address;
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
-use nika_guard::profile::{Profile, Step, plan};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fcntl_getfl, openat, openat2, statx};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, StatxFlags, fcntl_getfl, openat, readlink, statx};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, sockopt};
+use rustix::net::{AddressFamily, SocketAddrUnix, sockopt};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use self::address::Address;
-use crate::sandbox::{Answer, Heard, Listener, Stopped, memory_of, own_places};
+use crate::sandbox::{
+    Answer, Heard, Listener, Stopped, beneath, file_of_socket, interrupt, is_of_our_network, memory_of,
+};
 
-/// Connections of one command that wait for the other side. Each has a thread.
-const MOST_WAITING: usize = 64;
+/// Connections that are being made, each by a thread: of one command, and of all that this process runs.
+const MOST_OF_ONE: usize = 64;
+/// More of them by sockets that do not wait for the other side, so that those which do hold up nobody.
+const MORE_THAT_PASS: usize = 16;
+const MOST_OF_ALL: usize = 256;
+/// Files at which one command listens, one after another. A test suite has some hundred.
+const MOST_FILES: usize = 10_000;
 const STACK_BYTES: usize = 128 << 10;
+/// Between two attempts to end what waits for the other side.
+const BEAT: Duration = Duration::from_millis(2);
 /// A thread of a process, not the process: since Linux 6.9.
 const OF_THREAD: PidfdFlags = PidfdFlags::from_bits_retain(libc::O_EXCL as u32);
 
-/// Which sockets with names are a command's own.
-#[derive(Debug)]
-pub(crate) struct Own {
-    /// Mount points of its world that nobody else has.
-    places: Vec<PathBuf>,
-    /// Whether its network is, in which the names without a file live.
-    network: bool,
-}
+static OF_ALL: AtomicUsize = AtomicUsize::new(0);
 
-impl Own {
-    /// Those of a command under `profile`.
-    pub(crate) fn of(profile: &Profile, shares_network: bool) -> Own {
-        // What is mounted over such a place, or above it, is the machine's; except for a layer.
-        let steps = plan(profile);
-        let written = steps.iter().filter_map(|step| if let Step::Writable(path) = step { Some(path) } else { None });
-        let bare: Vec<&PathBuf> = written
-            .chain([&profile.cwd, &profile.home])
-            .chain(&profile.roots)
-            .chain(&profile.shown)
-            .filter(|path| profile.layers.iter().all(|layer| layer.root != **path))
-            .collect();
-        let private = own_places().filter(|at| !bare.iter().any(|path| at.starts_with(path))).map(Path::to_path_buf);
-        let layers = profile.layers.iter().map(|layer| layer.root.clone());
-        Own { places: private.chain(layers).collect(), network: !shares_network }
-    }
+/// A file, told from one that has its number after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Identity {
+    device: (u32, u32),
+    inode: u64,
+    born: (i64, u32),
 }
 
 /// Makes the connections of one command.
 #[derive(Debug)]
 pub(crate) struct Connects {
-    own: Own,
-    /// The mounts of its places, by number: they stay as long as its world does.
-    mounts: OnceLock<Vec<u64>>,
-    waiting: Mutex<Vec<JoinHandle<()>>>,
+    /// Whether nobody else is in its network, in which the names without a file live.
+    alone: bool,
+    /// Where it listens.
+    own: Mutex<HashSet<Identity>>,
+    making: Mutex<Vec<(Stopped, JoinHandle<()>)>>,
 }
 
 /// A connection to be made.
@@ -86,13 +82,13 @@ struct Wanted {
 }
 
 /// Sees to the connections of a command, on a thread that ends when nothing of it is left.
-pub(crate) fn watch(listener: OwnedFd, own: Own) -> io::Result<JoinHandle<()>> {
-    let (listener, connects) = (Arc::new(Listener::new(listener)), Connects::new(own));
+pub(crate) fn watch(listener: OwnedFd, shares_network: bool) -> io::Result<JoinHandle<()>> {
+    let (listener, connects) = (Arc::new(Listener::new(listener)), Connects::new(shares_network));
     threads("connects").spawn(move || {
         while let Ok(Heard::Stopped(stopped)) = listener.next(None) {
             connects.heed(&listener, stopped);
         }
-        lock(&connects.waiting).drain(..).for_each(|waiting| drop(waiting.join()));
+        connects.end();
     })
 }
 
@@ -100,35 +96,87 @@ fn threads(name: &str) -> Builder {
     Builder::new().name(name.to_owned()).stack_size(STACK_BYTES)
 }
 
-/// What a panic elsewhere left are still the threads that run.
-fn lock(waiting: &Mutex<Vec<JoinHandle<()>>>) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+/// What a panic elsewhere left is as true as it was.
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Connects {
-    pub(crate) fn new(own: Own) -> Connects {
-        Connects { own, mounts: OnceLock::new(), waiting: Mutex::default() }
+    pub(crate) fn new(shares_network: bool) -> Connects {
+        Connects { alone: !shares_network, own: Mutex::default(), making: Mutex::default() }
     }
 
-    /// Makes the connection that was stopped, and says what came of it; on a thread of its own when that may take long.
+    /// Whether a stopped call is one of these.
+    pub(crate) fn concerns(stopped: &Stopped) -> bool {
+        [libc::SYS_connect, libc::SYS_listen].contains(&stopped.number)
+    }
+
+    /// Lets a call that listens go on, or makes the connection that was stopped, and says what came of it.
     pub(crate) fn heed(&self, listener: &Arc<Listener>, stopped: Stopped) {
-        let wanted = match self.wanted(listener, &stopped) {
-            Ok(wanted) => wanted,
-            Err(error) => return listener.answer(&stopped, Answer::Failed(error)),
-        };
-        if !wanted.waits() {
-            return listener.answer(&stopped, wanted.make());
+        if stopped.number == libc::SYS_listen {
+            self.listens(&stopped);
+            return listener.answer(&stopped, Answer::GoOn);
         }
-        let mut waiting = lock(&self.waiting);
-        waiting.retain(|thread| !thread.is_finished());
+        let begun = self.wanted(listener, &stopped).and_then(|wanted| match wanted.to {
+            // Netlink sends to the kernel whether it is connected or not.
+            Address::Kernel => Ok(listener.answer(&stopped, Answer::Done)),
+            _ => self.begin(listener, stopped, wanted),
+        });
+        if let Err(error) = begun {
+            listener.answer(&stopped, Answer::Failed(error));
+        }
+    }
+
+    /// Makes a connection on a thread of its own: whether it waits for the other side others can decide meanwhile.
+    fn begin(&self, listener: &Arc<Listener>, stopped: Stopped, wanted: Wanted) -> Result<(), Errno> {
+        let mut making = lock(&self.making);
+        making.retain(|(_, thread)| !thread.is_finished());
+        let passes = fcntl_getfl(&wanted.socket).is_ok_and(|flags| flags.contains(OFlags::NONBLOCK));
+        if making.len() >= MOST_OF_ONE + if passes { MORE_THAT_PASS } else { 0 } {
+            // Who was killed waits for nobody.
+            making.iter().filter(|(stopped, _)| !listener.waits(stopped)).for_each(|(_, thread)| interrupt(thread));
+            return Err(Errno::AGAIN);
+        }
+        if OF_ALL.fetch_add(1, Ordering::Relaxed) >= MOST_OF_ALL {
+            OF_ALL.fetch_sub(1, Ordering::Relaxed);
+            return Err(Errno::AGAIN);
+        }
         let theirs = Arc::clone(listener);
-        let begun = match waiting.len() {
-            MOST_WAITING.. => Err(io::Error::from(io::ErrorKind::WouldBlock)),
-            _ => threads("connect").spawn(move || theirs.answer(&stopped, wanted.make())),
-        };
+        let begun = threads("connect").spawn(move || {
+            theirs.answer(&stopped, wanted.make());
+            OF_ALL.fetch_sub(1, Ordering::Relaxed);
+        });
         match begun {
-            Ok(thread) => waiting.push(thread),
-            Err(_) => listener.answer(&stopped, Answer::Failed(Errno::AGAIN)),
+            Ok(thread) => making.push((stopped, thread)),
+            Err(_) => {
+                OF_ALL.fetch_sub(1, Ordering::Relaxed);
+                return Err(Errno::AGAIN);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends what still waits: nobody is left who could be answered.
+    pub(crate) fn end(&self) {
+        let mut making = lock(&self.making);
+        while !making.is_empty() {
+            making.retain(|(_, thread)| !thread.is_finished());
+            making.iter().for_each(|(_, thread)| interrupt(thread));
+            if !making.is_empty() {
+                std::thread::sleep(BEAT);
+            }
+        }
+    }
+
+    /// Notes where a socket listens from now on.
+    fn listens(&self, stopped: &Stopped) {
+        let [number, ..] = stopped.arguments;
+        let file = socket_of(stopped.thread, number as u32 as i32).and_then(|socket| file_of_socket(&socket));
+        let mut own = lock(&self.own);
+        if let Ok(Some(identity)) = file.map(|file| identity(&file))
+            && own.len() < MOST_FILES
+        {
+            own.insert(identity);
         }
     }
 
@@ -137,51 +185,55 @@ impl Connects {
         let [number, at, length, ..] = stopped.arguments;
         let text = address::text(length as u32, |into| memory_of(stopped.thread, at, into))?;
         let socket = socket_of(stopped.thread, number as u32 as i32)?;
+        // One that it was given: it would be connected in the machine's network, with our rights.
+        if is_of_our_network(&socket) {
+            return Err(Errno::PERM);
+        }
         let to = Address::of(sockopt::socket_domain(&socket)?, &text)?;
         let found = match &to {
             Address::Named(path) => Some(self.named(stopped.thread, path)?),
-            Address::Abstract(_) if !self.own.network => return Err(Errno::PERM),
+            Address::Abstract(_) if !self.alone => return Err(Errno::PERM),
             _ => None,
         };
         // Until here it waited, so all of that was its own.
         if listener.waits(stopped) { Ok(Wanted { socket, to, found }) } else { Err(Errno::INTR) }
     }
 
-    /// The socket that a path leads a thread to, in a place of its own.
+    /// The file of its own that a path leads a thread to.
     fn named(&self, thread: u32, path: &Path) -> Result<OwnedFd, Errno> {
-        let open = |link: &str| openat(CWD, format!("/proc/{thread}/{link}"), PATH | OFlags::DIRECTORY, Mode::empty());
-        let slash = open("root")?;
-        let found = if path.is_absolute() {
-            beneath(&slash, path, ResolveFlags::IN_ROOT)?
-        } else {
-            // A link to an absolute path leads to one of ours here, which is none of its own.
-            beneath(&open("cwd")?, path, ResolveFlags::empty())?
+        let slash = openat(CWD, format!("/proc/{thread}/root"), PATH | OFlags::DIRECTORY, Mode::empty())?;
+        let whole = match path.is_absolute() {
+            true => path.to_path_buf(),
+            false => {
+                let cwd = readlink(format!("/proc/{thread}/cwd"), Vec::new())?.into_bytes();
+                // One that has no name any more begins nothing.
+                let cwd = Some(Path::new(OsStr::from_bytes(&cwd))).filter(|cwd| cwd.is_absolute());
+                cwd.ok_or(Errno::NOENT)?.join(path)
+            }
         };
-        let stat = statx(&found, "", AtFlags::EMPTY_PATH, StatxFlags::TYPE | StatxFlags::MNT_ID)?;
-        if FileType::from_raw_mode(stat.stx_mode.into()) != FileType::Socket {
-            return Err(Errno::CONNREFUSED);
+        let found = beneath(&slash, whole.as_os_str().as_bytes())?;
+        match identity(&found) {
+            None => Err(Errno::CONNREFUSED),
+            Some(identity) if lock(&self.own).contains(&identity) => Ok(found),
+            Some(_) => Err(Errno::PERM),
         }
-        let mounts = self.mounts.get_or_init(|| {
-            let mount = |at: &PathBuf| {
-                let at = beneath(&slash, at, ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS).ok()?;
-                let stat = statx(&at, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
-                has_mount(&stat).then_some(stat.stx_mnt_id)
-            };
-            self.own.places.iter().filter_map(mount).collect()
-        });
-        let own = has_mount(&stat) && mounts.contains(&stat.stx_mnt_id);
-        if own { Ok(found) } else { Err(Errno::PERM) }
     }
 }
 
-impl Wanted {
-    /// Whether it may have to wait for the other side.
-    fn waits(&self) -> bool {
-        let flags = fcntl_getfl(&self.socket);
-        let kind = sockopt::socket_type(&self.socket);
-        flags.is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK)) && kind.is_ok_and(|kind| kind != SocketType::DGRAM)
-    }
+/// Which file that is, if it is a socket's.
+fn identity(file: &OwnedFd) -> Option<Identity> {
+    let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::BTIME;
+    let stat = statx(file, "", AtFlags::EMPTY_PATH, wanted).ok()?;
+    let is_socket = FileType::from_raw_mode(stat.stx_mode.into()) == FileType::Socket;
+    let is_whole = stat.stx_mask & wanted.bits() == wanted.bits();
+    (is_socket && is_whole).then_some(Identity {
+        device: (stat.stx_dev_major, stat.stx_dev_minor),
+        inode: stat.stx_ino,
+        born: (stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec),
+    })
+}
 
+impl Wanted {
     fn make(&self) -> Answer {
         let made = match &self.found {
             // What was looked at, and not what has that name by now.
@@ -218,13 +270,4 @@ fn process_of(thread: u32) -> Result<u32, Errno> {
     let status = std::fs::read_to_string(format!("/proc/{thread}/status")).map_err(|_| Errno::SRCH)?;
     let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
     line.and_then(|id| id.trim().parse().ok()).ok_or(Errno::SRCH)
-}
-
-fn beneath(dir: &OwnedFd, path: &Path, how: ResolveFlags) -> Result<OwnedFd, Errno> {
-    let path = OsStr::from_bytes(path.as_os_str().as_bytes());
-    openat2(dir, path, PATH, Mode::empty(), how | ResolveFlags::NO_MAGICLINKS)
-}
-
-fn has_mount(stat: &rustix::fs::Statx) -> bool {
-    stat.stx_mask & StatxFlags::MNT_ID.bits() != 0
 }

@@ -51,8 +51,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_se
 pub use apart::{all_but, spelled};
 use init::Kind;
 pub use linked::Linked;
-pub(crate) use listener::{Answer, Heard, Listener, Stopped, memory_of};
-pub(crate) use mounts::own_places;
+pub(crate) use listener::{
+    Answer, Heard, Listener, Stopped, beneath, file_of_socket, interrupt, is_of_our_network, memory_of,
+};
 pub(crate) use network::Network;
 pub use placeholders::clear_stand_ins;
 pub(crate) use placeholders::{clear_left, is_below_stand_in, is_stand_in};

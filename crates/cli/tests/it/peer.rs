@@ -113,6 +113,10 @@ impl Peer {
         tools.iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect()
     }
 
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Closes the server's input and waits for its end.
     pub fn end(mut self) -> i32 {
         drop(self.to.take());

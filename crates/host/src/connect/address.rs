@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use rustix::io::Errno;
-use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, SocketAddrUnix, connect, connect_unspec};
 
 /// The longest that the kernel takes.
@@ -24,7 +23,7 @@ pub(super) enum Address {
     Abstract(Vec<u8>),
     V4(SocketAddrV4),
     V6(SocketAddrV6),
-    /// The kernel, by netlink.
+    /// The kernel, by netlink: whom it sends to in any case.
     Kernel,
     /// Nobody any more.
     Nobody,
@@ -72,7 +71,7 @@ impl Address {
             Address::Abstract(name) => connect(socket, &SocketAddrUnix::new_abstract_name(name)?),
             Address::V4(to) => connect(socket, to),
             Address::V6(to) => connect(socket, to),
-            Address::Kernel => connect(socket, &SocketAddrNetlink::new(0, 0)),
+            Address::Kernel => Ok(()),
             Address::Nobody => connect_unspec(socket),
         }
     }

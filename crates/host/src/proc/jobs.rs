@@ -44,7 +44,7 @@ pub use self::peer::{Peer, PeerPipes};
 use self::pump::Pump;
 pub use self::screen::Picture;
 use super::wire::{self, Exited, Lines, Report};
-use crate::connect::{self, Own};
+use crate::connect;
 use crate::record::Recorded;
 use crate::sandbox::{self, Network};
 use crate::scratch::{Caches, Taker};
@@ -286,14 +286,14 @@ impl Jobs {
         };
         if let Some(ours) = hearing {
             // It runs, so its kernel's end was sent; it waits at its first such call until somebody hears.
-            let own = Own::of(&order.profile, network.is_some());
+            let shares = network.is_some();
             let begun = sandbox::heard(&ours).and_then(|listener| match (order.recorded_by(), listener) {
                 (Some(recorder), Some(listener)) => {
                     recorder.keep_off(&order.profile);
-                    recorder.watch(listener, Pid::from_child(&child), own)
+                    recorder.watch(listener, Pid::from_child(&child), shares)
                 }
                 (Some(_), None) => Err(io::Error::other("its changes cannot be heard of")),
-                (None, Some(listener)) => connect::watch(listener, own).map(drop),
+                (None, Some(listener)) => connect::watch(listener, shares).map(drop),
                 (None, None) => Ok(()),
             });
             if let Err(error) = begun {

@@ -19,7 +19,7 @@ use super::off::Off;
 use super::round::Round;
 use super::sight::{Seen, Sight};
 use super::turn::Turn;
-use crate::connect::{Connects, Own};
+use crate::connect::Connects;
 use crate::fs::Workspace;
 use crate::sandbox::{Answer, Heard, Listener, Stopped};
 
@@ -98,12 +98,16 @@ impl Recorder {
     }
 
     /// Hears of the calls of a command, which is all that lives below `above`, until nothing of it is left, and makes its
-    /// connections to what is its `own`. Until this is called each of them waits.
-    pub(crate) fn watch(&self, listener: OwnedFd, above: Pid, own: Own) -> io::Result<()> {
+    /// connections. Until this is called each of them waits.
+    pub(crate) fn watch(&self, listener: OwnedFd, above: Pid, shares_network: bool) -> io::Result<()> {
         let (shared, listener) = (Arc::clone(&self.0), Arc::new(Listener::new(listener)));
-        let connects = Connects::new(own);
+        let connects = Connects::new(shares_network);
         let thread = std::thread::Builder::new().name("recorder".to_owned()).stack_size(STACK_BYTES);
-        thread.spawn(move || shared.hear(&listener, &connects, above)).map(drop)
+        let hear = move || {
+            shared.hear(&listener, &connects, above);
+            connects.end();
+        };
+        thread.spawn(hear).map(drop)
     }
 
     /// What came of all that was touched for the present call. From now on it can be taken back. `left`: processes that
@@ -167,7 +171,7 @@ impl Shared {
         loop {
             let at_most = self.turn().as_ref().and_then(|turn| round.wait(turn));
             match listener.next(at_most) {
-                Ok(Heard::Stopped(stopped)) if stopped.number == libc::SYS_connect => {
+                Ok(Heard::Stopped(stopped)) if Connects::concerns(&stopped) => {
                     connects.heed(listener, stopped);
                 }
                 // Whatever goes wrong with one call or one path, those behind it are kept.

@@ -11,22 +11,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatVfsMountFlags, fstat, fstatfs, fstatvfs, openat,
-    openat2, readlink, readlinkat, statat,
+    AtFlags, CWD, FileType, Mode, OFlags, Stat, StatVfsMountFlags, fstat, fstatfs, fstatvfs, openat, readlink,
+    readlinkat, statat,
 };
 use rustix::io::Errno;
 
 use super::calls::Named;
 use crate::connect::unix_name;
 use crate::fs::{Workspace, is_absence};
-use crate::sandbox::memory_of;
+use crate::sandbox::{beneath, memory_of};
 
 /// The longest path that the kernel takes, its NUL included.
 const PATH_MAX: usize = 4096;
 /// Links on the way of one path. As many as the kernel follows.
 const MAX_LINKS: usize = 40;
-/// How often a path is looked up again that somebody renamed meanwhile.
-const MAX_TRIES: usize = 8;
 /// The file system whose links lead elsewhere than they say.
 const PROC: i64 = 0x9fa0;
 
@@ -289,18 +287,6 @@ fn split(full: &[u8]) -> Option<(&[u8], &[u8])> {
     let slash = full[..end].iter().rposition(|byte| *byte == b'/')?;
     let name = &full[slash + 1..end];
     (name != b"." && name != b"..").then_some((&full[..=slash], name))
-}
-
-/// Opens a path as whoever has `slash` for the top of the world would, links of `/proc` left out.
-fn beneath(slash: &OwnedFd, path: &[u8]) -> Result<OwnedFd, Errno> {
-    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-    let mut tries = 0;
-    loop {
-        match openat2(slash, OsStr::from_bytes(path), PATH, Mode::empty(), resolve) {
-            Err(Errno::AGAIN) if tries < MAX_TRIES => tries += 1,
-            other => return other,
-        }
-    }
 }
 
 fn kind(stat: &Stat) -> FileType {

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::net::{AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 /// Namespaces of a contained command.
 pub(super) const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
@@ -187,6 +187,12 @@ pub(super) fn put_at(fd: BorrowedFd<'_>, to: RawFd) -> io::Result<()> {
         checked(unsafe { libc::dup2(fd.as_raw_fd(), to) }.into())?;
     }
     Ok(())
+}
+
+/// Whether it is a socket that can be connected to somebody else: all but one end of a pair.
+pub(super) fn is_free_socket(fd: BorrowedFd<'_>) -> bool {
+    let is_end = |fd| rustix::net::getpeername(fd).is_ok();
+    rustix::net::sockopt::socket_domain(fd).is_ok_and(|domain| domain != AddressFamily::UNIX || !is_end(fd))
 }
 
 /// Makes the terminal at standard input the controlling one.

@@ -373,6 +373,10 @@ fn command(
         if stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory) {
             return Err(own("standard input or output", io::Error::from_raw_os_error(libc::EISDIR)));
         }
+        // A socket of the machine's network could be connected anew there.
+        if kind != Kind::Unconfined && base::is_free_socket(base::borrow(fd)) {
+            return Err(own("standard input or output", io::Error::from_raw_os_error(libc::ESOCKTNOSUPPORT)));
+        }
     }
     let _ = setsid();
     if target.terminal {

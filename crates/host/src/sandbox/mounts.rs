@@ -51,11 +51,6 @@ const EXECUTABLE: u32 = 0o111;
 /// The first kernel where a world has its own bound on processes.
 const OWN_PID_MAX: (u32, u32) = (6, 14);
 
-/// Where directories stand that are the command's own.
-pub(crate) fn own_places() -> impl Iterator<Item = &'static Path> {
-    OWN.iter().map(|(_, at)| Path::new(*at))
-}
-
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
 const INERT: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 

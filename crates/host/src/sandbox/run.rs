@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::{Ended, Entered, Reach, Ready, Refusal, Stops, Target, base, enter_ready, heard, hearing};
-use crate::connect::{self, Own};
+use crate::connect;
 
 /// How a command went.
 #[derive(Debug)]
@@ -69,11 +69,11 @@ pub(super) fn enter_connecting(
     if profile.access != Access::Workspace {
         return Ok((enter_ready(ready, profile, target, reach)?, None));
     }
-    let own = Own::of(profile, target.network.is_some());
+    let shares = target.network.is_some();
     let (ours, theirs) = hearing().map_err(failed)?;
     target.stops = Some((Stops::AtConnects, theirs));
     let entered = enter_ready(ready, profile, target, reach)?;
     let listener = heard(&ours).map_err(failed)?;
-    let thread = listener.map(|listener| connect::watch(listener, own)).transpose().map_err(failed)?;
+    let thread = listener.map(|listener| connect::watch(listener, shares)).transpose().map_err(failed)?;
     Ok((entered, thread))
 }

@@ -23,7 +23,7 @@ const HEARD: &[u8] = b"!";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stops {
-    /// Those that connect a socket.
+    /// Those by which a socket listens, and those that connect one.
     AtConnects,
     /// Those that change files, too.
     AtChanges,
@@ -78,7 +78,7 @@ fn rules(stops: Stops) -> Vec<Rule> {
         Stops::AtChanges => record::CALLS,
     };
     let changes = changes.iter().copied().flatten().map(|(call, when, _)| (*call, *when));
-    let connects = [(libc::SYS_connect, When::Always)];
+    let connects = [libc::SYS_connect, libc::SYS_listen].map(|call| (call, When::Always));
     changes.chain(connects).map(|(call, when)| (call, when, libc::SECCOMP_RET_USER_NOTIF)).collect()
 }
 

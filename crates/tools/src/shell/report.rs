@@ -117,8 +117,8 @@ const ABOUT: &[(&[&str], &str)] = &[
     ),
     (
         &["connect: operation not permitted", "connect EPERM /"],
-        "a command reaches unix sockets of its own (in `/tmp`, or in the workspace by a call that is no job), and none of \
-         the machine's: `dangerously_disable_sandbox`, which is asked about, lets it",
+        "a command reaches the unix sockets at which it listens itself, and none of the machine's or of another command: \
+         `dangerously_disable_sandbox`, which is asked about, lets it",
     ),
     (
         &[
