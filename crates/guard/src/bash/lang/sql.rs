@@ -405,7 +405,19 @@ fn destruction(statement: &[Token], depth: usize) -> Option<String> {
             _ => None,
         });
     }
+    if matches!(word(verb), "EXECUTE" | "EXEC" | "PREPARE") && depth < 4 {
+        return statement.iter().find_map(|token| match token {
+            Token::Text(text) | Token::Body(text) => read_at(text, depth + 1).destroys,
+            _ => None,
+        });
+    }
     if word(verb) == "WITH" {
+        // What is named there runs, too: `WITH gone AS (DELETE FROM t RETURNING *) SELECT 1`.
+        if let Some(why) =
+            groups(statement).into_iter().filter(|_| depth < 4).find_map(|part| destruction(part, depth + 1))
+        {
+            return Some(why);
+        }
         verb = (verb..top.len()).find(|at| matches!(word(*at), "DELETE" | "UPDATE" | "SELECT" | "INSERT" | "MERGE"))?;
     }
     let from = |name: &str| (verb..top.len()).find(|at| word(*at) == name);
@@ -428,6 +440,8 @@ fn destruction(statement: &[Token], depth: usize) -> Option<String> {
         "DROP" => Some(format!("DROP {} cannot be undone", word(verb + 1)).replace("DROP  ", "DROP ")),
         "DELETE" => everything("DELETE removes"),
         "UPDATE" => from("SET").and_then(|_| everything("UPDATE changes")),
+        "REMOVE" => matches!(word(verb + 1), "TABLE" | "DATABASE" | "NAMESPACE" | "FIELD" | "INDEX" | "USER")
+            .then(|| format!("REMOVE {} cannot be undone", word(verb + 1))),
         "PURGE" => Some("PURGE removes for good".to_owned()),
         "SHUTDOWN" => Some("SHUTDOWN stops the server".to_owned()),
         "RESET" => (word(verb + 1) == "MASTER").then(|| "RESET MASTER deletes the logs".to_owned()),
@@ -453,6 +467,25 @@ fn destruction(statement: &[Token], depth: usize) -> Option<String> {
             if deletes { everything("DELETE removes") } else { None }
         }
     }
+}
+
+/// What stands between the outermost parentheses.
+fn groups(statement: &[Token]) -> Vec<&[Token]> {
+    let (mut level, mut start, mut found) = (0usize, 0, Vec::new());
+    for (at, token) in statement.iter().enumerate() {
+        match token {
+            Token::Mark('(') => {
+                level += 1;
+                start = if level == 1 { at + 1 } else { start };
+            }
+            Token::Mark(')') => {
+                found.extend(statement.get(start..at).filter(|_| level == 1));
+                level = level.saturating_sub(1);
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// A line of a block's body: behind BEGIN, THEN, LOOP or ELSE stands a statement.
@@ -580,6 +613,11 @@ mod tests {
             "BEGIN; DELETE FROM t; COMMIT",
             "CREATE OR REPLACE TABLE t AS SELECT 1",
             "DROP KEYSPACE k",
+            "WITH gone AS (DELETE FROM t RETURNING *) SELECT count(*) FROM gone",
+            "WITH a AS (SELECT 1), b AS MATERIALIZED (UPDATE t SET x = 1 RETURNING x) SELECT * FROM b",
+            "DO $$ BEGIN EXECUTE 'DROP TABLE t'; END $$",
+            "EXEC('TRUNCATE TABLE t')",
+            "REMOVE TABLE person",
         ] {
             assert!(read(text).destroys.is_some(), "{text}");
         }
@@ -603,6 +641,8 @@ mod tests {
             "CREATE TRIGGER x AFTER INSERT ON t EXECUTE FUNCTION f()",
             "INSERT INTO t VALUES (1) ON CONFLICT (id) DO UPDATE SET a = 1",
             "SELECT * FROM t FOR UPDATE",
+            "WITH gone AS (DELETE FROM t WHERE id = 5 RETURNING *) SELECT * FROM gone",
+            "WITH recent AS (SELECT * FROM t WHERE note = 'drop') SELECT * FROM recent",
             "VACUUM ANALYZE",
             "",
         ] {
