@@ -7,13 +7,18 @@
 
 mod acts;
 mod checks;
+mod clients;
 mod peel;
+mod shows;
+mod texts;
+mod valued;
 mod words;
 
 use super::super::fact::Category;
 use super::super::finding::{Family, Row};
 use super::super::judge::{Arg, Judge, Stdin};
 use crate::ExecKind;
+pub(super) use peel::{Inside, inside};
 use words::Line;
 
 /// A page for every category.
@@ -123,8 +128,10 @@ const INNER: usize = 32;
 /// whose inner command is already on its way to the analysis is not peeled a second time.
 pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
     // Most commands are in no table here.
-    let known = |program: &str| acts::names(program) || checks::names(program) || peel::names(program);
-    if argv.first().and_then(Arg::exact).is_some_and(|name| !known(words::program(name))) {
+    let name = argv.first().and_then(Arg::exact);
+    let program = name.map_or("", words::program);
+    let known = name.is_none() || acts::names(program) || checks::names(program) || peel::names(program);
+    if !known {
         return;
     }
     let stdin = match &judge.stdin {
@@ -145,7 +152,7 @@ pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
 
 /// All that `line` and the commands inside it destroy.
 fn collect(line: &Line, stdin: Option<&str>, wrappers: bool, depth: usize, left: &mut usize, hits: &mut Vec<Hit>) {
-    if depth == 0 || *left == 0 || line.asks_for_help() {
+    if depth == 0 || *left == 0 || shows::only_shows(line) {
         return;
     }
     *left -= 1;

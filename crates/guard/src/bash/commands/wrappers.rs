@@ -7,6 +7,7 @@
 use super::super::danger::Danger;
 use super::super::judge::{Arg, Judge, LISTED, Shell, Stdin, Word};
 use super::super::names::{self, Meaning};
+use super::destructive::Inside;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
 use super::special;
@@ -224,7 +225,7 @@ const fn opaque(names: &'static str, why: &'static str) -> Spec {
     Spec {
         check: Some(|parsed, judge| {
             judge.opaque(format!("what `{}` runs is not followed", parsed.path.join(" ")));
-            probable(&parsed.operands, judge);
+            probable(parsed, judge);
         }),
         ..raw(names)
     }
@@ -234,7 +235,7 @@ const fn rights(names: &'static str) -> Spec {
     Spec {
         check: Some(|parsed, judge| {
             judge.privilege(format!("`{}` asks for the rights of another user", parsed.path.join(" ")));
-            probable(&parsed.operands, judge);
+            probable(parsed, judge);
         }),
         ..raw(names)
     }
@@ -286,10 +287,17 @@ fn hyperfine(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
-/// What is probably run by a wrapper that is not followed: from the first word that a table knows.
-/// For what it destroys only; the wrapper itself is never harmless.
-fn probable(words: &[Arg], judge: &mut Judge<'_>) {
+/// What is probably run by a wrapper that is not followed: from the first word that a table knows, where its command
+/// begins. For what it destroys only; the wrapper itself is never harmless.
+fn probable(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words = parsed.operands.as_slice();
     let known = |word: &Arg| word.exact().and_then(super::standard).is_some_and(|name| super::find(name).is_some());
+    let begins = match super::destructive::inside(parsed.path.first().map_or("", String::as_str), words) {
+        Some(Inside::Words(begins)) => begins,
+        Some(Inside::Text(text)) => return judge.script(Shell::Sh, &text, &[], judge.span.clone()),
+        None => 0,
+    };
+    let words = words.get(begins..).unwrap_or_default();
     if let Some(at) = words.iter().position(known) {
         let rest = words.get(at..).unwrap_or_default();
         let end = rest.iter().position(|word| matches!(word.exact(), Some(":::" | "::::"))).unwrap_or(rest.len());
@@ -315,7 +323,7 @@ fn behind_one(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// chrt and taskset change how a process is scheduled.
 fn code_with_rights(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.system("changes how a process is scheduled");
-    probable(&parsed.operands, judge);
+    probable(parsed, judge);
 }
 
 /// NAME=VALUE… COMMAND…

@@ -1,11 +1,13 @@
 //! Destructive acts that a pattern cannot say.
 
 use super::super::super::fact::Category;
-use super::super::super::lang::sql;
 use super::super::index::by_first;
 use super::super::spec::lists;
 use super::super::temporary::TEMPORARY;
 use super::Hit;
+use super::clients::{
+    SQL_CLIENTS, SQL_CONSOLES, TAKE_COMMANDS, cypher, delete_request, mongo, redis, sql_client, sql_console, typed,
+};
 use super::words::{Line, Piece, fits};
 
 /// What looks at a line, and at the text on its standard input where that is known.
@@ -15,6 +17,8 @@ type Check = fn(&Line, Option<&str>) -> Option<Hit>;
 const CHECKS: &[(&str, Check)] = &[
     ("rm", rm),
     ("find gfind", find),
+    ("setfacl", access_lists),
+    ("ddrescue dd_rescue qemu-img bmaptool rpi-imager fsarchiver partclone.restore partclone.dd", copied_to_disk),
     ("fd fdfind", fd),
     ("mv cp install ln", onto),
     ("chmod", chmod),
@@ -23,22 +27,21 @@ const CHECKS: &[(&str, Check)] = &[
     ("kill", kill),
     ("git", git),
     ("fallocate", fallocate),
-    ("curl wget", delete_request),
+    ("curl wget http https xh xhs", delete_request),
     (SQL_CLIENTS, sql_client),
-    ("mongosh mongo", mongo),
+    (SQL_CONSOLES, sql_console),
+    (TAKE_COMMANDS, typed),
+    ("mongosh mongo arangosh", mongo),
     ("redis-cli valkey-cli keydb-cli", redis),
-    ("cypher-shell", cypher),
-    ("python python2 python3 node nodejs deno bun perl ruby php lua pwsh powershell rails artisan manage.py", inline),
+    ("cypher-shell neo4j-client memgraph mgconsole", cypher),
+    (
+        "python python2 python3 node nodejs deno bun perl ruby php lua pwsh powershell rails artisan manage.py django \
+        Rscript wp drush console iex elixir",
+        inline,
+    ),
     ("sed gsed", empties),
     ("sysctl", sysctl),
 ];
-
-/// Clients that take SQL as an option, an operand or on standard input.
-const SQL_CLIENTS: &str = "psql mysql mssql-cli mariadb sqlite3 sqlite duckdb cockroach cqlsh clickhouse-client \
-    clickhouse-local clickhouse bq sqlcmd \
-    snowsql snow presto trino spark-sql hive beeline impala-shell mysqlsh mycli pgcli litecli usql influx isql \
-    ysqlsh vsql \
-    sqlplus wrangler turso d1 osqueryi databricks athena supabase";
 
 /// What the checks say about `line`.
 pub(super) fn hits(line: &Line, stdin: Option<&str>) -> Vec<Hit> {
@@ -159,10 +162,25 @@ fn is_harsh(mode: &str) -> bool {
     }
 }
 
+/// Whether a command is given whatever was found: `find -exec chmod 777 {} +`.
+fn takes_what_is_found(line: &Line) -> bool {
+    line.operands.iter().any(|piece| piece.glob && (&*piece.text == "{}" || piece.text.ends_with("**")))
+}
+
+/// Whether one of the operands behind the first is a directory at the top, or what stands for one.
+fn is_at_the_top(line: &Line) -> bool {
+    line.operands.iter().skip(1).any(|piece| {
+        let text = piece.text.as_ref();
+        wide(piece) && (text.starts_with('/') || text.starts_with('~'))
+    })
+}
+
+/// Files and directories that the system relies on to be as they are. Devices are given to their users every day.
+fn is_of_the_system(piece: &Piece) -> bool {
+    piece.known && !piece.text.starts_with("/dev/") && is_nobodys_to_remove(&piece.text)
+}
+
 fn chmod(line: &Line, _: Option<&str>) -> Option<Hit> {
-    if !line.any("-R --recursive") {
-        return None;
-    }
     // `-x`, `-rwx` are modes, not options: they stand among the words.
     let option = |text: &str| text.starts_with("--") || text.trim_start_matches('-').trim_matches(OPTIONS).is_empty();
     let mut words = line.raw.iter().map(|word| word.text.as_ref());
@@ -170,23 +188,43 @@ fn chmod(line: &Line, _: Option<&str>) -> Option<Hit> {
         // `a-x,a+X` leaves directories open.
         mode.split(',').any(is_harsh) && !mode.split_once('+').is_some_and(|(_, rights)| rights.contains('X'))
     });
-    let root = line.operands.iter().skip(1).any(|piece| {
-        let text = piece.text.as_ref();
-        wide(piece) && (text.starts_with('/') || text.starts_with('~'))
-    });
-    (harsh || root).then(|| {
-        (
-            Category::Files,
-            "`chmod -R` changes the permissions of a whole tree for \
-        good"
-                .to_owned(),
-        )
-    })
+    if !line.any("-R --recursive") {
+        let reached = is_at_the_top(line) || line.operands.iter().any(is_of_the_system) || takes_what_is_found(line);
+        return (harsh && reached).then(|| {
+            (Category::Files, "`chmod` gives to everyone, or takes from everyone, what others rely on".to_owned())
+        });
+    }
+    (harsh || is_at_the_top(line))
+        .then(|| (Category::Files, "`chmod -R` changes the permissions of a whole tree for good".to_owned()))
 }
 
 fn chown(line: &Line, _: Option<&str>) -> Option<Hit> {
-    let all = line.any("-R --recursive") && (line.program == "chown" || line.operands.iter().skip(1).any(wide));
-    all.then(|| (Category::Files, format!("`{} -R` changes the owner of a whole tree for good", line.program)))
+    let whole = line.any("-R --recursive");
+    let all = whole && (line.program == "chown" || line.operands.iter().skip(1).any(wide));
+    let found = !whole && (takes_what_is_found(line) || is_at_the_top(line));
+    (all || found).then(|| (Category::Files, format!("`{}` changes the owner of a whole tree for good", line.program)))
+}
+
+/// `setfacl -Rm … /`: of a tree of the workspace it is everyday work.
+fn access_lists(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let top = line.raw.iter().any(|word| wide(word) && word.text.starts_with(['/', '~']));
+    let all = line.any("-R --recursive") && top && !line.has("--test");
+    all.then(|| (Category::Files, "`setfacl -R` changes the access lists of a whole tree".to_owned()))
+}
+
+/// Programs that copy an image: the last operands are where to.
+fn copied_to_disk(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let to = match line.program.as_str() {
+        "ddrescue" | "dd_rescue" => line.operand(1),
+        "partclone.restore" | "partclone.dd" => {
+            line.values("-o -O --output --overwrite").last().map_or("", |piece| piece.text.as_ref())
+        }
+        "fsarchiver" if !line.operand(0).starts_with("rest") => "",
+        "qemu-img" if !matches!(line.operand(0), "convert" | "dd") => "",
+        _ => line.operands.last().map_or("", |piece| piece.text.as_ref()),
+    };
+    let to = to.rsplit_once("dest=").map_or(to, |(_, place)| place);
+    is_disk(to).then(|| (Category::Disk, format!("`{}` writes over {to}", line.program)))
 }
 
 /// Places below /dev that are no devices one could damage.
@@ -294,125 +332,6 @@ fn fallocate(line: &Line, _: Option<&str>) -> Option<Hit> {
         .then(|| (Category::Files, "`fallocate` takes data out of a file".to_owned()))
 }
 
-fn delete_request(line: &Line, _: Option<&str>) -> Option<Hit> {
-    let method = line.values("-X --request --method").last().map(|piece| piece.text.to_ascii_uppercase());
-    // What is sent is data, unless a database is told it.
-    let sent: Vec<&str> = line.values("-d --data --data-raw --data-binary").map(|piece| piece.text.as_ref()).collect();
-    let base = line.operands.iter().any(|piece| {
-        let place = piece.text.to_ascii_lowercase();
-        [":8123", ":9200", ":5984", ":8086", "sql", "clickhouse", "elastic", "solr", "couch", "influx", "query", "db"]
-            .iter()
-            .any(|part| place.contains(part))
-    });
-    let body = |wanted: &[&str]| {
-        line.raw.iter().filter(|word| base || !sent.contains(&word.text.as_ref())).any(|word| {
-            let lower = word.text.to_ascii_lowercase();
-            wanted.iter().any(|wanted| lower.contains(wanted))
-        })
-    };
-    if method.as_deref() == Some("DELETE") {
-        let search = body(&[":9200", "elastic", "opensearch", "couch", ":5984", ":8123", "solr"]);
-        let category = if search { Category::Database } else { Category::Cloud };
-        return Some((category, "asks a server to delete".to_owned()));
-    }
-    body(&["/_delete_by_query", "drop%20table", "drop+table", "drop table", "truncate table", "<delete><query>"])
-        .then(|| (Category::Database, "asks a database to delete".to_owned()))
-}
-
-/// SQL wherever a client may take it: every known word and option value is read as SQL. A word that is not
-/// SQL destroys nothing, so it does no harm to read them all.
-fn sql_client(line: &Line, stdin: Option<&str>) -> Option<Hit> {
-    let values = line.flags.iter().filter_map(|flag| flag.value.as_ref());
-    let words = line.raw.iter().chain(values).map(|piece| piece.text.as_ref());
-    let texts = words.chain(stdin).filter(|text| text.contains([' ', ';', '\t', '\n']));
-    let why = texts.filter_map(|text| sql::read(text).destroys).next();
-    let split =
-        || sql::read(&line.operands.iter().map(|piece| piece.text.as_ref()).collect::<Vec<_>>().join(" ")).destroys;
-    let why = why.or_else(|| (line.program == "influx").then(split).flatten())?;
-    Some((Category::Database, why))
-}
-
-fn mongo(line: &Line, stdin: Option<&str>) -> Option<Hit> {
-    /// Calls that remove as a whole.
-    const ALWAYS: &[&str] = &[
-        ".drop(",
-        ".dropDatabase(",
-        ".dropIndex(",
-        ".dropIndexes(",
-        ".dropUser(",
-        ".dropAllUsers(",
-        ".dropRole(",
-        ".shutdownServer(",
-        "dropDatabase:",
-        "drop:",
-        ".dropAllRoles(",
-        ".dropSearchIndex(",
-        "fsyncLock(",
-        "rs.stepDown(",
-    ];
-    /// Calls that remove or change what their filter says: without one, everything.
-    const FILTERED: &[&str] = &[".deleteMany(", ".remove(", ".updateMany(", ".bulkWrite([{deleteMany"];
-    let words = line.raw.iter().chain(line.flags.iter().filter_map(|flag| flag.value.as_ref()));
-    for text in words.map(|piece| piece.text.as_ref()).chain(stdin) {
-        let text: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
-        if ALWAYS.iter().any(|call| text.contains(call)) {
-            return Some((Category::Database, "drops a collection, an index or a database".to_owned()));
-        }
-        let all = FILTERED.iter().any(|call| {
-            text.match_indices(call).any(|(at, _)| {
-                let rest = text.get(at + call.len()..).unwrap_or_default();
-                rest.starts_with(')') || rest.starts_with("{}")
-            })
-        });
-        if all {
-            return Some((Category::Database, "removes or changes every document".to_owned()));
-        }
-    }
-    None
-}
-
-/// Commands of redis that remove. The first word of the command is the first operand.
-fn redis(line: &Line, stdin: Option<&str>) -> Option<Hit> {
-    const REMOVING: &str = "FLUSHALL FLUSHDB DEL UNLINK GETDEL SHUTDOWN SWAPDB RESTORE HDEL SREM ZREM LTRIM XDEL \
-        XTRIM ZREMRANGEBYRANK \
-        ZREMRANGEBYSCORE SPOP";
-    const REMOVING_PAIRS: &str = "CONFIG:SET CONFIG:REWRITE SCRIPT:FLUSH FUNCTION:FLUSH FUNCTION:DELETE \
-        CLUSTER:RESET CLUSTER:FORGET \
-        CLUSTER:FLUSHSLOTS ACL:DELUSER XGROUP:DESTROY DEBUG:SEGFAULT DEBUG:RELOAD CLIENT:KILL MEMORY:PURGE \
-        JSON.DEL:*";
-    let removes = |first: &str, second: &str| {
-        let (first, pair) = (first.to_ascii_uppercase(), format!("{first}:{second}").to_ascii_uppercase());
-        REMOVING.split_whitespace().any(|known| known == first)
-            || REMOVING_PAIRS.split_whitespace().any(|known| fits(known, &pair))
-    };
-    let given = removes(line.operand(0), line.operand(1));
-    let typed = stdin.is_some_and(|text| {
-        text.lines().any(|row| {
-            let mut words = row.split_whitespace();
-            removes(words.next().unwrap_or_default(), words.next().unwrap_or_default())
-        })
-    });
-    let scripted = line.operand(0).eq_ignore_ascii_case("EVAL") && {
-        let script = line.operand(1).to_ascii_uppercase();
-        ["FLUSHALL", "FLUSHDB", "'DEL'", "\"DEL\"", "'UNLINK'"].iter().any(|call| script.contains(call))
-    };
-    (given || typed || scripted).then(|| (Category::Database, "removes keys or changes the server".to_owned()))
-}
-
-fn cypher(line: &Line, stdin: Option<&str>) -> Option<Hit> {
-    let texts = line.raw.iter().map(|piece| piece.text.as_ref()).chain(stdin);
-    let hit = texts.map(str::to_ascii_uppercase).any(|text| {
-        text.contains("DETACH DELETE")
-            || text.contains("DROP DATABASE")
-            || text.contains(
-                "DROP \
-            CONSTRAINT",
-            )
-            || text.contains("DROP INDEX")
-    });
-    hit.then(|| (Category::Database, "deletes nodes with all their relations".to_owned()))
-}
-
 /// Calls in inline code that remove trees. Inline code needs a question anyway; this says what it is about.
 fn inline(line: &Line, stdin: Option<&str>) -> Option<Hit> {
     /// What lists files, and what removes one: together they remove whatever was listed.
@@ -445,8 +364,26 @@ fn inline(line: &Line, stdin: Option<&str>) -> Option<Hit> {
         "os.rmdir(",
     ];
     /// Calls of the models and the schema of a framework.
-    const EMPTIES: &[&str] =
-        &["::truncate()", ".delete_all", ".destroy_all", ".objects.all().delete()", "Schema::drop"];
+    const EMPTIES: &[&str] = &[
+        "::truncate()",
+        ".delete_all",
+        ".destroy_all",
+        "(&:destroy",
+        "(&:delete",
+        ".objects.all().delete()",
+        "Schema::drop",
+        ".drop_all(",
+        "->truncate()",
+        "::query()->delete()",
+        ".deleteMany()",
+        ".deleteMany({})",
+        "drop_table(",
+        " drop_table ",
+        "DROP TABLE",
+        "DROP DATABASE",
+        "TRUNCATE TABLE",
+        "Repo.delete_all",
+    ];
     const CALLS: &[&str] = &[
         "shutil.rmtree(",
         "rmtree(",
@@ -488,7 +425,7 @@ fn inline(line: &Line, stdin: Option<&str>) -> Option<Hit> {
         let one = text.matches('(').count() == 1 && !text.contains([';', '\n', '`']);
         one && ["print(", "console.log("].iter().any(|call| text.starts_with(call))
     };
-    let mut code = code.filter(|text| text.contains(['(', ' ']) && !prints(text));
+    let mut code = code.filter(|text| text.contains(['(', ' ', '.', ':']) && !prints(text));
     code.find_map(|text| {
         let any = |calls: &[&str]| calls.iter().any(|call| text.contains(call));
         if any(CALLS) {

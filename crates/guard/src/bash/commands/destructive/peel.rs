@@ -3,8 +3,10 @@
 //! The analysis peels the wrappers that it can say everything about. Here it is enough to know what would be
 //! run: `sudo`, `ssh HOST`, `docker exec`, `kubectl exec`, `npx`, `bash -c`.
 
+use super::super::super::judge::Arg;
 use super::super::index::by_first;
 use super::super::spec::lists;
+use super::texts;
 use super::words::{Line, Piece, commands};
 
 /// How the inner command stands in the words.
@@ -28,20 +30,23 @@ enum How {
 /// are peeled by the analysis too; they count only if it did not.
 const LOCAL: &[(&str, &str, How)] = &[
     (
-        "sudo doas env nohup nice ionice time timeout stdbuf setsid command exec builtin busybox toybox unbuffer \
-            strace \
-      ltrace chrt taskset numactl systemd-run systemd-inhibit firejail bwrap catchsegv proxychains proxychains4 \
-      torsocks gosu su-exec fakeroot eatmydata caffeinate dbus-run-session cgexec prlimit setpriv runuser pkexec \
-      faketime xvfb-run \
-      entr watchexec chronic",
+        "sudo doas env genv nohup nice gnice ionice time gtime stdbuf gstdbuf setsid command exec builtin busybox \
+            toybox \
+            unbuffer strace ltrace chrt taskset numactl systemd-run systemd-inhibit firejail bwrap proot fakechroot \
+            catsegv catchsegv proxychains proxychains4 torsocks fakeroot eatmydata caffeinate dbus-run-session \
+            dbus-launch cgexec prlimit setpriv runuser pkexec run0 faketime xvfb-run entr watchexec chronic nsenter \
+            unshare rlwrap ifne runcon linux32 linux64 setarch hyperfine daemonize sem",
         "",
         How::Operand(0),
     ),
-    ("timeout chroot flock taskset faketime nsenter unshare script", "", How::Operand(1)),
-    ("su runuser", "", How::Text("-c --command")),
-    ("script flock", "", How::Text("-c --command")),
+    ("timeout gtimeout chroot flock taskset faketime chrt script setarch gosu su-exec runcon sg", "", How::Operand(1)),
+    ("su runuser", "", How::Text("-c --command --session-command")),
+    ("script flock sg capsh", "", How::Text("-c --command")),
+    ("env genv", "", How::Text("-S --split-string")),
     (SHELLS, "", How::Text("-c --command -lc -ec -xc -ic")),
     ("eval watch", "", How::Joined(0)),
+    ("hyperfine", "", How::Text("-p --prepare -c --cleanup -s --setup --conclude")),
+    ("start-stop-daemon", "", How::Dashes(9)),
 ];
 
 const SHELLS: &str = "bash sh dash zsh ksh ash fish";
@@ -55,45 +60,101 @@ const REMOTE: &[(&str, &str, How)] = &[
     ("find gfind", "", How::Exec),
     ("xargs gxargs parallel", "", How::Operand(0)),
     ("ssh mosh autossh", "", How::Joined(1)),
+    ("pdsh clush pssh parallel-ssh srun mpirun mpiexec", "", How::Joined(0)),
+    ("dsh", "", How::Text("-- -c")),
+    ("sbatch", "", How::Text("--wrap")),
     ("docker podman nerdctl", "exec", How::Operand(2)),
     ("docker podman nerdctl", "run", How::Operand(2)),
     ("docker podman nerdctl", "container exec", How::Operand(3)),
     ("docker podman nerdctl", "container run", How::Operand(3)),
     ("docker podman nerdctl", "compose exec", How::Operand(3)),
     ("docker podman nerdctl", "compose run", How::Operand(3)),
+    ("docker podman nerdctl", "sandbox exec", How::Operand(3)),
     ("docker-compose podman-compose", "exec", How::Operand(2)),
     ("docker-compose podman-compose", "run", How::Operand(2)),
-    ("kubectl oc k", "exec", How::Dashes(2)),
-    ("kubectl oc k", "run", How::Dashes(9)),
+    ("kubectl oc k kubecolor", "exec", How::Dashes(2)),
+    ("kubectl oc k kubecolor", "run", How::Dashes(9)),
+    ("kubectl oc k kubecolor", "debug", How::Dashes(9)),
+    ("oc", "rsh", How::Operand(2)),
+    ("crictl", "exec", How::Operand(2)),
+    ("ctr", "task|tasks|t exec", How::Operand(3)),
     ("lxc incus", "exec", How::Dashes(2)),
+    ("lxc-attach", "", How::Dashes(9)),
+    ("machinectl", "shell", How::Operand(2)),
+    ("systemd-nspawn toolbox", "", How::Operand(0)),
+    ("toolbox", "run", How::Operand(1)),
+    ("distrobox", "enter", How::Dashes(9)),
+    ("pct", "exec", How::Dashes(2)),
+    ("qm", "guest exec", How::Dashes(3)),
     ("vagrant", "ssh", How::Text("-c --command")),
     ("multipass", "exec", How::Dashes(2)),
+    ("limactl", "shell", How::Operand(2)),
+    ("lima colima minikube", "", How::Operand(0)),
+    ("minikube colima orb podman", "ssh", How::Joined(1)),
+    ("podman docker", "machine ssh", How::Joined(3)),
+    ("nomad", "alloc exec", How::Operand(3)),
     ("heroku", "run", How::Operand(1)),
+    ("heroku", "ps:exec", How::Joined(1)),
     ("fly flyctl", "ssh console", How::Text("-C --command")),
+    ("fly flyctl", "console", How::Text("-C --command")),
+    ("gcloud", "compute ssh", How::Text("--command")),
+    ("aws", "ssm send-command", How::Text("--parameters")),
+    ("aws", "ecs execute-command", How::Text("--command")),
+    ("az", "vm run-command", How::Text("--scripts")),
+    ("eb", "ssh", How::Text("-c --command")),
+    ("tailscale tsh", "ssh", How::Joined(2)),
+    ("kitchen", "exec", How::Text("-c")),
     ("nix-shell", "", How::Text("--run --command")),
-    ("nix", "develop", How::Text("-c --command")),
+    ("nix", "develop|shell", How::Text("-c --command")),
+    ("nix", "develop|shell", How::After("-c")),
+    ("nix", "develop|shell", How::After("--command")),
+    ("guix", "shell|environment", How::Dashes(9)),
     ("ansible", "", How::Text("-a --args")),
     ("salt", "", How::Joined(2)),
+    ("salt-call", "cmd.run", How::Joined(1)),
+    ("salt-ssh", "", How::Joined(2)),
+    ("knife", "ssh", How::Joined(2)),
     ("npx bunx pnpx", "", How::Operand(0)),
     ("npm pnpm yarn bun", "exec", How::Operand(1)),
     ("pnpm yarn bun", "dlx", How::Operand(1)),
     ("bun", "x", How::Operand(1)),
     ("npm", "x", How::Operand(1)),
     ("npx", "", How::Text("-c --call")),
-    ("bundle", "exec", How::Operand(1)),
+    ("bundle mix", "exec", How::Operand(1)),
+    ("pyenv rbenv nodenv goenv jenv plenv nodist", "exec", How::Operand(1)),
     ("rustup", "run", How::Operand(2)),
     ("poetry uv pipenv pdm hatch rye pixi conda mamba micromamba mise asdf devbox direnv", "run", How::Operand(1)),
-    ("mise asdf direnv dotenv doppler infisical aws-vault chamber rtx op", "exec", How::Operand(1)),
+    ("mise asdf dotenv doppler infisical aws-vault rtx op", "exec", How::Operand(1)),
+    ("mise asdf rtx aws-vault chamber vaultenv envconsul teller", "exec", How::Dashes(2)),
+    ("direnv chamber aws-vault", "exec", How::Operand(2)),
+    ("doppler infisical op teller dotenvx railway dotenv foreman honcho netlify", "run", How::Dashes(1)),
+    ("sops", "exec-env|exec-file", How::Joined(2)),
+    ("envchain", "", How::Operand(1)),
+    ("summon", "", How::Operand(0)),
     ("uvx pipx dotenv", "", How::Operand(0)),
-    ("python python3 php node ruby", "", How::Operand(0)),
-    ("python python3 python2 py", "", How::After("-m")),
+    ("pipx", "run", How::Operand(1)),
+    ("python php node ruby", "", How::Operand(0)),
+    ("python py", "", How::After("-m")),
+    ("dotnet", "tool run", How::Operand(2)),
+    ("redwood rw blitz", "prisma", How::Operand(0)),
+    ("sail ddev lando", "artisan|drush|wp|console|magento|mysql|psql|composer|npx", How::Operand(0)),
+    ("sail ddev lando dip warden", "exec|ssh|run", How::Operand(1)),
     ("adb", "shell", How::Joined(1)),
     ("wsl cmd", "", How::Operand(0)),
+    ("wsl", "", How::Dashes(9)),
+    ("wsl", "", How::After("-e")),
+    ("cmd", "", How::After("/c")),
+    ("cmd", "", How::After("/C")),
     ("git", "submodule foreach", How::Joined(2)),
+    ("git", "rebase", How::Text("-x --exec")),
+    ("git", "bisect run", How::Operand(2)),
+    ("repo", "forall", How::Text("-c")),
+    ("repo", "forall", How::After("-c")),
     ("pwsh powershell", "", How::Text("-Command -c -command")),
-    ("tmux", "new-session", How::Joined(1)),
-    ("tmux", "new", How::Joined(1)),
+    ("pwsh powershell", "", How::After("-Command")),
+    ("tmux", "new-session|new|send-keys|send|respawn-pane|split-window|run-shell|run|new-window", How::Joined(1)),
     ("screen", "", How::Operand(0)),
+    ("nodemon", "", How::Text("-x --exec")),
 ];
 
 /// Words of an inner command that are looked at, and `-exec`s of one find: more than any person writes.
@@ -120,7 +181,7 @@ pub(super) fn begins(line: &Line) -> usize {
         How::After(_) => 0,
         How::Text(_) | How::Exec => usize::MAX,
     };
-    rows(line, false).map(|how| own(&how)).min().unwrap_or(usize::MAX)
+    rows(line, false).map(|(how, passed)| own(&how).saturating_add(passed)).min().unwrap_or(usize::MAX)
 }
 
 /// Whether `program` may run a command that is among its words.
@@ -130,6 +191,7 @@ pub(super) fn names(program: &str) -> bool {
         || RUNS_BY_NAME.contains(&program)
         || LATER.contains(&program)
         || matches!(program, "source" | ".")
+        || texts::names(program)
 }
 
 /// The commands on standard input, where the program takes them from there.
@@ -152,13 +214,35 @@ pub(super) fn fed(line: &Line, stdin: Option<&str>) -> Vec<Line> {
     stdin.filter(|_| takes).map(commands).unwrap_or_default()
 }
 
+/// What a wrapper runs, for an analysis that does not know its options.
+pub(in super::super) enum Inside {
+    /// The command that begins with this one of its words.
+    Words(usize),
+    /// A text for a shell.
+    Text(String),
+}
+
+/// Where the command inside a wrapper of the first group begins among its words.
+pub(in super::super) fn inside(program: &str, words: &[Arg]) -> Option<Inside> {
+    let line = Line::read(std::iter::once(Piece::known(program)).chain(words.iter().map(Piece::of)).collect());
+    let texts =
+        rows(&line, true).filter_map(|(how, _)| if let How::Text(options) = how { Some(options) } else { None });
+    if let Some(text) = texts.flat_map(|options| line.values(options)).find(|text| text.known) {
+        return Some(Inside::Text(text.text.to_string()));
+    }
+    let begins = rows(&line, true).filter_map(|(how, _)| if let How::Operand(at) = how { Some(at) } else { None });
+    let starts = begins.filter_map(|at| line.spots.get(at).map(|(place, _)| *place));
+    starts.min().map(Inside::Words)
+}
+
 /// The commands inside `line`. `wrappers`: those that the analysis peels, too.
 pub(super) fn inner(line: &Line, wrappers: bool) -> Vec<Line> {
     let mut found = Vec::new();
     if only_names(line) {
         return found;
     }
-    rows(line, wrappers).for_each(|how| peel(line, how, &mut found));
+    found.extend(texts::inner(line));
+    rows(line, wrappers).for_each(|(how, passed)| peel(line, how, passed, &mut found));
     if RUNS_BY_NAME.contains(&line.program.as_str()) && BY_NAME.split(' ').any(|name| name == line.operand(0)) {
         found.extend(from_operand(line, 0));
     }
@@ -172,24 +256,31 @@ fn only_names(line: &Line) -> bool {
     line.program == "command" && options.any(|word| word.known && word.text.contains(['v', 'V']))
 }
 
-/// How a command may stand inside `line`. `wrappers`: those that the analysis peels, too.
-fn rows(line: &Line, wrappers: bool) -> impl Iterator<Item = How> {
+/// How a command may stand inside `line`, and how many operands before it are values of options that no table knows.
+/// `wrappers`: those that the analysis peels, too.
+fn rows(line: &Line, wrappers: bool) -> impl Iterator<Item = (How, usize)> {
     let local = by_first!(LOCAL).named(&line.program).filter(move |_| wrappers).filter_map(|row| LOCAL.get(row));
     let remote = by_first!(REMOTE).named(&line.program).filter_map(|row| REMOTE.get(row));
-    let fits = |path: &str| path.split_whitespace().enumerate().all(|(at, word)| line.operand(at) == word);
-    let fitting = local.chain(remote).filter(move |(names, path, _)| lists(names, &line.program) && fits(path));
-    fitting.map(|(.., how)| *how)
+    let own = local.chain(remote).filter(|(names, ..)| lists(names, &line.program));
+    own.filter_map(|(_, path, how)| Some((*how, line.leads(path)? - path.split_whitespace().count())))
 }
 
-fn peel(line: &Line, how: How, found: &mut Vec<Line>) {
+fn peel(line: &Line, how: How, passed: usize, found: &mut Vec<Line>) {
     match how {
-        How::Operand(at) => found.extend(from_operand(line, at)),
+        How::Operand(at) => found.extend(from_operand(line, at + passed)),
         How::Dashes(at) => match line.raw.iter().position(|word| word.known && &*word.text == "--") {
             Some(dashes) => found.push(Line::read(some(&line.raw, dashes + 1).to_vec())),
-            None => found.extend(from_operand(line, at)),
+            None => found.extend(from_operand(line, at + passed)),
         },
         How::Text(options) => {
             found.extend(line.values(options).flat_map(|piece| commands(&piece.text)));
+            // Behind the operands it may not have been read as an option: `su postgres -- -c TEXT`.
+            let pairs = line.raw.windows(2).filter_map(|pair| match pair {
+                [option, text] if lists(options, &option.text) => Some(text),
+                _ => None,
+            });
+            let read = |text: &Piece| line.values(options).any(|value| value == text);
+            found.extend(pairs.filter(|text| !read(text)).flat_map(|text| commands(&text.text)));
         }
         How::After(option) => {
             found.extend(
@@ -201,7 +292,7 @@ fn peel(line: &Line, how: How, found: &mut Vec<Line>) {
         }
         How::Joined(at) => {
             // Quoting was done when the words were made, so a word of one piece is text for the far shell.
-            let words = words_from(line, at);
+            let words = words_from(line, at + passed);
             let text: Vec<&str> = words.iter().map(|piece| piece.text.as_ref()).collect();
             found.extend(commands(&text.join(" ")));
         }
@@ -241,12 +332,7 @@ fn from_operand(line: &Line, at: usize) -> Option<Line> {
 
 /// Every word from the operand of this index on.
 fn words_from(line: &Line, at: usize) -> Vec<Piece> {
-    let Some(first) = line.operands.get(at) else { return Vec::new() };
-    // The same word may stand earlier as a value: skip as many equal ones as there are equal operands before.
-    let before = line.operands.iter().take(at).filter(|piece| *piece == first).count();
-    let mut places = line.raw.iter().enumerate().filter(|(_, word)| *word == first);
-    let Some((place, _)) = places.clone().nth(before).or_else(|| places.next_back()) else { return Vec::new() };
-    some(&line.raw, place).to_vec()
+    line.spots.get(at).map_or_else(Vec::new, |(place, _)| some(&line.raw, *place).to_vec())
 }
 
 /// The words from `at` on, as many as are looked at.

@@ -1,5 +1,7 @@
 //! Warnings by class, and the near misses that must stay quiet.
 
+mod inside;
+mod kinds;
 mod near;
 
 use super::super::testing::{site, words};

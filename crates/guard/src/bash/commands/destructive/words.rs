@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::super::super::judge::{Arg, FOUND, LISTED, Word};
-use super::super::index::by_first;
 use super::super::spec::lists;
+use super::valued::{like, valued};
 
 /// A word, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,8 @@ impl Piece {
         Piece { text: text.into(), known: true, glob: false }
     }
 
-    fn of(arg: &Arg) -> Piece {
+    /// The word that `arg` is.
+    pub fn of(arg: &Arg) -> Piece {
         match &arg.word {
             Word::Exact(text) => Piece::known(text),
             Word::Glob { pattern, .. } => Piece { text: pattern.as_str().into(), known: false, glob: true },
@@ -56,239 +57,72 @@ pub(super) struct Flag {
 pub(super) struct Line {
     /// The program without its directory, lower case `.exe` removed.
     pub program: String,
+    /// The program as it was called.
+    pub name: Rc<str>,
     /// Every word behind the program.
     pub raw: Vec<Piece>,
     /// Options in order.
     pub flags: Vec<Flag>,
     /// Operands in order.
     pub operands: Vec<Piece>,
+    /// Of every operand, which of the words it is, and whether it may be the value of the option right before it.
+    pub spots: Vec<(usize, bool)>,
 }
 
 /// Letters of one bundle that are looked at: more than any program has.
 const BUNDLE: usize = 64;
 
-/// Options that take the next word as their value, by program, or by program and first operand for the
-/// words behind that operand. Without this a value would be taken for a subcommand.
-const VALUED: &[(&str, &str)] = &[
-    ("git", "-C -c --git-dir --work-tree --namespace --config-env --super-prefix"),
-    ("git commit", "-m -F -C -c -t --author --date --message --file --fixup --squash --template"),
-    ("git push", "-o --push-option --repo --receive-pack"),
-    ("git checkout", "-b -B --orphan --conflict"),
-    ("git switch", "-c -C --orphan"),
-    ("git restore", "-s --source --conflict"),
-    ("git clean", "-e --exclude"),
-    ("git tag", "-m -F -u --message --file --sort"),
-    ("git merge", "-m -s -X -F"),
-    ("git branch", "-u --set-upstream-to --sort --format --contains"),
-    ("git worktree", "-b -B --reason"),
-    ("git gc", ""),
-    (
-        "kubectl",
-        "-n --namespace --context --cluster --kubeconfig --user -s --server --token -l --selector -f \
-        --filename -o \
-        --output --as --request-timeout --grace-period --timeout --replicas --field-selector -c --container --type \
-        -p",
-    ),
-    ("oc", "-n --namespace --context --kubeconfig -l --selector -f --filename -o"),
-    ("helm", "-n --namespace --kube-context --kubeconfig -f --values --set --version"),
-    ("docker", "-H --host -c --context --config -l --log-level"),
-    ("docker compose", "-f --file -p --project-name --profile --env-file --project-directory"),
-    ("docker exec", "-e --env -u --user -w --workdir --env-file --detach-keys"),
-    (
-        "docker run",
-        "-e --env -u --user -w --workdir -v --volume -p --publish --name --network --entrypoint --mount \
-        -m \
-        --memory --cpus --platform --env-file -l --label -h --hostname --net --rm-after --restart --add-host \
-        --device --gpus",
-    ),
-    ("docker image", "--filter"),
-    ("docker rm", "--filter"),
-    ("podman", "-H --host --url -c --connection --log-level"),
-    ("podman exec", "-e --env -u --user -w --workdir"),
-    ("podman run", "-e --env -u --user -w --workdir -v --volume -p --publish --name --network --entrypoint --mount"),
-    ("docker-compose", "-f --file -p --project-name --profile --env-file --project-directory"),
-    ("az deployment", "--mode -g --resource-group -n --name"),
-    (
-        "aws",
-        "--desired-capacity --desired-count --profile --region --output --endpoint-url --query --color --ca-bundle --cli-read-timeout",
-    ),
-    ("gcloud", "--project --zone --region --account --format --filter"),
-    ("gsutil", "-o -h -i -u"),
-    ("az", "-g --resource-group -n --name --subscription -o --output --query"),
-    ("gh", "-R --repo"),
-    ("gh api", "-X --method -H --header -f --raw-field -F --field -q --jq -t --template --input"),
-    ("glab api", "-X --method -H --header -f -F"),
-    ("heroku", "-a --app -r --remote"),
-    ("fly", "-a --app -c --config"),
-    ("flyctl", "-a --app -c --config"),
-    ("doctl", "-t --access-token --context -o --output -c --config"),
-    ("firebase", "-P --project --token"),
-    ("terraform", "-chdir -var -var-file -state -target -replace -lock-timeout"),
-    ("tofu", "-chdir -var -var-file -state -target -replace"),
-    ("pulumi", "-s --stack -C --cwd -m --message"),
-    ("cdk", "-a --app -c --context --profile"),
-    ("ansible", "-i --inventory -m --module-name -a --args -u --user -l --limit -e --extra-vars -f --forks -b-user"),
-    ("nomad", "-address -region -namespace"),
-    ("vault", "-address -namespace"),
-    (
-        "psql",
-        "-c --command -f --file -d --dbname -h --host -p --port -U --username -v --set -o --output -F -P -R -T \
-        -L",
-    ),
-    ("mysql", "-e --execute -h --host -P --port -u --user -D --database -S --socket --defaults-file"),
-    ("mysqladmin", "-h --host -P --port -u --user -S --socket"),
-    ("redis-cli", "-h -p -a -n -u -s -r -i --user --pass --sni --cacert -t -x-"),
-    ("etcdctl", "--endpoints --cacert --cert --key --user"),
-    ("mongosh", "--eval --host --port -u -p --username --password --authenticationDatabase -f --file"),
-    ("mongo", "--eval --host --port -u -p --username --password --authenticationDatabase"),
-    ("sqlite3", "-cmd -separator -init -nullvalue -newline"),
-    ("cqlsh", "-e -f -k -u -p --execute --file --keyspace --username --password"),
-    ("clickhouse-client", "-q --query -h --host --port -u --user --password -d --database"),
-    ("clickhouse", "-q --query -h --host --port -u --user --password -d --database"),
-    ("duckdb", "-c -s -cmd -init -f -separator"),
-    ("sqlcmd", "-Q -q -S -U -P -d -i -o"),
-    ("influx", "-execute -database -host -port --bucket --start --stop --org --token -o -t -p --predicate"),
-    ("bq", "--project_id --dataset_id --location"),
-    ("alembic", "-c --config -n --name -x"),
-    ("rails", "-e --environment"),
-    ("rake", "-f --rakefile -C"),
-    ("prisma", "--schema"),
-    ("knex", "--env --knexfile --cwd"),
-    ("manage.py", "--settings --database --pythonpath"),
-    ("systemctl", "-H --host -M --machine -t --type -s --signal -n -o --kill-who"),
-    ("apt-get", "-o -c -t --option"),
-    ("apt", "-o -c -t --option"),
-    ("pip", "--cache-dir --log --proxy --timeout"),
-    ("truncate", "-s --size -r --reference"),
-    (
-        "rsync",
-        "-e --rsh --exclude --include --filter -f --rsync-path --exclude-from --include-from --bwlimit \
-        --log-file --backup-dir \
-        -B -M -T --max-size --min-size --compare-dest --copy-dest --link-dest --port --password-file --files-from",
-    ),
-    (
-        "tar",
-        "-f --file -C --directory -T --files-from -X --exclude-from --exclude -I --use-compress-program -b -g \
-        -H -V -L -K -N",
-    ),
-    ("zip", "-x -i -n -t -b -O -P"),
-    ("find", ""),
-    ("xargs", "-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file --replace --max-lines"),
-    (
-        "curl",
-        "-X --request -H --header -d --data -o --output -u --user -F --form -A -e -b -c -T -K -m -w -x \
-        --data-raw --data-binary \
-        --url --retry --cacert --cert --key --max-time --connect-timeout",
-    ),
-    ("iptables", "-t --table -p --protocol -s --source --dport --sport -j --jump -i -o -m"),
-    ("ip6tables", "-t --table -p -s -j"),
-    ("umount", "-t -O --types"),
-    ("pkill", "-s -t -g -G -P --signal --session --terminal --parent --pgroup -F --pidfile"),
-    ("killall", "-s --signal -o -y --older-than --younger-than -n --ns"),
-    ("shred", "-n -s --iterations --size --random-source"),
-    ("mkfs", "-t --type"),
-    ("parted", "-a --align"),
-    ("sgdisk", "-d -n -t -c -u -A"),
-    ("lvresize", "-L --size -l --extents"),
-    ("mount", "-o --options -t --types -L -U"),
-    ("lftp", "-e -c -u -p -f"),
-    ("chage", "-E --expiredate -I -m -M -W -d"),
-    ("adb", "-s -t -H -P -L"),
-    ("fastboot", "-s -S"),
-    ("nginx", "-s -c -g -p -e"),
-    ("apachectl", "-k -f -D"),
-    ("apache2ctl", "-k -f -D"),
-    ("httpd", "-k -f -D -d -c -C"),
-    ("svn", "-r --revision -m --message --depth --changelist"),
-    ("hg", "-R --repository --cwd --config -r --rev -m"),
-    ("jj", "-R --repository"),
-    ("p4", "-c -u -p -P -d -H"),
-    ("hdparm", "--user-master --security-erase --security-set-pass"),
-    (
-        "rclone",
-        "--config --include --exclude --filter --transfers --max-age --min-age --log-file --log-level \
-        --bwlimit --checkers",
-    ),
-    ("ssh", "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B"),
-    ("npm", "--registry --prefix -w --workspace --otp --tag"),
-    ("cargo", "--manifest-path --config -Z --color -C"),
-    ("cargo yank", "--version --vers --index --registry --token --manifest-path"),
-    ("gem", "-v --version --host -k --key"),
-    ("make", "-f -C -I -j -o -W"),
-    ("chmod", "--reference"),
-    ("chown", "--reference --from"),
-    ("mv", "-t --target-directory -S --suffix"),
-    ("cp", "-t --target-directory -S --suffix"),
-    ("install", "-m --mode -o --owner -g --group -t --target-directory -S --suffix"),
-    ("crontab", "-u"),
-    ("journalctl", "-u --unit -n --lines -b --boot -o --output -S --since -U --until -t -p -D --file"),
-    ("userdel", "-R -P --root --prefix"),
-    ("sudo", "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir"),
-    ("doas", "-u -C"),
-    ("su", "-c --command -s --shell -g -G -w --session-command"),
-    ("env", "-u -C -S --unset --chdir"),
-    ("timeout", "-s -k --signal --kill-after"),
-    ("nice", "-n --adjustment"),
-    ("ionice", "-c -n -p --class --classdata"),
-    ("stdbuf", "-i -o -e --input --output --error"),
-    ("taskset", ""),
-    ("chroot", "--userspec --groups"),
-    ("flock", "-w -E --timeout --wait --conflict-exit-code"),
-    ("watch", "-n --interval"),
-    ("strace", "-e -o -p -s -u -E -P"),
-    ("parallel", "-j --jobs -a --arg-file --colsep -I -N -n --delay --timeout -S --sshlogin"),
-    ("nix-shell", "--run --command -I -A --attr"),
-    ("vagrant", "-c --command"),
-    ("npx", "-p --package"),
-    ("uv run", "--with --python -p --extra --group --project --directory --env-file"),
-    ("python", "-m -W -X"),
-    ("bash", "-c -o -O --rcfile --init-file"),
-    ("sh", "-c -o"),
-];
-
-/// Programs that ask for help with one dash.
-const ONE_DASH: &str = "terraform tofu terragrunt packer nomad consul vault";
-
-/// Programs to which `--help` may be a name, a process or a word for their code once there was an operand: always, or where
-/// options end at the first operand, as they do on a Mac.
-const HELP_FIRST: &str = "rm mv cp install chmod chown chgrp dd kill truncate shred redis-cli valkey-cli keydb-cli \
-    python python2 python3 node nodejs deno perl ruby php lua pwsh powershell mongosh mongo";
+/// How many values of unknown options are passed over in front of a subcommand.
+const SKIPPED: usize = 4;
 
 /// Options that take no value in any program that destroys something with them.
-const VALUELESS: &str = "-y --force --hard --all --recursive --delete --yes --no-verify --prune --volumes";
+pub(super) const VALUELESS: &str = "-y --force --hard --all --recursive --delete --yes --no-verify --prune --volumes \
+    --quiet --verbose --debug --no-pager --no-input --noinput --global";
+
+/// Options that hardly any program gives a value: the operand behind one is no value of it.
+const SWITCHES: &str = "-q -v -it -A --user --json";
 
 /// Programs of which `-f`, `-r` and `-D` take no value either; elsewhere they may: `curl -D FILE`, `restic -r PLACE`.
-const PLAIN: &str = "rm git";
+pub(super) const PLAIN: &str = "rm git";
 
-fn valued(program: &str, sub: Option<&str>) -> Option<&'static str> {
-    let named = |key: &str| match (key.strip_prefix(program), sub) {
-        (Some(rest), Some(sub)) => rest.strip_prefix(' ') == Some(sub),
-        (Some(rest), None) => rest.is_empty(),
-        (None, _) => false,
-    };
-    let mut rows = by_first!(VALUED).named(program).filter_map(|row| VALUED.get(row));
-    rows.find(|(key, _)| named(key)).map(|(_, options)| *options)
-}
-
-/// Programs that are read like another one.
-fn like(program: &str) -> &str {
-    match program {
-        "mariadb" | "mycli" | "mysqlsh" => "mysql",
-        "pgcli" | "cockroach" | "ysqlsh" | "vsql" | "usql" => "psql",
-        "zsh" | "dash" | "ksh" | "ash" => "sh",
-        "pip3" => "pip",
-        "python3" | "python2" => "python",
-        "k" | "kubectl.exe" | "microk8s" => "kubectl",
-        "mamba" | "micromamba" => "conda",
-        other => other,
-    }
-}
-
-/// The program that the first word of a command names.
+/// The program that the first word of a command names. The script that starts and stops a service does what `service`
+/// does with its name.
 pub(super) fn program(word: &str) -> &str {
+    if is_service(word) {
+        return "service";
+    }
+    let name = file_name(word);
+    SAME.iter().find(|(other, _)| *other == name).map_or(name, |(_, known)| known)
+}
+
+fn file_name(word: &str) -> &str {
     let name = word.rsplit(['/', '\\']).next().unwrap_or_default();
     name.strip_suffix(".exe").unwrap_or(name)
 }
+
+fn is_service(word: &str) -> bool {
+    word.starts_with('/') && SERVICES.iter().any(|place| word.starts_with(place))
+}
+
+/// Where the scripts of services are.
+const SERVICES: &[&str] = &["/etc/init.d/", "/etc/rc.d/"];
+
+/// Other names of the same program.
+const SAME: &[(&str, &str)] = &[
+    ("grm", "rm"),
+    ("gmv", "mv"),
+    ("gcp", "cp"),
+    ("gdd", "dd"),
+    ("gchmod", "chmod"),
+    ("gchown", "chown"),
+    ("gchgrp", "chgrp"),
+    ("gtruncate", "truncate"),
+    ("gshred", "shred"),
+    ("awslocal", "aws"),
+    ("finch", "docker"),
+    ("python2", "python"),
+    ("python3", "python"),
+];
 
 impl Line {
     /// Reads `argv`.
@@ -300,7 +134,15 @@ impl Line {
     pub fn read(words: Vec<Piece>) -> Line {
         let mut words = words.into_iter();
         let Some(first) = words.next().filter(|first| first.known) else { return Line::default() };
-        let mut line = Line { program: program(&first.text).to_owned(), raw: words.collect(), ..Line::default() };
+        let mut line = Line {
+            program: program(&first.text).to_owned(),
+            name: Rc::clone(&first.text),
+            raw: words.collect(),
+            ..Line::default()
+        };
+        if is_service(&first.text) {
+            line.raw.insert(0, Piece::known(file_name(&first.text)));
+        }
         line.split();
         line
     }
@@ -309,10 +151,13 @@ impl Line {
         let program = like(&self.program);
         let general = valued(program, None).unwrap_or_default();
         let mut takes = general;
-        let mut words = self.raw.iter().peekable();
+        let mut words = self.raw.iter().enumerate();
         let mut ended = false;
-        while let Some(word) = words.next() {
+        // Whether an option just ended that may take a value without our knowledge.
+        let mut open = false;
+        while let Some((place, word)) = words.next() {
             let text = word.text.as_ref();
+            let may_be_value = std::mem::take(&mut open);
             if ended || text.len() < 2 || !text.starts_with('-') {
                 if self.operands.is_empty() {
                     if program == "git" {
@@ -322,6 +167,7 @@ impl Line {
                     takes = valued(program, Some(text)).unwrap_or(general);
                 }
                 self.operands.push(word.clone());
+                self.spots.push((place, may_be_value && !ended));
                 continue;
             }
             if text == "--" {
@@ -338,7 +184,10 @@ impl Line {
             };
             // As one name: long options, and those behind one dash. A long bundle of letters never equals one.
             let separate = attached.is_none() && name.len() > 2 && wants(name);
-            let value = if separate { words.next().cloned() } else { attached };
+            let value = if separate { words.next().map(|(_, word)| word.clone()) } else { attached };
+            open = value.is_none()
+                && ![VALUELESS, SWITCHES].iter().any(|names| lists(names, name))
+                && !lists(PLAIN, program);
             self.flags.push(Flag { name: name.to_owned(), value, after });
             if text.starts_with("--") || separate {
                 continue;
@@ -349,7 +198,7 @@ impl Line {
                 let done = wants(&short);
                 let value = match (done, rest) {
                     (false, _) => None,
-                    (true, "") if word.known => words.next().cloned(),
+                    (true, "") if word.known => words.next().map(|(_, word)| word.clone()),
                     (true, rest) => Some(Piece { text: rest.trim_start_matches('=').into(), ..word.clone() }),
                 };
                 // `-f` alone was pushed as a whole already; with its value it says more.
@@ -360,35 +209,42 @@ impl Line {
                     self.flags.push(Flag { name: short, value, after });
                 }
                 if done {
+                    open = false;
                     break;
                 }
             }
         }
     }
 
-    /// Whether it was asked for help only: by an option of the program itself, that no option before it may have taken for
-    /// its value.
-    pub fn asks_for_help(&self) -> bool {
-        if super::peel::passes_options(&self.program) {
-            return false;
+    /// How many operands the words of `path`, between blanks, take up at the front, if that is where they stand. What may
+    /// be the value of an option that no table knows is passed over.
+    pub fn leads(&self, path: &str) -> Option<usize> {
+        self.lead(path, 0, SKIPPED)
+    }
+
+    fn lead(&self, path: &str, at: usize, left: usize) -> Option<usize> {
+        if path.is_empty() {
+            return Some(at);
         }
-        let last = if lists(HELP_FIRST, &self.program) { 0 } else { super::peel::begins(self) };
-        let ended = self.flags.iter().position(|flag| flag.name == "--").unwrap_or(self.flags.len());
-        let own = self.flags.iter().take(ended).enumerate();
-        own.filter(|(_, flag)| flag.after <= last && self.shows_help(flag)).any(|(at, flag)| {
-            let before = at.checked_sub(1).and_then(|before| self.flags.get(before));
-            before.is_none_or(|before| {
-                before.after < flag.after
-                    || before.value.is_some()
-                    || lists(VALUELESS, &before.name)
-                    || lists(PLAIN, &self.program) && lists("-f -r -D", &before.name)
-            })
+        let (word, rest) = path.split_once(' ').unwrap_or((path, ""));
+        let operand = self.operands.get(at)?;
+        let fits = (operand.known || word == "*") && fits_one(word, &operand.text);
+        let here = if fits { self.lead(rest, at + 1, left) } else { None };
+        here.or_else(|| match self.spots.get(at) {
+            Some((_, true)) if left > 0 => self.lead(path, at + 1, left - 1),
+            _ => None,
         })
     }
 
-    fn shows_help(&self, flag: &Flag) -> bool {
-        let help = flag.name == "--help" || flag.name == "-help" && lists(ONE_DASH, &self.program);
-        help && flag.value.is_none()
+    /// The operands that a path of so many words takes up, without what was passed over.
+    pub fn leading(&self, path: &str) -> Vec<&str> {
+        let (mut own, mut at) = (Vec::new(), 0);
+        for word in path.split(' ').filter(|word| !word.is_empty()) {
+            let Some(next) = self.lead(word, at, SKIPPED) else { break };
+            own.push(self.operand(next - 1));
+            at = next;
+        }
+        own
     }
 
     /// Whether the option was given: exactly, or as an unambiguous-looking start of a long one.

@@ -1,0 +1,150 @@
+//! What destroys machines and what describes them.
+
+use super::Act;
+
+/// Tools that build machines, and tools that run on many of them.
+pub(super) const INFRASTRUCTURE: &[Act] = &[
+    (
+        "terraform|tofu|terragrunt|cdktf destroy|run-all|apply-all|destroy-all|taint|force-unlock !plan|validate",
+        "destroys or changes infrastructure",
+    ),
+    (
+        "terraform|tofu|terragrunt apply -destroy|--destroy|-auto-approve|--auto-approve|-replace|--replace|\
+            --terragrunt-non-interactive",
+        "changes infrastructure without a look at the plan",
+    ),
+    ("terraform|tofu|terragrunt state rm|push|replace-provider !-dry-run|--dry-run", "drops or replaces state"),
+    // A plan that is kept is there to be applied.
+    (
+        "terraform|tofu|terragrunt plan -destroy|--destroy -out|--out|-out=*|--out=*",
+        "keeps a plan that destroys everything",
+    ),
+    ("terraform|tofu|terragrunt workspace delete", "deletes a workspace and its state"),
+    ("pulumi destroy|dn|down|cancel", "destroys a stack"),
+    ("pulumi up|update -y|--yes|-f|--skip-preview", "changes infrastructure without a look at the plan"),
+    ("pulumi stack|state|config rm|delete|remove|unset", "deletes a stack or its state"),
+    ("cdk destroy", "destroys stacks"),
+    ("cdk deploy +never --require-approval", "deploys without approval"),
+    ("serverless|sls|sst remove", "removes a service"),
+    (
+        "sam|copilot|chalice|zappa|amplify|eb|ecs-cli|apex delete|remove|undeploy|terminate|down",
+        "deletes what was deployed",
+    ),
+    ("copilot app|env|svc|job|task|pipeline|secret delete", "deletes what was deployed"),
+    ("vagrant destroy", "destroys machines"),
+    ("vagrant box|snapshot remove|delete|prune", "deletes boxes or snapshots"),
+    ("ansible -m=file|--module-name=file -a=*state=absent*|--args=*state=absent*", "removes files on many machines"),
+    ("ansible -a=*state=absent*|--args=*state=absent*", "removes something on many machines"),
+    ("ansible -m=reboot|--module-name=reboot", "reboots many machines"),
+    (
+        "nomad job|node|volume|namespace|system|operator|var stop|purge|drain|delete|gc|deregister !-dry-run",
+        "stops or deletes jobs",
+    ),
+    ("nomad stop", "stops a job"),
+    ("consul kv|acl|config|snapshot|peering delete", "deletes keys"),
+    ("consul force-leave|leave", "takes a node out of the cluster"),
+    ("knife node|client|data|cookbook|environment|role delete|bulk", "deletes from the server"),
+    ("puppet node|cert|apply clean|purge|revoke|destroy", "deletes nodes"),
+    ("salt-key -d|-D|--delete|--delete-all", "deletes keys"),
+    ("juju destroy-*|remove-*|kill-*", "removes what was deployed"),
+    ("multipass delete|purge", "deletes machines"),
+    (
+        "virsh destroy|undefine|vol-delete|vol-wipe|pool-delete|pool-destroy|snapshot-delete|net-destroy|net-undefine",
+        "ends or deletes machines",
+    ),
+    ("VBoxManage|vboxmanage unregistervm|closemedium|discardstate --delete", "deletes machines"),
+    ("vmrun deleteVM|deleteSnapshot", "deletes machines"),
+    ("qm|pct destroy|delsnapshot|rollback", "destroys machines"),
+    ("limactl|lima delete|prune|factory-reset", "deletes machines"),
+    ("govc vm.destroy|datastore.rm|object.destroy|pool.destroy|snapshot.remove", "destroys machines"),
+    ("kitchen|molecule|bosh|cf destroy|reset|delete*|delete", "destroys what was deployed"),
+    ("packer|crossplane|waypoint destroy", "destroys what was deployed"),
+    ("nixops destroy|delete", "destroys machines"),
+    ("boundary * delete", "deletes from the server"),
+    ("esxcli vm process kill", "ends a machine"),
+    ("wsl --unregister", "deletes a machine with its files"),
+    ("qemu-img snapshot -d", "deletes a snapshot of a disk"),
+    ("prlctl|prlsrvctl|vmctl delete|unregister|snapshot-delete|reset|destroy", "deletes machines"),
+    ("terragrunt run|stack +destroy|clean", "destroys or changes infrastructure"),
+    ("terragrunt +destroy|destroy-all !plan|validate", "destroys or changes infrastructure"),
+    ("terraspace|atmos|spacectl|scalr +destroy|down|delete", "destroys infrastructure"),
+    ("aws-nuke|gcp-nuke|azure-nuke --no-dry-run", "deletes everything at the provider"),
+    ("cloud-nuke aws|gcp|azure|defaults-aws", "deletes everything at the provider"),
+    ("pulumi env|policy|schedule rm|delete", "deletes a stack or what it needs"),
+    (
+        "virsh *-delete|*-destroy|*-undefine|*-wipe|reset|snapshot-revert|managedsave-remove|detach-*|*-revert",
+        "ends or deletes machines",
+    ),
+    ("VBoxManage|vboxmanage snapshot +delete|restore", "deletes a snapshot of a machine"),
+    ("VBoxManage|vboxmanage controlvm +poweroff|reset", "ends or deletes machines"),
+    ("orb|orbctl|tart|anka|utmctl|multipass delete|reset|prune|purge|destroy", "deletes machines"),
+    ("quickemu --delete-vm|--delete-disk", "deletes machines"),
+    ("bhyvectl --destroy", "ends a machine"),
+    (
+        "iocage|bastille|ezjail-admin|cbsd|pot|appjail|zoneadm destroy|clean|delete|bdestroy|uninstall",
+        "deletes machines",
+    ),
+    ("xl destroy", "ends a machine"),
+    ("xe *-destroy|*-uninstall|*-forget|*-delete|*-shutdown|*-revert", "ends or deletes machines"),
+    (
+        "onevm|oneimage|onetemplate|onehost|onevnet|oneuser|onedatastore|onecluster delete|terminate|undeploy",
+        "deletes machines",
+    ),
+    ("gnt-instance|gnt-node|gnt-cluster remove|destroy|evacuate", "deletes machines"),
+    ("vim-cmd +vmsvc/destroy|vmsvc/power.off|vmsvc/snapshot.remove*|vmsvc/unregister", "ends or deletes machines"),
+    ("esxcli +kill|remove|delete|unmap|shutdown", "ends or deletes machines"),
+    (
+        "pvesm|pveum|pvecm|pvesh|ha-manager|pveceph free|remove|delete|delnode|destroy|del|purge|userdel",
+        "deletes from the servers",
+    ),
+    ("pvesm|pveum|pvesh * delete|remove|del", "deletes from the servers"),
+    ("maas +delete|release|abort|erase", "releases or deletes machines"),
+    ("hammer|cobbler|foreman-rake +delete|remove|destroy|remove-*|purge|delete-*", "deletes machines"),
+    (
+        "salt +pkg.remove|pkg.purge|service.stop|service.disable|system.reboot|system.poweroff|system.shutdown|\
+            system.halt|file.remove|user.delete|group.delete|docker.rm|mysql.db_remove|postgres.db_remove|\
+            lvm.lvremove|disk.wipe|cron.rm|cron.rm_job",
+        "removes something on many machines",
+    ),
+    (
+        "salt-run|salt-call +pkg.remove|pkg.purge|service.stop|system.reboot|system.poweroff|file.remove|user.delete|\
+            cache.clear_all",
+        "removes something",
+    ),
+    ("salt-cloud -d|--destroy", "destroys machines"),
+    ("knife * * delete|purge|destroy", "deletes from the server"),
+    ("chef-server-ctl cleanse|uninstall|user-delete|org-delete|stop", "removes the server"),
+    ("puppet ca|certificate|resource_type|device clean|revoke|destroy|delete", "deletes nodes"),
+    ("puppetserver ca clean|revoke|delete|prune", "deletes nodes"),
+    ("puppet resource +ensure=absent|ensure=stopped", "removes something of the system"),
+    ("puppet node deactivate", "deletes nodes"),
+    ("bosh delete-*|clean-up", "destroys what was deployed"),
+    ("cf delete|d|delete-*|purge-*|unbind-*|ds", "deletes what was deployed"),
+    ("ansible-galaxy role|collection remove|delete", "removes roles"),
+    ("ansible-galaxy remove|delete", "removes roles"),
+    ("nomad alloc|deployment stop|fail", "stops or deletes jobs"),
+    ("nomad acl * delete", "takes rights or members away"),
+    ("nomad service|quota|scaling delete", "takes rights or members away"),
+    ("nomad operator raft remove-peer", "takes rights or members away"),
+    (
+        "dokku *:destroy|*:unset|*:unlink|*:remove|*:clear|*:stop|cleanup|*:destroy-all",
+        "destroys an application or its data",
+    ),
+    ("kamal remove|rollback", "takes what was deployed down"),
+    ("kamal app|accessory|proxy|traefik remove|stop", "takes what was deployed down"),
+    ("kamal prune all|images|containers", "takes what was deployed down"),
+    (
+        "convox|flynn|deis|tsuru|piku|caprover|coolify|ploi|forge|dcos|marathon +delete|destroy|uninstall|remove|\
+            kill|rm|*:destroy|*-remove|*-destroy",
+        "destroys an application or its data",
+    ),
+    ("serverless|sls rollback", "removes a service"),
+    ("cap +deploy:rollback|*:stop", "takes back what was deployed"),
+    ("nixos-rebuild|darwin-rebuild --rollback", "goes back to an older system"),
+    ("waypoint|boundary +delete|destroy", "destroys what was deployed"),
+    (
+        "Remove-VM*|Remove-Az*|Remove-AD*|Remove-EC2*|Remove-S3*|Remove-RDS*|Remove-Mg*|Remove-Cluster*|Remove-Sql*|\
+            Remove-Dns*|Remove-IAM*|Remove-Windows*|Remove-Gc*|Remove-Msol*",
+        "deletes what was built",
+    ),
+];
