@@ -378,7 +378,10 @@ impl<'a> Walker<'a> {
                         ([argv], reader) if !remote && reads_text(argv, &reader).is_some() => {
                             reads_text(argv, &reader).unwrap_or_default()
                         }
-                        _ => Stdin::Pipe { from: commands::feeder(&argvs), remote, told: told(&argvs) },
+                        _ => {
+                            let told = told(&argvs).or_else(|| self.passed_on(pipeline.stages.get(..index)?));
+                            Stdin::Pipe { from: commands::feeder(&argvs), remote, told }
+                        }
                     };
                 }
                 let (outer, round) = (self.taken, self.round);
@@ -700,6 +703,7 @@ impl<'a> Walker<'a> {
                     None => {
                         report.facts.extend(self.secrets_given(args, state, span));
                         self.feed(&name, args, state, stdin, &mut report);
+                        self.warned_of(args, stdin, span, &mut report);
                         self.reports.push(report);
                         return;
                     }
@@ -707,6 +711,7 @@ impl<'a> Walker<'a> {
             }
             Found::Unknown(why) => {
                 report.facts.push(Fact::Opaque(why));
+                self.warned_of(args, stdin, span, &mut report);
                 self.reports.push(report);
                 return;
             }

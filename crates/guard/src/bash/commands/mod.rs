@@ -176,6 +176,11 @@ pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {
     each_once(&mut judge.facts);
 }
 
+/// Puts into `judge` what a program destroys that no table judges, going by its name: `vendor/bin/drush sql:drop`.
+pub(super) fn warn(argv: &[Arg], judge: &mut Judge<'_>) {
+    combinations(argv).iter().for_each(|argv| destructive::note_raw(argv, judge));
+}
+
 fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     let Some(name) = argv.first().and_then(Arg::exact) else {
         return judge.opaque("the name of the command is not known");

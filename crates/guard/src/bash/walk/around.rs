@@ -177,6 +177,25 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// About what a pipeline passes on of the here-document that its first command is given. For warnings.
+    pub(super) fn passed_on(&self, stages: &[Command]) -> Option<String> {
+        let passes = |stage: &Command| matches!(name_of(stage).as_str(), "cat" | "tee" | "envsubst");
+        let first = stages.first().filter(|_| stages.iter().all(passes))?;
+        first.redirects.iter().rev().find_map(|redirect| match &redirect.target {
+            Target::Here(index) => self.program.heres.get(*index).map(|here| here.raw.clone()),
+            Target::Word(word) if redirect.op == RedirectOp::HereString => text_of(word).map(|text| text.to_string()),
+            Target::Word(_) => None,
+        })
+    }
+
+    /// Puts into the report what a program destroys, by its name, that is not judged by a table.
+    pub(super) fn warned_of(&self, args: &[Arg], stdin: &Stdin, span: &Range<usize>, report: &mut Report) {
+        let mut judge = Judge::new(self.site, stdin.clone(), span.clone());
+        commands::warn(args, &mut judge);
+        report.facts.extend(judge.facts);
+        report.findings.extend(judge.findings);
+    }
+
     pub(super) fn test(&mut self, test: &Test, state: &mut State) {
         match test {
             Test::And(left, right) | Test::Or(left, right) => {
