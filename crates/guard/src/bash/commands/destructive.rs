@@ -11,12 +11,14 @@ mod clients;
 mod peel;
 mod shows;
 mod texts;
+mod unknown;
 mod valued;
 mod words;
 
 use super::super::fact::Category;
 use super::super::finding::{Family, Row};
 use super::super::judge::{Arg, Judge, Stdin};
+use super::is_known;
 use crate::ExecKind;
 pub(super) use peel::{Inside, inside};
 use words::Line;
@@ -131,7 +133,7 @@ pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
     let name = argv.first().and_then(Arg::exact);
     let program = name.map_or("", words::program);
     let known = name.is_none() || acts::names(program) || checks::names(program) || peel::names(program);
-    if !known {
+    if !known && !is_nobodys(program, name.unwrap_or_default()) {
         return;
     }
     let stdin = match &judge.stdin {
@@ -150,6 +152,16 @@ pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
     }
 }
 
+/// Whether no table is about the program: neither those of the analysis nor those here. A file of the workspace is its
+/// code, whatever it is called.
+fn is_nobodys(program: &str, name: &str) -> bool {
+    !name.contains('/')
+        && !is_known(program)
+        && !acts::knows(program)
+        && !peel::names(program)
+        && !checks::names(program)
+}
+
 /// All that `line` and the commands inside it destroy.
 fn collect(line: &Line, stdin: Option<&str>, wrappers: bool, depth: usize, left: &mut usize, hits: &mut Vec<Hit>) {
     if depth == 0 || *left == 0 || shows::only_shows(line) {
@@ -158,6 +170,9 @@ fn collect(line: &Line, stdin: Option<&str>, wrappers: bool, depth: usize, left:
     *left -= 1;
     hits.extend(acts::hit(line));
     hits.extend(checks::hits(line, stdin));
+    if is_nobodys(&line.program, &line.name) {
+        hits.extend(unknown::hit(line));
+    }
     for inner in peel::inner(line, wrappers).into_iter().chain(peel::fed(line, stdin)) {
         collect(&inner, stdin, true, depth - 1, left, hits);
     }

@@ -112,6 +112,13 @@ pub(super) fn names(program: &str) -> bool {
     INDEX.named(program).next().is_some() || INDEX.wild().any(wild)
 }
 
+/// Whether a row is about this very `program`.
+pub(super) fn knows(program: &str) -> bool {
+    let about =
+        |row: usize| ACTS.get(row).is_some_and(|(_, pattern, _)| fits_one(Pattern::of(pattern).programs, program));
+    INDEX.named(program).any(about) || INDEX.wild().any(about)
+}
+
 /// A pattern in its parts.
 struct Pattern<'p> {
     programs: &'p str,

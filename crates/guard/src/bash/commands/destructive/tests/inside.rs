@@ -148,3 +148,31 @@ fn rights_of_what_the_system_relies_on() {
         assert_eq!(categories(quiet), [], "{quiet}");
     }
 }
+
+#[test]
+fn a_program_that_nobody_knows_is_believed() {
+    for line in [
+        "somecloud volumes destroy v-1",
+        "somecloud --token t compute volume delete v-1",
+        "sometool purge --all",
+        "sometool db:drop",
+        "sometool cache remove x",
+        "sudo sometool wipe x",
+    ] {
+        assert!(!categories(line).is_empty(), "{line}");
+    }
+    for line in [
+        "sometool get delete",
+        "sometool help destroy",
+        "sometool destroy --help",
+        "sometool destroy -h",
+        "sometool purge --dry-run",
+        "sometool remove left-pad",
+        "sometool Delete",
+        "sometool ./delete",
+        "./sometool delete x",
+        "notify-send delete",
+    ] {
+        assert_eq!(categories(line), [], "{line}");
+    }
+}
