@@ -152,10 +152,10 @@ pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
     }
 }
 
-/// Whether no table is about the program: neither those of the analysis nor those here. A file of the workspace is its
-/// code, whatever it is called.
+/// Whether no table is about the program: neither those of the analysis nor those here. A file is code,
+/// whatever it is called.
 fn is_nobodys(program: &str, name: &str) -> bool {
-    !name.contains('/')
+    !name.contains(['/', '.'])
         && !is_known(program)
         && !acts::knows(program)
         && !peel::names(program)

@@ -3,7 +3,7 @@
 //! A pattern is words separated by blanks, `|` between alternatives and `*` for anything:
 //! the program; then its leading operands in order; then what must be there besides:
 //! `-f|--force` an option, `--prune=now` an option with that value, `+.|:/` an operand behind the leading
-//! ones, `#2` at least two of these; a `!` before any of them says that it must not be there.
+//! ones, with no word before it that only looks, `#2` at least two of these; a `!` before any of them says that it must not be there.
 
 mod backups;
 mod cloud;
@@ -23,8 +23,9 @@ mod system;
 
 use super::super::super::fact::Category::{self, *};
 use super::super::index::{self, Index};
+use super::super::spec::lists;
 use super::Hit;
-use super::words::{Line, fits, fits_one};
+use super::words::{Line, Piece, fits, fits_one};
 
 /// A pattern, and why in words that stand behind the command.
 type Act = (&'static str, &'static str);
@@ -147,6 +148,10 @@ impl<'p> Pattern<'p> {
     }
 }
 
+/// Subcommands that only look or make something new.
+const LOOKING: &str =
+    "get list ls show describe explain read find info status create tail start launch trigger pub produce";
+
 /// Whether what a pattern needs is there. `own`: how many operands the program's path takes up.
 fn needed(need: &str, own: usize, line: &Line) -> bool {
     if let Some(not) = need.strip_prefix('!') {
@@ -157,7 +162,10 @@ fn needed(need: &str, own: usize, line: &Line) -> bool {
         return count.parse().is_ok_and(|count: usize| behind.len() >= count);
     }
     if let Some(operands) = need.strip_prefix('+') {
-        return behind.iter().any(|piece| fits_one(operands, &piece.text));
+        // `doctl compute droplet get delete`: behind a word that only looks, a subcommand is a name.
+        let subcommand = operands.starts_with(|first: char| first.is_ascii_lowercase());
+        let names = |piece: &&Piece| subcommand && lists(LOOKING, &piece.text);
+        return behind.iter().take_while(|piece| !names(piece)).any(|piece| fits_one(operands, &piece.text));
     }
     if !need.starts_with('-') {
         return behind.iter().any(|piece| fits_one(need, &piece.text));

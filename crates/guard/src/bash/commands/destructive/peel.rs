@@ -98,7 +98,6 @@ const REMOTE: &[(&str, &str, How)] = &[
     ("fly flyctl", "ssh console", How::Text("-C --command")),
     ("fly flyctl", "console", How::Text("-C --command")),
     ("gcloud", "compute ssh", How::Text("--command")),
-    ("aws", "ssm send-command", How::Text("--parameters")),
     ("aws", "ecs execute-command", How::Text("--command")),
     ("az", "vm run-command", How::Text("--scripts")),
     ("eb", "ssh", How::Text("-c --command")),
@@ -206,6 +205,8 @@ pub(super) fn fed(line: &Line, stdin: Option<&str>) -> Vec<Line> {
             let [program, option] = pair else { return false };
             lists(SHELLS, super::words::program(&program.text)) && option.text.ends_with('c')
         }),
+        "su" => !line.any("-c --command --session-command"),
+        "sudo" => operands.is_empty() && line.any("-i -s --login --shell"),
         "source" | "." => operands.first() == Some(&"/dev/stdin"),
         "ssh" => operands.len() == 1,
         "parallel" => operands.is_empty(),

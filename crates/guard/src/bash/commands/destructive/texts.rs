@@ -45,6 +45,8 @@ const STARTS: &[(&str, Where, &[&str])] = &[
     ("psql pgcli", Where::Behind, &["\\!"]),
     ("mysql mariadb mycli", Where::Behind, &["\\!", "system "]),
     ("sqlite3 sqlite duckdb", Where::Behind, &[".shell ", ".system "]),
+    ("aws", Where::Behind, &["commands="]),
+    ("aws", Where::Called, &["commands=", "\"commands\":"]),
     ("gdb lldb", Where::Behind, &["shell ", "!"]),
     ("ftp sftp lftp", Where::Behind, &["!"]),
     ("sed gsed", Where::Statement, &["e "]),

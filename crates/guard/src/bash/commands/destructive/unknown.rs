@@ -37,6 +37,8 @@ const PARTS: &[&str] = &[
     "*:wipe",
     "*:terminate",
     "*:remove",
+    "*:deprovision",
+    "*-terminate",
     "*.delete",
     "*.destroy",
     "*.remove",

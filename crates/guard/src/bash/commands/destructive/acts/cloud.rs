@@ -24,7 +24,11 @@ pub(super) const CLOUD: &[Act] = &[
     ("gcloud alpha|beta storage rm", "deletes objects"),
     ("gsutil rm|rb", "deletes objects or a bucket"),
     ("gsutil rsync -d !-n", "deletes objects that the source does not have"),
-    ("az +delete|purge|delete-batch|delete-*|remove|destroy", "deletes at the provider"),
+    (
+        "az +delete|purge|delete-batch|delete-*|remove|destroy",
+        "deletes at \
+        the provider",
+    ),
     ("az deployment --mode=Complete|--mode=complete", "deletes what the template does not name"),
     ("azcopy rm|remove", "deletes blobs"),
     (
@@ -32,7 +36,11 @@ pub(super) const CLOUD: &[Act] = &[
         "deletes blobs that the source does not have",
     ),
     ("oci +delete|terminate|bulk-delete|delete-*|schedule-deletion", "deletes at the provider"),
-    ("ibmcloud +delete|rm|*-delete|*-rm|instance-delete", "deletes at the provider"),
+    (
+        "ibmcloud +delete|rm|*-delete|*-rm|instance-delete",
+        "deletes at the \
+        provider",
+    ),
     (
         "aliyun|tccli|hcloud|linode-cli|vultr-cli|vultr|scw|exo|civo|upctl|ovhcloud|openstack|nova|cinder|glance|\
             neutron|swift|doctl|wrangler|railway|render|koyeb|cloudctl|brev|lambda|runpodctl|modal|b2|upsun|platform|\
@@ -135,11 +143,15 @@ pub(super) const CLOUD: &[Act] = &[
         "twilio|sfdx|sf|apify|expo|eas|shopify|bit|netlify|ntl *:remove|*:delete|*:destroy|*:purge",
         "deletes at the provider",
     ),
-    ("balena +rm|remove|delete|purge|leave|deactivate", "deletes at the provider"),
     (
-        "fastly|ns1|dnscontrol|cloudflared|tailscale|zerotier-cli|netbird|deployctl|newrelic|dog|datadog-ci|\
+        "balena +rm|remove|delete|purge|leave|deactivate",
+        "deletes at the \
+        provider",
+    ),
+    (
+        "fastly|ns1|dnscontrol|cloudflared|tailscale|zerotier-cli|ngrok|netbird|deployctl|newrelic|dog|datadog-ci|\
             pagerduty|pd|opsgenie|launchdarkly|ldcli|posthog|shopify|contentful|sanity|storyblok|algolia|meilisearch|\
-            typesense|snyk|sonar|qovery|clever|scalingo|northflank|zeabur|aptible|cycle|stackit|ionosctl|gridscale|\
+            typesense|snyk|sonar|qovery|clever|scalingo|northflank|zeabur|cycle|stackit|ionosctl|gridscale|\
             yc|cloudscale|metal|packet|paperspace|gradient|vastai|sky|lightning|replicate|fal|beam +delete|remove|rm|\
             destroy|terminate|purge|*:delete|delete-*|*-delete|wipe",
         "deletes at the provider",
@@ -156,4 +168,5 @@ pub(super) const CLOUD: &[Act] = &[
     ("juicefs destroy|rmr", "destroys a file system"),
     ("swift delete", "deletes objects"),
     ("gdrive files|drives|permissions delete|trash|remove", "deletes files at the provider"),
+    ("sf|sfdx +delete|destroy", "deletes at the provider"),
 ];

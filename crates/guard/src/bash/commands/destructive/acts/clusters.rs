@@ -84,4 +84,5 @@ pub(super) const CLUSTERS: &[Act] = &[
         "destroys what was built",
     ),
     ("microk8s remove-node|leave|uninstall", "removes a cluster"),
+    ("kubectl-argo-rollouts undo|abort|terminate", "ends what runs in a cluster"),
 ];

@@ -48,7 +48,7 @@ pub(super) const CONTAINERS: &[Act] = &[
     ("reg|img rm", "removes images"),
     ("buildctl|earthly prune", "removes images"),
     ("hub-tool * rm|inactivate", "deletes an image from a registry"),
-    ("oras manifest|repo|blob delete", "deletes an image from a registry"),
+    ("oras manifest|repo|blob|tag delete|rm", "deletes an image from a registry"),
     ("ddev delete|clean", "removes containers and their databases"),
     ("ddev snapshot --cleanup|-c", "deletes snapshots of a database"),
     ("lando destroy", "removes containers and their databases"),

@@ -18,6 +18,7 @@ pub(super) const FRAMEWORKS: &[Act] = &[
     ("artisan migrate:fresh|migrate:reset|migrate:refresh|migrate:rollback|db:wipe|cache:clear-all", "drops tables"),
     ("console doctrine:database:drop|doctrine:schema:drop|doctrine:fixtures:load", "drops the database"),
     ("wp db drop|reset|clean", "drops tables"),
+    ("wp @* db drop|reset|clean", "drops tables"),
     ("wp site|post|user empty|delete", "deletes content"),
     ("drush sql-drop|sql:drop|site:install|sql-sanitize", "drops tables"),
     ("artisan queue:flush|queue:clear|model:prune|telescope:clear|telescope:prune", "deletes rows"),

@@ -36,7 +36,11 @@ pub(super) const QUEUES: &[Act] = &[
         "deletes a copy of a queue",
     ),
     ("lavinmqctl purge_queue|delete_*|reset|clear_*|close_all_connections", "deletes queues"),
-    ("nats|jsm * rmm|rm|del|delete|purge|peer-remove|cluster-remove", "deletes a stream or what it holds"),
+    (
+        "nats|jsm stream|str|s|kv|object|obj|consumer|con|context|auth|account rmm|rm|del|delete|purge|peer-remove|\
+        cluster-remove",
+        "deletes a stream or what it holds",
+    ),
     ("nsc delete", "takes rights away"),
     (
         "pulsar-admin +delete|delete-*|terminate|clear-backlog|skip|skip-all|remove-*|reset-cursor|expire-messages|\
