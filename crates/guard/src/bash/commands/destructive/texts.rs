@@ -55,6 +55,9 @@ const STARTS: &[(&str, Where, &[&str])] = &[
 /// Texts of one command that are looked at: more than any person writes.
 const TEXTS: usize = 32;
 
+/// Letters of one such text that are looked at.
+const LONG: usize = 2048;
+
 /// Whether `program` may have a command in a text.
 pub(super) fn names(program: &str) -> bool {
     program == "git" || by_first!(STARTS).named(program).next().is_some()
@@ -74,9 +77,9 @@ pub(super) fn inner(line: &Line) -> Vec<Line> {
                     (text.get(..at).unwrap_or_default(), text.get(at + start.len()..).unwrap_or_default());
                 match place {
                     Where::Called => found.extend(called(start, rest)),
-                    Where::Behind => found.extend(commands(rest.lines().next().unwrap_or_default())),
+                    Where::Behind => found.extend(commands(line_of(rest))),
                     Where::Statement if is_address(before) => {
-                        found.extend(commands(rest.lines().next().unwrap_or_default()));
+                        found.extend(commands(line_of(rest)));
                     }
                     Where::Statement => {}
                 }
@@ -86,6 +89,12 @@ pub(super) fn inner(line: &Line) -> Vec<Line> {
     found.retain(|inner| !inner.program.is_empty());
     found.truncate(TEXTS);
     found
+}
+
+/// The rest of the line, as much of it as is looked at.
+fn line_of(rest: &str) -> &str {
+    let line = rest.lines().next().unwrap_or_default();
+    line.char_indices().nth(LONG).map_or(line, |(end, _)| line.get(..end).unwrap_or(line))
 }
 
 /// What the call is given: one string is a text for a shell, several are the words of a command.
