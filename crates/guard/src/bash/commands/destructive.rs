@@ -157,7 +157,7 @@ pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
 fn is_nobodys(program: &str, name: &str) -> bool {
     !name.contains(['/', '.'])
         && !is_known(program)
-        && !acts::knows(program)
+        && !acts::names(program)
         && !peel::names(program)
         && !checks::names(program)
 }

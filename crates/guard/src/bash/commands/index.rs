@@ -13,8 +13,10 @@ const END: u16 = u16::MAX;
 #[derive(Debug)]
 pub(super) struct Index<const NAMES: usize> {
     heads: [u16; BUCKETS],
-    /// Names with a wildcard: they may be any name.
+    /// Names with a wildcard: they may be any name that starts with one of the letters of `starts`.
     wild: u16,
+    /// A bit for each ASCII letter; a name that starts with a wildcard sets all.
+    starts: u128,
     next: [u16; NAMES],
     rows: [u16; NAMES],
     used: usize,
@@ -22,7 +24,7 @@ pub(super) struct Index<const NAMES: usize> {
 
 impl<const NAMES: usize> Index<NAMES> {
     pub const fn new() -> Index<NAMES> {
-        Index { heads: [END; BUCKETS], wild: END, next: [END; NAMES], rows: [0; NAMES], used: 0 }
+        Index { heads: [END; BUCKETS], wild: END, starts: 0, next: [END; NAMES], rows: [0; NAMES], used: 0 }
     }
 
     /// Adds a row under each of its names: what stands between `separator`s, up to `end`. The last row of the
@@ -54,6 +56,12 @@ impl<const NAMES: usize> Index<NAMES> {
             wild |= bytes[at] == b'*';
             at += 1;
         }
+        if wild {
+            self.starts |= if bytes[from] == b'*' || bytes[from] > 127 { u128::MAX } else { 1 << bytes[from] };
+        }
+        if wild && self.wild != END && self.rows[self.wild as usize] == row as u16 {
+            return;
+        }
         let head = if wild { &mut self.wild } else { &mut self.heads[bucket(bytes, from, to)] };
         self.rows[self.used] = row as u16;
         self.next[self.used] = *head;
@@ -66,9 +74,11 @@ impl<const NAMES: usize> Index<NAMES> {
         self.chain(self.heads.get(bucket(name.as_bytes(), 0, name.len())).copied())
     }
 
-    /// Rows with wildcards in their names, in their order.
-    pub fn wild(&self) -> impl Iterator<Item = usize> + '_ {
-        self.chain(Some(self.wild))
+    /// Rows with wildcards in their names that may have this name, in their order.
+    pub fn wild(&self, name: &str) -> impl Iterator<Item = usize> + '_ {
+        let first = name.bytes().next().filter(u8::is_ascii);
+        let may = first.map_or(self.starts == u128::MAX, |first| self.starts & (1 << first) != 0);
+        self.chain(Some(self.wild).filter(|_| may))
     }
 
     fn chain(&self, head: Option<u16>) -> impl Iterator<Item = usize> + '_ {
@@ -146,6 +156,7 @@ mod tests {
         assert_eq!(named("c"), [1]);
         assert_eq!(named("long-name"), [3]);
         assert!(named("mkfs.ext4").is_empty() && named("").is_empty());
-        assert_eq!(index.wild().collect::<Vec<_>>(), [1]);
+        assert_eq!(index.wild("mkfs.ext4").collect::<Vec<_>>(), [1]);
+        assert!(index.wild("ls").next().is_none() && index.wild("").next().is_none());
     }
 }

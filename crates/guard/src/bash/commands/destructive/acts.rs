@@ -98,51 +98,50 @@ static INDEX: Index<NAMES> = {
 
 /// What the tables say about `line`. One warning for one command: the first row that fits says it.
 pub(super) fn hit(line: &Line) -> Option<Hit> {
-    let fitting = |row: &usize| ACTS.get(*row).is_some_and(|(_, pattern, _)| Pattern::of(pattern).fits(line));
-    let (named, wild) = (INDEX.named(&line.program).find(fitting), INDEX.wild().find(fitting));
+    let fitting = |row: &usize| {
+        let Some((_, pattern, _)) = ACTS.get(*row) else { return false };
+        fits_one(programs(pattern), &line.program) && Pattern::of(pattern).fits(line)
+    };
+    let (named, wild) = (INDEX.named(&line.program).find(fitting), INDEX.wild(&line.program).find(fitting));
     let first = named.into_iter().chain(wild).min()?;
     let (category, pattern, why) = ACTS.get(first)?;
     let shown: String = line.leading(Pattern::of(pattern).path).iter().map(|word| format!(" {word}")).collect();
     Some((*category, format!("`{}{shown}` {why}", line.program)))
 }
 
-/// Whether a row may be about `program`.
+/// Whether a row is about `program`. Names share buckets, so it is looked at closely: most commands go no further.
 pub(super) fn names(program: &str) -> bool {
-    let wild =
-        |row: usize| ACTS.get(row).is_some_and(|(_, pattern, _)| fits_one(Pattern::of(pattern).programs, program));
-    INDEX.named(program).next().is_some() || INDEX.wild().any(wild)
+    INDEX.named(program).chain(INDEX.wild(program)).any(|row| is_about(row, program))
 }
 
-/// Whether a row is about this very `program`.
-pub(super) fn knows(program: &str) -> bool {
-    let about =
-        |row: usize| ACTS.get(row).is_some_and(|(_, pattern, _)| fits_one(Pattern::of(pattern).programs, program));
-    INDEX.named(program).any(about) || INDEX.wild().any(about)
+fn is_about(row: usize, program: &str) -> bool {
+    ACTS.get(row).is_some_and(|(_, pattern, _)| fits_one(programs(pattern), program))
 }
 
-/// A pattern in its parts.
+/// The programs of a pattern.
+fn programs(pattern: &str) -> &str {
+    pattern.split_once(' ').map_or(pattern, |(programs, _)| programs)
+}
+
+/// What stands behind the programs of a pattern.
 struct Pattern<'p> {
-    programs: &'p str,
     path: &'p str,
     needs: &'p str,
 }
 
 impl<'p> Pattern<'p> {
     fn of(pattern: &'p str) -> Pattern<'p> {
-        let (programs, rest) = pattern.split_once(' ').unwrap_or((pattern, ""));
+        let rest = pattern.split_once(' ').map_or("", |(_, rest)| rest);
         let needs = |word: &str| word.starts_with(['-', '+', '#', '!']);
         let mut end = 0;
         for word in rest.split(' ').take_while(|word| !needs(word)) {
             end += word.len() + 1;
         }
         let (path, needs) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        Pattern { programs, path: path.trim_end(), needs }
+        Pattern { path: path.trim_end(), needs }
     }
 
     fn fits(&self, line: &Line) -> bool {
-        if !fits_one(self.programs, &line.program) {
-            return false;
-        }
         let Some(own) = line.leads(self.path) else { return false };
         self.needs.split(' ').filter(|need| !need.is_empty()).all(|need| needed(need, own, line))
     }

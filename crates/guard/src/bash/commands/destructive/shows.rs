@@ -3,6 +3,7 @@
 //! The one place that knows the ways of saying so. A way counts as long as it is the program's own word: not behind the
 //! command inside a wrapper, not behind `--`, and not where the option before it may have taken it for its value.
 
+use super::super::index::by_first;
 use super::super::spec::lists;
 use super::peel;
 use super::words::{Flag, Line, PLAIN, Piece, VALUELESS, fits};
@@ -59,7 +60,8 @@ pub(super) fn only_shows(line: &Line) -> bool {
     if peel::passes_options(&line.program) {
         return false;
     }
-    let also = ALSO.iter().filter(|(programs, _)| lists(programs, &line.program)).map(|(_, ways)| *ways);
+    let named = by_first!(ALSO).named(&line.program).filter_map(|row| ALSO.get(row));
+    let also = named.filter(|(programs, _)| lists(programs, &line.program)).map(|(_, ways)| *ways);
     let also: Vec<&str> = also.flat_map(str::split_whitespace).collect();
     asks_for_help_first(line) || by_option(line, &also) || by_operand(line, &also)
 }
