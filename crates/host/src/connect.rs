@@ -119,7 +119,10 @@ impl Connects {
         }
         let begun = self.wanted(listener, &stopped).and_then(|wanted| match wanted.to {
             // Netlink sends to the kernel whether it is connected or not.
-            Address::Kernel => Ok(listener.answer(&stopped, Answer::Done)),
+            Address::Kernel => {
+                listener.answer(&stopped, Answer::Done);
+                Ok(())
+            }
             _ => self.begin(listener, stopped, wanted),
         });
         if let Err(error) = begun {
