@@ -3,7 +3,7 @@
 
 use super::spec::Does::{Flag, Info, Write, WriteTree};
 use super::spec::{Operands, Spec};
-use super::wrappers::{WRAPPER, inside};
+use super::wrappers::{WRAPPER, inside, inside_or_shell};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -32,7 +32,12 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec { names: "chronic", opts: &[(Flag, "v e")], operands: Operands::Command, ..WRAPPER },
     // Rights that it only plays.
-    Spec { names: "fakeroot", opts: &[(Flag, "u unknown-is-real")], operands: Operands::Command, ..WRAPPER },
+    Spec {
+        names: "fakeroot",
+        opts: &[(Flag, "u unknown-is-real"), (Info, "h v")],
+        check: Some(|parsed, judge| inside_or_shell(&parsed.operands, judge)),
+        ..WRAPPER
+    },
     // They put a compiler, or a list of what was compiled, around a build.
     Spec {
         names: "emcmake emmake emconfigure bear scan-build",

@@ -57,7 +57,13 @@ pub(super) const SPECS: &[Spec] = &[
     with("pre-commit", &[(Does::Info, "V version")], PRE_COMMIT),
     with("cmake", &[(Does::Info, "version")], &[]).custom(super::cmake::cmake),
     Spec { names: "shellcheck", opts: SHELLCHECK, operands: Operands::Read, ..PLAIN },
-    Spec { names: "yamllint", opts: YAMLLINT, operands: Operands::ReadTree, ..PLAIN },
+    Spec {
+        names: "yamllint",
+        opts: YAMLLINT,
+        operands: Operands::ReadTree,
+        check: Some(super::within::yaml_rules),
+        ..PLAIN
+    },
     Spec { names: "hadolint", opts: HADOLINT, operands: Operands::Read, ..PLAIN },
     Spec { names: "typos", opts: TYPOS, operands: Operands::Custom, check: Some(typos), ..PLAIN },
     raw("meson", |parsed, judge| match parsed.operands.first().and_then(Arg::exact) {

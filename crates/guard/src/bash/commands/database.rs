@@ -57,9 +57,21 @@ const fn raw(names: &'static str, check: fn(&Parsed, &mut Judge<'_>)) -> Spec {
     Spec { names, style: Style::Raw, operands: Operands::Custom, check: Some(check), ..PLAIN }
 }
 
+/// Short options that are the version. To most others `-v` is to say more, and go on.
+const VERSIONS: &[(&str, &str)] = &[
+    (
+        "psql pg_dump pg_dumpall pg_restore pg_isready createdb dropdb createuser dropuser vacuumdb reindexdb pgbench \
+         mysql mariadb mysqladmin mysqldump mariadb-dump mysqlshow mysqlimport clickhouse-client usql mycli",
+        "-V",
+    ),
+    ("redis-cli valkey-cli keydb-cli pgcli cypher-shell", "-v"),
+];
+
 /// A server somewhere: `-h HOST` says where.
 fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if only(parsed, "--version -V -v --help -?") {
+    let name = parsed.path.first().map_or("", String::as_str);
+    let short = VERSIONS.iter().find(|(names, _)| super::spec::lists(names, name)).map_or("", |(_, short)| *short);
+    if only(parsed, "--version --help -?") || only(parsed, short) {
         return;
     }
     let words: Vec<&str> = parsed.operands.iter().map(|arg| arg.exact().unwrap_or_default()).collect();

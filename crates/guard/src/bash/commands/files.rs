@@ -716,6 +716,7 @@ fn pack(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// The last operand is written, the others are read; `HOST:PATH` is another machine.
 fn rsync(parsed: &Parsed, judge: &mut Judge<'_>) {
     let remote = |file: &Arg| file.exact().is_some_and(|file| file.split('/').next().unwrap_or_default().contains(':'));
+    super::within::rules(parsed, judge);
     let Some((to, from)) = parsed.operands.split_last() else { return };
     for place in parsed.operands.iter().filter(|place| remote(place)) {
         let host = place.exact().and_then(|place| place.trim_start_matches("rsync://").split([':', '/']).next());

@@ -65,9 +65,12 @@ const GLANCES: &[Glance] = &[
                     Flag,
                     "n dry-run Werror output-replacements-xml dump-config verbose sort-includes fail-on-incomplete-format",
                 ),
-                (Value, "style fallback-style lines offset length cursor assume-filename ferror-limit"),
+                (Value, "style fallback-style lines offset length cursor ferror-limit"),
+                // Styles are looked for beside it, and above.
+                (Read, "assume-filename"),
             ],
             operands: Operands::Read,
+            check: Some(super::within::style),
             ..PLAIN
         },
         "",

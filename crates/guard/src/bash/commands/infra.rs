@@ -6,7 +6,7 @@
 use super::super::judge::{Arg, Judge};
 use super::effects::{Opts, asks, changes, dash, only, prints, reaches, run, runs, with, with_dash};
 use super::places;
-use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -267,15 +267,23 @@ fn lint(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// A request to a provider, with credentials of the person.
 fn provider(parsed: &Parsed, judge: &mut Judge<'_>) {
-    // These ask the cluster for its version as well.
-    let asks = parsed
-        .path
-        .first()
-        .is_some_and(|name| matches!(name.as_str(), "istioctl" | "argocd" | "velero" | "linkerd" | "flux"));
+    // These ask the cluster for its version as well, or where newer ones are kept.
+    const ASK: &str = "istioctl argocd velero linkerd flux talosctl clusterctl doctl waypoint civo scw stripe helmfile";
+    const SHORT: &[(&str, &str)] = &[
+        (
+            "gcloud az oci ibmcloud heroku vercel now vc netlify ntl wrangler copilot serverless sls terragrunt nomad \
+             consul knife chef-client bosh cf trivy snyk twilio cdktf waypoint helmfile",
+            "-v",
+        ),
+        ("firebase railway surge puppet salt sentry-cli packer", "-V"),
+    ];
+    let name = parsed.path.first().map_or("", String::as_str);
+    let asks = spec::lists(ASK, name);
+    let short = SHORT.iter().find(|(names, _)| spec::lists(names, name)).map_or("", |(_, short)| *short);
     if only(parsed, "version -v -V help --help --version") && parsed.path.first().is_some_and(|name| name == "packer") {
         return judge.code("loads the plugins that lie beside it first");
     }
-    if only(parsed, "--version --help") || (!asks && only(parsed, "version -v -V help")) {
+    if only(parsed, "--version --help help") || only(parsed, short) || !asks && only(parsed, "version") {
         return;
     }
     judge.net(None);

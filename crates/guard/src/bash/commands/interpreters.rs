@@ -3,7 +3,7 @@
 //! Each has options of its own, and most stop reading them at the script; so the options are a table a
 //! language, read by one function here. What stands behind the script belongs to the script.
 
-use super::super::judge::{Arg, Judge, Word};
+use super::super::judge::{Arg, Judge, Stdin, Word};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_option};
 use super::special::program_file;
 use super::{effects, glances, perl, places, runners, shadowed};
@@ -218,10 +218,11 @@ const LANGS: &[Lang] = &[
         tasks: "",
     },
     Lang {
-        names: "scala scala3 groovy kotlin",
-        opts: &[(Flag, "-deprecation -feature"), (Code, "-e"), (Info, "-version --version -help --help -h -v")],
+        names: "scala scala3 kotlin",
+        opts: &[(Flag, "-deprecation -feature"), (Code, "-e"), (Info, "-version --version -help --help -h")],
         tasks: "compile test run",
     },
+    Lang { names: "groovy", opts: &[(Code, "-e"), (Info, "-version --version -help --help -h -v")], tasks: "" },
     Lang {
         names: "elixir",
         opts: &[
@@ -572,6 +573,11 @@ impl<'a> Reader<'a, '_, '_> {
                 self.code(format!("`{} {name}` runs code of the workspace", self.name));
                 self.task = true;
                 return Next::Go;
+            }
+            // Told both, it may go on with its standard input.
+            Info if self.rest.is_empty() && matches!(name, "-v" | "-V") && self.judge.stdin != Stdin::None => {
+                self.inline("may run code from its standard input");
+                return Next::Done;
             }
             Info if self.rest.is_empty() => return Next::Done,
             Info => {

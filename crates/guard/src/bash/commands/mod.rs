@@ -57,6 +57,7 @@ mod toys;
 mod tracing;
 mod vcs;
 mod versions;
+mod within;
 mod wrappers;
 mod xml;
 mod yarn;
@@ -113,28 +114,36 @@ const ALONE: usize = 4;
 const LONG: usize = 256;
 
 /// Their help lists options that the code of the workspace adds, or they load its configuration first.
-const HELP_RUNS: &[&str] = &[
-    "pytest",
-    "py.test",
-    "scons",
-    "waf",
-    "pylint",
-    "tox",
-    "nox",
-    "lein",
-    "rebar3",
-    "hg",
-    "flake8",
-    "mix",
-    "nx",
-    "ng",
-    "serverless",
-    "sls",
-];
+const HELP_RUNS: &[&str] =
+    &["pytest", "py.test", "scons", "waf", "pylint", "tox", "nox", "flake8", "mix", "nx", "serverless", "sls"];
 
 /// Even their version comes after the project's own options and plugins: `.rspec` is a template that runs, `.mocharc.js`
-/// a program.
-const VERSION_RUNS: &[&str] = &["mocha", "ava", "nyc", "rspec", "rubocop", "jekyll", "cucumber", "ng", "packer"];
+/// a program. Some know no such word, and install their hooks.
+const VERSION_RUNS: &[&str] = &[
+    "mocha",
+    "ava",
+    "nyc",
+    "rspec",
+    "rubocop",
+    "jekyll",
+    "cucumber",
+    "ng",
+    "packer",
+    "husky",
+    "simple-git-hooks",
+    "hexo",
+    "premake5",
+    "lein",
+    "rebar3",
+    "rails",
+    "hardhat",
+    "truffle",
+    "pdm",
+    "hg",
+];
+
+/// Words that only ask for the version or for help, last of all.
+const ASKS: &[&str] = &["--help", "--version", "-h", "-v", "-V", "help", "version"];
 
 /// Findings of commands with handling of their own.
 pub(super) const FINDINGS: &[Row] = special::FINDINGS;
@@ -191,14 +200,17 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     }
     let argv = &*labels::spelled(known, argv);
     let argv = &*without_toolchain(known, argv);
+    if is_rust(known) && argv.get(1).and_then(Arg::exact).is_some_and(|word| word.starts_with('+')) {
+        judge.opaque("a tool chain by its place is run instead");
+    }
     let Some(spec) = find(known) else {
         judge.opaque(format!("`{known}` is not a program the analysis knows"));
         return effects::secrets(argv.get(1..).unwrap_or_default(), judge);
     };
     let asked = argv.last().and_then(Arg::exact);
     let runs = HELP_RUNS.contains(&known) && asked == Some("--help")
-        || VERSION_RUNS.contains(&known) && matches!(asked, Some("--help" | "--version" | "-v" | "-V"));
-    let runs = runs
+        || VERSION_RUNS.contains(&known) && asked.is_some_and(|asked| ASKS.contains(&asked))
+        || known == "cargo" && asked == Some("--help") && argv.iter().any(|word| word.exact() == Some("xtask"))
         || toolbox::asks_the_project(known)
             && argv.len() == 2
             && matches!(asked, Some("--help" | "--version" | "-v" | "-V"));
@@ -219,6 +231,11 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     held::judge(known, before, judge);
 }
 
+/// Whether a program is that of a tool chain, which may be chosen in front of its words.
+fn is_rust(known: &str) -> bool {
+    matches!(known, "cargo" | "rustc" | "rustdoc" | "rustfmt" | "clippy-driver")
+}
+
 /// `cargo +1.75 test` without its tool chain, which says only which cargo it is.
 fn without_toolchain<'a>(known: &str, argv: &'a [Arg]) -> Cow<'a, [Arg]> {
     let plain = |text: &str| {
@@ -227,10 +244,7 @@ fn without_toolchain<'a>(known: &str, argv: &'a [Arg]) -> Cow<'a, [Arg]> {
         })
     };
     match argv {
-        [program, chain, rest @ ..]
-            if matches!(known, "cargo" | "rustc" | "rustdoc" | "rustfmt" | "clippy-driver")
-                && chain.exact().is_some_and(plain) =>
-        {
+        [program, chain, rest @ ..] if is_rust(known) && chain.exact().is_some_and(plain) => {
             Cow::Owned([program].into_iter().chain(rest).cloned().collect())
         }
         _ => Cow::Borrowed(argv),

@@ -351,10 +351,14 @@ fn socket(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 fn names(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if only(parsed, "-V -v --version -h") {
-        return;
+    // What `nslookup` does not know it passes over, and goes on with its standard input.
+    let version = match parsed.path.first().is_some_and(|name| name == "nslookup") {
+        true => "-version",
+        false => "-V -v --version -h",
+    };
+    if !only(parsed, version) {
+        judge.net(None);
     }
-    judge.net(None);
 }
 
 const HASHES: &str = "md5 sha1 sha224 sha256 sha384 sha512 sha3-256 sha3-512 blake2b512 blake2s256 r c hex binary \

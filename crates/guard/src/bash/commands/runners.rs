@@ -276,7 +276,12 @@ pub(super) fn cargo_watch(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// Installers of git hooks: what writes `.git/hooks` or names another directory of them in `.git/config`.
 pub(super) fn installs_hooks(parsed: &Parsed, judge: &mut Judge<'_>) {
     let first = parsed.operands.first().and_then(Arg::exact);
-    if matches!(first, Some("--version" | "-v" | "version" | "--help" | "-h" | "help")) && parsed.operands.len() == 1 {
+    // The others take any word for a directory of hooks.
+    let told = parsed.path.first().is_some_and(|name| matches!(name.as_str(), "lefthook" | "overcommit"));
+    if told
+        && matches!(first, Some("--version" | "-v" | "version" | "--help" | "-h" | "help"))
+        && parsed.operands.len() == 1
+    {
         return;
     }
     if !matches!(first, Some("run" | "validate" | "dump")) {

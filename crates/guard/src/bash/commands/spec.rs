@@ -347,8 +347,8 @@ pub fn is_info(spec: &Spec, argv: &[Arg]) -> bool {
         leaf = sub;
     }
     let Some(asked @ ("--help" | "--version")) = last.exact() else { return false };
-    // They know no such option, and run what their standard input says.
-    const READ_ON: &[&str] = &["tclsh", "wish", "expect", "erl", "batch"];
+    // They know no such option, and run or look up what their standard input says.
+    const READ_ON: &[&str] = &["tclsh", "wish", "expect", "erl", "batch", "csh", "nslookup"];
     let name = argv.first().and_then(Arg::exact).and_then(|name| name.rsplit('/').next());
     if name.is_some_and(|name| READ_ON.contains(&name)) {
         return false;

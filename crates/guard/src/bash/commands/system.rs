@@ -7,6 +7,7 @@ use super::super::judge::{Arg, Judge, Word};
 use super::spec::Does::{Flag, Info, Maybe, NetFlag, Value, Write};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style, may_be_option};
 use super::text::anything;
+use super::within;
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -28,7 +29,8 @@ pub(super) const SPECS: &[Spec] = &[
     shows("atq", &[(Value, "q"), (Info, "V")]),
     shows("getenforce", &[]),
     shows("sestatus", &[(Flag, "v b")]),
-    shows("jps", &[(Flag, "q m l v V")]),
+    // With a host it is asked which programs it runs.
+    Spec { operands: Operands::None, ..shows("jps", &[(Flag, "q m l v V")]) },
     shows("w", &[(Flag, "h no-header u no-current s short f from o old-style i ip-addr p pids"), (Info, "V")]),
     shows("last lastb", &[(Flag, "a F fulltimes i w x R s"), (Value, "# n limit t until p present since")]),
     shows(
@@ -165,10 +167,13 @@ pub(super) const SPECS: &[Spec] = &[
         }),
         ..PLAIN
     },
-    shows(
-        "fuser",
-        &[(Flag, "v verbose a all l list-signals s silent u user 4 ipv4 6 ipv6 m mount"), (Value, "n namespace")],
-    ),
+    Spec {
+        check: Some(within::ends),
+        ..shows(
+            "fuser",
+            &[(Flag, "v verbose a all l list-signals s silent u user 4 ipv4 6 ipv6 m mount"), (Value, "n namespace")],
+        )
+    },
     Spec {
         check: Some(|parsed, judge| {
             let words: Option<Vec<&str>> = parsed.operands.iter().map(Arg::exact).collect();
@@ -242,8 +247,10 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(none_or_system),
         ..PLAIN
     },
+    // It looks up the whole name of the machine.
+    Spec { check: Some(|_, judge| judge.net(None)), ..shows("dnsdomainname", &[]) },
     Spec {
-        names: "domainname nisdomainname ypdomainname dnsdomainname",
+        names: "domainname nisdomainname ypdomainname",
         operands: Operands::Custom,
         check: Some(none_or_system),
         ..PLAIN
@@ -401,7 +408,12 @@ pub(super) const SPECS: &[Spec] = &[
         operands: Operands::Custom,
         check: Some(|parsed, judge| match parsed.operands.as_slice() {
             [] => {}
-            [_, verb] if verb.exact() == Some("status") => {}
+            [name, verb] if verb.exact() == Some("status") => {
+                // Its script, of that name below `/etc/init.d`, is what answers.
+                if name.exact().is_none_or(|name| name.contains('/')) {
+                    judge.opaque("the script that is run may be another one");
+                }
+            }
             _ => judge.system("changes a service"),
         }),
         ..PLAIN

@@ -351,6 +351,9 @@ pub(super) const SPECS: &[Spec] = &[
             for file in &parsed.operands {
                 // A name that is no file may be fetched; a plain one has no host before its first slash.
                 let named = file.exact().unwrap_or_default();
+                if matches!(named, "config" | "stash") {
+                    judge.opaque("it starts an editor, or what it shows is kept");
+                }
                 let first = named.split('/').next().unwrap_or_default().trim_start_matches('.');
                 match named.contains("://") || (named.contains('/') && first.contains('.')) {
                     true => judge.net(None),
@@ -615,6 +618,7 @@ pub(super) const SPECS: &[Spec] = &[
             (super::spec::Does::Write, "out report-file o"),
         ],
         operands: Operands::ReadTree,
+        check: Some(super::within::archives),
         ..PLAIN
     },
     // Numbers and words. No option and no operand of these touches a file.

@@ -63,6 +63,20 @@ pub(super) struct Tool {
     pub ask: &'static str,
 }
 
+const MAKE: Tool = Tool {
+    names: "bmake",
+    info: "",
+    net: "publish deploy release upload push login",
+    ask: "--eval -E SHELL .SHELLFLAGS MAKEFLAGS - -f- -f/dev/stdin",
+};
+
+const TASKS: Tool = Tool {
+    names: "task mage",
+    info: "",
+    net: "publish deploy release push --download",
+    ask: "-e --execute -E --execute-continue -p --execute-print --shell --shell-arg -c --command -f- -",
+};
+
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         names: "forge",
@@ -73,7 +87,7 @@ pub(super) const TOOLS: &[Tool] = &[
     },
     Tool {
         names: "hardhat truffle anchor",
-        info: "version",
+        info: "",
         net: "verify deploy migrate run ignition publish upgrade \
         console node --network --provider.cluster",
         ask: "",
@@ -119,20 +133,11 @@ pub(super) const TOOLS: &[Tool] = &[
         ask: "",
     },
     Tool { names: "gunicorn uvicorn hypercorn", info: "-v", net: "", ask: "" },
-    Tool {
-        names: "make gmake bmake",
-        info: "-v",
-        net: "publish deploy release upload push login",
-        ask: "--eval -E SHELL \
-        .SHELLFLAGS MAKEFLAGS - -f- -f/dev/stdin",
-    },
-    Tool {
-        names: "just task mage rake",
-        info: "-V -v",
-        net: "publish deploy release push --download",
-        ask: "-e --execute -E \
-        --execute-continue -p --execute-print --shell --shell-arg -c --command -f- -",
-    },
+    Tool { names: "make gmake", info: "-v", net: MAKE.net, ask: MAKE.ask },
+    // To these `-v` is to say what they run.
+    MAKE,
+    Tool { names: "just rake", info: "-V", net: TASKS.net, ask: TASKS.ask },
+    TASKS,
     Tool { names: "bazel bazelisk", info: "", net: "mod fetch sync", ask: "--run_under" },
     Tool {
         names: "gradle",
@@ -204,7 +209,10 @@ pub(super) const TOOLS: &[Tool] = &[
         net: "",
         ask: "-wrapper -fplugin -",
     },
-    Tool { names: "ld as ar javac kotlinc scalac", info: "-v -V -version", net: "", ask: "-plugin --plugin" },
+    Tool { names: "ld ar", info: "-v -V", net: "", ask: "-plugin --plugin" },
+    // Told its version, it goes on with its standard input.
+    Tool { names: "as", info: "", net: "", ask: "-plugin --plugin" },
+    Tool { names: "javac kotlinc scalac", info: "-version", net: "", ask: "-plugin --plugin" },
     Tool { names: "buf", info: "", net: "push registry dep mod curl", ask: "" },
     Tool { names: "golangci-lint", info: "version", net: "", ask: "" },
     Tool { names: "cross wasm-pack maturin", info: "", net: "publish upload login install", ask: "" },
@@ -234,7 +242,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool { names: "ast-grep", info: "-V", net: "", ask: "lsp new" },
     Tool { names: "flask", info: "", net: "--host", ask: "shell -h" },
     Tool { names: "snakemake", info: "-v", net: "", ask: "--cluster --profile --executor" },
-    Tool { names: "gulp grunt", info: "-v", net: "publish* deploy* release upload", ask: "" },
+    Tool { names: "gulp", info: "-v", net: "publish* deploy* release upload", ask: "" },
+    Tool { names: "grunt", info: "-V", net: "publish* deploy* release upload", ask: "" },
     Tool { names: "gleam", info: "", net: "publish add deps update hex docs", ask: "shell" },
     Tool { names: "tuist", info: "", net: "install registry cloud cache share", ask: "" },
     Tool { names: "run-s run-p npm-run-all", info: "-v", net: "publish* deploy* release*", ask: "" },

@@ -97,10 +97,7 @@ const OBEYS: &[Obeys] = &[
     obeying("mvn mvnd", &[".mvn"], ""),
     obeying("sbt", &[".sbtopts", ".jvmopts"], ""),
     obeying("mill", &[".mill-version", ".mill-jvm-opts"], ""),
-    obeying("lein", &["project.clj", ".lein-classpath"], ""),
-    obeying("rebar3", &["rebar.config.script"], ""),
     obeying("bundle bundler", &[".bundle"], ""),
-    obeying("rails", &["bin/rails", "script/rails"], ""),
     obeying("dotnet", &["global.json"], "paths"),
     obeying("npm", &[".npmrc"], "onload-script"),
     obeying("pnpm", &["package.json"], "packageManager"),
@@ -119,11 +116,17 @@ const OBEYS: &[Obeys] = &[
     obeying("pytest py.test", &["conftest.py", "tests/conftest.py", "test/conftest.py", "testing/conftest.py"], ""),
     obeying("pytest py.test", PYTEST, "testpaths"),
     obeying("pytest py.test", PYTEST, "addopts"),
-    obeying("jest webpack lerna nx turbo karma ava xo eslint_d storybook", INSTALLED, ""),
+    obeying("jest webpack lerna nx turbo karma ava xo eslint_d storybook grunt gulp", INSTALLED, ""),
+    // Of what it does not bring itself an alias may stand for anything.
+    Obeys { subs: EXTERNAL, ..obeying("cargo", &[".cargo/config.toml", ".cargo/config"], "alias") },
     obeying("rush", &["rush.json"], ""),
     obeying("tflint", &[".tflint.hcl", ".tflint.d"], ""),
-    obeying("hg", &[".hg"], ""),
 ];
+
+/// Subcommands of cargo that are programs of their own.
+const EXTERNAL: &str = "nextest expand miri tarpaulin llvm-cov insta hack udeps zigbuild component leptos tauri ndk machete \
+    bloat asm criterion careful semver-checks public-api llvm-lines flamegraph depgraph modules msrv spellcheck mutants \
+    dylint kani fuzz watch outdated audit deny release make edit upgrade binstall";
 
 /// Where options of pytest stand.
 const PYTEST: &[&str] = &["pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini"];
@@ -158,7 +161,6 @@ const STANDS: &[(&str, &str)] = &[
     ("poetry", "-C --directory -P --project"),
     ("pdm", "-p --project"),
     ("cargo", "-C"),
-    ("hg", "-R --repository --cwd"),
 ];
 
 /// The directories that these options name; none if one is not known.
@@ -275,7 +277,6 @@ mod tests {
             ("mvn -v", ".mvn"),
             ("mvn --version", ".mvn"),
             ("sbt --version", ".jvmopts"),
-            ("lein --version", "project.clj"),
             ("bundle --version", ".bundle"),
             ("cargo --version", "rust-toolchain.toml"),
             ("rustc -vV", "rust-toolchain"),
@@ -298,13 +299,13 @@ mod tests {
             ("poetry env info --path", ".venv"),
             ("poetry env list", ".venv"),
             ("turbo --version", "node_modules"),
+            ("gulp -v", "node_modules"),
+            ("cargo nextest --help", ".cargo/config.toml"),
             ("karma --version", "node_modules"),
             ("xo --version", "node_modules"),
             ("jest --version", ".pnp.cjs"),
             ("rush --version", "rush.json"),
-            ("rails --version", "bin/rails"),
             ("tflint --version", ".tflint.hcl"),
-            ("hg --version", ".hg"),
             ("yarn --version", ".yarnrc.yml"),
             ("yarn -v", ".yarnrc"),
             ("yarn --version", "package.json"),

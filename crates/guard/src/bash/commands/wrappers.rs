@@ -76,17 +76,17 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         names: "linux32 linux64 i386 x86_64",
-        opts: &[(Flag, "R addr-no-randomize v verbose"), (Info, "h V")],
-        operands: Operands::Command,
+        opts: &[(Flag, "R addr-no-randomize v verbose"), (Info, "h V list")],
+        check: Some(|parsed, judge| inside_or_shell(&parsed.operands, judge)),
         ..WRAPPER
     },
     Spec {
         names: "setarch",
-        opts: &[(Flag, "R addr-no-randomize v verbose list"), (Info, "h V")],
+        opts: &[(Flag, "R addr-no-randomize v verbose"), (Info, "h V list")],
         // With an option in front the architecture may be left out, and the first word is the program.
-        check: Some(|parsed, judge| match parsed.opts.is_empty() {
-            true => behind_one(parsed, judge),
-            false => inside(&parsed.operands, judge),
+        check: Some(|parsed, judge| match (parsed.opts.is_empty(), parsed.operands.as_slice()) {
+            (true, [_, ..]) => behind_one(parsed, judge),
+            (_, words) => inside_or_shell(words, judge),
         }),
         ..WRAPPER
     },
@@ -142,8 +142,15 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec { names: "bash sh dash ash", opts: SHELL, check: Some(shell), refuses: ".sh .bash .bats", ..WRAPPER },
     Spec {
-        names: "zsh fish ksh mksh csh tcsh rbash",
+        names: "fish",
+        // To all others `-v` is to say what they read, and go on.
         opts: &[(Flag, "c n no-execute"), (Info, "v")],
+        check: Some(other_shell),
+        ..WRAPPER
+    },
+    Spec {
+        names: "zsh ksh mksh csh tcsh rbash",
+        opts: &[(Flag, "c n no-execute")],
         check: Some(other_shell),
         ..WRAPPER
     },
@@ -248,6 +255,16 @@ pub(super) fn inside(words: &[Arg], judge: &mut Judge<'_>) {
     }
 }
 
+/// The command behind a wrapper that starts a shell of its own where there is none: a shell that reads what `/etc/profile`
+/// and its standard input say.
+pub(super) fn inside_or_shell(words: &[Arg], judge: &mut Judge<'_>) {
+    if words.is_empty() {
+        judge.opaque("without a command it starts a shell");
+        return from_stdin(Shell::Sh, judge);
+    }
+    judge.command(words);
+}
+
 /// The words are joined and read by a shell.
 fn text(words: &[Arg], judge: &mut Judge<'_>) {
     let known: Option<Vec<_>> = words.iter().map(Arg::exact).collect();
@@ -317,7 +334,10 @@ fn behind_one(parsed: &Parsed, judge: &mut Judge<'_>) {
     if spec::may_be_more(first) {
         judge.opaque("an operand of the wrapper may be several words");
     }
-    inside(rest, judge);
+    match parsed.path.first().is_some_and(|name| name == "setarch") {
+        true => inside_or_shell(rest, judge),
+        false => inside(rest, judge),
+    }
 }
 
 /// chrt and taskset change how a process is scheduled.
