@@ -636,7 +636,7 @@ fn ordinary_uses_of_the_same_words_need_none() {
         "wc -l */*.md s*",
         "find . -name '*.rs' | xargs grep -l x",
         "find . -name '*.e*' -exec wc -l {} +",
-        "ls -A | xargs wc -l",
+        "ls -1 | xargs wc -l",
         "grep -rl x . | sort -r | xargs cat",
         "git diff --name-only --cached | xargs cat",
         "git log --oneline -- .env",

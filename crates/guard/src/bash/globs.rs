@@ -119,6 +119,52 @@ pub(super) fn pointed_at(pattern: &str) -> Vec<String> {
     paths
 }
 
+/// Files that hold secrets, as a filter over all names spells them: there `*` finds hidden names, too.
+const SECRETS: &[&str] = &[
+    ".env",
+    ".env.x",
+    ".envrc",
+    ".flaskenv",
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".htpasswd",
+    ".git-credentials",
+    ".secrets",
+    ".vault-token",
+    "credentials",
+    "credentials.json",
+    "secrets.json",
+    "secrets.yaml",
+    "secrets.yml",
+    "secrets.toml",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "x.pem",
+    ".bash_history",
+    ".zsh_history",
+];
+
+/// The secret of which a filter over names spells most letters: `*env*` is `.env`, `*config*` is any of many files.
+pub(super) fn spelled(pattern: &str) -> Option<&'static str> {
+    let last = pattern.rsplit('/').next().unwrap_or(pattern);
+    let letters = |text: &str| text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let given = letters(last);
+    // A set that has a dot and no letter in it: whatever stands behind it, that finds hidden names.
+    let (first, _) = one(last.as_bytes());
+    let dot = first.starts_with(b"[") && accepts(first, b'.') && !b"ax".iter().any(|letter| accepts(first, *letter));
+    let enough = given >= 2 + usize::from(last.ends_with('*'));
+    let spells = |name: &&&str| {
+        let most = enough && given * 3 >= letters(name) * 2;
+        (most || dot && name.starts_with('.')) && matches(last.as_bytes(), name.as_bytes())
+    };
+    is_wild(last).then(|| SECRETS.iter().find(spells).copied()).flatten()
+}
+
 /// What one part of a pattern may be: itself with letters for its wildcards, or a name that matters.
 fn names(part: &str, special: bool) -> Vec<String> {
     let mut own = String::new();
@@ -334,6 +380,31 @@ mod tests {
             (".[0-9]nv", ".env"),
         ] {
             assert!(!points(pattern, path), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_filter_spells_most_of_a_name_or_means_many() {
+        for pattern in [
+            "*env*",
+            "*env",
+            "?env",
+            "[.]env",
+            "*nv",
+            "*.env*",
+            "*netrc",
+            "*credential*",
+            "*secret*",
+            "*_rsa",
+            "[.]*",
+            "[!a-z]e*",
+        ] {
+            assert!(spelled(pattern).is_some(), "{pattern}");
+        }
+        for pattern in
+            ["*", "*.rs", "*config*", "*token*", "*docker*", "*key*", "*en*", "env*.ts", "*.json", "*rc", ".env"]
+        {
+            assert!(spelled(pattern).is_none(), "{pattern}: {:?}", spelled(pattern));
         }
     }
 

@@ -22,7 +22,26 @@ pub(super) fn secrets(pattern: &str) -> Vec<String> {
     };
     let mut found: Vec<String> = each.iter().flat_map(|pattern| globs::pointed_at(pattern)).collect();
     found.retain(|path| crate::classify(Path::new(path)).secret.is_some());
+    found.extend(each.iter().filter_map(|pattern| globs::spelled(pattern)).map(str::to_owned));
     found
+}
+
+/// The secret of which a regular expression over all names, hidden ones too, spells most letters: `env`, `_rsa$`.
+pub(super) fn spelled_by_regex(regex: &str) -> Option<&'static str> {
+    let plain = |part: &str| part.replace(".*", "*").replace(".+", "*").replace(['\\', '^', '$', '(', ')'], "");
+    regex.split('|').filter(|part| !part.contains('/')).find_map(|part| {
+        let before = if part.trim_start_matches('(').starts_with('^') { "" } else { "*" };
+        let after = if part.trim_end_matches(')').ends_with('$') { "" } else { "*" };
+        globs::spelled(&format!("{before}{}{after}", plain(part)))
+    })
+}
+
+/// Whether fd is told to find hidden names, and by a word that spells a secret.
+pub(super) fn finds_hidden(words: &[Arg]) -> bool {
+    let short = |text: &str| !text.starts_with("--") && text.starts_with('-') && text.contains(['H', 'u']);
+    let hidden = |text: &str| text.starts_with("--hid") || text.starts_with("--unr") || short(text);
+    let spells = |text: &str| !text.starts_with('-') && spelled_by_regex(text).is_some();
+    words.iter().filter_map(text).any(hidden) && words.iter().skip(1).filter_map(text).any(spells)
 }
 
 /// The secrets that a regular expression over names points at.
@@ -95,6 +114,12 @@ mod tests {
         }
         for glob in ["*", "*.rs", "!.env", "*.{rs,toml}", "src/**", ".github", "*.env.example"] {
             assert!(secrets(glob).is_empty(), "{glob}: {:?}", secrets(glob));
+        }
+        for regex in ["env", "env$", "^.env", "a|env", "_rsa$", "(env)"] {
+            assert!(spelled_by_regex(regex).is_some(), "{regex}");
+        }
+        for regex in ["", ".", "environment", "config", "\\.rs$", "^env"] {
+            assert!(spelled_by_regex(regex).is_none(), "{regex}");
         }
         for regex in ["^\\.env$", "\\.pem$", "a|\\.env", "id_rsa", "^\\.", "^\\.e"] {
             assert!(!secrets_by_regex(regex).is_empty(), "{regex}");

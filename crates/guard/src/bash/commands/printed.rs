@@ -247,6 +247,7 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             let secret = |word: &&str| {
                 let paths = globs::pointed_at(word);
                 paths.iter().any(|path| crate::classify(Path::new(path)).secret.is_some())
+                    || globs::spelled(word).is_some()
             };
             let words = exact?;
             let starts = words.iter().take_while(|word| !word.starts_with(['-', '(', '!']));
@@ -264,7 +265,7 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             const OTHER: &[&str] = &["-x", "--exec", "-X", "--exec-batch", "-l", "--list-details"];
             let fine =
                 |word: &&str| !OTHER.contains(word) && !word.starts_with("--format") && !word.starts_with("--path-sep");
-            let secret = filters::names_a_secret(argv.get(1..).unwrap_or_default());
+            let secret = filters::names_a_secret(argv.get(1..).unwrap_or_default()) || filters::finds_hidden(argv);
             (!secret && exact?.iter().all(fine)).then(|| "names".to_owned())
         }
         "rg" | "grep" | "egrep" | "fgrep"
@@ -281,8 +282,10 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             names()
         }
         "grep" | "egrep" | "fgrep" if has("l files-with-matches L files-without-match") && !has("label") => names(),
-        // `..` among the names leads out.
-        "ls" if parsed().is_some() && !has("a all f l g n o s i size inode full-time format Z context") => {
+        // `..` among the names leads out. Hidden names that are asked for are those of secrets.
+        "ls" if parsed().is_some()
+            && !has("A almost-all a all f l g n o s i size inode full-time format Z context") =>
+        {
             // What several directories hold stands behind their names, with empty lines between.
             let loose = has("R recursive") || may_be_directories(argv) && !has("d directory");
             Some(if loose { "loose" } else { "names" }.to_owned())
@@ -300,6 +303,7 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             ["ls-files" | "diff" | "grep", ..] if operand_is_secret(argv.get(2..).unwrap_or_default()) => None,
             // Names that begin with `..`, where the repository is larger than the workspace.
             ["ls-files", rest @ ..] if rest.iter().any(|word| word.starts_with(':') || word.contains("..")) => None,
+            ["ls-files", rest @ ..] if finds_ignored(rest) => None,
             ["ls-files", rest @ ..]
                 if !rest.iter().any(|word| matches!(*word, "-s" | "--stage" | "--format" | "-v" | "-t")) =>
             {
@@ -336,6 +340,13 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// Whether `git ls-files` lists what is ignored: that is where secrets are kept.
+fn finds_ignored(words: &[&str]) -> bool {
+    let short = |word: &str, letter: char| !word.starts_with("--") && word.starts_with('-') && word.contains(letter);
+    let any = |letter: char, long: &str| words.iter().any(|word| short(word, letter) || word.starts_with(long));
+    any('i', "--ig") || any('o', "--o") && !words.contains(&"--exclude-standard")
 }
 
 /// Whether an option of git says that names end with a zero byte, and stand as they are.
@@ -418,10 +429,9 @@ fn filters_lines(name: &str, argv: &[Arg]) -> bool {
             // `grep '\.env'` leaves the secrets of a list.
             let picks = !parsed.has("v invert-match") && {
                 let values = parsed.opts.iter().filter_map(|(_, value)| value.as_ref());
-                values
-                    .chain(&parsed.operands)
-                    .filter_map(Arg::exact)
-                    .any(|text| !filters::secrets_by_regex(text).is_empty())
+                values.chain(&parsed.operands).filter_map(Arg::exact).any(|text| {
+                    !filters::secrets_by_regex(text).is_empty() || filters::spelled_by_regex(text).is_some()
+                })
             };
             parsed.operands.len() == pattern && !parsed.has(changes) && !picks
         }

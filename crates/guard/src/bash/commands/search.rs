@@ -359,7 +359,8 @@ fn pattern_then_tree(parsed: &Parsed, judge: &mut Judge<'_>) {
         parsed.value("G file-search-regex").filter(|_| parsed.path.first().is_some_and(|name| name == "ag"))
     {
         let found = value.exact().map(filters::secrets_by_regex).unwrap_or_default();
-        found.iter().for_each(|name| judge.read(&value.with(name)));
+        let spelled = value.exact().and_then(filters::spelled_by_regex);
+        found.iter().map(String::as_str).chain(spelled).for_each(|name| judge.read(&value.with(name)));
     }
     let trees = behind_pattern(parsed, judge, "match f g");
     if trees.is_empty() {
@@ -425,7 +426,7 @@ fn fd(parsed: &Parsed, judge: &mut Judge<'_>) {
     if command.is_empty() || command.iter().any(|word| word.exact() == Some(";")) {
         return judge.opaque("the command behind `-x` is not followed");
     }
-    if filters::names_a_secret(own) {
+    if filters::names_a_secret(own) || filters::finds_hidden(&argv) {
         judge.opaque("the command behind `-x` gets the name of a secret");
     }
     // Told so, it leaves out the `./` that keeps a name from being an option.

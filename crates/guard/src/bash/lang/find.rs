@@ -4,6 +4,7 @@
 //! word that may become one of them.
 
 use super::super::fact::Category;
+use super::super::globs;
 use super::super::judge::{Arg, Judge, Word};
 
 /// What follows a word of the expression, and what it does.
@@ -171,6 +172,9 @@ impl<'a> Walk<'a, '_, '_> {
                     }
                     false => self.judge.read(&place.with(&pattern)),
                 }
+            }
+            if let Some(secret) = globs::spelled(last) {
+                self.judge.read(&place.with(&format!("{above}/{secret}")));
             }
             for path in self.judge.pointed_at(&format!("{above}/{last}")) {
                 let path = place.with(&path);

@@ -494,12 +494,16 @@ pub(super) fn shown(parsed: &Parsed, judge: &mut Judge<'_>) {
         "fast-export",
     ];
     if parsed.path.iter().any(|name| SHOWS.contains(&name.as_str())) || own(parsed, PATCH).is_some() {
-        for arg in &parsed.operands {
+        // The first word of `git grep` is what is looked for.
+        let patterns = usize::from(parsed.path.iter().any(|name| name == "grep") && own(parsed, "e f").is_none());
+        for (index, arg) in parsed.operands.iter().enumerate() {
             let Some(text) = arg.exact() else {
                 judge.read(&at(parsed, arg));
                 continue;
             };
-            for name in globs::pointed_at(pathspec(text)) {
+            let left_out = text.starts_with(":!") || text.starts_with(":^") || text.starts_with(":(exclude");
+            let spelled = globs::spelled(pathspec(text)).filter(|_| index >= patterns && !left_out);
+            for name in globs::pointed_at(pathspec(text)).into_iter().chain(spelled.map(str::to_owned)) {
                 let path = at(parsed, &arg.with(&name));
                 if path.exact().is_some_and(|path| crate::classify(&judge.resolve(path)).secret.is_some()) {
                     judge.read(&path);
