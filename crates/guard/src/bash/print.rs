@@ -688,6 +688,10 @@ fn needs_care(text: &str) -> bool {
 }
 
 fn single_quoted(text: &str) -> String {
+    // As itself it would be taken for the end of a line by whoever looks at it.
+    if text.contains('\r') {
+        return format!("$'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\r', "\\r"));
+    }
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');
     for (index, piece) in text.split('\'').enumerate() {

@@ -93,7 +93,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     let row = TOOLS.iter().chain(toolbox::TOOLS).find(|tool| named(tool.names, parsed));
     if let Some(row) = row {
-        if only(parsed, row.info) {
+        if only(parsed, row.info) || asks_for_a_place(parsed) {
             return;
         }
         let has = |list: &str, text: &str| list.split_whitespace().any(|word| word == text);
@@ -194,6 +194,20 @@ fn compiles_input(parsed: &Parsed, judge: &Judge<'_>) -> bool {
             Stdin::Text(text) => !TAKES.iter().any(|mark| text.contains(mark)),
             _ => false,
         }
+}
+
+/// Whether a compiler is only asked where it keeps something: `gcc -print-file-name=libc.a`.
+fn asks_for_a_place(parsed: &Parsed) -> bool {
+    let asked = |text: &str| {
+        ["-print-file-name=", "-print-prog-name=", "--print-file-name=", "--print-prog-name="]
+            .iter()
+            .any(|start| text.starts_with(start))
+    };
+    let compiles = parsed
+        .path
+        .first()
+        .is_some_and(|name| ["gcc", "g++", "clang", "clang++", "cc", "c++", "gfortran"].contains(&name.as_str()));
+    compiles && matches!(parsed.operands.as_slice(), [one] if one.exact().is_some_and(asked))
 }
 
 /// Its words; one that is not known is empty.

@@ -15,6 +15,9 @@ pub(super) fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
     ) {
         return;
     }
+    if helps(&parsed.operands) {
+        return;
+    }
     let at = parsed.operands.iter().position(|arg| arg.exact() == Some("-E"));
     if let Some(at) = at {
         let rest = parsed.operands.get(at + 1..).unwrap_or_default();
@@ -41,6 +44,19 @@ pub(super) fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
     inline::runs_words(parsed, judge);
     inline::runs_behind(parsed, judge);
     run(parsed, judge);
+}
+
+/// `cmake --help-variable NAME`: a page of its own manual. With another word behind it that is written.
+fn helps(words: &[Arg]) -> bool {
+    const PAGES: &str = "--help-variable --help-command --help-module --help-policy --help-property --help-manual";
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_<>-() ".contains(&byte));
+    match words {
+        [page, name] => {
+            page.exact().is_some_and(|page| super::spec::lists(PAGES, page))
+                && name.exact().is_some_and(|name| !name.starts_with('-') && plain(name))
+        }
+        _ => false,
+    }
 }
 
 /// `cmake -N -LA build`: what the cache holds, and nothing is configured; `cmake --list-presets`.

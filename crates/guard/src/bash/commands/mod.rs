@@ -26,6 +26,7 @@ mod kept;
 mod labels;
 mod linters;
 mod looking;
+mod miller;
 mod network;
 mod offline;
 mod packages;

@@ -441,7 +441,16 @@ const OPENSSL: &[Spec] = &[
         Operands::Read,
     ),
     one("rand", &[(Does::Flag, "hex base64"), (Does::Write, "out")], Operands::Words),
-    one("enc base64", &[(Does::Read, "in"), (Does::Write, "out"), (Does::Flag, "d e a A base64 n")], Operands::None),
+    one(
+        "enc base64",
+        &[
+            (Does::Read, "in"),
+            (Does::Write, "out"),
+            (Does::Flag, "d e a A base64 n"),
+            (Does::Info, "list ciphers help"),
+        ],
+        Operands::None,
+    ),
     one(
         "asn1parse",
         &[

@@ -110,9 +110,132 @@ pub(super) const SPECS: &[Spec] = &[
              link-static has-rtti",
         )],
     ),
+    super::miller::MLR,
+    // `-i PROGRAM` is run; no option is here.
+    Spec { names: "spell", operands: Operands::Read, ..PLAIN },
+    Spec { names: "aspell", style: Style::Raw, operands: Operands::Custom, check: Some(aspell), ..PLAIN },
+    // Without one of the first it corrects the file. Packed documents are unpacked by a shell.
+    Spec {
+        names: "hunspell",
+        opts: &[(Flag, "l L G 1 t H"), (Value, "d i"), (Info, "v version h help D")],
+        operands: Operands::Read,
+        check: Some(hunspell),
+        ..PLAIN
+    },
+    prints(
+        "python3-config python-config python3.9-config python3.10-config python3.11-config python3.12-config \
+         python3.13-config",
+        &[(Flag, "prefix exec-prefix includes libs cflags ldflags extension-suffix abiflags configdir embed help")],
+    ),
+    Spec {
+        names: "lsdiff filterdiff",
+        opts: &[
+            (Flag, "n line-number N number-files s status v verbose h no-filename clean remove-timestamps"),
+            (Value, "p strip-match strip i include x exclude addprefix format lines hunks files F"),
+        ],
+        operands: Operands::Read,
+        ..PLAIN
+    },
+    Spec {
+        names: "pdffonts",
+        style: Style::OneDash,
+        opts: &[(Flag, "subst"), (Value, "f l opw upw"), (Info, "v h help")],
+        operands: Operands::Read,
+        ..PLAIN
+    },
+    Spec {
+        names: "pdfimages",
+        style: Style::OneDash,
+        opts: &[(Flag, "list p q"), (Value, "f l opw upw"), (Info, "v h help")],
+        operands: Operands::Read,
+        check: Some(|parsed, judge| {
+            if !parsed.has("list") {
+                judge.write_cwd();
+                judge.opaque("without `-list` it writes the pictures");
+            }
+        }),
+        ..PLAIN
+    },
+    // What builds a package or unpacks one is not here.
+    Spec {
+        names: "dpkg-deb",
+        opts: &[(Flag, "c contents I info W show f field"), (Info, "version help")],
+        operands: Operands::Read,
+        ..PLAIN
+    },
+    Spec {
+        names: "xxhsum xxh32sum xxh64sum xxh128sum",
+        opts: &[(Flag, "tag q quiet little-endian"), (Value, "H"), (Info, "V version h help")],
+        operands: Operands::Read,
+        ..PLAIN
+    },
+    prints("fc-list fc-match", &[(Flag, "v verbose s sort a all b brief q quiet"), (Value, "f format"), (Info, "V h")]),
+    // Entries by their names; a place to look for them in would be read.
+    Spec {
+        names: "infocmp",
+        opts: &[(Flag, "1 C I L c d n u x r q E e"), (Info, "V")],
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            if parsed.operands.iter().any(|word| word.exact().is_none_or(|text| text.contains('/'))) {
+                judge.opaque("the entry may be a file");
+            }
+        }),
+        ..PLAIN
+    },
+    // A script, which splits the values of its options again: none that has one.
+    Spec {
+        names: "zipgrep",
+        opts: &[(Flag, "i n w c l h v q E F")],
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| {
+            let plain = |word: &Arg| word.exact().is_some_and(|text| !text.contains(['*', '?', '[', '|', '\'', '\\']));
+            match parsed.operands.split_first() {
+                Some((_, [archive, members @ ..])) if members.iter().chain([archive]).all(plain) => judge.read(archive),
+                _ => judge.opaque("the script splits its words again"),
+            }
+        }),
+        ..PLAIN
+    },
     Spec { names: "info", style: Style::Raw, operands: Operands::Custom, check: Some(info), ..PLAIN },
     Spec { names: "dc", style: Style::Raw, operands: Operands::Custom, check: Some(dc), ..PLAIN },
 ];
+
+/// `aspell list < FILE`. Every other verb corrects, or keeps words.
+fn aspell(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let tells = |text: &str| {
+        let named = text.strip_prefix("--lang=").or_else(|| text.strip_prefix("--mode="));
+        matches!(text, "-H" | "-e" | "-t") || named.is_some_and(plain)
+    };
+    let words: Option<Vec<&str>> = parsed.operands.iter().map(Arg::exact).collect();
+    let mut words = words.unwrap_or_default().into_iter();
+    let mut lists = false;
+    while let Some(word) = words.next() {
+        match word {
+            "list" if !lists => lists = true,
+            "-l" | "-d" if words.next().is_some_and(plain) => {}
+            "dicts" | "dump" if parsed.operands.len() == 1 && word == "dicts" => return,
+            _ if tells(word) => {}
+            _ => return judge.opaque("what `aspell` is told to do is not known"),
+        }
+    }
+    if !lists {
+        judge.opaque("it corrects a file");
+    }
+}
+
+fn hunspell(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let packed = |file: &Arg| {
+        let end = file.exact().and_then(|text| text.rsplit_once('.')).map(|(_, end)| end.to_ascii_lowercase());
+        end.is_none_or(|end| end.starts_with("od") || end.starts_with("ot") || end.starts_with("fod"))
+    };
+    // A dictionary by its place is a file.
+    let named =
+        |value: Option<&Arg>| value.is_some_and(|value| value.exact().is_none_or(|text| text.contains(['/', '.'])));
+    if !parsed.has("l L G") || parsed.operands.iter().any(packed) || named(parsed.value("d")) {
+        judge.opaque("it corrects, or looks at more than the text");
+    }
+}
 
 /// jq for XML, or a printer of XML: what changes files is not among these options.
 fn xq(parsed: &Parsed, judge: &mut Judge<'_>) {

@@ -292,7 +292,11 @@ const HELP_OF_GROUPS: &[(&str, &str)] = &[
         "compose image container volume network system buildx builder context service stack swarm config secret plugin \
          manifest node trust pod machine",
     ),
-    ("kubectl oc", "rollout config create set auth top certificate apply"),
+    (
+        "kubectl oc",
+        "rollout config create set auth top certificate apply get describe logs delete explain scale edit label annotate \
+         patch expose wait cordon uncordon drain taint api-resources",
+    ),
     ("helm", "show get repo dependency plugin registry search"),
     (
         "gh",

@@ -528,12 +528,11 @@ pub(super) const SPECS: &[Spec] = &[
         opts: &[
             (
                 Flag,
-                "a all A B C D g u n p r S s v l d x t h f T R W e E i w L c z V X o O G dynamic extern-only \
+                "a all A B C D g u U n p r S s v l d x t h f T R W e E i w L c z V X o O G dynamic extern-only \
                  undefined-only \
                  defined-only numeric-sort no-sort reverse-sort print-size size-sort line-numbers print-file-name \
                  posix debug-syms \
                  all-headers archive-headers file-headers private-headers section-headers headers full-contents \
-                 disassemble \
                  disassemble-all source syms dynamic-syms reloc dynamic-reloc wide file-header program-headers \
                  segments sections \
                  section-details symbols dyn-syms notes relocs unwind version-info archive-index use-dynamic \
@@ -542,6 +541,7 @@ pub(super) const SPECS: &[Spec] = &[
                  basenames pretty-print \
                  inlines lto-syms no-addresses visualize-jumps disassemble-zeroes",
             ),
+            (Maybe, "disassemble"),
             (
                 Value,
                 "m M architecture disassembler-options section j start-address stop-address format radix target b \

@@ -40,8 +40,13 @@ pub(super) const SPECS: &[Spec] = &[
     Spec { names: "nice gnice", opts: &[(Value, "# n adjustment")], operands: Operands::Command, ..WRAPPER },
     Spec {
         names: "ionice",
-        opts: &[(Value, "c class n classdata"), (Flag, "t ignore"), (Info, "h V")],
-        operands: Operands::Command,
+        opts: &[(Value, "c class n classdata p pid"), (Flag, "t ignore"), (Info, "h V")],
+        check: Some(|parsed, judge| match parsed.value("p pid") {
+            None => inside(&parsed.operands, judge),
+            Some(_) if parsed.has("c class n classdata t ignore") => judge.system("changes how a process is scheduled"),
+            Some(process) if parsed.operands.iter().chain([process]).all(is_number) => {}
+            Some(_) => judge.opaque("which process is meant is not known"),
+        }),
         ..WRAPPER
     },
     Spec {
@@ -340,8 +345,23 @@ fn behind_one(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
+/// Whether a word is the number of a process: `1234`, `$$`.
+fn is_number(word: &Arg) -> bool {
+    match &word.word {
+        // What `$!` and `$$` are taken for is a job, too.
+        Word::Exact(text) => text == "%1" || !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+        _ => false,
+    }
+}
+
 /// chrt and taskset change how a process is scheduled.
 fn code_with_rights(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if let [option, process] = parsed.operands.as_slice()
+        && matches!(option.exact(), Some("-p" | "--pid" | "-pc" | "-cp"))
+        && is_number(process)
+    {
+        return;
+    }
     judge.system("changes how a process is scheduled");
     probable(parsed, judge);
 }

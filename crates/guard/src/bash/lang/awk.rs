@@ -262,7 +262,9 @@ fn effects(tokens: &[Token]) -> Result<Effects, Doubt> {
     for (at, token) in tokens.iter().enumerate() {
         match token {
             Token::Name(name) => {
-                if let Some((_, why)) = OUTSIDE.iter().find(|(outside, _)| outside == name) {
+                if let Some((_, why)) = OUTSIDE.iter().find(|(outside, _)| outside == name)
+                    && !only_counts(&tokens, at)
+                {
                     return Err(Doubt::Runs((*why).to_owned()));
                 }
                 match name.as_str() {
@@ -319,6 +321,30 @@ fn is_filter(rest: &[Token]) -> bool {
         word.strip_prefix('-').is_some_and(|letters| letters.bytes().all(|b| b"nrufhbdgkclw0123456789.,".contains(&b)))
     };
     words.next().is_some_and(|name| FILTERS.contains(&name)) && words.all(harmless)
+}
+
+/// Whether the name at a place is only asked how many arguments there are: `length(ARGV)`, and `ARGC` where nothing can
+/// change it.
+fn only_counts(tokens: &[Token], at: usize) -> bool {
+    // They may change a variable that they are given, without a sign of assignment.
+    const CHANGES: [&str; 5] = ["sub", "gsub", "getline", "in", "split"];
+    const BEHIND: [&str; 11] = [")", ",", ";", "}", "-", "+", ">", "<", "==", "<=", "!="];
+    let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
+    match (tokens.get(at), tokens.get(at + 1)) {
+        (Some(Token::Name(name)), Some(Token::Sign(")"))) if name == "ARGV" => {
+            matches!((before(2), before(1)), (Some(Token::Name(length)), Some(Token::Sign("("))) if length == "length")
+        }
+        (Some(Token::Name(name)), next) if name == "ARGC" => {
+            let fine = match next {
+                None | Some(Token::Newline) => true,
+                Some(Token::Sign(sign)) => BEHIND.contains(sign),
+                Some(_) => false,
+            };
+            let changes = |token: &Token| matches!(token, Token::Name(name) if CHANGES.contains(&name.as_str()));
+            fine && !matches!(before(1), Some(Token::Sign("++" | "--"))) && !tokens.iter().any(changes)
+        }
+        _ => false,
+    }
 }
 
 /// What stands behind `getline`: nothing, a variable, and `< "file"`.

@@ -294,6 +294,7 @@ pub(super) const SUBS: &[Spec] = &[
     reader("help", &[(Flag, "a all g guides v verbose c config no-external-commands no-aliases user-interfaces")]),
     reader("patch-id", &[(Flag, "stable unstable verbatim")]),
     reader("stripspace", &[(Flag, "s strip-comments c comment-lines")]),
+    reader("column", &[(Value, "mode raw-mode width indent nl padding")]),
     reader("get-tar-commit-id", &[]),
     reader(
         "fsck",

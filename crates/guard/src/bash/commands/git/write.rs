@@ -436,6 +436,10 @@ fn packs(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// Writes files of the index, below a prefix where one is given.
 fn plumbing(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let lists = own(parsed, "l list").is_some() && own(parsed, "d delete f force").is_none();
+    if lists && parsed.path.last().is_some_and(|name| name == "replace") {
+        return reads(parsed, judge);
+    }
     match parsed.path.last().is_some_and(|name| name == "checkout-index") {
         true => brings(parsed, judge),
         false => changes(parsed, judge),
