@@ -160,6 +160,14 @@ fn assignment(word: &Arg, judge: &mut Judge<'_>) {
 /// `-v` and `%n` assign to a name, which may be a subscript.
 fn printf(parsed: &Parsed, judge: &mut Judge<'_>) {
     let mut words = parsed.operands.as_slice();
+    // Into a variable of the script's own, as `read` does.
+    if let [option, name, format, rest @ ..] = words
+        && option.exact() == Some("-v")
+        && format.exact().is_some_and(|text| !text.starts_with('-'))
+    {
+        variable(name, judge);
+        words = &words[words.len() - rest.len() - 1..];
+    }
     if let Some("--") = words.first().and_then(Arg::exact) {
         words = words.get(1..).unwrap_or_default();
     } else if words.first().is_some_and(super::spec::may_be_option) {

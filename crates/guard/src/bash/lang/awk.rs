@@ -263,7 +263,7 @@ fn effects(tokens: &[Token]) -> Result<Effects, Doubt> {
         match token {
             Token::Name(name) => {
                 if let Some((_, why)) = OUTSIDE.iter().find(|(outside, _)| outside == name)
-                    && !only_counts(&tokens, at)
+                    && !only_counts(tokens, at)
                 {
                     return Err(Doubt::Runs((*why).to_owned()));
                 }

@@ -15,6 +15,11 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
+    /// Whether it is one, so far.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
     /// `name` becomes an array. Whether it is given what may be the text of a list.
     pub(super) fn becomes(&mut self, name: &str) -> bool {
         self.names.insert(name.to_owned());

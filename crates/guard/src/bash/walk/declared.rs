@@ -9,6 +9,15 @@ use super::*;
 pub(super) const NUMERAL: &str = "a number";
 
 impl<'a> Walker<'a> {
+    /// The same, where the declaration has no option and makes no more of the name.
+    pub(super) fn one_of_several(&self, builtin: &str, args: &[Arg], arg: &Arg) -> Option<(String, Vec<String>)> {
+        let inside = builtin == "local" && self.functions.run() || matches!(builtin, "declare" | "typeset");
+        let options = args
+            .iter()
+            .any(|arg| arg.exact().is_none_or(|text| text.starts_with(['-', '+'])) && several(arg).is_none());
+        several(arg).filter(|(name, _)| inside && !options && !self.exported.contains(name) && !self.arrays.has(name))
+    }
+
     /// What a word behind a declaration becomes. `bare`: the name of the builtin is written out, without quotes.
     pub(super) fn declared(&mut self, word: &Word, bare: bool, state: &mut State) -> Vec<Arg> {
         let Some((name, spelled)) = assigned_name(word) else { return self.words(word, state) };
@@ -53,6 +62,25 @@ impl<'a> Walker<'a> {
         };
         vec![Arg { word: known, span: word.span.clone() }]
     }
+}
+
+/// A variable of the script's own and the values of which it is given one: `local dir="$1"` in a function that a loop
+/// calls. None where it is more than a text to anybody, or may be the text of a list.
+pub(super) fn several(arg: &Arg) -> Option<(String, Vec<String>)> {
+    let Became::OneOf(words) = &arg.word else { return None };
+    let mut names = BTreeSet::new();
+    let mut values = Vec::with_capacity(words.len());
+    for word in words {
+        let Became::Exact(text) = word else { return None };
+        let (name, value) = text.split_once('=')?;
+        if !is_name(name) || value.starts_with('(') || meaning_of(name, Some(value)) == Meaning::Rewires {
+            return None;
+        }
+        names.insert(name);
+        values.push(value.to_owned());
+    }
+    let name = names.pop_first().filter(|_| names.is_empty())?;
+    Some((name.to_owned(), values))
 }
 
 /// The name, with the `+` of `+=`, that a word assigns to, and whether that is written without quotes.

@@ -141,9 +141,15 @@ pub(super) fn assigned_by(command: &Command, out: &mut BTreeMap<String, bool>, a
                 "command" | "builtin" => words.iter().skip(1).any(again),
                 _ => false,
             };
-            // `printf -v` is never followed, and `cd` sets no variable of the script.
+            // Without `-v`, printf only prints, and `cd` sets no variable of the script.
+            let prints = name == "printf"
+                && match words.get(1).and_then(|word| word.parts.first()) {
+                    Some(Part::Plain(text) | Part::Quoted(text)) if !text.is_empty() => !text.starts_with('-'),
+                    // `printf "$option" NAME FORMAT`.
+                    _ => words.len() < 4,
+                };
             let sets =
-                STATEFUL.contains(&name.as_str()) && !matches!(name.as_str(), "printf" | "cd" | "pushd" | "popd");
+                STATEFUL.contains(&name.as_str()) && !prints && !matches!(name.as_str(), "cd" | "pushd" | "popd");
             if sets || is_declaration(&name) || matches!(name.as_str(), "command" | "builtin") {
                 for word in words.iter().skip(1) {
                     *anything |= names_others(word);

@@ -222,6 +222,10 @@ impl<'a> Walker<'a> {
             let text = match &arg.word {
                 Became::Exact(text) => text.clone(),
                 Became::Opaque { prefix, splits: false, .. } if prefix.contains('=') => prefix.clone(),
+                _ if let Some((variable, values)) = self.one_of_several(name, args, arg) => {
+                    state.set(&variable, Value::OneOf(values));
+                    continue;
+                }
                 _ => {
                     report.facts.push(Fact::Opaque(format!("`{name}` with a word that is not known")));
                     state.vars.clear();
