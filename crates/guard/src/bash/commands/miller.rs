@@ -47,7 +47,7 @@ fn mlr(parsed: &Parsed, judge: &mut Judge<'_>) {
             Some(text) if text.starts_with("--") && text.contains("pipe") => judge.opaque("it starts a program"),
             Some(text) if text.starts_with('-') => {}
             // Flags of Miller itself are not read behind the verb, and a verb takes no unknown one.
-            _ => judge.read(word),
+            _ => spec::read(word, judge),
         }
     }
 }
@@ -77,6 +77,7 @@ mod tests {
             "mlr --load x --csv cat a.csv",
             "mlr --csv head then $x a.csv",
             "mlr --csv cat /etc/shadow",
+            "mlr --csv cat https://x.example/a.csv",
             "mlr --csv",
         ]);
     }

@@ -188,9 +188,16 @@ pub(super) const SPECS: &[Spec] = &[
         opts: &[(Flag, "i n w c l h v q E F")],
         operands: Operands::Custom,
         check: Some(|parsed, judge| {
-            let plain = |word: &Arg| word.exact().is_some_and(|text| !text.contains(['*', '?', '[', '|', '\'', '\\']));
+            let marks = ['*', '?', '[', '|', '\'', '\\', ' ', '\t', '\n'];
+            let plain = |word: &Arg| word.exact().is_some_and(|text| !text.starts_with('-') && !text.contains(marks));
+            // Behind `--` the script goes on to take what begins with a dash for an option of grep.
+            let pattern = |word: &Arg| word.exact().is_some_and(|text| !text.starts_with('-'));
             match parsed.operands.split_first() {
-                Some((_, [archive, members @ ..])) if members.iter().chain([archive]).all(plain) => judge.read(archive),
+                Some((first, [archive, members @ ..]))
+                    if pattern(first) && members.iter().chain([archive]).all(plain) =>
+                {
+                    judge.read(archive)
+                }
                 _ => judge.opaque("the script splits its words again"),
             }
         }),
