@@ -165,7 +165,7 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(|parsed, judge| {
             if !super::parallel::judge(parsed, judge) {
                 judge.opaque("what `parallel` runs is not followed");
-                probable(&parsed.operands, judge);
+                probable(parsed, judge);
             }
         }),
         ..raw("parallel")
@@ -293,7 +293,7 @@ fn script(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some(command) => text(std::slice::from_ref(command), judge),
         None => {
             judge.opaque("what `script` runs is not followed");
-            probable(&parsed.operands, judge);
+            probable(parsed, judge);
         }
     }
 }
