@@ -37,6 +37,32 @@ pub(crate) struct Call {
     pub(crate) state: Option<String>,
 }
 
+impl Call {
+    /// What the parameters of a `tools/call` say.
+    pub(crate) fn of(mut params: Object) -> Result<Call, ErrorData> {
+        let wrong = |why: &'static str| Err(ErrorData::invalid_params(why, None));
+        let Some(Value::String(name)) = params.shift_remove("name") else {
+            return wrong("`name` of the tool is missing");
+        };
+        let arguments = match params.shift_remove("arguments") {
+            Some(Value::Object(arguments)) => arguments,
+            None | Some(Value::Null) => Object::new(),
+            Some(_) => return wrong("`arguments` is an object"),
+        };
+        let responses = match params.shift_remove("inputResponses") {
+            Some(Value::Object(responses)) => Some(responses),
+            None => None,
+            Some(_) => return wrong("`inputResponses` is an object"),
+        };
+        let state = match params.shift_remove("requestState") {
+            Some(Value::String(state)) => Some(state),
+            None => None,
+            Some(_) => return wrong("`requestState` is a string"),
+        };
+        Ok(Call { name, arguments, responses, state })
+    }
+}
+
 /// A result of [`Engine::extra`].
 pub(crate) enum Extra {
     Result(Object),

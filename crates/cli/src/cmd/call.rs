@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use nika_contract::{Asker, Cancel, Nobody, Progress, Silent, text};
 use nika_runtime::{Incoming, Outcome, Session};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{self, Format};
 use crate::arguments::{self, Gathered, Written};
@@ -214,13 +215,22 @@ pub fn interrupted(cancel: Cancel, first: impl FnOnce() + Send + 'static, last: 
     std::thread::spawn(move || {
         let Ok(runtime) = one_thread() else { return };
         runtime.block_on(async {
-            if tokio::signal::ctrl_c().await.is_ok() {
+            if asked_to_end().await.is_ok() {
                 cancel.cancel();
                 first();
-                let _ = tokio::signal::ctrl_c().await;
+                let _ = asked_to_end().await;
                 last();
                 std::process::exit(failure::INTERRUPTED.into());
             }
         });
     });
+}
+
+/// Until somebody interrupts this program, or asks it to end: what it does is brought to its end either way.
+async fn asked_to_end() -> std::io::Result<()> {
+    let mut term = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted,
+        _ = term.recv() => Ok(()),
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use rmcp::RoleServer;
@@ -57,10 +57,15 @@ fn id(headers: &HeaderMap) -> Option<String> {
 
 /// Hands a request on; once a session of the transport has ended by it, ends what was minted there.
 pub(crate) async fn attend(State(minted): State<Arc<Minted>>, request: Request, next: Next) -> Response {
-    let ending = (request.method() == Method::DELETE).then(|| id(request.headers())).flatten();
+    let is_ending = request.method() == Method::DELETE;
+    let ending = is_ending.then(|| id(request.headers())).flatten();
     let handles = ending.map(|session| minted.minted_in(&session)).unwrap_or_default();
-    let response = next.run(request).await;
+    let mut response = next.run(request).await;
     let has_ended = response.status().is_success();
+    if has_ended && is_ending {
+        // It is done by now, and clients take "accepted" for less.
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
     for handle in handles.into_iter().filter(|_| has_ended) {
         let session = Session::Handle { caller: Arc::clone(&minted.caller), handle: Some(handle) };
         minted.engine.end(&session).await;

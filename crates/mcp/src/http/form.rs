@@ -8,8 +8,10 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use memchr::memmem;
 use rmcp::model::{ErrorData, JsonRpcError, RequestId};
 
+use crate::engine::Call;
 use crate::http::MAX_BODY_BYTES;
 use crate::message;
 
@@ -34,6 +36,9 @@ pub(crate) async fn fit(request: Request, next: Next) -> Response {
         let why = format!("A message is at most {MAX_BODY_BYTES} bytes, and comes whole.\n");
         return (StatusCode::PAYLOAD_TOO_LARGE, why).into_response();
     };
+    if let Some(refused) = misfit(&body) {
+        return refused;
+    }
     let again = parts.clone();
     let response = next.clone().run(Request::from_parts(parts, Body::from(Bytes::clone(&body)))).await;
     if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
@@ -46,6 +51,14 @@ pub(crate) async fn fit(request: Request, next: Next) -> Response {
         drop(next.run(Request::from_parts(again, Body::from(instead))).await);
     }
     unread(&body)
+}
+
+/// What is said of a call of a tool whose parameters are none: the SDK takes it for a method that it does not know.
+fn misfit(body: &[u8]) -> Option<Response> {
+    memmem::find(body, b"tools/call")?;
+    let message = message::read(body).ok().filter(|message| message.method.as_deref() == Some("tools/call"))?;
+    let error = Call::of(message.params).err()?;
+    Some(axum::Json(JsonRpcError::new(Some(message.id?), error)).into_response())
 }
 
 /// What is said of a body of JSON that the SDK took for none.

@@ -146,26 +146,8 @@ impl Incoming {
         }
     }
 
-    async fn call(&self, mut params: Object, link: Arc<dyn Link>) -> Result<(), ErrorData> {
-        let Some(Value::String(name)) = params.shift_remove("name") else {
-            return Err(ErrorData::invalid_params("`name` of the tool is missing", None));
-        };
-        let arguments = match params.shift_remove("arguments") {
-            Some(Value::Object(arguments)) => arguments,
-            None | Some(Value::Null) => Object::new(),
-            Some(_) => return Err(ErrorData::invalid_params("`arguments` is an object", None)),
-        };
-        let responses = match params.shift_remove("inputResponses") {
-            Some(Value::Object(responses)) => Some(responses),
-            None => None,
-            Some(_) => return Err(ErrorData::invalid_params("`inputResponses` is an object", None)),
-        };
-        let state = match params.shift_remove("requestState") {
-            Some(Value::String(state)) => Some(state),
-            None => None,
-            Some(_) => return Err(ErrorData::invalid_params("`requestState` is a string", None)),
-        };
-        let call = Call { name, arguments, responses, state };
+    async fn call(&self, params: Object, link: Arc<dyn Link>) -> Result<(), ErrorData> {
+        let call = Call::of(params)?;
         let cancel = self.stop.cancel.clone();
         let response = self.conn.engine.call(call, Session::Process, cancel, link).await?;
         if self.stop.cancel.is_cancelled() {

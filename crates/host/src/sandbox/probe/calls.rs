@@ -122,7 +122,7 @@ pub(super) const ROWS: &[Row] = &[
     ("i386", Fail, "call by the 32-bit table", |_| thirty_two_bit()),
     ("unix-socket", Fail, "connect to a unix socket of the machine", |s| unix(&s.socket)),
     ("unix-socket-within", Fail, "connect to one that lies in the workspace", |s| {
-        std::env::set_current_dir(&s.root)?;
+        rustix::process::chdir(&s.root)?;
         let from_here = unix(Path::new("socket"));
         unix(&s.root.join("socket")).or(from_here)
     }),
