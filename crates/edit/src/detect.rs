@@ -181,13 +181,13 @@ fn is_utf8(sample: &[u8]) -> bool {
 }
 
 /// How many units of two bytes have a NUL as their high byte, which stands at `high`; 0 where another has one as its
-/// low byte and is none of 一, 가 and the like.
+/// low byte and is none of 一, 가 and the like, nor half of a pair, which is an emoji or is refused where it is read.
 fn high_nuls(sample: &[u8], high: usize) -> usize {
     let mut count = 0;
     for unit in sample.as_chunks::<2>().0 {
         match (unit[high], unit[1 - high]) {
             (0, _) => count += 1,
-            (0x30..=0xd7, _) | (_, 1..) => {}
+            (0x30..=0xdf, _) | (_, 1..) => {}
             (_, 0) => return 0,
         }
     }

@@ -43,6 +43,9 @@ fn encodings_are_recognised_and_edited_in_place() {
             "文\nwithout",
         ),
         ("UTF-16BE", utf16("plain text\nwith no mark\n", true), "plain text\nwith no mark\n", "no", "→"),
+        // 😀 and 𐀀 are pairs of units of which one has a NUL as its low byte.
+        ("UTF-16LE", utf16("Hello 😀\nthird line\n", false), "Hello 😀\nthird line\n", "third", "𐀀"),
+        ("UTF-16BE", utf16("Hello 😀𐀀\nthird line\n", true), "Hello 😀𐀀\nthird line\n", "third", "3rd"),
         ("UTF-32LE", marked(b"\xff\xfe\0\0", utf32(FRENCH, false)), FRENCH, "hiver", "été"),
         ("UTF-32BE", marked(b"\0\0\xfe\xff", utf32(FRENCH, true)), FRENCH, "hiver", "été"),
         ("UTF-32LE", utf32("no mark here\n", false), "no mark here\n", "mark", "日"),
