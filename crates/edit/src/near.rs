@@ -3,7 +3,8 @@
 //! Nothing found here is ever applied.
 //!
 //! Bounded: one pass over the folded file, then alignments of bounded length on three
-//! candidates; a megabyte takes milliseconds, whatever it holds.
+//! candidates; a megabyte takes milliseconds, whatever it holds. Where the old text is longer
+//! than what is aligned, the rest is compared character by character.
 
 use std::fmt;
 use std::ops::Range;
@@ -177,7 +178,7 @@ fn named(c: Option<char>) -> String {
 
 /// How much of a file is searched for candidates.
 const MAX_HAY: usize = 16 << 20;
-/// How much of the old text takes part.
+/// How much of the old text is aligned.
 const MAX_NEEDLE: usize = 64 << 10;
 
 /// How far from where it shares most sequences a text is looked for.
@@ -199,12 +200,16 @@ struct Place {
 /// `old` and `new` are normalised, `sent` is the old text as it came; `text` does not contain `old`.
 pub(crate) fn nearest(text: &str, old: &str, new: &str, sent: &str) -> NearMiss {
     let hay = text.get(..floor(text, MAX_HAY)).unwrap_or_default();
-    let needle = old.get(..floor(old, MAX_NEEDLE)).unwrap_or_default();
-    let nearest = place(hay, needle).map(|Place { range, sure }| {
+    let nearest = place(hay, old).map(|(needle, Place { range, sure })| {
         let slack = needle.len().min(MAX_SLACK);
         let near = hay.floor_char_boundary(range.start.saturating_sub(slack))..floor(hay, range.end + slack);
-        let range = with_blank_ends(hay, needle, range);
-        let sure = sure && needle.len() == old.len() && corresponds(hay, needle, &range, near);
+        let mut range = with_blank_ends(hay, needle, range);
+        let whole = needle.len() == old.len();
+        let sure = sure && whole && corresponds(hay, needle, &range, near);
+        if !whole {
+            // To where it ends if it is as long as what was sent: the first difference may lie behind what was aligned.
+            range.end = floor(text, range.start + old.len()).max(range.end);
+        }
         describe(text, old, range, sure)
     });
     NearMiss { nearest, hint: hint(sent, text).or_else(|| made(new, text)) }
@@ -214,9 +219,9 @@ fn floor(text: &str, at: usize) -> usize {
     if at >= text.len() { text.len() } else { text.floor_char_boundary(at) }
 }
 
-/// Where the best candidate stands, without blanks at its ends.
-fn place(hay: &str, needle: &str) -> Option<Place> {
-    let sought = Folded::of(needle).bytes;
+/// Where the best candidate stands, without blanks at its ends, and for how much of the old text.
+fn place<'o>(hay: &str, old: &'o str) -> Option<(&'o str, Place)> {
+    let sought = Folded::of(old).bytes;
     if sought.len() < 2 {
         return None;
     }
@@ -225,13 +230,18 @@ fn place(hay: &str, needle: &str) -> Option<Place> {
     // agrees longest.
     let agrees = |range: &Range<usize>| {
         let found = hay.get(range.clone()).unwrap_or_default();
-        found.chars().zip(needle.trim_start().chars()).take_while(|(a, b)| a == b).count()
+        found.chars().zip(old.trim_start().chars()).take_while(|(a, b)| a == b).count()
     };
     let same = memchr::memmem::find_iter(&folded.bytes, &sought)
         .take(8)
         .map(|at| folded.source(hay, at..at + sought.len()))
         .rev_max_by_key(agrees);
-    same.map(|range| Place { range, sure: true }).or_else(|| aligned(hay, needle, &folded, &sought))
+    if let Some(range) = same {
+        return Some((old, Place { range, sure: true }));
+    }
+    let needle = old.get(..floor(old, MAX_NEEDLE)).unwrap_or_default();
+    let cut = if needle.len() < old.len() { Folded::of(needle).bytes } else { sought };
+    aligned(hay, needle, &folded, &cut).map(|place| (needle, place))
 }
 
 /// The best of the alignments around the few stretches that share most with the needle. Where another comes as near,

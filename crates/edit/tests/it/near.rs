@@ -107,6 +107,29 @@ fn crlf_files_get_text_with_plain_line_breaks() {
 }
 
 #[test]
+fn the_first_difference_of_a_long_text_is_the_true_one() {
+    let file: String = (0..4000).map(|n| format!("line of text number {n}\n")).collect();
+    let changed = |at: usize, with: &str| format!("{}{with}{}", &file[..at], &file[at + 1..80_000]);
+    let line = |at: usize| file[..at].matches('\n').count() + 1;
+    // Before and behind what of a long text is aligned, and at its very end.
+    for at in [100, 65_535, 65_536, 70_000, 79_999] {
+        let near = miss(&file, &changed(at, "Q")).nearest.unwrap();
+        let first = (near.first.line, near.first.column, near.first.expected, near.first.found);
+        let column = at - file[..at].rfind('\n').unwrap();
+        assert_eq!(first, (line(at), column, Some('Q'), file[at..].chars().next()), "{at}");
+        assert_ne!(near.sent_line, near.file_line, "{at}");
+        assert_eq!((near.kind, near.text, near.lines), (Kind::Text, None, 1..line(80_000) + 1), "{at}");
+    }
+    // Longer than the file.
+    let near = miss(&file, &format!("{file}more")).nearest.unwrap();
+    assert_eq!((near.first.line, near.first.column), (4001, 1));
+    assert_eq!((near.first.expected, near.first.found), (Some('m'), None));
+    // In blanks alone, wherever they are.
+    let near = miss(&file, &changed(file[..70_000].rfind(' ').unwrap(), "\t")).nearest.unwrap();
+    assert_eq!((near.kind, near.first.expected), (Kind::Blanks, Some('\t')));
+}
+
+#[test]
 fn hostile_texts_are_answered() {
     let start = std::time::Instant::now();
     let a = "a".repeat(300_000);
