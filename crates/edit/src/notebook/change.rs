@@ -65,6 +65,8 @@ pub struct CellChange {
     /// Outputs that were dropped because their source is gone.
     pub cleared_outputs: usize,
     pub cleared_execution_count: bool,
+    /// Attachments that were dropped because a code cell has none.
+    pub dropped_attachments: usize,
     /// Cells in the notebook afterwards.
     pub cells: usize,
 }
@@ -87,6 +89,11 @@ pub fn plan(bytes: &[u8], edit: &CellEdit<'_>) -> Result<CellChange, NotebookErr
         Op::Insert => work.insert(bytes, edit),
         Op::Delete => work.delete(bytes, edit),
     }
+}
+
+/// What nbformat lets no cell of this type have.
+fn not_of(kind: &str) -> &'static [&'static str] {
+    if kind == CellKind::Code.name() { &["attachments"] } else { &["execution_count", "outputs"] }
 }
 
 struct Work<'a> {
@@ -146,7 +153,6 @@ impl Work<'_> {
         }
         let mut changes = Vec::new();
         let mut added = Vec::new();
-        let mut removed = Vec::new();
         if let Some(source) = new_source {
             match cell.get("source") {
                 Some(value) => changes.push((value.at.clone(), self.new_source(value, source))),
@@ -159,7 +165,6 @@ impl Work<'_> {
                 None => added.push(("cell_type", self.style.quote(kind))),
             }
         }
-        let count_of = |name: &str| cell.get(name).filter(|value| !matches!(value.kind, Kind::Null));
         let mut cleared_outputs = 0;
         let mut cleared_execution_count = false;
         if kind == "code" {
@@ -178,14 +183,19 @@ impl Work<'_> {
                     _ => {}
                 }
             }
-        } else if was == "code" {
-            cleared_outputs = cell.get("outputs").map_or(0, |outputs| outputs.items().len());
-            cleared_execution_count = count_of("execution_count").is_some();
-            removed = vec!["execution_count", "outputs"];
         }
-        changes.extend(self.removals(cell, &removed));
+        let removed = if kind == was { &[][..] } else { not_of(kind) };
+        let goes = |name: &str| cell.get(name).filter(|_| removed.contains(&name));
+        cleared_outputs += goes("outputs").map_or(0, |outputs| outputs.items().len());
+        cleared_execution_count |= goes("execution_count").is_some_and(|count| !matches!(count.kind, Kind::Null));
+        let dropped_attachments = goes("attachments").map_or(0, |attachments| attachments.members().len());
+        // Where nothing stays, what is added takes the place of all.
+        let none_stays = members.iter().all(|member| removed.contains(&member.name.as_str()));
+        if !none_stays {
+            changes.extend(self.removals(cell, removed));
+        }
         if !added.is_empty() {
-            changes.push(self.addition(cell, members.is_empty(), &added));
+            changes.push(self.addition(cell, none_stays, &added));
         }
         Ok(CellChange {
             plan: self.placed(bytes, changes),
@@ -195,6 +205,7 @@ impl Work<'_> {
             kind: kind.to_owned(),
             cleared_outputs,
             cleared_execution_count,
+            dropped_attachments,
             cells: self.list.items().len(),
         })
     }
@@ -259,6 +270,7 @@ impl Work<'_> {
             kind: kind.name().to_owned(),
             cleared_outputs: 0,
             cleared_execution_count: false,
+            dropped_attachments: 0,
             cells: cells.len() + 1,
         })
     }
@@ -327,6 +339,7 @@ impl Work<'_> {
             kind: self.kind_of(cell),
             cleared_outputs: 0,
             cleared_execution_count: false,
+            dropped_attachments: 0,
             cells: cells.len() - 1,
         })
     }

@@ -127,6 +127,52 @@ fn a_change_of_type_adds_or_takes_what_belongs_to_it() {
     assert!(back.contains("\"print(2)\"\n   ],\n   \"execution_count\": null,\n   \"outputs\": []\n  }"));
 }
 
+/// What nbformat lets each type of cell have.
+#[test]
+fn a_cell_of_another_type_keeps_nothing_that_the_new_one_may_not_have() {
+    let notebook =
+        |cell: &str| format!(r#"{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}"#);
+    let (code, markdown, raw) = (CellKind::Code, CellKind::Markdown, CellKind::Raw);
+    // (cell, becomes, cell, attachments that were dropped)
+    for (was, kind, becomes, dropped) in [
+        (
+            r#"{"cell_type": "markdown", "id": "a", "metadata": {}, "source": "x", "attachments": {"x.png": {}, "y.png": {}}}"#,
+            code,
+            r#"{"cell_type": "code", "id": "a", "metadata": {}, "source": "x", "execution_count": null, "outputs": []}"#,
+            2,
+        ),
+        (
+            r#"{"attachments": {"x.png": {}}, "cell_type": "raw", "id": "a", "metadata": {}, "source": "x"}"#,
+            code,
+            r#"{"cell_type": "code", "id": "a", "metadata": {}, "source": "x", "execution_count": null, "outputs": []}"#,
+            1,
+        ),
+        (
+            r#"{"cell_type": "raw", "attachments": {"x.png": {}}, "source": "x"}"#,
+            markdown,
+            r#"{"cell_type": "markdown", "attachments": {"x.png": {}}, "source": "x"}"#,
+            0,
+        ),
+        (
+            r#"{"cell_type": "code", "execution_count": 3, "outputs": [], "source": "x"}"#,
+            raw,
+            r#"{"cell_type": "raw", "source": "x"}"#,
+            0,
+        ),
+        (
+            r#"{"cell_type": "markdown", "execution_count": 3, "outputs": [], "source": "x"}"#,
+            raw,
+            r#"{"cell_type": "raw", "source": "x"}"#,
+            0,
+        ),
+        (r#"{"attachments": {}}"#, code, r#"{"cell_type": "code", "execution_count": null, "outputs": []}"#, 0),
+    ] {
+        let (file, edit) = (notebook(was), edit(Op::Replace, None, Some(0), Some(kind), None));
+        assert_eq!(after(&file, &edit), notebook(becomes));
+        assert_eq!(plan(file.as_bytes(), &edit).unwrap().dropped_attachments, dropped, "{was}");
+    }
+}
+
 #[test]
 fn marks_crlf_and_tabs_are_kept() {
     let file = format!("\u{feff}{}", SAMPLE.replace('\n', "\r\n").replace("\r\n ", "\r\n\t"));

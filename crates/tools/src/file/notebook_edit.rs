@@ -215,6 +215,12 @@ fn answer(path: String, cell: &CellChange, sha256_after: String) -> Output {
             cell.cleared_outputs
         ));
     }
+    if cell.dropped_attachments > 0 {
+        text.push_str(&format!(
+            " Its {} attachment(s) were dropped, as a code cell has none.",
+            cell.dropped_attachments
+        ));
+    }
     let result = EditedCell {
         path,
         index: cell.index,
