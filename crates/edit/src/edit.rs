@@ -53,9 +53,10 @@ pub enum EditError {
     #[error(transparent)]
     NoMatch(Box<NearMiss>),
     #[error(
-        "old_string occurs {count} times{} ({}); add surrounding lines to make it unique, or set replace_all",
+        "old_string occurs {count} times{} ({}); {}",
         level_note(.level),
-        at_lines(.lines, *.count)
+        at_lines(.lines, *.count),
+        way_out(.level)
     )]
     NotUnique {
         count: usize,
@@ -82,6 +83,16 @@ fn level_note(level: &Level) -> &'static str {
     match level {
         Level::Exact => "",
         Level::TrailingBlanks => " when blanks at line ends are ignored, and never exactly",
+    }
+}
+
+/// `replace_all` takes exact matches alone.
+fn way_out(level: &Level) -> &'static str {
+    match level {
+        Level::Exact => "add surrounding lines to make it unique, or set replace_all",
+        Level::TrailingBlanks => {
+            "send the blanks as they stand in the file, or add surrounding lines to make it unique"
+        }
     }
 }
 

@@ -57,6 +57,8 @@ pub struct Conflict {
     pub base: String,
     pub ours: String,
     pub theirs: String,
+    /// How the lines end as they were read and as they are now, where that is all that differs.
+    pub endings: Option<[&'static str; 2]>,
 }
 
 /// Longest side of a conflict that is shown.
@@ -68,8 +70,10 @@ impl fmt::Display for Conflict {
         let (first, last) =
             (self.their_lines.start, self.their_lines.end.saturating_sub(1).max(self.their_lines.start));
         writeln!(f, "lines {first}-{last} of the file as it is now")?;
-        writeln!(f, "--- as it was read\n{}", self.base)?;
-        writeln!(f, "--- as it is now\n{}", self.theirs)?;
+        let [read, now] =
+            self.endings.map_or([String::new(), String::new()], |both| both.map(|one| format!(" ({one})")));
+        writeln!(f, "--- as it was read{read}\n{}", self.base)?;
+        writeln!(f, "--- as it is now{now}\n{}", self.theirs)?;
         write!(f, "--- as this edit would make it\n{}", self.ours)
     }
 }
@@ -131,6 +135,19 @@ impl<'a> Side<'a> {
         let text = self.encoding.decode(self.bytes_of(lines));
         shown(&text)
     }
+
+    fn ending_of(&self, lines: Range<usize>) -> &'static str {
+        match self.shape.of_piece().endings(self.bytes_of(lines)).name() {
+            "none" => "no line ending",
+            name => name,
+        }
+    }
+}
+
+/// The names of both sides' line endings, where the sides would look the same but for these.
+fn endings(base: (&Side<'_>, Range<usize>), theirs: (&Side<'_>, Range<usize>)) -> Option<[&'static str; 2]> {
+    let both = [&base, &theirs].map(|(side, lines)| side.ending_of(lines.clone()));
+    (both[0] != both[1] && base.0.shown(base.1) == theirs.0.shown(theirs.1)).then_some(both)
 }
 
 fn shown(text: &str) -> String {
@@ -281,6 +298,7 @@ fn conflict(
     Conflict {
         base_lines: from_one(&all),
         their_lines: from_one(&there),
+        endings: endings((base, all.clone()), (theirs, there.clone())),
         base: base.shown(all),
         theirs: theirs.shown(there),
         ours: shown(&base.encoding.decode(&ours)),
@@ -352,6 +370,7 @@ pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Merged, MergeEr
                 conflicts.push(Conflict {
                     base_lines: from_one(&cluster.lines),
                     their_lines: from_one(&in_theirs),
+                    endings: endings((&base, cluster.lines.clone()), (&theirs, in_theirs.clone())),
                     base: base.shown(cluster.lines.clone()),
                     ours: ours.shown(in_ours),
                     theirs: theirs.shown(in_theirs),

@@ -89,6 +89,11 @@ fn a_loose_match_is_never_applied_to_many() {
     let file = b"a \nb\na \nb\n";
     let refused = plan(file, &Replace { old: "a\nb", new: "x", all: true }).unwrap_err();
     assert_eq!(refused, EditError::NotUnique { count: 2, lines: vec![1, 3], level: Level::TrailingBlanks });
+    assert_eq!(
+        refused.to_string(),
+        "old_string occurs 2 times when blanks at line ends are ignored, and never exactly (lines 1, 3); send the blanks \
+         as they stand in the file, or add surrounding lines to make it unique"
+    );
 }
 
 #[test]

@@ -39,6 +39,23 @@ fn what_touches_is_refused_with_both_sides() {
 }
 
 #[test]
+fn sides_that_differ_in_line_endings_alone_name_them() {
+    // (base, theirs, heading of each as it is shown)
+    for (base, theirs, headings) in [
+        ("a\nb\n", "a\r\nb\r\n", ["read (LF)", "now (CRLF)"]),
+        ("a\r\nb\r\n", "a\nb\n", ["read (CRLF)", "now (LF)"]),
+        ("a\nb\n", "a\rb\r", ["read (LF)", "now (CR)"]),
+        ("a\nb\n", "a\nb", ["read (LF)", "now (no line ending)"]),
+        ("a\nb\n", "a\nB\n", ["read", "now"]),
+    ] {
+        let said = carried(base, "b", "c", theirs).unwrap_err().to_string();
+        let [read, now] = headings;
+        assert!(said.contains(&format!("--- as it was {read}\n")), "{said}");
+        assert!(said.contains(&format!("--- as it is {now}\n")), "{said}");
+    }
+}
+
+#[test]
 fn never_the_wrong_copy() {
     let block = "start\nx = 1\nend\n";
     let base = format!("head\n{block}mid\n{block}tail\n");
