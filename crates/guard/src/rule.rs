@@ -284,7 +284,7 @@ impl Rule {
             Subject::Write(_) | Subject::WriteElsewhere(_) => ("write", vec![Effect::Write(place())]),
             Subject::Exec(_) => ("bash", executed(example)),
             Subject::Net(_) => ("web_fetch", vec![Effect::Net(example.to_owned())]),
-            Subject::Tool(_) => (example, vec![Effect::Read(Place::inside("/", "x"))]),
+            Subject::Tool(_) => (called(example), vec![Effect::Read(Place::inside("/", "x"))]),
             // It carries no examples: it is not written.
             Subject::Elsewhere(_) => return false,
             Subject::Foreign { .. } => {
@@ -385,6 +385,11 @@ impl fmt::Display for Rule {
     }
 }
 
+/// The tool that a call of `name` reaches, in any dialect.
+fn called(name: &str) -> &str {
+    names::canonical(name.strip_prefix("nika_").unwrap_or(name))
+}
+
 /// The name of the tool that `name` means in any dialect, whatever the case.
 pub(crate) fn canonical_tool(name: &str) -> String {
     let name = name.to_lowercase();
@@ -439,10 +444,7 @@ fn native(rule: &str, home: Option<&str>) -> Result<Subject, RuleError> {
         Verb::Write => Subject::Write(path()?),
         Verb::Exec => Subject::Exec(CommandPattern::new(pattern).map_err(broken)?),
         Verb::Net => Subject::Net(HostPattern::new(pattern).map_err(broken)?),
-        Verb::Tool => {
-            let name = pattern.strip_prefix("nika_").unwrap_or(pattern);
-            Subject::Tool(word(names::canonical(name)).map_err(broken)?)
-        }
+        Verb::Tool => Subject::Tool(word(called(pattern)).map_err(broken)?),
     })
 }
 
@@ -746,5 +748,14 @@ mod tests {
         assert!(fits(deny, "write(*.rs)", &["a/x.rs", "/etc/x.rs"], &["a/x"]));
         assert!(fits(deny, "net(*.example.com)", &["a.example.com"], &["example.org"]));
         assert!(fits(allow, "tool(grep)", &["grep"], &["glob"]));
+        for written in ["Bash", "bash", "nika_bash"] {
+            let rule = format!("tool({written})");
+            assert!(
+                fits(deny, &rule, &["Bash", "bash", "nika_bash", "nika_Bash"], &["Read", "edit_file", "BASH"]),
+                "{rule}"
+            );
+            assert!(!fits(deny, &rule, &[], &["Bash"]) && !fits(allow, &rule, &[], &["nika_bash"]), "{rule}");
+        }
+        assert!(fits(deny, "tool(*edit)", &["edit_file", "NotebookEdit"], &["write_file"]));
     }
 }
