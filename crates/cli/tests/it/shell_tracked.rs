@@ -102,6 +102,18 @@ fn an_answer_names_what_is_hidden_and_what_the_sandbox_lacks() {
     std::fs::write(world.root().join(".env"), "SECRET=abd\n").expect("written");
     let call = |text: &str| world.run(&["call", "bash", &format!("command={text}"), "--mode", "workspace"]);
     call("git status --short").says("[hidden from commands, as a secret or by a rule: .env. A program");
+    // By its path below the root, and what else has its name only where no path is said.
+    for dir in ["src", "lib"] {
+        std::fs::create_dir_all(world.root().join(dir)).expect("made");
+        std::fs::write(world.root().join(dir).join(".env.local"), "SECRET=x\n").expect("written");
+    }
+    for (script, says) in [
+        ("cat src/.env.local", "or by a rule: src/.env.local. A program"),
+        ("cd src; cat .env.local", "or by a rule: lib/.env.local, src/.env.local. A program"),
+    ] {
+        std::fs::write(world.root().join("look.sh"), script).expect("written");
+        call("sh look.sh").exits(1).says(says);
+    }
     let quiet = call("ls *.txt");
     assert!(!quiet.out.contains("hidden"), "{quiet:?}");
     call("python3 x.py").exits(1).says("[a command hears the servers that this session's jobs are");

@@ -441,10 +441,11 @@ pub(super) fn with_reason(mut output: Output, closed: Option<&Path>) -> Output {
     output
 }
 
-/// What of the roots is hidden from a command.
+/// What of the roots is hidden from a command, as paths below them.
 fn hidden(profile: &Profile) -> Vec<PathBuf> {
-    let below = |path: &&PathBuf| profile.roots.iter().any(|root| path.starts_with(root));
-    profile.secrets.iter().filter(below).cloned().collect()
+    let below =
+        |path: &PathBuf| profile.roots.iter().find_map(|root| path.strip_prefix(root).ok().map(Path::to_path_buf));
+    profile.secrets.iter().filter_map(below).collect()
 }
 
 /// How many hidden names an answer says.
@@ -458,8 +459,12 @@ fn with_hidden(mut output: Output, hidden: &[PathBuf]) -> Output {
             text.match_indices(name)
                 .any(|(at, _)| !text[..at].ends_with(is_name) && !text[at + name.len()..].starts_with(is_name))
         };
-        let names = hidden.iter().filter_map(|path| path.file_name()?.to_str()).filter(|name| says(name));
-        let mut names: Vec<&str> = names.collect();
+        let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(says);
+        let mut names: Vec<&str> = hidden.iter().filter(|path| name(path)).filter_map(|path| path.to_str()).collect();
+        // Of those below with one name, the ones that are said with their path; all, where none is.
+        let last = |path: &str| path.rsplit_once('/').map(|(_, name)| name.to_owned());
+        let by_path: Vec<String> = names.iter().filter(|path| says(path)).filter_map(|path| last(path)).collect();
+        names.retain(|path| says(path) || last(path).is_none_or(|name| !by_path.contains(&name)));
         names.sort_unstable();
         names.dedup();
         if !names.is_empty() {
