@@ -320,6 +320,8 @@ impl HookReport {
 pub struct Rehearsal {
     /// The tool, canonical.
     pub tool: String,
+    /// How many hooks such a call has.
+    pub in_force: usize,
     /// Each hook that ran, in its order.
     pub reports: Vec<HookReport>,
     /// The arguments as the hooks left them.
@@ -365,7 +367,9 @@ impl Runtime {
                 reports.push(self.parts.hooks.ask(hook, &about, &last, Some(&made_up)).await?);
             }
         }
-        Ok(Rehearsal { tool: about.tool.to_owned(), reports, arguments: last, verdict })
+        let of = |point| self.parts.hooks.for_call(point, about.tool).count();
+        let in_force = of(HookPoint::Before) + of(HookPoint::After);
+        Ok(Rehearsal { tool: about.tool.to_owned(), in_force, reports, arguments: last, verdict })
     }
 
     /// The hooks in force.

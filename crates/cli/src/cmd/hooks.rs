@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use nika_contract::code;
 use nika_guard::Decision;
 use nika_runtime::{HookReport, Rehearsal};
 use serde_json::{Map, Value, json};
@@ -89,11 +90,17 @@ fn test(world: &World, args: &HooksTest) -> Result<ExitCode, Failure> {
     let all_answered = tried.reports.iter().all(|report| report.outcome.name() == "decided");
     // Of other errors the hooks are not the cause: the example may name what is not here.
     let rewritten = tried.reports.iter().any(|report| report.rewritten().is_some());
-    Ok(if all_answered && (tried.verdict.is_ok() || !rewritten) {
+    Ok(if all_answered && !misfits(&tried) && (tried.verdict.is_ok() || !rewritten) {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(failure::FAILED)
     })
+}
+
+/// There are hooks, and none was asked, as the arguments do not fit the tool: nothing was tried.
+fn misfits(tried: &Rehearsal) -> bool {
+    let unasked = tried.in_force > 0 && tried.reports.is_empty();
+    unasked && tried.verdict.as_ref().is_err_and(|error| error.code == code::BAD_ARGUMENTS)
 }
 
 fn object(tried: &Rehearsal) -> Value {
@@ -117,6 +124,7 @@ fn object(tried: &Rehearsal) -> Value {
     };
     json!({
         "tool": tried.tool,
+        "in_force": tried.in_force,
         "hooks": tried.reports.iter().map(hook).collect::<Vec<_>>(),
         "arguments": tried.arguments,
         "decision": decision,
@@ -140,8 +148,15 @@ fn text(tried: &Rehearsal) -> String {
         ]
     };
     let mut text = out::table(&tried.reports.iter().map(row).collect::<Vec<_>>());
-    if tried.reports.is_empty() {
+    if tried.in_force == 0 {
         text.push_str(&format!("No hook is in force for {}.\n", tried.tool));
+    } else if tried.reports.is_empty() {
+        let why = if misfits(tried) {
+            format!("the arguments do not fit {}", tried.tool)
+        } else {
+            "the call would not be made".into()
+        };
+        text.push_str(&format!("No hook was asked: {why}.\n"));
     }
     text.push_str(&format!("\nThe call: {} {}\n", tried.tool, Value::Object(tried.arguments.clone())));
     text.push_str(&match &tried.verdict {

@@ -111,6 +111,14 @@ fn hooks_are_listed_and_tried() {
     assert!(tried["hooks"][0]["took_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{tried}");
     assert!(!world.root().join("b.txt").exists() && !world.root().join(".git").exists());
 
+    // Arguments that do not fit come before any hook.
+    for (tool, json) in [("write", "{\"x\": 1}"), ("write", "{}")] {
+        let unasked = world.run(&["hooks", "test", tool, "--json", json]);
+        unasked.exits(1).says("No hook was asked: the arguments do not fit write").says("refused: NIKA-100");
+        assert!(!unasked.out.contains("in force"), "{unasked:?}");
+    }
+    world.run(&["hooks", "test", "read", "--json", "{\"x\": 1}"]).exits(0).says("No hook is in force for read");
+
     let world = with_hook("", "echo broken");
     world.run(&["hooks", "test"]).exits(1).says("malformed").says("deny").says("would be refused: NIKA-107");
     world.run(&["hooks", "test", "reed"]).exits(2).complains("NIKA-101");
