@@ -292,12 +292,8 @@ fn own_rules(world: &World) -> Vec<LayeredRule> {
     let place = Place::outside(dir.canonicalize().unwrap_or_else(|_| dir.clone()));
     let text = Effect::Write(place).rule();
     let rule = text.and_then(|text| Rule::parse(&text, None).ok());
-    let layered = |rule| LayeredRule {
-        kind: RuleKind::Ask,
-        rule,
-        layer: Layer::Managed,
-        at: "built in: it configures Nika".to_owned(),
-    };
+    let layered =
+        |rule| LayeredRule { kind: RuleKind::Ask, rule, layer: Layer::BuiltIn, at: "it configures Nika".to_owned() };
     rule.map(layered).into_iter().collect()
 }
 

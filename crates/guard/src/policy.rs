@@ -20,6 +20,8 @@ use crate::web::Listed;
 /// Who brought a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layer {
+    /// This program: nobody can change it.
+    BuiltIn,
     /// The machine's administrator.
     Managed,
     /// The person.
@@ -44,6 +46,7 @@ impl Layer {
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Layer::BuiltIn => "built-in",
             Layer::Managed => "managed",
             Layer::User => "user",
             Layer::Project => "project",
@@ -351,9 +354,9 @@ fn remedy(
     if decision == Decision::Allow {
         return Vec::new();
     }
-    if let Source::Rule { text, at, .. } = source {
-        let changing = format!("changing the rule `{text}` at {at}");
-        return if decision == Decision::Deny { vec![changing] } else { vec![BY_A_PERSON.to_owned(), changing] };
+    if let Source::Rule { text, layer, at } = source {
+        let changing = (*layer != Layer::BuiltIn).then(|| format!("changing the rule `{text}` at {at}"));
+        return (decision != Decision::Deny).then(|| BY_A_PERSON.to_owned()).into_iter().chain(changing).collect();
     }
     let mut ways = Vec::new();
     if let Some(mode) = act.allowed_by().filter(|mode| *mode != stance.mode) {
@@ -414,6 +417,15 @@ mod tests {
             assert_eq!(remedy.last().map(String::as_str), Some("changing the rule `write(docs/**)` at test:1"));
             assert_eq!(remedy.first().is_some_and(|way| way == BY_A_PERSON), kind == RuleKind::Ask);
         }
+    }
+
+    #[test]
+    fn nobody_is_told_to_change_a_rule_that_is_built_in() {
+        let policy = layered(&[(RuleKind::Ask, "write(docs/**)", Layer::BuiltIn)], true);
+        let verdict = policy.judge(&Stance::from(Mode::AcceptAll), &Effects::one(write("docs/a")).of("edit"));
+        let reason = verdict.decisive().expect("a rule decided");
+        assert_eq!(reason.remedy, [BY_A_PERSON]);
+        assert_eq!(reason.source.to_string(), "built-in rule `write(docs/**)` (test:1)");
     }
 
     fn decide(policy: &Policy, mode: Mode, effect: Effect) -> Decision {

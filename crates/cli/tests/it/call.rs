@@ -138,9 +138,14 @@ fn a_configuration_directory_that_was_moved_is_guarded() {
         super::world::Ran::of(nika.env("XDG_CONFIG_HOME", world.path("elsewhere")).output().expect("it starts"))
     };
     for mode in ["accept-edits", "workspace", "accept-all"] {
-        call(mode).exits(3).complains("NIKA-205");
+        let refused = call(mode);
+        refused.exits(3).complains("NIKA-205").complains("built-in rule").complains("a person's yes, each time");
+        assert!(!refused.err.contains("changing the rule"), "nobody can: {refused:?}");
     }
     assert!(!path.exists());
+    let mut tried = world.nika(&["policy", "test"]);
+    let tried = tried.env("XDG_CONFIG_HOME", world.path("elsewhere")).output().expect("it starts");
+    super::world::Ran::of(tried).exits(0).says("no rules, no examples");
 }
 
 #[test]

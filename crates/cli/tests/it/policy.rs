@@ -148,7 +148,7 @@ fn rules_are_tried_on_their_examples() {
     let config = "permissions:\n  deny:\n    - rule: exec(git push*)\n      match: [git push origin]\n      \
                   not_match: [git status]\n";
     let world = world().file(".nika/config.yaml", config);
-    world.run(&["policy", "test"]).exits(0).says("2 examples, 0 wrong").says("config.yaml:3");
+    world.run(&["policy", "test"]).exits(0).says("1 rule, 2 examples, 0 wrong").says("config.yaml:3");
     let wrong = "permissions:\n  deny:\n    - rule: exec(git push*)\n      match: [git pull]\n";
     world.file(".nika/config.yaml", wrong).run(&["policy", "test"]).exits(2).complains("config.yaml:3");
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use nika_guard::LayeredRule;
+use nika_guard::{Layer, LayeredRule};
 use serde_json::{Value, json};
 
 use super::Court;
@@ -20,9 +20,10 @@ struct Tried<'a> {
 
 pub fn run(output: Format, place: &Where, standing: &Standing) -> Result<ExitCode, Failure> {
     let court = Court::new(place, None, standing)?;
-    let rules = court.policy().rules();
+    let policy = court.policy();
+    let rules: Vec<&LayeredRule> = policy.rules().iter().filter(|rule| rule.layer != Layer::BuiltIn).collect();
     let mut tried = Vec::new();
-    for rule in rules {
+    for &rule in &rules {
         let lists = [(true, &rule.rule.examples.matches), (false, &rule.rule.examples.not_matches)];
         for (should, examples) in lists {
             let one = |example: &String| rule.rule.decides(rule.kind, example);
@@ -50,7 +51,15 @@ pub fn run(output: Format, place: &Where, standing: &Standing) -> Result<ExitCod
             })
             .collect();
         out::print(&out::table(&rows))?;
-        out::line(&format!("{} rules, {} examples, {wrong} wrong", rules.len(), tried.len()))?;
+        out::line(&format!("{}, {}, {wrong} wrong", counted(rules.len(), "rule"), counted(tried.len(), "example")))?;
     }
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
+}
+
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        more => format!("{more} {what}s"),
+    }
 }
