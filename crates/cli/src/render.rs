@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use nika_contract::{Block, Output, ToolError, code};
+use nika_contract::{Block, Code, Output, ToolError, code};
 use nika_runtime::Outcome;
 use serde_json::{Value, json};
 
@@ -20,15 +20,32 @@ use crate::out;
 pub fn object(outcome: &Outcome) -> Value {
     let call = Some(outcome.call.0.as_str());
     match &outcome.result {
-        Ok(output) => json!({
-            "ok": output.failed.is_none(),
-            "code": output.failed.map(|code| code.to_string()),
-            "content": output.content.iter().map(block).collect::<Vec<_>>(),
-            "structured": output.structured,
-            "diff": output.diff,
-            "call_id": call,
-        }),
+        Ok(output) => {
+            let mut object = json!({
+                "ok": output.failed.is_none(),
+                "code": output.failed.map(|code| code.to_string()),
+                "content": output.content.iter().map(block).collect::<Vec<_>>(),
+                "structured": output.structured,
+                "diff": output.diff,
+                "call_id": call,
+            });
+            if let Some(code) = output.failed {
+                object["message"] = failing(output, code).into();
+                object["hint"] = "`content` says how it ended".into();
+            }
+            object
+        }
         Err(error) => error_object(error, call),
+    }
+}
+
+/// Why what was answered is no success: the code in words, and a command's exit code.
+fn failing(output: &Output, code: Code) -> String {
+    let title = code::entry(code).map_or_else(|| code.to_string(), |entry| entry.title.to_owned());
+    let exit = output.facts.iter().find(|(name, _)| *name == "exit_code").and_then(|(_, value)| value.as_i64());
+    match exit.filter(|_| code == code::COMMAND_FAILED) {
+        Some(exit) => format!("{title} (exit {exit})"),
+        None => title,
     }
 }
 

@@ -83,6 +83,18 @@ fn what_cannot_be_done_is_one_object_whatever_the_command() {
 }
 
 #[test]
+fn a_command_that_failed_says_so_in_the_same_words() {
+    let world = world();
+    let said = world.run(&["call", "bash", "command=echo x; exit 3", "--output", "json"]).exits(1).json();
+    assert_eq!((&said["ok"], &said["code"]), (&false.into(), &"NIKA-400".into()), "{said}");
+    assert_eq!(said["message"], "The command ended with an error (exit 3)", "{said}");
+    assert!(said["hint"].as_str().is_some_and(|hint| hint.contains("`content`")), "{said}");
+    assert!(said["content"][0]["text"].as_str().is_some_and(|text| text.starts_with("x\n")), "{said}");
+    let done = world.run(&["call", "bash", "command=true", "--output", "json"]).exits(0).json();
+    assert!(done["ok"] == true && done.get("message").is_none(), "{done}");
+}
+
+#[test]
 fn a_refused_run_says_how_it_ended_in_both_forms() {
     let world = world().file("w.nika.yaml", "schema: nika/workflow@1\ntasks:\n  - {id: a, exec: ls}\n");
     for form in ["json", "stream-json"] {
