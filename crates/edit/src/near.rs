@@ -229,19 +229,25 @@ fn place<'o>(hay: &str, old: &'o str) -> Option<(&'o str, Place)> {
     // The same but for blanks, punctuation and case: of the first few such places the one that
     // agrees longest.
     let agrees = |range: &Range<usize>| {
-        let found = hay.get(range.clone()).unwrap_or_default();
+        let found = hay.get(range.start..).unwrap_or_default();
         found.chars().zip(old.trim_start().chars()).take_while(|(a, b)| a == b).count()
     };
-    let same = memchr::memmem::find_iter(&folded.bytes, &sought)
-        .take(8)
-        .map(|at| folded.source(hay, at..at + sought.len()))
-        .rev_max_by_key(agrees);
-    if let Some(range) = same {
-        return Some((old, Place { range, sure: true }));
+    let same = |sought: &[u8]| {
+        memchr::memmem::find_iter(&folded.bytes, sought)
+            .take(8)
+            .map(|at| folded.source(hay, at..at + sought.len()))
+            .rev_max_by_key(agrees)
+            .map(|range| Place { range, sure: true })
+    };
+    if let Some(place) = same(&sought) {
+        return Some((old, place));
     }
     let needle = old.get(..floor(old, MAX_NEEDLE)).unwrap_or_default();
-    let cut = if needle.len() < old.len() { Folded::of(needle).bytes } else { sought };
-    aligned(hay, needle, &folded, &cut).map(|place| (needle, place))
+    if needle.len() == old.len() {
+        return aligned(hay, needle, &folded, &sought).map(|place| (needle, place));
+    }
+    let cut = Folded::of(needle).bytes;
+    same(&cut).or_else(|| aligned(hay, needle, &folded, &cut)).map(|place| (needle, place))
 }
 
 /// The best of the alignments around the few stretches that share most with the needle. Where another comes as near,

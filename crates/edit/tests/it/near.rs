@@ -124,6 +124,10 @@ fn the_first_difference_of_a_long_text_is_the_true_one() {
     let near = miss(&file, &format!("{file}more")).nearest.unwrap();
     assert_eq!((near.first.line, near.first.column), (4001, 1));
     assert_eq!((near.first.expected, near.first.found), (Some('m'), None));
+    // Of two places with the same beginning, the one that agrees longer.
+    let twice = format!("{}other\n{file}", &file[..75_000]);
+    let near = miss(&twice, &changed(79_000, "Q")).nearest.unwrap();
+    assert_eq!((near.first.expected, near.lines.start), (Some('Q'), twice[..75_006].matches('\n').count() + 1));
     // In blanks alone, wherever they are.
     let near = miss(&file, &changed(file[..70_000].rfind(' ').unwrap(), "\t")).nearest.unwrap();
     assert_eq!((near.kind, near.first.expected), (Kind::Blanks, Some('\t')));
