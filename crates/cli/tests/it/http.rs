@@ -64,6 +64,20 @@ fn call(server: &Server, tool: &str, arguments: Value) -> Value {
 }
 
 #[test]
+fn what_is_wrong_with_the_parameters_of_a_call_is_said() {
+    let world = world();
+    let server = start(&world, &[]);
+    for (params, says) in [
+        (json!({}), "`name` of the tool is missing"),
+        (json!({"name": "read", "arguments": "x"}), "`arguments` is an object"),
+        (json!({"name": "read", "arguments": {}, "inputResponses": "x"}), "`inputResponses` is an object"),
+    ] {
+        let error = &post(&server, &server.token, "tools/call", params).1["error"];
+        assert_eq!((&error["code"], &error["message"]), (&json!(-32602), &json!(says)), "{error}");
+    }
+}
+
+#[test]
 fn only_the_token_opens() {
     let world = world();
     let server = start(&world, &[]);
