@@ -19,7 +19,7 @@
 
 mod address;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -47,20 +47,41 @@ const MORE_THAT_PASS: usize = 16;
 const MOST_OF_ALL: usize = 256;
 /// Files at which one command listens, one after another. A test suite has some hundred.
 const MOST_FILES: usize = 10_000;
+/// The same where each of them has to be held open.
+const MOST_HELD: usize = 64;
 const STACK_BYTES: usize = 128 << 10;
 /// Between two attempts to end what waits for the other side.
 const BEAT: Duration = Duration::from_millis(2);
 /// A thread of a process, not the process: since Linux 6.9.
 const OF_THREAD: PidfdFlags = PidfdFlags::from_bits_retain(libc::O_EXCL as u32);
 
-static OF_ALL: AtomicUsize = AtomicUsize::new(0);
+/// How many connections are being made by all that share this.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Room(Arc<AtomicUsize>);
+
+/// A place in the room, given back when it goes.
+struct Taken(Arc<AtomicUsize>);
+
+impl Room {
+    fn take(&self) -> Option<Taken> {
+        let before = self.0.fetch_add(1, Ordering::Relaxed);
+        let taken = Taken(Arc::clone(&self.0));
+        (before < MOST_OF_ALL).then_some(taken)
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// A file, told from one that has its number after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Identity {
     device: (u32, u32),
     inode: u64,
-    born: (i64, u32),
+    born: Option<(i64, u32)>,
 }
 
 /// Makes the connections of one command.
@@ -68,8 +89,10 @@ struct Identity {
 pub(crate) struct Connects {
     /// Whether nobody else is in its network, in which the names without a file live.
     alone: bool,
-    /// Where it listens.
-    own: Mutex<HashSet<Identity>>,
+    /// Where it listens. A file is held open of which the system does not say when it came to be, so that no other gets its
+    /// number.
+    own: Mutex<HashMap<Identity, Option<OwnedFd>>>,
+    room: Room,
     making: Mutex<Vec<(Stopped, JoinHandle<()>)>>,
 }
 
@@ -82,8 +105,8 @@ struct Wanted {
 }
 
 /// Sees to the connections of a command, on a thread that ends when nothing of it is left.
-pub(crate) fn watch(listener: OwnedFd, shares_network: bool) -> io::Result<JoinHandle<()>> {
-    let (listener, connects) = (Arc::new(Listener::new(listener)), Connects::new(shares_network));
+pub(crate) fn watch(listener: OwnedFd, shares_network: bool, room: &Room) -> io::Result<JoinHandle<()>> {
+    let (listener, connects) = (Arc::new(Listener::new(listener)), Connects::new(shares_network, room));
     threads("connects").spawn(move || {
         while let Ok(Heard::Stopped(stopped)) = listener.next(None) {
             connects.heed(&listener, stopped);
@@ -102,8 +125,9 @@ fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Connects {
-    pub(crate) fn new(shares_network: bool) -> Connects {
-        Connects { alone: !shares_network, own: Mutex::default(), making: Mutex::default() }
+    pub(crate) fn new(shares_network: bool, room: &Room) -> Connects {
+        let (own, making, room) = (Mutex::default(), Mutex::default(), room.clone());
+        Connects { alone: !shares_network, own, room, making }
     }
 
     /// Whether a stopped call is one of these.
@@ -114,7 +138,7 @@ impl Connects {
     /// Lets a call that listens go on, or makes the connection that was stopped, and says what came of it.
     pub(crate) fn heed(&self, listener: &Arc<Listener>, stopped: Stopped) {
         if stopped.number == libc::SYS_listen {
-            self.listens(&stopped);
+            self.listens(listener, &stopped);
             return listener.answer(&stopped, Answer::GoOn);
         }
         let begun = self.wanted(listener, &stopped).and_then(|wanted| match wanted.to {
@@ -140,22 +164,12 @@ impl Connects {
             making.iter().filter(|(stopped, _)| !listener.waits(stopped)).for_each(|(_, thread)| interrupt(thread));
             return Err(Errno::AGAIN);
         }
-        if OF_ALL.fetch_add(1, Ordering::Relaxed) >= MOST_OF_ALL {
-            OF_ALL.fetch_sub(1, Ordering::Relaxed);
-            return Err(Errno::AGAIN);
-        }
-        let theirs = Arc::clone(listener);
+        let (taken, theirs) = (self.room.take().ok_or(Errno::AGAIN)?, Arc::clone(listener));
         let begun = threads("connect").spawn(move || {
             theirs.answer(&stopped, wanted.make());
-            OF_ALL.fetch_sub(1, Ordering::Relaxed);
+            drop(taken);
         });
-        match begun {
-            Ok(thread) => making.push((stopped, thread)),
-            Err(_) => {
-                OF_ALL.fetch_sub(1, Ordering::Relaxed);
-                return Err(Errno::AGAIN);
-            }
-        }
+        making.push((stopped, begun.map_err(|_| Errno::AGAIN)?));
         Ok(())
     }
 
@@ -171,15 +185,20 @@ impl Connects {
         }
     }
 
-    /// Notes where a socket listens from now on.
-    fn listens(&self, stopped: &Stopped) {
+    /// Notes where a socket listens from now on, if that is one of the command's network.
+    fn listens(&self, listener: &Listener, stopped: &Stopped) {
         let [number, ..] = stopped.arguments;
-        let file = socket_of(stopped.thread, number as u32 as i32).and_then(|socket| file_of_socket(&socket));
+        let Ok(socket) = socket_of(stopped.thread, number as u32 as i32) else { return };
+        if is_of_our_network(&socket) || !listener.waits(stopped) {
+            return;
+        }
+        let Ok(file) = file_of_socket(&socket) else { return };
         let mut own = lock(&self.own);
-        if let Ok(Some(identity)) = file.map(|file| identity(&file))
-            && own.len() < MOST_FILES
-        {
-            own.insert(identity);
+        if let Some(identity) = identity(&file) {
+            let (most, held) = if identity.born.is_some() { (MOST_FILES, None) } else { (MOST_HELD, Some(file)) };
+            if own.len() < most {
+                own.insert(identity, held);
+            }
         }
     }
 
@@ -217,7 +236,7 @@ impl Connects {
         let found = beneath(&slash, whole.as_os_str().as_bytes())?;
         match identity(&found) {
             None => Err(Errno::CONNREFUSED),
-            Some(identity) if lock(&self.own).contains(&identity) => Ok(found),
+            Some(identity) if lock(&self.own).contains_key(&identity) => Ok(found),
             Some(_) => Err(Errno::PERM),
         }
     }
@@ -228,11 +247,11 @@ fn identity(file: &OwnedFd) -> Option<Identity> {
     let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::BTIME;
     let stat = statx(file, "", AtFlags::EMPTY_PATH, wanted).ok()?;
     let is_socket = FileType::from_raw_mode(stat.stx_mode.into()) == FileType::Socket;
-    let is_whole = stat.stx_mask & wanted.bits() == wanted.bits();
-    (is_socket && is_whole).then_some(Identity {
+    let is_told = |what: StatxFlags| stat.stx_mask & what.bits() == what.bits();
+    (is_socket && is_told(StatxFlags::INO)).then_some(Identity {
         device: (stat.stx_dev_major, stat.stx_dev_minor),
         inode: stat.stx_ino,
-        born: (stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec),
+        born: is_told(StatxFlags::BTIME).then_some((stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)),
     })
 }
 
@@ -257,6 +276,14 @@ pub(crate) fn unix_name(length: u32, read: impl FnOnce(&mut [u8]) -> usize) -> O
 }
 
 const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+/// Whether a process that `process` stands for can be asked for what it has open. Some containers refuse that, and then
+/// no connection can be made in anybody's place.
+pub(crate) fn can_ask(process: Pid) -> bool {
+    let number = |process: OwnedFd| pidfd_getfd(process, 0, PidfdGetfdFlags::empty());
+    // That it has nothing under this number is an answer, too.
+    matches!(pidfd_open(process, PidfdFlags::empty()).and_then(number), Ok(_) | Err(Errno::BADF))
+}
 
 /// The very socket that a thread has under a number.
 fn socket_of(thread: u32, number: i32) -> Result<OwnedFd, Errno> {

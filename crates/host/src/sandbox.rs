@@ -228,7 +228,7 @@ fn contained(
     reach: Option<Reach>,
 ) -> Result<Entered, Refusal> {
     // What a recorder refuses the command cannot have made.
-    let sets_aside = !matches!(target.stops, Some((Stops::AtChanges, _)));
+    let sets_aside = !target.stops.as_ref().is_some_and(|(stops, _)| stops.records());
     let (mut placeholders, steps) = placeholders::Placeholders::make(profile, steps, sets_aside)?;
     // What was made ahead has a network of its own.
     let started = match ready.filter(|ready| ready.is_current() && target.network.is_none()) {

@@ -41,8 +41,10 @@ impl Call {
     /// What the parameters of a `tools/call` say.
     pub(crate) fn of(mut params: Object) -> Result<Call, ErrorData> {
         let wrong = |why: &'static str| Err(ErrorData::invalid_params(why, None));
-        let Some(Value::String(name)) = params.shift_remove("name") else {
-            return wrong("`name` of the tool is missing");
+        let name = match params.shift_remove("name") {
+            Some(Value::String(name)) => name,
+            None => return wrong("`name` of the tool is missing"),
+            Some(_) => return wrong("`name` is a string"),
         };
         let arguments = match params.shift_remove("arguments") {
             Some(Value::Object(arguments)) => arguments,
@@ -51,12 +53,12 @@ impl Call {
         };
         let responses = match params.shift_remove("inputResponses") {
             Some(Value::Object(responses)) => Some(responses),
-            None => None,
+            None | Some(Value::Null) => None,
             Some(_) => return wrong("`inputResponses` is an object"),
         };
         let state = match params.shift_remove("requestState") {
             Some(Value::String(state)) => Some(state),
-            None => None,
+            None | Some(Value::Null) => None,
             Some(_) => return wrong("`requestState` is a string"),
         };
         Ok(Call { name, arguments, responses, state })

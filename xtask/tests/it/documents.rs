@@ -96,12 +96,12 @@ fn examples_are_fine() {
 #[test]
 fn the_shown_hook_keeps_agents_out() {
     let page = text("docs/hooks.md");
-    let (script, yaml) = (blocks(&page, "sh")[0], "hooks: [{on: before, tool: write, run: [sh, hook]}]");
+    let (script, yaml) = (blocks(&page, "sh")[0], "hooks: [{on: before, tool: write, run: [sh, ~/hook]}]");
     let place = tempfile::tempdir().expect("a directory");
     let config = place.path().join("home/.config/nika");
     std::fs::create_dir_all(&config).expect("a folder");
     std::fs::write(config.join("config.yaml"), yaml).expect("a file");
-    std::fs::write(place.path().join("hook"), script).expect("a file");
+    std::fs::write(place.path().join("home/hook"), script).expect("a file");
     for (path, code) in [("vendor/x.c", 1), ("./vendor/x.c", 1), ("src/vendor.c", 0)] {
         let mut write = Command::new(nika());
         write.args(["call", "write", &format!("file_path={path}"), "content=x", "--allow-write"]);

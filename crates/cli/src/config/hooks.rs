@@ -94,23 +94,27 @@ fn argv(node: &Node, home: Option<&str>) -> Result<Vec<String>, Wrong> {
         Kind::Text(text) if !text.contains('\0') => Ok(text.clone()),
         _ => expected(item, "an argument as text; put it in quotes"),
     };
-    let mut argv: Vec<String> = items.iter().map(text).collect::<Result<_, _>>()?;
-    match argv.first_mut() {
-        Some(program) if !program.is_empty() => {
-            if let (Some(below), Some(home)) = (program.strip_prefix("~/"), home) {
-                *program = format!("{home}/{below}");
-            }
-            Ok(argv)
-        }
+    let at_home = |word: String| match (word.strip_prefix("~/"), home) {
+        (Some(below), Some(home)) => format!("{home}/{below}"),
+        _ => word,
+    };
+    let argv: Vec<String> = items.iter().map(|item| text(item).map(at_home)).collect::<Result<_, _>>()?;
+    match argv.first() {
+        Some(program) if !program.is_empty() => Ok(argv),
         _ => expected(node, "a list that begins with a program"),
     }
 }
 
-/// Programs that run the file which they are given first.
-const INTERPRETERS: &[&str] = &[
-    "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun", "ruby", "perl", "php",
-    "lua", "Rscript", "pwsh", "env", "nice", "timeout",
-];
+/// Shells: the word behind an option that ends in `c` is a text.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "fish"];
+/// Other programs that run the file which they are given first.
+const INTERPRETERS: &[&str] =
+    &["python", "python3", "node", "deno", "bun", "ruby", "perl", "php", "lua", "Rscript", "pwsh"];
+/// Options of those behind which comes a text, or the name of a module, and ones behind which comes another value.
+const TEXTS: &[&str] = &["-c", "-e", "-E", "-m", "-p", "-r", "--eval", "--print", "-Command"];
+const VALUES: &[&str] = &["-W", "-X", "-I", "--require", "--import", "--conditions"];
+/// Programs that run the command behind them.
+const WRAPPERS: &[&str] = &["env", "nice", "timeout", "nohup", "setsid", "stdbuf"];
 
 /// A program or a script by a relative path is whatever the repository holds there, and a file of the workspace is one
 /// that calls may write: a hook would run what it is to judge. A person's own configuration may name neither, and a
@@ -148,20 +152,42 @@ pub(super) fn check(layers: &[Brought], root: &Path) -> Result<(), ConfigError> 
     Ok(())
 }
 
-/// Whether a word of a hook is a file that is run or read: the program, if it is a path; what an interpreter is given;
-/// whatever names a file of the workspace.
+/// Whether a word of a hook is a file that is run or read: the program, if it is a path; the script that an interpreter is
+/// given; whatever else with a slash names a file, or could for an interpreter.
 fn is_file(argv: &[String], at: usize, root: &Path) -> bool {
-    let word = &argv[at];
-    let name = argv[0].rsplit('/').next().unwrap_or_default();
-    let first = argv.iter().skip(1).position(|word| !word.starts_with('-')).map(|at| at + 1);
+    let (word, name) = (&argv[at], argv[0].rsplit('/').next().unwrap_or_default());
+    let value = word.strip_prefix('-').and_then(|option| option.split_once('=')).map(|(_, value)| value);
+    let exists = |word: &str| word.contains('/') && root.join(word).is_file();
     match at {
         0 => word.contains('/'),
-        _ if word.starts_with('-') => false,
-        // Behind these comes no file, but a text.
-        _ if argv[at - 1].starts_with('-') && argv[at - 1].ends_with(['c', 'e', 'm', 'p']) => root.join(word).is_file(),
-        _ if INTERPRETERS.contains(&name) && first == Some(at) => word.contains('/') || root.join(word).is_file(),
-        _ => root.join(word).is_file() && lies_in(&root.join(word), root),
+        _ if WRAPPERS.contains(&name) => {
+            let inner = argv.iter().skip(1).position(|word| is_interpreter(word) || word.contains('/'));
+            inner.map(|inner| inner + 1).is_some_and(|inner| at >= inner && is_file(&argv[inner..], at - inner, root))
+        }
+        _ if word.starts_with('-') => value.is_some_and(exists),
+        _ if is_interpreter(name) => {
+            let behind = argv[at - 1].as_str();
+            let is_shell = SHELLS.contains(&name);
+            let is_option = |behind: &str| behind.starts_with('-') && !behind.starts_with("--");
+            let is_text = if is_shell { is_option(behind) && behind.ends_with('c') } else { TEXTS.contains(&behind) };
+            let is_value = if is_shell { is_option(behind) && behind.ends_with('o') } else { VALUES.contains(&behind) };
+            let first = !argv[1..at].iter().zip(&argv[0..]).any(|(word, behind)| is_script(word, behind, is_shell));
+            !is_text && !is_value && (first || word.contains('/'))
+        }
+        _ => exists(word),
     }
+}
+
+/// Whether a word is what an interpreter runs: no option, and no value of one.
+fn is_script(word: &str, behind: &str, is_shell: bool) -> bool {
+    let is_short = behind.starts_with('-') && !behind.starts_with("--");
+    let takes = if is_shell { is_short && behind.ends_with('o') } else { VALUES.contains(&behind) };
+    !word.starts_with('-') && !takes
+}
+
+fn is_interpreter(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or_default();
+    SHELLS.contains(&name) || INTERPRETERS.contains(&name)
 }
 
 fn lies_in(path: &Path, root: &Path) -> bool {

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nika_contract::Dress;
-use rustix::fs::{Gid, Mode, Uid, XattrFlags, fchmod, fchown, fsetxattr, fstat, getxattr, listxattr};
+use rustix::fs::{Gid, Mode, Uid, XattrFlags, fchmod, fchown, fremovexattr, fsetxattr, fstat, getxattr, listxattr};
 
 /// Bytes of attributes that are kept of one file. 16 KiB: an access list of a thousand entries has half of that, and lines
 /// of the undo store are read whole.
@@ -16,6 +16,9 @@ const KEPT_BYTES: usize = 16 << 10;
 
 /// Lets whoever runs a program do more than who they are. It is said of its content, so no other content is given it.
 const CAPABILITY: &[u8] = b"security.capability";
+
+/// Who else may do what.
+const ACCESS: &[u8] = b"system.posix_acl_access";
 
 /// Said of a content, or by the kernel alone, or marks of an overlay: never written down to be given back.
 const NOT_KEPT: &[&[u8]] = &[CAPABILITY, b"security.ima", b"security.evm", b"user.overlay.", b"trusted.overlay."];
@@ -32,11 +35,13 @@ pub(crate) fn dress(
     if !owned_by(file, owner) {
         rights &= !0o6000;
     }
-    for (name, value) in former.into_iter().flat_map(attributes) {
+    let former: Vec<(Vec<u8>, Vec<u8>)> = former.into_iter().flat_map(attributes).collect();
+    for (name, value) in &former {
         if same_content || name != CAPABILITY {
-            let _ = fsetxattr(file, &*name, &value, XattrFlags::empty());
+            let _ = fsetxattr(file, &**name, value, XattrFlags::empty());
         }
     }
+    without_inherited(file, former.iter().any(|(name, _)| name == ACCESS));
     if fstat(file)?.st_mode & 0o7777 != rights {
         let _ = fchmod(file, Mode::from_raw_mode(rights));
     }
@@ -76,7 +81,15 @@ pub(crate) fn wear(file: &File, dress: &Dress) -> bool {
     for (name, value) in dress.attributes.iter().filter(|(name, _)| is_kept(name.as_bytes())) {
         let _ = fsetxattr(file, name.as_str(), value, XattrFlags::empty());
     }
+    without_inherited(file, dress.attributes.iter().any(|(name, _)| name.as_bytes() == ACCESS));
     owned
+}
+
+/// Takes the access list away that a new file has from its directory, where what it stands for has none.
+fn without_inherited(file: &File, has_own: bool) {
+    if !has_own {
+        let _ = fremovexattr(file, ACCESS);
+    }
 }
 
 fn is_kept(name: &[u8]) -> bool {

@@ -28,7 +28,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,7 @@ pub use self::peer::{Peer, PeerPipes};
 use self::pump::Pump;
 pub use self::screen::Picture;
 use super::wire::{self, Exited, Lines, Report};
-use crate::connect;
+use crate::connect::{self, Room};
 use crate::record::Recorded;
 use crate::sandbox::{self, Network};
 use crate::scratch::{Caches, Taker};
@@ -137,6 +137,9 @@ struct Shared {
     networks: Mutex<HashMap<String, Weak<Network>>>,
     /// Places that commands have taken for caches.
     caches: Mutex<Vec<Weak<Caches>>>,
+    /// Whether connections can be made in the place of commands, and how many are.
+    connects: OnceLock<bool>,
+    room: Room,
 }
 
 /// A supervisor without an order, and our end of the socket to it.
@@ -221,6 +224,8 @@ impl Jobs {
             spare: Mutex::default(),
             networks: Mutex::default(),
             caches: Mutex::default(),
+            connects: OnceLock::new(),
+            room: Room::default(),
             expects_more: AtomicBool::new(false),
         }))
     }
@@ -247,9 +252,11 @@ impl Jobs {
         let mark = format!("{id}-{}", random_word()?);
         let ends = order::ends(&order.stdin, order.apart)?;
         let network = self.network(&order);
-        let wire = wire::Order { network: network.is_some(), ..order.to_wire(&mark) };
-        let hearing = wire.stops.is_some().then(sandbox::hearing).transpose()?;
         let (link, mut child) = self.supervisor()?;
+        let connects = || *self.0.connects.get_or_init(|| connect::can_ask(Pid::from_child(&child)));
+        let stops = order.stops(connects());
+        let wire = wire::Order { network: network.is_some(), stops, ..order.to_wire(&mark) };
+        let hearing = wire.stops.is_some().then(sandbox::hearing).transpose()?;
         let begun = (|| {
             let mut fds = ends.theirs.iter().map(AsFd::as_fd).collect::<Vec<_>>();
             if order.keep {
@@ -290,10 +297,10 @@ impl Jobs {
             let begun = sandbox::heard(&ours).and_then(|listener| match (order.recorded_by(), listener) {
                 (Some(recorder), Some(listener)) => {
                     recorder.keep_off(&order.profile);
-                    recorder.watch(listener, Pid::from_child(&child), shares)
+                    recorder.watch(listener, Pid::from_child(&child), shares, &self.0.room)
                 }
                 (Some(_), None) => Err(io::Error::other("its changes cannot be heard of")),
-                (None, Some(listener)) => connect::watch(listener, shares).map(drop),
+                (None, Some(listener)) => connect::watch(listener, shares, &self.0.room).map(drop),
                 (None, None) => Ok(()),
             });
             if let Err(error) = begun {

@@ -19,7 +19,7 @@ use super::off::Off;
 use super::round::Round;
 use super::sight::{Seen, Sight};
 use super::turn::Turn;
-use crate::connect::Connects;
+use crate::connect::{Connects, Room};
 use crate::fs::Workspace;
 use crate::sandbox::{Answer, Heard, Listener, Stopped};
 
@@ -99,9 +99,9 @@ impl Recorder {
 
     /// Hears of the calls of a command, which is all that lives below `above`, until nothing of it is left, and makes its
     /// connections. Until this is called each of them waits.
-    pub(crate) fn watch(&self, listener: OwnedFd, above: Pid, shares_network: bool) -> io::Result<()> {
+    pub(crate) fn watch(&self, listener: OwnedFd, above: Pid, shares_network: bool, room: &Room) -> io::Result<()> {
         let (shared, listener) = (Arc::clone(&self.0), Arc::new(Listener::new(listener)));
-        let connects = Connects::new(shares_network);
+        let connects = Connects::new(shares_network, room);
         let thread = std::thread::Builder::new().name("recorder".to_owned()).stack_size(STACK_BYTES);
         let hear = move || {
             shared.hear(&listener, &connects, above);

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
-use rustix::net::{AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::net::{AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketType, sendmsg};
 
 /// Namespaces of a contained command.
 pub(super) const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
@@ -189,10 +189,12 @@ pub(super) fn put_at(fd: BorrowedFd<'_>, to: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether it is a socket that can be connected to somebody else: all but one end of a pair.
+/// Whether it is a socket that can reach somebody else: all but one end of a pair of streams.
 pub(super) fn is_free_socket(fd: BorrowedFd<'_>) -> bool {
-    let is_end = |fd| rustix::net::getpeername(fd).is_ok();
-    rustix::net::sockopt::socket_domain(fd).is_ok_and(|domain| domain != AddressFamily::UNIX || !is_end(fd))
+    let Ok(domain) = rustix::net::sockopt::socket_domain(fd) else { return false };
+    let kind = rustix::net::sockopt::socket_type(fd);
+    let is_stream = kind.is_ok_and(|kind| [SocketType::STREAM, SocketType::SEQPACKET].contains(&kind));
+    domain != AddressFamily::UNIX || !is_stream || rustix::net::getpeername(fd).is_err()
 }
 
 /// Makes the terminal at standard input the controlling one.

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::{Ended, Entered, Reach, Ready, Refusal, Stops, Target, base, enter_ready, heard, hearing};
-use crate::connect;
+use crate::connect::{self, Room};
 
 /// How a command went.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub(super) fn enter_connecting(
     reach: Option<Reach>,
 ) -> Result<(Entered, Option<JoinHandle<()>>), Refusal> {
     let failed = |error: std::io::Error| Refusal::of("connections in its place", "socket", error);
-    if profile.access != Access::Workspace {
+    if profile.access != Access::Workspace || !connect::can_ask(rustix::process::getpid()) {
         return Ok((enter_ready(ready, profile, target, reach)?, None));
     }
     let shares = target.network.is_some();
@@ -74,6 +74,7 @@ pub(super) fn enter_connecting(
     target.stops = Some((Stops::AtConnects, theirs));
     let entered = enter_ready(ready, profile, target, reach)?;
     let listener = heard(&ours).map_err(failed)?;
-    let thread = listener.map(|listener| connect::watch(listener, shares)).transpose().map_err(failed)?;
+    let thread =
+        listener.map(|listener| connect::watch(listener, shares, &Room::default())).transpose().map_err(failed)?;
     Ok((entered, thread))
 }

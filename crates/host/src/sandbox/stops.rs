@@ -27,6 +27,19 @@ pub enum Stops {
     AtConnects,
     /// Those that change files, too.
     AtChanges,
+    /// Those alone: nobody can make connections in its place.
+    AtChangesAlone,
+}
+
+impl Stops {
+    /// Whether somebody keeps what it changes.
+    pub(crate) fn records(self) -> bool {
+        self != Stops::AtConnects
+    }
+
+    fn connects(self) -> bool {
+        self != Stops::AtChangesAlone
+    }
 }
 
 /// A way on which the kernel's end of the filter comes: ours and the command's.
@@ -51,12 +64,13 @@ pub(super) fn begin(stops: Option<&(Stops, OwnedFd)>, kind: Kind) -> Result<(), 
         Some((Stops::AtConnects, _)) if kind != Kind::Contained => None,
         Some((stops, _)) => match base::listen(&built(stopping(*stops))?) {
             Ok(listener) => Some(listener),
-            Err(error) if *stops == Stops::AtChanges => return Err(failed(error)),
+            Err(error) if stops.records() => return Err(failed(error)),
             Err(_) => None,
         },
         None => None,
     };
-    if listener.is_none() {
+    let has_names = listener.is_some() && stops.is_some_and(|(stops, _)| stops.connects());
+    if !has_names {
         let without = built(refusing(&[NO_NAMES]))?;
         base::confine(&without).map_err(|error| Refusal::of("seccomp", "seccomp", error))?;
     }
@@ -73,12 +87,10 @@ fn stopping(stops: Stops) -> Result<Program, String> {
 }
 
 fn rules(stops: Stops) -> Vec<Rule> {
-    let changes = match stops {
-        Stops::AtConnects => &[][..],
-        Stops::AtChanges => record::CALLS,
-    };
+    let changes = if stops.records() { record::CALLS } else { &[] };
     let changes = changes.iter().copied().flatten().map(|(call, when, _)| (*call, *when));
-    let connects = [libc::SYS_connect, libc::SYS_listen].map(|call| (call, When::Always));
+    let connects: &[libc::c_long] = if stops.connects() { &[libc::SYS_connect, libc::SYS_listen] } else { &[] };
+    let connects = connects.iter().map(|call| (*call, When::Always));
     changes.chain(connects).map(|(call, when)| (call, when, libc::SECCOMP_RET_USER_NOTIF)).collect()
 }
 
@@ -89,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_filter_asks_and_refuses_nothing() {
-        for stops in [Stops::AtConnects, Stops::AtChanges] {
+        for stops in [Stops::AtConnects, Stops::AtChanges, Stops::AtChangesAlone] {
             let filter = stopping(stops).expect("it compiles");
             let ends = filter.iter().filter(|op| u32::from(op.code) == libc::BPF_RET | libc::BPF_K).map(|op| op.k);
             let mut ends: Vec<u32> = ends.collect();

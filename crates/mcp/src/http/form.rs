@@ -36,11 +36,15 @@ pub(crate) async fn fit(request: Request, next: Next) -> Response {
         let why = format!("A message is at most {MAX_BODY_BYTES} bytes, and comes whole.\n");
         return (StatusCode::PAYLOAD_TOO_LARGE, why).into_response();
     };
-    if let Some(refused) = misfit(&body) {
-        return refused;
-    }
     let again = parts.clone();
     let response = next.clone().run(Request::from_parts(parts, Body::from(Bytes::clone(&body)))).await;
+    // Unless the session is not there, of which the client has to hear.
+    let has_session = again.headers.contains_key("mcp-session-id");
+    if let (true, Some(refused)) =
+        (response.status().is_success() || response.status() == StatusCode::NOT_FOUND && !has_session, misfit(&body))
+    {
+        return refused;
+    }
     if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
         return response;
     }

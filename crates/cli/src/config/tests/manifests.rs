@@ -240,10 +240,16 @@ fn hooks_that_cannot_be_meant_are_errors() {
         ("hooks: [{on: before, run: [.nika/../check]}]", "no file that trust binds to"),
         ("hooks: [{on: before, run: [sh, scripts/check.sh]}]", "`scripts/check.sh` is no file that trust binds to"),
         ("hooks: [{on: before, run: [python3, -u, scripts/check.py]}]", "`scripts/check.py` is no file that trust"),
-        ("hooks: [{on: before, run: [check, --rules, rules.txt]}]", "`rules.txt` is no file that trust binds to"),
-        ("hooks: [{on: before, run: [sh, rules.txt]}]", "put the file below .nika/"),
+        ("hooks: [{on: before, run: [check, --rules, conf/rules.txt]}]", "`conf/rules.txt` is no file that trust"),
+        ("hooks: [{on: before, run: [check, --rules=conf/rules.txt]}]", "is no file that trust binds to"),
+        ("hooks: [{on: before, run: [sh, check]}]", "put the file below .nika/"),
+        ("hooks: [{on: before, run: [sh, -e, scripts/check.sh]}]", "`scripts/check.sh` is no file that trust"),
+        ("hooks: [{on: before, run: [sh, -euo, pipefail, scripts/check.sh]}]", "`scripts/check.sh` is no file"),
+        ("hooks: [{on: before, run: [timeout, '5', sh, x/y.sh]}]", "`x/y.sh` is no file that trust binds to"),
+        ("hooks: [{on: before, run: [env, A=b, sh, x/y.sh]}]", "`x/y.sh` is no file that trust binds to"),
+        ("hooks: [{on: before, run: [python3, -W, ignore, x/y.py]}]", "`x/y.py` is no file that trust binds to"),
     ] {
-        let said = world().file("repo/rules.txt", "").project(text).refused();
+        let said = world().file("repo/conf/rules.txt", "").project(text).refused();
         assert!(said.contains(want), "{text}: {said}");
     }
     for words in ["./check", "sh, check/it.sh", "python3, .nika/hooks/check"] {
@@ -255,6 +261,8 @@ fn hooks_that_cannot_be_meant_are_errors() {
     let said = scene.user(&format!("hooks: [{{on: before, run: [sh, {}]}}]", program.display())).refused();
     assert!(said.contains("lies in this workspace"), "{said}");
     // What names no file of the workspace, and scripts that trust binds to, are as they were.
-    world().user("hooks: [{on: before, run: [logger, -t, nika]}, {on: after, run: [sh, -c, cd src/ && true]}]").load();
+    let free = "hooks: [{on: before, run: [logger, -t, nika]}, {on: after, run: [sh, -c, cd src/ && true]}, \
+                {on: after, run: [sh, ~/hooks/a.sh]}, {on: after, run: [python3, -W, ignore, ~/hooks/a.py]}]";
+    world().file("repo/nika", "").user(free).load();
     world().file("repo/.nika/hooks/a.sh", "").project("hooks: [{on: before, run: [sh, .nika/hooks/a.sh]}]").load();
 }

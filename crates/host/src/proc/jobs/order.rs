@@ -136,11 +136,12 @@ impl Order {
         self.recorder.as_ref().filter(|_| self.profile.access != Access::Unconfined && !self.keep)
     }
 
-    /// At which of its calls it stops, for this program to see to them.
-    pub(super) fn stops(&self) -> Option<Stops> {
-        match self.profile.access {
-            _ if self.recorded_by().is_some() => Some(Stops::AtChanges),
-            Access::Workspace if !self.keep => Some(Stops::AtConnects),
+    /// At which of its calls it stops, for this program to see to them; `connects`: whether it can make connections.
+    pub(super) fn stops(&self, connects: bool) -> Option<Stops> {
+        match (self.recorded_by(), self.profile.access) {
+            (Some(_), _) if connects => Some(Stops::AtChanges),
+            (Some(_), _) => Some(Stops::AtChangesAlone),
+            (None, Access::Workspace) if connects && !self.keep => Some(Stops::AtConnects),
             _ => None,
         }
     }
@@ -191,7 +192,7 @@ impl Order {
             linger: self.linger,
             keep: self.keep,
             watch_cwd: is_shell,
-            stops: self.stops(),
+            stops: None,
             network: false,
             caches: self.caches.is_some(),
             profile,
