@@ -181,11 +181,11 @@ fn plan(text: &[u8], limits: &Limits, objects: &Objects, now: u64, held: &dyn Fn
     let mut bytes = 0;
     let mut full = false;
     let mut going_on: HashMap<&str, bool> = HashMap::new();
-    let changes =
+    let mut changes =
         lines.iter().filter_map(|(_, line)| if let Line::Change(record) = line { Some(record) } else { None });
     let whole: HashSet<&str> = changes.clone().filter(|record| !record.goes_on).map(|record| &*record.call).collect();
     // What was done last can be taken back, however much it is.
-    let last = changes.last().map(|record| (&*record.session, &*record.call));
+    let last = changes.next_back().map(|record| (&*record.session, &*record.call));
     for (text, line) in lines.iter().rev() {
         let Line::Change(record) = line else { continue };
         let call = (&*record.session, &*record.call);
