@@ -118,8 +118,18 @@ fn named_by(words: &[Arg], looks: bool, judge: &mut Judge<'_>) {
     let looks = looks || words.iter().any(|word| word.exact().is_some_and(|text| LOOKS.contains(&text)));
     for word in words {
         match labels::text(word) {
-            Some(text) => places::paths(text).for_each(|path| names(path, looks, judge)),
-            None => outside(std::slice::from_ref(word), judge),
+            Some(text) => {
+                places::paths(text).for_each(|path| names(path, looks, judge));
+                if let Some(path) = behind_kind(text) {
+                    names(path, looks, judge);
+                }
+            }
+            None => {
+                if let Word::Glob { pattern, .. } = &word.word {
+                    judge.pointed_at(pattern).iter().for_each(|path| names(path, looks, judge));
+                }
+                outside(std::slice::from_ref(word), judge);
+            }
         }
     }
 }
@@ -143,6 +153,14 @@ pub fn secrets(words: &[Arg], judge: &mut Judge<'_>) {
             secrets(&each.collect::<Vec<_>>(), judge);
         }
     }
+}
+
+/// The path behind the kind of a report: `html:.git/hooks`.
+fn behind_kind(text: &str) -> Option<&str> {
+    const KINDS: &[&str] =
+        &["html", "xml", "json", "lcov", "annotate", "term", "junit", "markdown", "text", "dep-info"];
+    let value = text.rsplit('=').next().unwrap_or(text);
+    value.split_once(':').filter(|(kind, _)| KINDS.contains(kind)).map(|(_, path)| path)
 }
 
 /// One path that a word names: where it leads and what stands there is looked up once.

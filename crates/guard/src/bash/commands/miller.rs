@@ -45,6 +45,10 @@ fn mlr(parsed: &Parsed, judge: &mut Judge<'_>) {
         match word.exact() {
             // One of these writes, or starts a program that reads the file.
             Some(text) if text.starts_with("--") && text.contains("pipe") => judge.opaque("it starts a program"),
+            // Behind the verb's own words Miller's flags may stand again: `-- -I` writes the files.
+            Some("--" | "-I" | "-s" | "--load" | "--mload" | "--from") => {
+                judge.opaque("flags of `mlr` behind its verb")
+            }
             Some(text) if text.starts_with('-') => {}
             // Flags of Miller itself are not read behind the verb, and a verb takes no unknown one.
             _ => spec::read(word, judge),
@@ -79,6 +83,8 @@ mod tests {
             "mlr --csv cat /etc/shadow",
             "mlr --csv cat https://x.example/a.csv",
             "mlr --csv",
+            "mlr --csv sort -f a -- -I a.csv",
+            "mlr --csv sort -f a then cat -I a.csv",
         ]);
     }
 }
