@@ -102,10 +102,11 @@ fn the_shown_hook_keeps_agents_out() {
     std::fs::create_dir_all(&config).expect("a folder");
     std::fs::write(config.join("config.yaml"), yaml).expect("a file");
     std::fs::write(place.path().join("home/hook"), script).expect("a file");
+    std::fs::create_dir(place.path().join("work")).expect("a folder");
     for (path, code) in [("vendor/x.c", 1), ("./vendor/x.c", 1), ("src/vendor.c", 0)] {
         let mut write = Command::new(nika());
         write.args(["call", "write", &format!("file_path={path}"), "content=x", "--allow-write"]);
-        write.current_dir(place.path()).env_clear().env("HOME", place.path().join("home"));
+        write.current_dir(place.path().join("work")).env_clear().env("HOME", place.path().join("home"));
         write.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         let ran = write.stdin(Stdio::null()).output().expect("it starts");
         assert_eq!(ran.status.success(), code == 0, "{path}: {}", String::from_utf8_lossy(&ran.stderr));
