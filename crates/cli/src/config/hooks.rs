@@ -166,23 +166,23 @@ fn is_file(argv: &[String], at: usize, root: &Path) -> bool {
         }
         _ if word.starts_with('-') => value.is_some_and(exists),
         _ if is_interpreter(name) => {
-            let behind = argv[at - 1].as_str();
-            let is_shell = SHELLS.contains(&name);
-            let is_option = |behind: &str| behind.starts_with('-') && !behind.starts_with("--");
-            let is_text = if is_shell { is_option(behind) && behind.ends_with('c') } else { TEXTS.contains(&behind) };
-            let is_value = if is_shell { is_option(behind) && behind.ends_with('o') } else { VALUES.contains(&behind) };
-            let first = !argv[1..at].iter().zip(&argv[0..]).any(|(word, behind)| is_script(word, behind, is_shell));
-            !is_text && !is_value && (first || word.contains('/'))
+            let (behind, is_shell) = (argv[at - 1].as_str(), SHELLS.contains(&name));
+            let is_text = if is_shell { is_short(behind) && behind.ends_with('c') } else { TEXTS.contains(&behind) };
+            let is_script = |pair: &[String]| !pair[1].starts_with('-') && !takes_value(&pair[0], is_shell);
+            let is_first = !argv[..at].windows(2).any(is_script);
+            !is_text && !takes_value(behind, is_shell) && (is_first || word.contains('/'))
         }
         _ => exists(word),
     }
 }
 
-/// Whether a word is what an interpreter runs: no option, and no value of one.
-fn is_script(word: &str, behind: &str, is_shell: bool) -> bool {
-    let is_short = behind.starts_with('-') && !behind.starts_with("--");
-    let takes = if is_shell { is_short && behind.ends_with('o') } else { VALUES.contains(&behind) };
-    !word.starts_with('-') && !takes
+/// Whether the word behind this option is its value.
+fn takes_value(option: &str, is_shell: bool) -> bool {
+    if is_shell { is_short(option) && option.ends_with('o') } else { VALUES.contains(&option) }
+}
+
+fn is_short(option: &str) -> bool {
+    option.starts_with('-') && !option.starts_with("--")
 }
 
 fn is_interpreter(word: &str) -> bool {

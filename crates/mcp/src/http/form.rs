@@ -38,11 +38,10 @@ pub(crate) async fn fit(request: Request, next: Next) -> Response {
     };
     let again = parts.clone();
     let response = next.clone().run(Request::from_parts(parts, Body::from(Bytes::clone(&body)))).await;
-    // Unless the session is not there, of which the client has to hear.
-    let has_session = again.headers.contains_key("mcp-session-id");
-    if let (true, Some(refused)) =
-        (response.status().is_success() || response.status() == StatusCode::NOT_FOUND && !has_session, misfit(&body))
-    {
+    // That its session is not there a client has to hear; without one, "not found" is said of the method.
+    let names_session = again.headers.contains_key("mcp-session-id");
+    let is_found = response.status().is_success() || response.status() == StatusCode::NOT_FOUND && !names_session;
+    if let Some(refused) = is_found.then(|| misfit(&body)).flatten() {
         return refused;
     }
     if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
