@@ -64,10 +64,14 @@ impl Checkpoints {
         }
     }
 
-    /// Takes note of bytes that a call which began at `at` added.
-    pub(super) fn added(&self, bytes: u64, at: u64) {
-        // What cannot be counted is found by whoever counts next.
-        let total = if bytes > 0 { self.tally().and_then(|tally| tally.add(bytes)).unwrap_or(0) } else { 0 };
+    /// Takes note of bytes that were added, and says how many there are then; nothing where none were, or where they
+    /// cannot be counted: those are found by whoever counts next.
+    pub(super) fn count(&self, bytes: u64) -> u64 {
+        if bytes > 0 { self.tally().and_then(|tally| tally.add(bytes)).unwrap_or(0) } else { 0 }
+    }
+
+    /// Collects on a thread of its own, where `total` bytes added or the time `at` of a call make it due.
+    pub(super) fn collect_when_due(&self, total: u64, at: u64) {
         let bound = &*self.bound;
         let Some(limits) = bound.limits else { return };
         let is_full = total >= bound.next_bytes.load(Ordering::Relaxed);

@@ -234,6 +234,27 @@ fn killed_at_any_step_the_next_one_finishes() {
     }
 }
 
+/// While a collection goes on, a call names again what it is about to drop: that was added by nobody, and stays.
+#[test]
+fn what_is_named_again_meanwhile_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = State::open(dir.path()).unwrap();
+    let checkpoints = Checkpoints::open(&state).unwrap();
+    for n in 0..80 {
+        change(&checkpoints, &meta(&format!("c{n}"), NOW + n), "/w/a", &noise(40 << 10, n));
+    }
+    let mut collection = Collection::begin(&checkpoints, NOW).unwrap().unwrap();
+    assert!(collection.shorten(&limits(100 << 10)).unwrap().calls_dropped > 70);
+    for n in 0..70 {
+        change(&checkpoints, &meta(&format!("d{n}"), NOW + 100 + n), "/w/a", &noise(40 << 10, n));
+    }
+    collection.sweep().unwrap();
+    collection.end().unwrap();
+    assert!(on_disk_in(dir.path()) > 2 * MIB);
+    Checkpoints::bounded(&state, limits(100 << 10)).unwrap().settle(NOW + 200);
+    assert!(on_disk_in(dir.path()) < MIB, "{}", on_disk_in(dir.path()));
+}
+
 /// Some processes of some threads that record contents, some of them the same, and collect whenever it is their turn.
 fn at_once(processes: u64, threads: u64, calls: u64, bytes: usize, max_bytes: u64) {
     let dir = tempfile::tempdir().unwrap();

@@ -68,6 +68,9 @@ pub(super) struct Collection<'a> {
     alone: File,
     /// What was added until it began.
     added: u64,
+    /// What lines named since that nothing before named: of that, what lay there already was added by nobody, and yet
+    /// stays. What is new is counted twice so, and looked at sooner.
+    named_since: u64,
     /// How far the log was read.
     read_to: u64,
     /// Named by the lines up to there, and by sessions.
@@ -83,7 +86,7 @@ impl<'a> Collection<'a> {
             let added = of.tally().and_then(|tally| Ok((tally.bytes()?, log.metadata()?.len())));
             added.map_err(|error| failed(of, error))
         })?;
-        Ok(Some(Collection { of, now_unix_ms, alone, added, read_to, keep }))
+        Ok(Some(Collection { of, now_unix_ms, alone, added, named_since: 0, read_to, keep }))
     }
 
     /// Drops the lines of calls that are too old or too much, as one step.
@@ -123,10 +126,10 @@ impl<'a> Collection<'a> {
         Ok(swept)
     }
 
-    fn end(self) -> Result<(), StoreError> {
+    pub(super) fn end(self) -> Result<(), StoreError> {
         let (of, last) = (self.of, SystemTime::UNIX_EPOCH + Duration::from_millis(self.now_unix_ms));
         of.locked(FlockOperation::LockExclusive, |_| {
-            let counted = of.tally().and_then(|tally| tally.take_off(self.added));
+            let counted = of.tally().and_then(|tally| tally.take_off(self.added.saturating_sub(self.named_since)));
             counted.and_then(|()| self.alone.set_modified(last)).map_err(|error| failed(of, error))
         })
     }
@@ -141,8 +144,12 @@ impl<'a> Collection<'a> {
         };
         let tail = read().map_err(|error| failed(self.of, error))?;
         self.read_to += tail.len() as u64;
-        let lines = tail.split(|&b| b == b'\n').filter_map(Line::decode);
-        self.keep.extend(lines.filter_map(|line| if let Line::Change(record) = line { record.before } else { None }));
+        for line in tail.split(|&b| b == b'\n').filter_map(Line::decode) {
+            let Line::Change(record) = line else { continue };
+            if let Some(hash) = record.before.filter(|hash| self.keep.insert(*hash)) {
+                self.named_since += on_disk(self.of.objects.stored(&hash).unwrap_or(0));
+            }
+        }
         Ok(tail)
     }
 }

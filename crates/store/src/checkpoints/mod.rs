@@ -105,7 +105,7 @@ impl Checkpoints {
 
     /// Keeps a path as it is before `meta`'s call changes it: the content, then the line.
     pub fn record(&self, meta: &CheckpointMeta, preimage: &Preimage<'_>) -> Result<(), StoreError> {
-        let added = self.locked(FlockOperation::LockShared, |log| {
+        let total = self.locked(FlockOperation::LockShared, |log| {
             let (before, written) = match preimage.bytes {
                 Some(bytes) => self.objects.add(bytes, preimage.hash).map(|(hash, written)| (Some(hash), written))?,
                 // Content that stays needs no keeping.
@@ -129,9 +129,10 @@ impl Checkpoints {
             };
             let grown = self.append(log, &Line::Change(record))?;
             meta.begun.0.store(true, Ordering::Relaxed);
-            Ok(on_disk(written) + grown)
+            // Under the lock, too: a collection takes off what it has seen, and must not take off this.
+            Ok(self.count(on_disk(written) + grown))
         })?;
-        self.added(added, meta.at);
+        self.collect_when_due(total, meta.at);
         Ok(())
     }
 
