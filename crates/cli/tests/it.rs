@@ -36,6 +36,8 @@ mod limits;
 mod mcp;
 #[path = "it/mcp_login.rs"]
 mod mcp_login;
+#[path = "it/mounts.rs"]
+mod mounts;
 #[path = "it/mutants.rs"]
 mod mutants;
 #[path = "it/objects.rs"]

@@ -21,6 +21,7 @@ mod by_hand;
 mod clean;
 mod cover;
 mod embedded;
+mod grounds;
 mod guarded;
 mod intent;
 mod layer;

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::clean::clean;
+use super::grounds::is_shared;
 use super::intent::{Intent, Mover, Named, Parents, Phase, Step, VERSION, identity, refused};
 use super::moves::Act;
 use super::stage::Stage;
@@ -451,8 +452,7 @@ impl Changes<'_> {
 
     /// Whether a rename from the layer into the root cannot work.
     fn is_elsewhere(&self) -> bool {
-        let dev = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev).ok();
-        self.layer.in_memory || dev(&self.layer.dir) != dev(&self.layer.root)
+        self.layer.in_memory || !is_shared(&self.layer.dir, &self.layer.root)
     }
 
     /// What stands at a path has of its own and loses: with it, or as another stands there then.

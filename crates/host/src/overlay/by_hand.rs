@@ -19,7 +19,7 @@ use crate::fs::{Stamp, dress, wear};
 
 impl Layer {
     /// A layer over `root` that nobody mounts. Each change to it is checked against the permit.
-    pub fn by_hand(_permit: &Permit, state: &Path, root: &Path) -> Result<Layer, ToolError> {
+    pub(super) fn by_hand(_permit: &Permit, state: &Path, root: &Path) -> Result<Layer, ToolError> {
         Layer::make(state, root)
     }
 
@@ -41,6 +41,14 @@ impl Changes<'_> {
     /// The root that they are for.
     pub fn root(&self, _permit: &Permit) -> &Path {
         &self.layer.root
+    }
+
+    /// Whether a change at `path` belongs to them: below their root, and in no other layer's.
+    pub fn take(&self, _permit: &Permit, path: &Path) -> bool {
+        let layer = self.layer;
+        path.starts_with(&layer.root)
+            && path != layer.root
+            && !layer.not_in.iter().any(|other| path.starts_with(other) && path != other)
     }
 
     /// An entry that shall stand at `path`, below the root: a file with these bytes, a link to them, a directory.
@@ -157,7 +165,7 @@ impl Changes<'_> {
     }
 
     fn allowed(&self, permit: &Permit, path: &Path) -> Result<(), ToolError> {
-        if permit.covers_write(path) && path.starts_with(&self.layer.root) && path != self.layer.root {
+        if permit.covers_write(path) && self.take(permit, path) {
             return Ok(());
         }
         let message = format!("{} is not what this call was allowed to touch", path.display());

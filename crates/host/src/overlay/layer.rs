@@ -53,6 +53,8 @@ pub struct Layer {
     pub(super) indexes: HashMap<PathBuf, (Stamp, Vec<Given>)>,
     /// The index of the root's repository as it was when the layer was made, where there is one.
     pub(super) index_before: Option<IndexBefore>,
+    /// Directories of the root that layers of their own lie over.
+    pub(super) not_in: Vec<PathBuf>,
     /// Locked while this process lives: a layer that nobody locks is an orphan.
     _owner: File,
 }
@@ -117,6 +119,7 @@ impl Layer {
             stand_ins: HashMap::new(),
             indexes: HashMap::new(),
             index_before: IndexBefore::of(root),
+            not_in: Vec::new(),
             _owner,
         };
         layer.furnish().map_err(unusable)?;

@@ -1,4 +1,4 @@
-//! Changes of any kind put together in layers of our own, one a root, and applied as a command's own changes are: all or
+//! Changes of any kind put together in layers of our own, one a root or mount, and applied as a command's own changes are: all or
 //! nothing, whatever kills the process, and to be taken back.
 
 use std::path::{Path, PathBuf};
@@ -7,20 +7,15 @@ use nika_contract::{Cx, ToolError};
 use nika_host::fs::{Locked, NotMade, Workspace};
 use nika_host::overlay::{Bounds, Changes, Layer, NotApplied};
 
-/// Has a layer filled for each root in which a path changes, looks once more, and applies what is in them.
+/// Has a layer filled for each root or mount in which a path changes, looks once more, and applies what is in them.
 pub(super) fn apply<'p>(
     (files, cx, locked): (&Workspace, &Cx<'_>, &mut Locked<'_>),
-    paths: impl Iterator<Item = &'p Path> + Clone,
+    paths: impl Iterator<Item = &'p Path>,
     fill: impl Fn(&mut Changes<'_>) -> Result<(), ToolError>,
     still: impl FnOnce(&Locked<'_>) -> Result<(), NotMade>,
 ) -> Result<(), NotMade> {
     let roots: Vec<PathBuf> = files.roots().map(Path::to_path_buf).collect();
-    let mut layers = Vec::new();
-    for root in &roots {
-        if paths.clone().any(|path| path.starts_with(root)) {
-            layers.push(Layer::by_hand(cx.permit, files.state(), root)?);
-        }
-    }
+    let layers = Layer::all_by_hand(cx.permit, files.state(), &roots, paths)?;
     let mut all: Vec<Changes<'_>> = layers.iter().map(|layer| layer.blank(cx.permit)).collect();
     for changes in &mut all {
         fill(changes)?;

@@ -2,7 +2,7 @@
 //! that: for a moment nothing would stand there. So it is put together in a layer, and applied as one.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nika_contract::{Cx, ToolError, code};
 use nika_guard::Place;
@@ -95,8 +95,8 @@ pub(super) fn commit(
 /// What goes, from the inside out, and then what comes.
 fn fill(cx: &Cx<'_>, changes: &mut Changes<'_>, changed: &[&Slot]) -> Result<(), ToolError> {
     let permit = cx.permit;
-    let root: PathBuf = changes.root(permit).to_path_buf();
-    let of_root = || changed.iter().filter(|slot| slot.place.path.starts_with(&root));
+    let ours: Vec<&Slot> = changed.iter().filter(|slot| changes.take(permit, &slot.place.path)).copied().collect();
+    let of_root = || ours.iter();
     let made: Vec<&Path> = of_root().filter(|slot| slot.now.is_some()).map(|slot| slot.place.path.as_path()).collect();
     let gone: Vec<&Path> = of_root().filter(|slot| slot.now.is_none()).map(|slot| slot.place.path.as_path()).collect();
     // A file that becomes a directory is not removed before.

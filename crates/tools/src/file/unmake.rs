@@ -415,10 +415,9 @@ impl Unmaker<'_> {
     /// comes, comes from the outside in.
     fn fill(&self, changes: &mut Changes<'_>, plan: &BTreeMap<PathBuf, State>) -> Result<(), ToolError> {
         let permit = self.cx.permit;
-        let root = changes.root(permit).to_path_buf();
         let mut gone: HashSet<&Path> = HashSet::new();
-        for (path, state) in plan.iter().rev().filter(|(path, _)| path.starts_with(&root)) {
-            if *state != State::Nothing {
+        for (path, state) in plan.iter().rev() {
+            if *state != State::Nothing || !changes.take(permit, path) {
                 continue;
             }
             let place = self.files.place(path.clone());
@@ -430,7 +429,10 @@ impl Unmaker<'_> {
                 gone.insert(path);
             }
         }
-        for (path, state) in plan.iter().filter(|(path, _)| path.starts_with(&root)) {
+        for (path, state) in plan.iter() {
+            if !changes.take(permit, path) {
+                continue;
+            }
             self.cx.check_cancelled()?;
             match state {
                 State::Nothing => {}
