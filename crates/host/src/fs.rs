@@ -4,6 +4,7 @@
 //! opened), opens what a permit covers, and commits changes: verified, kept for undo, written apart,
 //! renamed into place. [`Ledger`] remembers what a session has seen.
 
+mod beside;
 mod change;
 mod commit;
 mod dress;
@@ -18,6 +19,7 @@ mod sets;
 mod twins;
 mod workspace;
 
+pub use beside::Beside;
 pub use change::{Change, Expect, Target, Written};
 pub use commit::NotMade;
 pub(crate) use commit::temp_name;

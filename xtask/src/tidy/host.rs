@@ -12,6 +12,7 @@ const FREE: &[(&str, &[&str], &str)] = &[
     ("fs/open.rs", &["sha256", "changed_unix_ms", "as_numbers"], "pure"),
     ("fs/open.rs", &["read_all"], "reads from a handle that a permit opened"),
     ("fs/workspace.rs", &["open"], "start of the process: opens the roots as handles and settles interrupted sets"),
+    ("fs/beside.rs", &["settle_beside"], "start of the process: finishes what was permitted when it began"),
     (
         "fs/workspace.rs",
         &["root", "roots", "home", "person", "own_state", "place", "named_place", "shown", "state"],

@@ -482,8 +482,10 @@ fn empty(dir: &Path) {
 /// a set that fails by itself leaves the old one.
 #[test]
 fn a_change_set_killed_at_any_system_call_is_whole_or_nothing() {
-    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
-    let (root, state) = (root.path(), state.path());
+    let (above, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (above, state) = (above.path(), state.path());
+    let root = &above.join("root");
+    std::fs::create_dir(root).expect("made");
     let begin = || {
         empty(root);
         std::fs::create_dir(root.join("sub")).expect("made");
@@ -537,9 +539,11 @@ fn a_change_set_killed_at_any_system_call_is_whole_or_nothing() {
             options.extend(fault.iter().flat_map(|fault| ["-e", fault]));
             let Some(status) = traced(root, state, &options, &words) else { return };
             let was_killed = status.signal() == Some(9);
-            assert!(nika(root, state).args(["call", "list_dir"]).status().expect("the next start").success());
+            // The next start is over any of these files: in the root, below it, above it.
+            let next = [root, &root.join("sub"), above][nth % 3].to_path_buf();
+            assert!(nika(&next, state).args(["call", "list_dir"]).status().expect("the next start").success());
             let now = tree(root);
-            assert!(now == old || now == new, "{call} {nth}, {fault:?}: a mix: {now:?}");
+            assert!(now == old || now == new, "{call} {nth}, {fault:?}, {}: a mix: {now:?}", next.display());
             stand += usize::from(now == new);
             assert_eq!(listed(), stand, "{call} {nth}, {fault:?}: what was not made is not there to be taken back");
             match (fault, was_killed) {

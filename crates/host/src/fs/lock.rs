@@ -26,6 +26,8 @@ pub(super) struct State {
     /// The last look at the directory of intents, so that another process's death is noticed.
     pub(super) sets_mtime: Option<(i64, u64)>,
     pub(super) recovered: Vec<Recovered>,
+    /// Whether it was said that a set is under way.
+    pub(super) noted: bool,
 }
 
 /// The right to change files of the workspace, for as long as it lives.

@@ -337,6 +337,7 @@ impl Locked<'_> {
         let broken = |error: std::io::Error| {
             ToolError::new(code::STATE_UNUSABLE, format!("cannot note the change set in {}: {error}", file.display()))
         };
+        self.note_under_way();
         let temp = file.with_extension("tmp");
         let json = serde_json::to_vec(intent).map_err(|error| broken(error.into()))?;
         let mut out = File::create(&temp).map_err(broken)?;
@@ -353,6 +354,7 @@ impl Locked<'_> {
 
     pub(crate) fn finish(&mut self, file: &Path) {
         let _ = std::fs::remove_file(file);
+        self.note_settled();
         self.state.sets_mtime = self.files.sets_mtime();
     }
 
@@ -363,41 +365,12 @@ impl Locked<'_> {
             return;
         }
         let own_inflight = self.files.inflight_path();
+        let mut settled = Vec::new();
         let entries = std::fs::read_dir(self.files.sets_dir()).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()).filter(|path| *path != own_inflight) {
             match path.extension().and_then(|ext| ext.to_str()) {
-                Some("json") => {
-                    let intent =
-                        std::fs::read(&path).ok().and_then(|json| serde_json::from_slice::<Intent>(&json).ok());
-                    // One that a newer Nika wrote is that one's to settle.
-                    let Some(intent) = intent.filter(|intent| intent.version == VERSION) else { continue };
-                    {
-                        let outcome = match intent.phase {
-                            Phase::Committing => match self.forward(&intent, true) {
-                                Ok(true) => "finished",
-                                Ok(false) => "finished but for paths that others changed meanwhile",
-                                // The intent stays: the next start tries again.
-                                Err(_) => continue,
-                            },
-                            Phase::Staging | Phase::RollingBack => {
-                                self.back(&intent, true);
-                                "rolled back"
-                            }
-                        };
-                        let is_void = match intent.phase {
-                            Phase::Staging => true,
-                            Phase::Committing => false,
-                            // What others changed on top of it stays.
-                            Phase::RollingBack => intent.steps.iter().all(|step| self.stands(&step.path, &step.before)),
-                        };
-                        self.state.recovered.push(Recovered { call: intent.call, outcome, is_void });
-                    }
-                    let _ = std::fs::remove_file(&path);
-                }
-                Some("layer") => {
-                    let settled = overlay::settle(self, &path);
-                    self.state.recovered.extend(settled);
-                }
+                Some("json") => settled.push(self.settle_set(&path)),
+                Some("layer") => settled.push(overlay::settle(self, &path)),
                 Some("inflight") => {
                     // We hold the lock, so whoever wrote this is between two changes or dead.
                     if let Ok(temp) = std::fs::read(&path) {
@@ -414,7 +387,36 @@ impl Locked<'_> {
                 _ => {}
             }
         }
+        if !settled.is_empty() {
+            self.state.recovered.extend(settled.into_iter().flatten());
+            self.note_settled();
+        }
         self.state.sets_mtime = self.files.sets_mtime();
+    }
+
+    /// Settles a set that was interrupted. `None`: it stays, for the next start or for the newer Nika that wrote it.
+    fn settle_set(&self, file: &Path) -> Option<Recovered> {
+        let intent = std::fs::read(file).ok().and_then(|json| serde_json::from_slice::<Intent>(&json).ok());
+        let intent = intent.filter(|intent| intent.version == VERSION)?;
+        let outcome = match intent.phase {
+            Phase::Committing => match self.forward(&intent, true) {
+                Ok(true) => "finished",
+                Ok(false) => "finished but for paths that others changed meanwhile",
+                Err(_) => return None,
+            },
+            Phase::Staging | Phase::RollingBack => {
+                self.back(&intent, true);
+                "rolled back"
+            }
+        };
+        let is_void = match intent.phase {
+            Phase::Staging => true,
+            Phase::Committing => false,
+            // What others changed on top of it stays.
+            Phase::RollingBack => intent.steps.iter().all(|step| self.stands(&step.path, &step.before)),
+        };
+        let _ = std::fs::remove_file(file);
+        Some(Recovered { call: intent.call, outcome, is_void })
     }
 
     /// Notes the one temporary name that a single change has for a moment; `None` when it is gone.
