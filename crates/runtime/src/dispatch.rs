@@ -209,6 +209,8 @@ impl Runtime {
 
     /// The tools a session is shown. Without a session: those that anybody is.
     pub fn list(&self, session: Option<&Session>) -> Vec<Listed> {
+        // Where rules cannot be read no call is made, and the list is the last one that held.
+        let _ = session.map(|session| refresh::refresh(self, session));
         let policy = session.map_or_else(|| self.parts.policy.clone(), Session::policy);
         let tools = self.catalog.now();
         let deferring = listing::defers(&self.parts.listing, &tools, &policy, self.parts.defer_above);

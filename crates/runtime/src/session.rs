@@ -188,16 +188,18 @@ impl Session {
         }
     }
 
-    /// From now on it, or whose work it does, stands under this policy, with what it was granted.
-    pub(crate) fn stand_under(&self, number: u64, policy: Policy) {
+    /// From now on it, or whose work it does, stands under this policy, with what it was granted. The former one, where
+    /// that is news.
+    pub(crate) fn stand_under(&self, number: u64, policy: Policy) -> Option<Policy> {
         if let Some(parent) = &self.parent {
             return parent.stand_under(number, policy);
         }
         // Two calls at once may come in the other order than their looks.
-        if self.under.fetch_max(number, Ordering::Relaxed) < number {
-            let granted = lock(&self.added).clone();
-            *self.policy.write().unwrap_or_else(PoisonError::into_inner) = policy.with(granted);
-        }
+        let is_news = self.under.fetch_max(number, Ordering::Relaxed) < number;
+        is_news.then(|| {
+            let policy = policy.with(lock(&self.added).clone());
+            std::mem::replace(&mut *self.policy.write().unwrap_or_else(PoisonError::into_inner), policy)
+        })
     }
 
     /// Keeps a rule that a person said *always* to, for this session.

@@ -55,6 +55,17 @@ fn trust_that_is_taken_back_and_rules_that_are_added_hold_at_once() {
     // A manifest that came meanwhile.
     std::fs::write(world.root().join(".nika/policy.json"), "{\"denyTools\": [\"glob\"]}").expect("written");
     until(&mut peer, "NIKA-102", "nika_glob", json!({"pattern": "*"}));
+    let told = |message: &&Value| message["method"] == "notifications/tools/list_changed";
+    assert_eq!(peer.heard.iter().filter(told).count(), 1, "the list changed once: {:?}", peer.heard);
+    assert!(!peer.names().contains(&"nika_glob".to_owned()));
+    // Whoever asks first is answered by what holds now, and told no later than with the next call.
+    std::fs::remove_file(world.root().join(".nika/policy.json")).expect("removed");
+    let since = Instant::now();
+    while !peer.names().contains(&"nika_glob".to_owned()) {
+        assert!(since.elapsed() < Duration::from_secs(10), "it is listed again");
+    }
+    peer.call("nika_list_dir", json!({}));
+    assert_eq!(peer.heard.iter().filter(told).count(), 2);
     assert_eq!(peer.end(), 0);
 }
 

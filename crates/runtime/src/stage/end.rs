@@ -12,6 +12,7 @@ use crate::dispatch::{Outcome, Runtime};
 use crate::gateway::Shown;
 use crate::session::Session;
 use crate::stage::begin::Begun;
+use crate::stage::refresh;
 use crate::stage::settle::object;
 use crate::stage::shape::Shaped;
 use crate::wording::Wording;
@@ -153,6 +154,7 @@ fn end(runtime: &Runtime, session: &Session, begun: Begun, carried: Result<Shape
             Err(error)
         }
     };
+    ended.tools_changed |= refresh::take_changed(session);
     let result = result.map_err(|mut error| {
         session.hide(&mut error.message);
         error.hint.iter_mut().for_each(|hint| session.hide(hint));

@@ -1,5 +1,7 @@
 //! *Refresh*: what changed of the rules since the last call holds from this one on, for who runs for days.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use nika_contract::ToolError;
 use nika_guard::Policy;
 
@@ -16,6 +18,20 @@ pub trait Rules: Send + Sync {
 pub(crate) fn refresh(runtime: &Runtime, session: &Session) -> Result<(), ToolError> {
     let Some(rules) = &runtime.parts.rules else { return Ok(()) };
     let (number, policy) = rules.now();
-    session.stand_under(number, policy?);
+    let Some(former) = session.stand_under(number, policy?) else { return Ok(()) };
+    let tools = runtime.catalog.now();
+    let names = |policy: &Policy| tools.pool(policy).map(|tool| tool.spec().name.to_owned()).collect::<Vec<_>>();
+    if names(&former) != names(&session.policy()) {
+        session.state.slot::<Changed>().0.store(true, Ordering::Relaxed);
+    }
     Ok(())
+}
+
+/// Whether other rules have changed which tools there are, and nobody was told yet.
+#[derive(Default)]
+struct Changed(AtomicBool);
+
+/// The same; whoever asks tells it.
+pub(crate) fn take_changed(session: &Session) -> bool {
+    session.state.slot::<Changed>().0.swap(false, Ordering::Relaxed)
 }
