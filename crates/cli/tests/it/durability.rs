@@ -435,6 +435,76 @@ fn a_file_is_synced_before_it_is_renamed() {
     assert_eq!(std::fs::read_to_string(root.path().join("new/b.txt")).expect("there"), "whole");
 }
 
+/// The words of an edit of a file that was read.
+const EDIT: [&str; 8] =
+    ["call", "--session", "s", "--mode", "accept-edits", "edit", "file_path=a.txt", "old_string=two"];
+
+/// What others write after the last look goes back to its place, and the edit is made on top of it.
+#[test]
+fn what_others_write_at_the_last_moment_is_not_lost() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let (file, later) = (root.join("a.txt"), root.join("later"));
+    for replaced in [false, true] {
+        std::fs::write(&file, "one\ntwo\nthree\nfour\nfive\n").expect("written");
+        let read = nika(root, state).args(["call", "--session", "s", "read", "file_path=a.txt"]).status();
+        assert!(read.expect("it runs").success());
+        let words = [&EDIT[..], &["new_string=2"]].concat();
+        // The names are exchanged half a second after they could be.
+        let options = ["-o", "/dev/null", "-e", "trace=renameat2", "-e", "inject=renameat2:delay_enter=500000:when=1"];
+        let status = std::thread::scope(|scope| {
+            let edit = scope.spawn(|| traced(root, state, &options, &words));
+            let is_about_to = || tree(root).iter().any(|(name, _)| name.starts_with(".nika-"));
+            while !edit.is_finished() && !is_about_to() {
+                std::thread::yield_now();
+            }
+            if replaced {
+                std::fs::write(&later, "one\ntwo\nthree\nfour\n5\n").expect("written");
+                std::fs::rename(&later, &file).expect("renamed");
+            } else {
+                let mut file = std::fs::File::options().append(true).open(&file).expect("opened");
+                file.write_all(b"more\n").expect("appended");
+            }
+            edit.join().expect("it ends")
+        });
+        let Some(status) = status else { return };
+        assert!(status.success());
+        let last = if replaced { "5\n" } else { "five\nmore\n" };
+        assert_eq!(tree(root), [("a.txt".to_owned(), format!("one\n2\nthree\nfour\n{last}").into_bytes())]);
+    }
+}
+
+/// Killed at each system call that changes something, one edit leaves the old file or the new one, and the next start
+/// nothing else.
+#[test]
+fn an_edit_killed_at_any_system_call_is_made_or_not() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let (mut kept, mut made) = (0, 0);
+    for call in ["fdatasync", "linkat", "renameat2", "unlinkat", "ftruncate", "pwrite64"] {
+        for nth in 1.. {
+            assert!(nth < 100, "{call} has no last one");
+            std::fs::write(root.join("a.txt"), "one\ntwo\n").expect("written");
+            let read = nika(root, state).args(["call", "--session", "s", "read", "file_path=a.txt"]).status();
+            assert!(read.expect("it runs").success());
+            let kill = format!("inject={call}:signal=KILL:when={nth}");
+            let options = ["-o", "/dev/null", "-e", "trace=desc,file", "-e", &kill];
+            let Some(status) = traced(root, state, &options, &[&EDIT[..], &["new_string=2"]].concat()) else { return };
+            assert!(nika(root, state).args(["call", "list_dir"]).status().expect("the next start").success());
+            match tree(root).as_slice() {
+                [(name, text)] if name == "a.txt" && text == b"one\ntwo\n" => kept += 1,
+                [(name, text)] if name == "a.txt" && text == b"one\n2\n" => made += 1,
+                other => panic!("{call} {nth}: {other:?}"),
+            }
+            if status.signal() != Some(9) {
+                break;
+            }
+        }
+    }
+    assert!(kept >= 3 && made >= 8, "{kept} kept, {made} made");
+    assert!(nika(root, state).args(["log", "verify"]).status().expect("it runs").success(), "the journals verify");
+}
+
 /// A set of changes: its intent, then every new file whole, then the one write that decides, then the names.
 #[test]
 fn a_set_of_changes_decides_only_when_all_of_it_is_on_the_disk() {

@@ -1,13 +1,16 @@
 //! Changes, made: verified, kept for undo, written apart, renamed into place.
 //!
 //! ```text
-//! lock ─▶ verify ─▶ keep pre-image ─▶ write a nameless file ─▶ sync ─▶ name it ─▶ verify again ─▶ rename
+//! lock ─▶ verify ─▶ keep pre-image ─▶ write a nameless file ─▶ sync ─▶ name it ─▶ verify again ─▶ exchange
+//!      ─▶ verify what came out ─▶ remove it
 //! ```
 //!
-//! Rename, not write in place: a crash between truncate and write would lose both versions. The new file
-//! has no name until it is whole, so a kill leaves nothing behind but, within a few microseconds, one
-//! temporary name that the next start removes.
+//! Another file, not the same one written in place: a crash between truncate and write would lose both versions. Its name
+//! is exchanged with the old one's, so that what others changed at the last moment is seen and put back, where a rename
+//! would have dropped it. The new file has no name until it is whole, so a kill leaves nothing behind but, within a few
+//! microseconds, one temporary name that the next start removes.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -209,7 +212,7 @@ impl Locked<'_> {
     fn put(&mut self, change: &Change) -> Result<Stamp, NotMade> {
         let (dir, name) = self.files.parent_of(&change.place.path)?;
         if let Target::Link(target) = &change.target {
-            let target = Path::new(std::ffi::OsStr::from_bytes(target));
+            let target = Path::new(OsStr::from_bytes(target));
             if !matches!(change.expect, Expect::Absent) {
                 self.unlink(&change.place)?;
             }
@@ -217,12 +220,18 @@ impl Locked<'_> {
         } else {
             let temp = temp_name();
             self.note_inflight(change.place.path.parent().map(|parent| parent.join(&temp)).as_deref());
-            let apart = self.files.write_apart(&dir, change, &temp);
-            let placed =
-                apart.and_then(|file| self.place(change, (&dir, name.as_os_str()), &temp, &file).map(|()| file));
-            if placed.is_err() {
-                let _ = rustix::fs::unlinkat(&dir, &temp, AtFlags::empty());
-            }
+            let remove = || rustix::fs::unlinkat(&dir, &temp, AtFlags::empty());
+            let apart = self.files.write_apart(&dir, change, &temp).inspect_err(|_| {
+                let _ = remove();
+            });
+            let placed = apart.and_then(|apart| {
+                let placed = self.place(change, (&dir, name.as_os_str()), &temp, &apart);
+                // Under the temporary name may stand what others wrote: only ours is removed.
+                if placed.is_err() && apart.stands(&dir, temp.as_ref()) {
+                    let _ = remove();
+                }
+                placed.map(|()| apart)
+            });
             self.note_inflight(None);
             let file = placed?.file;
             if self.files.fsync == Fsync::Full {
@@ -240,7 +249,7 @@ impl Locked<'_> {
     fn place(
         &self,
         change: &Change,
-        (dir, name): (&OwnedFd, &std::ffi::OsStr),
+        (dir, name): (&OwnedFd, &OsStr),
         temp: &str,
         apart: &Apart,
     ) -> Result<(), NotMade> {
@@ -259,7 +268,39 @@ impl Locked<'_> {
             apart.name(dir, temp.as_ref()).map_err(what)?;
         }
         self.verify(change)?;
-        rustix::fs::renameat(dir, temp, dir, name).map_err(what)
+        match rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE) {
+            Ok(()) => self.came_out(change, (dir, name), temp, apart),
+            // Not every file system exchanges names.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                rustix::fs::renameat(dir, temp, dir, name).map_err(what)
+            }
+            Err(Errno::NOENT) => Err(NotMade::Moved(change.place.clone())),
+            Err(error) => Err(what(error)),
+        }
+    }
+
+    /// Removes what stood in the place of a new file, under the temporary name by now: if it is what was expected. What
+    /// others changed since the last look goes back to its place.
+    fn came_out(
+        &self,
+        change: &Change,
+        (dir, name): (&OwnedFd, &OsStr),
+        temp: &str,
+        apart: &Apart,
+    ) -> Result<(), NotMade> {
+        let stat = rustix::fs::statat(dir, temp, AtFlags::SYMLINK_NOFOLLOW).map_err(|e| refused(&change.place, e))?;
+        let expected = matches!(&change.expect, Expect::Is { stamp, .. } if Stamp::from(&stat).same_content(stamp));
+        if expected {
+            let _ = rustix::fs::unlinkat(dir, temp, AtFlags::empty());
+            return Ok(());
+        }
+        let exchange = || rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE);
+        exchange().map_err(|error| refused(&change.place, error))?;
+        if !apart.stands(dir, temp.as_ref()) {
+            // Others put something in the place of the new file, too: that stands.
+            exchange().map_err(|error| refused(&change.place, error))?;
+        }
+        Err(NotMade::Moved(change.place.clone()))
     }
 
     fn unlink(&self, place: &Place) -> Result<(), ToolError> {
@@ -284,8 +325,15 @@ pub(super) struct Apart {
 }
 
 impl Apart {
+    /// Whether `name` in `dir` is its name.
+    fn stands(&self, dir: &OwnedFd, name: &OsStr) -> bool {
+        let there = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
+        let (Ok(there), Ok(own)) = (there, rustix::fs::fstat(&self.file)) else { return false };
+        Stamp::from(&there).same_file(&Stamp::from(&own))
+    }
+
     /// Names a nameless file; fails where something stands.
-    pub(super) fn name(&self, dir: &OwnedFd, name: &std::ffi::OsStr) -> rustix::io::Result<()> {
+    pub(super) fn name(&self, dir: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
         let at = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         rustix::fs::linkat(CWD, &at, dir, name, AtFlags::SYMLINK_FOLLOW)
     }
