@@ -63,3 +63,95 @@ fn what_changed_in_a_mount_within_the_root_is_taken_back_with_the_rest() {
         ["two two two new m: a d n: a d", "one one one one m: a gone n: a", "newnew m n", "one one one m: a gone n: a"];
     assert_eq!((ran.code, ran.out.lines().collect::<Vec<_>>()), (0, lines.to_vec()), "{ran:?}");
 }
+
+/// An overlay as containers have it, with a directory of the image's, in which a script runs: `$2` is outside of it.
+fn in_container(world: &World, upper: &str, script: &str) -> Option<Ran> {
+    let made = format!(
+        "mkdir base; mount -t tmpfs none base; mkdir -p base/l/r/d/deep base/l/r/e base/over; {upper}
+         mkdir -p base/over/u base/over/w base/m; echo one > base/l/r/d/deep/f; echo one > base/l/r/a; echo one > base/l/r/e/g
+         mount -t overlay o -o lowerdir=base/l,upperdir=base/over/u,workdir=base/over/w base/m || exit 77
+         cd base/m/r; "
+    );
+    let ran = mounted(world, &(made + script))?;
+    if ran.code == 77 {
+        eprintln!("skipped: no overlay can be mounted here");
+        return None;
+    }
+    Some(ran)
+}
+
+#[test]
+fn git_in_a_container_commits_nothing_of_what_stands_in_for_guarded_names() {
+    let world = world();
+    let ran = in_container(
+        &world,
+        "",
+        "export NIKA_STATE_DIR=$PWD/../state GIT_CONFIG_GLOBAL=/dev/null; git init -q; git config user.name T; git config user.email t@t
+         git add -A; git commit -qm one
+         \"$1\" call bash command='echo two >> a; git add -A; git commit -qm two' --mode workspace --root . >&2
+         git show --stat --format=%s HEAD; git status --short; ls -A",
+    );
+    let Some(ran) = ran else { return };
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let lines: Vec<&str> = ran.out.lines().map(str::trim).collect();
+    assert_eq!(lines, ["two", "", "a | 1 +", "1 file changed, 1 insertion(+)", ".git", "a", "d", "e"], "{ran:?}");
+}
+
+#[test]
+fn directories_of_a_containers_image_are_moved_replaced_and_brought_back() {
+    for upper in ["", "mount -t tmpfs none base/over;"] {
+        let world = world();
+        let ran = in_container(
+            &world,
+            upper,
+            "all() { find . -type f | sort | while read -r f; do echo $f $(cat $f); done | tr '\\n' ' '; echo; }
+             for words in 'rm e/g; rmdir e' 'mv d dd; echo two > dd/new' 'mv d/deep x; rmdir d; echo file > d' 'mv e e2; mkdir e; echo 2 > e/g'; do
+               \"$1\" call bash command=\"$words\" --unsafe --root . >&2; all
+               \"$1\" undo --root . >&2; all
+             done
+             set='{\"changes\": [{\"op\": \"delete\", \"file_path\": \"e/g\"}, {\"op\": \"create\", \"file_path\": \"e/g/in\", \"content\": \"in\"},
+                    {\"op\": \"delete\", \"file_path\": \"d/deep/f\"}, {\"op\": \"create\", \"file_path\": \"d/deep\", \"content\": \"flat\"}]}'
+             \"$1\" call change_set --json \"$set\" --mode accept-edits --root . >&2; all
+             \"$1\" undo --root . >&2; all; ls -A . d e",
+        );
+        let Some(ran) = ran else { return };
+        let was = "./a one ./d/deep/f one ./e/g one ";
+        let lines = [
+            "./a one ./d/deep/f one ",
+            was,
+            "./a one ./dd/deep/f one ./dd/new two ./e/g one ",
+            was,
+            "./a one ./d file ./e/g one ./x/f one ",
+            was,
+            "./a one ./d/deep/f one ./e/g 2 ./e2/g one ",
+            was,
+            "./a one ./d/deep flat ./e/g/in in ",
+            was,
+            ".:",
+            "a",
+            "d",
+            "e",
+            "",
+            "d:",
+            "deep",
+            "",
+            "e:",
+            "g",
+        ];
+        assert_eq!((ran.code, ran.out.lines().collect::<Vec<_>>()), (0, lines.to_vec()), "{upper}: {ran:?}");
+    }
+}
+
+#[test]
+fn what_a_command_makes_in_the_root_inherits_as_anywhere() {
+    let world = world();
+    let ran = mounted(
+        &world,
+        "mkdir place; chmod 2775 place; chgrp 1001 place 2>/dev/null || exit 77; setfacl -d -m g:1001:rwx,o::- place || exit 77; cd place
+         \"$1\" call bash command='echo one > a; mkdir d; echo one > d/b' --mode workspace --root . >&2
+         stat -c '%n %g %A' a d d/b; getfacl -ncp a | grep -c group:1001",
+    );
+    let Some(ran) = ran.filter(|ran| ran.code != 77) else { return };
+    let lines = ["a 1001 -rw-rw----", "d 1001 drwxrws---", "d/b 1001 -rw-rw----", "1"];
+    assert_eq!((ran.code, ran.out.lines().collect::<Vec<_>>()), (0, lines.to_vec()), "{ran:?}");
+}

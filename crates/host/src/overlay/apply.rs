@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::clean::clean;
 use super::grounds::is_shared;
 use super::intent::{Intent, Mover, Named, Parents, Phase, Step, VERSION, identity, refused};
-use super::moves::Act;
+use super::moves::{Act, one_by_one};
 use super::stage::Stage;
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
@@ -366,7 +366,7 @@ impl Locked<'_> {
         for (changes, copied) in layers.iter().zip(copied) {
             let own = copied.as_ref().unwrap_or(&changes.layer.dir);
             if copied.is_some() {
-                rustix::fs::mkdir(own, Mode::RWXU).map_err(|error| refused(own, error))?;
+                rustix::fs::mkdir(own, Mode::RWXU).map_err(|error| refused(&changes.layer.root, error))?;
             }
             if !changes.moves.is_empty() {
                 match rustix::fs::mkdir(own.join("old"), Mode::RWXU) {
@@ -375,7 +375,16 @@ impl Locked<'_> {
                 }
             }
             let mut stage = Stage::default();
-            for (at, one) in changes.moves.iter().enumerate() {
+            let root = &changes.layer.root;
+            let is_new =
+                |path: &Path| rustix::fs::lstat(path).is_ok_and(|stat| changes.is_disturbed(&Stamp::from(&stat)));
+            let (moves, changed) = one_by_one(root, &changes.moves, &is_new).map_err(|error| {
+                ToolError::new(code::READ_FAILED, format!("cannot look into {}: {error}", root.display()))
+            })?;
+            if !changed.is_empty() {
+                return Err(NotApplied::Conflict(changed.into_iter().map(|path| self.files().place(path)).collect()));
+            }
+            for (at, one) in moves.iter().enumerate() {
                 let mut source = changes.inside(&one.path);
                 if let Some(dir) = copied
                     && matches!(one.act, Act::Put | Act::Swap)

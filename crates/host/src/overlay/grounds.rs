@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::ToolError;
 use nika_guard::Permit;
-use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
 use super::Layer;
 
@@ -19,7 +19,11 @@ struct Ground {
 }
 
 fn ground(dir: &Path) -> Option<Ground> {
-    let stat = statx(CWD, dir, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::MNT_ID).ok()?;
+    let stat = statx(CWD, dir, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::MNT_ID | StatxFlags::TYPE).ok()?;
+    // A file that gives way to a directory: on an overlay it may have another device.
+    if FileType::from_raw_mode(stat.stx_mode.into()) != FileType::Directory {
+        return None;
+    }
     let is_told = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     let device = (stat.stx_dev_major, stat.stx_dev_minor);
     Some(Ground { device, mount: if is_told { stat.stx_mnt_id } else { 0 } })
@@ -47,7 +51,7 @@ fn grounds(roots: &[PathBuf], paths: impl Iterator<Item = impl AsRef<Path>>) -> 
                 Some(here) => *here,
                 None => *known.entry(dir.to_path_buf()).or_insert_with(|| ground(dir)),
             };
-            // What is not there yet comes to be where its parent is.
+            // What is not a directory yet comes to be one where its parent is.
             let Some(here) = here else { break };
             if last.is_none_or(|(_, last)| last != here) {
                 last = Some((dir, here));

@@ -194,12 +194,13 @@ fn make(places: &Places<'_>, step: &Step, careful: bool) -> Result<bool, Errno> 
             stands => Ok(stands.is_some() && stands == step.new),
         },
         Act::Remove => match stands {
-            Some(_) if stands == step.old => {
-                rename(target, aside, RenameFlags::NOREPLACE)?;
-                Ok(careful || is_expected(aside, step))
-            }
+            Some(_) if stands == step.old => match rename(target, aside, RenameFlags::NOREPLACE) {
+                Ok(()) => Ok(careful || is_expected(aside, step)),
+                Err(Errno::XDEV) if step.emptied => unmade(target),
+                Err(error) => Err(error),
+            },
             Some(_) => Ok(false),
-            None => Ok(careful && who(aside) == step.old),
+            None => Ok(careful && (who(aside) == step.old || is_unmade(step, aside))),
         },
         Act::Swap => {
             if stands.is_some() && stands == step.new {
@@ -214,11 +215,19 @@ fn make(places: &Places<'_>, step: &Step, careful: bool) -> Result<bool, Errno> 
                         rename(source, target, RenameFlags::empty())?;
                         aside
                     }
+                    Err(Errno::XDEV) if step.emptied => {
+                        if !unmade(target)? {
+                            return Ok(false);
+                        }
+                        rename(source, target, RenameFlags::NOREPLACE)?;
+                        return Ok(true);
+                    }
                     Err(error) => return Err(error),
                 };
                 return Ok(careful || is_expected(gone_to, step));
             }
-            if stands.is_none() && who(source) == step.new && who(aside) == step.old {
+            let went = who(aside) == step.old || is_unmade(step, aside);
+            if stands.is_none() && who(source) == step.new && went {
                 rename(source, target, RenameFlags::empty())?;
                 return Ok(true);
             }
@@ -241,18 +250,44 @@ fn take_back(places: &Places<'_>, step: &Step) -> Result<(), Errno> {
     match step.act {
         Act::Put if ours => rename(target, source, RenameFlags::NOREPLACE),
         Act::Remove if stands.is_none() && who(aside) == step.old => rename(aside, target, RenameFlags::NOREPLACE),
+        Act::Remove if stands.is_none() && is_unmade(step, aside) => made_again(target, step),
         Act::Swap if ours && who(source) == step.old => rename(source, target, RenameFlags::EXCHANGE),
         Act::Swap if ours && who(aside) == step.old => {
             rename(target, source, RenameFlags::empty())?;
             rename(aside, target, RenameFlags::empty())
         }
         Act::Swap if stands.is_none() && who(aside) == step.old => rename(aside, target, RenameFlags::empty()),
+        Act::Swap if stands.is_none() && is_unmade(step, aside) => made_again(target, step),
+        Act::Swap if ours && who(source).is_none() && is_unmade(step, aside) => {
+            rename(target, source, RenameFlags::NOREPLACE)?;
+            made_again(target, step)
+        }
         Act::Set { .. } if is_set_on(stands, step) => match step.was {
             Some((mode, mtime)) => set(target, mode, Some(mtime)),
             None => Ok(()),
         },
         _ => Ok(()),
     }
+}
+
+/// Removes an emptied directory that cannot be renamed: an overlay renames none that is in its lower part. False where
+/// something came to lie in it.
+fn unmade((dir, name): &(&OwnedFd, OsString)) -> Result<bool, Errno> {
+    match rustix::fs::unlinkat(dir, name.as_os_str(), AtFlags::REMOVEDIR) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an emptied directory that stands nowhere was removed so.
+fn is_unmade(step: &Step, aside: &(&OwnedFd, OsString)) -> bool {
+    step.emptied && step.old.is_some() && who(aside).is_none()
+}
+
+fn made_again(at: &(&OwnedFd, OsString), step: &Step) -> Result<(), Errno> {
+    rustix::fs::mkdirat(at.0, at.1.as_os_str(), Mode::RWXU)?;
+    step.was.map_or(Ok(()), |(mode, _)| set(at, mode, None))
 }
 
 /// Whether what was moved away is what was looked at before.

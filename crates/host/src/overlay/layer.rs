@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::{ToolError, code};
 use nika_guard::Permit;
-use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, Timespec, Timestamps, flock};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Gid, Mode, OFlags, Timespec, Timestamps, XattrFlags, chownat, flock};
 use rustix::io::Errno;
 
 use super::refreshed::IndexBefore;
@@ -133,6 +133,7 @@ impl Layer {
             rustix::fs::mkdir(self.dir.join(name), Mode::RWXU)?;
         }
         let upper = self.upper();
+        as_root_is(&self.root, &root, &upper);
         rustix::fs::chmodat(CWD, &upper, Mode::from_raw_mode(root.st_mode & 0o7777), AtFlags::empty())?;
         let time = |sec, nsec: u64| Timespec { tv_sec: sec, tv_nsec: nsec as _ };
         let times = Timestamps {
@@ -220,6 +221,20 @@ fn made(within: &Path, start: &str) -> Result<(PathBuf, File), Errno> {
     let owner = File::from(rustix::fs::open(dir.join("owner"), flags, Mode::RUSR | Mode::WUSR)?);
     flock(&owner, FlockOperation::NonBlockingLockExclusive)?;
     Ok((dir, owner))
+}
+
+/// Gives the upper directory what new files inherit from the root: its group, where set-gid says so, and its access
+/// lists. Where that is not ours to give, they would not be given to what a command makes in the root itself either.
+fn as_root_is(root: &Path, stat: &rustix::fs::Stat, upper: &Path) {
+    if stat.st_mode & libc::S_ISGID != 0 {
+        let _ = chownat(CWD, upper, None, Some(Gid::from_raw(stat.st_gid)), AtFlags::SYMLINK_NOFOLLOW);
+    }
+    for name in ["system.posix_acl_access", "system.posix_acl_default"] {
+        let mut value = vec![0u8; 64 << 10];
+        if let Ok(length) = rustix::fs::lgetxattr(root, name, &mut value[..]) {
+            let _ = rustix::fs::lsetxattr(upper, name, &value[..length], XattrFlags::empty());
+        }
+    }
 }
 
 /// Whether a layer's changes can lie in `dir`.

@@ -1,6 +1,8 @@
 //! What is done to the root to apply a layer: a handful of renames, each of which can be taken back.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,45 @@ pub(super) struct Move {
     pub(super) act: Act,
     /// The old directory may hold nothing any more when it goes.
     pub(super) emptied: bool,
+}
+
+/// An overlay, which renames no directory that is in its lower part.
+const OVERLAY: u64 = 0x794c_7630;
+
+/// The moves for a root that may be an overlay: there what a directory holds goes on its own, before it. The second are
+/// paths that `is_new` says changed meanwhile.
+pub(super) fn one_by_one(
+    root: &Path,
+    moves: &[Move],
+    is_new: &dyn Fn(&Path) -> bool,
+) -> io::Result<(Vec<Move>, Vec<PathBuf>)> {
+    let is_overlay = rustix::fs::statfs(root).is_ok_and(|fs| fs.f_type as u64 & 0xffff_ffff == OVERLAY);
+    let (mut all, mut changed) = (Vec::with_capacity(moves.len()), Vec::new());
+    for one in moves {
+        let mut one = one.clone();
+        let goes = matches!(one.act, Act::Remove | Act::Swap) && !one.emptied;
+        if is_overlay && goes && fs::symlink_metadata(&one.path).is_ok_and(|meta| meta.is_dir()) {
+            let before = all.len();
+            empty(&one.path, &mut all)?;
+            changed.extend(all[before..].iter().map(|inner: &Move| inner.path.clone()).filter(|path| is_new(path)));
+            one.emptied = true;
+        }
+        all.push(one);
+    }
+    Ok((all, changed))
+}
+
+/// Removes what a directory holds, from the inside out.
+fn empty(dir: &Path, all: &mut Vec<Move>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let is_dir = entry.file_type()?.is_dir();
+        if is_dir {
+            empty(&entry.path(), all)?;
+        }
+        all.push(Move { path: entry.path(), act: Act::Remove, emptied: is_dir });
+    }
+    Ok(())
 }
 
 impl Move {

@@ -1,7 +1,8 @@
 //! What stands in, on the real disk, for guarded names that do not exist.
 //!
 //! A mount needs something to be mounted on. For a file that is a whiteout, a device that is none: everybody may make
-//! one, git does not see it, and nobody mistakes it for a file. For what git itself opens it is a file that says nothing
+//! one, git does not see it, and nobody mistakes it for a file. Where a file system makes none, as an overlay, it is a
+//! socket that nobody listens at, for the same reasons. For what git itself opens it is a file that says nothing
 //! new, as git outside the sandbox fails on a device; for a directory an empty one. Both have a mode that nobody else
 //! uses. All are known again by that, so whoever comes last removes them, also those of a process that was killed; a
 //! shared lock on the root says whether somebody still needs them.
@@ -24,7 +25,7 @@ use crate::fs::temp_name;
 
 /// Mode of a directory that stands in.
 const DIRECTORY: RawMode = 0o1555;
-/// Mode of a file that stands in, where the file system makes no whiteouts or git would open one.
+/// Mode of a socket that stands in; and of a file, where git would open it or the file system makes neither.
 const FILE: RawMode = 0o1444;
 /// What stands in for `commondir`: the directory itself.
 const HERE: &[u8] = b".\n";
@@ -40,7 +41,7 @@ pub(super) struct Placeholders {
     locks: Vec<(PathBuf, File)>,
     /// Stand-ins, children before parents.
     made: Vec<PathBuf>,
-    /// The first whiteout among them: the others are names of it, which costs no inode each.
+    /// The first whiteout or socket among them: the others are names of it, which costs no inode each.
     first: Option<PathBuf>,
     /// Names that cannot be stood in for: what comes to be there is set aside.
     watched: Vec<PathBuf>,
@@ -135,7 +136,7 @@ impl Placeholders {
             Placeholder::Here => here(path),
             Placeholder::Empty => file(path, b""),
             Placeholder::File if self.link(path) => Ok(()),
-            Placeholder::File => match mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0) {
+            Placeholder::File => match node(path) {
                 Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => file(path, b""),
                 // Not so a file: what somebody writes to one name of it would stand at all of them.
                 Ok(()) => {
@@ -165,7 +166,7 @@ impl Placeholders {
         Ok(true)
     }
 
-    /// Gives the whiteout that already stands in another name; false where that cannot be, for whichever reason.
+    /// Gives the whiteout or socket that already stands in another name; false where that cannot be, for whichever reason.
     fn link(&self, path: &Path) -> bool {
         self.first.as_ref().is_some_and(|first| linkat(CWD, first, CWD, path, AtFlags::empty()).is_ok())
     }
@@ -211,6 +212,18 @@ fn keep_runs_out(dir: &Path) -> Result<Option<OwnedFd>, Errno> {
         }
     }
     Err(Errno::WOULDBLOCK)
+}
+
+/// A whiteout that stands in, or a socket.
+fn node(path: &Path) -> Result<(), Errno> {
+    match mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0) {
+        Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => {
+            mknodat(CWD, path, FileType::Socket, Mode::from_raw_mode(FILE), 0)?;
+            // Whatever the umask took away.
+            rustix::fs::chmod(path, Mode::from_raw_mode(FILE))
+        }
+        made => made,
+    }
 }
 
 /// A file that stands in.
@@ -299,6 +312,7 @@ pub(crate) fn is_stand_in(stat: &Stat) -> bool {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::CharacterDevice => stat.st_rdev == 0,
         FileType::Directory => stat.st_mode & 0o7777 == DIRECTORY,
+        FileType::Socket => stat.st_mode & 0o7777 == FILE,
         FileType::RegularFile => {
             stat.st_mode & 0o7777 == FILE && (stat.st_size == 0 || stat.st_size == HERE.len() as i64)
         }
