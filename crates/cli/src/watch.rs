@@ -3,7 +3,12 @@
 //! Rules, and whether the repository is trusted, hold from the next call on. What a pipeline is built of (hooks, servers,
 //! the environment of commands) holds only for a new one, so after such a change nothing runs until it is started anew: a
 //! hook of a repository that is not trusted any more would run, or one that was to refuse would not.
+//!
+//! The same where a root is another directory by now: files are reached by a handle on the one that it was, commands by
+//! its name, and a call would see half of each.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -39,7 +44,16 @@ pub struct Watch {
     ground: Ground,
     standing: Standing,
     began: Vec<String>,
+    /// The roots, and which directories they were.
+    roots: Vec<(PathBuf, Option<Inode>)>,
     looked: Mutex<Looked>,
+}
+
+/// Device and inode.
+type Inode = (u64, u64);
+
+fn inode(path: &Path) -> Option<Inode> {
+    path.metadata().ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
 #[derive(Debug)]
@@ -65,8 +79,21 @@ impl Watch {
             ground: ground.clone(),
             standing: standing.clone(),
             began: parts(effective),
+            roots: ground.roots().iter().map(|root| (root.clone(), inode(root))).collect(),
             looked: Mutex::new(Looked { at: Instant::now(), stamps, number: 0, now }),
         })
+    }
+
+    /// An error where a root is not the directory any more that it was.
+    fn stands(&self) -> Result<(), ToolError> {
+        let Some((root, _)) = self.roots.iter().find(|(root, was)| inode(root) != *was) else { return Ok(()) };
+        let shown = root.display();
+        let message = match root.exists() {
+            true => format!("the root {shown} is another directory than when this server began"),
+            false => format!("the root {shown} is gone, or was moved"),
+        };
+        Err(ToolError::new(code::BAD_ROOT, message)
+            .hint("restart the server there (in most clients: reconnect to it), or put the directory back"))
     }
 
     fn read(&self) -> Result<Policy, ToolError> {
@@ -101,6 +128,6 @@ impl Rules for Watch {
             }
             looked.at = Instant::now();
         }
-        (looked.number, looked.now.clone())
+        (looked.number, self.stands().and_then(|()| looked.now.clone()))
     }
 }

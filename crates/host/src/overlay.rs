@@ -23,6 +23,7 @@ mod cover;
 mod embedded;
 mod grounds;
 mod guarded;
+mod in_place;
 mod intent;
 mod layer;
 mod likeness;

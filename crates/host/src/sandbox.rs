@@ -114,6 +114,9 @@ pub struct Refusal {
     pub errno: Option<i32>,
 }
 
+/// How a refusal begins that lacks a guarantee.
+pub(crate) const NO_GUARANTEE: &str = "the sandbox cannot give a guarantee";
+
 impl Refusal {
     pub(crate) fn of(guarantee: &str, why: &str, error: impl Into<io::Error>) -> Refusal {
         let error = error.into();
@@ -124,7 +127,7 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.guarantee {
-            Some(guarantee) => write!(f, "the sandbox cannot give a guarantee: {guarantee} ({})", self.why),
+            Some(guarantee) => write!(f, "{NO_GUARANTEE}: {guarantee} ({})", self.why),
             None => f.write_str(&self.why),
         }
     }

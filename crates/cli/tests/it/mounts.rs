@@ -155,3 +155,63 @@ fn what_a_command_makes_in_the_root_inherits_as_anywhere() {
     let lines = ["a 1001 -rw-rw----", "d 1001 drwxrws---", "d/b 1001 -rw-rw----", "1"];
     assert_eq!((ran.code, ran.out.lines().collect::<Vec<_>>()), (0, lines.to_vec()), "{ran:?}");
 }
+
+#[test]
+fn a_file_that_is_mounted_by_itself_is_edited_and_taken_back_where_it_stands() {
+    let world = world();
+    let ran = mounted(
+        &world,
+        "mkdir place; echo 'one two' > outer; cd place; echo one > a; touch c; mount --bind ../outer c
+         \"$1\" call bash command='echo more >> a; echo changed >> c' --mode workspace --root . >&2; echo $(cat a c)
+         \"$1\" undo --root . >&2; echo $(cat a c)
+         for words in 'read file_path=c' 'edit file_path=c old_string=two new_string=2'; do
+           \"$1\" call $words --session s --mode accept-edits --root . >&2
+         done; echo $(cat c ../outer); ls -A
+         \"$1\" undo --root . >&2; echo $(cat c) $(ls -A)
+         \"$1\" call bash command='rm c' --unsafe --root . >&2 || true; echo $(cat a c)",
+    );
+    let Some(ran) = ran else { return };
+    let lines = ["one more one two changed", "one one two", "one 2 one 2", "a", "c", "one two a c", "one one two"];
+    assert_eq!(ran.out.lines().collect::<Vec<_>>(), lines, "{ran:?}");
+}
+
+#[test]
+fn a_home_that_does_not_exist_stops_no_command() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    std::fs::write(world.path("file"), "").expect("written");
+    for home in ["gone", "gone/deep", "file"] {
+        for _ in 0..2 {
+            let mut call = world.nika(&["call", "bash", "command=echo here", "--mode", "workspace"]);
+            let ran = Ran::of(call.env("HOME", world.path(home)).output().expect("it starts"));
+            ran.exits(0).says("here");
+        }
+    }
+}
+
+#[test]
+fn without_proc_nothing_is_said_to_be_missing_that_is_there() {
+    let world = world();
+    let ran =
+        mounted(&world, "mkdir place; cd place; echo one > a; umount -l /proc; \"$1\" call read file_path=a --root .");
+    let Some(ran) = ran else { return };
+    ran.exits(2).complains("NIKA-904").complains("/proc is not mounted");
+}
+
+#[test]
+fn a_bound_of_the_users_own_that_is_tighter_stays() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let script = "ulimit -f 1000; ulimit -c 0; exec \"$1\" call bash command='ulimit -f; head -c 3000000 /dev/zero > big' --mode workspace";
+    let nika = world.nika(&[]);
+    let mut limited = Command::new("bash");
+    limited.args(["-c", script, "bash"]).arg(nika.get_program()).current_dir(world.root());
+    limited.envs(nika.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = Ran::of(limited.output().expect("it starts"));
+    ran.says("1000");
+    assert!(!ran.err.contains("NIKA-910"), "{ran:?}");
+}

@@ -70,6 +70,37 @@ fn trust_that_is_taken_back_and_rules_that_are_added_hold_at_once() {
 }
 
 #[test]
+fn nothing_runs_in_a_root_that_is_another_directory_by_now() {
+    let world = world().file("a.txt", "one\n");
+    let mut peer = server(&world);
+    let read = json!({"file_path": "a.txt"});
+    assert!(text(&peer.call("nika_read", read.clone())).contains("one"));
+    let moved = world.path("moved");
+    std::fs::rename(world.root(), &moved).expect("moved");
+    for gone in [true, false] {
+        let word = if gone { "is gone" } else { "another directory" };
+        for (tool, arguments) in [
+            ("nika_read", read.clone()),
+            ("nika_grep", json!({"pattern": "one"})),
+            ("nika_write", write("new")),
+            ("nika_bash", json!({"command": "ls"})),
+            ("nika_undo", json!({})),
+        ] {
+            let answer = text(&peer.call(tool, arguments));
+            assert!(answer.contains("NIKA-904") && answer.contains(word), "{tool}: {answer}");
+        }
+        if gone {
+            std::fs::create_dir(world.root()).expect("made anew");
+        }
+    }
+    assert!(!moved.join("new").exists() && !world.root().join("new").exists());
+    std::fs::remove_dir(world.root()).expect("it is empty");
+    std::fs::rename(&moved, world.root()).expect("moved back");
+    assert!(text(&peer.call("nika_read", read)).contains("one"));
+    assert_eq!(peer.end(), 0);
+}
+
+#[test]
 fn nothing_runs_while_configuration_is_broken_or_holds_only_for_a_new_server() {
     let world = world().file("a.txt", "one\n");
     let own = world.path("home/.config/nika");

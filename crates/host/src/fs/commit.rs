@@ -225,15 +225,15 @@ impl Locked<'_> {
                 let _ = remove();
             });
             let placed = apart.and_then(|apart| {
-                let placed = self.place(change, (&dir, name.as_os_str()), &temp, &apart);
+                let in_place = self.place(change, (&dir, name.as_os_str()), &temp, &apart);
                 // Under the temporary name may stand what others wrote: only ours is removed.
-                if placed.is_err() && apart.stands(&dir, temp.as_ref()) {
+                if !matches!(in_place, Ok(None)) && apart.stands(&dir, temp.as_ref()) {
                     let _ = remove();
                 }
-                placed.map(|()| apart)
+                in_place.map(|file| file.unwrap_or(apart.file))
             });
             self.note_inflight(None);
-            let file = placed?.file;
+            let file = placed?;
             if self.files.fsync == Fsync::Full {
                 sync_dir(&dir);
             }
@@ -245,14 +245,15 @@ impl Locked<'_> {
         Ok(Stamp::from(&stat))
     }
 
-    /// Gives a whole file its name.
+    /// Gives a whole file its name. Where the name that stands there cannot be taken from its file, that is written
+    /// instead, and the answer.
     fn place(
         &self,
         change: &Change,
         (dir, name): (&OwnedFd, &OsStr),
         temp: &str,
         apart: &Apart,
-    ) -> Result<(), NotMade> {
+    ) -> Result<Option<File>, NotMade> {
         let what = |error: Errno| match error {
             // Something came to stand there meanwhile: nothing is ever overwritten unseen.
             Errno::EXIST => NotMade::Moved(change.place.clone()),
@@ -260,23 +261,46 @@ impl Locked<'_> {
         };
         if matches!(change.expect, Expect::Absent) {
             return match apart.named {
-                true => rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::NOREPLACE).map_err(what),
-                false => apart.name(dir, name).map_err(what),
-            };
+                true => rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::NOREPLACE),
+                false => apart.name(dir, name),
+            }
+            .map(|()| None)
+            .map_err(what);
         }
         if !apart.named {
             apart.name(dir, temp.as_ref()).map_err(what)?;
         }
         self.verify(change)?;
         match rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE) {
-            Ok(()) => self.came_out(change, (dir, name), temp, apart),
+            Ok(()) => self.came_out(change, (dir, name), temp, apart).map(|()| None),
             // Not every file system exchanges names.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                rustix::fs::renameat(dir, temp, dir, name).map_err(what)
+                rustix::fs::renameat(dir, temp, dir, name).map(|()| None).map_err(what)
             }
             Err(Errno::NOENT) => Err(NotMade::Moved(change.place.clone())),
+            // A file that is mounted by itself, or another user's in a directory like `/tmp`.
+            Err(error @ (Errno::BUSY | Errno::PERM | Errno::ACCESS)) => {
+                self.write_in_place(change, (dir, name)).unwrap_or_else(|| Err(what(error))).map(Some)
+            }
             Err(error) => Err(what(error)),
         }
+    }
+
+    /// Writes a file whose name is not ours to exchange. A kill in between leaves a part of it written; what stood there is
+    /// kept for undo. `None` where it cannot be written either.
+    fn write_in_place(&self, change: &Change, (dir, name): (&OwnedFd, &OsStr)) -> Option<Result<File, NotMade>> {
+        let Target::File { bytes, .. } = &change.target else { return None };
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?);
+        let stat = rustix::fs::fstat(&file).ok()?;
+        if !matches!(&change.expect, Expect::Is { stamp, .. } if Stamp::from(&stat) == *stamp) {
+            return Some(Err(NotMade::Moved(change.place.clone())));
+        }
+        let written = file.write_all(bytes).and_then(|()| file.set_len(bytes.len() as u64));
+        let synced = written.and_then(|()| if self.files.fsync == Fsync::Off { Ok(()) } else { file.sync_data() });
+        let what =
+            |error| ToolError::new(code::WRITE_FAILED, format!("cannot write {}: {error}", change.place.shown()));
+        Some(synced.map(|()| file).map_err(|error| what(error).into()))
     }
 
     /// Removes what stood in the place of a new file, under the temporary name by now: if it is what was expected. What

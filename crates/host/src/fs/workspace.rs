@@ -80,6 +80,10 @@ impl Workspace {
             let path = std::fs::canonicalize(path).map_err(|error| refuse(error.to_string()))?;
             let dir = rustix::fs::open(&path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
                 .map_err(|error| refuse(error.to_string()))?;
+            if Workspace::path_of(&dir).is_err() {
+                let message = "/proc is not mounted here, and nothing else says which file an open handle is";
+                return Err(ToolError::new(code::BAD_ROOT, message).hint("`mount -t proc proc /proc`"));
+            }
             if writable && base.is_none() {
                 base = Some(path.clone());
             }

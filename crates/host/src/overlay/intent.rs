@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::moves::Act;
-use super::{clean, marks, sweep};
+use super::{clean, in_place, marks, sweep};
 use crate::fs::{Locked, NotMade, Recovered, Stamp, Workspace};
 
 pub(super) const VERSION: u32 = 1;
@@ -215,6 +215,9 @@ fn make(places: &Places<'_>, step: &Step, careful: bool) -> Result<bool, Errno> 
                         rename(source, target, RenameFlags::empty())?;
                         aside
                     }
+                    Err(error @ (Errno::BUSY | Errno::PERM | Errno::ACCESS)) => {
+                        return if in_place::write(source, target, aside) { Ok(true) } else { Err(error) };
+                    }
                     Err(Errno::XDEV) if step.emptied => {
                         if !unmade(target)? {
                             return Ok(false);
@@ -225,6 +228,9 @@ fn make(places: &Places<'_>, step: &Step, careful: bool) -> Result<bool, Errno> 
                     Err(error) => return Err(error),
                 };
                 return Ok(careful || is_expected(gone_to, step));
+            }
+            if in_place::is_begun(stands, step.old, who(aside)) && who(source) == step.new {
+                return Ok(in_place::write_again(source, target));
             }
             let went = who(aside) == step.old || is_unmade(step, aside);
             if stands.is_none() && who(source) == step.new && went {
@@ -257,6 +263,10 @@ fn take_back(places: &Places<'_>, step: &Step) -> Result<(), Errno> {
             rename(aside, target, RenameFlags::empty())
         }
         Act::Swap if stands.is_none() && who(aside) == step.old => rename(aside, target, RenameFlags::empty()),
+        Act::Swap if in_place::is_begun(stands, step.old, who(aside)) => {
+            in_place::write_again(aside, target);
+            Ok(())
+        }
         Act::Swap if stands.is_none() && is_unmade(step, aside) => made_again(target, step),
         Act::Swap if ours && who(source).is_none() && is_unmade(step, aside) => {
             rename(target, source, RenameFlags::NOREPLACE)?;

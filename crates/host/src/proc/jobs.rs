@@ -80,6 +80,13 @@ pub enum StartError {
     Io(io::Error),
 }
 
+impl StartError {
+    /// Whether the sandbox could not be had.
+    pub fn lacks_guarantee(&self) -> bool {
+        matches!(self, StartError::Refused { why, .. } if why.starts_with(sandbox::NO_GUARANTEE))
+    }
+}
+
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,7 +6,7 @@
 
 use std::io;
 
-use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
 use rustix::thread::set_no_new_privs;
 
 /// Bounds of one parser child.
@@ -43,6 +43,8 @@ pub fn limit_self(limits: &Limits) -> io::Result<()> {
         (Resource::Core, 0),
     ];
     for (resource, most) in table {
+        // A tighter one that is there already stays.
+        let most = getrlimit(resource).maximum.map_or(most, |hard| hard.min(most));
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
     }
     crate::sandbox::shut_self();

@@ -204,10 +204,13 @@ pub(super) fn take_terminal() -> io::Result<()> {
     Ok(())
 }
 
-/// Sets a bound that root would be exempt from as well as one may.
+/// Sets a bound that root would be exempt from as well as one may. A tighter one that is there already stays.
 pub(super) fn limit(resource: libc::c_uint, most: u64) -> io::Result<()> {
-    let bound = libc::rlimit { rlim_cur: most, rlim_max: most };
+    let mut bound = libc::rlimit { rlim_cur: most, rlim_max: most };
     // SAFETY: the bound lives across the call.
+    checked(unsafe { libc::getrlimit(resource as _, &raw mut bound) }.into())?;
+    bound = libc::rlimit { rlim_cur: bound.rlim_cur.min(most), rlim_max: bound.rlim_max.min(most) };
+    // SAFETY: the same.
     checked(unsafe { libc::setrlimit(resource as _, &raw const bound) }.into())?;
     Ok(())
 }

@@ -204,7 +204,9 @@ fn shown(profile: &Profile, steps: &[Step]) -> Result<Vec<(PathBuf, OwnedFd)>> {
     let covered = |path: &&PathBuf| OWN.iter().any(|(_, at)| path.starts_with(at) && path.as_path() != Path::new(at));
     let written = |path: &Path| steps.iter().any(|step| matches!(step, Step::Writable(top) if path.starts_with(top)));
     let of_git = profile.repositories.iter().map(|repository| &repository.common);
-    let all = profile.roots.iter().chain(of_git).chain([&profile.cwd, &profile.home]);
+    // Continuous integration names homes that do not exist.
+    let home = Some(&profile.home).filter(|home| home.is_dir());
+    let all = profile.roots.iter().chain(of_git).chain([&profile.cwd]).chain(home);
     let mut wanted: Vec<&PathBuf> = all.filter(covered).filter(|path| !written(path)).collect();
     // Parents first, as they are put back in this order.
     wanted.sort();

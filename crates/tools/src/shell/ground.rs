@@ -533,7 +533,14 @@ pub(super) fn start_error(error: &StartError) -> ToolError {
         StartError::Refused { .. } => code::NOT_CONFINED,
         StartError::Io(_) => code::NOT_STARTED,
     };
-    ToolError::new(code, error.to_string())
+    let refused = ToolError::new(code, error.to_string());
+    if !error.lacks_guarantee() {
+        return refused;
+    }
+    refused.hint(
+        "`nika doctor` tries every guarantee; where a container grants no namespaces, `sandbox: {landlock_only: on}` in \
+         the person's own configuration makes do without them, and each result says what is missing then",
+    )
 }
 
 /// A word that nobody can guess: whoever was told a spilled file's name may read it.

@@ -135,8 +135,11 @@ impl Tool for Repl {
             let answer = answer(&evaluated, language, held.as_ref(), most, bounded);
             with_changes(answer, settled, bare)
         };
-        evaluated.map(answered).map_err(|error| {
-            start_error(&error).hint(format!("the interpreter is `{}`; it must be installed", language.program()))
+        evaluated.map(answered).map_err(|error| match error.lacks_guarantee() {
+            true => start_error(&error),
+            false => {
+                start_error(&error).hint(format!("the interpreter is `{}`; it must be installed", language.program()))
+            }
         })
     }
 }
