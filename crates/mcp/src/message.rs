@@ -21,6 +21,7 @@ pub(crate) type Refused = Box<(Option<RequestId>, ErrorData)>;
 
 /// As it is written. One pass over the line, whatever it is.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Written {
     jsonrpc: Option<String>,
     #[serde(default, deserialize_with = "present")]
@@ -96,7 +97,7 @@ pub(crate) fn request_id(value: Value) -> Option<RequestId> {
 /// The id of what is no message, where it can be told: whoever waits for an answer gets one. What stands elsewhere in the
 /// line does not matter here, be it text that no string can hold. An answer's id is one of ours, and the client may have
 /// the same among its own: it is not given back.
-fn id_of(line: &[u8]) -> Option<RequestId> {
+pub(crate) fn id_of(line: &[u8]) -> Option<RequestId> {
     #[derive(Deserialize)]
     struct Request {
         id: Option<Value>,

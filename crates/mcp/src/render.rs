@@ -17,7 +17,7 @@ pub(crate) const SESSION_ARGUMENT: &str = "nika_session";
 /// `_meta` of a result: the journal's name for the call, an error's code, a new session's handle.
 const META_CALL: &str = "nika/call";
 const META_CODE: &str = "nika/code";
-const META_SESSION: &str = "nika/session";
+pub(crate) const META_SESSION: &str = "nika/session";
 
 /// A row of `tools/list`.
 pub(crate) fn tool(listed: Listed, over_http: bool) -> Tool {

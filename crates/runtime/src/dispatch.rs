@@ -214,14 +214,20 @@ impl Runtime {
         let policy = session.map_or_else(|| self.parts.policy.clone(), Session::policy);
         let tools = self.catalog.now();
         let deferring = listing::defers(&self.parts.listing, &tools, &policy, self.parts.defer_above);
-        tools
+        let mut listed: Vec<Listed> = tools
             .pool(&policy)
             .filter(|tool| {
                 let foreign = tools.is_foreign(tool.spec().name);
                 listing::shows(&self.parts.listing, *tool, session, deferring || foreign)
             })
             .map(|tool| Listed::new(tool, self.parts.dialect, self.parts.prefixed))
-            .collect()
+            .collect();
+        // The pool is sorted by our own names.
+        listed.sort_by(|one, other| {
+            let key = |tool: &Listed| tools.is_foreign(tool.canonical);
+            (key(one), &one.name).cmp(&(key(other), &other.name))
+        });
+        listed
     }
 
     /// The whole surface that the policy leaves.

@@ -51,7 +51,7 @@ impl Minted {
     }
 }
 
-fn id(headers: &HeaderMap) -> Option<String> {
+pub(crate) fn id(headers: &HeaderMap) -> Option<String> {
     headers.get(HEADER)?.to_str().ok().map(str::to_owned)
 }
 

@@ -3,6 +3,8 @@
 //! The SDK wants both media types by name and answers a body that it cannot read with a text: here what HTTP means by
 //! `*/*` is spelled out for it, and such an answer is put as JSON-RPC does, in the words that stdio has for it.
 
+use std::time::Duration;
+
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -14,6 +16,9 @@ use rmcp::model::{ErrorData, JsonRpcError, RequestId};
 use crate::engine::Call;
 use crate::http::MAX_BODY_BYTES;
 use crate::message;
+
+/// How long a body may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the SDK wants to be accepted.
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -32,9 +37,16 @@ pub(crate) async fn fit(request: Request, next: Next) -> Response {
     if parts.method != Method::POST || !is_json(&parts.headers) {
         return next.run(Request::from_parts(parts, body)).await;
     }
-    let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
-        let why = format!("A message is at most {MAX_BODY_BYTES} bytes, and comes whole.\n");
-        return (StatusCode::PAYLOAD_TOO_LARGE, why).into_response();
+    let body = match tokio::time::timeout(PATIENCE, to_bytes(body, MAX_BODY_BYTES)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => {
+            let why = format!("A message is at most {MAX_BODY_BYTES} bytes, and comes whole.\n");
+            return (StatusCode::PAYLOAD_TOO_LARGE, why).into_response();
+        }
+        Err(_) => {
+            let why = format!("A message comes within {} seconds.\n", PATIENCE.as_secs());
+            return (StatusCode::REQUEST_TIMEOUT, why).into_response();
+        }
     };
     let again = parts.clone();
     let response = next.clone().run(Request::from_parts(parts, Body::from(Bytes::clone(&body)))).await;

@@ -23,7 +23,7 @@ use crate::engine::{Call, Engine, Extra};
 use crate::http::ended::Minted;
 use crate::http::link::{link, revision};
 use crate::port::{ListKind, Object, Session};
-use crate::render::SESSION_ARGUMENT;
+use crate::render::{META_SESSION, SESSION_ARGUMENT};
 use crate::revision::{Revision, SPOKEN};
 
 /// One for each session of an older revision, one for each request of a newer.
@@ -106,7 +106,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.engine.list(&self.session(None), cursor.as_deref(), revision(&context))
+        let handle = context.meta.0.0.get(META_SESSION).and_then(Value::as_str).map(str::to_owned);
+        self.engine.list(&self.session(handle), cursor.as_deref(), revision(&context))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

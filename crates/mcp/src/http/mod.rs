@@ -3,11 +3,13 @@
 //! Framing, event streams and the sessions of older revisions are the SDK's; who may come in is
 //! settled here, before it sees a byte: the pages that may call, the token, and the names this server goes by.
 
+mod connections;
 mod door;
 mod ended;
 mod form;
 mod handler;
 mod link;
+mod once;
 mod pages;
 
 use std::io;
@@ -108,6 +110,7 @@ impl HttpServer {
         // The last is the first that sees a request.
         let app = Router::new()
             .route_service(PATH, service)
+            .layer(middleware::from_fn_with_state(Arc::new(once::Running::default()), once::admit))
             .layer(middleware::from_fn_with_state(minted, ended::attend))
             .layer(middleware::from_fn(form::fit))
             .layer(middleware::from_fn_with_state(door, door::enter))
@@ -128,12 +131,7 @@ impl HttpServer {
     /// Serves until `stop` resolves; calls that run then are cancelled.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
         let token = self.stop;
-        axum::serve(self.listener, self.app)
-            .with_graceful_shutdown(async move {
-                stop.await;
-                // Streams that wait for news would keep the server up for ever.
-                token.cancel();
-            })
-            .await
+        // Streams that wait for news would keep the server up for ever.
+        connections::serve(self.listener, self.app, stop, move || token.cancel()).await
     }
 }

@@ -119,7 +119,11 @@ impl Incoming {
         match method {
             "tools/call" => self.call(params, link()).await,
             "tools/list" => {
-                let cursor = params.get("cursor").and_then(Value::as_str);
+                let cursor = match params.get("cursor") {
+                    None | Some(Value::Null) => None,
+                    Some(Value::String(cursor)) => Some(cursor.as_str()),
+                    Some(_) => return Err(ErrorData::invalid_params("`cursor` is a string", None)),
+                };
                 let list = self.conn.engine.list(&Session::Process, cursor, revision)?;
                 out.result(&self.id, &list, 16 * 1024);
                 Ok(())

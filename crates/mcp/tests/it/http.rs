@@ -277,3 +277,52 @@ async fn a_client_that_hangs_up_cancels_its_call() {
     let cancelled = web.scene.until_some(&web.scene.cancelled);
     tokio::time::timeout(PATIENCE, cancelled).await.expect("cancelled");
 }
+
+/// The SDK finds the stream of an answer by the request's id: a second request under it got the first one's answer.
+#[tokio::test]
+async fn an_id_that_is_being_answered_is_not_taken_again() {
+    let mut web = Web::open().await;
+    web.shake_hands(json!({})).await;
+    let call = |tool: &str| {
+        let params = json!({ "name": tool, "arguments": { "text": "long" } });
+        json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params })
+    };
+    let first = web.connect(&call("wait").to_string()).await;
+    tokio::time::timeout(PATIENCE, web.scene.until_some(&web.scene.begun)).await.expect("begun");
+    let second = web.post(call("echo")).await.last();
+    assert_eq!((&second["id"], &second["error"]["code"]), (&json!(7), &json!(-32600)), "{second}");
+    assert!(second["error"]["message"].as_str().expect("a text").contains("still running"), "{second}");
+    // Another session has ids of its own.
+    let session = web.headers.iter().find(|header| header.0 == "Mcp-Session-Id").expect("one").1.clone();
+    web.set("Mcp-Session-Id", "").shake_hands(json!({})).await;
+    assert!(web.post(call("echo")).await.last()["result"].is_object());
+    web.set("Mcp-Session-Id", &session);
+    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
+    assert_eq!(web.post(cancelled).await.status, 202);
+    tokio::time::timeout(PATIENCE, web.scene.until_some(&web.scene.cancelled)).await.expect("cancelled");
+    drop(first);
+}
+
+#[tokio::test]
+async fn a_client_that_says_half_a_request_does_not_keep_the_server_from_ending() {
+    for half in
+        ["POST /mcp HTTP/1.1\r\nHost: loc", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", ""]
+    {
+        let config = HttpConfig {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            token: Some(TOKEN.into()),
+            hosts: Vec::new(),
+            origins: Vec::new(),
+        };
+        let server = HttpServer::bind(Arc::new(Scene::default()), config).await.expect("a free port");
+        let mut client = TcpStream::connect(server.address()).await.expect("it listens");
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let running = tokio::spawn(server.run(async move { drop(stopped.await) }));
+        client.write_all(half.as_bytes()).await.expect("sent");
+        tokio::task::yield_now().await;
+        stop.send(()).expect("it runs");
+        let ended = tokio::time::timeout(PATIENCE, running).await.expect("it ends");
+        ended.expect("it is whole").expect("it served");
+        drop(client);
+    }
+}
