@@ -215,3 +215,18 @@ fn a_bound_of_the_users_own_that_is_tighter_stays() {
     ran.says("1000");
     assert!(!ran.err.contains("NIKA-910"), "{ran:?}");
 }
+
+#[test]
+fn a_commit_without_a_layer_is_taken_back_after_somebody_asked_for_the_status() {
+    let world = world();
+    let ran = mounted(
+        &world,
+        "mkdir -p place/m; mount -t tmpfs none place/m; cd place; export GIT_CONFIG_GLOBAL=/dev/null
+         git init -q; git config user.name T; git config user.email t@t; echo one > a; git add a; git commit -qm one
+         \"$1\" call bash command='echo two >> a; git add a; git commit -qm two' --mode workspace --root . >&2; git log --format=%s
+         touch -d yesterday a; sum=$(sha256sum .git/index); git status --short
+         test \"$sum\" != \"$(sha256sum .git/index)\"; \"$1\" undo --root . >&2; git log --format=%s; git status --short; cat a",
+    );
+    let Some(ran) = ran else { return };
+    assert_eq!((ran.code, ran.out.as_str()), (0, "two\none\none\none\n"), "{ran:?}");
+}

@@ -24,6 +24,7 @@ use super::recorder::Recorded;
 use super::rest::Due;
 use super::sight::{Found, Sight};
 use crate::fs::sha256;
+use crate::git;
 use crate::overlay::Bounds;
 
 /// The largest file that is hashed while the command goes on, whose next call may wait for it. 16 MiB, some ten
@@ -207,7 +208,7 @@ impl Touched {
             hash: if before == Before::Same { after } else { self.kept },
             mode: self.was.map(|was| was.mode),
             mode_left: now.map(|now| now.mode),
-            after,
+            after: after.map(|after| said_by_index(path, after).unwrap_or(after)),
             more: Some(more),
             dress: None,
         });
@@ -216,7 +217,7 @@ impl Touched {
         Looked { came: if lost { Came::Lost } else { came }, written: true, ..looked }
     }
 
-    /// What became of it when this is what the command left, and what is kept of what stood there.
+    /// What became of it, when this is what the command left, and what is kept of what stood there.
     fn compare(&self, left: &Standing) -> (Came, Before) {
         let kept = match (&self.was, self.kept, self.noted) {
             (None, _, true) | (Some(_), Some(_), true) => Before::Kept,
@@ -313,4 +314,13 @@ fn begun(
         more: Some(more),
         dress,
     })
+}
+
+/// Of a repository's index with this sum: what it says, as whoever asks for the status writes it anew.
+fn said_by_index(path: &Path, sum: [u8; 32]) -> Option<[u8; 32]> {
+    if !path.ends_with(".git/index") {
+        return None;
+    }
+    let bytes = git::read(path, git::INDEX_BYTES).ok()??;
+    if sha256(&bytes) == sum { git::meaning(&bytes) } else { None }
 }
