@@ -560,7 +560,9 @@ fn killed_with_a_job_at_work_what_it_did_so_far_is_taken_back_at_the_next_start(
         let undone = undo(&world, &begun.call);
         assert!(undone.code == 0 || stands == before, "round {round}: {undone:?}");
         assert_eq!(tree(&world.root()), before, "round {round}: {undone:?}");
-        assert!(!exists(world.state().join("recording").join(&begun.call)), "round {round}");
+        // Of a call that had changed nothing it stays until the undo store is looked through.
+        let is_left = exists(world.state().join("recording").join(&begun.call));
+        assert!(!is_left || undone.code != 0, "round {round}");
     }
 }
 

@@ -234,6 +234,19 @@ fn killed_at_any_step_the_next_one_finishes() {
     }
 }
 
+#[test]
+fn a_dead_call_that_changed_nothing_leaves_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = State::open(dir.path()).unwrap();
+    let checkpoints = Checkpoints::open(&state).unwrap();
+    change(&checkpoints, &meta("c1", NOW), "/w/a", b"one");
+    let living = checkpoints.hold("c2").unwrap();
+    fs::write(dir.path().join("recording/dead"), "").unwrap();
+    checkpoints.collect(&limits(MIB), NOW).unwrap().unwrap();
+    assert!(!dir.path().join("recording/dead").exists() && dir.path().join("recording/c2").exists());
+    drop(living);
+}
+
 /// While a collection goes on, a call names again what it is about to drop: that was added by nobody, and stays.
 #[test]
 fn what_is_named_again_meanwhile_counts() {

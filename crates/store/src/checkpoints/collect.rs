@@ -52,6 +52,7 @@ impl Checkpoints {
         let Some(mut collection) = Collection::begin(self, now_unix_ms)? else { return Ok(None) };
         let mut collected = collection.shorten(limits)?;
         collected.objects = collection.sweep()?;
+        self.clear_holds();
         collection.end()?;
         Ok(Some(collected))
     }

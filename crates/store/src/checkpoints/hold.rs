@@ -15,6 +15,8 @@ use super::Checkpoints;
 use crate::error::StoreError;
 use crate::id;
 
+const DIR: &str = "recording";
+
 /// That a call goes on. Dropped, it has come to its end.
 #[derive(Debug)]
 pub struct Hold {
@@ -67,8 +69,16 @@ impl Checkpoints {
         }
     }
 
+    /// Removes what dead processes left of calls that had changed nothing yet, and so stand in no list.
+    pub(super) fn clear_holds(&self) {
+        for entry in std::fs::read_dir(self.path.with_file_name(DIR)).into_iter().flatten().flatten() {
+            // Looking removes one that nobody locks.
+            let _ = entry.file_name().to_str().is_some_and(|call| self.is_held(call));
+        }
+    }
+
     fn held_path(&self, call: &str) -> Result<PathBuf, StoreError> {
-        Ok(self.path.with_file_name("recording").join(id::check(call)?))
+        Ok(self.path.with_file_name(DIR).join(id::check(call)?))
     }
 }
 
