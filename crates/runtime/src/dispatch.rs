@@ -211,7 +211,8 @@ impl Runtime {
     pub fn list(&self, session: Option<&Session>) -> Vec<Listed> {
         // Where rules cannot be read no call is made, and the list is the last one that held.
         let _ = session.map(|session| refresh::refresh(self, session));
-        let policy = session.map_or_else(|| self.parts.policy.clone(), Session::policy);
+        let by_now = || self.parts.rules.as_ref().and_then(|rules| rules.now().1.ok());
+        let policy = session.map_or_else(|| by_now().unwrap_or_else(|| self.parts.policy.clone()), Session::policy);
         let tools = self.catalog.now();
         let deferring = listing::defers(&self.parts.listing, &tools, &policy, self.parts.defer_above);
         let mut listed: Vec<Listed> = tools

@@ -68,6 +68,11 @@ impl Session {
         }
     }
 
+    /// Whose rules hold for it: its own, or those of the first that had it started.
+    pub(crate) fn owner(&self) -> &Session {
+        self.parent.as_ref().map_or(self, |parent| parent.owner())
+    }
+
     /// Whose work it does: the session that started it.
     pub fn parent(&self) -> Option<&Arc<Session>> {
         self.parent.as_ref()

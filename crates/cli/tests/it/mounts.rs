@@ -230,3 +230,40 @@ fn a_commit_without_a_layer_is_taken_back_after_somebody_asked_for_the_status() 
     let Some(ran) = ran else { return };
     assert_eq!((ran.code, ran.out.as_str()), (0, "two\none\none\none\n"), "{ran:?}");
 }
+
+/// A file of the image with two names gets another inode as soon as one of them is written.
+#[test]
+fn files_with_two_names_in_a_containers_image_are_not_lost() {
+    for words in ["rm one; echo new > new", "cp other x; rm -r d other", "mv one d/moved", "rm -r d; echo file > d"]
+    {
+        let world = world();
+        let ran = in_container(
+            &world,
+            "echo linked > base/l/r/one; ln base/l/r/one base/l/r/other; ln base/l/r/one base/l/r/d/third;",
+            &format!(
+                "all() {{ find . -type f | sort | while read -r f; do echo $f $(cat $f); done | tr '\\n' ' '; echo; }}; all
+                 cp -a . ../copy; (cd ../copy; {words}; all)
+                 \"$1\" call bash command='{words}' --unsafe --root . >&2; all
+                 \"$1\" undo --root . >&2; all"
+            ),
+        );
+        let Some(ran) = ran else { return };
+        let lines: Vec<&str> = ran.out.lines().collect();
+        let [before, wanted, made, after] = lines[..] else { panic!("{ran:?}") };
+        assert_eq!((ran.code, made, after), (0, wanted, before), "{words}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_file_mounted_by_itself_is_whole_also_where_there_is_no_room_to_take_it_back() {
+    let world = world();
+    let ran = mounted(
+        &world,
+        "mkdir place; mount -t tmpfs -o size=2m none place; head -c 1000000 /dev/zero | tr '\\0' a > outer; cd place; touch c; mount --bind ../outer c
+         \"$1\" call bash command='head -c 1000000 /dev/zero | tr \"\\0\" b > c' --mode workspace --root . >&2
+         head -c 1500000 /dev/zero > full; sum=$(sha256sum c); \"$1\" undo --root . >&2 && exit 1
+         test \"$sum\" = \"$(sha256sum c)\"; rm full; \"$1\" undo --root . >&2; head -c 3 c; wc -c < c; ls -A",
+    );
+    let Some(ran) = ran else { return };
+    assert_eq!((ran.code, ran.out.as_str()), (0, "aaa1000000\nc\n"), "{ran:?}");
+}

@@ -1,10 +1,11 @@
 //! Change sets of other workspaces over the same files: one root may lie in another's, and a kill leaves the files of both
 //! between two states. So while a set is under way its workspace is noted in one place for all, with its roots, and
-//! whoever starts over any of these files settles it.
+//! whoever starts over any of these files settles it, unless somebody changes files just then.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{Locked, Recovered, Settings, Workspace};
 
@@ -72,6 +73,10 @@ impl Workspace {
             fsync: self.fsync,
         });
         let other = other.ok()?;
+        // A kill before the first of a set leaves the note alone.
+        if let Ok(Some(mut locked)) = other.lock_within(Duration::ZERO) {
+            locked.note_settled();
+        }
         Some(Beside { state: other.state.clone(), recovered: other.take_recovered() })
     }
 

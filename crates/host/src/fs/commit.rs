@@ -12,14 +12,14 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Cx, Kind, Preimage, ToolError, code};
 use nika_guard::Place;
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, RenameFlags};
+use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::change::Target;
@@ -287,20 +287,45 @@ impl Locked<'_> {
     }
 
     /// Writes a file whose name is not ours to exchange. A kill in between leaves a part of it written; what stood there is
-    /// kept for undo. `None` where it cannot be written either.
+    /// in the undo store. `None` where it cannot be written either, or has other names, which would change with it.
     fn write_in_place(&self, change: &Change, (dir, name): (&OwnedFd, &OsStr)) -> Option<Result<File, NotMade>> {
-        let Target::File { bytes, .. } = &change.target else { return None };
+        let (Target::File { bytes, mode, .. }, Expect::Is { stamp, bytes: before, links: 1, .. }) =
+            (&change.target, &change.expect)
+        else {
+            return None;
+        };
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?);
-        let stat = rustix::fs::fstat(&file).ok()?;
-        if !matches!(&change.expect, Expect::Is { stamp, .. } if Stamp::from(&stat) == *stamp) {
+        if Stamp::from(&rustix::fs::fstat(&file).ok()?) != *stamp {
             return Some(Err(NotMade::Moved(change.place.clone())));
         }
-        let written = file.write_all(bytes).and_then(|()| file.set_len(bytes.len() as u64));
-        let synced = written.and_then(|()| if self.files.fsync == Fsync::Off { Ok(()) } else { file.sync_data() });
-        let what =
-            |error| ToolError::new(code::WRITE_FAILED, format!("cannot write {}: {error}", change.place.shown()));
-        Some(synced.map(|()| file).map_err(|error| what(error).into()))
+        let failed = |error: std::io::Error, and: &str| {
+            let message = format!("cannot write {}: {error}{and}", change.place.shown());
+            NotMade::Refused(ToolError::new(code::WRITE_FAILED, message))
+        };
+        // Room for all of it, before anything of it is written.
+        match rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, 0, bytes.len().max(1) as u64) {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            Err(error) => return Some(Err(failed(error.into(), ""))),
+        }
+        if let Err(error) = self.write_over(&mut file, bytes) {
+            let and = match self.write_over(&mut file, before) {
+                Ok(()) => String::new(),
+                Err(again) => format!("; a part of it is written, and what stood there could not be put back: {again}"),
+            };
+            return Some(Err(failed(error, &and)));
+        }
+        if let Some(mode) = mode {
+            let _ = rustix::fs::fchmod(&file, Mode::from_raw_mode(*mode));
+        }
+        Some(Ok(file))
+    }
+
+    fn write_over(&self, file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
+        file.rewind()?;
+        file.write_all(bytes)?;
+        file.set_len(bytes.len() as u64)?;
+        if self.files.fsync == Fsync::Off { Ok(()) } else { file.sync_data() }
     }
 
     /// Removes what stood in the place of a new file, under the temporary name by now: if it is what was expected. What
@@ -319,12 +344,23 @@ impl Locked<'_> {
             return Ok(());
         }
         let exchange = || rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::EXCHANGE);
-        exchange().map_err(|error| refused(&change.place, error))?;
-        if !apart.stands(dir, temp.as_ref()) {
+        let back = exchange().and_then(|()| match apart.stands(dir, temp.as_ref()) {
+            true => Ok(()),
             // Others put something in the place of the new file, too: that stands.
-            exchange().map_err(|error| refused(&change.place, error))?;
-        }
-        Err(NotMade::Moved(change.place.clone()))
+            false => exchange(),
+        });
+        let back = match back {
+            // They have removed the new file.
+            Err(Errno::NOENT) => rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::NOREPLACE),
+            back => back,
+        };
+        Err(match back {
+            Ok(()) => NotMade::Moved(change.place.clone()),
+            Err(error) => {
+                let hint = format!("what others wrote there at the last moment is in {temp} beside it");
+                refused(&change.place, error).hint(hint).into()
+            }
+        })
     }
 
     fn unlink(&self, place: &Place) -> Result<(), ToolError> {

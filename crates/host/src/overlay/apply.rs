@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::clean::clean;
 use super::grounds::is_shared;
 use super::intent::{Intent, Mover, Named, Parents, Phase, Step, VERSION, identity, refused};
-use super::moves::{Act, one_by_one};
+use super::moves::{Act, is_overlay, one_by_one};
 use super::stage::Stage;
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
@@ -384,7 +384,11 @@ impl Locked<'_> {
             if !changed.is_empty() {
                 return Err(NotApplied::Conflict(changed.into_iter().map(|path| self.files().place(path)).collect()));
             }
+            let is_overlay = is_overlay(root);
             for (at, one) in moves.iter().enumerate() {
+                if is_overlay && matches!(one.act, Act::Remove | Act::Swap) {
+                    self.come_up(&mut parents, &one.path);
+                }
                 let mut source = changes.inside(&one.path);
                 if let Some(dir) = copied
                     && matches!(one.act, Act::Put | Act::Swap)
@@ -418,6 +422,17 @@ impl Locked<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Has an overlay bring a file of its lower part up, as a rename would: there it may get another inode, and a move is
+    /// known by that.
+    fn come_up(&self, parents: &mut Parents, path: &Path) {
+        let Ok((dir, name)) = parents.of(self.files(), path, false) else { return };
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(handle) = rustix::fs::openat(dir, &name, flags, Mode::empty()) else { return };
+        let Some(stat) = rustix::fs::fstat(&handle).ok().filter(|stat| kind(stat) == Some(Kind::File)) else { return };
+        // The rights that it has: any change of them does.
+        let _ = rustix::fs::chmod(super::marks::by_handle(&handle), Mode::from_raw_mode(bits(&stat)));
     }
 
     /// What replaces a file is on the disk before it does, unless that is left to the system.

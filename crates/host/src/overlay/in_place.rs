@@ -1,42 +1,157 @@
 //! A file whose name cannot be exchanged, as it is mounted by itself or another user's in a directory like `/tmp`: it is
-//! written where it stands, and what it held is copied aside before, by which a step that was begun is known again.
+//! written where it stands, after what it held was copied aside, whole. A kill in between leaves the beginning of the new
+//! content and the rest of the old one: by that a step is known again, and nothing that others wrote since is touched.
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, fstat, openat, renameat_with, unlinkat};
+use rustix::io::Errno;
+
+use super::intent::identity;
 
 /// A directory and a name in it.
 type At<'a> = (&'a OwnedFd, OsString);
 
-/// Copies the target aside, then the source over the target. False where either is no file, or nothing may be written.
-pub(super) fn write(source: &At<'_>, target: &At<'_>, aside: &At<'_>) -> bool {
-    let kept = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
-    opened(target, OFlags::WRONLY).is_some() && copy(target, aside, kept) && write_again(source, target)
+/// How much is compared at once.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// How far a step is that was begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begun {
+    /// What stands there is the new content, whole.
+    Whole,
+    /// The beginning of it, and the rest of the old one; perhaps all of the old one.
+    Part,
 }
 
-/// The second half.
-pub(super) fn write_again(source: &At<'_>, target: &At<'_>) -> bool {
-    copy(source, target, OFlags::WRONLY)
+/// Copies the target, which is `old`, aside, then the source over it. What cannot be is an error, and then nothing of the
+/// target was written, or what was is known by [`begun`].
+pub(super) fn write(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Option<[i64; 4]>) -> Result<bool, Errno> {
+    let (mut new, mut file) = (opened(source, OFlags::RDONLY)?, opened(target, OFlags::RDWR)?);
+    if Some(identity(&fstat(&file)?)) != old {
+        return Ok(false);
+    }
+    let mut part = aside.1.clone();
+    part.push(".part");
+    let _ = unlinkat(aside.0, part.as_os_str(), AtFlags::empty());
+    copy(&mut file, &mut opened(&(aside.0, part.clone()), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?)?;
+    renameat_with(aside.0, part.as_os_str(), aside.0, aside.1.as_os_str(), RenameFlags::NOREPLACE)?;
+    copy(&mut new, &mut file)?;
+    Ok(true)
 }
 
-/// Whether a step was begun so: the very file stands there, and another lies aside.
-pub(super) fn is_begun(stands: Option<[i64; 4]>, old: Option<[i64; 4]>, aside: Option<[i64; 4]>) -> bool {
-    let inode = |id: Option<[i64; 4]>| id.map(|[inode, ..]| inode);
-    stands.is_some() && inode(stands) == inode(old) && aside.is_some() && inode(aside) != inode(old)
+/// Writes `from` over a target where a step was begun.
+pub(super) fn write_again(from: &At<'_>, target: &At<'_>) -> Result<(), Errno> {
+    copy(&mut opened(from, OFlags::RDONLY)?, &mut opened(target, OFlags::RDWR)?)
 }
 
-fn copy(from: &At<'_>, to: &At<'_>, how: OFlags) -> bool {
-    let (Some(mut from), Some(mut to)) = (opened(from, OFlags::RDONLY), opened(to, how)) else { return false };
-    let written = io::copy(&mut from, &mut to).and_then(|length| to.set_len(length));
-    written.and_then(|()| to.sync_data()).is_ok()
+/// Whether a step was begun so, and nobody wrote the target since.
+pub(super) fn begun(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Option<[i64; 4]>) -> Option<Begun> {
+    let (new, file) = (opened(source, OFlags::RDONLY).ok()?, opened(target, OFlags::RDONLY).ok()?);
+    let kept = opened(aside, OFlags::RDONLY).ok()?;
+    let inode = |file: &File| fstat(file).ok().map(|stat| identity(&stat)[0]);
+    let is_it = inode(&file).is_some() && inode(&file) == old.map(|[inode, ..]| inode) && inode(&kept) != inode(&file);
+    if !is_it {
+        return None;
+    }
+    let bytes = |file: &File| file.metadata().ok().map(|meta| meta.len());
+    let (length, of_new, of_old) = (bytes(&file)?, bytes(&new)?, bytes(&kept)?);
+    let same = common(&file, &new, 0).ok()?;
+    if same == length && same == of_new {
+        return Some(Begun::Whole);
+    }
+    let is_part = match same >= of_old {
+        true => same == length,
+        false => length == of_old && same + common(&file, &kept, same).ok()? == length,
+    };
+    is_part.then_some(Begun::Part)
 }
 
-fn opened((dir, name): &At<'_>, how: OFlags) -> Option<File> {
+/// How many bytes are the same in both from `start` on.
+fn common(one: &File, other: &File, start: u64) -> io::Result<u64> {
+    let (mut one, mut other) = (one, other);
+    one.seek(SeekFrom::Start(start))?;
+    other.seek(SeekFrom::Start(start))?;
+    let (mut left, mut right) = (Vec::with_capacity(CHUNK_BYTES), Vec::with_capacity(CHUNK_BYTES));
+    let mut same = 0;
+    loop {
+        left.clear();
+        right.clear();
+        one.take(CHUNK_BYTES as u64).read_to_end(&mut left)?;
+        other.take(CHUNK_BYTES as u64).read_to_end(&mut right)?;
+        let alike = left.iter().zip(&right).take_while(|(one, other)| one == other).count();
+        same += alike as u64;
+        if alike < CHUNK_BYTES {
+            return Ok(same);
+        }
+    }
+}
+
+fn copy(from: &mut File, to: &mut File) -> Result<(), Errno> {
+    let code = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+    from.rewind().and_then(|()| to.rewind()).map_err(code)?;
+    let length = io::copy(from, to).map_err(code)?;
+    to.set_len(length).and_then(|()| to.sync_data()).map_err(code)
+}
+
+/// A regular file; anything else is what it is not for.
+fn opened((dir, name): &At<'_>, how: OFlags) -> Result<File, Errno> {
     let flags = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(openat(dir, name.as_os_str(), flags, Mode::RUSR | Mode::WUSR).ok()?);
-    let is_file = fstat(&file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
-    is_file.then_some(file)
+    let file = File::from(openat(dir, name.as_os_str(), flags, Mode::RUSR | Mode::WUSR)?);
+    match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+        FileType::RegularFile => Ok(file),
+        _ => Err(Errno::INVAL),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn a_step_that_was_begun_is_known_and_what_others_wrote_is_not_taken_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let handle = OwnedFd::from(File::open(dir.path()).unwrap());
+        let at = |name: &str| (&handle, OsString::from(name));
+        let set = |name: &str, text: &str| {
+            // The same inode, as it is written in place.
+            std::fs::write(dir.path().join(name), text).unwrap();
+        };
+        for (old, new) in [("old text\n", "new, and longer\n"), ("a longer old text\n", "new\n"), ("same\n", "same\n")]
+        {
+            set("target", old);
+            set("source", new);
+            let _ = std::fs::remove_file(dir.path().join("aside"));
+            let id = fstat(File::open(dir.path().join("target")).unwrap()).map(|stat| identity(&stat)).ok();
+            let told = || begun(&at("source"), &at("target"), &at("aside"), id);
+            assert_eq!(told(), None, "nothing lies aside");
+            assert_eq!(write(&at("source"), &at("target"), &at("aside"), id), Ok(true));
+            assert_eq!(std::fs::read_to_string(dir.path().join("target")).unwrap(), new);
+            assert_eq!(std::fs::read_to_string(dir.path().join("aside")).unwrap(), old);
+            assert_eq!(told(), Some(Begun::Whole));
+            for written in 0..new.len() {
+                let rest = old.get(written..).unwrap_or_default();
+                set("target", &format!("{}{rest}", &new[..written]));
+                let whole = std::fs::read_to_string(dir.path().join("target")).unwrap() == new;
+                assert_eq!(told(), Some(if whole { Begun::Whole } else { Begun::Part }), "{old:?} {new:?} {written}");
+            }
+            for other in ["", "others wrote this\n", &format!("{new}more\n"), &format!("{old}more\n"), "x"] {
+                set("target", other);
+                assert_eq!(told(), None, "{other:?}");
+            }
+            set("target", old);
+            let inode = dir.path().join("target").metadata().unwrap().ino();
+            write_again(&at("source"), &at("target")).unwrap();
+            assert_eq!(dir.path().join("target").metadata().unwrap().ino(), inode);
+        }
+        assert_eq!(
+            write(&at("source"), &at("target"), &at("other"), Some([1, 2, 3, 4])),
+            Ok(false),
+            "it is another file"
+        );
+    }
 }

@@ -216,7 +216,11 @@ fn make(places: &Places<'_>, step: &Step, careful: bool) -> Result<bool, Errno> 
                         aside
                     }
                     Err(error @ (Errno::BUSY | Errno::PERM | Errno::ACCESS)) => {
-                        return if in_place::write(source, target, aside) { Ok(true) } else { Err(error) };
+                        return match in_place::write(source, target, aside, step.old) {
+                            // What it is not for.
+                            Err(Errno::INVAL) => Err(error),
+                            written => written,
+                        };
                     }
                     Err(Errno::XDEV) if step.emptied => {
                         if !unmade(target)? {
@@ -229,8 +233,10 @@ fn make(places: &Places<'_>, step: &Step, careful: bool) -> Result<bool, Errno> 
                 };
                 return Ok(careful || is_expected(gone_to, step));
             }
-            if in_place::is_begun(stands, step.old, who(aside)) && who(source) == step.new {
-                return Ok(in_place::write_again(source, target));
+            match in_place::begun(source, target, aside, step.old) {
+                Some(in_place::Begun::Whole) => return Ok(true),
+                Some(in_place::Begun::Part) => return in_place::write_again(source, target).map(|()| true),
+                None => {}
             }
             let went = who(aside) == step.old || is_unmade(step, aside);
             if stands.is_none() && who(source) == step.new && went {
@@ -255,18 +261,16 @@ fn take_back(places: &Places<'_>, step: &Step) -> Result<(), Errno> {
     let ours = stands.is_some() && stands == step.new;
     match step.act {
         Act::Put if ours => rename(target, source, RenameFlags::NOREPLACE),
-        Act::Remove if stands.is_none() && who(aside) == step.old => rename(aside, target, RenameFlags::NOREPLACE),
+        // What lies aside came from there, and nowhere else; an overlay may have given it another inode on the way.
+        Act::Remove if stands.is_none() && who(aside).is_some() => rename(aside, target, RenameFlags::NOREPLACE),
         Act::Remove if stands.is_none() && is_unmade(step, aside) => made_again(target, step),
-        Act::Swap if ours && who(source) == step.old => rename(source, target, RenameFlags::EXCHANGE),
-        Act::Swap if ours && who(aside) == step.old => {
+        Act::Swap if ours && who(source).is_some() => rename(source, target, RenameFlags::EXCHANGE),
+        Act::Swap if ours && who(aside).is_some() => {
             rename(target, source, RenameFlags::empty())?;
             rename(aside, target, RenameFlags::empty())
         }
-        Act::Swap if stands.is_none() && who(aside) == step.old => rename(aside, target, RenameFlags::empty()),
-        Act::Swap if in_place::is_begun(stands, step.old, who(aside)) => {
-            in_place::write_again(aside, target);
-            Ok(())
-        }
+        Act::Swap if stands.is_none() && who(aside).is_some() => rename(aside, target, RenameFlags::NOREPLACE),
+        Act::Swap if in_place::begun(source, target, aside, step.old).is_some() => in_place::write_again(aside, target),
         Act::Swap if stands.is_none() && is_unmade(step, aside) => made_again(target, step),
         Act::Swap if ours && who(source).is_none() && is_unmade(step, aside) => {
             rename(target, source, RenameFlags::NOREPLACE)?;

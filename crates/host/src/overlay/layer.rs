@@ -224,7 +224,7 @@ fn made(within: &Path, start: &str) -> Result<(PathBuf, File), Errno> {
 }
 
 /// Gives the upper directory what new files inherit from the root: its group, where set-gid says so, and its access
-/// lists. Where that is not ours to give, they would not be given to what a command makes in the root itself either.
+/// lists. A group that we are no member of is not ours to give.
 fn as_root_is(root: &Path, stat: &rustix::fs::Stat, upper: &Path) {
     if stat.st_mode & libc::S_ISGID != 0 {
         let _ = chownat(CWD, upper, None, Some(Gid::from_raw(stat.st_gid)), AtFlags::SYMLINK_NOFOLLOW);

@@ -35,8 +35,13 @@ pub(super) struct Move {
     pub(super) emptied: bool,
 }
 
-/// An overlay, which renames no directory that is in its lower part.
-const OVERLAY: u64 = 0x794c_7630;
+/// Overlays, the kernel's and those of FUSE, which rename no directory that is in their lower part.
+const OVERLAYS: [u64; 2] = [0x794c_7630, 0x6573_5546];
+
+/// Whether `dir` may lie in an overlay.
+pub(super) fn is_overlay(dir: &Path) -> bool {
+    rustix::fs::statfs(dir).is_ok_and(|fs| OVERLAYS.contains(&(fs.f_type as u64 & 0xffff_ffff)))
+}
 
 /// The moves for a root that may be an overlay: there what a directory holds goes on its own, before it. The second are
 /// paths that `is_new` says changed meanwhile.
@@ -45,7 +50,7 @@ pub(super) fn one_by_one(
     moves: &[Move],
     is_new: &dyn Fn(&Path) -> bool,
 ) -> io::Result<(Vec<Move>, Vec<PathBuf>)> {
-    let is_overlay = rustix::fs::statfs(root).is_ok_and(|fs| fs.f_type as u64 & 0xffff_ffff == OVERLAY);
+    let is_overlay = is_overlay(root);
     let (mut all, mut changed) = (Vec::with_capacity(moves.len()), Vec::new());
     for one in moves {
         let mut one = one.clone();

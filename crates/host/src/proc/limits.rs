@@ -43,7 +43,7 @@ pub fn limit_self(limits: &Limits) -> io::Result<()> {
         (Resource::Core, 0),
     ];
     for (resource, most) in table {
-        // A tighter one that is there already stays.
+        // A tighter one that nobody may lift stays.
         let most = getrlimit(resource).maximum.map_or(most, |hard| hard.min(most));
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
     }

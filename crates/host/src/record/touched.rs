@@ -316,7 +316,7 @@ fn begun(
     })
 }
 
-/// Of a repository's index with this sum: what it says, as whoever asks for the status writes it anew.
+/// What a repository's index says, where it has this sum: whoever asks for the status writes it anew, and it says the same.
 fn said_by_index(path: &Path, sum: [u8; 32]) -> Option<[u8; 32]> {
     if !path.ends_with(".git/index") {
         return None;

@@ -3,20 +3,20 @@
 //! A mount needs something to be mounted on. For a file that is a whiteout, a device that is none: everybody may make
 //! one, git does not see it, and nobody mistakes it for a file. Where a file system makes none, as an overlay, it is a
 //! socket that nobody listens at, for the same reasons. For what git itself opens it is a file that says nothing
-//! new, as git outside the sandbox fails on a device; for a directory an empty one. Both have a mode that nobody else
-//! uses. All are known again by that, so whoever comes last removes them, also those of a process that was killed; a
+//! new, as git outside the sandbox fails on a device; for a directory an empty one. All but a whiteout have a mode that
+//! nobody else uses, by which they are known again, so whoever comes last removes them, also those of a process that was killed; a
 //! shared lock on the root says whether somebody still needs them.
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nika_guard::profile::{Access, Placeholder, Profile, Step, guarded_below};
 use rustix::fs::{
-    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RawMode, RenameFlags, Stat, flock, linkat, lstat, mkdir,
-    mknodat, open, renameat_with, rmdir, unlink,
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RawMode, RenameFlags, Stat, flock, fstat, linkat, lstat,
+    mkdir, mknodat, open, renameat_with, rmdir, unlink,
 };
 use rustix::io::Errno;
 
@@ -150,7 +150,7 @@ impl Placeholders {
             Ok(()) => {
                 if what == Placeholder::Directory {
                     // Whatever the umask took away.
-                    let _ = rustix::fs::chmod(path, Mode::from_raw_mode(DIRECTORY));
+                    let _ = set_mode(path, DIRECTORY);
                 }
             }
             Err(Errno::EXIST) => {
@@ -219,10 +219,18 @@ fn node(path: &Path) -> Result<(), Errno> {
     match mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0) {
         Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => {
             mknodat(CWD, path, FileType::Socket, Mode::from_raw_mode(FILE), 0)?;
-            // Whatever the umask took away.
-            rustix::fs::chmod(path, Mode::from_raw_mode(FILE))
+            set_mode(path, FILE)
         }
         made => made,
+    }
+}
+
+/// Gives back what the umask took away, to what was made and not to what a link leads to by now.
+fn set_mode(path: &Path, mode: RawMode) -> Result<(), Errno> {
+    let handle = open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    match fstat(&handle)?.st_mode {
+        now if now & 0o7777 == mode || FileType::from_raw_mode(now) == FileType::Symlink => Ok(()),
+        _ => rustix::fs::chmod(format!("/proc/self/fd/{}", handle.as_raw_fd()), Mode::from_raw_mode(mode)),
     }
 }
 

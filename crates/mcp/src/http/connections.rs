@@ -11,12 +11,15 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use rustix::net::sockopt::set_tcp_user_timeout;
 use rustix::process::{Resource, getrlimit};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 /// How long a request's head may take, and how long a connection may have none.
 const HEAD: Duration = Duration::from_secs(30);
+/// How long an answer may lie unread.
+const UNREAD: Duration = Duration::from_secs(60);
 /// How long what is under way when the server ends may take to end, too.
 const GRACE: Duration = Duration::from_secs(2);
 /// When to try again where the system has no descriptor left.
@@ -55,8 +58,9 @@ pub(crate) async fn serve(
             },
             () = &mut stop => break,
         };
-        // What is said at once is heard at once.
+        // What is said at once is heard at once, and who reads nothing is let go of.
         let _ = stream.set_nodelay(true);
+        let _ = set_tcp_user_timeout(&stream, UNREAD.as_millis() as u32);
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD);
         let served = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app.clone()));

@@ -56,7 +56,8 @@ pub(crate) async fn enter(State(door): State<Arc<Door>>, request: Request, next:
     if door.opens(request.headers()) {
         return next.run(request).await;
     }
-    let challenge = [(header::WWW_AUTHENTICATE, r#"Bearer realm="nika""#)];
+    // One request a connection: who has no token holds none.
+    let challenge = [(header::WWW_AUTHENTICATE, r#"Bearer realm="nika""#), (header::CONNECTION, "close")];
     let body = "Send the token that `nika serve --http` printed, as `Authorization: Bearer TOKEN`.\n";
     (StatusCode::UNAUTHORIZED, challenge, body).into_response()
 }

@@ -85,7 +85,7 @@ fn unread(body: &[u8]) -> Response {
     (StatusCode::BAD_REQUEST, axum::Json(JsonRpcError::new(id, error))).into_response()
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     value.is_some_and(|value| essence(value).eq_ignore_ascii_case("application/json"))
 }

@@ -16,6 +16,7 @@ use rmcp::model::{ErrorData, JsonRpcError};
 
 use crate::http::MAX_BODY_BYTES;
 use crate::http::ended::id;
+use crate::http::form::is_json;
 use crate::message;
 
 /// Sessions of the transport, and the ids in them that are being answered.
@@ -39,7 +40,9 @@ impl Drop for Place {
 /// Hands a request on, unless one under its id runs in its session.
 pub(crate) async fn admit(State(running): State<Arc<Running>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    let Some(session) = id(&parts.headers).filter(|_| parts.method == Method::POST) else {
+    // Such a body was read before, and has come whole.
+    let is_message = parts.method == Method::POST && is_json(&parts.headers);
+    let Some(session) = id(&parts.headers).filter(|_| is_message) else {
         return next.run(Request::from_parts(parts, body)).await;
     };
     let Ok(body) = to_bytes(body, MAX_BODY_BYTES).await else {
@@ -53,14 +56,16 @@ pub(crate) async fn admit(State(running): State<Arc<Running>>, request: Request,
         return axum::Json(JsonRpcError::new(Some(id), error)).into_response();
     }
     let place = key.map(|key| Place { key, running });
-    let (parts, body) = next.run(Request::from_parts(parts, Body::from(body))).await.into_parts();
+    let response = next.run(Request::from_parts(parts, Body::from(body))).await;
+    let Some(place) = place else { return response };
+    let (parts, body) = response.into_parts();
     Response::from_parts(parts, Body::from_stream(Answer { body: body.into_data_stream(), _place: place }))
 }
 
 /// An answer; the request runs until it was said, or nobody listens any more.
 struct Answer {
     body: BodyDataStream,
-    _place: Option<Place>,
+    _place: Place,
 }
 
 impl Stream for Answer {
@@ -68,9 +73,5 @@ impl Stream for Answer {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         Pin::new(&mut self.body).poll_next(cx)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.body.size_hint()
     }
 }

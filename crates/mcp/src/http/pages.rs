@@ -112,7 +112,8 @@ pub(crate) async fn admit(State(pages): State<Arc<Pages>>, request: Request, nex
         (Some(origin), None) if pages.let_in(origin) => Some(origin.clone()),
         _ => {
             let body = "Pages of this origin may not call: start `nika serve --http` with `--allow-origin ORIGIN`.\n";
-            return (StatusCode::FORBIDDEN, [(header::VARY, "Origin")], body).into_response();
+            return (StatusCode::FORBIDDEN, [(header::VARY, "Origin"), (header::CONNECTION, "close")], body)
+                .into_response();
         }
     };
     let asks = request.method() == Method::OPTIONS

@@ -18,6 +18,8 @@ pub trait Rules: Send + Sync {
 pub(crate) fn refresh(runtime: &Runtime, session: &Session) -> Result<(), ToolError> {
     let Some(rules) = &runtime.parts.rules else { return Ok(()) };
     let (number, policy) = rules.now();
+    // Who tells it is who owns the rules: an agent that works for a session has no list of its own.
+    let session = session.owner();
     let Some(former) = session.stand_under(number, policy?) else { return Ok(()) };
     let tools = runtime.catalog.now();
     let names = |policy: &Policy| tools.pool(policy).map(|tool| tool.spec().name.to_owned()).collect::<Vec<_>>();
