@@ -114,34 +114,17 @@ const ALONE: usize = 4;
 /// Above so many words nothing is tried: no person writes them beside a word of several.
 const LONG: usize = 256;
 
-/// Their help lists options that the code of the workspace adds, or they load its configuration first.
-const HELP_RUNS: &[&str] =
-    &["pytest", "py.test", "scons", "waf", "pylint", "tox", "nox", "flake8", "mix", "nx", "serverless", "sls"];
+/// Their help lists options or tasks that the code of the workspace adds, or they load its configuration first.
+const HELP_RUNS: &str = "pytest py.test scons waf pylint tox nox flake8 mix nx flask vagrant doit locust luigi";
 
-/// Even their version comes after the project's own options and plugins: `.rspec` is a template that runs, `.mocharc.js`
-/// a program. Some know no such word, and install their hooks.
-const VERSION_RUNS: &[&str] = &[
-    "mocha",
-    "ava",
-    "nyc",
-    "rspec",
-    "rubocop",
-    "jekyll",
-    "cucumber",
-    "ng",
-    "packer",
-    "husky",
-    "simple-git-hooks",
-    "hexo",
-    "premake5",
-    "lein",
-    "rebar3",
-    "rails",
-    "hardhat",
-    "truffle",
-    "pdm",
-    "hg",
-];
+/// Even their version comes after the project's own options, plugins and settings: `.rspec` is a template that runs,
+/// `.mocharc.js` and `.sequelizerc` are programs, those of PHP load `vendor/autoload.php`, `west` the commands of the
+/// manifest. Some know no such word, and install their hooks.
+const VERSION_RUNS: &str = "mocha ava nyc rspec rubocop jekyll cucumber ng packer husky simple-git-hooks hexo premake5 lein \
+    rebar3 rails hardhat truffle pdm hg phpstan psalm rector pest infection deptrac serverless sls west scrapy strapi moon \
+    manage.py django-admin artisan waf nose2 cap typedoc tap vue-cli-service sequelize sequelize-cli ansible-playbook \
+    ansible-lint ansible-galaxy ansible-vault ansible-doc ansible-inventory ansible-config ansible-console ansible-pull \
+    ansible-test ansible-navigator ansible-builder";
 
 /// Words that only ask for the version or for help, last of all.
 const ASKS: &[&str] = &["--help", "--version", "-h", "-v", "-V", "help", "version"];
@@ -209,13 +192,13 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
         return effects::secrets(argv.get(1..).unwrap_or_default(), judge);
     };
     let asked = argv.last().and_then(Arg::exact);
-    let runs = HELP_RUNS.contains(&known) && asked == Some("--help")
-        || VERSION_RUNS.contains(&known) && asked.is_some_and(|asked| ASKS.contains(&asked))
+    let runs = spec::lists(HELP_RUNS, known) && asked == Some("--help")
+        || spec::lists(VERSION_RUNS, known) && asked.is_some_and(|asked| ASKS.contains(&asked))
         || known == "cargo" && asked == Some("--help") && argv.iter().any(|word| word.exact() == Some("xtask"))
         || toolbox::asks_the_project(known)
             && argv.len() == 2
             && matches!(asked, Some("--help" | "--version" | "-v" | "-V"));
-    if runs && (VERSION_RUNS.contains(&known) || toolbox::asks_the_project(known)) {
+    if runs && (spec::lists(VERSION_RUNS, known) || toolbox::asks_the_project(known)) {
         judge.code(format!("`{known}` loads what the project configures before it answers"));
     }
     let before = judge.facts.len();

@@ -232,7 +232,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool { names: "tox nox", info: "", net: "", ask: "exec" },
     Tool {
         names: "invoke inv",
-        info: "-V -l --list",
+        info: "-V",
         net: "publish deploy release upload push login",
         ask: "-c --collection -r --search-root -f --config",
     },

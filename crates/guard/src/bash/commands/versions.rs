@@ -96,7 +96,7 @@ const OBEYS: &[Obeys] = &[
     obeying("bazel bazelisk", &["tools/bazel", ".bazeliskrc", ".bazelversion"], ""),
     obeying("mvn mvnd", &[".mvn"], ""),
     obeying("sbt", &[".sbtopts", ".jvmopts"], ""),
-    obeying("mill", &[".mill-version", ".mill-jvm-opts"], ""),
+    obeying("mill", &[".mill-version", ".mill-jvm-opts", ".config/mill-version", ".config/mill-jvm-opts"], ""),
     obeying("bundle bundler", &[".bundle"], ""),
     obeying("dotnet", &["global.json"], "paths"),
     obeying("npm", &[".npmrc"], "onload-script"),
@@ -116,11 +116,27 @@ const OBEYS: &[Obeys] = &[
     obeying("pytest py.test", &["conftest.py", "tests/conftest.py", "test/conftest.py", "testing/conftest.py"], ""),
     obeying("pytest py.test", PYTEST, "testpaths"),
     obeying("pytest py.test", PYTEST, "addopts"),
-    obeying("jest webpack lerna nx turbo karma ava xo eslint_d storybook grunt gulp", INSTALLED, ""),
+    obeying("pylint", PYLINT, "init-hook"),
+    obeying("pylint", PYLINT, "load-plugins"),
+    obeying(
+        "jest webpack lerna nx turbo karma ava xo eslint_d storybook grunt gulp ionic quasar gatsby stryker",
+        INSTALLED,
+        "",
+    ),
+    // Beside its own packages, where the project is no project for node.
+    obeying("nx", &[".nx"], ""),
+    obeying("prisma", PRISMA, ""),
     // Of what it does not bring itself an alias may stand for anything.
     Obeys { subs: EXTERNAL, ..obeying("cargo", &[".cargo/config.toml", ".cargo/config"], "alias") },
     obeying("rush", &["rush.json"], ""),
     obeying("tflint", &[".tflint.hcl", ".tflint.d"], ""),
+    // It says which program draws the cow, which is asked for its list of cows.
+    obeying("ansible", &["ansible.cfg"], ""),
+    obeying("standardrb", &[".standard.yml", ".standard.yaml"], ""),
+    obeying("conan", &[".conanrc"], ""),
+    obeying("pants", &["pants.toml"], ""),
+    obeying("buck", &[".buckconfig", ".buckjavaargs", ".buckversion"], ""),
+    obeying("lean lake", &["lean-toolchain", "leanpkg.toml"], ""),
 ];
 
 /// Subcommands of cargo that are programs of their own.
@@ -130,6 +146,24 @@ const EXTERNAL: &str = "nextest expand miri tarpaulin llvm-cov insta hack udeps 
 
 /// Where options of pytest stand.
 const PYTEST: &[&str] = &["pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini"];
+
+/// Where options of pylint stand.
+const PYLINT: &[&str] =
+    &["pylintrc", ".pylintrc", "pylintrc.toml", ".pylintrc.toml", "pyproject.toml", "setup.cfg", "tox.ini"];
+
+/// A program with the settings of prisma, which is loaded whatever is asked.
+const PRISMA: &[&str] = &[
+    "prisma.config.ts",
+    "prisma.config.mts",
+    "prisma.config.cts",
+    "prisma.config.js",
+    "prisma.config.mjs",
+    "prisma.config.cjs",
+    ".config/prisma.ts",
+    ".config/prisma.mts",
+    ".config/prisma.js",
+    ".config/prisma.mjs",
+];
 
 /// Says so where a file of the project decides what runs, even if the version is all that is asked for.
 pub(super) fn obeys(known: &str, argv: &[Arg], judge: &mut Judge<'_>) {
@@ -306,6 +340,20 @@ mod tests {
             ("jest --version", ".pnp.cjs"),
             ("rush --version", "rush.json"),
             ("tflint --version", ".tflint.hcl"),
+            ("ansible --version", "ansible.cfg"),
+            ("standardrb --version", ".standard.yml"),
+            ("conan --version", ".conanrc"),
+            ("pants --version", "pants.toml"),
+            ("buck --version", ".buckconfig"),
+            ("lean --version", "lean-toolchain"),
+            ("lake --version", "lean-toolchain"),
+            ("pylint --version", "pylintrc"),
+            ("pylint --version", "pyproject.toml"),
+            ("mill --version", ".config/mill-version"),
+            ("nx --version", ".nx"),
+            ("ionic --version", "node_modules"),
+            ("gatsby --help", "node_modules"),
+            ("prisma --version", "prisma.config.ts"),
             ("yarn --version", ".yarnrc.yml"),
             ("yarn -v", ".yarnrc"),
             ("yarn --version", "package.json"),
