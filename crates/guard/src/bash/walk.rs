@@ -22,6 +22,7 @@ mod repeat;
 mod search;
 mod settings;
 pub(super) mod shapes;
+mod signals;
 mod state;
 mod sums;
 mod tops;
@@ -747,6 +748,7 @@ impl<'a> Walker<'a> {
         }
         report.facts.extend(self.taken_away(&program, args));
         report.facts.extend(self.given_names(&program, args));
+        report.facts.extend(self.signalled(&program, args, state));
         self.feed(&program, args, state, stdin, &mut report);
         self.reports.push(report);
         self.forget_by(&program, args, stdin, state);

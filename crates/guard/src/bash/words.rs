@@ -15,6 +15,9 @@ const BRACES: usize = 32;
 /// The word that a job of the script becomes: `kill` must not take it for process 0, which is everybody.
 const JOB: &str = "%1";
 
+/// The word that the shell itself becomes. No job has this number.
+pub(super) const SHELL: &str = "%0";
+
 /// What is known of a variable, or of an expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
@@ -22,8 +25,10 @@ pub(super) enum Value {
     Exact(String),
     /// Digits.
     Number,
-    /// The number of a process that the script itself is or has started.
+    /// The number of a process that the script has started.
     Job,
+    /// The number of the shell that runs the script.
+    Shell,
     /// One of these texts.
     OneOf(Vec<String>),
     /// One file name that the pattern matches.
@@ -419,14 +424,15 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                         }
                     }
                     Value::Exact(text) => builds.iter_mut().for_each(|build| build.push(text)),
-                    // As a word it stands as bash itself writes a job of the script.
-                    Value::Job if alone => builds.iter_mut().for_each(|build| build.push(JOB)),
-                    // Its group.
-                    Value::Job if at + 1 == atoms.len() && builds.iter().all(|build| build.text == "-") => {
-                        builds.iter_mut().for_each(|build| build.push(JOB));
+                    // As a word it stands as bash itself writes a job of the script; behind a dash it is its group.
+                    Value::Job | Value::Shell
+                        if alone || at + 1 == atoms.len() && builds.iter().all(|build| build.text == "-") =>
+                    {
+                        let job = if *value == Value::Job { JOB } else { SHELL };
+                        builds.iter_mut().for_each(|build| build.push(job));
                     }
                     Value::Number if alone => builds.iter_mut().for_each(|build| build.push("0")),
-                    Value::Number | Value::Job => {
+                    Value::Number | Value::Job | Value::Shell => {
                         for build in &mut builds {
                             if build.text.is_empty() || build.opaque.is_some() {
                                 build.unknown(false, "a number");

@@ -348,8 +348,10 @@ fn behind_one(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// Whether a word is the number of a process: `1234`, `$$`.
 fn is_number(word: &Arg) -> bool {
     match &word.word {
-        // What `$!` and `$$` are taken for is a job, too.
-        Word::Exact(text) => text == "%1" || !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+        // What `$$` and `$!` are taken for is the shell and a job.
+        Word::Exact(text) => {
+            matches!(text.as_str(), "%0" | "%1") || !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+        }
         _ => false,
     }
 }

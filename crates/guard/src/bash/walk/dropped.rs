@@ -157,7 +157,7 @@ fn plain_digits(text: &str) -> bool {
 fn decimal(value: &Value) -> bool {
     let plain = |text: &String| plain_digits(text.strip_prefix('-').unwrap_or(text));
     match value {
-        Value::Number | Value::Job => true,
+        Value::Number | Value::Job | Value::Shell => true,
         Value::Exact(text) => plain(text),
         Value::OneOf(texts) => texts.iter().all(plain),
         _ => false,

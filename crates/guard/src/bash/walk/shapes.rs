@@ -268,7 +268,7 @@ pub(super) fn name_of(command: &Command) -> String {
 
 pub(super) fn integer(value: &Value) -> bool {
     match value {
-        Value::Number | Value::Job => true,
+        Value::Number | Value::Job | Value::Shell => true,
         Value::Exact(text) => is_integer(text),
         Value::OneOf(texts) => texts.iter().all(|text| is_integer(text)),
         _ => false,

@@ -38,6 +38,7 @@ fn alternative(word: &[Part], becomes: Value) -> Value {
         Value::Exact(text) if bare || !text.is_empty() && !words::has_special(&text) => Value::Exact(text),
         Value::Number => Value::Number,
         Value::Job => Value::Job,
+        Value::Shell => Value::Shell,
         _ => Value::Opaque("a text of which parts are in quotes".to_owned()),
     }
 }
@@ -299,6 +300,7 @@ impl<'a> Walker<'a> {
                     (Value::Exact(text), '-' | '=' | '?') if !text.is_empty() => Value::Exact(text),
                     (Value::Number, '-' | '=' | '?') => Value::Number,
                     (Value::Job, '-' | '=' | '?') => Value::Job,
+                    (Value::Shell, '-' | '=' | '?') => Value::Shell,
                     (Value::Exact(text), '+') if !text.is_empty() => alternative(word, other),
                     (known, _) => Value::Opaque(match known {
                         Value::Opaque(why) => why,
@@ -359,7 +361,7 @@ impl<'a> Walker<'a> {
     pub(super) fn variable(&self, name: &str, state: &State) -> Value {
         match name {
             "?" | "#" => return Value::Number,
-            "$" => return Value::Job,
+            "$" => return Value::Shell,
             "!" if state.background => return Value::Job,
             "!" => return Value::Opaque("`$!` without anything in the background".to_owned()),
             "_" => return Value::Opaque("the last word of the command before".to_owned()),
@@ -387,7 +389,7 @@ impl<'a> Walker<'a> {
                 Some(old) => Value::Exact(old.to_string_lossy().into_owned()),
                 None => Value::Opaque("the directory before is not known".to_owned()),
             },
-            "BASHPID" => Value::Job,
+            "BASHPID" => Value::Shell,
             _ if NUMBERS.contains(&name) => Value::Number,
             _ => Value::Opaque(format!("the value of `{name}`")),
         }
