@@ -10,6 +10,7 @@ mod code;
 mod declared;
 mod dropped;
 mod expansions;
+mod fallback;
 mod fetched;
 mod found;
 mod input;
@@ -61,6 +62,7 @@ use calls::{Functions, any_of};
 use calm::{calms, is_packaged};
 use dropped::{ANY_NAME, READONLY};
 use expansions::*;
+use fallback::Fallback;
 use fetched::Fetched;
 use found::{READERS, asks_the_repository, is_found};
 use merge::*;
@@ -538,19 +540,21 @@ impl<'a> Walker<'a> {
 
     fn loop_values(&mut self, list: Option<&[Word]>, state: &mut State) -> Value {
         let args: Vec<Arg> = match list {
+            Some([word]) if matches!(word.parts.as_slice(), [Part::Command { quoted: false, .. }]) => {
+                let pieces = self.pieces(&word.parts, state, &word.span);
+                if let [Piece::Value { value: Value::Output(output), .. }] = pieces.as_slice()
+                    && let Some(each) = output.each()
+                {
+                    return Value::Output(each);
+                }
+                words::expand(&pieces, &self.site.home, &word.span)
+            }
             Some(list) => list.iter().flat_map(|word| self.words(word, state)).collect(),
             None => match &state.positional {
                 Some(args) => args.get(1..).unwrap_or_default().to_vec(),
                 None => return Value::Opaque("the arguments of the script".to_owned()),
             },
         };
-        // Hashes have no blanks to fall apart at.
-        if let (Some([Word { parts, .. }]), [Arg { word: Became::Glob { pattern, .. }, .. }]) = (list, args.as_slice())
-            && matches!(parts.as_slice(), [Part::Command { quoted: false, .. }])
-            && pattern == "0**"
-        {
-            return Value::Output(Output::starting("0"));
-        }
         values_of(&args)
     }
 

@@ -46,6 +46,10 @@ pub(super) struct Output {
     pub prefix: &'static str,
     /// Only digits.
     pub number: bool,
+    /// Where arithmetic evaluates it, a number or an error.
+    pub sum: bool,
+    /// Each word is such a number by itself, and no line is another text that falls apart.
+    pub apart: bool,
     /// Names of files below the working directory: how all of it starts where quotes make one name of it.
     pub begins: Option<&'static str>,
     /// One word that leads nowhere.
@@ -67,11 +71,23 @@ pub(super) enum Label {
 impl Output {
     /// Words that start so, of which no more is known.
     pub const fn starting(prefix: &'static str) -> Output {
-        Output { prefix, number: false, begins: None, label: Label::No }
+        Output { prefix, number: false, sum: false, apart: false, begins: None, label: Label::No }
     }
 
     /// Digits.
-    pub const NUMBER: Output = Output { number: true, ..Output::starting("0") };
+    pub const NUMBER: Output = Output { number: true, sum: true, apart: true, ..Output::starting("0") };
+
+    /// What each of its words is, where a loop takes them one by one: hashes have no blanks to fall apart at.
+    pub fn each(self) -> Option<Output> {
+        match (self.prefix, self.number) {
+            ("0", true) => self.apart.then_some(Output::NUMBER),
+            ("0", false) if self.label != Label::Always => Some(Output::starting("0")),
+            _ => None,
+        }
+    }
+
+    /// Numbers below zero and parts of some among them: of these as words nothing is known.
+    pub const SUM: Output = Output { sum: true, ..Output::starting("\u{1}sum") };
 }
 
 /// Stands for the name of a branch: no blank, no `..` and no part that starts with a dot, but perhaps a slash, and
@@ -375,6 +391,7 @@ fn alone(atoms: &[Atom]) -> bool {
 fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
     let mut builds = vec![Build::default()];
     let mut at = 0;
+    let mut more = false;
     let alone = alone(atoms);
     if let Some(skip) = tilde(atoms, 0) {
         match skip {
@@ -484,6 +501,10 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                             }
                         }
                     }
+                    Value::Output(output) if bare && output.number && ends_in_numbers(atoms, at, &builds) => {
+                        builds.iter_mut().for_each(|build| build.wildcard(LABEL));
+                        more = true;
+                    }
                     Value::Output(output) => printed(*output, bare, atoms, at, &mut builds),
                     Value::Opaque(why) => builds.iter_mut().for_each(|build| build.unknown(bare, why)),
                 }
@@ -499,6 +520,18 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
     } else {
         words.append(&mut finished);
     }
+    if more {
+        words.push(Word::Glob { pattern: "0**".to_owned(), prefix: "0".to_owned() });
+    }
+}
+
+/// Whether numbers stand at the end of a word, outside of quotes, behind what is no option: `+$n`. The first of them ends the
+/// word, and the others are words of their own.
+fn ends_in_numbers(atoms: &[Atom], at: usize, builds: &[Build]) -> bool {
+    let plain = |build: &Build| {
+        build.opaque.is_none() && build.wild.is_none() && !build.text.is_empty() && !build.text.starts_with('-')
+    };
+    atoms.get(at + 1..).unwrap_or_default().iter().all(is_nothing) && builds.iter().all(plain)
 }
 
 /// Puts in what a command printed, which stands at `at`.

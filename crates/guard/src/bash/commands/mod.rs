@@ -28,6 +28,7 @@ mod linters;
 mod looking;
 mod miller;
 mod network;
+mod numbers;
 mod offline;
 mod packages;
 mod pagers;

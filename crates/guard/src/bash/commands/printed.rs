@@ -7,6 +7,7 @@ use super::super::judge::{Arg, Word};
 use super::super::lang::find;
 use super::super::words::{Output, REF};
 use super::filters;
+use super::numbers::{self, Lines};
 use super::spec;
 
 /// How what a command prints is taken apart.
@@ -32,7 +33,9 @@ pub(in super::super) fn output(from: &str, at: SplitAt) -> Option<Output> {
         "programs" => "/usr/bin/",
         "hashes" => "0",
         "ref" if at == SplitAt::Words => REF,
-        "number" => return Some(Output::NUMBER),
+        "number" => return Some(Output { apart: false, ..Output::NUMBER }),
+        "numbers" => return Some(Output::NUMBER),
+        "sum" => return Some(Output::SUM),
         _ => return None,
     };
     Some(Output::starting(prefix))
@@ -117,8 +120,11 @@ pub(in super::super) fn pattern_above(argv: &[Arg]) -> Option<(String, String)> 
 pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(super::standard).unwrap_or("?").to_owned();
     let last = stages.last().map(|argv| name(argv)).unwrap_or_default();
-    if stages.last().is_some_and(|argv| counts(&last, argv)) {
-        return format!("{last} number");
+    match numbers::prints(stages) {
+        Some(Lines::Numbers) if numbers::may_say_more(stages) => return format!("{last} number"),
+        Some(Lines::Numbers) => return format!("{last} numbers"),
+        Some(Lines::Sums) => return format!("{last} sum"),
+        _ => {}
     }
     let Some((lister, filters)) = stages.split_first() else { return last };
     if !filters.iter().all(|argv| filters_lines(&name(argv), argv)) {
@@ -130,31 +136,8 @@ pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     }
 }
 
-/// Whether a command prints one number and nothing else.
-fn counts(name: &str, argv: &[Arg]) -> bool {
-    let words: Option<Vec<&str>> = argv.iter().skip(1).map(Arg::exact).collect();
-    match (name, words.as_deref()) {
-        ("wc", Some(["-l" | "-w" | "-c" | "-m" | "--lines" | "--words" | "--bytes"])) => true,
-        ("grep", Some(["-c" | "-ic" | "-ci" | "-cE" | "-Ec" | "-vc" | "-cv" | "-cw" | "-cF", pattern]))
-        | ("grep", Some(["-c" | "-ic" | "-ci" | "-cE" | "-Ec" | "-vc" | "-cv" | "-cw" | "-cF", pattern, _])) => {
-            !pattern.starts_with('-') && !words.iter().flatten().skip(2).any(|file| file.starts_with('-'))
-        }
-        // A time may be a negative number.
-        _ if name == "stat" => match argv {
-            [_, option, format, files @ ..] if option.exact() == Some("-c") => {
-                let counts = format.exact().is_some_and(|format| spec::lists("%s %h %u %g %i %b", format));
-                let ended = files.first().and_then(Arg::exact) == Some("--");
-                counts && (ended || !files.iter().any(spec::may_be_option))
-            }
-            _ => false,
-        },
-        ("git", Some(["rev-list", "--count", rest @ ..])) => !rest.is_empty() && rest.iter().all(|word| revision(word)),
-        _ => false,
-    }
-}
-
 /// A revision that git prints as a hash, or as it stands where there is none: no option and no path out of here.
-fn revision(word: &str) -> bool {
+pub(super) fn revision(word: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._~^@{}/-".contains(c);
     !word.is_empty()
         && !word.starts_with(['-', '/'])
@@ -409,7 +392,7 @@ fn operand_is_secret(words: &[Arg]) -> bool {
 }
 
 /// Whether a command passes lines of its standard input on as they are.
-fn filters_lines(name: &str, argv: &[Arg]) -> bool {
+pub(super) fn filters_lines(name: &str, argv: &[Arg]) -> bool {
     let Some(spec) = super::find(name) else { return false };
     let parsed = spec::parse(spec, argv);
     match name {

@@ -282,7 +282,7 @@ pub(super) fn is_integer(text: &str) -> bool {
 
 pub(super) fn is_number(value: &Value, state: &State) -> bool {
     match value {
-        Value::Output(output) => output.number,
+        Value::Output(output) => sums::evaluates(output, state),
         Value::Exact(text) if is_name(text) => state.vars.get(text).is_some_and(integer),
         value => integer(value),
     }

@@ -364,6 +364,13 @@ impl<'a> Walker<'a> {
             }
             _ => line_reader(args),
         };
+        let whole_line = || line_reader(args).or_else(|| loose_reader(args));
+        if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, whole_line())
+            && !self.taken.part
+            && let Some(Output { number: true, .. }) = commands::listed(from, apart)
+        {
+            return state.set(&name, Value::Output(Output::NUMBER));
+        }
         if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, reader())
             && std::mem::take(&mut self.condition)
             && !self.taken.part

@@ -75,7 +75,7 @@ pub(super) fn is_one_list(script: &Script) -> bool {
 }
 
 /// A number that a command prints is none below zero, which a sum may be: with text behind it, too, it is a label.
-fn counted(pieces: &mut [Piece], parts: &[Part]) {
+pub(super) fn counted(pieces: &mut [Piece], parts: &[Part]) {
     const COUNT: Output = Output { label: words::Label::Always, ..Output::NUMBER };
     let several = parts.len() > 1;
     for (piece, part) in pieces.iter_mut().zip(parts).filter(|_| several) {
@@ -187,6 +187,18 @@ impl<'a> Walker<'a> {
 
     /// What a command substitution gives.
     pub(super) fn output(&mut self, script: &Script, state: &State) -> Value {
+        let Some((script, fallback)) = fallback::without(script, &self.functions) else {
+            return self.printed_by(script, state);
+        };
+        match self.printed_by(&script, state) {
+            value if fallback == Fallback::Nothing => value,
+            Value::Number => Value::Output(Output::NUMBER),
+            value @ Value::Output(Output { number: true, .. }) => value,
+            _ => Value::Opaque("the output of a command".to_owned()),
+        }
+    }
+
+    fn printed_by(&mut self, script: &Script, state: &State) -> Value {
         let mut own = state.clone();
         let (last, round) = (self.last.clone(), self.round);
         self.apart(|walker| walker.script(script, &mut own));
