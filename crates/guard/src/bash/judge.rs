@@ -143,6 +143,9 @@ pub(super) const LISTED: &str = "names that a list holds";
 /// Why a name is not known that is one of those that a command lists, which lie below the working directory.
 pub(super) const FOUND: &str = "a name that a command lists";
 
+/// Why names of branches and tags are not known: as paths they lie below the working directory.
+pub(super) const REFS: &str = "a name of a branch or a tag";
+
 /// Why a text is not known that the repository holds, or the calendar: a file of the workspace, a tag, a commit, a date.
 /// Who can change it can change what builds and tests run.
 pub(super) const KEPT: &str = "a text that the repository holds";
@@ -401,7 +404,7 @@ impl<'a> Judge<'a> {
         let path = self.resolve(above);
         let inside = self.site.roots.iter().any(|root| path.starts_with(root)) && !prefix.contains("..");
         match fact(Target { path, tree: true, itself: false }) {
-            Fact::Read(_) if why == LISTED && inside => self.code(why),
+            Fact::Read(_) if (why == LISTED || why == REFS) && inside => self.code(why),
             // What it may be is what the command has looked at.
             whole @ Fact::Read(_) if why == FOUND && inside => self.facts.push(whole),
             whole @ Fact::Write(_) if why == LISTED && inside && !above.is_empty() => {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::judge::{Arg, FOUND, KEPT, LISTED, Word};
+use super::judge::{Arg, FOUND, KEPT, LISTED, REFS, Word};
 
 /// Most words that one word of the script may become.
 const MOST: usize = 256;
@@ -81,6 +81,7 @@ impl Output {
     pub fn each(self) -> Option<Output> {
         match (self.prefix, self.number) {
             ("0", true) => self.apart.then_some(Output::NUMBER),
+            (REF, _) => Some(self),
             ("0", false) if self.label != Label::Always => Some(Output::starting("0")),
             _ => None,
         }
@@ -543,6 +544,9 @@ fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut V
         let ends = rest.iter().all(is_nothing) || extends_revision(rest);
         return match ends && builds.iter().all(named) {
             true => builds.iter_mut().for_each(|build| build.wildcard('*')),
+            false if ends && before.iter().all(is_nothing) => {
+                builds.iter_mut().for_each(|build| build.unknown(bare, REFS));
+            }
             false => builds.iter_mut().for_each(|build| build.unknown(bare, "the output of a command")),
         };
     }

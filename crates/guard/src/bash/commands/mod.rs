@@ -38,6 +38,7 @@ mod pieces;
 mod places;
 mod printed;
 mod readers;
+mod refs;
 mod response;
 mod ruby;
 mod runners;

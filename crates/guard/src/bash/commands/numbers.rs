@@ -99,14 +99,13 @@ fn cuts(name: &str, words: &[&str], mark: char) -> bool {
     match name {
         "cut" if mark == "\t" => joined == "-f1" || joined == "-f 1",
         "cut" => {
-            let field =
-                words.iter().any(|word| *word == "-f1") || words.windows(2).any(|two| matches!(two, ["-f", "1"]));
+            let field = words.contains(&"-f1") || words.windows(2).any(|two| matches!(two, ["-f", "1"]));
             let at = words.iter().any(|word| word.strip_prefix("-d") == Some(&mark))
                 || words.windows(2).any(|two| two[0] == "-d" && two[1] == mark);
             let known = |word: &&str| {
                 matches!(*word, "-f1" | "-f" | "1" | "-d") || *word == mark || *word == format!("-d{mark}")
             };
-            field && at && words.len() <= 4 && words.iter().all(|word| known(&word))
+            field && at && words.len() <= 4 && words.iter().all(known)
         }
         "sed" => mark == ":" && matches!(words, ["s/:.*//" | "s/:.*$//"]),
         _ => false,
@@ -234,7 +233,7 @@ fn measures(words: &[&str]) -> bool {
     let plain = |word: &&str| word.len() == 2 && word.ends_with(['r', 'c', 'e', 'M', 'a']);
     let Some((filter, files)) = words.get(options..).and_then(<[&str]>::split_first) else { return false };
     let before = filter.trim_end().strip_suffix("length").map(str::trim_end);
-    words.iter().take(options).all(|word| plain(&word))
+    words.iter().take(options).all(|word| plain(word))
         && !filter.contains('#')
         && before.is_some_and(|before| before.is_empty() || before.ends_with('|'))
         && files.iter().all(|file| !file.starts_with('-'))

@@ -8,6 +8,7 @@ use super::super::lang::find;
 use super::super::words::{Output, REF};
 use super::filters;
 use super::numbers::{self, Lines};
+use super::refs;
 use super::spec;
 
 /// How what a command prints is taken apart.
@@ -32,7 +33,7 @@ pub(in super::super) fn output(from: &str, at: SplitAt) -> Option<Output> {
         "loose" if at == SplitAt::Words => "",
         "programs" => "/usr/bin/",
         "hashes" => "0",
-        "ref" if at == SplitAt::Words => REF,
+        "ref" if at != SplitAt::Zeros => REF,
         "number" => return Some(Output { apart: false, ..Output::NUMBER }),
         "numbers" => return Some(Output::NUMBER),
         "sum" => return Some(Output::SUM),
@@ -45,9 +46,9 @@ pub(in super::super) fn output(from: &str, at: SplitAt) -> Option<Output> {
 const QUOTED: &str = "names quoted";
 
 /// Whether the lines that a command prints mean the same where backslashes are taken out of them: none has one, or it is
-/// a name in quotes, of which no part becomes `..`.
+/// a name in quotes, of which no part becomes `..`. A name of a branch has none, either.
 pub(in super::super) fn has_no_escapes(from: &str) -> bool {
-    matches!(from.split_once(' '), Some((_, QUOTED | "hashes")))
+    matches!(from.split_once(' '), Some((_, QUOTED | "hashes" | "ref")))
 }
 
 /// How all that a pipeline of names prints begins, where each name lies below the working directory: as one name, which
@@ -147,6 +148,14 @@ pub(super) fn revision(word: &str) -> bool {
         && crate::classify(Path::new(word)) == crate::PathClass::default()
 }
 
+/// The words of git that say what is printed, as far as they are known: an unknown one is taken for an option. `git rev-parse`
+/// repeats what stands behind `--`.
+fn before_files(argv: &[Arg]) -> Vec<&str> {
+    let words: Vec<&str> = argv.iter().skip(1).map(|arg| arg.exact().unwrap_or("-")).collect();
+    let end = words.iter().position(|word| *word == "--" && matches!(words[0], "log" | "rev-list"));
+    words.get(..end.unwrap_or(words.len())).unwrap_or_default().to_vec()
+}
+
 /// Whether git prints hashes and nothing else.
 fn hashes(words: &[&str]) -> bool {
     let all = |rest: &[&str], options: &[&str]| {
@@ -193,7 +202,29 @@ fn hashes(words: &[&str]) -> bool {
                 "--pretty=format:%h",
             ];
             let (shape, rest): (Vec<&str>, Vec<&str>) = rest.iter().partition(|word| FORMATS.contains(word));
-            shape.len() == 1 && all(&rest, &[])
+            const CHOOSE: &[&str] = &[
+                "--author",
+                "--committer",
+                "--grep",
+                "--since",
+                "--after",
+                "--until",
+                "--before",
+                "--diff-filter",
+                "--all",
+                "--follow",
+                "--merges",
+                "--no-merges",
+                "--first-parent",
+                "--reverse",
+                "--max-count",
+                "--skip",
+                "--no-patch",
+            ];
+            // What is looked for in the changes is attached to these.
+            let looked = |word: &&&str| word.len() > 2 && (word.starts_with("-S") || word.starts_with("-G"));
+            let rest: Vec<&str> = rest.iter().filter(|word| !looked(word)).copied().collect();
+            shape.len() == 1 && all(&rest, CHOOSE)
         }
         _ => false,
     }
@@ -224,6 +255,8 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         return None;
     }
     match name {
+        // Behind `--` stand files, which change nothing of what is printed.
+        "git" if hashes(&before_files(argv)) => Some("hashes".to_owned()),
         "find" => {
             const OTHER: &[&str] = &["-printf", "-ls", "-exec", "-execdir", "-ok", "-okdir", "-fprintf", "-fls"];
             let start = exact.as_ref()?.first().copied().unwrap_or(".");
@@ -282,7 +315,6 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             (!names.is_empty() && names.iter().all(plain)).then(|| "programs".to_owned())
         }
         "git" => match exact?.as_slice() {
-            words if hashes(words) => Some("hashes".to_owned()),
             ["ls-files" | "diff" | "grep", ..] if operand_is_secret(argv.get(2..).unwrap_or_default()) => None,
             // Names that begin with `..`, where the repository is larger than the workspace.
             ["ls-files", rest @ ..] if rest.iter().any(|word| word.starts_with(':') || word.contains("..")) => None,
@@ -300,9 +332,10 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
                 rest.iter().all(plain).then(|| QUOTED.to_owned())
             }
             ["grep", ..] if has("l files-with-matches name-only") => names(),
-            words if is_ref(words) => Some("ref".to_owned()),
+            words if is_ref(words) || refs::lists(words) => Some("ref".to_owned()),
             _ => None,
         },
+        "go" => refs::packages(exact?.as_slice()).then(|| "names ./".to_owned()),
         // `echo -n` keeps the option for itself.
         "echo" if exact.as_ref().and_then(|words| words.first()).is_some_and(|word| word.starts_with('-')) => None,
         "echo" => written(&exact?),

@@ -376,6 +376,9 @@ impl<'a> Walker<'a> {
             && !self.taken.part
             && let Some(Output { prefix, number: false, .. }) = commands::listed(from, apart)
         {
+            if prefix == words::REF {
+                return state.set(&name, Value::Output(Output::starting(prefix)));
+            }
             // A hash has neither blanks nor an end of a line in it.
             if prefix == "0" {
                 return state.set(&name, Value::Output(Output::starting(prefix)));
