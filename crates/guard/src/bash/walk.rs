@@ -14,8 +14,10 @@ mod fallback;
 mod fetched;
 mod found;
 mod input;
+mod likely;
 mod listed;
 mod merge;
+mod named;
 mod numbered;
 mod posix;
 mod redirected;
@@ -65,7 +67,9 @@ use expansions::*;
 use fallback::Fallback;
 use fetched::Fetched;
 use found::{READERS, asks_the_repository, is_found};
+use likely::Likely;
 use merge::*;
+use named::Found;
 use redirected::{may_be_refused, may_fail, perhaps_run};
 use shapes::*;
 use sums::*;
@@ -163,6 +167,7 @@ pub(super) struct Walker<'a> {
     taken: input::Taken,
     /// The words of each stage of the last pipeline, where they are known.
     outlet: Vec<Rc<[Arg]>>,
+    likely: Likely,
     /// The program of the last command of the last pipeline.
     pub last: Option<String>,
     /// Where the reports of the last simple command begin, behind those of what its words run.
@@ -207,6 +212,7 @@ impl<'a> Walker<'a> {
             round: (false, false),
             taken: input::Taken::default(),
             outlet: Vec::new(),
+            likely: Likely::default(),
             last: None,
             own: 0,
             count: 0,
@@ -566,6 +572,7 @@ impl<'a> Walker<'a> {
         let mut args: Vec<Arg> = Vec::new();
         for word in list {
             let then = self.moment();
+            self.likely.begin();
             let mut became = if args.first().and_then(Arg::exact).is_some_and(is_declaration) {
                 let bare = list.first().is_some_and(|first| matches!(first.parts.as_slice(), [Part::Plain(_)]));
                 self.keyed = bare && args.len() == 2 && is_keyed(&args);
@@ -576,6 +583,7 @@ impl<'a> Walker<'a> {
                 self.numbered(&args, word, state).unwrap_or_else(|| self.words(word, state))
             };
             self.words_since(then, &became);
+            self.likely.word(word);
             args.append(&mut became);
             if args.len() > WORDS {
                 args.truncate(WORDS);
@@ -672,6 +680,9 @@ impl<'a> Walker<'a> {
         self.links_of(args, state);
         let Some(name) = first.exact().map(str::to_owned) else {
             report.facts.push(Fact::Opaque("the name of the program is not known before it runs".to_owned()));
+            if let Some(argv) = self.likely.argv(args) {
+                self.warned_of(&argv, stdin, span, &mut report);
+            }
             self.reports.push(report);
             state.vars.clear();
             state.strays();
@@ -752,6 +763,9 @@ impl<'a> Walker<'a> {
         }
         report.facts.extend(self.taken_away(&program, args));
         report.facts.extend(self.given_names(&program, args));
+        if let Some(argv) = self.likely.argv(args) {
+            self.warned_of(&argv, stdin, span, &mut report);
+        }
         report.facts.extend(self.signalled(&program, args, state));
         self.feed(&program, args, state, stdin, &mut report);
         self.reports.push(report);
@@ -837,35 +851,6 @@ impl<'a> Walker<'a> {
         self.program = outer;
         self.shell = outer_shell;
     }
-
-    fn program(&self, name: &str, state: &State) -> Found {
-        if !name.contains('/') {
-            return Found::Named(name.to_owned());
-        }
-        const TRUSTED: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
-        let places: Vec<PathBuf> = if name.starts_with('/') { vec![PathBuf::from("/")] } else { state.cwd.clone() };
-        if places.is_empty() {
-            return Found::Unknown("a program in a directory that is not known".to_owned());
-        }
-        let paths: Vec<PathBuf> = places.iter().map(|place| normal(&place.join(name))).collect();
-        let trusted = paths
-            .iter()
-            .all(|path| path.parent().is_some_and(|above| TRUSTED.iter().any(|dir| above == Path::new(dir))));
-        match paths.first() {
-            Some(path) if trusted && name.starts_with('/') && !name.contains("..") => {
-                Found::Named(path.file_name().map_or_else(String::new, |base| base.to_string_lossy().into_owned()))
-            }
-            Some(path) if paths.iter().all(|path| self.inside(path)) => Found::Workspace(path.clone()),
-            _ => Found::Unknown(format!("`{name}` is a program outside the workspace and the system's directories")),
-        }
-    }
-}
-
-/// What a name leads to.
-enum Found {
-    Named(String),
-    Workspace(PathBuf),
-    Unknown(String),
 }
 
 /// Builtins that set variables or the directory.

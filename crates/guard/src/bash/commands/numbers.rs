@@ -233,7 +233,7 @@ fn measures(words: &[&str]) -> bool {
     let plain = |word: &&str| word.len() == 2 && word.ends_with(['r', 'c', 'e', 'M', 'a']);
     let Some((filter, files)) = words.get(options..).and_then(<[&str]>::split_first) else { return false };
     let before = filter.trim_end().strip_suffix("length").map(str::trim_end);
-    words.iter().take(options).all(|word| plain(word))
+    words.iter().take(options).all(plain)
         && !filter.contains('#')
         && before.is_some_and(|before| before.is_empty() || before.ends_with('|'))
         && files.iter().all(|file| !file.starts_with('-'))

@@ -429,6 +429,7 @@ impl<'a> Walker<'a> {
             self.may_drop(state);
         }
         let then = self.moment();
+        self.likely.begin();
         let value = match &assign.value {
             AssignValue::Word(word) => self.value(word, state),
             AssignValue::Array(list) => {
@@ -443,6 +444,7 @@ impl<'a> Walker<'a> {
             }
         };
         self.name_since(then, name);
+        self.likely.assigned(name);
         if let Some(index) = &assign.index
             && !is_plain_subscript(index, state)
         {

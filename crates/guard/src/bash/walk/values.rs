@@ -202,6 +202,10 @@ impl<'a> Walker<'a> {
         let mut own = state.clone();
         let (last, round) = (self.last.clone(), self.round);
         self.apart(|walker| walker.script(script, &mut own));
+        self.likely.begin();
+        if is_one_list(script) {
+            self.likely.told(&self.outlet);
+        }
         (self.last, self.round) = (last, round);
         if let ([item], [cwd]) = (script.items.as_slice(), state.cwd.as_slice())
             && item.rest.is_empty()
@@ -293,11 +297,15 @@ impl<'a> Walker<'a> {
                 self.variable(&param.name, state)
             };
         match &param.op {
-            Op::Plain => known,
+            Op::Plain => {
+                self.likely.variable(&param.name, None);
+                known
+            }
             Op::Length => Value::Number,
             Op::Default { kind, word } => {
                 let pieces = self.pieces(word, state, span);
                 let other = words::single(&pieces, &self.site.home);
+                self.likely.variable(&param.name, Some(word));
                 if *kind == '?' {
                     self.may_drop(state);
                 }

@@ -1,0 +1,35 @@
+//! What the name of a command leads to: a program of the system, a file of the workspace, or nothing that is known.
+
+use super::*;
+
+/// Where programs stand that only an administrator changes.
+const TRUSTED: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];
+
+pub(super) enum Found {
+    Named(String),
+    Workspace(PathBuf),
+    Unknown(String),
+}
+
+impl Walker<'_> {
+    pub(super) fn program(&self, name: &str, state: &State) -> Found {
+        if !name.contains('/') {
+            return Found::Named(name.to_owned());
+        }
+        let places: Vec<PathBuf> = if name.starts_with('/') { vec![PathBuf::from("/")] } else { state.cwd.clone() };
+        if places.is_empty() {
+            return Found::Unknown("a program in a directory that is not known".to_owned());
+        }
+        let paths: Vec<PathBuf> = places.iter().map(|place| normal(&place.join(name))).collect();
+        let trusted = paths
+            .iter()
+            .all(|path| path.parent().is_some_and(|above| TRUSTED.iter().any(|dir| above == Path::new(dir))));
+        match paths.first() {
+            Some(path) if trusted && name.starts_with('/') && !name.contains("..") => {
+                Found::Named(path.file_name().map_or_else(String::new, |base| base.to_string_lossy().into_owned()))
+            }
+            Some(path) if paths.iter().all(|path| self.inside(path)) => Found::Workspace(path.clone()),
+            _ => Found::Unknown(format!("`{name}` is a program outside the workspace and the system's directories")),
+        }
+    }
+}
