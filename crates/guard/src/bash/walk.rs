@@ -45,7 +45,7 @@ use super::commands;
 use super::danger::Danger;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
-use super::judge::{Arg, Judge, LISTED, Nested, PACKAGED, Shell, Site, Stdin, Word as Became, normal};
+use super::judge::{APART, Arg, Judge, LISTED, Nested, PACKAGED, Shell, Site, Stdin, Word as Became, normal};
 use super::limits::WALKED;
 use super::names::{Meaning, is_label, is_nobodys, meaning, meaning_of};
 use super::parse::{self, is_name};

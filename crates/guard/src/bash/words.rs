@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::judge::{Arg, FOUND, KEPT, LISTED, REFS, Word};
+use super::judge::{APART, Arg, FOUND, KEPT, LISTED, REFS, Word};
 
 /// Most words that one word of the script may become.
 const MOST: usize = 256;
@@ -479,20 +479,26 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                     Value::Pattern { pattern, prefix } => {
                         // Outside quotes a name with blanks becomes several words, so nothing is known of
                         // their start; and behind a slash they could be any path.
-                        let deep = pattern.get(prefix.len()..).is_some_and(|rest| rest.contains('/'));
-                        if bare && deep {
+                        let deep = bare && pattern.get(prefix.len()..).is_some_and(|rest| rest.contains('/'));
+                        let here = !pattern.starts_with(['/', '-']) && !pattern.contains("..");
+                        if deep && !(alone && here) {
                             let why = "names with blanks fall apart here; put the variable into quotes";
                             builds.iter_mut().for_each(|build| build.unknown(true, why));
                             at += 1;
                             continue;
                         }
                         // The name as it is, and a piece of it that starts anyhow.
-                        let pieces: Vec<Build> = builds.iter().filter(|_| bare).cloned().collect();
+                        let pieces: Vec<Build> = builds.iter().filter(|_| bare && !deep).cloned().collect();
+                        let mut piece = Build::default();
+                        if deep {
+                            piece.unknown(true, APART);
+                        }
                         for build in &mut builds {
                             build.wild.get_or_insert(build.text.len() + prefix.len());
                             build.text.push_str(pattern);
                             build.present = true;
                         }
+                        builds.extend(Some(piece).filter(|_| deep));
                         for mut piece in pieces {
                             piece.wild = Some(0);
                             piece.text.push_str(pattern);

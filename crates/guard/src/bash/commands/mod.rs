@@ -25,6 +25,7 @@ mod jar;
 mod kept;
 mod labels;
 mod linters;
+mod located;
 mod looking;
 mod miller;
 mod network;

@@ -71,9 +71,9 @@ fn passes(lines: Lines, argv: &[Arg]) -> Option<Lines> {
     }
     let words: Vec<&str> = rest.iter().map(Arg::exact).collect::<Option<_>>()?;
     let first = || match lines {
-        Lines::Columns(mark) => cuts(name, &words, mark) || begins(name, rest, mark),
+        Lines::Columns(mark) => first(argv, mark),
         // Of digits and blanks the first part is digits, or nothing.
-        Lines::Numbers | Lines::Sums => cuts(name, &words, ' ') || begins(name, rest, ' '),
+        Lines::Numbers | Lines::Sums => first(argv, ' '),
     };
     let trims = || match (name, words.as_slice()) {
         ("tr", ["-d", gone]) => lists("[:space:] [:blank:] \\n \\r \\t", gone.trim()) || gone.trim().is_empty(),
@@ -90,6 +90,14 @@ fn passes(lines: Lines, argv: &[Arg]) -> Option<Lines> {
 
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a command leaves what stands before the first such mark of each line, or its first field.
+pub(super) fn first(argv: &[Arg], mark: char) -> bool {
+    let Some((program, rest)) = argv.split_first() else { return false };
+    let name = program.exact().and_then(super::standard).unwrap_or_default();
+    let words: Option<Vec<&str>> = rest.iter().map(Arg::exact).collect();
+    words.is_some_and(|words| cuts(name, &words, mark) || begins(name, rest, mark))
 }
 
 /// Whether a command leaves what stands before the first such mark of each line.

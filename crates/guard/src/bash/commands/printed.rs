@@ -7,6 +7,7 @@ use super::super::judge::{Arg, Word};
 use super::super::lang::find;
 use super::super::words::{Output, REF};
 use super::filters;
+use super::located;
 use super::numbers::{self, Lines};
 use super::refs;
 use super::spec;
@@ -128,6 +129,13 @@ pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
         _ => {}
     }
     let Some((lister, filters)) = stages.split_first() else { return last };
+    // The names in front of lines that were found, which are cut off before anything else or behind what leaves lines out.
+    let passed = filters.iter().take_while(|argv| filters_lines(&name(argv), argv)).count();
+    let located = filters.get(passed).and_then(|cut| located::names(lister, cut));
+    let (lister, filters) = match &located {
+        Some(lister) => (lister.as_slice(), filters.get(passed + 1..).unwrap_or_default()),
+        None => (*lister, filters),
+    };
     if !filters.iter().all(|argv| filters_lines(&name(argv), argv)) {
         return last;
     }

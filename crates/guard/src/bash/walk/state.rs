@@ -18,6 +18,26 @@ fn directories(arg: &Arg, name: &str) -> Option<Vec<String>> {
     }
 }
 
+/// The pattern whose names a word of `cd` or `pushd` stands for. A name that falls apart is too many words, and an older bash goes to
+/// its first piece, which begins with the directory that the pattern names.
+fn found_by(word: &Became) -> Option<(&str, &str)> {
+    match word {
+        Became::Glob { pattern, prefix } => Some((pattern, prefix)),
+        Became::OneOf(words) => match words.as_slice() {
+            [Became::Glob { pattern, prefix }, piece] if prefix.contains('/') && !pattern.contains("**") => {
+                let same = match piece {
+                    Became::Glob { pattern: other, prefix } => other == pattern && prefix.is_empty(),
+                    Became::Opaque { why, .. } => why == APART,
+                    _ => false,
+                };
+                same.then_some((pattern, prefix))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl<'a> Walker<'a> {
     /// Builtins that change what follows. `true` when nothing is left to judge.
     pub(super) fn builtin(
@@ -156,7 +176,7 @@ impl<'a> Walker<'a> {
         }
         let targets = match operands.as_slice() {
             [] if name == "cd" => vec![self.site.home.to_string_lossy().into_owned()],
-            [Arg { word: Became::Glob { pattern, prefix }, .. }] => {
+            [arg] if let Some((pattern, prefix)) = found_by(&arg.word) => {
                 // What a label ends is the name of a directory.
                 let label = pattern.ends_with(words::LABEL) && pattern.starts_with(|c: char| c.is_ascii_alphanumeric());
                 let end = if label { "/" } else { "" };
