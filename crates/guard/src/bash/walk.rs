@@ -389,7 +389,9 @@ impl<'a> Walker<'a> {
                         }
                         _ => {
                             let told = told(&argvs).or_else(|| self.passed_on(pipeline.stages.get(..index)?));
-                            Stdin::Pipe { from: commands::feeder(&argvs), remote, told }
+                            let known = own.vars.get("PATH").is_none();
+                            let from = if known { commands::feeder(&argvs) } else { String::new() };
+                            Stdin::Pipe { from, remote, told }
                         }
                     };
                 }

@@ -556,6 +556,9 @@ fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut V
             false => builds.iter_mut().for_each(|build| build.unknown(bare, "the output of a command")),
         };
     }
+    if output.sum && !output.number {
+        return builds.iter_mut().for_each(|build| build.unknown(bare, "the output of a command"));
+    }
     let alone = before.iter().all(is_nothing);
     let labelled = match output.label {
         Label::No if output.number && !bare => Label::Perhaps,
