@@ -176,7 +176,9 @@ impl<'a> Walk<'a, '_, '_> {
             if let Some(secret) = globs::spelled(last) {
                 self.judge.read(&place.with(&format!("{above}/{secret}")));
             }
-            for path in self.judge.pointed_at(&format!("{above}/{last}")) {
+            let own = IN_GIT.iter().filter(|(_, names)| names.split_whitespace().any(|name| name == last));
+            let own = own.map(|(dir, _)| format!("{above}/{dir}/{last}"));
+            for path in self.judge.pointed_at(&format!("{above}/{last}")).into_iter().chain(own) {
                 let path = place.with(&path);
                 if named.contains(&path) || !self.judge.is_guarded(&path) {
                     continue;
@@ -302,6 +304,16 @@ impl<'a> Walk<'a, '_, '_> {
         Ok(())
     }
 }
+
+/// What git has in a directory of its own, of which the names alone say nothing: where one is asked for, it is found there.
+const IN_GIT: &[(&str, &str)] = &[
+    (".git", "hooks config info modules index HEAD packed-refs"),
+    (
+        ".git/hooks",
+        "applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit \
+         pre-rebase post-checkout post-merge pre-push pre-receive update post-receive post-update post-rewrite pre-auto-gc",
+    ),
+];
 
 /// What follows `word`, if it is known.
 fn takes(word: &str) -> Option<Takes> {
