@@ -33,6 +33,7 @@ mod trail;
 mod traps;
 mod values;
 mod vars;
+mod visits;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -292,15 +293,6 @@ impl<'a> Walker<'a> {
     }
 
     // Lists.
-
-    fn script(&mut self, script: &Script, state: &mut State) {
-        for item in &script.items {
-            if self.is_full() {
-                return;
-            }
-            self.item(item, state);
-        }
-    }
 
     /// Whether there is too much in the script to go on. Said once.
     fn is_full(&mut self) -> bool {

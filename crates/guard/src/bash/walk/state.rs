@@ -38,6 +38,16 @@ fn found_by(word: &Became) -> Option<(&str, &str)> {
     }
 }
 
+/// Whether a word is the name of a directory that a pattern finds, outside of quotes.
+fn in_pieces(word: &Became) -> bool {
+    match word {
+        Became::OneOf(words) => {
+            matches!(words.as_slice(), [Became::Glob { pattern, prefix }, _] if pattern.ends_with('/') || prefix.contains('/'))
+        }
+        _ => false,
+    }
+}
+
 impl<'a> Walker<'a> {
     /// Builtins that change what follows. `true` when nothing is left to judge.
     pub(super) fn builtin(
@@ -186,6 +196,9 @@ impl<'a> Walker<'a> {
             [arg] => match directories(arg, name) {
                 Some(targets) => targets,
                 None => {
+                    if in_pieces(&arg.word) {
+                        report.facts.push(Fact::Opaque(APART.to_owned()));
+                    }
                     state.cwd.clear();
                     return false;
                 }
