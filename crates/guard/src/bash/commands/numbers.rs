@@ -242,7 +242,8 @@ fn measures(words: &[&str]) -> bool {
     let Some((filter, files)) = words.get(options..).and_then(<[&str]>::split_first) else { return false };
     let before = filter.trim_end().strip_suffix("length").map(str::trim_end);
     words.iter().take(options).all(plain)
-        && !filter.contains('#')
+        // Behind a `#` it is no filter, and a definition may give the name another meaning.
+        && !["#", "def", "import", "include"].iter().any(|word| filter.contains(word))
         && before.is_some_and(|before| before.is_empty() || before.ends_with('|'))
         && files.iter().all(|file| !file.starts_with('-'))
 }

@@ -6,8 +6,7 @@ use super::{Token, effects, tokens};
 const COUNTS: [&str; 3] = ["NR", "FNR", "NF"];
 
 /// Other names with a meaning that change nothing of what is printed.
-const PLAIN: &str =
-    "print exit next nextfile if else length index match substr tolower toupper BEGIN END FS RS IGNORECASE";
+const PLAIN: &str = "print exit next nextfile if else length index substr tolower toupper BEGIN END FS RS IGNORECASE";
 
 /// Whether everything that a program prints is such a number, each in a line of its own.
 pub fn only(program: &str) -> bool {
@@ -66,7 +65,7 @@ fn fits(tokens: &[Token], at: usize) -> bool {
 
 /// A variable of the program's own.
 fn is_own(name: &str) -> bool {
-    const TAKEN: &str = "function func getline sub gsub gensub split patsplit asort asorti in for while do delete return \
+    const TAKEN: &str = "function func getline sub gsub gensub split match patsplit asort asorti in for while do delete return \
         printf switch case default break continue strftime sprintf system close fflush typeof mkbool";
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && !TAKEN.split_whitespace().chain(PLAIN.split(' ')).any(|taken| taken == name)
