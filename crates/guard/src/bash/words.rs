@@ -532,8 +532,8 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
     }
 }
 
-/// Whether numbers stand at the end of a word, outside of quotes, behind what is no option: `+$n`. The first of them ends the
-/// word, and the others are words of their own.
+/// Whether numbers stand at the end of a word, outside of quotes, behind what is no option: `+$n`. The first of them ends
+/// the word, and the others are words of their own.
 fn ends_in_numbers(atoms: &[Atom], at: usize, builds: &[Build]) -> bool {
     let plain = |build: &Build| {
         build.opaque.is_none() && build.wild.is_none() && !build.text.is_empty() && !build.text.starts_with('-')

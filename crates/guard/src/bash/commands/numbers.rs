@@ -134,8 +134,8 @@ fn begins(name: &str, rest: &[Arg], mark: char) -> bool {
         && awk_of(rest).is_some_and(|(by, text, files)| parted(by) && alone(text) && files.is_empty())
 }
 
-/// What fields are parted by, the program and its files, where awk is told nothing else: a variable that is set on the command line
-/// would be printed.
+/// What fields are parted by, the program and its files, where awk is told nothing else: a variable that is set on the
+/// command line would be printed.
 fn awk_of(rest: &[Arg]) -> Option<(Option<&str>, &str, &[Arg])> {
     let (by, rest) = match rest {
         [option, by, rest @ ..] if option.exact() == Some("-F") => (Some(by.exact()?), rest),

@@ -156,8 +156,8 @@ pub(super) fn revision(word: &str) -> bool {
         && crate::classify(Path::new(word)) == crate::PathClass::default()
 }
 
-/// The words of git that say what is printed, as far as they are known: an unknown one is taken for an option. `git rev-parse`
-/// repeats what stands behind `--`.
+/// The words of git that say what is printed, as far as they are known: an unknown one is taken for an option.
+/// `git rev-parse` repeats what stands behind `--`.
 fn before_files(argv: &[Arg]) -> Vec<&str> {
     let words: Vec<&str> = argv.iter().skip(1).map(|arg| arg.exact().unwrap_or("-")).collect();
     let end = words.iter().position(|word| *word == "--" && matches!(words[0], "log" | "rev-list"));

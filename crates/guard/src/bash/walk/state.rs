@@ -18,8 +18,8 @@ fn directories(arg: &Arg, name: &str) -> Option<Vec<String>> {
     }
 }
 
-/// The pattern whose names a word of `cd` or `pushd` stands for. A name that falls apart is too many words, and an older bash goes to
-/// its first piece, which begins with the directory that the pattern names.
+/// The pattern whose names a word of `cd` or `pushd` stands for. A name that falls apart is too many words, and an older
+/// bash goes to its first piece, which begins with the directory that the pattern names.
 fn found_by(word: &Became) -> Option<(&str, &str)> {
     match word {
         Became::Glob { pattern, prefix } => Some((pattern, prefix)),
@@ -41,9 +41,8 @@ fn found_by(word: &Became) -> Option<(&str, &str)> {
 /// Whether a word is the name of a directory that a pattern finds, outside of quotes.
 fn in_pieces(word: &Became) -> bool {
     match word {
-        Became::OneOf(words) => {
-            matches!(words.as_slice(), [Became::Glob { pattern, prefix }, _] if pattern.ends_with('/') || prefix.contains('/'))
-        }
+        Became::OneOf(words) => matches!(words.as_slice(), [Became::Glob { pattern, prefix }, _]
+            if pattern.ends_with('/') || prefix.contains('/')),
         _ => false,
     }
 }

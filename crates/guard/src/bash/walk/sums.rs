@@ -81,8 +81,8 @@ pub(super) fn changes(rest: &str) -> bool {
     operator.starts_with('=') && !compared || rest.starts_with("++") || rest.starts_with("--")
 }
 
-/// Whether arithmetic takes what a command printed for a number or an error, and runs nothing. Where a file is no text, an older
-/// grep says `Binary file`, of which the first word is looked up before the second one is an error.
+/// Whether arithmetic takes what a command printed for a number or an error, and runs nothing. Where a file is no text,
+/// an older grep says `Binary file`, of which the first word is looked up before the second one is an error.
 pub(super) fn evaluates(output: &Output, state: &State) -> bool {
     output.sum && state.vars.get("Binary").is_none()
 }
