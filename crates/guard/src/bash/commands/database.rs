@@ -2,6 +2,7 @@
 
 use super::super::judge::{Arg, Judge, Stdin, Word};
 use super::super::lang::sql;
+use super::clients;
 use super::effects::{only, reaches, run, runs};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
@@ -75,14 +76,9 @@ fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
         return;
     }
     let words: Vec<&str> = parsed.operands.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
-    let host = words.iter().enumerate().find_map(|(at, word)| match *word {
-        "-h" | "--host" => words.get(at + 1).copied(),
-        word => word.strip_prefix("--host="),
-    });
-    let plain = |name: &&str| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte))
-    };
-    judge.net(host.filter(plain));
+    if !clients::hosts(parsed, judge) {
+        judge.net(host(&words));
+    }
     let outside = words.iter().any(|word| {
         let read = sql::read(word);
         word.contains("\\!")
@@ -92,6 +88,18 @@ fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
     if outside {
         judge.opaque("the text reaches beyond the database");
     }
+}
+
+/// What stands behind `-h`, of clients that have no table.
+fn host<'w>(words: &[&'w str]) -> Option<&'w str> {
+    let host = words.iter().enumerate().find_map(|(at, word)| match *word {
+        "-h" | "--host" => words.get(at + 1).copied(),
+        word => word.strip_prefix("--host="),
+    });
+    let plain = |name: &&str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte))
+    };
+    host.filter(plain)
 }
 
 /// Options of sqlite3 that change only how rows look.

@@ -3,9 +3,11 @@
 pub(super) mod destructive;
 pub(super) mod spec;
 
+mod addresses;
 mod archives;
 mod around;
 mod build;
+mod clients;
 mod cmake;
 mod database;
 mod dotnet;

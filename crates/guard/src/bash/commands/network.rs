@@ -2,6 +2,8 @@
 //! proved harmless. The host is named where the command line names it, so that a person sees it.
 
 use super::super::judge::{Arg, Judge};
+use super::addresses::host;
+use super::clients;
 use super::effects::{Opts, asks, only, prints, reaches, with};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
@@ -27,10 +29,11 @@ pub(super) const SPECS: &[Spec] = &[
             reaches("secret variable"),
         ],
     ),
+    raw("grpcurl websocat wscat ab wrk wrk2 hey oha", urls),
     reaches(
-        "youtube-dl yt-dlp grpcurl grpcui websocat wscat nmap masscan zmap tcpdump tshark wireshark iperf \
+        "youtube-dl yt-dlp grpcui nmap masscan zmap tcpdump tshark wireshark iperf \
         iperf3 ngrok cloudflared tailscale \
-        wg wg-quick openvpn openconnect speedtest speedtest-cli ab wrk hey vegeta locust siege oha drip \
+        wg wg-quick openvpn openconnect speedtest speedtest-cli vegeta locust siege drip \
         bombardier mail mailx sendmail mutt \
         msmtp swaks ntpdate chronyc rdate snmpwalk snmpget ldapsearch kinit nikto sqlmap gobuster ffuf dirb hydra \
         subfinder amass gsutil s3cmd \
@@ -121,25 +124,11 @@ const OPENS: &[(&str, &str)] = &[
     ("gpg-key", "add"),
 ];
 
-/// The host in a URL, if it is one without tricks.
-fn host(url: &str) -> Option<&str> {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    // Programs disagree about which of two separators counts.
-    if authority.matches('@').count() > 1 || authority.contains('\\') {
-        return None;
-    }
-    let named = authority.rsplit('@').next().unwrap_or_default();
-    let name = match named.strip_prefix('[') {
-        Some(address) => address.split(']').next().unwrap_or_default(),
-        None => named.split(':').next().unwrap_or_default(),
-    };
-    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':'));
-    (plain && !name.is_empty()).then_some(name)
-}
-
-/// Notes every URL among the words, or that some host is reached.
+/// Notes where the words lead: every URL among them, or that some host is reached.
 fn urls(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if clients::hosts(parsed, judge) {
+        return;
+    }
     let before = judge.facts.len();
     for text in parsed.operands.iter().filter_map(Arg::exact) {
         if text.contains("://") && !text.starts_with('-') {
@@ -283,11 +272,15 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
     if only(parsed, "-V --version") {
         return;
     }
+    if clients::hosts(parsed, judge) {
+        return judge.opaque("what is typed to it may run commands here");
+    }
     const VALUED: &str = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B";
     let mut words = parsed.operands.iter();
     let mut to = None;
     while let Some(arg) = words.next() {
         match arg.exact() {
+            Some("-J") => judge.net(words.next().and_then(Arg::exact).and_then(host)),
             Some(option) if VALUED.split(' ').any(|known| known == option) => {
                 words.next();
             }
@@ -339,7 +332,9 @@ fn socket(parsed: &Parsed, judge: &mut Judge<'_>) {
     if only(parsed, "-h --help --version -V") {
         return;
     }
-    judge.net(None);
+    if !clients::hosts(parsed, judge) {
+        judge.net(None);
+    }
     let runs = parsed.operands.iter().filter_map(Arg::exact).any(|text| {
         let lower = text.to_ascii_lowercase();
         let short = lower.starts_with('-') && !lower.starts_with("--");
@@ -356,7 +351,7 @@ fn names(parsed: &Parsed, judge: &mut Judge<'_>) {
         true => "-version",
         false => "-V -v --version -h",
     };
-    if !only(parsed, version) {
+    if !only(parsed, version) && !clients::hosts(parsed, judge) {
         judge.net(None);
     }
 }
@@ -609,7 +604,7 @@ mod tests {
             ("curl https://$HOST/x", None),
             ("ssh -p 22 dev@example.com ls", Some("example.com")),
             ("scp a.txt dev@example.com:/x", Some("example.com")),
-            ("curl example.com", None),
+            ("curl example.com", Some("example.com")),
         ] {
             let wanted = Fact::Net(host.map(str::to_owned));
             assert!(facts(line).contains(&wanted), "{line}: {:?}", facts(line));

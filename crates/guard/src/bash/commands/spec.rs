@@ -194,6 +194,11 @@ impl Parsed {
         self.opts.iter().any(|(given, _)| lists(names, given))
     }
 
+    /// Options with their values and what each does, in order.
+    pub(super) fn done(&self) -> impl Iterator<Item = (&str, Option<&Arg>, Does)> {
+        self.opts.iter().zip(&self.does).map(|((name, value), does)| (name.as_str(), value.as_ref(), *does))
+    }
+
     /// The last value given to any of these options.
     pub fn value(&self, names: &str) -> Option<&Arg> {
         self.opts.iter().rev().find(|(given, _)| lists(names, given)).and_then(|(_, value)| value.as_ref())

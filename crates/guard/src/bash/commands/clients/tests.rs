@@ -1,0 +1,149 @@
+use super::super::super::fact::Fact;
+use super::super::testing::facts;
+
+/// The hosts of a line between blanks, `*` for any.
+fn told(line: &str) -> String {
+    let host = |fact| match fact {
+        Fact::Net(host) => Some(host.unwrap_or_else(|| "*".to_owned())),
+        _ => None,
+    };
+    facts(line).into_iter().filter_map(host).collect::<Vec<_>>().join(" ")
+}
+
+fn each(rows: &[(&str, &str)]) {
+    let wrong: Vec<_> = rows.iter().map(|row| (row, told(row.0))).filter(|(row, told)| row.1 != told).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn an_address_needs_no_scheme() {
+    each(&[
+        ("curl localhost:5401", "localhost"),
+        ("curl -s 127.0.0.1:5401/a.c", "127.0.0.1"),
+        ("curl -sS -X POST -H 'a: b' -d x localhost:3000/x", "localhost"),
+        ("curl -sSLo out example.com", "example.com"),
+        ("curl --max-time 5 u:p@localhost:80", "localhost"),
+        ("curl -w '%{http_code}' '[::1]:80/x'", "::1"),
+        ("wget -qO- localhost:5401/a.c", "localhost"),
+        ("wget -q --tries=1 -O out 127.0.0.1:80", "127.0.0.1"),
+        ("http :8000/x", "localhost"),
+        ("http POST :/x a=b", "localhost"),
+        ("http --body localhost:80/x a=b", "localhost"),
+        ("xh localhost:3000", "localhost"),
+        ("curl localhost:3000/a?b=1", "localhost"),
+        ("curl \"localhost:3000/$x\"", "localhost"),
+    ]);
+}
+
+#[test]
+fn several_are_named_each() {
+    each(&[
+        ("curl localhost:1 example.com", "localhost example.com"),
+        ("curl -x proxy.x:3128 localhost", "proxy.x localhost"),
+        ("curl --url a.x --url b.x/y", "a.x b.x"),
+        ("curl --resolve a.x:80:10.0.0.1,10.0.0.2 a.x", "10.0.0.1 10.0.0.2 a.x"),
+        ("curl --connect-to a.x:80:b.x:81 a.x", "b.x a.x"),
+        ("curl --connect-to a.x:80::81 a.x", "a.x"),
+        ("curl '{a,b}.x/y'", "a.x b.x"),
+        ("curl 'n[1-2].x'", "n1.x n2.x"),
+        ("curl --socks5-hostname=s.x:1 --doh-url https://d.x/q a.x", "s.x d.x a.x"),
+        ("wget a.x/1 b.x/2", "a.x b.x"),
+        ("http --proxy http:http://p.x:80 a.x", "p.x a.x"),
+    ]);
+}
+
+#[test]
+fn what_cannot_be_told_is_any_host() {
+    each(&[
+        ("curl $x", "*"),
+        ("curl \"$x\"", "*"),
+        ("curl \"localhost:$x\"", "*"),
+        ("curl localhost$x/y", "*"),
+        ("curl -K f localhost", "* localhost"),
+        ("curl --unheard of localhost", "* of localhost"),
+        ("curl --url @f", "*"),
+        ("curl localhost $x", "* localhost"),
+        ("curl --variable a=b localhost", "* localhost"),
+        ("curl file:///etc/passwd", "*"),
+        ("curl -x \"$p\" localhost", "* localhost"),
+        ("curl 'localhost:80#@evil.x/'", "*"),
+        ("curl 'n[1-900].x'", "*"),
+        ("curl", "*"),
+        ("wget -i f localhost", "* localhost"),
+        ("wget -H -r localhost", "* localhost"),
+        ("http localhost a=b", "*"),
+        ("http :80@evil.x", "*"),
+        ("http \"$m\" localhost", "*"),
+        ("wrk -s f.lua http://localhost/", "* localhost"),
+        ("websocat exec:x", "*"),
+        ("lynx -dump a.html", "*"),
+    ]);
+}
+
+#[test]
+fn a_host_in_an_option_or_none_at_all() {
+    each(&[
+        ("redis-cli -p 6399 set a b", "127.0.0.1"),
+        ("redis-cli -h db.x get -h", "db.x"),
+        ("redis-cli -u redis://u:p@localhost:6399/0 get a", "localhost"),
+        ("redis-cli -c get a", "*"),
+        ("psql -h localhost -U u -c 'select 1' db", "localhost"),
+        ("psql postgres://u@localhost/db", "localhost"),
+        ("psql -d 'host=a,b dbname=x'", "a b"),
+        ("psql 'service=x'", "*"),
+        ("psql db", "*"),
+        ("psql \"$DATABASE_URL\"", "*"),
+        ("pg_dump -h localhost -f out.sql db", "localhost"),
+        ("pg_isready -h localhost -p 5433", "localhost"),
+        ("mysql -h 127.0.0.1 -P 3307 -uroot -ppw -e 'select 1' db", "127.0.0.1"),
+        ("mysql db", "*"),
+        ("mysqldump --host=localhost --single-transaction db", "localhost"),
+        ("mongosh mongodb://localhost/x --eval 'db.x.find()'", "localhost"),
+        ("mongosh x", "127.0.0.1"),
+        ("mongosh db.x:27018/y", "db.x"),
+        ("mongosh db.x", "*"),
+        ("mongosh --host rs/a.x", "*"),
+        ("mongosh mongodb+srv://a.x/y", "*"),
+    ]);
+}
+
+#[test]
+fn other_clients_name_theirs() {
+    each(&[
+        ("nc -z localhost 80", "localhost"),
+        ("nc -vzw1 127.0.0.1 5432", "127.0.0.1"),
+        ("nc -x p.x:1 localhost 80", "* p.x"),
+        ("nc -l 80", "* 80"),
+        ("ab -n 100 -c10 http://localhost/", "localhost"),
+        ("ab -X p.x:80 http://localhost/", "p.x localhost"),
+        ("wrk -t2 -c10 -d5s http://localhost:80", "localhost"),
+        ("hey -n 100 -c 5 -m POST http://localhost:80/x", "localhost"),
+        ("oha -z 5s --no-tui http://localhost", "localhost"),
+        ("grpcurl -plaintext -d '{x}' localhost:50051 list", "localhost"),
+        ("websocat -n1 ws://localhost:1", "localhost"),
+        ("wscat -c ws://localhost:1", "localhost"),
+        ("telnet localhost 80", "localhost"),
+        ("ping -c 1 localhost", "localhost"),
+        ("ssh -p 22 u@a.x ls", "a.x"),
+        ("ssh -J j.x a.x", "j.x a.x"),
+    ]);
+}
+
+#[test]
+fn a_socket_is_a_file_of_the_workspace() {
+    for (line, path) in [
+        ("redis-cli -s run/redis.sock get a", "/w/repo/run/redis.sock"),
+        ("curl --unix-socket s http://localhost/x", "/w/repo/s"),
+        ("mysql -S my.sock db", "/w/repo/my.sock"),
+        ("psql -h /w/repo/run db", "/w/repo/run"),
+        ("curl --unix-socket /var/run/docker.sock http://d/x", "/var/run/docker.sock"),
+        ("xh --unix-socket=s localhost/x", "/w/repo/s"),
+    ] {
+        let facts = facts(line);
+        assert!(
+            facts.iter().any(|fact| matches!(fact, Fact::Write(to) if to.path.ends_with(path))),
+            "{line}: {facts:?}"
+        );
+        assert!(!facts.iter().any(|fact| matches!(fact, Fact::Net(_))), "{line}: {facts:?}");
+    }
+}
