@@ -291,9 +291,22 @@ fn push(list: &mut Vec<Target>, target: &Target) {
 /// Paths that swallow or pass on what is written to them.
 pub(super) fn is_sink(path: &Path) -> bool {
     let text = path.to_string_lossy();
-    let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     matches!(text.as_ref(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full" | "/dev/zero")
-        || text.strip_prefix("/dev/fd/").is_some_and(digits)
+        || is_descriptor(&text)
+}
+
+/// What a program has open under this number.
+fn is_descriptor(text: &str) -> bool {
+    text.strip_prefix("/dev/fd/")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether it is a device that is no directory, or what a program has open: a compiler with `-o /dev/null` makes none
+/// there. A path below it is another matter, for what puts a file there may first remove the device.
+pub(super) fn is_stream(path: &Path) -> bool {
+    const STREAMS: &str =
+        "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/stdin /dev/stdout /dev/stderr";
+    path.to_str().is_some_and(|text| lists(STREAMS, text) || is_descriptor(text))
 }
 
 /// Devices that hold file systems.
@@ -342,7 +355,7 @@ const PUBLIC_TREES: &[&str] = &[
 pub(super) fn is_public(target: &Target) -> bool {
     let path = &target.path;
     let Some(text) = path.to_str() else { return false };
-    let listed = || lists(PUBLIC_FILES, text) || lists(PUBLIC_LISTINGS, text);
+    let listed = || lists(PUBLIC_FILES, text) || lists(PUBLIC_LISTINGS, text) || is_descriptor(text);
     let known = PUBLIC_TREES.iter().any(|tree| path.starts_with(tree)) || !target.tree && listed();
     known && !crate::path::is_secret(path)
 }

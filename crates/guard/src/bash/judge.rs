@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::repository::{Repositories, Repository};
 
+use super::analysis::is_stream;
 use super::danger::Danger;
 use super::fact::{Category, Fact, Target};
 use super::finding::Finding;
@@ -367,6 +368,7 @@ impl<'a> Judge<'a> {
             Word::Exact(text) => {
                 let path = self.resolve(text);
                 self.steps_through(text);
+                let tree = tree && !is_stream(&path);
                 let fact = fact(Target { path, tree, itself: false });
                 let along = self.along(&fact);
                 self.facts.push(fact);
