@@ -869,13 +869,7 @@ const COMPOSER: &[Spec] = &[
 
 const PRE_COMMIT: &[Spec] = &[
     runs("run validate-config validate-manifest sample-config migrate-config"),
-    Spec {
-        names: "install uninstall init-templatedir",
-        style: Style::Raw,
-        operands: Operands::Custom,
-        check: Some(runners::installs_hooks),
-        ..PLAIN
-    },
+    super::hooks::PRE_COMMIT,
     reaches("autoupdate install-hooks try-repo gc clean"),
 ];
 

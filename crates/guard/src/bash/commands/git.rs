@@ -220,8 +220,7 @@ fn changes(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// It changes the configuration of the repository, which names programs that git runs.
 fn configures(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let file = implied(parsed, ".git/config", judge);
-    judge.write(&file);
+    super::hooks::write(&base(parsed), ".git/config", judge);
 }
 
 /// What is put into git's own directory, git may read as its own: a work tree or an archive has no business there.

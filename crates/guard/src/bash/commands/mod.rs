@@ -19,6 +19,7 @@ mod formats;
 mod git;
 mod glances;
 mod held;
+mod hooks;
 mod index;
 mod infra;
 mod inline;

@@ -18,7 +18,7 @@ pub(super) const SPECS: &[Spec] = &[
         behind_options(parsed, COVERAGE, judge);
     }),
     raw("concurrently", concurrently),
-    raw("husky lefthook simple-git-hooks overcommit", installs_hooks),
+    raw("husky lefthook simple-git-hooks overcommit", super::hooks::installs),
     raw("prisma", |parsed, judge| {
         let sub = parsed.operands.first().and_then(Arg::exact);
         if !matches!(sub, Some("generate" | "format" | "validate" | "version" | "-v" | "--version")) {
@@ -271,27 +271,6 @@ pub(super) fn cargo_watch(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
     }
     named(&parsed.operands, judge);
-}
-
-/// Installers of git hooks: what writes `.git/hooks` or names another directory of them in `.git/config`.
-pub(super) fn installs_hooks(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let first = parsed.operands.first().and_then(Arg::exact);
-    // The others take any word for a directory of hooks.
-    let told = parsed.path.first().is_some_and(|name| matches!(name.as_str(), "lefthook" | "overcommit"));
-    if told
-        && matches!(first, Some("--version" | "-v" | "version" | "--help" | "-h" | "help"))
-        && parsed.operands.len() == 1
-    {
-        return;
-    }
-    if !matches!(first, Some("run" | "validate" | "dump")) {
-        let span = judge.span.clone();
-        for place in [".git/hooks", ".git/config"] {
-            let word = super::super::judge::Word::Exact(place.to_owned());
-            judge.write(&Arg { word, span: span.clone() });
-        }
-    }
-    run(parsed, judge);
 }
 
 /// Converters of pictures, sound and graphs: what they do with files of the workspace is code in the sandbox. Words

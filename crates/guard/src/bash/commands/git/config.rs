@@ -4,8 +4,9 @@
 //! policy knows that file as guarded.
 
 use super::super::super::judge::{Arg, Judge, Word};
+use super::super::hooks;
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
-use super::{at, changes, configures, own, reaches, reads};
+use super::{at, base, changes, configures, own, reaches, reads};
 use Does::{AskFlag, Flag, Maybe, Read, Value};
 
 type Opts = (Does, &'static str);
@@ -219,7 +220,11 @@ fn set_submodule(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
+/// What is checked out stands in a configuration of the work tree alone, which it says in the one of all.
 fn sparse(parsed: &Parsed, judge: &mut Judge<'_>) {
     changes(parsed, judge);
     configures(parsed, judge);
+    for file in [".git/config.worktree", ".git/info/sparse-checkout"] {
+        hooks::write(&base(parsed), file, judge);
+    }
 }

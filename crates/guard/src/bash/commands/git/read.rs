@@ -410,6 +410,12 @@ pub(super) const SUBS: &[Spec] = &[
             ),
             reader("status", &[(Flag, "p porcelain j json")]),
             reader("env version", &[]),
+            Spec {
+                names: "install uninstall",
+                opts: &[(Flag, "f force l local w worktree system s skip-smudge skip-repo"), (Value, "file")],
+                check: Some(|parsed, judge| super::super::hooks::lfs(parsed, &super::base(parsed), judge)),
+                ..PLAIN
+            },
         ],
         ..PLAIN
     },
