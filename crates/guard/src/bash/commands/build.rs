@@ -416,7 +416,8 @@ const GO: &[Spec] = &[
         ..PLAIN
     },
     Spec { names: "clean", style: Style::Raw, operands: Operands::Custom, check: Some(go_clean), ..PLAIN },
-    reaches("get install telemetry"),
+    raw("install", go_install),
+    reaches("get telemetry"),
     asks("bug"),
 ];
 
@@ -469,6 +470,17 @@ fn go_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     inline::runs_words(parsed, judge);
     run(parsed, judge);
+}
+
+/// What is here is built, and put where the programs of the person are.
+fn go_install(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let elsewhere = |word: &Arg| word.exact().is_none_or(|text| text.contains('@'));
+    if parsed.operands.iter().any(elsewhere) {
+        return judge.net(None);
+    }
+    go_run(parsed, judge);
+    let programs = judge.word(judge.site.home.join("go/bin").display().to_string());
+    judge.write_tree(&programs);
 }
 
 fn go_clean(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -650,7 +662,10 @@ const INSTALLED: &str = "tsc eslint prettier jest vitest mocha ava tap nyc c8 ka
     api-extractor lessc svgr uvu \
     tape qunit lab nightwatch cucumber-js wdio codeceptjs testcafe web-test-runner wtr snowpack wmr dts-bundle-generator \
     bundlesize nest attw preconstruct pkgroll cpx copyfiles dpdm skott nps zx vite-node ts-mocha babel-node jiti prettierd unimported \
-    source-map-explorer html-minifier cleancss csso drizzle-kit tsc-alias tsc-watch ember remix react-router vitepress docusaurus expo-lint htmlhint jsonlint";
+    source-map-explorer html-minifier cleancss csso drizzle-kit tsc-alias tsc-watch ember remix react-router vitepress docusaurus expo-lint htmlhint jsonlint \
+    nodemon typescript-language-server vtsls pyright pyright-langserver bash-language-server yaml-language-server \
+    vscode-json-language-server vscode-html-language-server vscode-css-language-server vscode-eslint-language-server \
+    svelteserver vue-language-server tailwindcss-language-server intelephense http-server live-server json-server";
 
 const PNPM_OPTS: super::effects::Opts = &[
     (Does::Info, "v version h help"),

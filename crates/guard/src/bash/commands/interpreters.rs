@@ -124,6 +124,8 @@ const LANGS: &[Lang] = &[
             (Code, "-r -R -B -E"),
             (Script, "-f"),
             (Check, "-l -s -w"),
+            // The files here, to whoever asks on this machine.
+            (Task, "-S"),
             (Info, "-v --version -h --help -m -i --ini --info --modules"),
         ],
         tasks: "",
@@ -188,7 +190,8 @@ const LANGS: &[Lang] = &[
         tasks: "",
     },
     Lang { names: "runghc runhaskell runhugs", opts: &[(Read, "-i*"), (Info, "--version --help")], tasks: "" },
-    Lang { names: "ghci irb pry iex jshell osascript", opts: &[(Info, "--version --help")], tasks: "" },
+    Lang { names: "ghci irb pry iex osascript", opts: &[(Info, "--version --help")], tasks: "" },
+    Lang { names: "jshell", opts: &[(Flag, "-s -q -v"), (Info, "--version --help")], tasks: "" },
     // Erlang and Tcl know no `--version`: they go on and run what their standard input says.
     Lang { names: "erl", opts: &[(Info, "-version")], tasks: "" },
     Lang {

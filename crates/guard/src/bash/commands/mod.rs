@@ -47,6 +47,7 @@ mod response;
 mod ruby;
 mod runners;
 mod search;
+mod servers;
 mod settings;
 mod shadowed;
 mod shell;
@@ -104,6 +105,7 @@ const TABLES: &[&[Spec]] = &[
     around::SPECS,
     tracing::SPECS,
     readers::SPECS,
+    servers::SPECS,
     versions::SPECS,
 ];
 

@@ -3,7 +3,7 @@
 //! It brings no more than code of the workspace, and runs the scripts that come with it, as a test does. Whatever names a
 //! package, or anything but a switch, is asked about as before.
 
-use super::super::judge::{Arg, Judge};
+use super::super::judge::{Arg, Judge, Word};
 use super::build::named;
 use super::effects::run;
 use super::spec::Parsed;
@@ -11,7 +11,7 @@ use super::spec::Parsed;
 /// Switches beside the one that says so, which name neither a package nor a place.
 const BESIDE: &str = "--frozen-lockfile --immutable --ignore-scripts --no-audit --no-fund --prefer-offline --silent --quiet \
     -q -s --production --prod -P --dev -D --locked --frozen --no-progress --verbose -v --legacy-peer-deps --force -f \
-    --no-save --include-workspace-root --workspaces -ws --recursive -r --pure-lockfile --non-interactive";
+    --no-save --save --save-dev --save-exact -E --omit=dev --omit=optional --omit=peer --include=dev --include-workspace-root --workspaces -ws --recursive -r --pure-lockfile --non-interactive";
 
 /// `cargo deny --offline`, `cargo audit --no-fetch`: held against the list of advisories that is there.
 pub(super) fn audits(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -33,10 +33,26 @@ pub(super) fn installs(parsed: &Parsed, judge: &mut Judge<'_>) {
     let is = |word: &Arg, list: &str| word.exact().is_some_and(|text| list.split_whitespace().any(|one| one == text));
     let says = |word: &Arg| is(word, offline);
     let stays_here = parsed.operands.iter().any(says);
-    match stays_here && parsed.operands.iter().all(|word| says(word) || is(word, BESIDE)) {
-        true => run(parsed, judge),
-        false => judge.net(None),
+    // What these two are given by its name they have kept, or fail: it is no code of the workspace, and reaches no network.
+    let kept = |word: &Arg| named("npm pnpm", parsed) && word.exact().is_some_and(is_kept);
+    let mut others = parsed.operands.iter().filter(|word| !says(word) && !is(word, BESIDE)).peekable();
+    match stays_here {
+        true if others.peek().is_none() => run(parsed, judge),
+        true if others.all(kept) => {
+            judge.opaque("installs a package that this machine has kept");
+            judge.write_cwd();
+        }
+        _ => judge.net(None),
     }
+}
+
+/// A name of a package of JavaScript, with its version: `x`, `@y/x@1`. Not `user/x`, which is a repository.
+fn is_kept(text: &str) -> bool {
+    let name = match text.strip_prefix('@') {
+        Some(scoped) => scoped.split_once('/').map_or("", |(_, name)| name),
+        None => text,
+    };
+    is_package(&name.replacen('@', "=", 1))
 }
 
 /// `pip install --no-index -e .`, `pip install --no-index --find-links wheels x`: the project itself, or what lies here, with
@@ -48,10 +64,17 @@ pub(super) fn installs_for_python(parsed: &Parsed, judge: &mut Judge<'_>) {
     // Without dependencies and with the build's own tools at hand, a project needs nothing from a server.
     let (no_index, alone) = (has("--no-index"), has("--no-deps") && has("--no-build-isolation"));
     let own = |text: &str| text == "." || text.starts_with("./") || text.starts_with(".[");
-    let mut found = Vec::new();
+    let (mut found, mut files, mut into) = (Vec::new(), Vec::new(), Vec::new());
     let mut words = parsed.operands.iter();
     while let Some(word) = words.next() {
-        let Some(text) = word.exact() else { return judge.net(None) };
+        let Some(text) = word.exact() else {
+            // What a pattern finds here, by its end, is no option.
+            match &word.word {
+                Word::Glob { pattern, prefix } if !prefix.is_empty() && is_archive(pattern) => files.push(word),
+                _ => return judge.net(None),
+            }
+            continue;
+        };
         let (option, attached) = match text.split_once('=') {
             Some((option, value)) if text.starts_with("--") => (option, Some(value)),
             _ => (text, None),
@@ -61,6 +84,17 @@ pub(super) fn installs_for_python(parsed: &Parsed, judge: &mut Judge<'_>) {
                 let value = attached.or_else(|| words.next().and_then(Arg::exact)).unwrap_or("://");
                 found.push(value);
                 !value.contains(':')
+            }
+            "-t" | "--target" | "--prefix" | "--root" => {
+                let Some(value) = attached.map(|value| word.with(value)).or_else(|| words.next().cloned()) else {
+                    return judge.net(None);
+                };
+                into.push(value);
+                true
+            }
+            _ if is_archive(text) => {
+                files.push(word);
+                true
             }
             _ if own(text) || FLAGS.split_whitespace().any(|flag| flag == text) => true,
             _ => no_index && is_package(text),
@@ -73,7 +107,15 @@ pub(super) fn installs_for_python(parsed: &Parsed, judge: &mut Judge<'_>) {
         return judge.net(None);
     }
     found.iter().for_each(|place| judge.read_tree(&judge.word(*place)));
+    files.iter().for_each(|file| judge.read(file));
+    into.iter().for_each(|place| judge.write_tree(place));
     run(parsed, judge);
+}
+
+/// A package in a file.
+fn is_archive(text: &str) -> bool {
+    let ends = [".whl", ".tar.gz", ".zip"];
+    !text.starts_with('-') && !text.contains(':') && ends.iter().any(|end| text.ends_with(end))
 }
 
 /// `cargo add serde --offline`: it writes what the project needs, from what the machine has.

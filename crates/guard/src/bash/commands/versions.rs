@@ -9,22 +9,22 @@ use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style};
 /// The table. `--version` and `--help` alone are harmless for every row of every table.
 pub(super) const SPECS: &[Spec] = &[
     row(
-        "clippy-driver rust-analyzer lldb fzf vim vi view vimdiff nvim emacs nano helix hx micro \
+        "clippy-driver lldb fzf vim vi view vimdiff nvim emacs nano helix hx micro \
          mono virtualenv redis-server redis-benchmark mongod mongos postgres pg_ctl initdb mysqld \
-         mariadbd wasmtime wasmer ccls clangd distcc mold lld k9s \
+         mariadbd wasmtime wasmer distcc mold lld k9s \
          stern dvc mlflow jupyter-lab jupyter-notebook ipython streamlit \
          airflow hadoop ollama llama-cli graphviz gnuplot octave maxima gimp \
          blender libreoffice soffice chromium google-chrome firefox chromedriver geckodriver lighthouse \
          caddy traefik haproxy envoy memcached systemd udevadm qemu-system-x86_64 cargo-binstall \
          flamegraph samply heaptrack bpftrace starship zoxide atuin lazygit tig gitui mcfly \
-         navi tldr otool coursier cs amm jlink jpackage jmap jstack ghcup v \
+         navi tldr otool coursier cs amm jpackage jmap jstack ghcup v \
          gnat yosys ghdl z3 swipl raku \
          tcc pcc icc icx fasm earthly dagger gitlab-runner lima nerdfetch",
         nothing,
     ),
     row("pkg-config pkgconf", pkg_config),
     row("nginx apache2 httpd apachectl ffplay identify", alone),
-    row("ocaml ocamlc ocamlopt direnv gopls", alone),
+    row("ocaml ocamlc ocamlopt direnv", alone),
     row("guix borg", nothing),
     row(
         "gs code code-insiders cursor semgrep recode swagger-cli nu esptool esptool.py pipdeptree checkov tfsec \
@@ -245,7 +245,7 @@ fn alone(parsed: &Parsed, judge: &mut Judge<'_>) {
         "convert" | "identify" | "magick" | "mogrify" => "-version",
         "dot" | "neato" => "-V",
         "ocaml" | "ocamlc" | "ocamlopt" => "-version -vnum",
-        "dlv" | "direnv" | "gopls" => "version",
+        "dlv" | "direnv" => "version",
         _ => "",
     };
     let listed = |word: &str| words.split(' ').any(|known| known == word);

@@ -89,7 +89,6 @@ fn code_in_words_or_on_standard_input_is_opaque() {
         "perl -Mstrict x.pl",
         "php -r 'x'",
         "php -a",
-        "php -S localhost:8000",
         "php -d auto_prepend_file=x a.php",
         "lua -e 'x'",
         "Rscript -e 'x'",
