@@ -7,6 +7,7 @@
 mod config;
 mod programs;
 mod read;
+mod remotes;
 mod signatures;
 mod write;
 

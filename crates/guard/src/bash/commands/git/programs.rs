@@ -235,6 +235,11 @@ pub(super) mod tests {
         analyse(text, &site)
     }
 
+    /// What is found of a text where the repository has these settings.
+    pub fn tell_here(text: &str, here: Repository) -> Analysis {
+        tell(text, here, Repository::default())
+    }
+
     /// Whether it is asked about, for what the configuration names.
     pub fn asks(text: &str, here: Repository) -> bool {
         let analysis = tell(text, here, Repository::default());

@@ -5,7 +5,7 @@
 use super::super::super::judge::{Arg, Judge};
 use super::super::places::takes_along;
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
-use super::{at, changes, configures, implied, own, reaches, reads};
+use super::{at, changes, configures, implied, own, reaches, reads, remotes};
 use Does::{AskFlag, Flag, Maybe, Read, Run, Value, Write};
 
 type Opts = (Does, &'static str);
@@ -604,7 +604,11 @@ fn init(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 fn transfer(parsed: &Parsed, judge: &mut Judge<'_>) {
     merge(parsed, judge);
-    reaches(own(parsed, "repo").and_then(|(_, repo)| repo.as_ref()).or(parsed.operands.first()), judge);
+    let remote = own(parsed, "repo").and_then(|(_, repo)| repo.as_ref()).or(parsed.operands.first());
+    match remotes::local(parsed, remote, judge) {
+        Some(places) => remotes::reach(parsed, &places, judge),
+        None => reaches(remote, judge),
+    }
     if parsed.operands.iter().skip(1).any(|arg| arg.exact().is_some_and(|text| text.contains("::"))) {
         judge.opaque("the transport of the remote repository is a program");
     }
