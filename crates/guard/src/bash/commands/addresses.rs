@@ -12,8 +12,8 @@ const SEVERAL: usize = 32;
 /// Schemes behind which the host stands that is reached. In others (`ipfs://`, `file://`, `mongodb+srv://`) it is none, or
 /// one that is looked up first.
 const SCHEMES: &str = "http https ftp ftps sftp scp tftp ws wss ssh telnet ldap ldaps smtp smtps imap imaps pop3 pop3s rtsp \
-    rtsps rtmp rtmps dict gopher gophers mqtt mqtts amqp amqps redis rediss valkey valkeys postgres postgresql mysql mariadb \
-    mongodb git smb smbs nats grpc grpcs tcp rsync svn";
+    rtsps rtmp rtmps dict gopher gophers mqtt mqtts amqp amqps redis rediss valkey valkeys postgres \
+    postgresql mysql mariadb mongodb git smb smbs nats grpc grpcs tcp rsync svn";
 
 /// The host in an address, with a scheme or without one, if it is one without tricks.
 pub(super) fn host(address: &str) -> Option<&str> {

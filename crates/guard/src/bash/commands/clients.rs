@@ -97,11 +97,15 @@ const CLIENTS: &[Client] = &[
     client(
         "http https httpie",
         &[
-            (Flag, "j json f form multipart x compress v verbose h headers b body m meta S stream d download c continue"),
-            (Flag, "F follow check-status ignore-netrc ignore-stdin I chunked no-stream path-as-is debug traceback all q"),
+            (Flag, "j json f form multipart x compress v verbose h headers b body m meta S stream d"),
+            (Flag, "download c continue"),
+            (Flag, "F follow check-status ignore-netrc ignore-stdin I chunked no-stream path-as-is debug"),
+            (Flag, "traceback all q"),
             (Flag, "quiet offline sorted unsorted no-verify no-follow no-check-status"),
-            (Value, "p print P history-print s style format-options pretty o output session session-read-only a auth A"),
-            (Value, "auth-type verify ssl cert cert-key cert-key-pass ciphers timeout max-redirects max-headers boundary"),
+            (Value, "p print P history-print s style format-options pretty o output session"),
+            (Value, "session-read-only a auth A"),
+            (Value, "auth-type verify ssl cert cert-key cert-key-pass ciphers timeout max-redirects"),
+            (Value, "max-headers boundary"),
             (Value, "response-charset response-mime raw default-scheme"),
             (Net, "proxy"),
         ],
@@ -110,26 +114,27 @@ const CLIENTS: &[Client] = &[
     client(
         "xh xhs",
         &[
-            (Flag, "j json f form multipart h headers b body m meta v verbose S stream q quiet F follow d download c"),
-            (Flag, "continue check-status no-check-status ignore-stdin I ignore-netrc offline https 4 ipv4 6 ipv6 debug"),
+            (Flag, "j json f form multipart h headers b body m meta v verbose S stream q quiet F follow"),
+            (Flag, "d download c"),
+            (Flag, "continue check-status no-check-status ignore-stdin I ignore-netrc offline https 4"),
+            (Flag, "ipv4 6 ipv6 debug"),
             (Flag, "all compress x no-follow no-verify"),
-            (Value, "p print P history-print s style pretty format-options o output session session-read-only A auth-type"),
-            (Value, "a auth raw max-redirects timeout verify cert cert-key ssl default-scheme http-version interface"),
+            (Value, "p print P history-print s style pretty format-options o output session"),
+            (Value, "session-read-only A auth-type"),
+            (Value, "a auth raw max-redirects timeout verify cert cert-key ssl default-scheme"),
+            (Value, "http-version interface"),
             (Value, "response-charset response-mime unix-socket"),
             (Net, "proxy resolve"),
         ],
         Where::Request,
     )
     .listening("unix-socket"),
-    client(
-        "axel",
-        &[(Flag, "a q v k c 4 6 alternate quiet verbose insecure"), (Value, "n o s T H U")],
-        Where::Each,
-    ),
+    client("axel", &[(Flag, "a q v k c 4 6 alternate quiet verbose insecure"), (Value, "n o s T H U")], Where::Each),
     client(
         "lynx",
         &[
-            (Flag, "dump source head listonly nolist nonumbers image_links hiddenlinks justify useragent_default"),
+            (Flag, "dump source head listonly nolist nonumbers image_links hiddenlinks justify"),
+            (Flag, "useragent_default"),
             (Value, "width"),
         ],
         Where::Schemes,
@@ -147,7 +152,15 @@ const CLIENTS: &[Client] = &[
         ],
         Where::First,
     ),
-    client("wrk wrk2", &[(Flag, "L latency"), (Value, "c t d H R connections threads duration header timeout rate"), (Run, "s script")], Where::First),
+    client(
+        "wrk wrk2",
+        &[
+            (Flag, "L latency"),
+            (Value, "c t d H R connections threads duration header timeout rate"),
+            (Run, "s script"),
+        ],
+        Where::First,
+    ),
     client(
         "hey",
         &[
@@ -162,7 +175,8 @@ const CLIENTS: &[Client] = &[
     client(
         "oha",
         &[
-            (Flag, "no-tui j json disable-keepalive insecure ipv4 ipv6 http2 latency-correction disable-compression no-color"),
+            (Flag, "no-tui j json disable-keepalive insecure ipv4 ipv6 http2 latency-correction"),
+            (Flag, "disable-compression no-color"),
             (Value, "n c q z t m H d T a A p w http-version host fps redirect output-format"),
             (Read, "D"),
             (Net, "x"),
@@ -172,9 +186,11 @@ const CLIENTS: &[Client] = &[
     client(
         "grpcurl",
         &[
-            (Flag, "plaintext insecure v vv emit-defaults allow-unknown-fields use-reflection expand-headers format-error"),
+            (Flag, "plaintext insecure v vv emit-defaults allow-unknown-fields use-reflection"),
+            (Flag, "expand-headers format-error"),
             (Flag, "msg-template"),
-            (Value, "d H rpc-header reflect-header max-time connect-timeout keepalive-time max-msg-sz format user-agent"),
+            (Value, "d H rpc-header reflect-header max-time connect-timeout keepalive-time max-msg-sz"),
+            (Value, "format user-agent"),
             (Value, "authority servername import-path"),
             (Read, "proto protoset cacert cert key"),
         ],
@@ -184,14 +200,19 @@ const CLIENTS: &[Client] = &[
     client(
         "websocat",
         &[
-            (Flag, "v q b t n 1 u U E k insecure no-close one-message text binary unidirectional exit-on-eof"),
+            (Flag, "v q b t n 1 u U E k insecure no-close one-message text binary unidirectional"),
+            (Flag, "exit-on-eof"),
             (Value, "H header protocol origin ping-interval ping-timeout"),
         ],
         Where::Schemes,
     ),
     client(
         "wscat",
-        &[(Flag, "n no-check no-color slash P show-ping-pong"), (Value, "x execute H header p protocol o origin w wait s subprotocol auth"), (Net, "c connect")],
+        &[
+            (Flag, "n no-check no-color slash P show-ping-pong"),
+            (Value, "x execute H header p protocol o origin w wait s subprotocol auth"),
+            (Net, "c connect"),
+        ],
         Where::No,
     ),
     client("nc ncat netcat", &[(Flag, "z v n u 4 6 N t"), (Value, "w i q p")], Where::First),
@@ -200,9 +221,11 @@ const CLIENTS: &[Client] = &[
     client(
         "redis-cli valkey-cli keydb-cli",
         &[
-            (Flag, "x e raw no-raw csv json scan bigkeys memkeys hotkeys stat latency latency-history latency-dist pipe"),
+            (Flag, "x e raw no-raw csv json scan bigkeys memkeys hotkeys stat latency latency-history"),
+            (Flag, "latency-dist pipe"),
             (Flag, "no-auth-warning tls insecure quoted-input verbose 2 3"),
-            (Value, "X p s t a r i n D d pass user intrinsic-latency pattern count show-pushes lru-test sni"),
+            (Value, "X p s t a r i n D d pass user intrinsic-latency pattern count show-pushes lru-test"),
+            (Value, "sni"),
             (Read, "cacert cacertdir cert key"),
             (Net, "h u"),
             (AskFlag, "c"),
@@ -215,10 +238,12 @@ const CLIENTS: &[Client] = &[
     client(
         "psql",
         &[
-            (Flag, "X no-psqlrc 1 single-transaction a echo-all A no-align b echo-errors e echo-queries E echo-hidden H html"),
+            (Flag, "X no-psqlrc 1 single-transaction a echo-all A no-align b echo-errors e echo-queries"),
+            (Flag, "E echo-hidden H html"),
             (Flag, "l list n no-readline q quiet s single-step S single-line t tuples-only x expanded z"),
             (Flag, "field-separator-zero 0 record-separator-zero w no-password W password csv"),
-            (Value, "c command v set variable F field-separator P pset R record-separator T table-attr p port U username"),
+            (Value, "c command v set variable F field-separator P pset R record-separator T table-attr p"),
+            (Value, "port U username"),
             (Read, "f file"),
             (Write, "o output L log-file"),
             (Net, "h host d dbname"),
@@ -229,10 +254,12 @@ const CLIENTS: &[Client] = &[
         "pg_dump",
         &[
             (Flag, POSTGRES_FLAGS),
-            (Flag, "a data-only s schema-only c clean C create O no-owner x no-privileges no-acl b blobs B no-blobs if-exists"),
+            (Flag, "a data-only s schema-only c clean C create O no-owner x no-privileges no-acl b blobs"),
+            (Flag, "B no-blobs if-exists"),
             (Flag, "inserts column-inserts quote-all-identifiers no-comments"),
             (Value, POSTGRES_VALUES),
-            (Value, "F format n schema N exclude-schema T exclude-table t table j jobs Z compress E encoding"),
+            (Value, "F format n schema N exclude-schema T exclude-table t table j jobs Z compress E"),
+            (Value, "encoding"),
             (Value, "exclude-table-data"),
             (Write, "f file"),
             (Net, "h host d dbname"),
@@ -262,10 +289,12 @@ const CLIENTS: &[Client] = &[
     client(
         "mysql mariadb",
         &[
-            (Flag, "B batch N skip-column-names s silent t table v verbose w wait C compress f force n unbuffered q quick r raw"),
+            (Flag, "B batch N skip-column-names s silent t table v verbose w wait C compress f force n"),
+            (Flag, "unbuffered q quick r raw"),
             (Flag, "A no-auto-rehash E vertical G H html L X xml c comments ssl skip-ssl"),
             (Maybe, "p password"),
-            (Value, "P port u user D database e execute protocol default-character-set connect-timeout ssl-mode S socket"),
+            (Value, "P port u user D database e execute protocol default-character-set connect-timeout"),
+            (Value, "ssl-mode S socket"),
             (Net, "h host"),
         ],
         Where::No,
@@ -285,8 +314,10 @@ const CLIENTS: &[Client] = &[
     client(
         "mysqldump mariadb-dump",
         &[
-            (Flag, "v verbose C compress f force A all-databases B databases d no-data t no-create-info n no-create-db q quick"),
-            (Flag, "single-transaction R routines triggers E events add-drop-table skip-comments skip-lock-tables"),
+            (Flag, "v verbose C compress f force A all-databases B databases d no-data t no-create-info"),
+            (Flag, "n no-create-db q quick"),
+            (Flag, "single-transaction R routines triggers E events add-drop-table skip-comments"),
+            (Flag, "skip-lock-tables"),
             (Flag, "no-tablespaces"),
             (Maybe, "p password"),
             (Value, "P port u user protocol S socket"),
@@ -358,6 +389,9 @@ pub(super) fn hosts(parsed: &Parsed, judge: &mut Judge<'_>) -> bool {
             (Net, Some(value)) => addresses::reach(value, &|text| behind(name, option, text), judge),
             (Net | Run | AskFlag, _) => judge.net(None),
             (Read, Some(file)) => judge.read(file),
+            (Write, Some(file)) if file.exact().is_some_and(|text| text.starts_with('|')) => {
+                judge.opaque("what it prints is given to a command");
+            }
             (Write, Some(file)) => judge.write(file),
             _ => {}
         }

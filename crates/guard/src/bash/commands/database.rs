@@ -79,15 +79,42 @@ fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
     if !clients::hosts(parsed, judge) {
         judge.net(host(&words));
     }
-    let outside = words.iter().any(|word| {
-        let read = sql::read(word);
-        word.contains("\\!")
-            || (word.contains(' ')
-                && read.opaque.is_some_and(|why| why.contains("beyond") || why.contains("client command")))
-    });
-    if outside {
+    if words.iter().any(|word| leaves_the_database(word)) {
         judge.opaque("the text reaches beyond the database");
     }
+    // In these a line of the text can be a command for a shell, or all of it is a program.
+    if !matches!(name, "psql" | "mysql" | "mariadb" | "mongosh" | "mongo") {
+        return;
+    }
+    let told = match &judge.stdin {
+        Stdin::Text(text) => leaves_the_database(text),
+        Stdin::Pipe { from, .. } => {
+            !matches!(from.as_str(), "cat" | "zcat" | "gzcat" | "gunzip" | "xzcat" | "bzcat" | "zstdcat")
+        }
+        Stdin::Unknown => true,
+        Stdin::File | Stdin::None => false,
+    };
+    let program = name.starts_with("mongo")
+        && (words.iter().any(|word| word.starts_with("--eval")) || matches!(judge.stdin, Stdin::Text(_)));
+    let option = |word: &&str| matches!(*word, "-c" | "--command" | "-e" | "--execute");
+    let behind = |at: usize| at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(option);
+    let hidden = parsed.operands.iter().enumerate().any(|(at, word)| match &word.word {
+        Word::Exact(_) => false,
+        Word::Glob { prefix, .. } | Word::Opaque { prefix, .. } => {
+            behind(at) || ["-c", "-e", "--c", "--e"].iter().any(|start| prefix.starts_with(start))
+        }
+        Word::OneOf(_) => behind(at),
+    });
+    if told || program || hidden {
+        judge.opaque("the text that it is given may run commands here");
+    }
+}
+
+/// Whether a text of SQL does more than a database does: starts a program, reads and writes files.
+fn leaves_the_database(text: &str) -> bool {
+    text.contains("\\!")
+        || text.contains(' ')
+            && sql::read(text).opaque.is_some_and(|why| why.contains("beyond") || why.contains("client command"))
 }
 
 /// What stands behind `-h`, of clients that have no table.

@@ -9,9 +9,11 @@ use super::effects::run;
 use super::spec::Parsed;
 
 /// Switches beside the one that says so, which name neither a package nor a place.
-const BESIDE: &str = "--frozen-lockfile --immutable --ignore-scripts --no-audit --no-fund --prefer-offline --silent --quiet \
-    -q -s --production --prod -P --dev -D --locked --frozen --no-progress --verbose -v --legacy-peer-deps --force -f \
-    --no-save --save --save-dev --save-exact -E --omit=dev --omit=optional --omit=peer --include=dev --include-workspace-root --workspaces -ws --recursive -r --pure-lockfile --non-interactive";
+const BESIDE: &str = "--frozen-lockfile --immutable --ignore-scripts --no-audit --no-fund --prefer-offline \
+    --silent --quiet -q -s --production --prod -P --dev -D --locked --frozen --no-progress --verbose -v \
+    --legacy-peer-deps --force -f --no-save --save --save-dev --save-exact -E --omit=dev --omit=optional \
+    --omit=peer --include=dev --include-workspace-root --workspaces -ws --recursive -r --pure-lockfile \
+    --non-interactive";
 
 /// `cargo deny --offline`, `cargo audit --no-fetch`: held against the list of advisories that is there.
 pub(super) fn audits(parsed: &Parsed, judge: &mut Judge<'_>) {

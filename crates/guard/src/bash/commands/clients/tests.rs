@@ -1,5 +1,6 @@
 use super::super::super::fact::Fact;
-use super::super::testing::facts;
+use super::super::super::judge::Stdin;
+use super::super::testing::{facts, facts_from};
 
 /// The hosts of a line between blanks, `*` for any.
 fn told(line: &str) -> String {
@@ -146,4 +147,24 @@ fn a_socket_is_a_file_of_the_workspace() {
         );
         assert!(!facts.iter().any(|fact| matches!(fact, Fact::Net(_))), "{line}: {facts:?}");
     }
+}
+
+#[test]
+fn text_for_a_client_may_run_commands_here() {
+    let opaque = |line: &str, stdin: Stdin| facts_from(line, stdin).iter().any(|fact| matches!(fact, Fact::Opaque(_)));
+    let pipe = |from: &str| Stdin::Pipe { from: from.to_owned(), remote: false, told: None };
+    let text = |text: &str| Stdin::Text(text.to_owned());
+    assert!(opaque("psql -h localhost db", text("\\! id")));
+    assert!(opaque("psql -h localhost db", pipe("printf")));
+    assert!(opaque("mysql -h localhost db", Stdin::Unknown));
+    assert!(opaque("mongosh mongodb://localhost/x", text("db.x.find()")));
+    assert!(opaque("psql -h localhost -o '|sh'", Stdin::None));
+    assert!(opaque("mongosh --eval 'f()'", Stdin::None));
+    assert!(opaque("psql -h localhost -c \"$sql\"", Stdin::None));
+    assert!(opaque("psql -h localhost --command=\"$sql\"", Stdin::None));
+    assert!(!opaque("psql -h localhost -U \"$who\" -c 'SELECT 1'", Stdin::None));
+    assert!(!opaque("psql -h localhost db", text("SELECT 1;")));
+    assert!(!opaque("psql -h localhost db", pipe("cat")));
+    assert!(!opaque("mysql -h localhost db", Stdin::File));
+    assert!(!opaque("redis-cli get a", pipe("printf")));
 }
