@@ -13,7 +13,7 @@ const SEVERAL: usize = 32;
 /// one that is looked up first.
 const SCHEMES: &str = "http https ftp ftps sftp scp tftp ws wss ssh telnet ldap ldaps smtp smtps imap imaps pop3 pop3s rtsp \
     rtsps rtmp rtmps dict gopher gophers mqtt mqtts amqp amqps redis rediss valkey valkeys postgres \
-    postgresql mysql mariadb mongodb git smb smbs nats grpc grpcs tcp rsync svn";
+    postgresql mysql mariadb mongodb socks4 socks4a socks5 socks5h git smb smbs nats grpc grpcs tcp rsync svn";
 
 /// The host in an address, with a scheme or without one, if it is one without tricks.
 pub(super) fn host(address: &str) -> Option<&str> {
@@ -75,7 +75,8 @@ pub(super) fn globbed(address: &str) -> Option<Vec<String>> {
             false if inner.contains(':') && !inner.contains('-') => vec![format!("[{inner}]")],
             false => numbers(inner)?,
         };
-        if choices.len() * starts.len() > SEVERAL || inner.contains(['{', '[', '\\']) {
+        // An empty one is what `xargs` and `find` put a name in place of.
+        if inner.is_empty() || choices.len() * starts.len() > SEVERAL || inner.contains(['{', '[', '\\']) {
             return None;
         }
         starts = starts.iter().flat_map(|start| choices.iter().map(move |choice| format!("{start}{choice}"))).collect();
@@ -186,6 +187,7 @@ mod tests {
             ("n[1-900].x", None),
             ("n[01-12].x", None),
             ("{a,{b,c}}.x", None),
+            ("localhost{}/x", None),
             ("{a,b.x", None),
             ("[::1-3].x", None),
         ] {
