@@ -622,6 +622,7 @@ impl<'a> Walker<'a> {
         let before = state.place();
         unknown(state);
         self.argv(args.into(), &command.span, state, &stdin, facts, false);
+        self.installs_where_told(own, &sets);
         if !self.means_nothing(own, assigns) {
             self.reports.iter_mut().skip(own).for_each(|report| report.sets.extend_from_slice(&sets));
         }

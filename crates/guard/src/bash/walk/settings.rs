@@ -21,4 +21,25 @@ impl<'a> Walker<'a> {
         each_once(&mut facts);
         facts
     }
+
+    /// `GOBIN=/w/bin go install ./...` puts programs into that directory, and not where those of the person are. Only for
+    /// the command that is given it: what runs behind a shell may have another.
+    pub(super) fn installs_where_told(&mut self, own: usize, sets: &[String]) {
+        let told = sets.iter().filter(|set| set.starts_with("GOBIN")).collect::<Vec<_>>();
+        let [told] = told.as_slice() else { return };
+        let Some(path) = told.strip_prefix("GOBIN=").map(Path::new).filter(|path| path.is_absolute()) else { return };
+        let (usual, place) = (self.site.home.join("go/bin"), normal(path));
+        let Some(report) = self.reports.get_mut(own) else { return };
+        if report.argv.first().and_then(Arg::exact) != Some("go")
+            || path.display().to_string().contains(char::is_control)
+        {
+            return;
+        }
+        for fact in &mut report.facts {
+            match fact {
+                Fact::Write(target) if target.tree && target.path == usual => target.path = place.clone(),
+                _ => {}
+            }
+        }
+    }
 }
