@@ -1,3 +1,5 @@
+//! Hosts of clients, told from each way to write them; what cannot be told leaves the host open.
+
 use super::super::super::fact::Fact;
 use super::super::super::judge::Stdin;
 use super::super::testing::{facts, facts_from};
