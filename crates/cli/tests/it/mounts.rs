@@ -234,8 +234,7 @@ fn a_commit_without_a_layer_is_taken_back_after_somebody_asked_for_the_status() 
 /// A file of the image with two names gets another inode as soon as one of them is written.
 #[test]
 fn files_with_two_names_in_a_containers_image_are_not_lost() {
-    for words in ["rm one; echo new > new", "cp other x; rm -r d other", "mv one d/moved", "rm -r d; echo file > d"]
-    {
+    for words in ["rm one; echo new > new", "cp other x; rm -r d other", "mv one d/moved", "rm -r d; echo file > d"] {
         let world = world();
         let ran = in_container(
             &world,
