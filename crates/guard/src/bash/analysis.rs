@@ -288,11 +288,12 @@ fn push(list: &mut Vec<Target>, target: &Target) {
     }
 }
 
-/// Paths that swallow or pass on what is written to them.
+/// Paths that swallow or pass on what is written to them. Of what a program has open only its output, and what a
+/// substitution is called here: the name of any other descriptor opens its file again, for writing too.
 pub(super) fn is_sink(path: &Path) -> bool {
-    let text = path.to_string_lossy();
-    matches!(text.as_ref(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full" | "/dev/zero")
-        || is_descriptor(&text)
+    const SINKS: &str = "/dev/null /dev/stdout /dev/stderr /dev/tty /dev/full /dev/zero /dev/fd/1 /dev/fd/2 \
+        /dev/fd/63";
+    path.to_str().is_some_and(|text| lists(SINKS, text))
 }
 
 /// What a program has open under this number.
@@ -301,12 +302,11 @@ fn is_descriptor(text: &str) -> bool {
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether it is a device that is no directory, or what a program has open: a compiler with `-o /dev/null` makes none
-/// there. A path below it is another matter, for what puts a file there may first remove the device.
+/// Whether it is a device that is no directory: a compiler with `-o /dev/null` makes none there. A path below it is another
+/// matter, for what puts a file there may first remove the device; and what else a program has open may be a directory.
 pub(super) fn is_stream(path: &Path) -> bool {
-    const STREAMS: &str =
-        "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/stdin /dev/stdout /dev/stderr";
-    path.to_str().is_some_and(|text| lists(STREAMS, text) || is_descriptor(text))
+    const STREAMS: &str = "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/stdin /dev/fd/63";
+    path.to_str().is_some_and(|text| lists(STREAMS, text))
 }
 
 /// Devices that hold file systems.
@@ -333,7 +333,7 @@ const PUBLIC_FILES: &str = "/dev/null /dev/zero /dev/full /dev/random /dev/urand
     /proc/net/if_inet6 /proc/net/unix /proc/net/netstat /proc/net/snmp /proc/net/sockstat";
 
 /// Directories whose listing says what the system is; what lies in them does not count.
-const PUBLIC_LISTINGS: &str = "/ /etc /usr /var /opt /proc /dev /run /mnt /srv /media /boot /lib /home /tmp";
+const PUBLIC_LISTINGS: &str = "/ /etc /usr /var /opt /proc /dev /dev/fd /run /mnt /srv /media /boot /lib /home /tmp";
 
 /// Trees that every user of the system may read.
 const PUBLIC_TREES: &[&str] = &[
@@ -348,7 +348,6 @@ const PUBLIC_TREES: &[&str] = &[
     "/etc/ld.so.conf.d",
     "/etc/apt/sources.list.d",
     "/etc/alternatives",
-    "/dev/fd",
 ];
 
 /// Whether reading `target` tells only what the system is.

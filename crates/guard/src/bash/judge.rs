@@ -144,13 +144,6 @@ pub(super) const LISTED: &str = "names that a list holds";
 /// Why a name is not known that is one of those that a command lists, which lie below the working directory.
 pub(super) const FOUND: &str = "a name that a command lists";
 
-/// Why a piece of a name is not known that falls apart at its blanks. The name lies below the working directory, but a piece
-/// may be any path: who can name files so can change what builds and tests run.
-pub(super) const APART: &str = "a name with blanks falls apart here; put the variable into quotes";
-
-/// Why names of branches and tags are not known: as paths they lie below the working directory.
-pub(super) const REFS: &str = "a name of a branch or a tag";
-
 /// Why a text is not known that the repository holds, or the calendar: a file of the workspace, a tag, a commit, a date.
 /// Who can change it can change what builds and tests run.
 pub(super) const KEPT: &str = "a text that the repository holds";
@@ -410,9 +403,7 @@ impl<'a> Judge<'a> {
         let path = self.resolve(above);
         let inside = self.site.roots.iter().any(|root| path.starts_with(root)) && !prefix.contains("..");
         match fact(Target { path, tree: true, itself: false }) {
-            Fact::Read(_) if (why == LISTED || why == REFS || why == APART && prefix.is_empty()) && inside => {
-                self.code(why)
-            }
+            Fact::Read(_) if why == LISTED && inside => self.code(why),
             // What it may be is what the command has looked at.
             whole @ Fact::Read(_) if why == FOUND && inside => self.facts.push(whole),
             whole @ Fact::Write(_) if why == LISTED && inside && !above.is_empty() => {

@@ -10,7 +10,6 @@ mod code;
 mod declared;
 mod dropped;
 mod expansions;
-mod fallback;
 mod fetched;
 mod found;
 mod input;
@@ -33,7 +32,6 @@ mod trail;
 mod traps;
 mod values;
 mod vars;
-mod visits;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,12 +39,12 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use super::analysis::{is_disk, is_sink};
+use super::analysis::{is_disk, is_public_listing, is_sink};
 use super::commands;
 use super::danger::Danger;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
-use super::judge::{APART, Arg, Judge, LISTED, Nested, PACKAGED, Shell, Site, Stdin, Word as Became, normal};
+use super::judge::{Arg, Judge, LISTED, Nested, PACKAGED, Shell, Site, Stdin, Word as Became, normal};
 use super::limits::WALKED;
 use super::names::{Meaning, is_label, is_nobodys, meaning, meaning_of};
 use super::parse::{self, is_name};
@@ -65,7 +63,6 @@ use calls::{Functions, any_of};
 use calm::{calms, is_packaged};
 use dropped::{ANY_NAME, READONLY};
 use expansions::*;
-use fallback::Fallback;
 use fetched::Fetched;
 use found::{READERS, asks_the_repository, is_found};
 use likely::Likely;
@@ -294,6 +291,15 @@ impl<'a> Walker<'a> {
 
     // Lists.
 
+    fn script(&mut self, script: &Script, state: &mut State) {
+        for item in &script.items {
+            if self.is_full() {
+                return;
+            }
+            self.item(item, state);
+        }
+    }
+
     /// Whether there is too much in the script to go on. Said once.
     fn is_full(&mut self) -> bool {
         if !self.full && (self.reports.len() > REPORTS || self.count > WALKED) {
@@ -381,9 +387,10 @@ impl<'a> Walker<'a> {
                         }
                         _ => {
                             let told = told(&argvs).or_else(|| self.passed_on(pipeline.stages.get(..index)?));
-                            let known = own.vars.get("PATH").is_none();
-                            let from = if known { commands::feeder(&argvs) } else { String::new() };
-                            Stdin::Pipe { from, remote, told }
+                            // An error quotes whatever names the command was given.
+                            let errs = errors_come(pipeline, index);
+                            let from = if errs { String::new() } else { commands::feeder(&argvs) };
+                            Stdin::Pipe { from, remote, told: told.filter(|_| !errs) }
                         }
                     };
                 }
@@ -540,21 +547,19 @@ impl<'a> Walker<'a> {
 
     fn loop_values(&mut self, list: Option<&[Word]>, state: &mut State) -> Value {
         let args: Vec<Arg> = match list {
-            Some([word]) if matches!(word.parts.as_slice(), [Part::Command { quoted: false, .. }]) => {
-                let pieces = self.pieces(&word.parts, state, &word.span);
-                if let [Piece::Value { value: Value::Output(output), .. }] = pieces.as_slice()
-                    && let Some(each) = output.each()
-                {
-                    return Value::Output(each);
-                }
-                words::expand(&pieces, &self.site.home, &word.span)
-            }
             Some(list) => list.iter().flat_map(|word| self.words(word, state)).collect(),
             None => match &state.positional {
                 Some(args) => args.get(1..).unwrap_or_default().to_vec(),
                 None => return Value::Opaque("the arguments of the script".to_owned()),
             },
         };
+        // Hashes have no blanks to fall apart at.
+        if let (Some([Word { parts, .. }]), [Arg { word: Became::Glob { pattern, .. }, .. }]) = (list, args.as_slice())
+            && matches!(parts.as_slice(), [Part::Command { quoted: false, .. }])
+            && pattern == "0**"
+        {
+            return Value::Output(Output::starting("0"));
+        }
         values_of(&args)
     }
 

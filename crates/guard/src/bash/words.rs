@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::judge::{APART, Arg, FOUND, KEPT, LISTED, REFS, Word};
+use super::judge::{Arg, FOUND, KEPT, LISTED, Word};
 
 /// Most words that one word of the script may become.
 const MOST: usize = 256;
@@ -46,10 +46,6 @@ pub(super) struct Output {
     pub prefix: &'static str,
     /// Only digits.
     pub number: bool,
-    /// Where arithmetic evaluates it, a number or an error.
-    pub sum: bool,
-    /// Each word is such a number by itself, and no line is another text that falls apart.
-    pub apart: bool,
     /// Names of files below the working directory: how all of it starts where quotes make one name of it.
     pub begins: Option<&'static str>,
     /// One word that leads nowhere.
@@ -71,24 +67,11 @@ pub(super) enum Label {
 impl Output {
     /// Words that start so, of which no more is known.
     pub const fn starting(prefix: &'static str) -> Output {
-        Output { prefix, number: false, sum: false, apart: false, begins: None, label: Label::No }
+        Output { prefix, number: false, begins: None, label: Label::No }
     }
 
     /// Digits.
-    pub const NUMBER: Output = Output { number: true, sum: true, apart: true, ..Output::starting("0") };
-
-    /// What each of its words is, where a loop takes them one by one: hashes have no blanks to fall apart at.
-    pub fn each(self) -> Option<Output> {
-        match (self.prefix, self.number) {
-            ("0", true) => self.apart.then_some(Output::NUMBER),
-            (REF, _) => Some(self),
-            ("0", false) if self.label != Label::Always => Some(Output::starting("0")),
-            _ => None,
-        }
-    }
-
-    /// Numbers below zero and parts of some among them: of these as words nothing is known.
-    pub const SUM: Output = Output { sum: true, ..Output::starting("\u{1}sum") };
+    pub const NUMBER: Output = Output { number: true, ..Output::starting("0") };
 }
 
 /// Stands for the name of a branch: no blank, no `..` and no part that starts with a dot, but perhaps a slash, and
@@ -392,7 +375,6 @@ fn alone(atoms: &[Atom]) -> bool {
 fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
     let mut builds = vec![Build::default()];
     let mut at = 0;
-    let mut more = false;
     let alone = alone(atoms);
     if let Some(skip) = tilde(atoms, 0) {
         match skip {
@@ -479,26 +461,20 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                     Value::Pattern { pattern, prefix } => {
                         // Outside quotes a name with blanks becomes several words, so nothing is known of
                         // their start; and behind a slash they could be any path.
-                        let deep = bare && pattern.get(prefix.len()..).is_some_and(|rest| rest.contains('/'));
-                        let here = !pattern.starts_with(['/', '-']) && !pattern.contains("..");
-                        if deep && !(alone && here) {
+                        let deep = pattern.get(prefix.len()..).is_some_and(|rest| rest.contains('/'));
+                        if bare && deep {
                             let why = "names with blanks fall apart here; put the variable into quotes";
                             builds.iter_mut().for_each(|build| build.unknown(true, why));
                             at += 1;
                             continue;
                         }
                         // The name as it is, and a piece of it that starts anyhow.
-                        let pieces: Vec<Build> = builds.iter().filter(|_| bare && !deep).cloned().collect();
-                        let mut piece = Build::default();
-                        if deep {
-                            piece.unknown(true, APART);
-                        }
+                        let pieces: Vec<Build> = builds.iter().filter(|_| bare).cloned().collect();
                         for build in &mut builds {
                             build.wild.get_or_insert(build.text.len() + prefix.len());
                             build.text.push_str(pattern);
                             build.present = true;
                         }
-                        builds.extend(Some(piece).filter(|_| deep));
                         for mut piece in pieces {
                             piece.wild = Some(0);
                             piece.text.push_str(pattern);
@@ -507,10 +483,6 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                                 builds.push(piece);
                             }
                         }
-                    }
-                    Value::Output(output) if bare && output.number && ends_in_numbers(atoms, at, &builds) => {
-                        builds.iter_mut().for_each(|build| build.wildcard(LABEL));
-                        more = true;
                     }
                     Value::Output(output) => printed(*output, bare, atoms, at, &mut builds),
                     Value::Opaque(why) => builds.iter_mut().for_each(|build| build.unknown(bare, why)),
@@ -527,18 +499,6 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
     } else {
         words.append(&mut finished);
     }
-    if more {
-        words.push(Word::Glob { pattern: "0**".to_owned(), prefix: "0".to_owned() });
-    }
-}
-
-/// Whether numbers stand at the end of a word, outside of quotes, behind what is no option: `+$n`. The first of them ends
-/// the word, and the others are words of their own.
-fn ends_in_numbers(atoms: &[Atom], at: usize, builds: &[Build]) -> bool {
-    let plain = |build: &Build| {
-        build.opaque.is_none() && build.wild.is_none() && !build.text.is_empty() && !build.text.starts_with('-')
-    };
-    atoms.get(at + 1..).unwrap_or_default().iter().all(is_nothing) && builds.iter().all(plain)
 }
 
 /// Puts in what a command printed, which stands at `at`.
@@ -550,14 +510,8 @@ fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut V
         let ends = rest.iter().all(is_nothing) || extends_revision(rest);
         return match ends && builds.iter().all(named) {
             true => builds.iter_mut().for_each(|build| build.wildcard('*')),
-            false if ends && before.iter().all(is_nothing) => {
-                builds.iter_mut().for_each(|build| build.unknown(bare, REFS));
-            }
             false => builds.iter_mut().for_each(|build| build.unknown(bare, "the output of a command")),
         };
-    }
-    if output.sum && !output.number {
-        return builds.iter_mut().for_each(|build| build.unknown(bare, "the output of a command"));
     }
     let alone = before.iter().all(is_nothing);
     let labelled = match output.label {

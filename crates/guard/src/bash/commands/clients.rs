@@ -106,7 +106,7 @@ const CLIENTS: &[Client] = &[
             (Value, "session-read-only a auth A"),
             (Value, "auth-type verify ssl cert cert-key cert-key-pass ciphers timeout max-redirects"),
             (Value, "max-headers boundary"),
-            (Value, "response-charset response-mime raw default-scheme"),
+            (Value, "response-charset response-mime raw"),
             (Net, "proxy"),
         ],
         Where::Request,
@@ -121,7 +121,7 @@ const CLIENTS: &[Client] = &[
             (Flag, "all compress x no-follow no-verify"),
             (Value, "p print P history-print s style pretty format-options o output session"),
             (Value, "session-read-only A auth-type"),
-            (Value, "a auth raw max-redirects timeout verify cert cert-key ssl default-scheme"),
+            (Value, "a auth raw max-redirects timeout verify cert cert-key ssl"),
             (Value, "http-version interface"),
             (Value, "response-charset response-mime unix-socket"),
             (Net, "proxy resolve"),
@@ -382,7 +382,8 @@ pub(super) fn hosts(parsed: &Parsed, judge: &mut Judge<'_>) -> bool {
     for (option, value, does) in read.done() {
         match (does, value) {
             (_, Some(place)) if lists(client.sockets, option) || is_directory(option, place) => {
-                judge.code("talks to what listens at a socket");
+                // Addresses and settings beside it may lead elsewhere all the same.
+                judge.opaque("it talks to what listens at a socket");
                 judge.write(place);
                 socket = true;
             }
@@ -438,6 +439,8 @@ fn behind(client: &str, option: &str, text: &str) -> Option<Vec<String>> {
     let each = |list: &str| list.split(',').map(|one| addresses::name(one).map(str::to_owned)).collect();
     match (client, option) {
         ("curl", "url") => addresses::globbed(text),
+        // It takes the first `@`, wherever that stands.
+        ("redis-cli" | "valkey-cli", _) if after_host(text).contains('@') => None,
         // `HOST:PORT:TO:PORT`, where nothing stands for the same.
         ("curl", "connect-to") if text.contains('[') => None,
         ("curl", "connect-to") => match text.split(':').nth(2) {
@@ -466,10 +469,18 @@ fn with_scheme(text: &str) -> Option<Vec<String>> {
     }
 }
 
+/// What stands behind the host of an address.
+fn after_host(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len())).1
+}
+
 /// A database by its address, by settings, or by a name, which says nothing of a host.
 fn database(text: &str) -> Option<Vec<String>> {
     if text.contains("://") {
-        return addresses::of_database(text);
+        // Who is logged in ends at the last `@` before a slash, whatever stands between.
+        let is_plain = text.starts_with("postgres") && !text.contains('#') && !after_host(text).contains('@');
+        return addresses::of_database(text).filter(|_| is_plain);
     }
     if !text.contains('=') {
         return Some(Vec::new());

@@ -112,9 +112,17 @@ fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// Whether a text of SQL does more than a database does: starts a program, reads and writes files.
 fn leaves_the_database(text: &str) -> bool {
+    /// Commands of a client, at the start of a statement.
+    const OF_CLIENTS: &str = "system source connect edit tee pager";
+    let own = |statement: &str| {
+        let (word, _) = statement.trim_start().split_once(char::is_whitespace).unwrap_or_default();
+        super::spec::lists(OF_CLIENTS, &word.to_ascii_lowercase())
+    };
+    let is_text = text.contains(char::is_whitespace);
     text.contains("\\!")
-        || text.contains(' ')
-            && sql::read(text).opaque.is_some_and(|why| why.contains("beyond") || why.contains("client command"))
+        || is_text && (text.contains('\\') || text.to_ascii_lowercase().contains("local infile"))
+        || is_text && text.split([';', '\n']).any(own)
+        || is_text && sql::read(text).opaque.is_some_and(|why| why.contains("beyond") || why.contains("client command"))
 }
 
 /// What stands behind `-h`, of clients that have no table.

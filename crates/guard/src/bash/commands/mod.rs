@@ -28,11 +28,9 @@ mod jar;
 mod kept;
 mod labels;
 mod linters;
-mod located;
 mod looking;
 mod miller;
 mod network;
-mod numbers;
 mod offline;
 mod packages;
 mod pagers;
@@ -42,7 +40,6 @@ mod pieces;
 mod places;
 mod printed;
 mod readers;
-mod refs;
 mod response;
 mod ruby;
 mod runners;
@@ -128,7 +125,7 @@ const HELP_RUNS: &str = "pytest py.test scons waf pylint tox nox flake8 mix nx f
 /// Even their version comes after the project's own options, plugins and settings: `.rspec` is a template that runs,
 /// `.mocharc.js` and `.sequelizerc` are programs, those of PHP load `vendor/autoload.php`, `west` the commands of the
 /// manifest. Some know no such word, and install their hooks.
-const VERSION_RUNS: &str = "mocha ava nyc rspec rubocop jekyll cucumber ng packer husky simple-git-hooks hexo premake5 lein \
+const VERSION_RUNS: &str = "idf.py mocha ava nyc rspec rubocop jekyll cucumber ng packer husky simple-git-hooks hexo premake5 lein \
     rebar3 rails hardhat truffle pdm hg phpstan psalm rector pest infection deptrac serverless sls west scrapy strapi moon \
     manage.py django-admin artisan waf nose2 cap typedoc tap vue-cli-service sequelize sequelize-cli ansible-playbook \
     ansible-lint ansible-galaxy ansible-vault ansible-doc ansible-inventory ansible-config ansible-console ansible-pull \

@@ -7,9 +7,6 @@ use super::super::judge::{Arg, Word};
 use super::super::lang::find;
 use super::super::words::{Output, REF};
 use super::filters;
-use super::located;
-use super::numbers::{self, Lines};
-use super::refs;
 use super::spec;
 
 /// How what a command prints is taken apart.
@@ -34,10 +31,8 @@ pub(in super::super) fn output(from: &str, at: SplitAt) -> Option<Output> {
         "loose" if at == SplitAt::Words => "",
         "programs" => "/usr/bin/",
         "hashes" => "0",
-        "ref" if at != SplitAt::Zeros => REF,
-        "number" => return Some(Output { apart: false, ..Output::NUMBER }),
-        "numbers" => return Some(Output::NUMBER),
-        "sum" => return Some(Output::SUM),
+        "ref" if at == SplitAt::Words => REF,
+        "number" => return Some(Output::NUMBER),
         _ => return None,
     };
     Some(Output::starting(prefix))
@@ -47,9 +42,9 @@ pub(in super::super) fn output(from: &str, at: SplitAt) -> Option<Output> {
 const QUOTED: &str = "names quoted";
 
 /// Whether the lines that a command prints mean the same where backslashes are taken out of them: none has one, or it is
-/// a name in quotes, of which no part becomes `..`. A name of a branch has none, either.
+/// a name in quotes, of which no part becomes `..`.
 pub(in super::super) fn has_no_escapes(from: &str) -> bool {
-    matches!(from.split_once(' '), Some((_, QUOTED | "hashes" | "ref")))
+    matches!(from.split_once(' '), Some((_, QUOTED | "hashes")))
 }
 
 /// How all that a pipeline of names prints begins, where each name lies below the working directory: as one name, which
@@ -122,20 +117,10 @@ pub(in super::super) fn pattern_above(argv: &[Arg]) -> Option<(String, String)> 
 pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(super::standard).unwrap_or("?").to_owned();
     let last = stages.last().map(|argv| name(argv)).unwrap_or_default();
-    match numbers::prints(stages) {
-        Some(Lines::Numbers) if numbers::may_say_more(stages) => return format!("{last} number"),
-        Some(Lines::Numbers) => return format!("{last} numbers"),
-        Some(Lines::Sums) => return format!("{last} sum"),
-        _ => {}
+    if stages.last().is_some_and(|argv| counts(&last, argv)) {
+        return format!("{last} number");
     }
     let Some((lister, filters)) = stages.split_first() else { return last };
-    // The names in front of lines that were found, which are cut off before anything else or behind what leaves lines out.
-    let passed = filters.iter().take_while(|argv| filters_lines(&name(argv), argv)).count();
-    let located = filters.get(passed).and_then(|cut| located::names(lister, cut));
-    let (lister, filters) = match &located {
-        Some(lister) => (lister.as_slice(), filters.get(passed + 1..).unwrap_or_default()),
-        None => (*lister, filters),
-    };
     if !filters.iter().all(|argv| filters_lines(&name(argv), argv)) {
         return last;
     }
@@ -145,8 +130,31 @@ pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     }
 }
 
+/// Whether a command prints one number and nothing else.
+fn counts(name: &str, argv: &[Arg]) -> bool {
+    let words: Option<Vec<&str>> = argv.iter().skip(1).map(Arg::exact).collect();
+    match (name, words.as_deref()) {
+        ("wc", Some(["-l" | "-w" | "-c" | "-m" | "--lines" | "--words" | "--bytes"])) => true,
+        ("grep", Some(["-c" | "-ic" | "-ci" | "-cE" | "-Ec" | "-vc" | "-cv" | "-cw" | "-cF", pattern]))
+        | ("grep", Some(["-c" | "-ic" | "-ci" | "-cE" | "-Ec" | "-vc" | "-cv" | "-cw" | "-cF", pattern, _])) => {
+            !pattern.starts_with('-') && !words.iter().flatten().skip(2).any(|file| file.starts_with('-'))
+        }
+        // A time may be a negative number.
+        _ if name == "stat" => match argv {
+            [_, option, format, files @ ..] if option.exact() == Some("-c") => {
+                let counts = format.exact().is_some_and(|format| spec::lists("%s %h %u %g %i %b", format));
+                let ended = files.first().and_then(Arg::exact) == Some("--");
+                counts && (ended || !files.iter().any(spec::may_be_option))
+            }
+            _ => false,
+        },
+        ("git", Some(["rev-list", "--count", rest @ ..])) => !rest.is_empty() && rest.iter().all(|word| revision(word)),
+        _ => false,
+    }
+}
+
 /// A revision that git prints as a hash, or as it stands where there is none: no option and no path out of here.
-pub(super) fn revision(word: &str) -> bool {
+fn revision(word: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._~^@{}/-".contains(c);
     !word.is_empty()
         && !word.starts_with(['-', '/'])
@@ -154,14 +162,6 @@ pub(super) fn revision(word: &str) -> bool {
         && (!word.contains("..") || !word.contains('/'))
         && word.chars().any(|c| c != '.')
         && crate::classify(Path::new(word)) == crate::PathClass::default()
-}
-
-/// The words of git that say what is printed, as far as they are known: an unknown one is taken for an option.
-/// `git rev-parse` repeats what stands behind `--`.
-fn before_files(argv: &[Arg]) -> Vec<&str> {
-    let words: Vec<&str> = argv.iter().skip(1).map(|arg| arg.exact().unwrap_or("-")).collect();
-    let end = words.iter().position(|word| *word == "--" && matches!(words[0], "log" | "rev-list"));
-    words.get(..end.unwrap_or(words.len())).unwrap_or_default().to_vec()
 }
 
 /// Whether git prints hashes and nothing else.
@@ -210,29 +210,7 @@ fn hashes(words: &[&str]) -> bool {
                 "--pretty=format:%h",
             ];
             let (shape, rest): (Vec<&str>, Vec<&str>) = rest.iter().partition(|word| FORMATS.contains(word));
-            const CHOOSE: &[&str] = &[
-                "--author",
-                "--committer",
-                "--grep",
-                "--since",
-                "--after",
-                "--until",
-                "--before",
-                "--diff-filter",
-                "--all",
-                "--follow",
-                "--merges",
-                "--no-merges",
-                "--first-parent",
-                "--reverse",
-                "--max-count",
-                "--skip",
-                "--no-patch",
-            ];
-            // What is looked for in the changes is attached to these.
-            let looked = |word: &&&str| word.len() > 2 && (word.starts_with("-S") || word.starts_with("-G"));
-            let rest: Vec<&str> = rest.iter().filter(|word| !looked(word)).copied().collect();
-            shape.len() == 1 && all(&rest, CHOOSE)
+            shape.len() == 1 && all(&rest, &[])
         }
         _ => false,
     }
@@ -263,8 +241,6 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         return None;
     }
     match name {
-        // Behind `--` stand files, which change nothing of what is printed.
-        "git" if hashes(&before_files(argv)) => Some("hashes".to_owned()),
         "find" => {
             const OTHER: &[&str] = &["-printf", "-ls", "-exec", "-execdir", "-ok", "-okdir", "-fprintf", "-fls"];
             let start = exact.as_ref()?.first().copied().unwrap_or(".");
@@ -323,6 +299,7 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             (!names.is_empty() && names.iter().all(plain)).then(|| "programs".to_owned())
         }
         "git" => match exact?.as_slice() {
+            words if hashes(words) => Some("hashes".to_owned()),
             ["ls-files" | "diff" | "grep", ..] if operand_is_secret(argv.get(2..).unwrap_or_default()) => None,
             // Names that begin with `..`, where the repository is larger than the workspace.
             ["ls-files", rest @ ..] if rest.iter().any(|word| word.starts_with(':') || word.contains("..")) => None,
@@ -340,10 +317,9 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
                 rest.iter().all(plain).then(|| QUOTED.to_owned())
             }
             ["grep", ..] if has("l files-with-matches name-only") => names(),
-            words if is_ref(words) || refs::lists(words) => Some("ref".to_owned()),
+            words if is_ref(words) => Some("ref".to_owned()),
             _ => None,
         },
-        "go" => refs::packages(exact?.as_slice()).then(|| "names ./".to_owned()),
         // `echo -n` keeps the option for itself.
         "echo" if exact.as_ref().and_then(|words| words.first()).is_some_and(|word| word.starts_with('-')) => None,
         "echo" => written(&exact?),
@@ -433,7 +409,7 @@ fn operand_is_secret(words: &[Arg]) -> bool {
 }
 
 /// Whether a command passes lines of its standard input on as they are.
-pub(super) fn filters_lines(name: &str, argv: &[Arg]) -> bool {
+fn filters_lines(name: &str, argv: &[Arg]) -> bool {
     let Some(spec) = super::find(name) else { return false };
     let parsed = spec::parse(spec, argv);
     match name {

@@ -10,7 +10,7 @@
 
 use std::path::Path;
 
-use super::super::judge::{Arg, FOUND, Judge, KEPT, LISTED, REFS, Word};
+use super::super::judge::{Arg, FOUND, Judge, KEPT, LISTED, Word};
 
 /// How options are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -780,7 +780,7 @@ pub fn may_be_option(arg: &Arg) -> bool {
 pub(super) fn is_file_here(arg: &Arg) -> bool {
     match &arg.word {
         Word::Glob { pattern, prefix } => prefix.is_empty() && !pattern.contains(".."),
-        Word::Opaque { prefix, why, .. } if why == LISTED || why == FOUND || why == REFS => prefix.is_empty(),
+        Word::Opaque { prefix, why, .. } if why == LISTED || why == FOUND => prefix.is_empty(),
         Word::Opaque { prefix, why, .. } => !prefix.starts_with('-') && why == KEPT,
         _ => false,
     }

@@ -5,7 +5,7 @@
 //! looked at, for what it destroys.
 
 use super::super::danger::Danger;
-use super::super::judge::{Arg, Judge, LISTED, REFS, Shell, Stdin, Word};
+use super::super::judge::{Arg, Judge, LISTED, Shell, Stdin, Word};
 use super::super::names::{self, Meaning};
 use super::destructive::Inside;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
@@ -667,9 +667,8 @@ fn listed(from: &str, splits: bool, blanks: bool) -> Vec<Word> {
         Some("names ./" | "zeros ./") if !blanks => glob("./"),
         Some("zeros") if !blanks => glob(""),
         Some("names" | "names ./" | "names quoted" | "loose") => glob(""),
-        Some("ref") => vec![Word::Opaque { prefix: String::new(), splits, why: REFS.to_owned() }],
         Some("programs") => glob("/usr/bin/"),
-        Some("hashes" | "number" | "numbers") => glob("0"),
+        Some("hashes" | "number") => glob("0"),
         Some(words) => match words.strip_prefix("words ") {
             Some(words) if splits => words.split(' ').map(|word| Word::Exact(word.to_owned())).collect(),
             Some(words) => vec![Word::OneOf(words.split(' ').map(|word| Word::Exact(word.to_owned())).collect())],

@@ -4,10 +4,8 @@
 //! It knows what gawk, mawk and the original have in common; what they would read differently, and
 //! every way to a command, cannot be said.
 
-pub mod numbers;
-
 /// Streams that are named like files.
-const STREAMS: [&str; 5] = ["/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/null", "-"];
+const STREAMS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/null", "-"];
 
 /// Names that lead outside of the program, and where.
 const OUTSIDE: [(&str, &str); 6] = [

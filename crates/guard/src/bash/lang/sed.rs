@@ -5,7 +5,7 @@
 //! reading counts; where the end of a text is in doubt, the program cannot be said.
 
 /// The standard streams that sed knows by name.
-const STREAMS: [&str; 3] = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
+const STREAMS: [&str; 2] = ["/dev/stdout", "/dev/stderr"];
 
 /// Commands that work on the text in memory and the output, and take nothing.
 const PLAIN: &str = "=dDgGhHnNpPxzF";
@@ -426,7 +426,6 @@ mod tests {
             "bx;# comment\n:x",
             "w /dev/stdout",
             "s/a/b/w /dev/stderr",
-            "r /dev/stdin",
         ];
         for program in programs {
             assert_eq!(analyse(program), Ok(Effects::default()), "{program}");

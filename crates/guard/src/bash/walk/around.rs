@@ -101,8 +101,10 @@ impl<'a> Walker<'a> {
         if listed && redirect.op != RedirectOp::Read {
             facts.push(Fact::Opaque("a file that a list names is written over".to_owned()));
         }
+        // By the name of an output, or of a substitution, its file is opened again, for writing.
+        let is_named = matches!(&redirect.fd, Fd::Number(number) if ["1", "2", "63"].contains(&number.as_str()));
         let (reads, writes) = match redirect.op {
-            RedirectOp::Read => (true, false),
+            RedirectOp::Read => (true, is_named),
             RedirectOp::ReadWrite => (true, true),
             _ => (false, true),
         };
@@ -139,7 +141,11 @@ impl<'a> Walker<'a> {
                     .push(Fact::Forbidden(Danger::Socket, "a connection to the network through `/dev/tcp`".to_owned()));
                 continue;
             }
-            if reads {
+            // A directory under a number is read through that, with all that is in it.
+            let is_directory = arg.exact().is_some_and(|text| is_public_listing(&judge.resolve(text)));
+            if reads && is_directory {
+                judge.read_tree(arg);
+            } else if reads {
                 judge.read(arg);
             }
             if writes {

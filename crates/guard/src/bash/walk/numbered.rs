@@ -24,17 +24,12 @@ impl Walker<'_> {
     /// What a word of sed becomes that is such a program. `None` for any other word.
     pub(super) fn numbered(&mut self, args: &[Arg], word: &Word, state: &mut State) -> Option<Vec<Arg>> {
         let sed = matches!(args.first().and_then(Arg::exact), Some("sed" | "gsed"));
-        let sums = word
-            .parts
-            .iter()
-            .filter(|part| matches!(part, Part::Param { .. } | Part::Arith { .. } | Part::Command { .. }))
-            .count();
+        let sums = word.parts.iter().filter(|part| matches!(part, Part::Param { .. } | Part::Arith { .. })).count();
         let written = |part: &Part| match part {
             Part::Plain(text) => text.chars().all(|c| BARE.contains(c)),
             Part::Quoted(text) => text.chars().all(|c| LETTERS.contains(c)),
             Part::Param { param, .. } => param.op == Op::Plain && param.index.is_none(),
             Part::Arith { .. } => true,
-            Part::Command { quoted, .. } => *quoted,
             _ => false,
         };
         if sed && begins_substitution(word) {
@@ -43,15 +38,12 @@ impl Walker<'_> {
         if !sed || sums == 0 || !word.parts.iter().all(written) {
             return None;
         }
-        let mut pieces = self.pieces(&word.parts, state, &word.span);
+        let pieces = self.pieces(&word.parts, state, &word.span);
         // Below zero a number makes an option of the program, and sed has none that begins with a digit: it says so and ends.
         // Where there is none, sed says what it misses.
         let word = match pieces.iter().map(spelled).collect() {
             Some(text) => Arg { word: Became::Exact(text), span: word.span.clone() },
-            None => {
-                values::counted(&mut pieces, &word.parts);
-                return Some(words::expand(&pieces, &self.site.home, &word.span));
-            }
+            None => return Some(words::expand(&pieces, &self.site.home, &word.span)),
         };
         Some(vec![word])
     }

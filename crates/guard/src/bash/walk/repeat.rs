@@ -32,14 +32,6 @@ impl<'a> Walker<'a> {
             *state = before.clone();
             run(self, state);
         }
-        let stays = |state: &State, before: &State| state.cwd == before.cwd && state.trail.is_stacked_as(&before.trail);
-        if stays(state, &before) && state.trail != before.trail {
-            // A second round knows less of where the shell was before.
-            self.reports.truncate(reports);
-            before.trail.forgets();
-            *state = before.clone();
-            run(self, state);
-        }
         // Where it stands at its end is not where `break` or `continue` leave it.
         if state.place() != before.place() || self.round == (true, true) {
             // A second round starts somewhere else: judge it from nowhere instead.

@@ -248,6 +248,19 @@ pub(super) fn is_cd(pipeline: &Pipeline) -> bool {
     }
 }
 
+/// Whether errors of the stages before `index` come along with what they print: `|&`, `2>&1`, `2>/dev/stdout`.
+pub(super) fn errors_come(pipeline: &Pipeline, index: usize) -> bool {
+    let swallowed = |redirect: &Redirect| match &redirect.target {
+        Target::Word(word) => {
+            matches!(word.parts.as_slice(), [Part::Plain(name) | Part::Quoted(name)] if name == "/dev/null")
+        }
+        _ => false,
+    };
+    let of_errors = |redirect: &&Redirect| matches!(&redirect.fd, Fd::Number(number) if number == "2");
+    let come = |stage: &Command| stage.redirects.iter().filter(of_errors).any(|redirect| !swallowed(redirect));
+    pipeline.both.iter().take(index).any(|both| *both) || pipeline.stages.iter().take(index).any(come)
+}
+
 pub(super) fn name_of(command: &Command) -> String {
     match &command.kind {
         Kind::Simple { words, .. } => {
@@ -282,7 +295,7 @@ pub(super) fn is_integer(text: &str) -> bool {
 
 pub(super) fn is_number(value: &Value, state: &State) -> bool {
     match value {
-        Value::Output(output) => sums::evaluates(output, state),
+        Value::Output(output) => output.number,
         Value::Exact(text) if is_name(text) => state.vars.get(text).is_some_and(integer),
         value => integer(value),
     }

@@ -18,35 +18,6 @@ fn directories(arg: &Arg, name: &str) -> Option<Vec<String>> {
     }
 }
 
-/// The pattern whose names a word of `cd` or `pushd` stands for. A name that falls apart is too many words, and an older
-/// bash goes to its first piece, which begins with the directory that the pattern names.
-fn found_by(word: &Became) -> Option<(&str, &str)> {
-    match word {
-        Became::Glob { pattern, prefix } => Some((pattern, prefix)),
-        Became::OneOf(words) => match words.as_slice() {
-            [Became::Glob { pattern, prefix }, piece] if prefix.contains('/') && !pattern.contains("**") => {
-                let same = match piece {
-                    Became::Glob { pattern: other, prefix } => other == pattern && prefix.is_empty(),
-                    Became::Opaque { why, .. } => why == APART,
-                    _ => false,
-                };
-                same.then_some((pattern, prefix))
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Whether a word is the name of a directory that a pattern finds, outside of quotes.
-fn in_pieces(word: &Became) -> bool {
-    match word {
-        Became::OneOf(words) => matches!(words.as_slice(), [Became::Glob { pattern, prefix }, _]
-            if pattern.ends_with('/') || prefix.contains('/')),
-        _ => false,
-    }
-}
-
 impl<'a> Walker<'a> {
     /// Builtins that change what follows. `true` when nothing is left to judge.
     pub(super) fn builtin(
@@ -185,7 +156,7 @@ impl<'a> Walker<'a> {
         }
         let targets = match operands.as_slice() {
             [] if name == "cd" => vec![self.site.home.to_string_lossy().into_owned()],
-            [arg] if let Some((pattern, prefix)) = found_by(&arg.word) => {
+            [Arg { word: Became::Glob { pattern, prefix }, .. }] => {
                 // What a label ends is the name of a directory.
                 let label = pattern.ends_with(words::LABEL) && pattern.starts_with(|c: char| c.is_ascii_alphanumeric());
                 let end = if label { "/" } else { "" };
@@ -195,9 +166,6 @@ impl<'a> Walker<'a> {
             [arg] => match directories(arg, name) {
                 Some(targets) => targets,
                 None => {
-                    if in_pieces(&arg.word) {
-                        report.facts.push(Fact::Opaque(APART.to_owned()));
-                    }
                     state.cwd.clear();
                     return false;
                 }
@@ -396,21 +364,11 @@ impl<'a> Walker<'a> {
             }
             _ => line_reader(args),
         };
-        let whole_line = || line_reader(args).or_else(|| loose_reader(args));
-        if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, whole_line())
-            && !self.taken.part
-            && let Some(Output { number: true, .. }) = commands::listed(from, apart)
-        {
-            return state.set(&name, Value::Output(Output::NUMBER));
-        }
         if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, reader())
             && std::mem::take(&mut self.condition)
             && !self.taken.part
             && let Some(Output { prefix, number: false, .. }) = commands::listed(from, apart)
         {
-            if prefix == words::REF {
-                return state.set(&name, Value::Output(Output::starting(prefix)));
-            }
             // A hash has neither blanks nor an end of a line in it.
             if prefix == "0" {
                 return state.set(&name, Value::Output(Output::starting(prefix)));

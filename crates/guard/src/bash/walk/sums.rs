@@ -81,12 +81,6 @@ pub(super) fn changes(rest: &str) -> bool {
     operator.starts_with('=') && !compared || rest.starts_with("++") || rest.starts_with("--")
 }
 
-/// Whether arithmetic takes what a command printed for a number or an error, and runs nothing. Where a file is no text,
-/// an older grep says `Binary file`, of which the first word is looked up before the second one is an error.
-pub(super) fn evaluates(output: &Output, state: &State) -> bool {
-    output.sum && state.vars.get("Binary").is_none()
-}
-
 /// Reads one arithmetic expression: only numbers and names of numbers are let through, because the text
 /// of any other name is evaluated again.
 #[derive(Debug, Default)]
@@ -157,7 +151,7 @@ impl Sum {
             return false;
         }
         let known = state.vars.get(name).is_some_and(integer);
-        if matches!(state.vars.get(name), Some(Value::Output(output)) if evaluates(output, state)) {
+        if matches!(state.vars.get(name), Some(Value::Output(output)) if output.number) {
             // Digits or nothing, which is zero here; it may still be nothing where it is a word.
         } else if known {
             state.set(name, Value::Number);

@@ -92,21 +92,6 @@ impl Trail {
         next
     }
 
-    /// Whether nothing lies on the stack.
-    pub(super) fn has_no_stack(&self) -> bool {
-        matches!(self.stacks.as_slice(), [stack] if stack.is_empty())
-    }
-
-    /// Where the shell was before is not known.
-    pub(super) fn forgets(&mut self) {
-        (self.old, self.fresh) = (Vec::new(), false);
-    }
-
-    /// Whether the stack is the same.
-    pub(super) fn is_stacked_as(&self, other: &Trail) -> bool {
-        self.stacks == other.stacks
-    }
-
     /// `pushd` and `popd` with words that turn the stack around.
     pub(super) fn turned(&mut self) {
         *self = Trail::default();

@@ -75,7 +75,7 @@ pub(super) fn is_one_list(script: &Script) -> bool {
 }
 
 /// A number that a command prints is none below zero, which a sum may be: with text behind it, too, it is a label.
-pub(super) fn counted(pieces: &mut [Piece], parts: &[Part]) {
+fn counted(pieces: &mut [Piece], parts: &[Part]) {
     const COUNT: Output = Output { label: words::Label::Always, ..Output::NUMBER };
     let several = parts.len() > 1;
     for (piece, part) in pieces.iter_mut().zip(parts).filter(|_| several) {
@@ -187,18 +187,6 @@ impl<'a> Walker<'a> {
 
     /// What a command substitution gives.
     pub(super) fn output(&mut self, script: &Script, state: &State) -> Value {
-        let Some((script, fallback)) = fallback::without(script, &self.functions) else {
-            return self.printed_by(script, state);
-        };
-        match self.printed_by(&script, state) {
-            value if fallback == Fallback::Nothing => value,
-            Value::Number => Value::Output(Output::NUMBER),
-            value @ Value::Output(Output { number: true, .. }) => value,
-            _ => Value::Opaque("the output of a command".to_owned()),
-        }
-    }
-
-    fn printed_by(&mut self, script: &Script, state: &State) -> Value {
         let mut own = state.clone();
         let (last, round) = (self.last.clone(), self.round);
         self.apart(|walker| walker.script(script, &mut own));
@@ -207,10 +195,6 @@ impl<'a> Walker<'a> {
             self.likely.told(&self.outlet);
         }
         (self.last, self.round) = (last, round);
-        // A program of the workspace by that name may print anything.
-        if state.vars.get("PATH").is_some() {
-            return Value::Opaque("the output of a command".to_owned());
-        }
         if let ([item], [cwd]) = (script.items.as_slice(), state.cwd.as_slice())
             && item.rest.is_empty()
             && let [stage] = item.first.stages.as_slice()

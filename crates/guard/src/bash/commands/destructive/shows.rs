@@ -43,9 +43,6 @@ const ALSO: &[(&str, &str)] = &[
 /// Values that take it back: `--dry-run=none`.
 const NOT: &str = "false none no off 0 never";
 
-/// Options of a program, or of one of its subcommands, that take no value there: program, subcommand, options.
-const SWITCHES: &[(&str, &str, &str)] = &[("git", "clean", "-d -x -X -q"), ("zip", "", "-d -m")];
-
 /// Programs to which such a word may be a name, a process or a word for their code once there was an operand: always, or
 /// where options end at the first operand, as they do on a Mac.
 const FIRST: &str = "rm mv cp install chmod chown chgrp dd kill truncate shred redis-cli valkey-cli keydb-cli \
@@ -92,9 +89,6 @@ fn by_option(line: &Line, also: &[&str]) -> bool {
                 || before.value.is_some()
                 || lists(VALUELESS, &before.name)
                 || lists(PLAIN, &line.program) && lists("-f -r -D", &before.name)
-                || SWITCHES.iter().any(|(program, sub, names)| {
-                    *program == line.program && [line.operand(0), ""].contains(sub) && lists(names, &before.name)
-                })
                 || also.contains(&flag.name.as_str())
         })
     })
