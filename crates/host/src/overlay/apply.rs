@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::clean::clean;
 use super::grounds::is_shared;
 use super::intent::{Intent, Mover, Named, Parents, Phase, Step, VERSION, identity, refused};
-use super::moves::{Act, is_overlay, one_by_one};
+use super::moves::{Act, Move, is_overlay, one_by_one};
 use super::stage::Stage;
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
@@ -375,16 +375,8 @@ impl Locked<'_> {
                 }
             }
             let mut stage = Stage::default();
-            let root = &changes.layer.root;
-            let is_new =
-                |path: &Path| rustix::fs::lstat(path).is_ok_and(|stat| changes.is_disturbed(&Stamp::from(&stat)));
-            let (moves, changed) = one_by_one(root, &changes.moves, &is_new).map_err(|error| {
-                ToolError::new(code::READ_FAILED, format!("cannot look into {}: {error}", root.display()))
-            })?;
-            if !changed.is_empty() {
-                return Err(NotApplied::Conflict(changed.into_iter().map(|path| self.files().place(path)).collect()));
-            }
-            let is_overlay = is_overlay(root);
+            let is_overlay = is_overlay(&changes.layer.root);
+            let moves = if is_overlay { self.one_by_one(changes)? } else { changes.moves.clone() };
             for (at, one) in moves.iter().enumerate() {
                 if is_overlay && matches!(one.act, Act::Remove | Act::Swap) {
                     self.come_up(&mut parents, &one.path);
@@ -422,6 +414,19 @@ impl Locked<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The moves on an overlay, unless somebody changed meanwhile what goes with a directory.
+    fn one_by_one(&self, changes: &Changes<'_>) -> Result<Vec<Move>, NotApplied> {
+        let is_new = |path: &Path| rustix::fs::lstat(path).is_ok_and(|stat| changes.is_disturbed(&Stamp::from(&stat)));
+        let (moves, changed) = one_by_one(&changes.moves, &is_new).map_err(|error| {
+            let message = format!("cannot look into {}: {error}", changes.layer.root.display());
+            ToolError::new(code::READ_FAILED, message)
+        })?;
+        match changed.is_empty() {
+            true => Ok(moves),
+            false => Err(NotApplied::Conflict(changed.into_iter().map(|path| self.files().place(path)).collect())),
+        }
     }
 
     /// Has an overlay bring a file of its lower part up, as a rename would: there it may get another inode, and a move is

@@ -43,19 +43,14 @@ pub(super) fn is_overlay(dir: &Path) -> bool {
     rustix::fs::statfs(dir).is_ok_and(|fs| OVERLAYS.contains(&(fs.f_type as u64 & 0xffff_ffff)))
 }
 
-/// The moves for a root that may be an overlay: there what a directory holds goes on its own, before it. The second are
-/// paths that `is_new` says changed meanwhile.
-pub(super) fn one_by_one(
-    root: &Path,
-    moves: &[Move],
-    is_new: &dyn Fn(&Path) -> bool,
-) -> io::Result<(Vec<Move>, Vec<PathBuf>)> {
-    let is_overlay = is_overlay(root);
+/// The moves for an overlay, where what a directory holds goes on its own, before it. The second are paths that `is_new`
+/// says changed meanwhile.
+pub(super) fn one_by_one(moves: &[Move], is_new: &dyn Fn(&Path) -> bool) -> io::Result<(Vec<Move>, Vec<PathBuf>)> {
     let (mut all, mut changed) = (Vec::with_capacity(moves.len()), Vec::new());
     for one in moves {
         let mut one = one.clone();
         let goes = matches!(one.act, Act::Remove | Act::Swap) && !one.emptied;
-        if is_overlay && goes && fs::symlink_metadata(&one.path).is_ok_and(|meta| meta.is_dir()) {
+        if goes && fs::symlink_metadata(&one.path).is_ok_and(|meta| meta.is_dir()) {
             let before = all.len();
             empty(&one.path, &mut all)?;
             changed.extend(all[before..].iter().map(|inner: &Move| inner.path.clone()).filter(|path| is_new(path)));
