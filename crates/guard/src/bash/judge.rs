@@ -134,7 +134,12 @@ impl Arg {
 
     /// A part of this argument (the value behind `--opt=`), at the same place.
     pub fn with(&self, text: &str) -> Arg {
-        Arg { word: Word::Exact(text.to_owned()), span: self.span.clone() }
+        self.as_word(Word::Exact(text.to_owned()))
+    }
+
+    /// Another word at the same place.
+    pub fn as_word(&self, word: Word) -> Arg {
+        Arg { word, span: self.span.clone() }
     }
 }
 

@@ -19,8 +19,8 @@ const SCHEMES: &str = "http https ftp ftps sftp scp tftp ws wss ssh telnet ldap 
 pub(super) fn host(address: &str) -> Option<&str> {
     let rest = without_scheme(address)?;
     let (authority, behind) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    // Programs disagree about which of two separators counts, and whether a query ends the name of a host.
-    let tricks = authority.matches('@').count() > 1 || authority.starts_with('@') || authority.contains('\\');
+    // Programs disagree about which of two separators counts, and whether a query or a `;` ends the name of a host.
+    let tricks = authority.matches('@').count() > 1 || authority.starts_with('@') || authority.contains(['\\', ';']);
     if tricks || !behind.starts_with('/') && behind.contains('@') {
         return None;
     }
@@ -158,6 +158,7 @@ mod tests {
             ("[::1]:80", Some("::1")),
             ("https://example.com:/x", Some("example.com")),
             ("a@b@c/", None),
+            ("ftp://evil;x@localhost", None),
             ("http://localhost#@evil.example/", None),
             ("http://localhost\\@evil.example/", None),
             ("localhost:80x", None),

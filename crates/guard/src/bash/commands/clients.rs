@@ -1,13 +1,15 @@
 //! The hosts that clients reach: which of their words are addresses, and where they go when no word says it.
 //!
 //! What an option that no table has does to that is not known: then any host may be reached, beside those that are named.
-//! What else a client does (files that it sends and keeps, text that it runs) is not said here.
+//! What it sends and keeps of files is said in `files`; text that it runs is not said here.
+
+mod files;
 
 use super::super::fact::Fact;
 use super::super::judge::{Arg, Judge};
 use super::addresses::{self, one};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style, lists, parse};
-use Does::{AskFlag, Flag, Maybe, Net, Read, Run, Value, Write};
+use Does::{AskFlag, Flag, Maybe, Net, Read, ReadTree, Run, Value, Write, WriteTree};
 
 /// A client and how it is told where to go. Of its options `Net` takes an address; what `Run` and `AskFlag` add cannot be
 /// told.
@@ -18,6 +20,8 @@ struct Client {
     sockets: &'static str,
     /// Where it goes when nothing says it, unless its settings may.
     otherwise: Option<&'static str>,
+    /// With which of these options what it fetches gets a name that the other side chooses, and with which it does not.
+    kept: (&'static str, &'static str),
 }
 
 /// Which operands say it.
@@ -41,33 +45,32 @@ enum Where {
     No,
 }
 
-const CURL_FLAGS: &str = "# 0 1 2 3 4 6 a B f g G i I j J k l L M n N O p q R s S v V Z : anyauth append basic ca-native \
-    cert-status compressed compressed-ssh create-dirs crlf digest disable disable-eprt disable-epsv \
-    disallow-username-in-url fail fail-early fail-with-body false-start form-escape ftp-create-dirs ftp-pasv ftp-pret \
-    ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-control get globoff haproxy-protocol head http0.9 http1.0 http1.1 http2 \
-    http2-prior-knowledge http3 http3-only ignore-content-length include insecure ipv4 ipv6 junk-session-cookies \
-    list-only location location-trusted negotiate netrc netrc-optional next no-alpn no-buffer no-clobber no-keepalive \
-    no-npn no-progress-meter no-sessionid ntlm ntlm-wb parallel parallel-immediate path-as-is post301 post302 post303 \
-    progress-bar proxy-anyauth proxy-basic proxy-ca-native proxy-digest proxy-http2 proxy-insecure proxy-negotiate \
-    proxy-ntlm proxy-ssl-allow-beast proxy-ssl-auto-client-cert proxy-tlsv1 proxytunnel raw remote-header-name \
-    remote-name remote-name-all remote-time remove-on-error retry-all-errors retry-connrefused sasl-ir show-error \
-    show-headers silent skip-existing socks5-basic socks5-gssapi socks5-gssapi-nec ssl ssl-allow-beast \
-    ssl-auto-client-cert ssl-no-revoke ssl-reqd ssl-revoke-best-effort sslv2 sslv3 styled-output \
-    suppress-connect-headers tcp-fastopen tcp-nodelay tftp-no-options tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding \
-    trace-ids trace-time use-ascii verbose xattr";
-const CURL_VALUES: &str = "A b C c d D e E F H m o P Q r t T u U w X y Y z alt-svc aws-sigv4 cacert capath cert cert-type \
-    ciphers connect-timeout continue-at cookie cookie-jar create-file-mode crlfile curves data data-ascii data-binary \
-    data-raw data-urlencode delegation dns-interface dns-ipv4-addr dns-ipv6-addr dump-header ech egd-file engine \
-    etag-compare etag-save expect100-timeout form form-string ftp-account ftp-alternative-to-user ftp-method ftp-port \
-    ftp-ssl-ccc-mode happy-eyeballs-timeout-ms haproxy-clientip header hostpubmd5 hostpubsha256 hsts interface ip-tos json \
-    keepalive-cnt keepalive-time key key-type krb libcurl limit-rate local-port login-options mail-auth mail-from \
-    mail-rcpt max-filesize max-redirs max-time netrc-file noproxy oauth2-bearer output output-dir parallel-max pass \
-    pinnedpubkey proto proto-default proto-redir proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers \
-    proxy-crlfile proxy-header proxy-key proxy-key-type proxy-pass proxy-pinnedpubkey proxy-service-name \
-    proxy-tls13-ciphers proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-user pubkey quote random-file range rate \
-    referer request request-target retry retry-delay retry-max-time sasl-authzid service-name socks5-gssapi-service \
-    speed-limit speed-time stderr telnet-option tftp-blksize time-cond tls-max tls13-ciphers tlsauthtype tlspassword \
-    tlsuser trace trace-ascii trace-config unix-socket upload-file url-query user user-agent vlan-priority write-out";
+const CURL_FLAGS: &str = "n netrc netrc-optional # 0 1 2 3 4 6 a B f g G i I j J k l L M N O p q R s S v V Z : anyauth append basic ca-native cert-status \
+    compressed compressed-ssh create-dirs crlf digest disable disable-eprt disable-epsv \
+    disallow-username-in-url fail fail-early fail-with-body false-start form-escape ftp-create-dirs ftp-pasv \
+    ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-control get globoff haproxy-protocol head http0.9 http1.0 \
+    http1.1 http2 http2-prior-knowledge http3 http3-only ignore-content-length include insecure ipv4 ipv6 \
+    junk-session-cookies list-only location location-trusted negotiate next no-alpn no-buffer no-clobber \
+    no-keepalive no-npn no-progress-meter no-sessionid ntlm ntlm-wb parallel parallel-immediate path-as-is \
+    post301 post302 post303 progress-bar proxy-anyauth proxy-basic proxy-ca-native proxy-digest proxy-http2 \
+    proxy-insecure proxy-negotiate proxy-ntlm proxy-ssl-allow-beast proxy-ssl-auto-client-cert proxy-tlsv1 \
+    proxytunnel raw remote-header-name remote-name remote-name-all remote-time remove-on-error \
+    retry-all-errors retry-connrefused sasl-ir show-error show-headers silent skip-existing socks5-basic \
+    socks5-gssapi socks5-gssapi-nec ssl ssl-allow-beast ssl-auto-client-cert ssl-no-revoke ssl-reqd \
+    ssl-revoke-best-effort sslv2 sslv3 styled-output suppress-connect-headers tcp-fastopen tcp-nodelay \
+    tftp-no-options tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace-ids trace-time use-ascii verbose \
+    xattr";
+const CURL_VALUES: &str = "A C e m P Q r t u U X y Y z aws-sigv4 cert-type ciphers connect-timeout continue-at create-file-mode \
+    curves data-raw delegation dns-interface dns-ipv4-addr dns-ipv6-addr ech expect100-timeout form-string \
+    ftp-account ftp-alternative-to-user ftp-method ftp-port ftp-ssl-ccc-mode happy-eyeballs-timeout-ms \
+    haproxy-clientip hostpubmd5 hostpubsha256 interface ip-tos keepalive-cnt keepalive-time key-type krb \
+    limit-rate local-port login-options mail-auth mail-from mail-rcpt max-filesize max-redirs max-time \
+    noproxy oauth2-bearer parallel-max pass pinnedpubkey proto proto-default proto-redir proxy-cert-type \
+    proxy-ciphers proxy-key-type proxy-pass proxy-pinnedpubkey proxy-service-name proxy-tls13-ciphers \
+    proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-user quote range rate referer request \
+    request-target retry retry-delay retry-max-time sasl-authzid service-name socks5-gssapi-service \
+    speed-limit speed-time telnet-option tftp-blksize time-cond tls-max tls13-ciphers tlsauthtype \
+    tlspassword tlsuser trace-config unix-socket user user-agent vlan-priority";
 const WGET_FLAGS: &str = "h b d q v F c N S x r k K m p E L 4 6 quiet verbose no-verbose show-progress no-check-certificate \
     spider continue timestamping no-timestamping server-response no-clobber recursive mirror page-requisites convert-links \
     no-parent no-host-directories no-directories force-directories adjust-extension content-disposition \
@@ -75,25 +78,53 @@ const WGET_FLAGS: &str = "h b d q v F c N S x r k K m p E L 4 6 quiet verbose no
     no-dns-cache no-config no-hsts ignore-length no-http-keep-alive auth-no-challenge retry-connrefused no-iri random-wait \
     relative no-glob no-passive-ftp backup-converted delete-after no-use-server-timestamps content-on-error no-netrc \
     unlink xattr";
-const WGET_VALUES: &str = "n o a t T w Q P U A R D I X l B O output-document output-file append-output tries timeout \
-    dns-timeout connect-timeout read-timeout wait waitretry quota directory-prefix user-agent accept reject accept-regex \
-    reject-regex domains exclude-domains include-directories exclude-directories level header post-data post-file \
-    body-data body-file method referer user password http-user http-password proxy-user proxy-password load-cookies \
-    save-cookies ca-certificate ca-directory certificate private-key certificate-type private-key-type limit-rate \
-    max-redirect cut-dirs progress restrict-file-names bind-address secure-protocol ciphers compression local-encoding \
-    remote-encoding default-page prefer-family retry-on-http-error start-pos hsts-file base";
+const WGET_VALUES: &str = "n t T w Q U A R D I X l B tries timeout dns-timeout connect-timeout read-timeout wait waitretry quota \
+    user-agent accept reject accept-regex reject-regex domains exclude-domains include-directories \
+    exclude-directories level header post-data body-data method referer user password http-user \
+    http-password proxy-user proxy-password certificate-type private-key-type limit-rate max-redirect \
+    cut-dirs progress restrict-file-names bind-address secure-protocol ciphers compression local-encoding \
+    remote-encoding default-page prefer-family retry-on-http-error start-pos base";
+/// What it fetches is kept with any options.
+const EVER: &str = "*";
 const POSTGRES_FLAGS: &str = "w W no-password password e echo q quiet v verbose";
 const POSTGRES_VALUES: &str = "p port U username";
 
 /// The clients that can be read. Programs of which a version has other options stand in no row together.
 const CLIENTS: &[Client] = &[
-    client("curl", &[(Flag, CURL_FLAGS), (Value, CURL_VALUES), CURL_HOSTS, (Run, "K config variable")], Where::Globs)
-        .listening("unix-socket"),
+    client(
+        "curl",
+        &[
+            (Flag, CURL_FLAGS),
+            (Value, CURL_VALUES),
+            (Value, "d data data-ascii data-binary json F form H header proxy-header w write-out data-urlencode"),
+            (Value, "url-query b cookie T upload-file"),
+            (Read, "cacert cert E key crlfile proxy-cacert proxy-cert proxy-crlfile proxy-key pubkey random-file"),
+            (Read, "egd-file etag-compare netrc-file"),
+            (ReadTree, "capath proxy-capath"),
+            (Write, "o output D dump-header c cookie-jar trace trace-ascii etag-save stderr hsts libcurl"),
+            (WriteTree, "output-dir"),
+            CURL_HOSTS,
+            (Run, "K config variable alt-svc engine"),
+        ],
+        Where::Globs,
+    )
+    .listening("unix-socket")
+    .keeping("O remote-name remote-name-all J remote-header-name", ""),
     client(
         "wget wget2",
-        &[(Flag, WGET_FLAGS), (Value, WGET_VALUES), (AskFlag, "H span-hosts"), (Run, "i input-file e execute config")],
+        &[
+            (Flag, WGET_FLAGS),
+            (Value, WGET_VALUES),
+            (Read, "post-file body-file load-cookies certificate private-key ca-certificate"),
+            (ReadTree, "ca-directory"),
+            (Write, "O output-document o output-file a append-output save-cookies hsts-file"),
+            (WriteTree, "P directory-prefix"),
+            (AskFlag, "H span-hosts"),
+            (Run, "i input-file e execute config use-askpass"),
+        ],
         Where::Each,
-    ),
+    )
+    .keeping(EVER, "O output-document spider"),
     client(
         "http https httpie",
         &[
@@ -102,15 +133,17 @@ const CLIENTS: &[Client] = &[
             (Flag, "F follow check-status ignore-netrc ignore-stdin I chunked no-stream path-as-is debug"),
             (Flag, "traceback all q"),
             (Flag, "quiet offline sorted unsorted no-verify no-follow no-check-status"),
-            (Value, "p print P history-print s style format-options pretty o output session"),
-            (Value, "session-read-only a auth A"),
-            (Value, "auth-type verify ssl cert cert-key cert-key-pass ciphers timeout max-redirects"),
+            (Value, "p print P history-print s style format-options pretty session session-read-only a auth A"),
+            (Value, "auth-type verify ssl cert-key-pass ciphers timeout max-redirects"),
+            (Read, "cert cert-key"),
+            (Write, "o output"),
             (Value, "max-headers boundary"),
             (Value, "response-charset response-mime raw"),
             (Net, "proxy"),
         ],
         Where::Request,
-    ),
+    )
+    .keeping("d download", "o output"),
     client(
         "xh xhs",
         &[
@@ -119,17 +152,24 @@ const CLIENTS: &[Client] = &[
             (Flag, "continue check-status no-check-status ignore-stdin I ignore-netrc offline https 4"),
             (Flag, "ipv4 6 ipv6 debug"),
             (Flag, "all compress x no-follow no-verify"),
-            (Value, "p print P history-print s style pretty format-options o output session"),
-            (Value, "session-read-only A auth-type"),
-            (Value, "a auth raw max-redirects timeout verify cert cert-key ssl"),
+            (Value, "p print P history-print s style pretty format-options session session-read-only A auth-type"),
+            (Value, "a auth raw max-redirects timeout verify ssl"),
+            (Read, "cert cert-key"),
+            (Write, "o output"),
             (Value, "http-version interface"),
             (Value, "response-charset response-mime unix-socket"),
             (Net, "proxy resolve"),
         ],
         Where::Request,
     )
-    .listening("unix-socket"),
-    client("axel", &[(Flag, "a q v k c 4 6 alternate quiet verbose insecure"), (Value, "n o s T H U")], Where::Each),
+    .listening("unix-socket")
+    .keeping("d download", "o output"),
+    client(
+        "axel",
+        &[(Flag, "a q v k c 4 6 alternate quiet verbose insecure"), (Value, "n s T H U"), (Write, "o")],
+        Where::Each,
+    )
+    .keeping(EVER, "o"),
     client(
         "lynx",
         &[
@@ -346,7 +386,13 @@ const CURL_HOSTS: (Does, &str) = (
 );
 
 const fn client(names: &'static str, opts: &'static [(Does, &'static str)], operands: Where) -> Client {
-    Client { spec: Spec { names, opts, operands: Operands::Custom, ..PLAIN }, operands, sockets: "", otherwise: None }
+    Client {
+        spec: Spec { names, opts, operands: Operands::Custom, ..PLAIN },
+        operands,
+        sockets: "",
+        otherwise: None,
+        kept: ("", ""),
+    }
 }
 
 impl Client {
@@ -361,6 +407,12 @@ impl Client {
 
     const fn listening(self, sockets: &'static str) -> Client {
         Client { sockets, ..self }
+    }
+
+    /// Keeps what it fetches in the working directory: with an option of `with` ([`EVER`]: with none as well), but not
+    /// with one of `without`.
+    const fn keeping(self, with: &'static str, without: &'static str) -> Client {
+        Client { kept: (with, without), ..self }
     }
 
     const fn otherwise(self, host: &'static str) -> Client {
@@ -378,6 +430,7 @@ pub(super) fn hosts(parsed: &Parsed, judge: &mut Judge<'_>) -> bool {
     let mut socket = false;
     if read.unknown.is_some() {
         judge.net(None);
+        judge.opaque("an option of it is not known");
     }
     for (option, value, does) in read.done() {
         match (does, value) {
@@ -388,15 +441,23 @@ pub(super) fn hosts(parsed: &Parsed, judge: &mut Judge<'_>) -> bool {
                 socket = true;
             }
             (Net, Some(value)) => addresses::reach(value, &|text| behind(name, option, text), judge),
-            (Net | Run | AskFlag, _) => judge.net(None),
+            (Run, _) => {
+                judge.net(None);
+                judge.opaque("an option runs a command, or names a file of options");
+            }
+            (Net | AskFlag, _) => judge.net(None),
             (Read, Some(file)) => judge.read(file),
+            (ReadTree, Some(tree)) => judge.read_tree(tree),
             (Write, Some(file)) if file.exact().is_some_and(|text| text.starts_with('|')) => {
                 judge.opaque("what it prints is given to a command");
             }
-            (Write, Some(file)) => judge.write(file),
+            (Write, Some(file)) => files::write(name, file, judge),
+            (WriteTree, Some(tree)) => judge.write_tree(tree),
             _ => {}
         }
     }
+    files::sent(name, &read, judge);
+    files::kept(client.kept, &read, judge);
     if !socket {
         operands(client.operands, &read.operands, judge);
         if !reached(judge) {

@@ -9,8 +9,7 @@ use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
-    raw("curl", curl),
-    raw("wget wget2 http https xh xhs httpie aria2c axel lynx links elinks w3m hurl", web),
+    raw("curl wget wget2 http https xh xhs httpie aria2c axel lynx links elinks w3m hurl", web),
     raw("ssh slogin autossh mosh rsh rlogin sshpass telnet", shell),
     raw("scp sftp ftp lftp ncftp tftp rcp smbclient", transfer),
     raw("nc ncat netcat socat", socket),
@@ -29,7 +28,7 @@ pub(super) const SPECS: &[Spec] = &[
             reaches("secret variable"),
         ],
     ),
-    raw("grpcurl websocat wscat ab wrk wrk2 hey oha", urls),
+    raw("grpcurl websocat wscat ab wrk wrk2 hey oha", web),
     reaches(
         "youtube-dl yt-dlp grpcui nmap masscan zmap tcpdump tshark wireshark iperf \
         iperf3 ngrok cloudflared tailscale \
@@ -124,147 +123,17 @@ const OPENS: &[(&str, &str)] = &[
     ("gpg-key", "add"),
 ];
 
-/// Notes where the words lead: every URL among them, or that some host is reached.
-fn urls(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if clients::hosts(parsed, judge) {
-        return;
-    }
-    let before = judge.facts.len();
-    for text in parsed.operands.iter().filter_map(Arg::exact) {
-        if text.contains("://") && !text.starts_with('-') {
-            judge.net(host(text));
-        }
-    }
-    if judge.facts.len() == before || parsed.operands.iter().any(|arg| arg.exact().is_none()) {
-        judge.net(None);
-    }
-}
-
-/// Files that are sent: `@FILE`, `NAME=@FILE`, and values of these options.
-fn sent(parsed: &Parsed, options: &str, judge: &mut Judge<'_>) {
-    let mut value_of = false;
-    for arg in &parsed.operands {
-        let Some(text) = arg.exact() else {
-            if value_of {
-                judge.read(arg);
-            }
-            value_of = false;
-            continue;
-        };
-        let option = text.split('=').next().unwrap_or_default();
-        let named = options.split_whitespace().any(|known| known == option);
-        if let Some(file) = text.split_once('@').map(|(_, file)| file).filter(|file| !file.is_empty()) {
-            let local =
-                text.starts_with('@') || text.contains("=@") || text.starts_with("-d@") || text.starts_with("-F");
-            if local {
-                judge.read(&arg.with(file.split(';').next().unwrap_or(file)));
-            }
-        }
-        if named && let Some((_, file)) = text.split_once('=') {
-            judge.read(&arg.with(file));
-        } else if value_of {
-            judge.read(&arg.with(text.trim_start_matches('@')));
-        } else if let Some(file) = text.strip_prefix("-T").filter(|file| !file.is_empty()) {
-            judge.read(&arg.with(file));
-        } else if text.starts_with("file:") {
-            judge.read(&arg.with(text.trim_start_matches("file:").trim_start_matches("//")));
-        }
-        value_of = named && !text.contains('=');
-    }
-}
-
-/// What is fetched into files: the value of these options.
-fn saved(parsed: &Parsed, options: &str, here: &str, judge: &mut Judge<'_>) {
-    let mut value_of = false;
-    for arg in &parsed.operands {
-        if value_of {
-            judge.write(arg);
-        }
-        let text = arg.exact().unwrap_or_default();
-        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-        let named = options.split_whitespace().any(|known| known == name);
-        if let (true, Some(value)) = (named, value) {
-            judge.write(&arg.with(value));
-        }
-        // `-oFILE`, `-sSo FILE`, `-sO`.
-        let short = text.starts_with('-') && !text.starts_with("--");
-        if let Some(file) = text.strip_prefix("-o").filter(|file| !file.is_empty()) {
-            judge.write(&arg.with(file));
-        }
-        let bundled = short
-            && text.len() > 2
-            && text.ends_with('o')
-            && text.bytes().skip(1).all(|byte| byte.is_ascii_alphabetic());
-        value_of = (named && value.is_none()) || bundled;
-        if here.split_whitespace().any(|known| known == name) || (short && text.contains('O')) {
-            judge.write_cwd();
-        }
-    }
-}
-
-fn curl(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if only(parsed, "-V --version -h --help -M --manual") {
-        return;
-    }
-    urls(parsed, judge);
-    sent(
-        parsed,
-        "-T --upload-file -K --config -b --cookie --data-binary --data-urlencode --cacert --cert -E --key \
-        --netrc-file --json",
-        judge,
-    );
-    saved(
-        parsed,
-        "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --output-dir --etag-save \
-        --stderr",
-        "--remote-name --remote-name-all",
-        judge,
-    );
-}
-
+/// Clients of the web.
 fn web(parsed: &Parsed, judge: &mut Judge<'_>) {
-    if only(parsed, "-V --version -version --help -h") {
+    let asked = match parsed.path.first().map(String::as_str) {
+        Some("curl") => "-V --version -h --help -M --manual",
+        _ => "-V --version -version --help -h",
+    };
+    if only(parsed, asked) || clients::hosts(parsed, judge) {
         return;
     }
-    urls(parsed, judge);
-    sent(
-        parsed,
-        "--post-file --body-file -i --input-file --config --load-cookies --certificate \
-        --private-key",
-        judge,
-    );
-    saved(
-        parsed,
-        "-O --output-document -o --output-file -a --append-output -P --directory-prefix --save-cookies -d \
-        --dir --output",
-        "",
-        judge,
-    );
-    let to_stdout = parsed
-        .operands
-        .iter()
-        .any(|arg| matches!(arg.exact(), Some("-O-" | "-qO-" | "-dump" | "--spider" | "-dump_source")));
-    if parsed.path.first().is_some_and(|name| matches!(name.as_str(), "wget" | "wget2" | "aria2c" | "axel"))
-        && !to_stdout
-    {
-        judge.write_cwd();
-    }
-    let runs = parsed.operands.iter().filter_map(Arg::exact).any(|text| {
-        let name = text.split('=').next().unwrap_or_default();
-        matches!(
-            name,
-            "--use-askpass"
-                | "-e"
-                | "--execute"
-                | "--on-download-complete"
-                | "--on-download-start"
-                | "-cmd_script"
-                | "-eval"
-        )
-    });
-    if runs {
-        judge.opaque("an option runs a command");
-    }
+    judge.net(None);
+    judge.opaque("what its options do is not known");
 }
 
 /// What runs on the other side cannot be said from here.

@@ -35,20 +35,31 @@ pub(super) fn local(parsed: &Parsed, remote: Option<&Arg>, judge: &Judge<'_>) ->
         Some(arg) => Some(arg.exact()?),
         None => None,
     };
+    let repository = judge.site.repository(&dir);
+    let settings = repository.as_ref().map_or(&[][..], |repository| repository.settings.as_slice());
+    // Repositories inside have remotes of their own.
+    if goes_deeper(parsed) || settings.iter().any(|one| DEEPER.iter().any(|start| one.key.starts_with(start))) {
+        return None;
+    }
     if let Some(path) = named.and_then(path).filter(|path| path.starts_with(['.', '/'])) {
         return (top == judge.resolve(&base(parsed)) || path.starts_with('/')).then(|| vec![at(path)]);
     }
-    let repository = judge.site.repository(&dir)?;
+    let repository = repository?;
     if repository.unknown.is_some() || repository.settings.iter().any(leads_elsewhere) {
         return None;
     }
-    let deeper = repository.settings.iter().any(|one| DEEPER.iter().any(|start| one.key.starts_with(start)));
-    let every = deeper || named.is_none() || own(parsed, "all multiple recurse-submodules").is_some();
+    let every = named.is_none() || own(parsed, "all multiple").is_some();
     if every && !follows_remotes(&repository) {
         return None;
     }
     let addresses = addresses(&repository, named.filter(|_| !every))?;
     addresses.iter().map(|address| path(address).map(at)).collect()
+}
+
+/// Whether an option says so.
+fn goes_deeper(parsed: &Parsed) -> bool {
+    let stays = |value: &Arg| matches!(value.exact(), Some("no" | "check"));
+    own(parsed, "recurse-submodules").is_some_and(|(_, value)| !value.as_ref().is_some_and(stays))
 }
 
 /// An address that is a path of this machine.
@@ -138,7 +149,25 @@ mod tests {
         for more in elsewhere {
             assert!(reaches("git push", &[there[0], more]), "{more:?}");
         }
-        assert!(reaches("git fetch o", &[there[0], there[1], ("submodule.x.url", "https://x.example/r")]));
+        for text in ["git fetch o", "git fetch ./remote.git", "git pull --all"] {
+            assert!(reaches(text, &[there[0], ("submodule.x.url", "https://x.example/r")]), "{text}");
+        }
+    }
+
+    #[test]
+    fn two_remotes_are_both_meant_and_repositories_inside_have_their_own() {
+        for text in [
+            "git push --repo=./r https://x.example/r",
+            "git push --repo=https://x.example/r ./r",
+            "git push --recurse-submodules=on-demand ../r",
+            "git push ../r main --recurse-submodules=only",
+            "git fetch --recurse-submodules ./r",
+            "git pull --recurse-submodules=yes ./r main",
+        ] {
+            assert!(reaches(text, &[]), "{text}");
+        }
+        assert!(!reaches("git push --recurse-submodules=check ./r main", &[]));
+        assert!(!reaches("git push --repo=./r", &[]));
     }
 
     #[test]

@@ -604,10 +604,17 @@ fn init(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 fn transfer(parsed: &Parsed, judge: &mut Judge<'_>) {
     merge(parsed, judge);
-    let remote = own(parsed, "repo").and_then(|(_, repo)| repo.as_ref()).or(parsed.operands.first());
-    match remotes::local(parsed, remote, judge) {
-        Some(places) => remotes::reach(parsed, &places, judge),
-        None => reaches(remote, judge),
+    // What stands for `--repo` counts where there is no operand; nobody writes both.
+    let repo = own(parsed, "repo").and_then(|(_, repo)| repo.as_ref());
+    match (parsed.operands.first(), repo) {
+        (Some(remote), Some(other)) => [remote, other].iter().for_each(|remote| reaches(Some(remote), judge)),
+        (first, repo) => {
+            let remote = first.or(repo);
+            match remotes::local(parsed, remote, judge) {
+                Some(places) => remotes::reach(parsed, &places, judge),
+                None => reaches(remote, judge),
+            }
+        }
     }
     if parsed.operands.iter().skip(1).any(|arg| arg.exact().is_some_and(|text| text.contains("::"))) {
         judge.opaque("the transport of the remote repository is a program");
