@@ -306,20 +306,34 @@ impl Whole {
     }
 
     async fn text(&self, window: Window, cx: &Cx<'_>) -> Result<Output, ToolError> {
-        let bytes = Arc::clone(&self.bytes);
-        // Half of the work for a large file is its hash: done beside the rest, it costs no time.
-        let beside = match tokio::runtime::Handle::try_current() {
-            Ok(runtime) if bytes.len() >= HASHED_BESIDE => Some(runtime.spawn_blocking(move || sha256(&bytes))),
-            _ => None,
-        };
+        let hash = self.hash_beside(cx);
         let page = text::page(&self.bytes, window).map_err(|no| no_page(&self.open, no))?;
-        let hash = match beside {
-            Some(task) => task.await.ok(),
-            None => None,
-        };
-        let hash = hash.unwrap_or_else(|| sha256(&self.bytes));
+        let hash = hash.await;
         self.seen(cx, hash, true, page.part);
         Ok(self.facts(hash, Output::text(page.text).with_ours_from(page.notes_from).with_fact("lines", page.shown)))
+    }
+
+    /// The hash, which is half of the work for a large file: known from before where the session pages through it, else done
+    /// beside the rest.
+    fn hash_beside(&self, cx: &Cx<'_>) -> impl Future<Output = [u8; 32]> + use<> {
+        let bytes = Arc::clone(&self.bytes);
+        let is_large = bytes.len() >= HASHED_BESIDE;
+        let before = is_large.then(|| cx.session.slot::<Ledger>().seen(&self.open.place.path)).flatten();
+        let known = before.filter(|seen| seen.bytes.as_ref() == Some(&bytes)).and_then(|seen| seen.hash);
+        let beside = match tokio::runtime::Handle::try_current() {
+            Ok(runtime) if is_large && known.is_none() => {
+                let bytes = Arc::clone(&bytes);
+                Some(runtime.spawn_blocking(move || sha256(&bytes)))
+            }
+            _ => None,
+        };
+        async move {
+            let hashed = match beside {
+                Some(task) => task.await.ok(),
+                None => known,
+            };
+            hashed.unwrap_or_else(|| sha256(&bytes))
+        }
     }
 
     /// Notes that the session has seen so much of these bytes; those of a text are kept, for an edit to start from.

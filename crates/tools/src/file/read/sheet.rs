@@ -2,7 +2,7 @@
 //! piece; does not know where it came from. Nothing that could steer a terminal passes.
 
 use super::text::Page;
-use nika_contract::text::harmless;
+use nika_contract::text::{harmless, is_printable_ascii};
 use nika_edit::cut;
 use nika_host::fs::Shown;
 
@@ -75,7 +75,7 @@ impl Sheet {
         while self.open() && !rest.is_empty() {
             let (block, after) = rest.split_at(whole_lines(rest));
             rest = after;
-            if is_plain(block.as_bytes()) { self.plain_lines(block) } else { self.any_lines(block) }
+            if is_printable_ascii(block.as_bytes()) { self.plain_lines(block) } else { self.any_lines(block) }
         }
     }
 
@@ -225,14 +225,6 @@ impl Number {
 fn whole_lines(text: &str) -> usize {
     let Some(rest) = text.as_bytes().get(BLOCK..) else { return text.len() };
     newline(rest).map_or(text.len(), |at| BLOCK + at + 1)
-}
-
-/// Only printable ASCII, tabs and newlines: one character a byte, nothing to make harmless.
-fn is_plain(bytes: &[u8]) -> bool {
-    // No early end: without branches the compiler takes 16 or 32 bytes at a time.
-    bytes
-        .iter()
-        .fold(true, |plain, &byte| plain & ((byte.wrapping_sub(0x20) < 0x5f) | (byte == b'\t') | (byte == b'\n')))
 }
 
 /// The first newline, eight bytes at a time: lines are short, so starting must cost nothing.
