@@ -22,7 +22,7 @@ pub(crate) const MAX_BACKLOG_BYTES: usize = 8 * 1024 * 1024;
 const LARGE_BYTES: usize = 64 * 1024;
 
 /// A long line is sent in pieces of about this size: the client reads one while the next is written.
-const PIECE_BYTES: usize = 256 * 1024;
+const PIECE_BYTES: usize = 128 * 1024;
 
 /// The largest buffer that is kept for the next line, and how many. Giving a megabyte back to the system and
 /// asking for it again costs a page fault every 4 KiB: a sixth of such a call.
