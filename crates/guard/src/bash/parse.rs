@@ -111,7 +111,8 @@ pub(super) fn is_name(text: &str) -> bool {
     bytes.first().is_some_and(|byte| is_name_start(*byte)) && bytes.iter().all(|byte| is_name_byte(*byte))
 }
 
-const DECLARES: &[&str] = &["declare", "typeset", "local", "readonly", "export"];
+/// Builtins that take words as assignments.
+pub(super) const DECLARES: &[&str] = &["declare", "typeset", "local", "readonly", "export"];
 
 impl<'t> Parser<'t> {
     fn peek(&self) -> Option<u8> {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::parse::{RESERVED, is_name};
+use super::parse::{DECLARES, RESERVED, is_name};
 use super::script::{
     Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
     Script, Target, Test, Word,
@@ -141,12 +141,15 @@ impl Printer<'_> {
                     self.assign(assign);
                 }
                 let timed = std::mem::take(&mut self.timed) && assigns.is_empty();
+                let name = words.first().and_then(text_of);
+                let declares = name.as_deref().is_some_and(may_declare);
                 for (index, word) in words.iter().enumerate() {
                     self.gap(&mut first);
                     // It stood behind a redirection, where it is a word; in front it would be more than that.
                     let reserved = match word.parts.as_slice() {
                         [Part::Plain(text)] => RESERVED.contains(&text.as_str()).then(|| text.clone()),
-                        _ => None,
+                        // In quotes the name of such a builtin is one like any other: what follows it is split.
+                        _ => name.clone().filter(|_| declares),
                     };
                     let option = || text_of(word).filter(|text| timed && matches!(text.as_str(), "-p" | "--"));
                     match reserved.or_else(option).filter(|_| index == 0) {
@@ -154,7 +157,8 @@ impl Printer<'_> {
                             let quoted = single_quoted(&text);
                             self.push(&quoted);
                         }
-                        None => self.word_at(word, index == 0),
+                        // And so is what would be an assignment without its quotes.
+                        None => self.word_at(word, index == 0 || declares && behind_bare_name(word).is_none()),
                     }
                 }
                 for redirect in &command.redirects {
@@ -587,6 +591,11 @@ fn starts_with_paren(script: &Script) -> bool {
         .is_some_and(|stage| matches!(stage.kind, Kind::Subshell(_) | Kind::Arith(_)))
 }
 
+/// Builtins that take words as assignments, and those that run one.
+fn may_declare(name: &str) -> bool {
+    DECLARES.contains(&name) || matches!(name, "command" | "builtin")
+}
+
 /// `name=` or `name+=` at the front of a word, and what is behind it. Behind `export` and its kind bash takes it for an
 /// assignment, whose value it does not split, only where it stands outside quotes; so it is never drawn into them.
 fn behind_bare_name(word: &Word) -> Option<(&str, Vec<Part>)> {
@@ -729,6 +738,12 @@ mod tests {
             ("export P='a b'$x", "export P='a b'$x"),
             ("export P+=\\ $x", "export P+=' '$x"),
             ("declare P=''\"$x\"", "declare P=\"$x\""),
+            // Nor is a word one that was none for its quotes, or for those of the builtin.
+            ("\\export P=$x", "'export' P=$x"),
+            ("exp'ort' P=$x", "'export' P=$x"),
+            ("export P\\Q=$x", "export 'PQ='$x"),
+            ("command export \"P=\"$x", "command export 'P='$x"),
+            ("command -- ls -la a=b", "command -- ls -la a=b"),
         ] {
             let printed_once = parse::parse(text, None).map(|outcome| print(&outcome.program));
             assert_eq!(printed_once.as_deref().ok(), Some(printed), "{text}");
