@@ -11,6 +11,7 @@ mod dress;
 mod fault;
 mod git_runs;
 mod ignores;
+mod inflight;
 mod ledger;
 mod lock;
 mod open;

@@ -474,6 +474,48 @@ fn what_others_write_at_the_last_moment_is_not_lost() {
     }
 }
 
+/// The same where the edit is killed before it could look at what came out.
+#[test]
+fn what_others_write_at_the_last_moment_of_an_edit_that_is_killed_is_not_lost() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let (file, later) = (root.join("a.txt"), root.join("later"));
+    let is_about_to = || tree(root).iter().any(|(name, _)| name.starts_with(".nika-"));
+    let mut exchanged = 0;
+    for replaced in [false, true] {
+        // The look is one of the last, and the removal the one behind it.
+        for kill in ["unlinkat:signal=KILL:when=1", "ftruncate:signal=KILL:when=1", "renameat2:signal=KILL:when=2"] {
+            std::fs::write(&file, "one\ntwo\nthree\n").expect("written");
+            let read = nika(root, state).args(["call", "--session", "s", "read", "file_path=a.txt"]).status();
+            assert!(read.expect("it runs").success());
+            let words = [&EDIT[..], &["new_string=2"]].concat();
+            let (delay, kill) = ("inject=renameat2:delay_enter=300000:when=1", format!("inject={kill}"));
+            let options = ["-o", "/dev/null", "-e", "trace=renameat2,unlinkat,ftruncate", "-e", delay, "-e", &kill];
+            let status = std::thread::scope(|scope| {
+                let edit = scope.spawn(|| traced(root, state, &options, &words));
+                while !edit.is_finished() && !is_about_to() {
+                    std::thread::yield_now();
+                }
+                if replaced {
+                    std::fs::write(&later, "one\ntwo\nthree\nmore\n").expect("written");
+                    std::fs::rename(&later, &file).expect("renamed");
+                } else {
+                    let mut file = std::fs::File::options().append(true).open(&file).expect("opened");
+                    file.write_all(b"more\n").expect("appended");
+                }
+                edit.join().expect("it ends")
+            });
+            let Some(status) = status else { return };
+            exchanged += usize::from(status.signal() == Some(9));
+            assert!(nika(root, state).args(["call", "list_dir"]).status().expect("the next start").success());
+            let [(name, text)] = tree(root).try_into().expect("one file, and nothing beside it");
+            let text = String::from_utf8(text).expect("text");
+            assert!(name == "a.txt" && text.ends_with("three\nmore\n"), "{kill} {replaced}: {name}: {text}");
+        }
+    }
+    assert!(exchanged >= 4, "{exchanged} were killed behind the exchange");
+}
+
 /// Killed at each system call that changes something, one edit leaves the old file or the new one, and the next start
 /// nothing else.
 #[test]

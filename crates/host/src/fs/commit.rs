@@ -219,7 +219,7 @@ impl Locked<'_> {
             rustix::fs::symlinkat(target, &dir, &name).map_err(|error| refused(&change.place, error))?;
         } else {
             let temp = temp_name();
-            self.note_inflight(change.place.path.parent().map(|parent| parent.join(&temp)).as_deref());
+            self.note_inflight(change.place.path.parent(), &temp);
             let remove = || rustix::fs::unlinkat(&dir, &temp, AtFlags::empty());
             let apart = self.files.write_apart(&dir, change, &temp).inspect_err(|_| {
                 let _ = remove();
@@ -232,7 +232,7 @@ impl Locked<'_> {
                 }
                 in_place.map(|file| file.unwrap_or(apart.file))
             });
-            self.note_inflight(None);
+            self.note_landed();
             let file = placed?;
             if self.files.fsync == Fsync::Full {
                 sync_dir(&dir);
@@ -248,7 +248,7 @@ impl Locked<'_> {
     /// Gives a whole file its name. Where the name that stands there cannot be taken from its file, that is written
     /// instead, and the answer.
     fn place(
-        &self,
+        &mut self,
         change: &Change,
         (dir, name): (&OwnedFd, &OsStr),
         temp: &str,
@@ -267,6 +267,7 @@ impl Locked<'_> {
             .map(|()| None)
             .map_err(what);
         }
+        self.note_exchange(&change.place.path, temp, &apart.file, &change.expect);
         if !apart.named {
             apart.name(dir, temp.as_ref()).map_err(what)?;
         }

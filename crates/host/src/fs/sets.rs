@@ -16,7 +16,6 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Kind, ToolError, code, pathtext};
@@ -373,11 +372,8 @@ impl Locked<'_> {
                 Some("layer") => settled.push(overlay::settle(self, &path)),
                 Some("inflight") => {
                     // We hold the lock, so whoever wrote this is between two changes or dead.
-                    if let Ok(temp) = std::fs::read(&path) {
-                        let temp = Path::new(OsStr::from_bytes(&temp));
-                        if let Some(name) = temp.file_name().and_then(|name| name.to_str()) {
-                            self.files.discard(temp, name);
-                        }
+                    if let Ok(note) = std::fs::read(&path) {
+                        self.files.settle_inflight(&note);
                     }
                     if !self.files.lives(&path) {
                         let _ = std::fs::remove_file(&path);
@@ -418,21 +414,6 @@ impl Locked<'_> {
         let _ = std::fs::remove_file(file);
         Some(Recovered { call: intent.call, outcome, is_void })
     }
-
-    /// Notes the one temporary name that a single change has for a moment; `None` when it is gone.
-    pub(super) fn note_inflight(&mut self, temp: Option<&Path>) {
-        if self.state.inflight.is_none() {
-            let path = self.files.inflight_path();
-            self.state.inflight = File::options().create(true).write(true).truncate(true).open(path).ok();
-            self.state.sets_mtime = self.files.sets_mtime();
-        }
-        // Without a note a kill in the next microseconds leaves one stray file; no reason to refuse.
-        let Some(file) = &self.state.inflight else { return };
-        let _ = match temp {
-            Some(temp) => file.write_all_at(temp.as_os_str().as_encoded_bytes(), 0),
-            None => file.set_len(0),
-        };
-    }
 }
 
 impl Workspace {
@@ -452,13 +433,9 @@ impl Workspace {
         self.state.join("sets")
     }
 
-    fn sets_mtime(&self) -> Option<(i64, u64)> {
+    pub(super) fn sets_mtime(&self) -> Option<(i64, u64)> {
         let stat = rustix::fs::stat(self.sets_dir()).ok()?;
         Some((stat.st_mtime, stat.st_mtime_nsec))
-    }
-
-    fn inflight_path(&self) -> PathBuf {
-        self.sets_dir().join(format!("{}.inflight", std::process::id()))
     }
 
     /// Whether the process that a note is named for lives.
@@ -468,7 +445,7 @@ impl Workspace {
     }
 
     /// Removes a temporary name beside `path`. Only names that we make are ever removed.
-    fn discard(&self, path: &Path, temp: &str) {
+    pub(super) fn discard(&self, path: &Path, temp: &str) {
         if temp.starts_with(".nika-")
             && temp.ends_with(".tmp")
             && let Ok((dir, _)) = self.parent_of(path)

@@ -1,0 +1,112 @@
+//! The one temporary name that a single change has for a moment. A note in the state directory says what stands under it,
+//! so that whoever finds the note of a dead process knows whether that is ours to remove.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, RenameFlags};
+use serde::{Deserialize, Serialize};
+
+use super::{Expect, Locked, Stamp, Workspace};
+
+/// What a process notes of itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Inflight {
+    /// The directory of both names.
+    dir: Vec<u8>,
+    temp: String,
+    /// Before the new file has a name: whatever is found under it is ours.
+    exchange: Option<Exchange>,
+}
+
+/// Both names are about to be exchanged.
+#[derive(Debug, Serialize, Deserialize)]
+struct Exchange {
+    name: Vec<u8>,
+    /// The new file.
+    new: Stamp,
+    /// The file that it takes the place of.
+    former: Stamp,
+}
+
+impl Locked<'_> {
+    /// Notes the temporary name of a new file in `dir`.
+    pub(super) fn note_inflight(&mut self, dir: Option<&Path>, temp: &str) {
+        let Some(dir) = dir else { return };
+        self.write_inflight(&Inflight {
+            dir: dir.as_os_str().as_bytes().to_vec(),
+            temp: temp.to_owned(),
+            exchange: None,
+        });
+    }
+
+    /// Notes that it is about to change names with the file at `path`.
+    pub(super) fn note_exchange(&mut self, path: &Path, temp: &str, new: &File, expect: &Expect) {
+        let (Some(dir), Some(name), Expect::Is { stamp, .. }) = (path.parent(), path.file_name(), expect) else {
+            return;
+        };
+        let Ok(new) = rustix::fs::fstat(new) else { return };
+        let (new, former) = (Stamp::from(&new), *stamp);
+        let exchange = Some(Exchange { name: name.as_bytes().to_vec(), new, former });
+        self.write_inflight(&Inflight { dir: dir.as_os_str().as_bytes().to_vec(), temp: temp.to_owned(), exchange });
+    }
+
+    /// Notes that there is none any more.
+    pub(super) fn note_landed(&mut self) {
+        if let Some(file) = &self.state.inflight {
+            let _ = file.set_len(0);
+        }
+    }
+
+    fn write_inflight(&mut self, note: &Inflight) {
+        if self.state.inflight.is_none() {
+            let path = self.files.inflight_path();
+            self.state.inflight = File::options().create(true).write(true).truncate(true).open(path).ok();
+            self.state.sets_mtime = self.files.sets_mtime();
+        }
+        // Without a note a kill in the next microseconds leaves one stray file; no reason to refuse.
+        let (Some(file), Ok(note)) = (&self.state.inflight, serde_json::to_vec(note)) else { return };
+        let _ = file.write_all_at(&note, 0);
+    }
+}
+
+impl Workspace {
+    pub(super) fn inflight_path(&self) -> PathBuf {
+        self.sets_dir().join(format!("{}.inflight", std::process::id()))
+    }
+
+    /// Settles what a note says of a process that is between two changes, or dead.
+    pub(super) fn settle_inflight(&self, note: &[u8]) {
+        let Ok(Inflight { dir, temp, exchange }) = serde_json::from_slice(note) else { return };
+        let beside = PathBuf::from(OsString::from_vec(dir)).join(&temp);
+        if exchange.is_none_or(|exchange| self.is_ours(&beside, &exchange)) {
+            self.discard(&beside, &temp);
+        }
+    }
+
+    /// Whether the file under the temporary name is the new one or the one that it replaced. What others wrote at the last
+    /// moment is neither, and goes back to its place; where that is taken by yet another, it stays.
+    fn is_ours(&self, beside: &Path, exchange: &Exchange) -> bool {
+        let Ok((dir, temp)) = self.parent_of(beside) else { return false };
+        let there =
+            |name: &OsStr| rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| Stamp::from(&stat));
+        let Ok(out) = there(&temp) else { return false };
+        if out.same_file(&exchange.new) || out.same_content(&exchange.former) {
+            return true;
+        }
+        let name = OsStr::from_bytes(&exchange.name);
+        match there(name) {
+            Ok(new) if new.same_file(&exchange.new) => {
+                rustix::fs::renameat_with(&dir, &temp, &dir, name, RenameFlags::EXCHANGE).is_ok()
+            }
+            Err(rustix::io::Errno::NOENT) => {
+                let _ = rustix::fs::renameat_with(&dir, &temp, &dir, name, RenameFlags::NOREPLACE);
+                false
+            }
+            _ => false,
+        }
+    }
+}
