@@ -65,7 +65,7 @@ const CURL_VALUES: &str = "A C e m P Q r t u U X y Y z aws-sigv4 cert-type ciphe
     ftp-account ftp-alternative-to-user ftp-method ftp-port ftp-ssl-ccc-mode happy-eyeballs-timeout-ms \
     haproxy-clientip hostpubmd5 hostpubsha256 interface ip-tos keepalive-cnt keepalive-time key-type krb \
     limit-rate local-port login-options mail-auth mail-from mail-rcpt max-filesize max-redirs max-time \
-    noproxy oauth2-bearer parallel-max pass pinnedpubkey proto proto-default proto-redir proxy-cert-type \
+    noproxy oauth2-bearer parallel-max pass pinnedpubkey proto proto-redir proxy-cert-type \
     proxy-ciphers proxy-key-type proxy-pass proxy-pinnedpubkey proxy-service-name proxy-tls13-ciphers \
     proxy-tlsauthtype proxy-tlspassword proxy-tlsuser proxy-user quote range rate referer request \
     request-target retry retry-delay retry-max-time sasl-authzid service-name socks5-gssapi-service \
@@ -104,7 +104,7 @@ const CLIENTS: &[Client] = &[
             (Write, "o output D dump-header c cookie-jar trace trace-ascii etag-save stderr hsts libcurl"),
             (WriteTree, "output-dir"),
             CURL_HOSTS,
-            (Run, "K config variable alt-svc engine"),
+            (Run, "K config variable alt-svc engine proto-default"),
         ],
         Where::Globs,
     )
@@ -420,12 +420,21 @@ impl Client {
     }
 }
 
+/// The operands of a client of the table.
+pub(super) fn given(parsed: &Parsed, judge: &Judge<'_>) -> Vec<Arg> {
+    read(parsed, judge).map(|(_, _, read)| read.operands).unwrap_or_default()
+}
+
+fn read<'p>(parsed: &'p Parsed, judge: &Judge<'_>) -> Option<(&'p str, &'static Client, Parsed)> {
+    let name = parsed.path.first()?;
+    let client = CLIENTS.iter().find(|client| client.spec.is(name))?;
+    let argv: Vec<Arg> = std::iter::once(judge.word(name)).chain(parsed.operands.iter().cloned()).collect();
+    Some((name, client, parse(&client.spec, &argv)))
+}
+
 /// Notes where a client of the table goes; false where it stands in none.
 pub(super) fn hosts(parsed: &Parsed, judge: &mut Judge<'_>) -> bool {
-    let name = parsed.path.first().map_or("", String::as_str);
-    let Some(client) = CLIENTS.iter().find(|client| client.spec.is(name)) else { return false };
-    let argv: Vec<Arg> = std::iter::once(judge.word(name)).chain(parsed.operands.iter().cloned()).collect();
-    let read = parse(&client.spec, &argv);
+    let Some((name, client, read)) = read(parsed, judge) else { return false };
     let reached = |judge: &Judge<'_>| judge.facts.iter().any(|fact| matches!(fact, Fact::Net(_)));
     let mut socket = false;
     if read.unknown.is_some() {
@@ -592,9 +601,8 @@ fn request(given: &[Arg], judge: &mut Judge<'_>) {
     addresses::reach(address, &requested, judge);
     for item in items {
         let Some(text) = item.exact() else { continue };
-        let parted = text.find([':', '=', '@', ';']).map(|at| text.split_at(at));
-        if let Some(file) = parted.and_then(|(_, rest)| rest.strip_prefix('@')) {
-            judge.read(&item.with(file.split(';').next().unwrap_or(file)));
+        if let Some(file) = files::embedded(text) {
+            judge.read(&item.with(file));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::super::judge::{Arg, Judge, Stdin, Word};
 use super::super::lang::sql;
 use super::clients;
 use super::effects::{only, reaches, run, runs};
-use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style, lists};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -71,58 +71,111 @@ const VERSIONS: &[(&str, &str)] = &[
 /// A server somewhere: `-h HOST` says where.
 fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
     let name = parsed.path.first().map_or("", String::as_str);
-    let short = VERSIONS.iter().find(|(names, _)| super::spec::lists(names, name)).map_or("", |(_, short)| *short);
+    let short = VERSIONS.iter().find(|(names, _)| lists(names, name)).map_or("", |(_, short)| *short);
     if only(parsed, "--version --help -?") || only(parsed, short) {
         return;
     }
     let words: Vec<&str> = parsed.operands.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
     if !clients::hosts(parsed, judge) {
-        judge.net(host(&words));
+        // Where several say it, only the client knows which counts.
+        host(&words).into_iter().for_each(|host| judge.net(Some(host)));
+        judge.net(None);
+        judge.opaque("what its options do is not known");
     }
-    if words.iter().any(|word| leaves_the_database(word)) {
+    let command = clients::given(parsed, judge);
+    let leads_on_here = command.first().and_then(Arg::exact).is_some_and(|word| leads_on(name, word));
+    if leads_on_here || words.iter().any(|word| leaves_the_database(value(word))) {
         judge.opaque("the text reaches beyond the database");
     }
-    // In these a line of the text can be a command for a shell, or all of it is a program.
-    if !matches!(name, "psql" | "mysql" | "mariadb" | "mongosh" | "mongo") {
-        return;
+    match name {
+        "psql" | "mysql" | "mariadb" | "mongosh" | "mongo" => told(name, parsed, judge),
+        // Each line is a command, which may name another server.
+        "redis-cli" | "valkey-cli" | "keydb-cli" => match judge.stdin.clone() {
+            Stdin::None => {}
+            Stdin::Text(text) if !text.lines().any(|line| leads_on(name, line.trim_start())) => {}
+            _ => judge.opaque("what it is told may lead to another server"),
+        },
+        _ => {}
     }
-    let told = match &judge.stdin {
-        Stdin::Text(text) => leaves_the_database(text),
-        Stdin::Pipe { from, .. } => {
-            !matches!(from.as_str(), "cat" | "zcat" | "gzcat" | "gunzip" | "xzcat" | "bzcat" | "zstdcat")
-        }
-        Stdin::Unknown => true,
-        Stdin::File | Stdin::None => false,
+}
+
+/// In these a line of the text can be a command for a shell, or all of it is a program.
+fn told(name: &str, parsed: &Parsed, judge: &mut Judge<'_>) {
+    let words: Vec<&str> = parsed.operands.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
+    let (from_files, told) = match &judge.stdin {
+        Stdin::None => (false, false),
+        Stdin::File => (true, false),
+        Stdin::Pipe { from, .. } if from.ends_with(" files") => (true, false),
+        Stdin::Text(text) | Stdin::Pipe { told: Some(text), .. } => (false, leaves_the_database(text)),
+        Stdin::Pipe { .. } | Stdin::Unknown => (false, true),
     };
     let program = name.starts_with("mongo")
         && (words.iter().any(|word| word.starts_with("--eval")) || matches!(judge.stdin, Stdin::Text(_)));
-    let option = |word: &&str| matches!(*word, "-c" | "--command" | "-e" | "--execute");
-    let behind = |at: usize| at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(option);
+    let behind = |at: usize, options: &[&str]| {
+        at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|word| options.contains(word))
+    };
+    let is_text = |at| behind(at, &["-c", "--command", "-e", "--execute"]);
     let hidden = parsed.operands.iter().enumerate().any(|(at, word)| match &word.word {
         Word::Exact(_) => false,
         Word::Glob { prefix, .. } | Word::Opaque { prefix, .. } => {
-            behind(at) || ["-c", "-e", "--c", "--e"].iter().any(|start| prefix.starts_with(start))
+            is_text(at) || ["-c", "-e", "--c", "--e"].iter().any(|start| prefix.starts_with(start))
         }
-        Word::OneOf(_) => behind(at),
+        Word::OneOf(_) => is_text(at),
     });
     if told || program || hidden {
         judge.opaque("the text that it is given may run commands here");
     }
+    let named = |(at, word): (usize, &&str)| {
+        behind(at, &["-f", "--file"]) || word.starts_with("-f") && word.len() > 2 || word.starts_with("--file=")
+    };
+    if from_files || name == "psql" && words.iter().enumerate().any(named) {
+        judge.code("runs the text of a file, in which a line may be a command");
+    }
+}
+
+/// The value in `--option=VALUE` and `-cVALUE`.
+fn value(word: &str) -> &str {
+    match word.strip_prefix("--") {
+        Some(long) => long.split_once('=').map_or(word, |(_, value)| value),
+        None if word.starts_with(['-']) => word.get(2..).unwrap_or(word),
+        None => word,
+    }
+}
+
+/// Whether a command of such a server names another one, or loads code there.
+fn leads_on(client: &str, command: &str) -> bool {
+    const ON: &str = "connect hello migrate replicaof slaveof module cluster config debug sentinel failover eval evalsha \
+        function script shutdown psync sync monitor";
+    let word = command.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+    matches!(client, "redis-cli" | "valkey-cli" | "keydb-cli") && lists(ON, word.trim_matches(['"', '\'']))
 }
 
 /// Whether a text of SQL does more than a database does: starts a program, reads and writes files.
 fn leaves_the_database(text: &str) -> bool {
-    /// Commands of a client, at the start of a statement.
-    const OF_CLIENTS: &str = "system source connect edit tee pager";
+    /// Commands of a client, at the start of a line.
+    const OF_CLIENTS: &str = "system source connect edit tee pager delimiter";
     let own = |statement: &str| {
         let (word, _) = statement.trim_start().split_once(char::is_whitespace).unwrap_or_default();
-        super::spec::lists(OF_CLIENTS, &word.to_ascii_lowercase())
+        lists(OF_CLIENTS, &word.to_ascii_lowercase())
     };
+    let text = upright(text);
     let is_text = text.contains(char::is_whitespace);
+    let beyond = |why: &String| ["beyond", "client command"].iter().any(|what| why.contains(what));
     text.contains("\\!")
-        || is_text && (text.contains('\\') || text.to_ascii_lowercase().contains("local infile"))
-        || is_text && text.split([';', '\n']).any(own)
-        || is_text && sql::read(text).opaque.is_some_and(|why| why.contains("beyond") || why.contains("client command"))
+        || is_text && text.contains('\\') && !shows(text)
+        || is_text && (text.split([';', '\n']).any(own) || sql::read(text).opaque.as_ref().is_some_and(beyond))
+}
+
+/// A command of a client that only shows something, alone: `\d users`.
+fn shows(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with('\\') && !text.contains('\n') && sql::read(text).opaque.is_none()
+}
+
+/// A statement of MySQL without its end that has the answer shown upright.
+fn upright(text: &str) -> &str {
+    let end = text.trim_end().trim_end_matches(';');
+    end.strip_suffix("\\G").unwrap_or(text)
 }
 
 /// What stands behind `-h`, of clients that have no table.
@@ -188,6 +241,7 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
         return judge.opaque("the SQL is not known");
     }
     let Some(file) = file else { return judge.opaque("there is no database") };
+    let text = dot_commands(&text, file, judge);
     // `file:x?mode=ro` opens this one alone for reading: what SQL attaches or opens beside it is not.
     if let Some(path) = file.exact().and_then(opened_for_reading) {
         let lower = text.to_ascii_lowercase();
@@ -197,7 +251,10 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
             false => judge.opaque("another database is opened beside it"),
         };
     }
-    // `file:x?mode=…` and `:memory:` are names of another kind.
+    if file.exact() == Some(":memory:") {
+        return settle_text(&sql::read(&text), judge);
+    }
+    // `file:x?mode=…` is a name of another kind.
     let plain = match &file.word {
         Word::Exact(name) => !name.contains(':') && !name.is_empty(),
         _ => false,
@@ -206,6 +263,41 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
         return judge.opaque("the database is not a file that is named");
     }
     settle(&sql::read(&text), file, readonly, judge);
+}
+
+/// Takes the lines out of `text` that name a file, and notes what they do with it. Such a line is of letters that mean
+/// nothing in SQL: within a string or a comment, it changes nothing of the rest.
+fn dot_commands(text: &str, database: &Arg, judge: &mut Judge<'_>) -> String {
+    let plain = |line: &str| line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" ./_-".contains(&byte));
+    let mut rest = String::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [".timeout" | ".echo" | ".bail", _] => {}
+            [".read", file] if plain(line) => {
+                judge.read(&database.with(file));
+                judge.code("runs the SQL of a file");
+                judge.write_cwd();
+            }
+            [".import", file, _]
+            | [".import", "--csv", file, _]
+            | [".import", "--csv", "--skip", _, file, _]
+            | [".import", "--skip", _, file, _]
+                if plain(line) && !file.starts_with('-') =>
+            {
+                judge.read(&database.with(file));
+                judge.write(database);
+            }
+            [".once" | ".output" | ".backup" | ".save", file] if plain(line) && !file.starts_with('-') => {
+                judge.write(&database.with(file));
+            }
+            _ => {
+                rest.push_str(line);
+                rest.push('\n');
+            }
+        }
+    }
+    rest
 }
 
 /// The path in `file:PATH?mode=ro`, with `immutable=1` or without.
@@ -278,18 +370,18 @@ fn duckdb(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// What SQL does to a database in a file. To look into one that is not there makes it, unless `-readonly` says no.
 fn settle(read: &sql::Sql, file: &Arg, readonly: bool, judge: &mut Judge<'_>) {
     judge.read(file);
-    if let Some(why) = &read.opaque {
-        return judge.opaque(why.clone());
-    }
-    if !readonly || !read.reads_only() {
+    if read.opaque.is_none() && (!readonly || !read.reads_only()) {
         judge.write(file);
     }
-    // Reading verbs are allow-listed; a statement that writes may still call anything.
-    if read
-        .writes
-        .as_deref()
-        .is_some_and(|why| why.contains('(') || !PLAIN_WRITES.iter().any(|verb| why.starts_with(verb)))
-    {
+    settle_text(read, judge);
+}
+
+/// Reading verbs are allow-listed, and the functions that any other may call.
+fn settle_text(read: &sql::Sql, judge: &mut Judge<'_>) {
+    let plain = |why: &str| PLAIN_WRITES.iter().any(|verb| why.starts_with(verb));
+    if let Some(why) = &read.opaque {
+        judge.opaque(why.clone());
+    } else if read.writes.as_deref().is_some_and(|why| why.contains('(') || !plain(why)) {
         judge.opaque("what this SQL does cannot be said");
     }
 }
@@ -307,6 +399,11 @@ const PLAIN_WRITES: &[&str] = &[
     "COMMIT",
     "END",
     "ROLLBACK",
+    "SAVEPOINT",
+    "RELEASE",
+    "VACUUM does",
+    "ANALYZE",
+    "REINDEX",
     "this PRAGMA",
 ];
 

@@ -236,28 +236,30 @@ pub(super) fn leaves_its_own_alone(judge: &mut Judge<'_>) {
     }
 }
 
-/// It reaches the repository that an operand names. A transport of the form `NAME::…` is a program.
+/// It reaches the repository that an operand names. A transport of the form `NAME::…` is a program, and so is one that git
+/// does not have itself.
 fn reaches(remote: Option<&Arg>, judge: &mut Judge<'_>) {
-    match remote.map(Arg::exact) {
-        None => judge.net(None),
-        Some(None) => {
-            judge.net(None);
-            judge.opaque("the remote repository is not known");
-        }
-        Some(Some(url)) if url.contains("::") => judge.opaque("the transport of the remote repository is a program"),
-        Some(Some(url)) => judge.net(host(url)),
+    const OWN: &[&str] = &["http", "https", "ftp", "ftps", "ssh", "git", "file", "git+ssh", "ssh+git"];
+    let Some(remote) = remote else { return judge.net(None) };
+    let Some(url) = remote.exact() else {
+        judge.net(None);
+        return judge.opaque("the remote repository is not known");
+    };
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    if url.contains("::") || scheme.is_some_and(|scheme| !OWN.contains(&scheme.as_str())) {
+        judge.net(None);
+        return judge.opaque("the transport of the remote repository is a program");
     }
+    judge.net(host(url));
 }
 
 /// The host of `https://host/path` and `user@host:path`.
 fn host(url: &str) -> Option<&str> {
-    let (authority, rest) = match url.split_once("://") {
-        Some((_, rest)) => (rest.split('/').next().unwrap_or(rest), true),
-        None => (url.split_once(':')?.0, false),
-    };
-    let host = authority.rsplit('@').next().unwrap_or(authority);
-    let host = if rest { host.split(':').next().unwrap_or(host) } else { host };
-    (!host.is_empty() && !host.contains('/')).then_some(host)
+    if url.contains("://") {
+        return super::addresses::host(url);
+    }
+    let (authority, _) = url.split_once(':')?;
+    super::addresses::name(authority.split_once('@').map_or(authority, |(_, host)| host))
 }
 
 #[cfg(test)]

@@ -1,17 +1,19 @@
 //! Programs that reach the network, name resolution and ICMP included: what leaves the machine is never
 //! proved harmless. The host is named where the command line names it, so that a person sees it.
 
+use super::super::fact::Fact;
 use super::super::judge::{Arg, Judge};
 use super::addresses::host;
 use super::clients;
 use super::effects::{Opts, asks, only, prints, reaches, with};
-use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style, parse};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
     raw("curl wget wget2 http https xh xhs httpie aria2c axel lynx links elinks w3m hurl", web),
     raw("ssh slogin autossh mosh rsh rlogin sshpass telnet", shell),
-    raw("scp sftp ftp lftp ncftp tftp rcp smbclient", transfer),
+    raw("scp", copy),
+    raw("sftp ftp lftp ncftp tftp rcp smbclient", transfer),
     raw("nc ncat netcat socat", socket),
     raw(
         "ping ping6 traceroute traceroute6 tracepath mtr dig host nslookup drill kdig whois arping fping delv \
@@ -164,36 +166,65 @@ fn shell(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.opaque("a shell on another machine, or options that run commands here");
 }
 
-/// Operands with a colon are elsewhere, the others are here.
-fn transfer(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let mut reached = false;
-    for arg in &parsed.operands {
-        match arg.exact() {
-            Some(text) if text.starts_with('-') => {}
-            Some(text) => match text.split_once(':') {
-                Some((place, _)) if !place.contains('/') => {
-                    judge.net(host(place));
-                    reached = true;
-                }
-                _ => judge.read_tree(arg),
-            },
+/// What changes only how `scp` copies, and where it listens to nobody.
+const SCP: Spec = Spec {
+    names: "scp",
+    opts: &[
+        (Does::Flag, "3 4 6 A B C O p q R r T v"),
+        (Does::Value, "c i l P"),
+        (Does::Net, "J"),
+        (Does::Run, "D F o S s X"),
+    ],
+    operands: Operands::Custom,
+    ..PLAIN
+};
+
+/// Operands with a colon are elsewhere, the others are here; the last one is written.
+fn copy(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let argv: Vec<Arg> = std::iter::once(judge.word("scp")).chain(parsed.operands.iter().cloned()).collect();
+    let read = parse(&SCP, &argv);
+    if read.unknown.is_some() || read.done().any(|(_, _, does)| does == Does::Run) {
+        judge.opaque("an option runs a command, or is not known");
+    }
+    if read.done().any(|(_, _, does)| does == Does::Net) {
+        judge.net(None);
+    }
+    let before = judge.facts.len();
+    let Some((to, from)) = read.operands.split_last() else { return judge.net(None) };
+    for arg in from {
+        match elsewhere(arg) {
+            Some(host) => judge.net(host),
             None => judge.read_tree(arg),
         }
     }
-    if !reached {
+    match elsewhere(to) {
+        Some(host) => judge.net(host),
+        None => judge.write_tree(to),
+    }
+    if !judge.facts.iter().skip(before).any(|fact| matches!(fact, Fact::Net(_))) {
         judge.net(None);
     }
-    if parsed.path.first().is_some_and(|name| name == "scp") {
-        judge.write_cwd();
+}
+
+/// The host in `HOST:PATH` and `scp://HOST/PATH`; none where it cannot be told; nothing for a file of this machine.
+fn elsewhere(arg: &Arg) -> Option<Option<&str>> {
+    let Some(text) = arg.exact() else { return Some(None) };
+    if text.starts_with("scp://") {
+        return Some(host(text));
     }
-    let runs = parsed
-        .operands
-        .iter()
-        .filter_map(Arg::exact)
-        .any(|text| text.starts_with("-S") || text.starts_with("-o") || text == "-e");
-    if runs {
-        judge.opaque("an option runs a command");
+    let (place, _) = text.split_once(':')?;
+    (!place.contains('/')).then(|| host(place))
+}
+
+/// What these do is in what they are told, a line a command.
+fn transfer(parsed: &Parsed, judge: &mut Judge<'_>) {
+    for text in parsed.operands.iter().filter_map(Arg::exact).filter(|text| !text.starts_with('-')) {
+        if let Some((place, _)) = text.split_once(':').filter(|(place, _)| !place.contains('/')) {
+            judge.net(host(place));
+        }
     }
+    judge.net(None);
+    judge.opaque("what it is told may run commands here");
 }
 
 /// `-e`, `-c` and socat's EXEC run commands; a socket may carry anything.
@@ -374,8 +405,8 @@ const fn one(names: &'static str, opts: Opts, operands: Operands) -> Spec {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::fact::Fact;
     use super::super::testing::{all_harmless, facts, none_harmless};
+    use super::Fact;
 
     #[test]
     fn looking_at_certificates_and_versions() {

@@ -113,12 +113,17 @@ pub(in super::super) fn pattern_above(argv: &[Arg]) -> Option<(String, String)> 
 /// Says what the commands of a pipeline write for the next one, as the `from` of [`Stdin::Pipe`]: the
 /// last program's name; behind it ` names ./` where the lines are names of files found below known
 /// directories, ` names` where such a name may start with `-`, ` names quoted` where git writes it, ` zeros …` for names that end with zero bytes,
-/// ` loose` for names among other lines, ` words …` where they are known.
+/// ` loose` for names among other lines, ` words …` where they are known, ` files` where files hold it.
 pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(super::standard).unwrap_or("?").to_owned();
     let last = stages.last().map(|argv| name(argv)).unwrap_or_default();
     if stages.last().is_some_and(|argv| counts(&last, argv)) {
         return format!("{last} number");
+    }
+    if let [argv] = stages
+        && prints_files(&last, argv)
+    {
+        return format!("{last} files");
     }
     let Some((lister, filters)) = stages.split_first() else { return last };
     if !filters.iter().all(|argv| filters_lines(&name(argv), argv)) {
@@ -128,6 +133,16 @@ pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
         Some(what) => format!("{last} {what}"),
         None => last,
     }
+}
+
+/// Whether a command prints what files hold that are named, and nothing else.
+fn prints_files(name: &str, argv: &[Arg]) -> bool {
+    let files = argv.get(1..).unwrap_or_default();
+    let is_device = |text: &str| text.split('/').any(|part| matches!(part, "dev" | "proc"));
+    let named = |arg: &Arg| arg.exact().is_some_and(|text| !text.starts_with('-') && !is_device(text));
+    matches!(name, "cat" | "zcat" | "gzcat" | "xzcat" | "bzcat" | "zstdcat")
+        && !files.is_empty()
+        && files.iter().all(named)
 }
 
 /// Whether a command prints one number and nothing else.

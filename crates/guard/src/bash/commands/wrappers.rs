@@ -604,7 +604,7 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
     let span = judge.span.clone();
     let delimiter = parsed.has("d delimiter").then(|| parsed.value("d delimiter").and_then(Arg::exact).unwrap_or(""));
     let names = |splits: bool| match &judge.stdin {
-        Stdin::Pipe { from, remote: false, .. } if from == "cat" => listed_names(splits),
+        Stdin::Pipe { from, remote: false, .. } if matches!(from.as_str(), "cat" | "cat files") => listed_names(splits),
         // Split at ends of lines, it gives the words that blanks give, or fewer.
         Stdin::Pipe { from, .. } if !parsed.has("a arg-file") && delimiter.is_none_or(|end| end == "\\n") => {
             // A name with the end of a line in it is two lines, and the second may start in any way.

@@ -5,6 +5,8 @@
 //! destroying is looked for in every dialect at once. Strings whose end dialects disagree about, meta
 //! commands of the clients and anything that reaches programs or other files is opaque.
 
+use super::super::commands::spec::lists;
+
 /// What a text of SQL does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sql {
@@ -308,6 +310,64 @@ const BEYOND: &str = "INSERT UPDATE DELETE MERGE DROP ALTER CREATE TRUNCATE ATTA
     EXEC EXECUTE XP_CMDSHELL PG_READ_FILE PG_LS_DIR LO_IMPORT LO_EXPORT DBLINK GETENV FILE URL S3 REMOTE INFILE \
     FTS3_TOKENIZER";
 
+/// Words that are never names of columns, and reach files, programs and servers.
+const OUTSIDE: &str = "LOAD_FILE OUTFILE DUMPFILE INFILE XP_CMDSHELL LO_IMPORT LO_EXPORT PG_READ_FILE PG_READ_BINARY_FILE \
+    PG_LS_DIR PG_STAT_FILE LOAD_EXTENSION DBLINK DBLINK_CONNECT DBLINK_EXEC WRITEFILE READFILE FSDIR ZIPFILE";
+
+/// Commands of MySQL's client, which it reads where a statement begins.
+const OF_CLIENTS: &str = "SYSTEM SOURCE CONNECT EDIT TEE PAGER DELIMITER";
+
+/// Languages of functions that only the database runs.
+const LANGUAGES: &str = "SQL PLPGSQL";
+
+/// What a statement has the server do beyond its tables.
+fn of_the_server(verb: &str, statement: &[Token], words: &[&str]) -> Option<String> {
+    let behind = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)).copied();
+    let files = || statement.iter().any(|token| matches!(token, Token::Text(_)));
+    match verb {
+        "COPY" if words.contains(&"PROGRAM") || files() => Some("COPY".to_owned()),
+        "ALTER" if words.get(1) == Some(&"SYSTEM") => Some("ALTER SYSTEM".to_owned()),
+        "DO" | "CREATE" => {
+            behind("LANGUAGE").filter(|name| !lists(LANGUAGES, name)).map(|name| format!("LANGUAGE {name}"))
+        }
+        _ => None,
+    }
+}
+
+/// What may stand before a parenthesis where a statement defines and changes: keywords, types and modules.
+const DEFINES: &str = "KEY UNIQUE CHECK DEFAULT ALWAYS CONFLICT SET RETURNING VALUES TABLE RECURSIVE INTEGER INT BIGINT SMALLINT \
+    TINYINT CHARACTER NCHAR NVARCHAR TEXT BLOB REAL DOUBLE FLOAT PRECISION BINARY VARBINARY BIT BOOLEAN TIMESTAMP ENUM \
+    COLUMNS MATERIALIZED";
+const MODULES: &str = "FTS3 FTS4 FTS5 RTREE";
+
+/// A function that a writing statement calls and that may do more than compute.
+fn called<'t>(statement: &'t [Token], words: &[&str]) -> Option<&'t str> {
+    let makes_index = words.iter().take(4).any(|word| *word == "INDEX");
+    let word = |at: Option<usize>| match at.and_then(|at| statement.get(at)) {
+        Some(Token::Word(word)) => word.as_str(),
+        _ => "",
+    };
+    let opens = (0..statement.len()).filter(|at| statement.get(*at) == Some(&Token::Mark('(')));
+    opens.filter_map(|open| open.checked_sub(1)).find_map(|at| {
+        let name = match statement.get(at)? {
+            Token::Word(word) => word.as_str(),
+            Token::Name | Token::Text(_) => "a quoted name",
+            _ => return None,
+        };
+        // `main.t (`
+        let mut start = at;
+        while start >= 2 && statement.get(start - 1) == Some(&Token::Mark('.')) {
+            start -= 2;
+        }
+        let before = word(start.checked_sub(1));
+        let is_table =
+            matches!(before, "INTO" | "TABLE" | "EXISTS" | "REFERENCES" | "VIEW" | "WITH" | "RECURSIVE" | "FUNCTION")
+                || before == "ON" && makes_index
+                || before == "USING" && lists(MODULES, name);
+        (!is_table && !lists(CALLS, name) && !lists(DEFINES, name)).then_some(name)
+    })
+}
+
 fn judge(statement: &[Token], depth: usize, sql: &mut Sql) {
     let words: Vec<&str> = statement
         .iter()
@@ -320,15 +380,22 @@ fn judge(statement: &[Token], depth: usize, sql: &mut Sql) {
     if let Some(why) = destruction(statement, depth) {
         destroys(sql, why);
     }
-    for reach in
-        ["PROGRAM", "LOAD_FILE", "OUTFILE", "DUMPFILE", "XP_CMDSHELL", "LO_EXPORT", "PG_READ_FILE", "LOAD_EXTENSION"]
-    {
-        if words.contains(&reach) {
-            opaque(sql, &format!("{reach} reaches beyond the database"));
-        }
+    if let Some(reach) = words.iter().find(|word| lists(OUTSIDE, word)) {
+        opaque(sql, &format!("{reach} reaches beyond the database"));
+    }
+    if let Some(what) = of_the_server(verb, statement, &words) {
+        opaque(sql, &format!("{what} reaches beyond the database"));
     }
     if verb == "ATTACH" || verb == "LOAD" || verb == "INSTALL" {
         opaque(sql, &format!("{verb} opens something else"));
+    }
+    if lists(OF_CLIENTS, verb) {
+        opaque(sql, &format!("the client command {verb}"));
+    }
+    if !READING.contains(&verb)
+        && let Some(name) = called(statement, &words)
+    {
+        opaque(sql, &format!("{name}(…) is not on the list of functions that only compute"));
     }
     if let Some(why) = more_than_reading(verb, statement, &words) {
         sql.writes.get_or_insert(why);
@@ -338,7 +405,8 @@ fn judge(statement: &[Token], depth: usize, sql: &mut Sql) {
 /// Why the statement is not on the list of reading ones.
 fn more_than_reading(verb: &str, statement: &[Token], words: &[&str]) -> Option<String> {
     if !READING.contains(&verb) {
-        return Some(format!("{verb} does more than read"));
+        let into = if verb == "VACUUM" && words.contains(&"INTO") { " INTO a file" } else { "" };
+        return Some(format!("{verb}{into} does more than read"));
     }
     if verb == "PRAGMA" {
         // `PRAGMA main.table_info(t)`: the name may follow the database's.
@@ -349,14 +417,14 @@ fn more_than_reading(verb: &str, statement: &[Token], words: &[&str]) -> Option<
             words.iter().any(|word| word.ends_with("_INFO") || word.ends_with("_XINFO") || word.ends_with("_LIST"));
         return (!known || set || (call && !answers)).then(|| "this PRAGMA may change the database".to_owned());
     }
-    if let Some(word) = words.iter().skip(1).find(|word| BEYOND.split_whitespace().any(|beyond| beyond == **word)) {
+    if let Some(word) = words.iter().skip(1).find(|word| lists(BEYOND, word)) {
         return Some(format!("{word} does more than read"));
     }
     let mut before: Option<&Token> = None;
     for token in statement {
         if *token == Token::Mark('(') {
             match before {
-                Some(Token::Word(word)) if !CALLS.split_whitespace().any(|call| call == word) => {
+                Some(Token::Word(word)) if !lists(CALLS, word) => {
                     return Some(format!("{word}(…) is not on the list of functions that only compute"));
                 }
                 Some(Token::Name | Token::Text(_)) => return Some("a quoted name that is called".to_owned()),
@@ -583,6 +651,66 @@ mod tests {
             "SELECT system('id')",
         ] {
             assert!(!read(text).reads_only(), "{text}");
+        }
+    }
+
+    #[test]
+    fn writing_statements_may_call_what_only_computes() {
+        for text in [
+            "INSERT INTO t(a, b) VALUES (1, lower('x')), (2, date('now'))",
+            "insert into main.t (a) select max(b) from u where c in (1, 2)",
+            "CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY, n VARCHAR(20), p DECIMAL(10,2), CHECK (p > 0))",
+            "CREATE TABLE u(t_id INT REFERENCES t(id), UNIQUE (t_id))",
+            "create unique index if not exists i on t(a, b)",
+            "CREATE VIRTUAL TABLE d USING fts5(title, body)",
+            "UPDATE t SET a = a + 1, b = replace(b, 'x', 'y') WHERE id = 3",
+            "INSERT INTO t VALUES (1) ON CONFLICT(id) DO UPDATE SET a = 2",
+            "DELETE FROM t WHERE id IN (SELECT id FROM u)",
+        ] {
+            assert_eq!(read(text).opaque, None, "{text}");
+        }
+        for text in [
+            "insert into t values(edit('x', 'touch y'))",
+            "create table u as select edit('x', 'y')",
+            "delete from t where edit('x', 'y') = 1",
+            "insert into t values(writefile('a', 'b'))",
+            "update t set a = readfile('.env')",
+            "insert into t values(\"edit\"('x', 'y'))",
+            "insert into t select name from fsdir('/')",
+            "insert into t select name from fsdir where path = '/'",
+            "create trigger r after insert on t begin select edit('x', 'y'); end",
+            "create virtual table z using zipfile('a.zip')",
+            "create view v as select load_extension('./x')",
+            "insert into t values(1) returning edit('x', 'y')",
+        ] {
+            assert!(read(text).opaque.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_leaves_the_tables_of_a_server_is_found() {
+        for text in [
+            "COPY t TO PROGRAM 'sh'",
+            "copy t from '/etc/passwd'",
+            "select pg_read_binary_file('/etc/passwd')",
+            "alter system set archive_command = 'x'",
+            "do language plpython3u $$ import os $$",
+            "create function f() returns int language c as 'x', 'y'",
+            "load data\nlocal  infile '.env' into table t",
+            "/* a */ system id",
+            "select 1; source x.sql",
+            "delimiter //",
+            "connect db evil",
+        ] {
+            let why = read(text).opaque.unwrap_or_default();
+            assert!(why.contains("beyond") || why.contains("client command") || why.contains("opens"), "{text}: {why}");
+        }
+        for text in [
+            "copy t to stdout",
+            "select program, source from radio",
+            "create function f() language sql as $$ select 1 $$",
+        ] {
+            assert_eq!(read(text).opaque, None, "{text}");
         }
     }
 

@@ -9,9 +9,23 @@ const WHOLE: &str = "d data data-ascii data-binary json H header proxy-header w 
 /// Those where a name may stand before it.
 const NAMED: &str = "data-urlencode url-query";
 
+/// The file in an item of a request: `NAME@FILE;type=…`, `NAME=@FILE`, `NAME:=@FILE`, `NAME==@FILE`, `NAME:@FILE`.
+pub(super) fn embedded(item: &str) -> Option<&str> {
+    let (_, rest) = item.split_at(item.find([':', '=', '@', ';'])?);
+    let file = rest.trim_start_matches([':', '=']).strip_prefix('@')?;
+    Some(file.split(';').next().unwrap_or(file))
+}
+
 /// Notes the files that a client sends because of a value, an address or a login.
 pub(super) fn sent(client: &str, read: &Parsed, judge: &mut Judge<'_>) {
     if client != "curl" {
+        // Where a session of httpie is kept: by a name in its own directory, or at a path.
+        let sessions = read.done().filter(|(option, _, _)| lists("session session-read-only", option));
+        for path in sessions.filter_map(|(_, value, _)| value) {
+            if path.exact().is_none_or(|text| text.contains('/')) {
+                judge.write(path);
+            }
+        }
         return;
     }
     for (option, value, _) in read.done() {
@@ -30,13 +44,56 @@ pub(super) fn sent(client: &str, read: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
-/// Where what is fetched is kept when the other side names it.
+/// Where what is fetched is kept when the other side names it: as the address says, or as it likes.
 pub(super) fn kept((with, without): (&str, &str), read: &Parsed, judge: &mut Judge<'_>) {
     let keeps = !with.is_empty() && (with == EVER || read.has(with)) && (without.is_empty() || !read.has(without));
-    let elsewhere = read.done().any(|(_, _, does)| does == Does::WriteTree);
-    if keeps && !elsewhere {
+    if !keeps {
+        return;
+    }
+    // Behind `--next` the same options count anew.
+    let dir = read.done().filter(|(_, _, does)| *does == Does::WriteTree).find_map(|(_, value, _)| value);
+    if dir.is_none() || read.has("next :") {
         judge.write_cwd();
     }
+    let below = dir.and_then(Arg::exact).map(|dir| format!("{}/", dir.trim_end_matches('/'))).unwrap_or_default();
+    let page = read.value("default-page").and_then(Arg::exact);
+    for address in &read.operands {
+        for name in address.exact().map(named).unwrap_or_default().into_iter().chain(page.map(str::to_owned)) {
+            judge.write(&address.with(&format!("{below}{name}")));
+        }
+    }
+}
+
+/// The names that a file can get by an address: its last part alone, or all of its path.
+fn named(address: &str) -> Vec<String> {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    let Some((_, path)) = path.split_once('/') else { return Vec::new() };
+    let path = decoded(path);
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let plain = |name: &&str| !name.is_empty() && !name.split('/').any(|part| part == "..");
+    let whole = Some(path.trim_start_matches('/')).filter(|path| *path != last);
+    whole.into_iter().chain([last]).filter(plain).map(str::to_owned).collect()
+}
+
+/// With `%2e` read as a dot.
+fn decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let hex = behind.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = behind.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// What an option writes: `-` is no file.
@@ -56,7 +113,7 @@ fn each(arg: &Arg, find: &dyn Fn(&str) -> Vec<Word>, judge: &mut Judge<'_>) {
         Word::OneOf(words) => words.iter().for_each(|word| each(&arg.as_word(word.clone()), find, judge)),
         Word::Glob { prefix, .. } | Word::Opaque { prefix, .. } => {
             // What comes behind the part that is known may make it the name of a file, or begin one.
-            if ["x", "@x"].iter().any(|more| !find(&format!("{prefix}{more}")).is_empty()) {
+            if ["x", "@x", "=@x"].iter().any(|more| !find(&format!("{prefix}{more}")).is_empty()) {
                 judge.read(arg);
             }
         }
@@ -68,6 +125,8 @@ fn in_value(option: &str, text: &str) -> Vec<Word> {
     let exactly = |file: &str| vec![Word::Exact(file.to_owned())];
     let whole = text.strip_prefix('@').map(exactly).unwrap_or_default();
     match option {
+        // Of newer versions: what follows is written to a file.
+        "w" | "write-out" if text.contains("%output") => vec![unknown()],
         _ if lists(WHOLE, option) => whole,
         _ if lists(NAMED, option) => {
             let named = text.split_once('@').filter(|(name, _)| !name.contains('='));
@@ -84,6 +143,9 @@ fn in_value(option: &str, text: &str) -> Vec<Word> {
 /// `NAME=@FILE,FILE;type=…`, `NAME=<FILE`.
 fn in_form(text: &str) -> Vec<Word> {
     let Some((_, value)) = text.split_once('=') else { return Vec::new() };
+    if let Some((_, headers)) = value.split_once("headers=") {
+        return headers.split("headers=").filter_map(|file| file.strip_prefix(['@', '<'])).map(|_| unknown()).collect();
+    }
     let Some(files) = value.strip_prefix(['@', '<']) else { return Vec::new() };
     let plain = |file: &str| file.split(';').next().unwrap_or_default().trim_matches('"').to_owned();
     files.split(',').map(plain).filter(|file| !file.is_empty() && file != "-").map(Word::Exact).collect()
@@ -100,10 +162,12 @@ fn in_address(text: &str) -> Vec<Word> {
     }
 }
 
-/// A path up to what stands for something else in it, and whatever follows.
+/// A path, unless something in it stands for something else, which may be any path.
 fn until(path: &str, special: &[char]) -> Word {
-    match path.split_once(special) {
-        Some((prefix, _)) => Word::Glob { pattern: format!("{prefix}*"), prefix: prefix.to_owned() },
-        None => Word::Exact(path.to_owned()),
-    }
+    if path.contains(special) { unknown() } else { Word::Exact(path.to_owned()) }
+}
+
+/// Some file.
+fn unknown() -> Word {
+    Word::Opaque { prefix: String::new(), splits: false, why: "the name of a file stands in a pattern".to_owned() }
 }

@@ -41,7 +41,10 @@ pub(super) fn local(parsed: &Parsed, remote: Option<&Arg>, judge: &Judge<'_>) ->
     if goes_deeper(parsed) || settings.iter().any(|one| DEEPER.iter().any(|start| one.key.starts_with(start))) {
         return None;
     }
-    if let Some(path) = named.and_then(path).filter(|path| path.starts_with(['.', '/'])) {
+    let is_replaced = |text: &str| settings.iter().any(|setting| replaces(setting, text));
+    if let Some(path) =
+        named.filter(|text| !is_replaced(text)).and_then(path).filter(|path| path.starts_with(['.', '/']))
+    {
         return (top == judge.resolve(&base(parsed)) || path.starts_with('/')).then(|| vec![at(path)]);
     }
     let repository = repository?;
@@ -57,7 +60,7 @@ pub(super) fn local(parsed: &Parsed, remote: Option<&Arg>, judge: &Judge<'_>) ->
 }
 
 /// Whether an option says so.
-fn goes_deeper(parsed: &Parsed) -> bool {
+pub(super) fn goes_deeper(parsed: &Parsed) -> bool {
     let stays = |value: &Arg| matches!(value.exact(), Some("no" | "check"));
     own(parsed, "recurse-submodules").is_some_and(|(_, value)| !value.as_ref().is_some_and(stays))
 }
@@ -65,8 +68,23 @@ fn goes_deeper(parsed: &Parsed) -> bool {
 /// An address that is a path of this machine.
 fn path(address: &str) -> Option<&str> {
     let place = address.strip_prefix("file://").unwrap_or(address);
-    let plain = !place.is_empty() && !place.contains([':', '\\', '~']) && !place.starts_with('-');
+    // In an address `%2e` is a dot.
+    let plain = !place.is_empty() && !place.contains([':', '\\', '~', '%']) && !place.starts_with('-');
     (plain && (place.len() == address.len() || place.starts_with('/'))).then_some(place)
+}
+
+/// Whether a setting has git take another address for this one.
+fn replaces(setting: &Setting, address: &str) -> bool {
+    setting.key.starts_with("url.") && setting.key.ends_with("insteadof") && address.starts_with(&setting.value)
+}
+
+/// The directory that `clone` is given.
+pub(super) fn local_source<'a>(from: &'a Arg, parsed: &Parsed, judge: &Judge<'_>) -> Option<&'a str> {
+    let text = from.exact()?;
+    let repository = judge.site.repository(&judge.site.cwd.join(base(parsed)));
+    let is_replaced = repository.is_some_and(|all| all.settings.iter().any(|setting| replaces(setting, text)));
+    let goes_deeper = own(parsed, "recursive recurse-submodules").is_some();
+    path(text).filter(|_| !is_replaced && !goes_deeper)
 }
 
 fn leads_elsewhere(setting: &Setting) -> bool {
@@ -145,6 +163,11 @@ mod tests {
         ] {
             assert!(reaches("git push o main", &[there[0], more]), "{more:?}");
         }
+        let instead = [("url.https://x.example/.insteadof", "./r")];
+        for text in ["git fetch ./remote.git", "git push ./r main", "git clone ./r d"] {
+            assert!(reaches(text, &instead), "{text}");
+        }
+        assert!(!reaches("git fetch ../other", &instead));
         let elsewhere = [("branch.main.remote", "https://x.example/r"), ("remote.pushdefault", "origin")];
         for more in elsewhere {
             assert!(reaches("git push", &[there[0], more]), "{more:?}");
@@ -163,11 +186,15 @@ mod tests {
             "git push ../r main --recurse-submodules=only",
             "git fetch --recurse-submodules ./r",
             "git pull --recurse-submodules=yes ./r main",
+            "git clone --recursive ./r d",
+            "git clone --recurse-submodules=x ./r",
+            "git push file:///w/repo/%2e%2e/other main",
         ] {
             assert!(reaches(text, &[]), "{text}");
         }
         assert!(!reaches("git push --recurse-submodules=check ./r main", &[]));
         assert!(!reaches("git push --repo=./r", &[]));
+        assert!(!reaches("git clone file:///w/repo/r d", &[]));
     }
 
     #[test]

@@ -612,7 +612,12 @@ fn transfer(parsed: &Parsed, judge: &mut Judge<'_>) {
             let remote = first.or(repo);
             match remotes::local(parsed, remote, judge) {
                 Some(places) => remotes::reach(parsed, &places, judge),
-                None => reaches(remote, judge),
+                None => {
+                    reaches(remote, judge);
+                    if remotes::goes_deeper(parsed) {
+                        judge.net(None);
+                    }
+                }
             }
         }
     }
@@ -623,12 +628,15 @@ fn transfer(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 fn clone(parsed: &Parsed, judge: &mut Judge<'_>) {
     let Some(from) = parsed.operands.first() else { return judge.opaque("nothing to clone") };
-    let local =
-        from.exact().is_some_and(|text| !text.contains("::") && (text.starts_with(['/', '.']) || !text.contains(':')));
-    if local {
-        judge.read_tree(&at(parsed, from))
-    } else {
-        reaches(Some(from), judge)
+    match remotes::local_source(from, parsed, judge) {
+        Some(path) => judge.read_tree(&at(parsed, &from.with(path))),
+        None => {
+            reaches(Some(from), judge);
+            // Repositories inside have remotes of their own.
+            if own(parsed, "recursive recurse-submodules").is_some() {
+                judge.net(None);
+            }
+        }
     }
     match parsed.operands.get(1) {
         Some(to) => judge.write_tree(&at(parsed, to)),
