@@ -536,11 +536,15 @@ fn header(ground: &Ground) -> Map<String, Value> {
 }
 
 fn canonical(path: &Path) -> Result<PathBuf, Failure> {
-    std::fs::canonicalize(path).map_err(|error| {
-        ToolError::new(code::BAD_ROOT, format!("cannot open root {}: {error}", path.display()))
+    let refused = |why: &dyn std::fmt::Display| {
+        ToolError::new(code::BAD_ROOT, format!("cannot open root {}: {why}", path.display()))
             .hint("--root takes a directory that exists")
-            .into()
-    })
+    };
+    let found = std::fs::canonicalize(path).map_err(|error| refused(&error))?;
+    if !found.is_dir() {
+        return Err(refused(&"it is no directory").into());
+    }
+    Ok(found)
 }
 
 /// The name of a workspace's state directory: the root's own name for people, and a hash of its canonical path

@@ -67,6 +67,12 @@ impl World {
             ToolError::new(code::STATE_UNUSABLE, "neither NIKA_STATE_DIR nor HOME says where the journal should lie")
                 .hint("set NIKA_STATE_DIR to a directory of your own")
         })?;
+        if base.exists() && !base.is_dir() {
+            let message = format!("the state directory {} is no directory", base.display());
+            return Err(ToolError::new(code::STATE_UNUSABLE, message)
+                .hint("set NIKA_STATE_DIR to a directory of your own")
+                .into());
+        }
         // A relative NIKA_STATE_DIR must mean the same directory whatever the roots are.
         Ok(std::path::absolute(&base).unwrap_or(base))
     }

@@ -32,6 +32,26 @@ pub fn readings(argv: &[String]) -> Vec<Vec<String>> {
     all
 }
 
+/// Words of a command that are looked at for another command: more than a person writes.
+const LOOKED_AT: usize = 64;
+
+/// The commands that may stand in the words of one of which nobody can say what it does: `exec -a x git push`,
+/// `env -S 'git push'`, `git rebase -x 'cd a; git push'`.
+pub fn within(argv: &[String]) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    for (at, word) in argv.iter().enumerate().take(LOOKED_AT).skip(1) {
+        all.push(argv.get(at..).unwrap_or_default().to_vec());
+        for command in word.split([';', '&', '|', '\n', '(', ')', '`', '{', '}']) {
+            let bare = |word: &str| word.trim_matches(['"', '\'']).to_owned();
+            let words: Vec<String> = command.split_whitespace().map(bare).collect();
+            if words.len() > 1 {
+                all.push(words);
+            }
+        }
+    }
+    all
+}
+
 /// Whether the name of the program is only known when it runs: `$(echo git) push`, `"$GIT" push`, `/usr/bin/gi? push`.
 /// Whoever forbids `git push` forbids that, too; what the words behind it say is all there is to go by.
 pub fn is_unknown(argv: &[String]) -> bool {
@@ -160,6 +180,25 @@ mod tests {
             assert!(!any(text, other), "{text}");
         }
         assert!(readings(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_command_may_stand_in_the_words_of_another() {
+        let holds = |text: &str, wanted: &str| {
+            let argv: Vec<String> = text.split('|').map(str::to_owned).collect();
+            within(&argv).iter().any(|words| words.join(" ") == wanted)
+        };
+        for (text, wanted) in [
+            ("exec|-a|x|git|push", "git push"),
+            ("env|-S|git push", "git push"),
+            ("git|rebase|-x|cd a; git push -f", "git push -f"),
+            ("bash|+x|-c|git push", "git push"),
+            ("git|submodule|foreach|git|push", "git push"),
+            ("x|sh -c 'git push'", "sh -c git push"),
+        ] {
+            assert!(holds(text, wanted), "{text}");
+        }
+        assert!(!holds("x|git pushes", "git push"));
     }
 
     #[test]

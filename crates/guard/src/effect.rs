@@ -29,6 +29,8 @@ pub struct Place {
     /// Whether it lies in a temporary directory that the session's commands have for themselves, so that nothing there
     /// is anybody else's.
     pub scratch: bool,
+    /// Whether it is written by a redirection: a rule that allows a command says nothing of where its output goes.
+    pub redirected: bool,
 }
 
 /// What guards a place that a configuration of git leads to.
@@ -60,6 +62,7 @@ impl Place {
             guarded: None,
             taken_back: false,
             scratch: false,
+            redirected: false,
         }
     }
 
@@ -75,6 +78,7 @@ impl Place {
             guarded: None,
             taken_back: false,
             scratch: false,
+            redirected: false,
         }
     }
 
@@ -106,6 +110,7 @@ impl Place {
             guarded: self.guarded,
             taken_back: self.taken_back,
             scratch: self.scratch,
+            redirected: self.redirected,
             named: self.named.as_ref().map(|named| Box::new(named.entry(&named.path.join(below), below))),
         }
     }
@@ -138,6 +143,8 @@ pub enum ExecKind {
     Misparse,
     /// Destroys, or asks for privilege.
     Destructive,
+    /// Whatever it is, it runs without the sandbox: always a question.
+    Unconfined,
     /// Control characters, remote code into a shell, `/dev/tcp`, theft of keys.
     Forbidden,
 }
@@ -162,6 +169,12 @@ impl Exec {
     /// Commands without variables that decide what runs.
     pub fn plain(commands: Vec<Vec<String>>, kind: ExecKind, why: impl Into<String>) -> Exec {
         Exec { commands, sets: Vec::new(), kind, why: why.into() }
+    }
+
+    /// The values of the variables that it is given, behind a program that none of them is.
+    pub(crate) fn values(&self) -> Vec<String> {
+        let value = |set: &String| set.split_once('=').map_or_else(String::new, |(_, value)| value.to_owned());
+        std::iter::once(String::new()).chain(self.sets.iter().map(value)).collect()
     }
 
     /// A command with the variables that stand before it.

@@ -164,6 +164,8 @@ pub enum Act {
     ExecMisparse,
     /// Run what destroys or asks for privilege.
     ExecDestructive,
+    /// Run without the sandbox.
+    ExecUnconfined,
     /// Run what nobody should.
     ExecForbidden,
     /// Reach a host not yet allowed.
@@ -221,6 +223,7 @@ pub const TABLE: &[(Act, &str, [Cell; 6])] = &[
     (Act::ExecOpaque, "exec, opaque or anything else", [D, D, Q, Q, Q, A]),
     (Act::ExecMisparse, "exec, shells would disagree (misparse)", [D, D, F, F, F, F]),
     (Act::ExecDestructive, "exec, destructive or privileged", [D, D, F, F, F, F]),
+    (Act::ExecUnconfined, "exec, without the sandbox", [D, D, F, F, F, F]),
     (Act::ExecForbidden, "exec, control characters, remote code into a shell, key theft", [D, D, D, D, D, D]),
     (Act::Net, "net, a host not yet allowed", [D, Q, Q, Q, Q, A]),
     (Act::Spawn, "spawn agent, worker, schedule", [D, D, Q, Q, A, A]),

@@ -278,7 +278,8 @@ impl From<Cell> for Decision {
 }
 
 /// A rule that lets a command run lets it write inside, where its sandbox keeps it: that is no second question.
-/// What a rule says about the place, or what is guarded or outside, stays as it is.
+/// What a rule says about the place, or what is guarded or outside, stays as it is; and where its output is redirected to, the
+/// rule on the command does not say.
 fn covered_by_commands(effects: &[Effect], reasons: &mut [Reason]) {
     let pairs = || effects.iter().zip(reasons.iter());
     let commands = || pairs().filter(|(effect, _)| matches!(effect, Effect::Exec(_))).map(|(_, reason)| reason);
@@ -288,7 +289,8 @@ fn covered_by_commands(effects: &[Effect], reasons: &mut [Reason]) {
     let by_rule = |reason: &&Reason| matches!(reason.source, Source::Rule { .. });
     let Some(source) = commands().find(by_rule).map(|reason| reason.source.clone()) else { return };
     for (effect, reason) in effects.iter().zip(reasons.iter_mut()) {
-        let inside = matches!(effect, Effect::Write(_)) && acts(effect, "") == [Act::WriteInside];
+        let inside =
+            matches!(effect, Effect::Write(place) if !place.redirected) && acts(effect, "") == [Act::WriteInside];
         if inside && reason.decision == Decision::Ask && matches!(reason.source, Source::Mode(_)) {
             (reason.decision, reason.source) = (Decision::Allow, source.clone());
             (reason.remedy, reason.rule) = (Vec::new(), None);
@@ -328,6 +330,7 @@ fn acts(effect: &Effect, tool: &str) -> Vec<Act> {
             ExecKind::Opaque => Act::ExecOpaque,
             ExecKind::Misparse => Act::ExecMisparse,
             ExecKind::Destructive => Act::ExecDestructive,
+            ExecKind::Unconfined => Act::ExecUnconfined,
             ExecKind::Forbidden => Act::ExecForbidden,
         }],
         Effect::Net(_) | Effect::Fetch(_) => vec![Act::Net],
@@ -416,6 +419,50 @@ mod tests {
             assert_eq!(remedy.len(), ways, "{remedy:?}");
             assert_eq!(remedy.last().map(String::as_str), Some("changing the rule `write(docs/**)` at test:1"));
             assert_eq!(remedy.first().is_some_and(|way| way == BY_A_PERSON), kind == RuleKind::Ask);
+        }
+    }
+
+    #[test]
+    fn a_rule_on_a_command_says_nothing_of_where_its_output_goes() {
+        let site = crate::bash::Site::on_paper(vec!["/w".into()], "/w".into(), "/home/dev".into());
+        let decision = |text: &str, rules: &[(RuleKind, &str)]| {
+            let place = |target: &crate::bash::Target| {
+                Place::inside("/w", target.path.strip_prefix("/w").expect("it lies inside"))
+            };
+            let effects = crate::bash::analyse(text, &site).effects(&place).of("bash");
+            policy(rules).judge(&Stance::from(Mode::Ask), &effects).decision
+        };
+        let allow = RuleKind::Allow;
+        for text in ["date > main.rs", "git status > main.rs", "date | tee -a x > y", "{ date; } >> z", "date &> x"] {
+            let rules = [(allow, "Bash(date:*)"), (allow, "exec(git status*)"), (allow, "exec(tee *)")];
+            assert_eq!(decision(text, &rules), Decision::Ask, "{text}");
+        }
+        assert_eq!(decision("date | tee x", &[(allow, "exec(tee x)"), (allow, "exec(date)")]), Decision::Allow);
+        assert_eq!(decision("date > x", &[(allow, "exec(date)"), (allow, "write(/x)")]), Decision::Allow);
+        assert_eq!(decision("date 2> /dev/null", &[(allow, "exec(date)")]), Decision::Allow);
+    }
+
+    #[test]
+    fn what_is_denied_is_denied_in_the_words_of_what_cannot_be_said() {
+        let site = crate::bash::Site::on_paper(vec!["/w".into()], "/w".into(), "/home/dev".into());
+        let decision = |text: &str| {
+            let place = |target: &crate::bash::Target| Place::outside(target.path.clone());
+            let effects = crate::bash::analyse(text, &site).effects(&place).of("bash");
+            policy(&[(RuleKind::Deny, "exec(git push*)")]).judge(&Stance::from(Mode::AcceptAll), &effects).decision
+        };
+        for text in [
+            "exec -a x git push",
+            "bash +x -c 'git push'",
+            "env -S 'git push'",
+            "git submodule foreach git push",
+            "git rebase -x 'git push' main",
+            "GIT_EDITOR='git push' git commit",
+            "ssh host git push",
+        ] {
+            assert_eq!(decision(text), Decision::Deny, "{text}");
+        }
+        for text in ["git commit -m 'git push it'", "grep -rn 'git push' .", "ssh host git pull"] {
+            assert_ne!(decision(text), Decision::Deny, "{text}");
         }
     }
 

@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::argv::{is_unknown, readings, readings_of_unknown, unknown};
+use crate::argv::{is_unknown, readings, readings_of_unknown, unknown, within};
 use crate::bash;
-use crate::effect::{Effect, Extent, Place};
+use crate::effect::{Effect, ExecKind, Extent, Place};
 use crate::names;
 use crate::pattern::{PathPattern, PatternError};
 use crate::permits::Permits;
@@ -312,6 +312,8 @@ impl Rule {
                     || readings(argv).iter().any(|words| pattern.matches(words))
                     || is_unknown(argv) && pattern.fits_behind(argv)
                     || pattern.may_match(argv)
+                    || exec.kind >= ExecKind::Opaque
+                        && (pattern.stands_within(argv) || pattern.stands_within(&exec.values()))
             }),
             (Subject::Read(pattern), Effect::Read(place)) | (Subject::Write(pattern), Effect::Write(place)) => {
                 let fits = |place: &Place| match place.extent {
@@ -511,6 +513,11 @@ impl CommandPattern {
             filled_in = true;
         }
         filled_in && (self.rest_free || words.len() == self.words.len())
+    }
+
+    /// Whether this pattern's command stands in the words of another one, which may run it.
+    fn stands_within(&self, argv: &[String]) -> bool {
+        within(argv).iter().any(|command| readings(command).iter().any(|words| self.matches(words)))
     }
 
     /// Whether the words behind a program that is not known are those of this pattern, by any reading: then it may be

@@ -192,7 +192,7 @@ impl Verdict {
                 ExecKind::ReadOnly | ExecKind::WritesInside => true,
                 // A rule of the person may have allowed it; then only what else it does is asked about.
                 ExecKind::Opaque => reason.decision == Decision::Allow,
-                ExecKind::Misparse | ExecKind::Destructive | ExecKind::Forbidden => false,
+                ExecKind::Misparse | ExecKind::Destructive | ExecKind::Unconfined | ExecKind::Forbidden => false,
             },
             Effect::Read(_) | Effect::Session => reason.decision == Decision::Allow,
             _ => false,

@@ -35,8 +35,13 @@ pub fn get(file: Option<&Path>) -> Result<Token, Failure> {
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let mut text = String::new();
-            let there = OpenOptions::new().read(true).open(path).map_err(failed)?;
-            closed_to_others(path, there.metadata().map_err(failed)?.mode())?;
+            let waits = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+            let there = OpenOptions::new().read(true).custom_flags(waits).open(path).map_err(failed)?;
+            let metadata = there.metadata().map_err(failed)?;
+            if !metadata.is_file() {
+                return Err(Failure::usage(format!("--token-file {} is no file", path.display())));
+            }
+            closed_to_others(path, metadata.mode())?;
             there.take(4096).read_to_string(&mut text).map_err(failed)?;
             text.trim().to_owned()
         }

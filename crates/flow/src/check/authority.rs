@@ -220,7 +220,9 @@ fn asked_each_time(effect: &Effect) -> Option<String> {
         why.map(|why| format!("it {what} {name}: {why}"))
     };
     match effect {
-        Effect::Exec(exec) if matches!(exec.kind, ExecKind::Destructive | ExecKind::Misparse) => {
+        Effect::Exec(exec)
+            if matches!(exec.kind, ExecKind::Destructive | ExecKind::Unconfined | ExecKind::Misparse) =>
+        {
             let shown = exec.commands.first().map(|argv| exec.with_sets(argv).join(" ")).unwrap_or_default();
             Some(if exec.why.is_empty() { shown } else { exec.why.clone() })
         }

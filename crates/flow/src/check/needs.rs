@@ -298,13 +298,20 @@ impl Gather<'_> {
                 Some((_, Dynamic::Text(path))) => {
                     let place = placed(
                         &self.site,
-                        &Target { path: resolved(&self.site, &path.text), tree: *tree, itself: false },
+                        &Target {
+                            path: resolved(&self.site, &path.text),
+                            tree: *tree,
+                            itself: false,
+                            redirected: false,
+                        },
                     );
                     self.path(path.at, *kind, place, tool);
                 }
                 None if *default => {
-                    let place =
-                        placed(&self.site, &Target { path: self.site.roots[0].clone(), tree: true, itself: false });
+                    let place = placed(
+                        &self.site,
+                        &Target { path: self.site.roots[0].clone(), tree: true, itself: false, redirected: false },
+                    );
                     self.path(at, *kind, place, tool);
                 }
                 _ => {}

@@ -22,7 +22,9 @@ impl Analysis {
         for fact in &self.facts {
             let effect = match fact {
                 Fact::Read(target) if !is_public(target) => Effect::Read(place(target)),
-                Fact::Write(target) if !is_sink(&target.path) => Effect::Write(place(target)),
+                Fact::Write(target) if !is_sink(&target.path) => {
+                    Effect::Write(Place { redirected: target.redirected, ..place(target) })
+                }
                 Fact::Delete(target) => Effect::Write(place(target)),
                 Fact::Net(host) => Effect::Net(host.clone().unwrap_or_else(|| ANY_HOST.to_owned())),
                 _ => continue,

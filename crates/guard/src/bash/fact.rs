@@ -36,6 +36,8 @@ pub struct Target {
     pub tree: bool,
     /// Whether a link at its end is meant itself, and not what it leads to: what is removed.
     pub itself: bool,
+    /// Whether a redirection names it, and not the command: what a rule says of that does not hold for it.
+    pub redirected: bool,
 }
 
 /// What is destroyed, for the warning and its page.

@@ -295,12 +295,22 @@ impl<'a> Judge<'a> {
 
     /// The command reads below the working directory.
     pub fn read_cwd(&mut self) {
-        self.facts.push(Fact::Read(Target { path: self.site.cwd.clone(), tree: true, itself: false }));
+        self.facts.push(Fact::Read(Target {
+            path: self.site.cwd.clone(),
+            tree: true,
+            itself: false,
+            redirected: false,
+        }));
     }
 
     /// The command writes below the working directory.
     pub fn write_cwd(&mut self) {
-        self.facts.push(Fact::Write(Target { path: self.site.cwd.clone(), tree: true, itself: false }));
+        self.facts.push(Fact::Write(Target {
+            path: self.site.cwd.clone(),
+            tree: true,
+            itself: false,
+            redirected: false,
+        }));
     }
 
     /// It reaches the network.
@@ -367,7 +377,7 @@ impl<'a> Judge<'a> {
                 let path = self.resolve(text);
                 self.steps_through(text);
                 let tree = tree && !is_stream(&path);
-                let fact = fact(Target { path, tree, itself: false });
+                let fact = fact(Target { path, tree, itself: false, redirected: false });
                 let along = self.along(&fact);
                 self.facts.push(fact);
                 self.facts.extend(along);
@@ -380,14 +390,14 @@ impl<'a> Judge<'a> {
                 let above = if above.is_empty() && prefix.starts_with('/') { "/" } else { above };
                 self.steps_through(above);
                 let path = self.resolve(above);
-                let whole = fact(Target { path, tree: true, itself: false });
+                let whole = fact(Target { path, tree: true, itself: false, redirected: false });
                 let reads = matches!(whole, Fact::Read(_));
                 self.facts.push(whole);
                 for name in self.pointed_at(pattern) {
                     let path = self.resolve(&name);
                     let class = crate::classify(&path);
                     if class.secret.is_some() || class.asked().is_some() && !reads {
-                        self.facts.push(fact(Target { path, tree: false, itself: false }));
+                        self.facts.push(fact(Target { path, tree: false, itself: false, redirected: false }));
                     }
                 }
             }
@@ -407,7 +417,7 @@ impl<'a> Judge<'a> {
         let above = prefix.rsplit_once('/').map_or("", |(above, _)| if above.is_empty() { "/" } else { above });
         let path = self.resolve(above);
         let inside = self.site.roots.iter().any(|root| path.starts_with(root)) && !prefix.contains("..");
-        match fact(Target { path, tree: true, itself: false }) {
+        match fact(Target { path, tree: true, itself: false, redirected: false }) {
             Fact::Read(_) if why == LISTED && inside => self.code(why),
             // What it may be is what the command has looked at.
             whole @ Fact::Read(_) if why == FOUND && inside => self.facts.push(whole),
@@ -467,7 +477,11 @@ impl<'a> Judge<'a> {
     fn steps_through(&mut self, text: &str) {
         if text.contains("..") {
             let through = stepped_through(&self.site.cwd, text, &self.site.roots);
-            self.facts.extend(through.into_iter().map(|path| Fact::Read(Target { path, tree: false, itself: false })));
+            self.facts.extend(
+                through
+                    .into_iter()
+                    .map(|path| Fact::Read(Target { path, tree: false, itself: false, redirected: false })),
+            );
         }
     }
 

@@ -102,7 +102,10 @@ async fn ask(
     // A yes is to what was shown: another diff is another question.
     let wanted = wishes.arguments.as_ref().unwrap_or(&begun.incoming.arguments);
     let shown = ahead.as_deref().map_or_else(String::new, harmless);
-    let seen = format!("{}\n{text}\n{shown}\n{}", begun.tool, Value::Object(wanted.clone()));
+    // In whatever order its arguments stand.
+    let mut wanted = Value::Object(wanted.clone());
+    wanted.sort_all_objects();
+    let seen = format!("{}\n{text}\n{shown}\n{wanted}", begun.tool);
     let tried = tried.map(|tried| if_again_alike(tried, asker.as_ref(), &seen));
     // What a person reads before they say yes must not redraw their terminal, nor show what is shown nowhere.
     let parts: Vec<&str> =

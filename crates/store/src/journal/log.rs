@@ -149,7 +149,12 @@ pub(crate) fn ids(state: &State) -> Result<Vec<String>, StoreError> {
     let dir = state.journal_dir();
     let mut ids = Vec::new();
     for entry in fs::read_dir(&dir).map_err(|e| StoreError::io("list", &dir, e))? {
-        let name = entry.map_err(|e| StoreError::io("list", &dir, e))?.file_name();
+        let entry = entry.map_err(|e| StoreError::io("list", &dir, e))?;
+        // Whatever else lies there is no journal, and a FIFO would be waited for.
+        if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let name = entry.file_name();
         let id = name.to_str().and_then(|name| name.strip_suffix(".jsonl"));
         if let Some(id) = id.filter(|id| id::check(id).is_ok()) {
             ids.push(id.to_owned());

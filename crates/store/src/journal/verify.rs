@@ -139,7 +139,9 @@ fn is_header_of(line: &[u8], session: &str) -> bool {
 
 /// The file, `None` when there is none. Links are not followed.
 fn open(path: &Path) -> io::Result<Option<File>> {
-    match OpenOptions::new().read(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).open(path) {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    match OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path) {
+        Ok(file) if !file.metadata()?.is_file() => Err(io::Error::other("it is no file")),
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

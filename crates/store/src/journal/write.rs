@@ -175,7 +175,12 @@ impl Inner {
     /// Where the log ends now. The caller holds the lock.
     fn settle(&mut self, session: &str) -> Result<Head, StoreError> {
         let failed = |error: io::Error| StoreError::journal(session, error);
-        let size = rustix::fs::fstat(&self.log).map_err(|e| failed(e.into()))?.st_size as u64;
+        let stat = rustix::fs::fstat(&self.log).map_err(|e| failed(e.into()))?;
+        // A line in a file without a name is in no journal.
+        if stat.st_nlink == 0 {
+            return Err(failed(io::Error::other("its file was removed")));
+        }
+        let size = stat.st_size as u64;
         match self.end {
             Some(end) if end.len == size => Ok(end),
             _ => {

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::edit::{outside, overlaps, refusal};
+use super::edit::{outside, overlaps, plan_on_seen, refusal};
 use super::notebook_edit::{self, Cell, CellType, EditMode};
 use super::reshape;
 use super::seen::{Base, MAX_BYTES, fits, known, note, retried, stale, unread};
@@ -368,7 +368,7 @@ impl ChangeSet {
                 let (made, seen) = match &slot.seen {
                     None => (plan(now, &replace).map_err(|error| refusal(&error, &shown))?, None),
                     Some(seen) => {
-                        let on_seen = plan(seen, &replace).map_err(|error| refusal(&error, &shown))?;
+                        let on_seen = plan_on_seen(seen, now, &replace, &shown)?;
                         let moved = rebase(seen, now, &on_seen).map_err(|overlap| overlaps(&overlap, &shown))?;
                         (moved.plan, Some(on_seen.apply(seen)))
                     }

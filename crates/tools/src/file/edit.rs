@@ -143,13 +143,36 @@ fn work_out(known: &Known, params: &Params, shown: &str) -> Result<Worked, ToolE
     match &known.base {
         Base::Current => Ok(Worked { plan: plan(&known.now.bytes, &replace).map_err(refuse)?, outside: String::new() }),
         Base::Stale(base) => {
-            let on_base = plan(base, &replace).map_err(refuse)?;
+            let on_base = plan_on_seen(base, &known.now.bytes, &replace, shown)?;
             let Rebased { plan, .. } =
                 rebase(base, &known.now.bytes, &on_base).map_err(|overlap| overlaps(&overlap, shown))?;
             Ok(Worked { plan, outside: outside(base, &known.now.bytes, shown) })
         }
         Base::Lost => Err(stale(&known.now.open.place)),
     }
+}
+
+/// The edit of a file as the session saw it, which others changed since. What is looked for may be what they changed: then
+/// the file as it was is none to show.
+pub(super) fn plan_on_seen(seen: &[u8], now: &[u8], replace: &Replace<'_>, shown: &str) -> Result<Plan, ToolError> {
+    let error = match plan(seen, replace) {
+        Err(error @ (EditError::NoMatch(_) | EditError::EmptyFile)) => error,
+        planned => return planned.map_err(|error| refusal(&error, shown)),
+    };
+    const AGAIN: &str = "read it again, then repeat the call";
+    Err(match plan(now, replace) {
+        Err(EditError::NoMatch(near)) => {
+            let refused = refusal(&EditError::NoMatch(near), shown);
+            let message = format!("{}\n[{shown} changed since it was read]", refused.message);
+            ToolError::new(refused.code, message).hint(AGAIN)
+        }
+        Err(_) => refusal(&error, shown).hint(AGAIN),
+        Ok(_) => {
+            let message =
+                format!("{shown} changed since it was read, and old_string stands only in the file as it is now");
+            ToolError::new(code::CHANGED_SINCE_READ, message).hint(AGAIN)
+        }
+    })
 }
 
 /// What others changed in a file since the session read it, in words. From then on the session knows it.

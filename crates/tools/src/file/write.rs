@@ -113,10 +113,11 @@ impl Tool for Write {
             sha256_before: written.before.map(hex),
             sha256_after: written.after.map(hex).unwrap_or_default(),
         };
+        let unlike = former.as_deref().is_some_and(|former| loses_returns(former, &bytes));
         if let (Some(hash), Some(stamp)) = (written.after, written.stamp) {
             note(cx, place, bytes, hash, stamp, Shown::All);
         }
-        Ok(answer(&result, kept, written.other_names).with_diff(diff))
+        Ok(answer(&result, kept, unlike, written.other_names).with_diff(diff))
     }
 }
 
@@ -182,7 +183,14 @@ fn encode(former: &[u8], content: &str, shown: &str) -> Result<(Vec<u8>, Option<
     Ok((bytes, Some(detected.encoding.name())))
 }
 
-fn answer(result: &WrittenFile, kept: Option<&str>, other_names: u64) -> Output {
+/// Whether each line ended with a carriage return, which `read` does not show, and none does any more.
+fn loses_returns(former: &[u8], bytes: &[u8]) -> bool {
+    let lines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+    let ended = former.windows(2).filter(|two| two == b"\r\n").count();
+    ended > 0 && ended == lines(former) && lines(bytes) > 0 && !bytes.contains(&b'\r')
+}
+
+fn answer(result: &WrittenFile, kept: Option<&str>, loses_returns: bool, other_names: u64) -> Output {
     let verb = if result.created { "Created" } else { "Replaced" };
     let mut text = format!("{verb} {} ({} bytes, sha256 {}", result.path, result.bytes, result.sha256_after);
     if let Some(before) = &result.sha256_before {
@@ -191,6 +199,9 @@ fn answer(result: &WrittenFile, kept: Option<&str>, other_names: u64) -> Output 
     text.push_str(").");
     if let Some(encoding) = kept {
         text.push_str(&format!(" Its encoding, {encoding}, was kept."));
+    }
+    if loses_returns {
+        text.push_str(" Its lines ended with CRLF and end with LF now; `edit` keeps a file's endings.");
     }
     if other_names > 0 {
         text.push_str(&format!(" It had {other_names} other name(s) by hard links; those keep the former text."));

@@ -317,13 +317,14 @@ impl Bash {
                 |effect| !matches!(effect, Effect::Write(place) if place.below_root.is_some() || place.scratch),
             );
             if effects.all.len() < before {
-                let why = "it would write in the workspace".to_owned();
+                let why =
+                    "a trial: what it would write in the workspace is shown, and none of it is written".to_owned();
                 effects.all.push(Effect::Exec(Exec::plain(Vec::new(), ExecKind::WritesInside, why)));
             }
         }
         if params.unconfined() {
             let why = "it runs without the sandbox".to_owned();
-            effects.all.push(Effect::Exec(Exec::plain(Vec::new(), ExecKind::Destructive, why)));
+            effects.all.push(Effect::Exec(Exec::plain(Vec::new(), ExecKind::Unconfined, why)));
         }
         Ok(effects)
     }

@@ -63,7 +63,7 @@ impl Tool for JobInput {
         let id = &params.job_id;
         let (kind, why) = match self.ground.jobs.confinement(scene.session.id(), id) {
             Some(Confinement { access: Access::Unconfined, .. }) => {
-                (ExecKind::Destructive, format!("{id} runs without the sandbox"))
+                (ExecKind::Unconfined, format!("{id} runs without the sandbox"))
             }
             Some(Confinement { reaches: true, .. }) => (ExecKind::Opaque, format!("{id} may reach the network")),
             // At a terminal a pager or an editor starts whatever it is told to: what was proved of the command as it

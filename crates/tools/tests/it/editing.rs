@@ -157,6 +157,37 @@ fn an_overlap_is_refused_with_both_sides() {
 }
 
 #[test]
+fn an_old_text_is_looked_for_in_the_file_as_it_is() {
+    let world = world().file("a.txt", "one\ntwo\nthree\n");
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.put("a.txt", b"one\ndeux trois\nthree\n");
+    // It stands only where others changed the file: what is not shown is not edited.
+    let error = world.call("edit", edit("deux trois", "2"));
+    assert!(error.refused(212).message.contains("only in the file as it is now"), "{error:?}");
+    // And a text that comes near is one of the file as it is.
+    let near = world.call("edit", edit("deux  trois", "2"));
+    let near = &near.refused(202).message;
+    assert!(near.contains("deux trois") && near.contains("changed since it was read"), "{near}");
+    let set = json!({"changes": [{"op": "edit", "file_path": "a.txt", "old_string": "deux trois", "new_string": "2"}]});
+    assert!(world.call("change_set", set).refused(218).message.contains("NIKA-212"));
+    world.call("read", json!({"file_path": "a.txt"})).ok();
+    world.call("edit", edit("deux trois", "2")).ok();
+}
+
+#[test]
+fn a_write_that_changes_the_endings_of_all_lines_says_so() {
+    let world = world();
+    for (former, content, said) in
+        [("a\r\nb\r\n", "c\nd\n", true), ("a\r\nb\n", "c\n", false), ("a\r\n", "c\r\n", false)]
+    {
+        world.put("a.txt", former.as_bytes());
+        world.call("read", json!({"file_path": "a.txt"})).ok();
+        let answer = world.call("write", json!({"file_path": "a.txt", "content": content}));
+        assert_eq!(answer.ok().joined_text().contains("CRLF"), said, "{former:?}");
+    }
+}
+
+#[test]
 fn a_touch_is_no_change() {
     let world = world().file("a.txt", "one\n");
     world.call("read", json!({"file_path": "a.txt"})).ok();

@@ -95,6 +95,7 @@ pub fn kind(kind: ExecKind) -> &'static str {
         ExecKind::Opaque => "opaque",
         ExecKind::Misparse => "misparse",
         ExecKind::Destructive => "destructive",
+        ExecKind::Unconfined => "unconfined",
         ExecKind::Forbidden => "forbidden",
     }
 }

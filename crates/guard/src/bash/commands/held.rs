@@ -45,7 +45,7 @@ pub(super) fn judge(program: &str, start: usize, judge: &mut Judge<'_>) {
 /// A secret that gets another name is read.
 pub(super) fn renamed(fact: &Fact) -> Option<Fact> {
     let Fact::Delete(target) = fact else { return None };
-    secret_at(&target.path).map(|path| Fact::Read(Target { path, tree: target.tree, itself: false }))
+    secret_at(&target.path).map(|path| Fact::Read(Target { path, tree: target.tree, itself: false, redirected: false }))
 }
 
 /// The secret that a path names, itself or by the directory that makes it one.

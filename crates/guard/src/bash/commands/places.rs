@@ -134,7 +134,8 @@ pub(in super::super) fn takes_along(place: &Arg, judge: &mut Judge<'_>) {
 
 /// The same for a place that is resolved.
 pub(in super::super) fn taken_along(path: &Path) -> Option<Fact> {
-    guarded_below(path).map(|below| Fact::Write(Target { path: path.join(below), tree: false, itself: false }))
+    guarded_below(path)
+        .map(|below| Fact::Write(Target { path: path.join(below), tree: false, itself: false, redirected: false }))
 }
 
 /// The rest of the way from `path` to a guarded place of two parts or more: `workflows` for `.github`.

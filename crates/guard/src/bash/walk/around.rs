@@ -149,7 +149,9 @@ impl<'a> Walker<'a> {
                 judge.read(arg);
             }
             if writes {
+                let before = judge.facts.len();
                 judge.write(arg);
+                judge.facts.iter_mut().skip(before).for_each(by_redirection);
             }
             for fact in judge.facts.into_iter().flat_map(|fact| self.placed(fact, place)) {
                 if !facts.contains(&fact) {
@@ -267,5 +269,12 @@ impl<'a> Walker<'a> {
             self.opaque(span, "arithmetic evaluates a text that is not known, and a subscript in it can run commands");
         }
         safe
+    }
+}
+
+/// Marks what is written as what no command names.
+fn by_redirection(fact: &mut Fact) {
+    if let Fact::Write(target) = fact {
+        target.redirected = true;
     }
 }

@@ -87,8 +87,9 @@ pub(super) fn found_below(target: &Place, fact: fn(Place) -> Fact) -> Vec<Fact> 
     }
     let above: PathBuf = parts.iter().take_while(|part| !unknown(part)).collect();
     let rest: PathBuf = parts.iter().skip_while(|part| !unknown(part)).filter(|part| !unknown(part)).collect();
-    let named = Place { path: above.join(rest), tree: target.tree, itself: target.itself };
-    vec![fact(Place { path: above, tree: true, itself: false }), fact(named)]
+    let named =
+        Place { path: above.join(rest), tree: target.tree, itself: target.itself, redirected: target.redirected };
+    vec![fact(Place { path: above, tree: true, itself: false, redirected: false }), fact(named)]
 }
 
 impl<'a> Walker<'a> {

@@ -194,7 +194,12 @@ impl<'a> Walker<'a> {
                     return true;
                 }
                 if !back && !self.inside(&path) {
-                    report.facts.push(Fact::Read(Place { path: path.clone(), tree: false, itself: false }));
+                    report.facts.push(Fact::Read(Place {
+                        path: path.clone(),
+                        tree: false,
+                        itself: false,
+                        redirected: false,
+                    }));
                 }
                 if !next.contains(&path) {
                     next.push(path);

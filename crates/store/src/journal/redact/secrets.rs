@@ -215,13 +215,14 @@ const SCHEMES: &[&[u8]] = &[b"bearer", b"basic", b"token", b"digest", b"bot"];
 const SCHEMES_OF_MORE: &[&[u8]] =
     &[b"api-key", b"apikey", b"aws4-hmac-sha256", b"negotiate", b"ntlm", b"sharedkey", b"sharedkeylite", b"ssws"];
 
-/// `NAME=VALUE`, `NAME: VALUE`, `"NAME": "VALUE"`, at the sign between.
+/// `NAME=VALUE`, `NAME: VALUE`, `"NAME": "VALUE"`, `NAME => "VALUE"`, at the sign between.
 fn assigned(bytes: &[u8], at: usize) -> Option<Secret> {
     let sign = bytes[at];
     let next = bytes.get(at + 1).copied().unwrap_or(b' ');
     let before = at.checked_sub(1).map_or(b' ', |b| bytes[b]);
     // Comparisons, arrows, paths, `:=` (which comes again at its `=`).
-    if matches!(next, b'=' | b'>' | b':') && !(sign == b'=' && next == b':') || b"=!<>".contains(&before) {
+    let maps = sign == b'=' && next == b'>';
+    if matches!(next, b'=' | b'>' | b':') && !(sign == b'=' && next == b':') && !maps || b"=!<>".contains(&before) {
         return None;
     }
     let name = name_before(bytes, at)?;
@@ -230,10 +231,14 @@ fn assigned(bytes: &[u8], at: usize) -> Option<Secret> {
     // `?sig=VALUE&token=VALUE`
     let in_query = sign == b'=' && name.start.checked_sub(1).is_some_and(|before| b"?&#;".contains(&bytes[before]));
 
-    let mut from = at + 1;
+    let mut from = at + 1 + usize::from(maps);
     from += run(&bytes[from..], |b| b == b' ' || b == b'\t').min(8);
     let spaced = from > at + 1 || before == b' ';
     let mut quoted = bytes.get(from).is_some_and(|b| b"\"'`\\".contains(b));
+    // An arrow before a text is an entry of a table; before anything else it is code.
+    if maps && !quoted {
+        return None;
+    }
     let mut value = value_at(bytes, from)?;
     // `Authorization: Bearer TOKEN`: the scheme may stay.
     let scheme = &bytes[value.clone()];

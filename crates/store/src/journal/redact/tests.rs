@@ -36,6 +36,8 @@ const GO: &[(&str, &str)] = &[
     ("mysql --password=‹s3cr3t› -h x", "key"),
     ("curl -u me:‹hunter2› https://x", "password"),
     ("{\"password\": \"‹hunter2›\"}", "key"),
+    ("['password' => '‹S3cr3tPassw0rd›', 'user' => 'me']", "key"),
+    (":password => \"‹hunter2›\"", "key"),
     ("\"{\\\"password\\\": \\\"‹hunter2›\\\"}\"", "key"),
     ("password: ‹hunter2›", "key"),
     ("password: ‹correcthorsebattery›", "key"),
