@@ -582,6 +582,9 @@ impl<'a> Walker<'a> {
                 self.numbered(&args, word, state).unwrap_or_else(|| self.words(word, state))
             };
             self.words_since(then, &became);
+            if shapes::may_be_operators(&args, word, &became) {
+                self.say(command.span.clone(), Fact::Opaque("a word of the condition may become several".to_owned()));
+            }
             self.likely.word(word);
             args.append(&mut became);
             if args.len() > WORDS {

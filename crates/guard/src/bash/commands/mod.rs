@@ -73,6 +73,7 @@ use std::path::Path;
 use super::fact::{Fact, each_once};
 use super::finding::Row;
 use super::judge::{Arg, Judge, Word};
+use super::words::LABEL;
 use index::Index;
 use spec::Spec;
 
@@ -334,8 +335,68 @@ pub(super) fn stands_for(path: &Path) -> Option<String> {
     (ANYWHERE.contains(&name) || kept && tool()).then(|| name.to_owned())
 }
 
+/// What is certain of a word that begins an option and ends with what may be empty: `-I"$x"`. Then the next word is the value.
+fn begun_option(arg: &Arg) -> Option<&str> {
+    let prefix = match &arg.word {
+        Word::Opaque { prefix, splits: false, .. } => prefix.as_str(),
+        // A number, of a file that may not be there.
+        Word::Glob { pattern, prefix } => {
+            pattern.strip_prefix(prefix.as_str()).filter(|rest| rest.chars().eq([LABEL])).map(|_| prefix.as_str())?
+        }
+        _ => return None,
+    };
+    let option = prefix.strip_prefix('-')?;
+    (!option.is_empty() && !option.starts_with('-') && !option.contains('=')).then_some(prefix)
+}
+
+/// Most options of one command whose values may be empty. Each is tried as both, with all others.
+const BEGUN: usize = 4;
+
+/// `argv`, and where values may be empty what it is then: `-I"$x" echo touch` as `-Iecho touch`. As the last word an option
+/// lacks its value, which is an error.
+fn readings(argv: &[Arg]) -> Vec<Cow<'_, [Arg]>> {
+    let mut all: Vec<Cow<'_, [Arg]>> = vec![Cow::Borrowed(argv)];
+    let begun = argv.iter().enumerate().skip(1).take(argv.len().saturating_sub(2));
+    // From the last to the first, so that what stands before keeps its place.
+    let begun: Vec<usize> = begun.filter(|(_, arg)| begun_option(arg).is_some()).map(|(at, _)| at).collect();
+    for at in begun.into_iter().rev().take(BEGUN) {
+        let joined: Vec<Cow<'_, [Arg]>> = all.iter().filter_map(|one| joined_at(at, one)).map(Cow::Owned).collect();
+        all.extend(joined);
+    }
+    all
+}
+
+fn joined_at(at: usize, argv: &[Arg]) -> Option<Vec<Arg>> {
+    let (option, next) = (argv.get(at)?, argv.get(at + 1)?);
+    let start = begun_option(option)?;
+    let grown = |word: &Word| match word {
+        Word::Exact(text) => Word::Exact(format!("{start}{text}")),
+        Word::Opaque { prefix, splits, why } => {
+            Word::Opaque { prefix: format!("{start}{prefix}"), splits: *splits, why: why.clone() }
+        }
+        Word::Glob { pattern, prefix } => {
+            Word::Glob { pattern: format!("{start}{pattern}"), prefix: format!("{start}{prefix}") }
+        }
+        Word::OneOf(words) => {
+            Word::Opaque { prefix: start.to_owned(), splits: false, why: format!("one of {} words", words.len()) }
+        }
+    };
+    let mut out = argv.to_vec();
+    out.splice(at..at + 2, [option.as_word(grown(&next.word))]);
+    Some(out)
+}
+
 /// `argv` with every word of known alternatives replaced by each of them.
 fn combinations(argv: &[Arg]) -> Vec<Cow<'_, [Arg]>> {
+    let all = readings(argv);
+    if all.len() == 1 {
+        return alternatives(argv);
+    }
+    let owned = |one: Cow<'_, [Arg]>| Cow::Owned(one.into_owned());
+    all.iter().flat_map(|one| alternatives(one).into_iter().map(owned).collect::<Vec<_>>()).collect()
+}
+
+fn alternatives(argv: &[Arg]) -> Vec<Cow<'_, [Arg]>> {
     let several = |arg: &Arg| matches!(arg.word, Word::OneOf(_));
     if argv.len() > LONG || !argv.iter().any(several) {
         return vec![Cow::Borrowed(argv)];

@@ -888,9 +888,13 @@ fn yq(parsed: &Parsed, judge: &mut Judge<'_>) {
         _ => judge.opaque("the expression of yq may reach further"),
     }
     may_be_a_file(expression, judge);
+    let in_place = parsed.has("i in-place inplace");
+    if in_place && files.is_empty() {
+        judge.write(expression);
+    }
     for file in files.iter().filter(|file| file.exact() != Some("-")) {
         judge.read(file);
-        if parsed.has("i in-place inplace") {
+        if in_place {
             judge.write(file);
         }
     }

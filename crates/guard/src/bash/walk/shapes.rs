@@ -426,3 +426,27 @@ pub(super) fn is_input(redirect: &Redirect) -> bool {
     use RedirectOp::{DupIn, Here, HereString, HereStrip, Read, ReadWrite};
     matches!(redirect.op, Read | ReadWrite | DupIn | Here | HereStrip | HereString)
 }
+
+/// Whether a word of `[` or `test` may become operators: names of files, one a word, or cut apart at their blanks. Behind
+/// `-v` a condition evaluates text.
+pub(super) fn may_be_operators(before: &[Arg], word: &Word, became: &[Arg]) -> bool {
+    if !matches!(before.first().and_then(Arg::exact), Some("[" | "test")) {
+        return false;
+    }
+    let cut_apart = word
+        .parts
+        .iter()
+        .any(|part| matches!(part, Part::Param { quoted: false, .. } | Part::Command { quoted: false, .. }));
+    let finds = word.parts.iter().any(|part| matches!(part, Part::Plain(text) if text.contains(['*', '?', '['])));
+    became.iter().any(|arg| match &arg.word {
+        // Where only a number or a label is not known, there are no blanks: `0**` is what a count or a hash prints.
+        Became::Glob { pattern, .. } if pattern == "0**" => false,
+        Became::Glob { pattern, .. } if pattern.contains(words::LABEL) && !pattern.contains(['*', '?', '[']) => false,
+        // No operator that evaluates is as long.
+        Became::Glob { pattern, .. } => {
+            cut_apart || finds && pattern.chars().filter(|c| !"*?[]".contains(*c)).count() < 3
+        }
+        Became::OneOf(words) => cut_apart && words.iter().any(|word| !matches!(word, Became::Exact(_))),
+        _ => false,
+    })
+}
