@@ -3,6 +3,7 @@
 //! An option, a test or an action that is not in the table makes the command opaque, and so does a
 //! word that may become one of them.
 
+use super::super::commands::spec::lists;
 use super::super::fact::Category;
 use super::super::globs;
 use super::super::judge::{Arg, Judge, Word};
@@ -288,6 +289,10 @@ impl<'a> Walk<'a, '_, '_> {
         if matches!(word, "-execdir" | "-okdir") && command.iter().any(elsewhere) {
             return Err(format!("`{word}` runs in many directories, where a relative path is not known"));
         }
+        let bare = program.rsplit('/').next().unwrap_or(program);
+        if matches!(word, "-execdir" | "-okdir") && !lists(BLIND, bare) {
+            self.judge.code(format!("`{bare}` runs in many directories, and may obey what lies there"));
+        }
         let places = self.places();
         // A guarded file that is asked for by name: what the command would do to that one.
         for path in named {
@@ -296,7 +301,7 @@ impl<'a> Walk<'a, '_, '_> {
             let argv: Vec<Arg> = command.iter().map(put).collect();
             self.judge.command(&argv);
         }
-        if REMOVERS.contains(&program.rsplit('/').next().unwrap_or(program)) {
+        if REMOVERS.contains(&bare) {
             self.judge.destroys(Category::Files, format!("`{program}` is run for everything that find names"));
         }
         let argv: Vec<Arg> = command.iter().map(|arg| filled(arg, &places)).collect();
@@ -304,6 +309,10 @@ impl<'a> Walk<'a, '_, '_> {
         Ok(())
     }
 }
+
+/// Programs that do the same in every directory: they look at nothing there but what they are given.
+const BLIND: &str = "cat head tail wc ls stat file echo printf basename dirname realpath readlink pwd grep egrep fgrep sed awk cut sort \
+    uniq nl od xxd strings md5sum sha1sum sha256sum cksum test [ true false du touch mkdir rmdir rm mv cp ln chmod chown sh bash";
 
 /// What git has in a directory of its own, of which the names alone say nothing: where one is asked for, it is found there.
 const IN_GIT: &[(&str, &str)] = &[

@@ -279,6 +279,18 @@ fn kill(line: &Line, _: Option<&str>) -> Option<Hit> {
     everyone.then(|| (Category::System, "`kill` reaches every process, or the first one".to_owned()))
 }
 
+/// Ends of the names of files, which branches have hardly.
+const SOURCES: &str = "c h cc cpp hpp rs go py rb js jsx ts tsx mjs cjs java kt swift scala php cs fs ml hs ex exs erl lua sh bash zsh \
+    sql html css scss vue svelte md rst txt json yaml yml toml lock xml ini cfg conf csv tsv proto tf gradle mk cmake";
+
+/// Whether a word is rather the name of a file than that of a branch: `git checkout src/a.c` throws its changes away.
+fn is_source(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    name.rsplit_once('.').is_some_and(|(stem, end)| {
+        !stem.is_empty() && !stem.ends_with(|c: char| c.is_ascii_digit()) && lists(SOURCES, end)
+    })
+}
+
 fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
     let set = |wanted: &str| line.values("-c").any(|piece| piece.text.to_ascii_lowercase().starts_with(wanted));
     let sub = line.operand(0);
@@ -287,7 +299,9 @@ fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
         let paths = ended.is_some_and(|after| line.operands.len() > after);
         let named = line.operands.get(1).is_some_and(|piece| piece.glob);
         let staged_paths = line.flags.iter().any(|flag| flag.name == "--pathspec-from-file");
-        if (paths || named || staged_paths) && !line.any("-p --patch --ours --theirs") {
+        let makes = line.any("-b -B --orphan -t --track");
+        let file = !makes && line.operands.iter().skip(1).any(|piece| is_source(&piece.text));
+        if (paths || named || staged_paths || file) && !line.any("-p --patch --ours --theirs") {
             return Some((
                 Category::GitDiscard,
                 "`git checkout` overwrites files with their committed \
