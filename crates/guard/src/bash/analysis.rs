@@ -13,7 +13,7 @@ use super::finding::{FINDINGS, Finding, Outcome};
 use super::judge::{Arg, Site, Word};
 use super::walk::{Report, Walker, shapes};
 use super::words::LABEL;
-use super::{lexical, limits, parse, proof, second, seeds};
+use super::{lexical, limits, listed, parse, proof, second, seeds};
 
 /// One simple command, and what it does.
 #[derive(Debug, Clone)]
@@ -131,6 +131,7 @@ fn walked(text: &str, site: &Site) -> Analysis {
                 false => "several commands".to_owned(),
             });
             reports = walker.reports;
+            listed::guard(&mut reports, site);
             findings.extend(lexical::check(text, &bodies));
             findings.extend(seeds::check(text, &reports, &bodies));
             let raised = findings.iter().chain(reports.iter().flat_map(|report| &report.findings)).map(raised_by);

@@ -24,6 +24,7 @@ mod judge;
 mod lang;
 mod lexical;
 mod limits;
+mod listed;
 mod names;
 pub mod oracle;
 mod parse;

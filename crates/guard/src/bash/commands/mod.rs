@@ -37,7 +37,7 @@ mod pagers;
 mod parallel;
 mod perl;
 mod pieces;
-mod places;
+pub(super) mod places;
 mod printed;
 mod readers;
 mod response;
