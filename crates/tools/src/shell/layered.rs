@@ -10,7 +10,7 @@ use nika_edit::{BINARY_FILES, Limits, unified};
 use nika_guard::classify;
 use nika_guard::profile::{Access, Profile};
 use nika_host::fs::Workspace;
-use nika_host::overlay::{Changes, Entry, Layer, OfGit, What, mounts_below};
+use nika_host::overlay::{Changes, Entry, Layer, OfGit, What, mounts_below, of_another_group};
 
 use super::folders::{self, Binary, Shown, folded, gathered};
 use super::ground::Ground;
@@ -83,6 +83,9 @@ pub(super) fn lay(ground: &Ground, cx: &Cx<'_>, profile: &mut Profile, of_git: O
     let mut layers = Vec::new();
     for root in ground.files.roots() {
         fit(root)?;
+        if let Some(why) = of_another_group(cx.permit, root) {
+            return Err(why);
+        }
         let layer = Layer::prepare(cx.permit, ground.files.state(), root).map_err(|error| error.message)?;
         if layer.in_memory(cx.permit) {
             return Err("Nika's state lies where no layer can".to_owned());
