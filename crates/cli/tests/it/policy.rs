@@ -197,6 +197,23 @@ fn the_past_is_what_was_decided_then_not_what_would_be_now() {
 }
 
 #[test]
+fn a_command_of_the_past_is_judged_where_its_session_stood() {
+    let world = world().file("s/a.txt", "one\n");
+    let world = world.file("inner.yaml", "permissions:\n  deny:\n    - write(/s/**)\n");
+    let world = world.file("outer.yaml", "permissions:\n  deny:\n    - write(/rel)\n");
+    let run = |command: &str| {
+        world.run(&["call", "bash", &format!("command={command}"), "--session", "q", "--mode", "workspace"]).exits(0);
+    };
+    run("cd s");
+    run("echo x > rel");
+    let replayed = |against: &str| {
+        let object = world.run(&["policy", "replay", "--against", against, "--output", "json"]).exits(0).json();
+        object["differing"].as_array().expect("rows").len()
+    };
+    assert_eq!((replayed("inner.yaml"), replayed("outer.yaml")), (1, 0));
+}
+
+#[test]
 fn what_belongs_to_no_command_is_judged_by_itself() {
     let world = world();
     let judged = |command: &str, more: &[&str]| {

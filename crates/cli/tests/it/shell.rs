@@ -336,12 +336,30 @@ fn leaving_the_sandbox_is_asked_in_every_mode() {
         return;
     }
     let world = world();
-    for mode in ["ask", "workspace", "accept-all"] {
-        let ran = world.run(&["call", "bash", "command=echo x", "dangerously_disable_sandbox=true", "--mode", mode]);
-        ran.exits(3).complains("without the sandbox");
+    for mode in [&["--mode", "ask"][..], &["--mode", "workspace"], &["--mode", "accept-all"], &["--unsafe"]] {
+        let words = ["call", "bash", "command=echo x", "dangerously_disable_sandbox=true"];
+        world.run(&[&words[..], mode].concat()).exits(3).complains("without the sandbox");
     }
-    let ran = world.run(&["call", "bash", "command=echo x", "filesystem_mode=off", "--unsafe"]);
-    ran.exits(0).says("sandbox unconfined").says("this call cannot be taken back: nobody sees");
+    let mut peer = Peer::start(world.nika(&["serve", "--unsafe", "--list", "all"]));
+    peer.stateless("2026-07-28", json!({"elicitation": {"form": {}}}));
+    let (_, said) = answered(&mut peer, "nika_bash", json!({"command": "echo x", "filesystem_mode": "off"}));
+    assert!(
+        said.contains("sandbox unconfined") && said.contains("this call cannot be taken back: nobody sees"),
+        "{said}"
+    );
+    peer.end();
+}
+
+/// A call that a person says yes to: what they were asked, and what came of it.
+fn answered(peer: &mut Peer, name: &str, arguments: Value) -> (String, String) {
+    let mut params = json!({"name": name, "arguments": arguments});
+    let asked = peer.request("tools/call", params.clone())["result"].clone();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let (key, request) = asked["inputRequests"].as_object().and_then(|all| all.iter().next()).expect("a question");
+    params["requestState"] = asked["requestState"].clone();
+    params["inputResponses"] = json!({key: {"action": "accept", "content": {"answer": "yes"}}});
+    let question = request["params"]["message"].as_str().unwrap_or_default().to_owned();
+    (question, text(&peer.request("tools/call", params)["result"]))
 }
 
 #[test]
@@ -458,11 +476,13 @@ fn input_to_what_no_sandbox_holds_is_asked_each_time() {
     }
     let world = world();
     let mut peer = Peer::start(world.nika(&["serve", "--unsafe", "--list", "all"]));
-    peer.initialize("2025-11-25");
+    peer.stateless("2026-07-28", json!({"elicitation": {"form": {}}}));
     let job = json!({"command": "cat", "run_in_background": true, "dangerously_disable_sandbox": true});
-    assert!(text(&peer.call("nika_bash", job)).contains("j1"));
-    assert!(text(&peer.call("nika_job_input", json!({"job_id": "j1", "text": "x\n"}))).contains("took 2 bytes"));
-    assert_eq!(peer.end(), 0);
+    let (asked, said) = answered(&mut peer, "nika_bash", job);
+    assert!(asked.contains("without the sandbox") && said.contains("j1"), "{asked}: {said}");
+    let (asked, said) = answered(&mut peer, "nika_job_input", json!({"job_id": "j1", "text": "x\n"}));
+    assert!(asked.contains("j1 runs without the sandbox") && said.contains("took 2 bytes"), "{asked}: {said}");
+    peer.end();
     // The same under a mode that keeps that floor.
     let explain = ["policy", "check", "sudo true", "--mode", "accept-all"];
     assert_eq!(world.run(&explain).json()["decision"], "ask");

@@ -1,11 +1,13 @@
 //! `nika policy replay`: what another policy would have said to the calls of the past.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::process::ExitCode;
 
 use nika_contract::{Scene, SessionState, ToolError, code, event, text};
 use nika_guard::{Decision, Effects, Stance};
 use nika_store::journal;
+use nika_tools::shell::ground::Cwd;
 use serde_json::{Value, json};
 
 use crate::args::{self, Format};
@@ -15,8 +17,8 @@ use crate::failure::Failure;
 use crate::out;
 use crate::world::World;
 
-/// The lines that tell what was called and what was decided.
-const TOLD_BY: [&str; 3] = [event::CALL_BEGUN, event::PERMISSION_REQUEST, event::CALL_ENDED];
+/// The lines that tell what was called, what was decided, and where a command left the session.
+const TOLD_BY: [&str; 4] = [event::CALL_BEGUN, event::PERMISSION_REQUEST, event::CALL_ENDED, event::TOOL_BASH];
 
 /// A call of the past: what was decided then, and what would be now.
 struct Judged {
@@ -41,8 +43,15 @@ pub fn run(args: &args::PolicyReplay) -> Result<ExitCode, Failure> {
         let told = |line: &Value| TOLD_BY.iter().any(|event| line["event"] == *event);
         let lines: Vec<Value> = journal::lines(&built.state, &log.id)?.map_while(Result::ok).filter(told).collect();
         let past = Past::of(&lines);
-        for line in lines.iter().filter(|line| line["event"] == event::CALL_BEGUN) {
-            match rejudge(&built, &other, &past, &log.id, line) {
+        let state = SessionState::new(&log.id, false);
+        for line in &lines {
+            if line["event"] == event::TOOL_BASH {
+                stand(&state, ground.root(), line);
+            }
+            if line["event"] != event::CALL_BEGUN {
+                continue;
+            }
+            match rejudge(&built, &other, &past, &state, line) {
                 Ok(one) => {
                     judged += 1;
                     if one.then != one.now {
@@ -105,6 +114,13 @@ impl<'j> Past<'j> {
     }
 }
 
+/// From now on the session stands where this command left it.
+fn stand(state: &SessionState, root: &Path, line: &Value) {
+    if let Some(dir) = line["cwd"].as_str() {
+        state.slot::<Cwd>().set(Some(root.join(dir)));
+    }
+}
+
 /// The mode that `other` is in where a file or flag names one, else that of the call.
 fn stance(other: &Effective, call: &Value) -> Stance {
     let is_named = other.shown.iter().any(|row| row.key == "mode" && row.layer != "default");
@@ -119,19 +135,19 @@ fn rejudge(
     built: &Built,
     other: &Effective,
     past: &Past<'_>,
-    session: &str,
+    state: &SessionState,
     fields: &Value,
 ) -> Result<Judged, ToolError> {
     let text = |name: &str| fields[name].as_str().unwrap_or_default().to_owned();
     let (call, tool) = (text("call"), text("tool"));
-    let effects = effects(built, session, &tool, fields["arguments"].clone())?;
+    let effects = effects(built, state, &tool, fields["arguments"].clone())?;
     let present = || built.effective.policy.judge(&built.effective.stance, &effects).decision.name();
     let then = past.0.get(call.as_str()).copied().unwrap_or_else(present);
     let now = other.policy.judge(&stance(other, fields), &effects);
     let why = now.decisive().map(|reason| format!("{}, by {}", reason.effect, reason.source)).unwrap_or_default();
     let what: Vec<String> = effects.all.iter().map(ToString::to_string).collect();
     Ok(Judged {
-        session: session.to_owned(),
+        session: state.id().to_owned(),
         call,
         tool,
         what: text::preview(&text::harmless(&what.join(" ")), 100),
@@ -141,8 +157,7 @@ fn rejudge(
     })
 }
 
-fn effects(built: &Built, session: &str, tool: &str, arguments: Value) -> Result<Effects, ToolError> {
-    let state = SessionState::new(session, false);
+fn effects(built: &Built, state: &SessionState, tool: &str, arguments: Value) -> Result<Effects, ToolError> {
     let tool = built.runtime.find(tool)?;
-    tool.parse(arguments)?.effects(&Scene { session: &state })
+    tool.parse(arguments)?.effects(&Scene { session: state })
 }
