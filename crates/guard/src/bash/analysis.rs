@@ -211,6 +211,10 @@ fn finish(
     let misread = facts.iter().map(kind_of).chain(kept.iter().map(raised_by)).any(|kind| kind == ExecKind::Misparse);
     let canonical = canonical.filter(|_| !misread && kind != ExecKind::Forbidden);
     let last_command = last_command.map(|name| match commands.last() {
+        // They end as what they run does.
+        Some(Command { argv, .. }) if lists(PASSING, &name) && argv.first().is_some_and(|inner| *inner != name) => {
+            argv.first().cloned().unwrap_or_default()
+        }
         // `git diff` answers with its exit code as diff does.
         Some(Command { argv, .. }) if name == "git" && argv.len() > 1 => {
             argv.iter().skip(1).find(|word| !word.starts_with('-')).map_or(name.clone(), |sub| format!("git-{sub}"))
@@ -223,6 +227,9 @@ fn finish(
     });
     Analysis { kind, loose, commands, findings: kept, facts, canonical, destructive, last_command }
 }
+
+/// Programs that end as the command behind them does.
+const PASSING: &str = "timeout env nice ionice nohup stdbuf chrt setsid taskset time";
 
 /// What a finding raises the whole to.
 pub(super) fn raised_by(finding: &Finding) -> ExecKind {
@@ -779,6 +786,9 @@ mod tests {
             ("echo $(grep x a)", "echo"),
             ("command -v x", "command-v"),
             ("command pytest", "command"),
+            ("timeout 5 grep x a", "grep"),
+            ("env LC_ALL=C nice grep x a", "grep"),
+            ("timeout 5 pytest -q", "pytest"),
             ("pytest || grep x a", "grep"),
             ("pytest; grep x a", "grep"),
             ("grep -q y a && grep x a", "grep"),

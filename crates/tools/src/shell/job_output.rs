@@ -117,7 +117,7 @@ impl Tool for JobOutput {
 }
 
 fn answer(job: &Job, view: &View, filter: Option<&Regex>) -> Output {
-    let (id, spilled) = (job.id(), job.summary().spilled.map(|(path, _)| path));
+    let (id, summary) = (job.id(), job.summary());
     let chunk = &view.chunk;
     let mut shown = lines(&view.text, filter);
     if let Some(Picture { text, cursor: (line, column) }) = &view.screen {
@@ -143,9 +143,7 @@ fn answer(job: &Job, view: &View, filter: Option<&Regex>) -> Output {
     if chunk.more {
         parts.push("there is more: read again".to_owned());
     }
-    if let Some(path) = spilled {
-        parts.push(format!("all of it: {}", path.display()));
-    }
+    parts.extend(report::kept_in(&summary));
     let ended = matches!(chunk.state, State::Ended(_));
     Output::text(format!("{shown}[{}]", parts.join(" · ")))
         .with_ours_from(shown.len())

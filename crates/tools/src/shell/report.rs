@@ -22,13 +22,20 @@ pub(super) fn output(summary: &Summary) -> String {
     let from = tail[from..].find('\n').map_or(from, |at| from + at + 1);
     let shown = (start + tail.len() - from) as u64;
     let left = summary.total.saturating_sub(shown);
-    let place = match (&summary.spilled, &summary.spill_error) {
-        (Some((path, bytes)), _) if *bytes >= summary.total => format!("; all of it: {}", path.display()),
-        (Some((path, bytes)), _) => format!("; its first {bytes} bytes: {}", path.display()),
+    let place = match (kept_in(summary), &summary.spill_error) {
+        (Some(place), _) => format!("; {place}"),
         (None, Some(error)) => format!("; it could not be kept: {error}"),
         (None, None) => String::new(),
     };
     format!("{}[… {left} bytes of {} left out{place}]\n{}", &head[..start], summary.total, &tail[from..])
+}
+
+/// The file that an output is in, or as much of it as is kept.
+pub(super) fn kept_in(summary: &Summary) -> Option<String> {
+    let (path, bytes) = summary.spilled.as_ref()?;
+    let whole = *bytes >= summary.total;
+    let what = if whole { "all of it".to_owned() } else { format!("its first {bytes} bytes") };
+    Some(format!("{what}: {}", path.display()))
 }
 
 fn nth_char(text: &str, n: usize) -> usize {
