@@ -35,6 +35,9 @@ pub struct Record {
     /// Files in which the search stopped at a NUL byte, as ripgrep does, so
     /// that a match may be in them.
     pub binary: Named<PathBuf>,
+    /// Files without a match that are not UTF-8, where the pattern has letters beyond ASCII: they may hold these in another
+    /// encoding, so they are a gap.
+    pub other_bytes: u64,
     /// What could not be opened or read.
     pub unreadable: Named<Unreadable>,
     /// Files and directories the caller withheld.
@@ -142,11 +145,11 @@ pub struct Widen {
 
 impl Record {
     /// Whether every file in scope was searched to its end. Ignored and hidden
-    /// entries are outside the scope; a binary, unreadable or withheld file is
+    /// entries are outside the scope; a binary, unreadable or withheld file, or one in another encoding, is
     /// a gap, and so is a link that a glob leads through and anything cut.
     pub fn complete(&self) -> bool {
-        let gaps = [self.binary.total, self.unreadable.total, self.withheld, self.asked_links.total];
-        gaps == [0; 4] && self.cut == Cut::default()
+        let gaps = [self.binary.total, self.other_bytes, self.unreadable.total, self.withheld, self.asked_links.total];
+        gaps == [0; 5] && self.cut == Cut::default()
     }
 
     /// The parameters that would widen the search, by the caller's names for them, most effective first. Each once.
@@ -182,6 +185,7 @@ pub(crate) struct Tally {
     pub too_deep: u64,
     pub asked_links: Vec<PathBuf>,
     pub binary: Vec<PathBuf>,
+    pub other_bytes: u64,
     pub unreadable: Vec<Unreadable>,
 }
 
@@ -204,6 +208,7 @@ impl Record {
             record.links += t.links;
             record.special += t.special;
             record.withheld += t.withheld;
+            record.other_bytes += t.other_bytes;
             record.cut.depth += t.too_deep;
             asked_links.extend(t.asked_links);
             binary.extend(t.binary);

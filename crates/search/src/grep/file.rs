@@ -39,6 +39,8 @@ pub(super) struct Finder<'a> {
     /// A match may span lines.
     multi: bool,
     /// Text without a candidate can be passed over.
+    /// Whether the pattern may have letters beyond ASCII.
+    beyond_ascii: bool,
     may_test: bool,
     buf: Vec<u8>,
     hits: Vec<FileHits>,
@@ -94,6 +96,7 @@ impl<'a> Finder<'a> {
             searcher,
             multi,
             may_test,
+            beyond_ascii: !query.pattern.is_ascii() || query.pattern.contains("\\u") || query.pattern.contains("\\x"),
             buf: vec![0; CHUNK],
             hits: Vec::new(),
             bound,
@@ -133,12 +136,15 @@ impl<'a> Finder<'a> {
         };
         tally.scanned_bytes += len as u64;
         let nul = memchr::memchr(0, &self.buf[..len]).is_some();
-        match (nul, self.multi) {
+        let (before, odd) = (self.hits.len(), has_bom(&self.buf[..len]));
+        let done = match (nul, self.multi) {
             (true, _) => self.search(Source::Whole(len), Nul::Hides, path, tally),
             (false, true) => self.search(Source::Whole(len), Nul::Absent, path, tally),
             // In pieces, so that it can be stopped.
             (false, false) => self.search(Source::Pieces(len), Nul::Absent, path, tally),
-        }
+        };
+        tally.other_bytes += u64::from(!odd && self.hits.len() == before && self.is_of_other_bytes(len));
+        done
     }
 
     /// Searches a file that was listed.
@@ -175,13 +181,22 @@ impl<'a> Finder<'a> {
         }
         tally.scanned_bytes += len as u64;
         if !odd && !self.could_match(clear, len) {
+            tally.other_bytes += u64::from(self.is_of_other_bytes(len));
             return Ok(());
         }
-        match memchr::memchr(0, &self.buf[..len]) {
+        let before = self.hits.len();
+        let done = match memchr::memchr(0, &self.buf[..len]) {
             Some(_) => self.search(Source::Pieces(len), Nul::Quits, path, tally),
             None if odd => self.search(Source::Pieces(len), Nul::Quits, path, tally),
             None => self.search(Source::Whole(len), Nul::Absent, path, tally),
-        }
+        };
+        tally.other_bytes += u64::from(!odd && self.hits.len() == before && self.is_of_other_bytes(len));
+        done
+    }
+
+    /// Whether the pattern has letters that these bytes may hold in another encoding than the one that is searched.
+    fn is_of_other_bytes(&self, len: usize) -> bool {
+        self.beyond_ascii && std::str::from_utf8(&self.buf[..len]).is_err_and(|error| error.error_len().is_some())
     }
 
     /// What can be said of a file from what ripgrep reads first.
@@ -214,7 +229,7 @@ impl<'a> Finder<'a> {
         }
         let (mut len, mut end) = (CHUNK, false);
         tally.scanned_bytes += len as u64;
-        let mut candidate = odd;
+        let (mut candidate, mut others) = (odd, false);
         while !candidate {
             // Whole lines; what is left of the last goes on into the next.
             let lines = match memchr::memrchr(b'\n', &self.buf[..len]) {
@@ -227,6 +242,7 @@ impl<'a> Finder<'a> {
                 break;
             }
             clear = 0;
+            others |= self.is_of_other_bytes(lines);
             if memchr::memchr(0, &self.buf[..len]).is_some() {
                 tally.binary.push(walk::to_path(path));
                 return Ok(());
@@ -253,10 +269,12 @@ impl<'a> Finder<'a> {
             end = n == 0;
             len += n;
         }
+        let before = self.hits.len();
         if candidate {
             rustix::fs::seek(fd, rustix::fs::SeekFrom::Start(0))?;
             self.search(Source::Stream(fd), Nul::Quits, path, tally)?;
         }
+        tally.other_bytes += u64::from(others && self.hits.len() == before);
         Ok(())
     }
 

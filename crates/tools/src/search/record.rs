@@ -76,6 +76,8 @@ pub struct Completeness {
     pub hidden: u64,
     /// Files in which the search stopped at a NUL byte.
     pub binary: u64,
+    /// Files without a match that are not UTF-8, where the pattern has letters beyond ASCII.
+    pub other_encodings: u64,
     /// What could not be opened or read: the first few, as `path: reason`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<String>,
@@ -130,6 +132,7 @@ impl Completeness {
                 .collect(),
             hidden: record.hidden,
             binary: record.binary.total,
+            other_encodings: record.other_bytes,
             unreadable: record.unreadable.first.iter().map(|u| format!("{}: {}", u.path.display(), u.error)).collect(),
             links: record.links,
             asked_links: Vec::new(),
@@ -190,6 +193,7 @@ impl Completeness {
         let others = self.links - record.asked_links.total.min(self.links);
         let counts = [
             (self.binary, "stopped at a NUL byte (binary)"),
+            (self.other_encodings, "not UTF-8, searched by their bytes alone (read shows them)"),
             (record.unreadable.total, unreadable.as_str()),
             (record.asked_links.total, asked.as_str()),
             (if found { 0 } else { others }, links[usize::from(others != 1)]),

@@ -276,3 +276,17 @@ fn what_grep_found_travels_once() {
         assert!(found.text().contains("a.txt") && !data.to_string().contains("a.txt"), "{mode}: {data}");
     }
 }
+
+#[test]
+fn letters_of_another_encoding_are_a_gap() {
+    let world = world().file("utf8.txt", "café\n");
+    world.put("latin.txt", b"caf\xe9\n");
+    let answer = world.call("grep", json!({"pattern": "café", "output_mode": "files_with_matches"}));
+    answer.says("utf8.txt").says("NOT complete").says("1 not UTF-8, searched by their bytes alone");
+    let none = world.call("grep", json!({"pattern": "café", "path": "latin.txt"}));
+    assert!(!none.ok().joined_text().contains("No matches. [complete"), "{none:?}");
+    // What ASCII spells is the same in both.
+    let plain = world.call("grep", json!({"pattern": "caf", "output_mode": "files_with_matches"}));
+    assert!(plain.ok().joined_text().contains("[complete"), "{plain:?}");
+    world.call("grep", json!({"pattern": "tea", "path": "latin.txt"})).says("No matches").says("[complete");
+}
