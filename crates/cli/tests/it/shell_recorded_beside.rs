@@ -1,6 +1,9 @@
-//! What others write where a job has written, while it goes on: that is theirs, and undo of the job leaves it.
+//! What others write where a job has written, while it goes on: that is theirs, and undo of the job leaves it. And what is
+//! shared with others by a group.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use serde_json::json;
 
@@ -134,4 +137,51 @@ fn an_interpreter_with_thousands_of_open_files_is_recorded_as_far_as_they_are_lo
     assert!(text(&peer.call("nika_undo", json!({}))).contains("Took back"));
     assert_eq!(world.text("f"), "begun\n");
     assert_eq!(peer.end(), 0);
+}
+
+/// A layer of an ordinary user holds files of one group. In a directory that is shared by another one, a command changes
+/// files all the same, and all of it is taken back.
+#[test]
+fn an_ordinary_user_changes_what_is_shared_by_a_group() {
+    let setpriv = Path::new("/usr/bin/setpriv");
+    if !crate::shell::is_confined_here() || !rustix::process::geteuid().is_root() || !setpriv.exists() {
+        return;
+    }
+    let world = world();
+    let program = world.path("nika");
+    let own = env!("CARGO_BIN_EXE_nika");
+    fs::hard_link(own, &program).or_else(|_| fs::copy(own, &program).map(drop)).expect("a copy");
+    for place in ["", "home", "state"] {
+        fs::create_dir_all(world.path(place)).expect("a directory");
+        std::os::unix::fs::chown(world.path(place), Some(23_456), Some(23_456)).expect("it is ours");
+    }
+    let shared = world.root().join("shared");
+    fs::create_dir(&shared).expect("a directory");
+    fs::write(shared.join("x"), "1\n").expect("a file");
+    for path in [world.root(), shared.clone(), shared.join("x")] {
+        std::os::unix::fs::chown(&path, Some(23_456), Some(23_457)).expect("it is ours");
+    }
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o2775)).expect("rights");
+    let theirs = |words: &[&str]| {
+        let mut command = std::process::Command::new(setpriv);
+        command.args(["--reuid", "23456", "--regid", "23456", "--groups", "23456,23457"]).arg(&program).args(words);
+        command.current_dir(world.root()).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", world.path("home"));
+        command.env("NIKA_STATE_DIR", world.path("state")).stdin(std::process::Stdio::null());
+        let said = command.output().expect("it starts");
+        (said.status.success(), String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned())
+    };
+    let (held, why) = theirs(&["sandbox", "exec", "--profile", "workspace", "--", "true"]);
+    if !held {
+        eprintln!("skipped: {why}");
+        return;
+    }
+    let changes =
+        "command=echo 2 >> shared/x; touch shared/n; mkdir shared/d; mv shared/x shared/y; chmod 600 shared/y";
+    let (changed, said) = theirs(&["call", "bash", changes, "--mode", "workspace"]);
+    assert!(changed && shared.join("d").is_dir(), "{said}");
+    assert_eq!(fs::read_to_string(shared.join("y")).expect("it was moved"), "1\n2\n", "{said}");
+    let (undone, said) = theirs(&["undo"]);
+    assert!(undone, "{said}");
+    assert_eq!(fs::read_to_string(shared.join("x")).expect("it is back"), "1\n", "{said}");
+    assert_eq!(fs::read_dir(&shared).expect("a directory").count(), 1, "{said}");
 }

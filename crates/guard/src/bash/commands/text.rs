@@ -888,14 +888,11 @@ fn yq(parsed: &Parsed, judge: &mut Judge<'_>) {
         _ => judge.opaque("the expression of yq may reach further"),
     }
     may_be_a_file(expression, judge);
-    let in_place = parsed.has("i in-place inplace");
-    if in_place && files.is_empty() {
-        judge.write(expression);
-    }
-    for file in files.iter().filter(|file| file.exact() != Some("-")) {
-        judge.read(file);
-        if in_place {
-            judge.write(file);
-        }
+    let is_file = |file: &&Arg| file.exact() != Some("-");
+    files.iter().filter(is_file).for_each(|file| judge.read(file));
+    if parsed.has("i in-place inplace") {
+        // Where there is no other, the first word is the file.
+        let changed = if files.is_empty() { operands } else { files };
+        changed.iter().filter(is_file).for_each(|file| judge.write(file));
     }
 }
