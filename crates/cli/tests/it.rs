@@ -16,6 +16,8 @@ mod check;
 mod contract;
 #[path = "it/durability.rs"]
 mod durability;
+#[path = "it/durability_dirs.rs"]
+mod durability_dirs;
 #[path = "it/finding.rs"]
 mod finding;
 #[path = "it/first.rs"]

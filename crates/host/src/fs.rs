@@ -7,6 +7,7 @@
 mod beside;
 mod change;
 mod commit;
+mod dirs;
 mod dress;
 mod fault;
 mod git_runs;

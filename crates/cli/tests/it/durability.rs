@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 /// The program over `root`, with its state apart.
-fn nika(root: &Path, state: &Path) -> Command {
+pub fn nika(root: &Path, state: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nika"));
     command.current_dir(root).env_clear().env("HOME", state).env("NIKA_STATE_DIR", state.join("state"));
     command.env("PATH", "/usr/bin:/bin").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -377,7 +377,7 @@ fn skipped(why: &str) {
 
 /// The program under `strace` with these options, in a session of its own; `None`, and a word about it, where nothing can
 /// be traced.
-fn traced(root: &Path, state: &Path, options: &[&str], words: &[&str]) -> Option<ExitStatus> {
+pub fn traced(root: &Path, state: &Path, options: &[&str], words: &[&str]) -> Option<ExitStatus> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq"]).args(options).arg(env!("CARGO_BIN_EXE_nika")).args(words).current_dir(root);
     strace.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", state).env("NIKA_STATE_DIR", state.join("state"));
@@ -583,7 +583,7 @@ fn a_set_of_changes_decides_only_when_all_of_it_is_on_the_disk() {
 }
 
 /// Removes all that lies in a directory.
-fn empty(dir: &Path) {
+pub fn empty(dir: &Path) {
     for entry in std::fs::read_dir(dir).expect("a directory").flatten() {
         let path = entry.path();
         if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.expect("removed");

@@ -23,6 +23,7 @@ use rustix::fs::{Access, AtFlags, CWD, FallocateFlags, Mode, OFlags, RenameFlags
 use rustix::io::Errno;
 
 use super::change::Target;
+use super::dirs::keep_made;
 use super::dress::{dress, wear, worn, worn_by_all};
 use super::sets::Begun;
 use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, is_absence, sha256};
@@ -58,16 +59,30 @@ impl From<NotMade> for ToolError {
 impl Locked<'_> {
     /// Makes one change, or several as one: all of them or none.
     pub fn commit(&mut self, cx: &Cx<'_>, changes: Vec<Change>) -> Result<Vec<Written>, NotMade> {
+        self.commit_and_empty(cx, changes, &[])
+    }
+
+    /// The same, and of the directories `emptied` go those in which nothing is left then: the deepest stand first.
+    pub fn commit_and_empty(
+        &mut self,
+        cx: &Cx<'_>,
+        changes: Vec<Change>,
+        emptied: &[Place],
+    ) -> Result<Vec<Written>, NotMade> {
         for change in &changes {
             self.can_make(cx, change)?;
         }
-        let mut begun = if changes.len() > 1 { Some(self.begin_set(&cx.call.0, &changes)?) } else { None };
+        for dir in emptied {
+            self.files.covered(cx.permit.covers_write(&dir.path), dir)?;
+        }
+        let together = changes.len() > 1 || !emptied.is_empty();
+        let mut begun = if together { Some(self.begin_set(&cx.call.0, &changes, emptied)?) } else { None };
         let mut made = Vec::new();
         match self.carry_out(cx, &changes, begun.as_mut(), &mut made) {
             Ok(written) => Ok(written),
             Err(error) => {
                 // Nothing of it was staged, or it was brought back.
-                begun.iter().for_each(|begun| self.finish(&begun.file));
+                begun.iter().for_each(|begun| self.abandon(begun));
                 // The deepest first; one that somebody else has put something in stays.
                 for dir in made.iter().rev() {
                     if let Ok((above, name)) = self.files.parent_of(dir) {
@@ -87,7 +102,7 @@ impl Locked<'_> {
         Ok(self.files.replaceable(change)?)
     }
 
-    /// `made`: the directories that were missing above new files.
+    /// `made`: the directories that were missing above a new file that comes alone.
     fn carry_out(
         &mut self,
         cx: &Cx<'_>,
@@ -96,13 +111,16 @@ impl Locked<'_> {
         made: &mut Vec<PathBuf>,
     ) -> Result<Vec<Written>, NotMade> {
         let mut written = changes.iter().map(|change| self.keep(cx, change)).collect::<Result<Vec<_>, _>>()?;
-        for change in changes.iter().filter(|change| !matches!(change.target, Target::Absent)) {
-            self.make_parents(cx, &change.place, made)?;
-        }
         match (changes, begun) {
-            (many, Some(begun)) => self.commit_set(begun, many, &mut written)?,
+            (many, Some(begun)) => {
+                self.make_dirs(cx, begun)?;
+                self.commit_set(begun, many, &mut written)?;
+            }
             ([only], None) if matches!(only.target, Target::Absent) => self.unlink(&only.place)?,
-            ([only], None) => written[0].stamp = Some(self.put(only)?),
+            ([only], None) => {
+                self.make_parents(cx, &only.place, made)?;
+                written[0].stamp = Some(self.put(only)?);
+            }
             (_, None) => {}
         }
         Ok(written)
@@ -183,26 +201,10 @@ impl Locked<'_> {
             match rustix::fs::mkdirat(&above, &name, Mode::from_raw_mode(0o777)) {
                 Ok(()) => {
                     made.push(dir.to_path_buf());
-                    cx.undo.keep(&Preimage {
-                        path: dir,
-                        kind: Kind::Directory,
-                        bytes: None,
-                        hash: None,
-                        mode: None,
-                        mode_left: None,
-                        after: Some(sha256(b"")),
-                        more: None,
-                        dress: None,
-                    })?;
+                    keep_made(cx, dir)?;
                 }
                 Err(Errno::EXIST) => {}
-                Err(error) => {
-                    return Err(errno(
-                        &format!("make the directory {}", self.files.shown(dir)),
-                        error,
-                        code::WRITE_FAILED,
-                    ));
-                }
+                Err(error) => return Err(self.cannot_make(dir, error)),
             }
         }
         Ok(())

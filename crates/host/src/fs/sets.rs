@@ -5,7 +5,7 @@
 //!
 //! | phase | on disk | the next start |
 //! |---|---|---|
-//! | staging | some temporary files | removes them: the old state |
+//! | staging | some temporary files, and directories for them | removes them: the old state |
 //! | committing | every temporary file, synced | finishes the renames: the new state |
 //! | rolling back | a second name for every former file | renames those back: the old state |
 //!
@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::change::Target;
 use super::commit::{refused, sync_dir, temp_name};
+use super::dirs::{Emptied, Made};
 use super::dress::{bare, worn_by_all};
 use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, sha256};
 use crate::{overlay, sandbox, scratch};
@@ -45,6 +46,12 @@ struct Intent {
     version: u32,
     call: String,
     phase: Phase,
+    /// Directories that it makes, each before what goes in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    made: Vec<Made>,
+    /// Directories that it leaves empty, the deepest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    emptied: Vec<Emptied>,
     steps: Vec<Step>,
 }
 
@@ -54,6 +61,17 @@ pub(super) struct Begun {
     /// Where it was noted.
     pub(super) file: PathBuf,
     intent: Intent,
+}
+
+impl Begun {
+    /// The directories that it makes.
+    pub(super) fn made(&self) -> &[Made] {
+        &self.intent.made
+    }
+
+    pub(super) fn made_mut(&mut self) -> &mut [Made] {
+        &mut self.intent.made
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,8 +104,15 @@ fn hex(hash: [u8; 32]) -> String {
 
 impl Locked<'_> {
     /// Notes what is to be made together, before anything of it is: a kill from here on is settled by the next start.
-    pub(super) fn begin_set(&mut self, call: &str, changes: &[Change]) -> Result<Begun, ToolError> {
-        let mut intent = Intent { version: VERSION, call: call.to_owned(), phase: Phase::Staging, steps: Vec::new() };
+    pub(super) fn begin_set(&mut self, call: &str, changes: &[Change], emptied: &[Place]) -> Result<Begun, ToolError> {
+        let mut intent = Intent {
+            version: VERSION,
+            call: call.to_owned(),
+            phase: Phase::Staging,
+            made: self.files.missing_above(changes),
+            emptied: emptied.iter().map(|place| Emptied(place.path.clone())).collect(),
+            steps: Vec::new(),
+        };
         for change in changes {
             intent.steps.push(Step {
                 path: change.place.path.clone(),
@@ -128,7 +153,6 @@ impl Locked<'_> {
                 let _ = self.save(file, intent);
             }
             self.back(intent, false);
-            self.finish(file);
             return Err(error);
         }
         for (change, written) in changes.iter().zip(written) {
@@ -140,6 +164,17 @@ impl Locked<'_> {
         }
         self.finish(file);
         Ok(())
+    }
+
+    /// Notes anew what is to be made together.
+    pub(super) fn save_set(&mut self, begun: &Begun) -> Result<(), ToolError> {
+        self.save(&begun.file, &begun.intent)
+    }
+
+    /// Ends a set of which nothing was made, or that was brought back: with the directories that it made.
+    pub(super) fn abandon(&mut self, begun: &Begun) {
+        self.files.unmake(begun.made());
+        self.finish(&begun.file);
     }
 
     /// Every new file, whole and synced, under its temporary name; every former one under a second name.
@@ -285,6 +320,7 @@ impl Locked<'_> {
                 self.files.discard(&step.path, old);
             }
         }
+        self.files.remove_emptied(&intent.emptied);
         Ok(whole)
     }
 
@@ -402,6 +438,7 @@ impl Locked<'_> {
             },
             Phase::Staging | Phase::RollingBack => {
                 self.back(&intent, true);
+                self.files.unmake(&intent.made);
                 "rolled back"
             }
         };

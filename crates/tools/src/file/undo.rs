@@ -11,7 +11,7 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Kind, Known, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::merge3;
 use nika_guard::{Effect, Effects, Place, classify};
-use nika_host::fs::{Change, Ledger, Locked, Workspace};
+use nika_host::fs::{Change, Ledger, Workspace};
 use nika_store::{CallChanges, Checkpoints, Hash};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,10 +134,12 @@ impl Tool for Undo {
         let slots = retried(&self.files, cx, |locked| {
             let slots = self.play(cx, &calls)?;
             let changes: Vec<Change> = slots.values().filter(|slot| slot.differs()).map(Slot::change).collect();
-            if !changes.is_empty() {
-                locked.commit(cx, changes)?;
+            let made = self.made(&calls);
+            if changes.is_empty() {
+                made.iter().try_for_each(|place| locked.remove_empty_dir(cx, place).map(drop))?;
+            } else {
+                locked.commit_and_empty(cx, changes, &made)?;
             }
-            self.remove_made(cx, locked, &calls)?;
             Ok(slots)
         })
         .await?;
@@ -219,16 +221,13 @@ impl Undo {
         Unmaker { files: &self.files, checkpoints: &self.checkpoints, cx, calls }
     }
 
-    /// Removes the directories that the calls made and that are empty now, the deepest first.
-    fn remove_made(&self, cx: &Cx<'_>, locked: &Locked<'_>, calls: &[CallChanges]) -> Result<(), ToolError> {
+    /// The directories that the calls made, the deepest first: they go where nothing is left in them.
+    fn made(&self, calls: &[CallChanges]) -> Vec<Place> {
         let made = calls.iter().flat_map(|call| &call.changes).filter(|change| change.kind == Kind::Directory);
         let mut made: Vec<PathBuf> =
             made.filter(|change| change.before.is_none()).map(|change| change.path.clone()).collect();
         made.sort_by_key(|path| std::cmp::Reverse(path.as_os_str().len()));
-        for path in made {
-            locked.remove_empty_dir(cx, &self.files.place(path))?;
-        }
-        Ok(())
+        made.into_iter().map(|path| self.files.place(path)).collect()
     }
 
     /// Plays the calls backwards on the files as they stand.

@@ -1,0 +1,165 @@
+//! Directories that a change makes or empties come and go with it, whenever it is killed; those of others stay.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::durability::{empty, nika, traced};
+
+const KILLED_AT: [&str; 8] = ["mkdirat", "fdatasync", "fsync", "linkat", "rename", "renameat", "renameat2", "unlinkat"];
+
+/// Every path below, directories with a slash, files with their content.
+fn all(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![root.to_path_buf()];
+    while let Some(dir) = open.pop() {
+        for path in std::fs::read_dir(&dir).expect("a directory").flatten().map(|entry| entry.path()) {
+            let name = path.strip_prefix(root).expect("below").display().to_string();
+            if path.is_dir() {
+                found.push(format!("{name}/"));
+                open.push(path);
+            } else {
+                found.push(format!("{name}: {}", std::fs::read_to_string(&path).expect("text").trim()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn runs(root: &Path, state: &Path, words: &[&str]) {
+    assert!(nika(root, state).args(words).status().expect("it runs").success(), "{words:?}");
+}
+
+/// Kills `words` at each system call that changes something, after `begin`, and has the next start settle it: what stands
+/// then is all as it was or all as it shall be. How often each; `None` where nothing can be traced.
+fn killed_everywhere(
+    (root, state): (&Path, &Path),
+    begin: &dyn Fn(),
+    words: &[&str],
+    (old, new): (&[String], &[String]),
+) -> Option<(u32, u32)> {
+    let (mut kept, mut made) = (0, 0);
+    for call in KILLED_AT {
+        for nth in 1.. {
+            assert!(nth < 100, "{call} has no last one");
+            begin();
+            let kill = format!("inject={call}:signal=KILL:when={nth}");
+            let status = traced(root, state, &["-o", "/dev/null", "-e", "trace=desc,file", "-e", &kill], words)?;
+            runs(root, state, &["call", "list_dir"]);
+            let now = all(root);
+            assert!(now == old || now == new, "{call} {nth}: {now:?}");
+            if status.signal() != Some(9) {
+                assert!(status.success() && now == new, "{call} {nth}: nothing was in its way");
+                break;
+            }
+            *(if now == old { &mut kept } else { &mut made }) += 1;
+        }
+    }
+    Some((kept, made))
+}
+
+const UNDO: [&str; 3] = ["undo", "--mode", "accept-edits"];
+
+fn set() -> String {
+    let set = json!({"changes": [
+        {"op": "delete", "file_path": "a.txt"},
+        {"op": "create", "file_path": "a.txt", "content": "new\n"},
+        {"op": "create", "file_path": "x/y/n.txt", "content": "new\n"},
+        {"op": "create", "file_path": "x/z/m.txt", "content": "new\n"},
+        {"op": "create", "file_path": "there/w/o.txt", "content": "new\n"},
+    ]});
+    set.to_string()
+}
+
+#[test]
+fn directories_that_a_killed_set_made_go_with_it_and_with_its_undo() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let begin = || {
+        empty(root);
+        std::fs::create_dir(root.join("there")).expect("made");
+        std::fs::write(root.join("a.txt"), "old\n").expect("written");
+    };
+    let set = set();
+    let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set];
+    begin();
+    let old = all(root);
+    runs(root, state, &words);
+    let new = all(root);
+    assert_eq!((old.len(), new.len()), (2, 9), "{new:?}");
+    let Some((kept, made)) = killed_everywhere((root, state), &begin, &words, (&old, &new)) else { return };
+    assert!(kept >= 12 && made >= 5, "{kept} kept, {made} made");
+    let done = || {
+        begin();
+        runs(root, state, &words);
+    };
+    let (kept, made) = killed_everywhere((root, state), &done, &UNDO, (&new, &old)).expect("traced before");
+    assert!(kept >= 5 && made >= 5, "{kept} kept, {made} made");
+}
+
+#[test]
+fn directories_that_a_killed_undo_made_again_go_and_those_that_it_empties_too() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    // Files that a set deletes, in directories that somebody removes then.
+    let set = json!({"changes": [
+        {"op": "delete", "file_path": "a.txt"},
+        {"op": "delete", "file_path": "x/y/n.txt"},
+    ]});
+    let set = set.to_string();
+    let begin = || {
+        empty(root);
+        std::fs::create_dir_all(root.join("x/y")).expect("made");
+        std::fs::write(root.join("a.txt"), "old\n").expect("written");
+        std::fs::write(root.join("x/y/n.txt"), "old\n").expect("written");
+    };
+    let deleted = || {
+        begin();
+        runs(root, state, &["call", "change_set", "--mode", "accept-edits", "--json", &set]);
+        std::fs::remove_dir_all(root.join("x")).expect("removed");
+    };
+    begin();
+    let was = all(root);
+    let Some((kept, made)) = killed_everywhere((root, state), &deleted, &UNDO, (&[], &was)) else { return };
+    assert!(kept >= 8 && made >= 3, "{kept} kept, {made} made");
+    // One file alone, with the directories above it.
+    let written = || {
+        empty(root);
+        runs(root, state, &["call", "write", "file_path=p/q/r.txt", "content=new", "--mode", "accept-edits"]);
+    };
+    written();
+    let new = all(root);
+    let (_, made) = killed_everywhere((root, state), &written, &UNDO, (&new, &[])).expect("traced before");
+    assert!(made >= 3, "{made} made");
+}
+
+#[test]
+fn directories_that_others_made_after_a_kill_stay() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let set = set();
+    let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set];
+    for kill in ["mkdirat:signal=KILL:when=1", "mkdirat:signal=KILL:when=3", "linkat:signal=KILL:when=1"] {
+        empty(root);
+        std::fs::create_dir(root.join("there")).expect("made");
+        std::fs::write(root.join("a.txt"), "old\n").expect("written");
+        let kill = format!("inject={kill}");
+        let options = ["-o", "/dev/null", "-e", "trace=desc,file", "-e", &kill];
+        let Some(status) = traced(root, state, &options, &words) else { return };
+        assert_eq!(status.signal(), Some(9), "{kill}");
+        // Ours are put away, and theirs have the names.
+        let _ = std::fs::remove_dir_all(root.join("x"));
+        std::fs::create_dir_all(root.join("x/y")).expect("made");
+        if let Ok(ours) = std::fs::metadata(root.join("there/w")) {
+            assert!(ours.is_dir());
+            std::fs::write(root.join("there/w/theirs"), "theirs\n").expect("written");
+        }
+        runs(root, state, &["call", "list_dir"]);
+        let now = all(root);
+        assert!(now.contains(&"x/".to_owned()) && now.contains(&"x/y/".to_owned()), "{kill}: {now:?}");
+        assert_eq!(now.contains(&"there/w/theirs: theirs".to_owned()), kill.contains("linkat"), "{kill}: {now:?}");
+        assert!(!now.iter().any(|name| name.contains(".nika-")), "{kill}: {now:?}");
+    }
+}
