@@ -14,6 +14,7 @@ mod shown;
 mod slot;
 pub mod undo;
 mod unmake;
+mod withstood;
 pub mod write;
 
 pub use seen::ByPlan;

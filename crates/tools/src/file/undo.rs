@@ -19,7 +19,8 @@ use serde_json::Value;
 
 use super::seen::retried;
 use super::slot::{Slot, diff};
-use super::unmake::{Unmaker, changed_after, not_shown, rights};
+use super::unmake::Unmaker;
+use super::withstood::{Side, changed_after, not_shown, rights};
 use crate::lenient;
 
 /// Takes back what one call (call_id, see checkpoints) or this session's last calls (steps) did to files.
@@ -241,7 +242,7 @@ impl Undo {
                 }
                 let slot = slots.get_mut(&change.path).expect("inserted above");
                 slot.now = self.back(cx, call, change, slot)?;
-                slot.mode = rights(change, slot.mode.or(slot.own_mode()));
+                slot.mode = rights(call, change, &slot.place, slot.mode.or(slot.own_mode()))?;
                 slot.kind = change.kind;
                 slot.dress = change.dress.clone().or(slot.dress.take());
             }
@@ -278,7 +279,9 @@ impl Undo {
         {
             return Ok(Some(merged.bytes));
         }
-        Err(changed_after(cx, call, &slot.place, after.is_some(), slot.now.as_deref(), former.as_deref()))
+        let side = |bytes: Option<&[u8]>| bytes.map_or(Side::Nothing, |bytes| Side::Text(bytes.to_vec()));
+        let (now, former) = (side(slot.now.as_deref()), side(former.as_deref()));
+        Err(changed_after(cx, call, &slot.place, after.is_some(), &now, &former))
     }
 }
 

@@ -15,6 +15,7 @@ use nika_host::overlay::Changes;
 use nika_store::{CallChanges, Change, Checkpoints, Hash};
 
 use super::layered;
+use super::withstood::{Side, changed_after, gone_since, not_shown, rights};
 
 /// Paths whose diff is shown; of the others the name is.
 const SHOWN_PATHS: usize = 50;
@@ -77,12 +78,15 @@ impl State {
             State::Stored { mode, .. } | State::Merged { mode, .. } => *mode,
         }
     }
-}
 
-/// The permission bits that a path gets back: those from before the call, unless somebody gave it others since.
-pub(super) fn rights(change: &Change, now: Option<u32>) -> Option<u32> {
-    let given = now.zip(change.mode_left).is_some_and(|(now, left)| now & 0o7777 != left);
-    if given { now } else { change.mode.or(now) }
+    fn with_mode(mut self, wanted: Option<u32>) -> State {
+        match &mut self {
+            State::Nothing => {}
+            State::Disk { mode, .. } => *mode = wanted.unwrap_or(*mode),
+            State::Stored { mode, .. } | State::Merged { mode, .. } => *mode = wanted,
+        }
+        self
+    }
 }
 
 /// A call, and what it did to a path.
@@ -97,37 +101,6 @@ fn by_path(calls: &[CallChanges]) -> HashMap<&Path, Vec<Made<'_>>> {
         }
     }
     all
-}
-
-/// The refusal to take back what was changed since, with what would be lost.
-pub(super) fn changed_after(
-    cx: &Cx<'_>,
-    call: &CallChanges,
-    place: &Place,
-    is_known: bool,
-    standing: Option<&[u8]>,
-    former: Option<&[u8]>,
-) -> ToolError {
-    let shown = place.shown();
-    let how = match is_known {
-        true => "where that call had changed it",
-        false => "and what that call left is not kept, so that the two cannot be told apart",
-    };
-    let diff = match cx.permit.withholds(&place.path) {
-        true => not_shown(place),
-        false => unified(standing, former, &shown, &Limits { max_lines: 80, ..Limits::default() }),
-    };
-    let message = format!(
-        "{shown} was changed again after call {}, {how}; from what stands now to what stood before:\n{diff}",
-        call.call
-    );
-    ToolError::new(code::UNDO_CONFLICT, message)
-        .hint("if a later call changed it, undo that one first (`checkpoints` lists them); else settle it by hand")
-}
-
-/// What stands for the diff of a secret.
-pub(super) fn not_shown(place: &Place) -> String {
-    format!("{}: a secret by its name, so its content is not shown\n", place.shown())
 }
 
 impl Unmaker<'_> {
@@ -205,7 +178,11 @@ impl Unmaker<'_> {
                 now => now,
             });
         }
-        let mode = rights(change, now.mode());
+        let standing = now.mode();
+        let mode = || rights(call, change, place, standing);
+        if kept == Before::Same {
+            return self.only_rights(call, change, place, now);
+        }
         let left = if cut_off {
             self.is_left_for_later(call, place, &now, recent)?
         } else {
@@ -213,25 +190,17 @@ impl Unmaker<'_> {
         };
         let beside = self.was_changed_beside(call, change, recent);
         if left && !beside {
+            let mode = mode()?;
             return match (kept, change.before, now) {
                 (Before::Lost, ..) => Err(ToolError::new(
                     code::NOTHING_TO_UNDO,
                     format!("call {} cannot be taken back: what stood at {} was not kept", call.call, place.shown()),
                 )),
-                (Before::Same, _, State::Disk { kind, mode: now }) => {
-                    Ok(State::Disk { kind, mode: mode.unwrap_or(now) })
-                }
-                (Before::Same, _, State::Stored { kind, hash, numbers, dress, .. }) => {
-                    Ok(State::Stored { kind, hash, mode, numbers, dress })
-                }
-                (Before::Same, _, now) | (Before::Kept, None, now @ State::Nothing) => Ok(now),
-                (Before::Kept, None, _) => Ok(State::Nothing),
-                (Before::Kept, Some(_), State::Disk { kind: Kind::Directory, mode: now })
-                    if change.kind == Kind::Directory =>
-                {
+                (_, None, _) => Ok(State::Nothing),
+                (_, Some(_), State::Disk { kind: Kind::Directory, mode: now }) if change.kind == Kind::Directory => {
                     Ok(State::Disk { kind: Kind::Directory, mode: mode.unwrap_or(now) })
                 }
-                (Before::Kept, Some(hash), _) => Ok(State::Stored {
+                (_, Some(hash), _) => Ok(State::Stored {
                     kind: change.kind,
                     hash,
                     mode,
@@ -247,7 +216,7 @@ impl Unmaker<'_> {
             _ => false,
         };
         match (by_hand, beside) {
-            (true, _) => Ok(now),
+            (true, _) => Ok(now.with_mode(mode()?)),
             // What the call left is not known, so there is nothing to merge with.
             (false, true) => Err(self.conflict(call, change, place, &now)),
             (false, false) => self.merged(call, change, place, &now),
@@ -366,15 +335,42 @@ impl Unmaker<'_> {
         if let (Kind::File, Some(after), Some(former), Some(standing)) = (change.kind, &after, &former, &standing)
             && let Ok(merged) = merge3(after, former, standing)
         {
-            return Ok(State::Merged { bytes: merged.bytes, mode: rights(change, now.mode()) });
+            return Ok(State::Merged { bytes: merged.bytes, mode: rights(call, change, place, now.mode())? });
         }
-        Err(changed_after(self.cx, call, place, after.is_some(), standing.as_deref(), former.as_deref()))
+        Err(changed_after(self.cx, call, place, after.is_some(), &self.side(place, now), &self.former(change)))
+    }
+
+    /// A path without the permission bits that a call gave it: what it holds now the call did not touch.
+    fn only_rights(&self, call: &CallChanges, change: &Change, place: &Place, now: State) -> Result<State, ToolError> {
+        match &now {
+            State::Disk { kind, .. } | State::Stored { kind, .. } if *kind == change.kind => {}
+            State::Merged { .. } if change.kind == Kind::File => {}
+            _ => return Err(gone_since(call, change, place, &self.side(place, &now))),
+        }
+        let mode = rights(call, change, place, now.mode())?;
+        Ok(now.with_mode(mode))
+    }
+
+    fn side(&self, place: &Place, state: &State) -> Side {
+        let kind = match state {
+            State::Nothing => return Side::Nothing,
+            State::Disk { kind, .. } | State::Stored { kind, .. } => *kind,
+            State::Merged { .. } => Kind::File,
+        };
+        Side::of(kind, self.content(place, state))
+    }
+
+    /// What stood at a path before a call.
+    fn former(&self, change: &Change) -> Side {
+        let stood = change.before.is_some() || change.more.is_some_and(|more| more.before != Before::Kept);
+        let fits = |hash: &Hash| self.checkpoints.objects().size(hash).is_ok_and(|size| size <= SHOWN_BYTES);
+        let bytes = || change.before.filter(fits).and_then(|hash| self.checkpoints.objects().get(&hash).ok());
+        if stood { Side::of(change.kind, bytes()) } else { Side::Nothing }
     }
 
     /// The refusal that shows what would be lost.
     fn conflict(&self, call: &CallChanges, change: &Change, place: &Place, now: &State) -> ToolError {
-        let former = change.before.and_then(|hash| self.checkpoints.objects().get(&hash).ok());
-        changed_after(self.cx, call, place, true, self.content(place, now).as_deref(), former.as_deref())
+        changed_after(self.cx, call, place, true, &self.side(place, now), &self.former(change))
     }
 
     fn content(&self, place: &Place, state: &State) -> Option<Vec<u8>> {
