@@ -108,6 +108,8 @@ mod shell_together;
 mod shell_tracked;
 #[path = "it/shell_undo.rs"]
 mod shell_undo;
+#[path = "it/shell_undo_names.rs"]
+mod shell_undo_names;
 #[path = "it/shell_undo_rights.rs"]
 mod shell_undo_rights;
 #[path = "it/talk.rs"]

@@ -326,6 +326,8 @@ pub struct Preimage<'a> {
     pub more: Option<More>,
     /// What else stands there has that would be lost with it; `None` where that is what a new file is given, too.
     pub dress: Option<&'a Dress>,
+    /// Whether it is a file with other names.
+    pub linked: bool,
 }
 
 /// Beyond an edit: a command may put one kind of entry in place of another, leave files that are too large to

@@ -20,6 +20,7 @@
 
 mod before;
 mod calls;
+mod firsts;
 mod held_open;
 mod off;
 mod recorder;

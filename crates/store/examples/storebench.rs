@@ -100,6 +100,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             after: Some([7; 32]),
             more: None,
             dress: None,
+            linked: false,
         };
         checkpoints.record(&meta, &preimage)
     };

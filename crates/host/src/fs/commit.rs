@@ -174,7 +174,8 @@ impl Locked<'_> {
             _ => None,
         };
         let (path, dress) = (change.place.path.as_path(), dress.as_ref());
-        cx.undo.keep(&Preimage { path, kind, bytes, hash, mode, mode_left, after, more: None, dress })?;
+        let linked = links > 1;
+        cx.undo.keep(&Preimage { path, kind, bytes, hash, mode, mode_left, after, more: None, dress, linked })?;
         Ok(Written {
             place: change.place.clone(),
             before: hash,

@@ -129,6 +129,7 @@ pub(super) fn keep_made(cx: &Cx<'_>, dir: &Path) -> Result<(), ToolError> {
         after: Some(sha256(b"")),
         more: None,
         dress: None,
+        linked: false,
     })
 }
 

@@ -107,6 +107,8 @@ pub struct Glance {
     pub size: u64,
     /// Inode, size and modification time: what a rename does not change.
     pub numbers: [i64; 4],
+    /// Names that a file has.
+    pub links: u64,
 }
 
 /// sha256 of `bytes`.
@@ -182,6 +184,7 @@ impl Workspace {
             mode: stat.st_mode & 0o7777,
             size: stamp.size,
             numbers: stamp.as_numbers(),
+            links: u64::from(stat.st_nlink as u32),
         }))
     }
 

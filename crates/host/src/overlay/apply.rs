@@ -300,6 +300,7 @@ impl Locked<'_> {
                     after,
                     more: Some(more),
                     dress: dress.as_ref(),
+                    linked: entry.was_linked,
                 })?;
             }
         }

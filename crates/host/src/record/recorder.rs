@@ -43,6 +43,8 @@ pub struct Recorded {
     pub special: Vec<PathBuf>,
     /// Files with other names, which changed with them and are not taken back.
     pub linked: Vec<PathBuf>,
+    /// Files that had other names, of which undo makes files of their own.
+    pub parted: Vec<PathBuf>,
     /// The first path that was one too many: of it and all that came after nothing is known.
     pub beyond: Option<PathBuf>,
     /// What others changed after the command was last seen to write there, or it did so unseen.

@@ -14,6 +14,7 @@
 //! A look of which `beside` is said stands for good: what others wrote and what the command wrote after them are not told
 //! apart any more.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use nika_contract::{Before, Dress, Kind, Known, More, Preimage, ToolError, Undo};
@@ -51,6 +52,16 @@ pub(super) struct Touched {
     pub(super) due: Due,
 }
 
+/// What is kept of what stood at a path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept<'a> {
+    /// sha256 of its content, where that is kept, or was before.
+    pub(super) hash: Option<[u8; 32]>,
+    /// The content, where it is not kept yet.
+    pub(super) bytes: Option<&'a [u8]>,
+    pub(super) dress: Option<&'a Dress>,
+}
+
 /// What was seen at one look.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Looked {
@@ -78,18 +89,10 @@ enum Came {
 
 impl Touched {
     /// About to be touched for the first time; what stood there is written down with its content.
-    pub(super) fn begun(
-        path: &Path,
-        was: Option<Entry>,
-        (bytes, dress): (Option<&[u8]>, Option<&Dress>),
-        undo: &dyn Undo,
-        bounds: Bounds,
-    ) -> Touched {
-        let kept = bytes.map(sha256);
-        let held = (kept, bytes, dress);
+    pub(super) fn begun(path: &Path, was: Option<Entry>, kept: Kept<'_>, undo: &dyn Undo, bounds: Bounds) -> Touched {
         // A device, a FIFO or a socket is used and not changed, as a rule.
-        let noted = was.is_none_or(|was| was.kind.is_some()) && begun(undo, path, was.as_ref(), held, bounds).is_ok();
-        Touched { was, kept, noted, looked: None, held: None, lines: 0, due: Due::default() }
+        let noted = was.is_none_or(|was| was.kind.is_some()) && begun(undo, path, was.as_ref(), kept, bounds).is_ok();
+        Touched { was, kept: kept.hash, noted, looked: None, held: None, lines: 0, due: Due::default() }
     }
 
     /// About to be touched once more. What came of it is not known any more; a later line has to say so. False where
@@ -112,7 +115,8 @@ impl Touched {
         }
         self.looked = None;
         if looked.written && self.was.is_none_or(|was| was.kind.is_some()) {
-            self.noted = begun(undo, path, self.was.as_ref(), (self.kept, None, None), bounds).is_ok();
+            let kept = Kept { hash: self.kept, bytes: None, dress: None };
+            self.noted = begun(undo, path, self.was.as_ref(), kept, bounds).is_ok();
         }
         true
     }
@@ -211,6 +215,7 @@ impl Touched {
             after: after.map(|after| said_by_index(path, after).unwrap_or(after)),
             more: Some(more),
             dress: None,
+            linked: self.was.as_ref().is_some_and(has_names),
         });
         // Without that line undo takes for what the call left whatever stands there: that is said, too.
         let lost = written.is_err() && came != Came::Unchanged;
@@ -269,12 +274,29 @@ impl Touched {
             Came::Deleted => recorded.deleted += 1,
             Came::Lost => recorded.not_kept.push(path.to_path_buf()),
             Came::Special => recorded.special.push(path.to_path_buf()),
-            Came::Unchanged => return,
+            Came::Unchanged => {}
         }
-        let stayed = |was: &Entry| looked.left.entry.is_some_and(|left| left.stamp.same_file(&was.stamp));
-        let shared = self.was.is_some_and(|was| was.kind == Some(Kind::File) && was.links > 1 && stayed(&was));
-        if shared && looked.came == Came::Changed {
-            recorded.linked.push(path.to_path_buf());
+    }
+
+    /// The file that the command left there, other than it was: undo takes this name from it, or puts another file there.
+    pub(super) fn taken_back(&self) -> Option<(u64, u64)> {
+        let left = self.looked.filter(|looked| matches!(looked.came, Came::Changed | Came::Created))?.left.entry?;
+        (left.kind == Some(Kind::File)).then(|| left.stamp.inode())
+    }
+
+    /// Adds what the answer says of other names that a file had: `names` are those of each that are taken back together.
+    pub(super) fn count_names(&self, path: &Path, names: &HashMap<(u64, u64), u64>, recorded: &mut Recorded) {
+        let (Some(was), Some(looked)) = (self.was.filter(has_names), self.looked) else { return };
+        if !matches!(looked.came, Came::Changed | Came::Deleted) {
+            return;
+        }
+        match looked.left.entry.filter(|left| left.stamp.same_file(&was.stamp)) {
+            // Rights alone are set on the one file.
+            Some(_) if self.compare(&looked.left).1 == Before::Same => {}
+            Some(left) if names.get(&left.stamp.inode()).is_none_or(|names| *names < left.links) => {
+                recorded.linked.push(path.to_path_buf());
+            }
+            _ => recorded.parted.push(path.to_path_buf()),
         }
     }
 
@@ -287,15 +309,19 @@ impl Touched {
     }
 }
 
+fn has_names(was: &Entry) -> bool {
+    was.kind == Some(Kind::File) && was.links > 1
+}
+
 /// Writes down that a path is about to be touched, and keeps what stands there.
 fn begun(
     undo: &dyn Undo,
     path: &Path,
     was: Option<&Entry>,
-    (kept, bytes, dress): (Option<[u8; 32]>, Option<&[u8]>, Option<&Dress>),
+    Kept { hash, bytes, dress }: Kept<'_>,
     bounds: Bounds,
 ) -> Result<(), ToolError> {
-    let lost = was.is_some_and(|was| was.kind.is_some()) && kept.is_none();
+    let lost = was.is_some_and(|was| was.kind.is_some()) && hash.is_none();
     let more = More {
         left: None,
         left_as: None,
@@ -307,12 +333,13 @@ fn begun(
         path,
         kind: was.and_then(|was| was.kind).unwrap_or(Kind::File),
         bytes,
-        hash: kept,
+        hash,
         mode: was.map(|was| was.mode),
         mode_left: None,
         after: None,
         more: Some(more),
         dress,
+        linked: was.is_some_and(has_names),
     })
 }
 

@@ -8,15 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use nika_contract::{Before, Dress, Kind, Known, Lasting, More, Preimage, Undo};
+use nika_contract::{Before, Kind, Known, Lasting, More, Preimage, Undo};
 use rustix::fs::{Dir, Mode, OFlags, openat};
 
 use super::before::{Entry, content, dress, look, look_at};
+use super::firsts::{First, Firsts};
 use super::held_open::Held;
 use super::recorder::Recorded;
 use super::rest::Rest;
 use super::sight::{Found, Sight};
-use super::touched::Touched;
+use super::touched::{Kept, Touched};
+use crate::fs::sha256;
 use crate::overlay::Bounds;
 
 /// Paths of one call. 100,000: what is known of them takes some 60 MB.
@@ -33,6 +35,7 @@ pub(super) struct Turn {
     pub(super) bounds: Bounds,
     pub(super) most_paths: usize,
     paths: HashMap<PathBuf, Touched>,
+    firsts: Firsts,
     rest: Rest,
     kept_bytes: u64,
     /// The first path that was one too many.
@@ -51,6 +54,7 @@ impl Turn {
             bounds: Bounds::default(),
             most_paths: MOST_PATHS,
             paths: HashMap::new(),
+            firsts: Firsts::default(),
             rest: Rest::default(),
             kept_bytes: 0,
             beyond: None,
@@ -77,22 +81,32 @@ impl Turn {
             }
             self.rest.end(path, &mut touched.due);
             self.paths.remove(path);
+            if let Some((found, Ok(Some(now)))) = found.map(|found| (found, look_at(Some(found)))) {
+                self.firsts.forget(found, &now);
+            }
         }
         let was = look_at(found);
         if self.paths.len() >= self.most_paths {
             return self.go_beyond(path, was.ok().flatten().as_ref());
         }
         let Ok(was) = was else { return self.touch_unknown() };
+        // Changed under another name before: what it held is kept already.
+        if let Some(First { was, kept, dress }) = found.zip(was).and_then(|(found, was)| self.firsts.of(found, &was)) {
+            return self.begin(path, Some(was), Kept { hash: kept, bytes: None, dress: dress.as_ref() });
+        }
         let kept = found.zip(was).filter(|_| reads);
         let bytes = kept.and_then(|(found, was)| self.content_of(found, &was));
         let dress = kept.and_then(|(found, was)| dress(found, &was));
-        self.begin(path, was, (bytes.as_deref(), dress.as_ref()));
+        let hash = bytes.as_deref().map(sha256);
+        if let Some((found, was)) = found.zip(was) {
+            self.firsts.note(found, First { was, kept: hash, dress: dress.clone() });
+        }
+        self.begin(path, was, Kept { hash, bytes: bytes.as_deref(), dress: dress.as_ref() });
     }
 
-    fn begin(&mut self, path: &Path, was: Option<Entry>, kept: (Option<&[u8]>, Option<&Dress>)) {
+    fn begin(&mut self, path: &Path, was: Option<Entry>, kept: Kept<'_>) {
         let mut touched = Touched::begun(path, was, kept, self.undo.as_ref(), self.bounds);
-        let (bytes, _) = kept;
-        self.kept_bytes += bytes.map_or(0, |bytes| bytes.len() as u64);
+        self.kept_bytes += kept.bytes.map_or(0, |bytes| bytes.len() as u64);
         self.rest.touched(path, &mut touched.due, Instant::now());
         self.paths.insert(path.into(), touched);
     }
@@ -144,6 +158,7 @@ impl Turn {
             after: None,
             more: Some(more),
             dress: None,
+            linked: false,
         });
     }
 
@@ -171,9 +186,15 @@ impl Turn {
     /// call be taken back. `held_open`: what may be written from now on without a touch.
     pub(super) fn settle(&mut self, sight: &Sight, held_open: &[Found]) -> Recorded {
         let mut recorded = Recorded { call: self.call.clone(), ..Recorded::default() };
+        // How many names of each file are taken back together.
+        let mut names: HashMap<(u64, u64), u64> = HashMap::new();
         for (path, touched) in &mut self.paths {
             touched.settle(path, sight, self.undo.as_ref(), self.bounds);
+            touched.taken_back().into_iter().for_each(|file| *names.entry(file).or_default() += 1);
+        }
+        for (path, touched) in &self.paths {
             touched.count(path, sight, self.bounds, &mut recorded);
+            touched.count_names(path, &names, &mut recorded);
         }
         for found in held_open {
             if let Some(touched) = self.paths.get_mut(&found.path) {
@@ -185,6 +206,7 @@ impl Turn {
         recorded.not_kept.sort();
         recorded.special.sort();
         recorded.linked.sort();
+        recorded.parted.sort();
         recorded.others.sort();
         self.hold = None;
         recorded

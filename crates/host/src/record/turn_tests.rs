@@ -469,3 +469,30 @@ fn what_the_command_puts_back_into_a_directory_that_was_gone_is_its_own() {
         assert_eq!((recorded.refused, recorded.others.len()), (false, person.map_or(0, |_| 1)), "{recorded:?}");
     }
 }
+
+#[test]
+fn a_name_that_is_touched_late_held_what_its_file_did_before_the_first_change() {
+    let world = World::new();
+    world.put("a", "one");
+    for name in ["b", "c", "d"] {
+        fs::hard_link(world.path("a"), world.path(name)).unwrap();
+    }
+    let mut turn = world.turn();
+    world.touch(&mut turn, "a");
+    fs::OpenOptions::new().append(true).open(world.path("a")).unwrap().write_all(b", two").unwrap();
+    for name in ["b", "c"] {
+        world.touch(&mut turn, name);
+        fs::remove_file(world.path(name)).unwrap();
+    }
+    // Another file that comes to the same name is another.
+    world.put("b", "other");
+    world.touch(&mut turn, "b");
+    let recorded = turn.settle(&world.sight, &[]);
+    assert_eq!((world.counts(&recorded), recorded.not_kept.len()), ([0, 2, 1], 0));
+    // One name is left with the change.
+    assert_eq!((recorded.linked, recorded.parted), (vec![world.path("a")], vec![world.path("b"), world.path("c")]));
+    let lines = world.undo.lines.lock().unwrap();
+    assert!(lines.iter().all(|line| line.2 == Before::Kept), "{lines:?}");
+    let texts: Vec<_> = lines.iter().filter_map(|line| line.3.clone()).collect();
+    assert_eq!(texts, [b"one".to_vec()], "what the file held is kept once");
+}

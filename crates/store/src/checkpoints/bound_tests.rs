@@ -36,6 +36,7 @@ fn change(checkpoints: &Checkpoints, meta: &CheckpointMeta, path: &str, before: 
         after: None,
         more: None,
         dress: None,
+        linked: false,
     };
     checkpoints.record(meta, &preimage).unwrap();
 }

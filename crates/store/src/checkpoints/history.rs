@@ -55,6 +55,8 @@ pub struct Change {
     pub more: Option<More>,
     /// What stood there had of its own beside content and permission bits.
     pub dress: Option<Dress>,
+    /// Whether that was a file with other names.
+    pub linked: bool,
 }
 
 /// Which calls to look for.
@@ -188,7 +190,7 @@ impl Gathered {
     /// An earlier change than those known. Of its path it knows better what stood there before, and
     /// it is where the path comes first.
     fn add(&mut self, record: Record<'_>) {
-        let Record { path, kind, mode, mut mode_left, before, after, left, dress, .. } = record;
+        let Record { path, kind, mode, mut mode_left, before, after, left, dress, linked, .. } = record;
         let dress = dress.map(|worn| Dress::from(*worn));
         let mut more = left.map(|left| More::from(*left));
         let known = self.paths.get(&path).copied();
@@ -221,7 +223,7 @@ impl Gathered {
             None => after,
         };
         self.paths.insert(path.clone(), self.backwards.len());
-        self.backwards.push(Some(Change { path, kind, mode, mode_left, before, after, more, dress }));
+        self.backwards.push(Some(Change { path, kind, mode, mode_left, before, after, more, dress, linked }));
     }
 
     fn into_changes(self) -> CallChanges {

@@ -10,7 +10,8 @@
 //! part where it is needed. What is recorded while it happens has two lines: `"known":"begun"` before the change, and
 //! `"settled"` or `"unchanged"` when it is known what came of it.
 //!
-//! Where what stood there had an owner or attributes of its own, `"dress":{"owner":[…],"attributes":[["name","hex"]…]}` says so.
+//! Where what stood there had an owner or attributes of its own, `"dress":{"owner":[…],"attributes":[["name","hex"]…]}` says so;
+//! of a file with other names, `"linked":true` does.
 //!
 //! Each is written with a newline before and behind it, so that a piece left by a kill or a full disk
 //! spoils no line but its own. Readers pass over empty lines and over what they cannot parse.
@@ -58,6 +59,9 @@ pub(crate) struct Record<'a> {
     /// What stood there had of its own, where it was not what a new file is given. Lines of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) dress: Option<Box<Worn>>,
+    /// Whether what stood there is a file with other names. Lines of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) linked: bool,
     /// Whether the call ran without a question. Lines of earlier versions do not say, and count as asked about.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) unasked: bool,

@@ -125,6 +125,7 @@ impl Checkpoints {
                 left: preimage.more.map(|more| Box::new(more.into())),
                 dress: preimage.dress.map(|dress| Box::new(dress.into())),
                 unasked: !meta.asked,
+                linked: preimage.linked,
                 goes_on: meta.begun.0.load(Ordering::Relaxed),
             };
             let grown = self.append(log, &Line::Change(record))?;

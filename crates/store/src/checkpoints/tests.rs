@@ -40,6 +40,7 @@ fn change(checkpoints: &Checkpoints, meta: &CheckpointMeta, path: &str, before: 
         after: after.map(|text| Hash::of(text.as_bytes()).0),
         more: None,
         dress: None,
+        linked: false,
     };
     CallUndo { checkpoints, meta }.keep(&preimage).unwrap();
 }
@@ -81,6 +82,7 @@ fn links_directories_and_odd_names() {
             after: None,
             more: None,
             dress: None,
+            linked: false,
         };
         checkpoints.record(&call, &preimage).unwrap();
     }
@@ -254,6 +256,7 @@ fn recorded(checkpoints: &Checkpoints, call: &CheckpointMeta, path: &str, known:
         after: after.map(|text| Hash::of(text.as_bytes()).0),
         more: Some(more),
         dress: None,
+        linked: false,
     };
     checkpoints.record(call, &preimage).unwrap();
 }

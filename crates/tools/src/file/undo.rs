@@ -11,12 +11,13 @@ use std::sync::Arc;
 use nika_contract::{Cx, Example, Group, Kind, Known, Output, Scene, Spec, Tool, ToolError, code};
 use nika_edit::merge3;
 use nika_guard::{Effect, Effects, Place, classify};
-use nika_host::fs::{Change, Ledger, Workspace};
+use nika_host::fs::{Change, Expect, Ledger, Workspace};
 use nika_store::{CallChanges, Checkpoints, Hash};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::names::{Names, was_linked};
 use super::seen::retried;
 use super::slot::{Slot, diff};
 use super::unmake::Unmaker;
@@ -127,7 +128,7 @@ impl Tool for Undo {
                     self.checkpoints.mark_undone(&call.call, &cx.call.0)?;
                 }
             }
-            return Ok(told(&calls, unmade.paths, unmade.diff, dry_run));
+            return Ok(told(&calls, unmade.paths, (unmade.diff, &unmade.names), dry_run));
         }
         if dry_run {
             return Ok(answer(cx, &calls, &self.play(cx, &calls)?, true));
@@ -310,10 +311,26 @@ fn shown(cx: &Cx<'_>, slots: &BTreeMap<PathBuf, Slot>) -> String {
 fn answer(cx: &Cx<'_>, calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>, dry_run: bool) -> Output {
     let diff = shown(cx, slots);
     let paths = slots.values().filter(|slot| slot.differs()).map(|slot| slot.place.shown().into_owned()).collect();
-    told(calls, paths, diff, dry_run)
+    told(calls, paths, (diff, &names(calls, slots)), dry_run)
 }
 
-fn told(calls: &[CallChanges], paths: Vec<String>, diff: String, dry_run: bool) -> Output {
+/// What becomes of files with several names.
+fn names(calls: &[CallChanges], slots: &BTreeMap<PathBuf, Slot>) -> Names {
+    let mut names = Names::default();
+    for slot in slots.values().filter(|slot| slot.differs() && slot.kind == Kind::File) {
+        let stands = match &slot.origin {
+            Expect::Is { stamp, links, kind: Kind::File, .. } => Some((stamp.as_numbers(), *links)),
+            _ => None,
+        };
+        match slot.now {
+            Some(_) => names.replaced(slot.place.shown().into_owned(), stands, was_linked(calls, &slot.place.path)),
+            None => names.removed(stands),
+        }
+    }
+    names
+}
+
+fn told(calls: &[CallChanges], paths: Vec<String>, (diff, names): (String, &Names), dry_run: bool) -> Output {
     let result = TakenBack { dry_run, calls: calls.iter().map(|call| call.call.clone()).collect(), paths };
     let verb = if dry_run { "Would take back" } else { "Took back" };
     let what: Vec<String> = calls.iter().map(|call| format!("{} ({})", call.call, call.tool)).collect();
@@ -322,7 +339,7 @@ fn told(calls: &[CallChanges], paths: Vec<String>, diff: String, dry_run: bool) 
         1 => "1 path".to_owned(),
         count => format!("{count} paths"),
     };
-    let mut output = Output::text(format!("{verb} {}: {paths}.\n{diff}", what.join(", ")))
+    let mut output = Output::text(format!("{verb} {}: {paths}.\n{}{diff}", what.join(", "), names.said()))
         .with_fact("dry_run", dry_run)
         .with_fact("undone", result.calls.clone())
         .with_fact("paths", result.paths.clone())

@@ -15,6 +15,7 @@ use nika_host::overlay::Changes;
 use nika_store::{CallChanges, Change, Checkpoints, Hash};
 
 use super::layered;
+use super::names::{Names, was_linked};
 use super::withstood::{Side, changed_after, gone_since, not_shown, rights};
 
 /// Paths whose diff is shown; of the others the name is.
@@ -44,6 +45,8 @@ pub(super) struct Unmaker<'a> {
 pub(super) struct Unmade {
     pub paths: Vec<String>,
     pub diff: String,
+    /// What becomes of files with several names.
+    pub names: Names,
 }
 
 /// A path on its way back.
@@ -395,6 +398,15 @@ impl Unmaker<'_> {
             let standing = self.standing(&place)?;
             if standing == *state {
                 continue;
+            }
+            let stands = self.files.glance(self.cx.permit, &place)?.filter(|it| it.kind == Some(Kind::File));
+            let stands = stands.map(|it| (it.numbers, it.links));
+            match state {
+                State::Stored { kind: Kind::File, .. } | State::Merged { .. } => {
+                    unmade.names.replaced(place.shown().into_owned(), stands, was_linked(self.calls, path));
+                }
+                State::Nothing => unmade.names.removed(stands),
+                State::Stored { .. } | State::Disk { .. } => {}
             }
             if unmade.paths.len() < SHOWN_PATHS && self.cx.permit.withholds(&place.path) {
                 unmade.diff.push_str(&not_shown(&place));

@@ -20,6 +20,10 @@ use super::of_git::about_behind;
 /// What paths are named for that others may have written.
 const OTHERS: &str = "changed after the command was last seen to write there, by somebody else or unseen";
 
+/// What is said of files with several names: of those that keep it, and of those that part.
+const LINKED: &str = "other names of the same file changed with these, and undo leaves them";
+pub(super) const PARTED: &str = "had other names by hard links, and undo makes files of their own of these";
+
 /// A recorder for the call; or why there is none.
 pub(super) fn recorder(ground: &Ground, cx: &Cx<'_>) -> Result<Result<Recorder, String>, ToolError> {
     if let Some(why) = ground.no_record.get() {
@@ -44,9 +48,9 @@ pub(super) fn settled(ground: &Ground, recorded: &Recorded) -> Settled {
     settled.lines.extend(counts(recorded).map(|counts| format!("[{counts}]")));
     settled.lines.extend(beside(ground, "not kept for undo", &recorded.not_kept));
     settled.lines.extend(beside(ground, "devices, FIFOs and sockets are left as they are, or gone", &recorded.special));
-    let linked = "other names of the same file changed with these, and undo leaves them";
-    settled.lines.extend(beside(ground, linked, &recorded.linked));
-    settled.lines.extend(beside(ground, OTHERS, &recorded.others));
+    for (what, paths) in told_beside(recorded) {
+        settled.lines.extend(beside(ground, what, paths));
+    }
     if let Some(path) = &recorded.beyond {
         let first = ground.files.shown(path);
         settled
@@ -57,6 +61,11 @@ pub(super) fn settled(ground: &Ground, recorded: &Recorded) -> Settled {
         settled.lines.push("[of some changes nobody could tell what they were; undo leaves these]".to_owned());
     }
     settled
+}
+
+/// What is said of single paths, in an answer and in the news alike.
+fn told_beside(recorded: &Recorded) -> [(&'static str, &[PathBuf]); 3] {
+    [(LINKED, &recorded.linked), (PARTED, &recorded.parted), (OTHERS, &recorded.others)]
 }
 
 /// `2 paths: 1 created, 1 deleted · undo takes it back`; nothing where nothing was changed.
@@ -76,10 +85,10 @@ fn counts(recorded: &Recorded) -> Option<String> {
     }
 }
 
-/// The same for the news of a job's end, with the call that undo takes and the paths where others wrote.
+/// The same for the news of a job's end, with the call that undo takes and the paths of which more is to be said.
 pub(super) fn told(files: &Workspace, recorded: &Recorded) -> Option<String> {
-    let named = |paths: &[PathBuf]| format!(" · {OTHERS}: {}", listed(files, paths));
-    let others = Some(&*recorded.others).filter(|paths| !paths.is_empty()).map(named).unwrap_or_default();
+    let said = told_beside(recorded).into_iter().filter(|(_, paths)| !paths.is_empty());
+    let others: String = said.map(|(what, paths)| format!(" · {what}: {}", listed(files, paths))).collect();
     let names: Vec<String> = recorded.behind.iter().map(|path| files.shown(path)).collect();
     let counts = counts(recorded).map(|counts| format!("{counts}{others} (call {})", recorded.call));
     let all: Vec<String> = counts.into_iter().chain(about_behind(&names)).collect();

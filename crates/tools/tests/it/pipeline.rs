@@ -298,6 +298,7 @@ impl Tool for Fixture {
                     after: None,
                     more: None,
                     dress: None,
+                    linked: false,
                 })?;
                 cx.undo.void();
                 Ok(Output::text("nothing was applied"))

@@ -1,0 +1,78 @@
+//! Files with several names, of which undo brings back one by one: each is put there anew. What the other names keep is said.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use nika_store::CallChanges;
+
+/// Names that a line has.
+const SHOWN: usize = 10;
+
+/// A file, and how many names it has.
+type Stands = ([i64; 4], u64);
+
+/// The files that are put anew.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    replaced: Vec<(String, Option<Stands>, bool)>,
+    /// Of which a name goes.
+    removed: Vec<[i64; 4]>,
+}
+
+impl Names {
+    /// A file comes to stand at a path: in the place of another, perhaps, and perhaps it had other names.
+    pub fn replaced(&mut self, shown: String, stands: Option<Stands>, was_linked: bool) {
+        self.replaced.push((shown, stands, was_linked));
+    }
+
+    /// A file goes from a path.
+    pub fn removed(&mut self, stands: Option<Stands>) {
+        self.removed.extend(stands.map(|(file, _)| file));
+    }
+
+    /// What is to be said of them, a line each; nothing, as a rule.
+    pub fn said(&self) -> String {
+        let mut together: HashMap<[i64; 4], u64> = HashMap::new();
+        let replaced = self.replaced.iter().filter_map(|(_, stands, _)| stands.map(|(file, _)| file));
+        for file in replaced.chain(self.removed.iter().copied()) {
+            *together.entry(file).or_default() += 1;
+        }
+        let keeps = |stands: &Option<Stands>| stands.is_some_and(|(file, names)| together[&file] < names);
+        let (keep, rest): (Vec<_>, Vec<_>) = self.replaced.iter().partition(|(_, stands, _)| keeps(stands));
+        let own = rest.into_iter().filter(|(_, _, linked)| *linked).map(|(shown, ..)| shown.as_str()).collect();
+        let keep = keep.into_iter().map(|(shown, ..)| shown.as_str()).collect();
+        line("other names of the same file keep what stands there now", keep)
+            + &line("had other names by hard links, and is a file of its own now", own)
+    }
+}
+
+/// Whether a file with several names stood at a path before one of the calls.
+pub(super) fn was_linked(calls: &[CallChanges], path: &Path) -> bool {
+    calls.iter().flat_map(|call| &call.changes).any(|change| change.linked && change.path == *path)
+}
+
+fn line(what: &str, mut names: Vec<&str>) -> String {
+    let more = names.len().saturating_sub(SHOWN);
+    let and = if more > 0 { format!(", {more} more") } else { String::new() };
+    names.truncate(SHOWN);
+    if names.is_empty() { String::new() } else { format!("[{what}: {}{and}]\n", names.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_not_taken_back_keep_what_stands_there() {
+        let mut names = Names::default();
+        let (one, two) = ([1, 2, 3, 4], [5, 6, 7, 8]);
+        names.replaced("alone".into(), Some((two, 1)), false);
+        assert_eq!(names.said(), "");
+        names.replaced("a".into(), Some((one, 3)), true);
+        assert_eq!(names.said(), "[other names of the same file keep what stands there now: a]\n");
+        names.removed(Some((one, 3)));
+        names.replaced("b".into(), Some((one, 3)), true);
+        names.replaced("gone".into(), None, true);
+        assert_eq!(names.said(), "[had other names by hard links, and is a file of its own now: a, b, gone]\n");
+    }
+}
