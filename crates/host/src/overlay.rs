@@ -11,8 +11,8 @@
 //!
 //! Two things differ from the bare root. A directory of the root cannot be renamed: the kernel answers `EXDEV`, as
 //! between two file systems, and `mv` copies then. And names of one file: of a file that had several in the root, a
-//! change reaches the one that it was made through, and a name added to it becomes a file of its own. Names that the
-//! command makes among its own files stay together.
+//! change reaches the one that it was made through. Names that the command adds to a file, of the root or its own, stay
+//! together with it ([`joined`]).
 
 mod apply;
 mod aside;
@@ -26,6 +26,7 @@ mod groups;
 mod guarded;
 mod in_place;
 mod intent;
+mod joined;
 mod layer;
 mod likeness;
 mod marks;

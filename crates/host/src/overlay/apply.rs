@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use super::clean::clean;
 use super::grounds::is_shared;
 use super::intent::{Intent, Mover, Named, Parents, Phase, Step, VERSION, identity, refused};
+use super::joined::{self, Joined};
 use super::moves::{Act, Move, is_overlay, one_by_one};
 use super::stage::Stage;
 use super::walk::{beneath, bits, kind, mtime};
@@ -52,6 +53,10 @@ pub struct Applied {
     pub special: Vec<PathBuf>,
     /// Files that had other names, which keep the former content.
     pub parted: Vec<PathBuf>,
+    /// Names that went, of files that have or had others: undo makes files of their own of them.
+    pub unnamed: Vec<PathBuf>,
+    /// Names that the command gave to files, and that are files of their own after all.
+    pub copies: Vec<PathBuf>,
 }
 
 /// Why nothing was done. The layer stays as it is.
@@ -172,11 +177,15 @@ impl Locked<'_> {
         let mut applied =
             Applied { special: layers.iter().flat_map(|c| c.special.clone()).collect(), ..Applied::default() };
         self.keep_all(cx, layers, bounds, &mut applied)?;
-        self.move_all(&cx.call.0, layers)?;
+        self.move_all(cx, layers)?;
         applied.paths = layers.iter().map(|changes| changes.entries.len()).sum();
-        let parts = |entry: &&Entry| entry.what == What::Changed && entry.kind == Kind::File && entry.was_linked;
-        let parted = layers.iter().flat_map(|changes| changes.entries.iter().filter(parts));
-        applied.parted = parted.map(|entry| entry.path.clone()).collect();
+        let linked = |what: What| {
+            let parts = move |entry: &&Entry| entry.what == what && entry.was_linked;
+            let parted = layers.iter().flat_map(move |changes| changes.entries.iter().filter(parts));
+            parted.map(|entry| entry.path.clone()).collect()
+        };
+        (applied.parted, applied.unnamed) = (linked(What::Changed), linked(What::Deleted));
+        applied.copies = layers.iter().flat_map(joined::copies).collect();
         Ok(applied)
     }
 
@@ -308,7 +317,9 @@ impl Locked<'_> {
     }
 
     /// Makes the moves, under an intent.
-    fn move_all(&mut self, call: &str, layers: &[Changes<'_>]) -> Result<(), NotApplied> {
+    fn move_all(&mut self, cx: &Cx<'_>, layers: &[Changes<'_>]) -> Result<(), NotApplied> {
+        let call = &cx.call.0;
+        let joined: Vec<Joined> = layers.iter().map(|changes| changes.joined(self.files(), cx.permit)).collect();
         let mut intent = Intent {
             version: VERSION,
             call: call.to_owned(),
@@ -328,7 +339,7 @@ impl Locked<'_> {
         if copied.iter().any(Option::is_some) {
             self.save(&file, &intent)?;
         }
-        let staged = self.plan(layers, &copied, &mut intent);
+        let staged = self.plan(layers, (&copied, &joined), &mut intent);
         let done = staged.and_then(|()| {
             self.sync(layers, &copied)?;
             // One rename happens or does not: there is nothing to settle.
@@ -360,11 +371,14 @@ impl Locked<'_> {
     pub(super) fn plan(
         &self,
         layers: &[Changes<'_>],
-        copied: &[Option<PathBuf>],
+        (copied, joined): (&[Option<PathBuf>], &[Joined]),
         intent: &mut Intent,
     ) -> Result<(), NotApplied> {
         let mut parents = Parents::default();
-        for (changes, copied) in layers.iter().zip(copied) {
+        for ((changes, copied), joined) in layers.iter().zip(copied).zip(joined) {
+            if copied.is_none() {
+                changes.join(joined);
+            }
             let own = copied.as_ref().unwrap_or(&changes.layer.dir);
             if copied.is_some() {
                 rustix::fs::mkdir(own, Mode::RWXU).map_err(|error| refused(&changes.layer.root, error))?;
@@ -375,7 +389,7 @@ impl Locked<'_> {
                     Err(error) => return Err(refused(own, error).into()),
                 }
             }
-            let mut stage = Stage::default();
+            let mut stage = Stage::joining(joined);
             let is_overlay = is_overlay(&changes.layer.root);
             let moves = if is_overlay { self.one_by_one(changes)? } else { changes.moves.clone() };
             for (at, one) in moves.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! A layer that no command filled: changes put together one by one, applied as one. So a set of any size is in
 //! memory one file at a time.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -32,6 +32,7 @@ impl Layer {
             by_hand: true,
             brought: HashSet::new(),
             above: HashSet::new(),
+            copies: HashMap::new(),
             layer: self,
         }
     }

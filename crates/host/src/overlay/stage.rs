@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
 
+use super::joined::Joined;
 use super::marks;
 use super::walk::MAX_DEPTH;
 
@@ -16,11 +17,18 @@ const CHUNK_BYTES: usize = 64 << 10;
 
 /// Copies entries and remembers their inodes, so that names of one file stay names of one file.
 #[derive(Debug, Default)]
-pub(super) struct Stage {
+pub(super) struct Stage<'a> {
     copied: HashMap<(u64, u64), PathBuf>,
+    /// Files that what is copied here and there is a name of.
+    joined: Option<&'a Joined>,
 }
 
-impl Stage {
+impl<'a> Stage<'a> {
+    /// Where copies are of `joined` files, these get names.
+    pub(super) fn joining(joined: &'a Joined) -> Stage<'a> {
+        Stage { copied: HashMap::new(), joined: Some(joined) }
+    }
+
     /// Copies `from` to `to`, where nothing stands: content, rights, times, attributes, links as links. What is deeper
     /// than what can be applied is refused.
     pub(super) fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
@@ -44,6 +52,9 @@ impl Stage {
                 self.copy_at(&from.join(&name), &to.join(&name), depth + 1)?;
             }
         } else {
+            if self.joined.is_some_and(|joined| joined.link(id, to)) {
+                return Ok(());
+            }
             if let Some(first) = self.copied.get(&id)
                 && meta.nlink() > 1
             {

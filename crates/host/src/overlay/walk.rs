@@ -2,7 +2,7 @@
 //!
 //! Nothing is followed: every step is one name below an open directory.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::fs::File;
 use std::io::Read;
@@ -83,6 +83,8 @@ pub struct Changes<'l> {
     pub(super) brought: HashSet<PathBuf>,
     /// Those of them that come with what is put in them.
     pub(super) above: HashSet<PathBuf>,
+    /// Copies of files that stand as before, by device and inode: the file that each is of, and what that was.
+    pub(super) copies: HashMap<(u64, u64), (PathBuf, Stamp)>,
     pub(super) layer: &'l Layer,
 }
 
@@ -143,7 +145,8 @@ pub(super) fn beneath(root: &Path, path: &Path) -> Option<OwnedFd> {
 
 /// Reads a layer.
 pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
-    let mut walk = Walk { entries: Vec::new(), special: Vec::new(), moves: Vec::new(), opened: Vec::new(), layer };
+    let (copies, opened) = (HashMap::new(), Vec::new());
+    let mut walk = Walk { entries: Vec::new(), special: Vec::new(), moves: Vec::new(), copies, opened, layer };
     let walked = (|| {
         let upper = directory(CWD, layer.upper().as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
         let lower = directory(CWD, layer.root.as_os_str(), false).map_err(|error| failed(&layer.root, error))?;
@@ -161,6 +164,7 @@ pub(super) fn changes(layer: &Layer) -> Result<Changes<'_>, ToolError> {
         by_hand: false,
         brought: HashSet::new(),
         above: HashSet::new(),
+        copies: walk.copies,
         layer,
     })
 }
@@ -176,6 +180,7 @@ struct Walk<'l> {
     entries: Vec<Entry>,
     special: Vec<PathBuf>,
     moves: Vec<Move>,
+    copies: HashMap<(u64, u64), (PathBuf, Stamp)>,
     opened: Vec<(OwnedFd, Mode)>,
     layer: &'l Layer,
 }
@@ -255,6 +260,9 @@ impl Walk<'_> {
     ) -> Walked {
         if kind(was) == Some(kind_now) && self.same(up, low, name, &path, now, was)? {
             let (other_mode, moved) = (bits(now) != bits(was), mtime(now) != mtime(was));
+            if !moved && is_linked(now) {
+                self.copies.entry((now.st_dev, now.st_ino)).or_insert_with(|| (path.clone(), Stamp::from(was)));
+            }
             // A link has no rights of its own, and its time tells nobody anything.
             if kind_now == Kind::File && (other_mode || moved) {
                 let what = if other_mode { What::Mode } else { What::Touched };

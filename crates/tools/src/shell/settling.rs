@@ -22,6 +22,7 @@ use nika_host::overlay::{Applied, Bounds, Changes, Layer, LeftOut, Likeness, Not
 use super::ground::{Ground, unguessable};
 use super::layered::{SHOWN_NAMES, Settled, beside, describe, diff_of, is_of_git, listed};
 use super::of_git::{of_git, runs_git, said_to_stay};
+use super::recorded::PARTED;
 use crate::file::seen::retried;
 
 /// How often what cannot be applied is set apart and the rest is tried again.
@@ -280,6 +281,8 @@ fn told(ground: &Ground, mut settled: Settled, applied: &Applied) -> Settled {
         ("not kept for undo", &applied.not_kept),
         ("devices, FIFOs and sockets are neither made nor brought back", &applied.special),
         ("had other names by hard links, which keep the former content", &applied.parted),
+        (PARTED, &applied.unnamed),
+        ("copies, where hard links were asked for", &applied.copies),
     ] {
         settled.lines.extend(beside(ground, what, paths));
     }

@@ -35,7 +35,7 @@ fn a_kill_after_each_step_ends_as_the_new_state_or_where_it_began_as_the_old() {
             let count = changes.moves.len();
             world.with(|locked, _| {
                 let mut intent = intent(&changes);
-                locked.plan(&[changes], &[None], &mut intent).unwrap();
+                locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
                 intent.phase = phase;
                 Mover::new(locked.files()).forward(&intent.steps[..at], false).unwrap();
                 locked.save(&world.state.join("sets/c1.layer"), &intent).unwrap();
@@ -76,7 +76,7 @@ fn what_others_changed_after_a_kill_stays_as_they_left_it() {
     let changes = layer.changes(&world.permit()).unwrap();
     world.with(|locked, _| {
         let mut intent = intent(&changes);
-        locked.plan(&[changes], &[None], &mut intent).unwrap();
+        locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
         intent.phase = Phase::Applying;
         locked.save(&world.state.join("sets/c1.layer"), &intent).unwrap();
     });
@@ -100,7 +100,7 @@ fn a_move_that_fails_takes_the_others_back() {
     let start = world.look();
     world.with(|locked, _| {
         let mut intent = intent(&changes);
-        locked.plan(&[changes], &[None], &mut intent).unwrap();
+        locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
         // The last one's new entry is gone.
         let last = intent.steps.iter_mut().rev().find(|step| step.new.is_some()).unwrap();
         last.source = last.source.with_file_name("nowhere");

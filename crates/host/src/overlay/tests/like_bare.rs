@@ -34,6 +34,12 @@ const CASES: &[(&str, &str, &str)] = &[
     ("a file becomes a link", "echo a >a; echo b >b", "rm a; ln -s b a"),
     ("names of one file", "true", "mkdir -p deps; echo bin >deps/p-1; ln deps/p-1 p; echo o >o; ln o deps/o2"),
     (
+        "more names for a file",
+        "echo a >a; echo b >b; mkdir d; echo o >o",
+        "ln a a2; ln a d/a; mkdir -p n/m; ln a n/m/a; ln -f a b; chmod 600 o; ln o d/o; echo x >x; ln x d/x",
+    ),
+    ("more names for a file that changes", "echo a >a; echo b >b", "ln a a2; echo 2 >>a; ln b b2; echo 2 >>b2"),
+    (
         "names of one file, made again",
         "mkdir deps; echo old >deps/p; ln deps/p p",
         "rm p deps/p; echo new >deps/p; ln deps/p p",
