@@ -93,7 +93,7 @@ fn rights_go_back_beside_what_others_wrote_and_no_refusal_says_that_the_file_wou
     give(&world, "a", 0o644);
     let ran = bash(&world, "chmod 600 a");
     fs::write(world.root().join("a"), "theirs\n").expect("written");
-    undo(&world, &ran).exits(0);
+    undo(&world, &ran).exits(0).says("1 path.").says("Mode of a: 600 → 644");
     assert_eq!((world.text("a"), mode(&world, "a")), ("theirs\n".into(), 0o644));
     let ran = bash(&world, "chmod 600 a");
     fs::write(world.root().join("a"), "more\n").expect("written");

@@ -106,6 +106,17 @@ fn by_path(calls: &[CallChanges]) -> HashMap<&Path, Vec<Made<'_>>> {
     all
 }
 
+/// What lines of a diff do not tell: that permission bits go back.
+fn other_rights(place: &Place, standing: &State, state: &State) -> Option<String> {
+    let (now, back) = (standing.mode()?, state.mode()?);
+    (now != back && !is_link(standing) && !is_link(state))
+        .then(|| format!("Mode of {}: {now:o} → {back:o}\n", place.shown()))
+}
+
+fn is_link(state: &State) -> bool {
+    matches!(state, State::Disk { kind: Kind::Link, .. } | State::Stored { kind: Kind::Link, .. })
+}
+
 impl Unmaker<'_> {
     /// What would be taken back.
     pub fn show(&self) -> Result<Unmade, ToolError> {
@@ -413,6 +424,9 @@ impl Unmaker<'_> {
             } else if unmade.paths.len() < SHOWN_PATHS {
                 let (old, new) = (self.content(&place, &standing), self.content(&place, state));
                 unmade.diff.push_str(&unified(old.as_deref(), new.as_deref(), &place.shown(), &limits));
+            }
+            if unmade.paths.len() < SHOWN_PATHS {
+                unmade.diff.extend(other_rights(&place, &standing, state));
             }
             unmade.paths.push(place.shown().into_owned());
         }
