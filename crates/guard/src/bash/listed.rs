@@ -12,7 +12,9 @@ use super::walk::Report;
 
 /// Adds to each command that changes what others list the guarded places which those were told to look in.
 pub(super) fn guard(reports: &mut [Report], site: &Site) {
-    let changes = |report: &Report| report.facts.iter().any(|fact| changed_tree(fact).is_some());
+    let changes = |report: &Report| {
+        report.argv.iter().any(is_listed) && report.facts.iter().any(|fact| changed_tree(fact).is_some())
+    };
     if reports.len() < 2 || !reports.iter().any(changes) {
         return;
     }
@@ -23,12 +25,21 @@ pub(super) fn guard(reports: &mut [Report], site: &Site) {
         .filter_map(|arg| looked_in(arg, site))
         .filter_map(|path| guarded(&path))
         .collect();
-    for report in reports.iter_mut() {
+    for report in reports.iter_mut().filter(|report| changes(report)) {
         let trees: Vec<PathBuf> = report.facts.iter().filter_map(changed_tree).map(Path::to_path_buf).collect();
         let within = named.iter().filter(|path| trees.iter().any(|tree| path.starts_with(tree)));
         let write =
             |path: &PathBuf| Fact::Write(Target { path: path.clone(), tree: false, itself: false, redirected: false });
         report.facts.extend(within.map(write));
+    }
+}
+
+/// Whether a word is a name that another command prints, of which nothing is known.
+fn is_listed(arg: &Arg) -> bool {
+    match &arg.word {
+        Word::Opaque { prefix, .. } => prefix.is_empty() || prefix == "./",
+        Word::Glob { pattern, .. } => pattern.trim_start_matches("./").chars().all(|c| c == '*'),
+        Word::Exact(_) | Word::OneOf(_) => false,
     }
 }
 

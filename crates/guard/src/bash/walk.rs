@@ -583,7 +583,10 @@ impl<'a> Walker<'a> {
             };
             self.words_since(then, &became);
             if shapes::may_be_operators(&args, word, &became) {
-                self.say(command.span.clone(), Fact::Opaque("a word of the condition may become several".to_owned()));
+                self.say(
+                    command.span.clone(),
+                    Fact::Opaque("a word of the condition may become several; put it into quotes".to_owned()),
+                );
             }
             self.likely.word(word);
             args.append(&mut became);

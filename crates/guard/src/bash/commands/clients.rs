@@ -420,9 +420,13 @@ impl Client {
     }
 }
 
-/// The operands of a client of the table.
-pub(super) fn given(parsed: &Parsed, judge: &Judge<'_>) -> Vec<Arg> {
-    read(parsed, judge).map(|(_, _, read)| read.operands).unwrap_or_default()
+/// The operands of a client of the table, and the values of the options that take its language.
+pub(super) fn given(parsed: &Parsed, judge: &Judge<'_>) -> (Vec<Arg>, Vec<Arg>) {
+    let Some((_, _, read)) = read(parsed, judge) else { return Default::default() };
+    let is_text = |option: &str| lists("c command e execute eval", option);
+    let texts = read.done().filter(|(option, _, _)| is_text(option)).filter_map(|(_, value, _)| value.cloned());
+    let texts = texts.collect();
+    (read.operands, texts)
 }
 
 fn read<'p>(parsed: &'p Parsed, judge: &Judge<'_>) -> Option<(&'p str, &'static Client, Parsed)> {
@@ -466,7 +470,7 @@ pub(super) fn hosts(parsed: &Parsed, judge: &mut Judge<'_>) -> bool {
         }
     }
     files::sent(name, &read, judge);
-    files::kept(client.kept, &read, judge);
+    files::kept(name, client.kept, &read, judge);
     if !socket {
         operands(client.operands, &read.operands, judge);
         if !reached(judge) {

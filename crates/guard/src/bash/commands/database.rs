@@ -82,9 +82,10 @@ fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.net(None);
         judge.opaque("what its options do is not known");
     }
-    let command = clients::given(parsed, judge);
+    let (command, texts) = clients::given(parsed, judge);
     let leads_on_here = command.first().and_then(Arg::exact).is_some_and(|word| leads_on(name, word));
-    if leads_on_here || words.iter().any(|word| leaves_the_database(value(word))) {
+    let texts = texts.iter().filter_map(Arg::exact).chain(words.iter().map(|word| value(word)));
+    if leads_on_here || texts.into_iter().any(leaves_the_database) {
         judge.opaque("the text reaches beyond the database");
     }
     match name {
@@ -145,9 +146,12 @@ fn value(word: &str) -> &str {
 /// Whether a command of such a server names another one, or loads code there.
 fn leads_on(client: &str, command: &str) -> bool {
     const ON: &str = "connect hello migrate replicaof slaveof module cluster config debug sentinel failover eval evalsha \
-        function script shutdown psync sync monitor";
-    let word = command.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-    matches!(client, "redis-cli" | "valkey-cli" | "keydb-cli") && lists(ON, word.trim_matches(['"', '\'']))
+        eval_ro evalsha_ro fcall fcall_ro function script shutdown psync sync monitor";
+    // A number before it says how often.
+    let is_count = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let word = command.split_whitespace().find(|word| !is_count(word)).unwrap_or_default().to_ascii_lowercase();
+    matches!(client, "redis-cli" | "valkey-cli" | "keydb-cli")
+        && (lists(ON, word.trim_matches(['"', '\''])) || word.contains('\\'))
 }
 
 /// Whether a text of SQL does more than a database does: starts a program, reads and writes files.
@@ -265,15 +269,18 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
     settle(&sql::read(&text), file, readonly, judge);
 }
 
-/// Takes the lines out of `text` that name a file, and notes what they do with it. Such a line is of letters that mean
-/// nothing in SQL: within a string or a comment, it changes nothing of the rest.
+/// Takes the lines out of `text` that name a file, and notes what they do with it: where no statement is open, for only there
+/// they are read so. Such a line is of letters that end no string and no comment.
 fn dot_commands(text: &str, database: &Arg, judge: &mut Judge<'_>) -> String {
     let plain = |line: &str| line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" ./_-".contains(&byte));
+    let is_memory = database.exact() == Some(":memory:");
     let mut rest = String::new();
     for line in text.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_closed =
+            (rest.trim().is_empty() || rest.trim_end().ends_with(';')) && !rest.contains("--") && !rest.contains("/*");
+        let words: Vec<&str> = if is_closed { line.split_whitespace().collect() } else { Vec::new() };
         match words.as_slice() {
-            [".timeout" | ".echo" | ".bail", _] => {}
+            [".timeout" | ".echo" | ".bail", _] if plain(line) => {}
             [".read", file] if plain(line) => {
                 judge.read(&database.with(file));
                 judge.code("runs the SQL of a file");
@@ -286,7 +293,9 @@ fn dot_commands(text: &str, database: &Arg, judge: &mut Judge<'_>) -> String {
                 if plain(line) && !file.starts_with('-') =>
             {
                 judge.read(&database.with(file));
-                judge.write(database);
+                if !is_memory {
+                    judge.write(database);
+                }
             }
             [".once" | ".output" | ".backup" | ".save", file] if plain(line) && !file.starts_with('-') => {
                 judge.write(&database.with(file));
@@ -378,34 +387,12 @@ fn settle(read: &sql::Sql, file: &Arg, readonly: bool, judge: &mut Judge<'_>) {
 
 /// Reading verbs are allow-listed, and the functions that any other may call.
 fn settle_text(read: &sql::Sql, judge: &mut Judge<'_>) {
-    let plain = |why: &str| PLAIN_WRITES.iter().any(|verb| why.starts_with(verb));
     if let Some(why) = &read.opaque {
         judge.opaque(why.clone());
-    } else if read.writes.as_deref().is_some_and(|why| why.contains('(') || !plain(why)) {
+    } else if read.writes.as_deref().is_some_and(|why| !sql::is_plain_write(why)) {
         judge.opaque("what this SQL does cannot be said");
     }
 }
-
-/// Statements that change nothing but the database itself.
-const PLAIN_WRITES: &[&str] = &[
-    "INSERT",
-    "UPDATE",
-    "DELETE",
-    "CREATE",
-    "DROP",
-    "ALTER",
-    "REPLACE",
-    "BEGIN",
-    "COMMIT",
-    "END",
-    "ROLLBACK",
-    "SAVEPOINT",
-    "RELEASE",
-    "VACUUM does",
-    "ANALYZE",
-    "REINDEX",
-    "this PRAGMA",
-];
 
 #[cfg(test)]
 mod tests {

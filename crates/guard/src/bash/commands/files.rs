@@ -371,9 +371,11 @@ pub(super) const SPECS: &[Spec] = &[
             // The archive gets the time of its newest member.
             parsed.operands.first().filter(|_| parsed.has("T")).into_iter().for_each(|archive| judge.write(archive));
             // Before the archive `-x` means to extract, and what follows is the archive.
-            if let (true, Some(archive)) = (parsed.operands.is_empty(), parsed.value("x")) {
+            if let Some(archive) = parsed.value("x") {
                 judge.read(archive);
-                archives::unpack(parsed.value("d"), &[], judge);
+                if parsed.operands.is_empty() {
+                    archives::unpack(parsed.value("d"), &[], judge);
+                }
             }
             if parsed.has("p c") {
                 archives::shown(parsed.operands.get(1..).unwrap_or_default(), judge);

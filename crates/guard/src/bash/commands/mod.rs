@@ -159,6 +159,9 @@ pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {
         one(argv, judge);
         destructive::note_raw(argv, judge);
     }
+    if alternatives(argv).iter().any(|argv| begun_options(argv).len() > BEGUN) {
+        judge.opaque("more options have values that may be empty than are tried");
+    }
     // One warning of a kind: what a wrapper runs is seen from outside and from inside.
     let mut kinds = Vec::new();
     judge.facts.retain(|fact| {
@@ -349,16 +352,21 @@ fn begun_option(arg: &Arg) -> Option<&str> {
     (!option.is_empty() && !option.starts_with('-') && !option.contains('=')).then_some(prefix)
 }
 
-/// Most options of one command whose values may be empty. Each is tried as both, with all others.
-const BEGUN: usize = 4;
+/// Most options of one command whose values may be empty. Each is tried as both, with all others, and again in the command
+/// that this one runs.
+const BEGUN: usize = 3;
 
-/// `argv`, and where values may be empty what it is then: `-I"$x" echo touch` as `-Iecho touch`. As the last word an option
-/// lacks its value, which is an error.
-fn readings(argv: &[Arg]) -> Vec<Cow<'_, [Arg]>> {
-    let mut all: Vec<Cow<'_, [Arg]>> = vec![Cow::Borrowed(argv)];
-    let begun = argv.iter().enumerate().skip(1).take(argv.len().saturating_sub(2));
+/// Where in `argv` options stand whose values may be empty. As the last word one lacks its value, which is an error.
+fn begun_options(argv: &[Arg]) -> Vec<usize> {
+    let words = argv.iter().enumerate().skip(1).take(argv.len().saturating_sub(2));
+    words.filter(|(_, arg)| begun_option(arg).is_some()).map(|(at, _)| at).collect()
+}
+
+/// `argv`, and where values may be empty what it is then: `-I"$x" echo touch` as `-Iecho touch`.
+fn readings(argv: Cow<'_, [Arg]>) -> Vec<Cow<'_, [Arg]>> {
+    let begun = begun_options(&argv);
+    let mut all: Vec<Cow<'_, [Arg]>> = vec![argv];
     // From the last to the first, so that what stands before keeps its place.
-    let begun: Vec<usize> = begun.filter(|(_, arg)| begun_option(arg).is_some()).map(|(at, _)| at).collect();
     for at in begun.into_iter().rev().take(BEGUN) {
         let joined: Vec<Cow<'_, [Arg]>> = all.iter().filter_map(|one| joined_at(at, one)).map(Cow::Owned).collect();
         all.extend(joined);
@@ -386,16 +394,12 @@ fn joined_at(at: usize, argv: &[Arg]) -> Option<Vec<Arg>> {
     Some(out)
 }
 
-/// `argv` with every word of known alternatives replaced by each of them.
+/// Every way in which `argv` may be read.
 fn combinations(argv: &[Arg]) -> Vec<Cow<'_, [Arg]>> {
-    let all = readings(argv);
-    if all.len() == 1 {
-        return alternatives(argv);
-    }
-    let owned = |one: Cow<'_, [Arg]>| Cow::Owned(one.into_owned());
-    all.iter().flat_map(|one| alternatives(one).into_iter().map(owned).collect::<Vec<_>>()).collect()
+    alternatives(argv).into_iter().flat_map(readings).collect()
 }
 
+/// `argv` with every word of known alternatives replaced by each of them.
 fn alternatives(argv: &[Arg]) -> Vec<Cow<'_, [Arg]>> {
     let several = |arg: &Arg| matches!(arg.word, Word::OneOf(_));
     if argv.len() > LONG || !argv.iter().any(several) {

@@ -312,7 +312,7 @@ impl<'a> Walk<'a, '_, '_> {
 
 /// Programs that do the same in every directory: they look at nothing there but what they are given.
 const BLIND: &str = "cat head tail wc ls stat file echo printf basename dirname realpath readlink pwd grep egrep fgrep sed awk cut sort \
-    uniq nl od xxd strings md5sum sha1sum sha256sum cksum test [ true false du touch mkdir rmdir rm mv cp ln chmod chown sh bash";
+    uniq nl od xxd strings md5sum sha1sum sha256sum cksum test [ true false du touch mkdir rmdir rm mv cp ln chmod chown";
 
 /// What git has in a directory of its own, of which the names alone say nothing: where one is asked for, it is found there.
 const IN_GIT: &[(&str, &str)] = &[

@@ -34,8 +34,8 @@ impl Sql {
 enum Token {
     /// A keyword, a bare name or a number, upper case.
     Word(String),
-    /// A quoted name.
-    Name,
+    /// A quoted name, upper case.
+    Name(String),
     /// A string and its text.
     Text(String),
     /// A body between dollar quotes.
@@ -144,7 +144,7 @@ fn tokens(text: &str, sql: &mut Sql) -> Vec<Token> {
                 continue;
             }
             // psql: everywhere outside strings. sqlite3: a dot at the start of a line.
-            '\\' | '.' if c == '\\' || (fresh && at(index + 1).is_ascii_alphabetic()) => {
+            '\\' | '.' if c == '\\' || (fresh && is_closed(&out) && at(index + 1).is_ascii_alphabetic()) => {
                 let start = index;
                 while index < chars.len() && at(index) != '\n' {
                     index += 1;
@@ -154,15 +154,17 @@ fn tokens(text: &str, sql: &mut Sql) -> Vec<Token> {
             }
             '\'' | '"' | '`' => {
                 let (text, next) = quoted(&chars, index, c, sql);
-                out.push(if c == '\'' { Token::Text(text) } else { Token::Name });
+                out.push(if c == '\'' { Token::Text(text) } else { Token::Name(text.to_uppercase()) });
                 index = next;
             }
             '[' if at(index + 1).is_ascii_alphabetic() => {
+                let start = index + 1;
                 while index < chars.len() && at(index) != ']' {
                     index += 1;
                 }
+                let name: String = chars.get(start..index).unwrap_or_default().iter().collect();
                 index += 1;
-                out.push(Token::Name);
+                out.push(Token::Name(name.to_uppercase()));
             }
             '$' => match dollar(&chars, index) {
                 Some((body, next)) => {
@@ -190,6 +192,11 @@ fn tokens(text: &str, sql: &mut Sql) -> Vec<Token> {
         fresh = false;
     }
     out
+}
+
+/// Whether no statement is open: sqlite3 reads a line that begins with a dot as a command only then.
+fn is_closed(tokens: &[Token]) -> bool {
+    matches!(tokens.last(), None | Some(Token::Mark(';') | Token::Meta(_)))
 }
 
 /// A quoted piece from `start`: its text and where it ends. Doubled quotes stay inside.
@@ -314,6 +321,50 @@ const BEYOND: &str = "INSERT UPDATE DELETE MERGE DROP ALTER CREATE TRUNCATE ATTA
 const OUTSIDE: &str = "LOAD_FILE OUTFILE DUMPFILE INFILE XP_CMDSHELL LO_IMPORT LO_EXPORT PG_READ_FILE PG_READ_BINARY_FILE \
     PG_LS_DIR PG_STAT_FILE LOAD_EXTENSION DBLINK DBLINK_CONNECT DBLINK_EXEC WRITEFILE READFILE FSDIR ZIPFILE";
 
+/// Names in quotes, with those that are written as texts where a table stands: `FROM 'fsdir'`.
+fn quoted_names(statement: &[Token]) -> impl Iterator<Item = &str> {
+    let before = std::iter::once(None).chain(statement.iter().map(Some));
+    statement.iter().zip(before).filter_map(|(token, before)| match token {
+        Token::Name(name) => Some(name.as_str()),
+        Token::Text(text) => {
+            let is_table = match before {
+                Some(Token::Word(word)) => matches!(word.as_str(), "FROM" | "JOIN" | "INTO" | "USING" | "UPDATE"),
+                Some(Token::Mark(mark)) => *mark == ',',
+                _ => false,
+            };
+            let known = OUTSIDE.split_whitespace().find(|name| name.eq_ignore_ascii_case(text));
+            known.filter(|_| is_table)
+        }
+        _ => None,
+    })
+}
+
+/// Statements that change nothing but the database itself, by how [`Sql::writes`] begins.
+const PLAIN_WRITES: &[&str] = &[
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "CREATE",
+    "DROP",
+    "ALTER",
+    "REPLACE",
+    "BEGIN",
+    "COMMIT",
+    "END",
+    "ROLLBACK",
+    "SAVEPOINT",
+    "RELEASE",
+    "VACUUM does",
+    "ANALYZE",
+    "REINDEX",
+    "this PRAGMA",
+];
+
+/// Whether a reason in [`Sql::writes`] is an ordinary change of the database.
+pub fn is_plain_write(why: &str) -> bool {
+    !why.contains('(') && PLAIN_WRITES.iter().any(|verb| why.starts_with(verb))
+}
+
 /// Commands of MySQL's client, which it reads where a statement begins.
 const OF_CLIENTS: &str = "SYSTEM SOURCE CONNECT EDIT TEE PAGER DELIMITER";
 
@@ -323,9 +374,22 @@ const LANGUAGES: &str = "SQL PLPGSQL";
 /// What a statement has the server do beyond its tables.
 fn of_the_server(verb: &str, statement: &[Token], words: &[&str]) -> Option<String> {
     let behind = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)).copied();
-    let files = || statement.iter().any(|token| matches!(token, Token::Text(_)));
+    let from_or_to = |word: &Token| matches!(word, Token::Word(word) if word == "FROM" || word == "TO");
+    let files = || statement.windows(2).any(|two| from_or_to(&two[0]) && matches!(two[1], Token::Text(_)));
+    let makes = verb == "DO" || words.iter().take(4).any(|word| matches!(*word, "FUNCTION" | "PROCEDURE"));
+    let inner = || {
+        statement.iter().find_map(|token| match token {
+            Token::Body(text) | Token::Text(text) => {
+                let text = text.to_uppercase();
+                let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+                words.find(|word| lists(OUTSIDE, word) || lists("COPY EXECUTE PROGRAM", word)).map(str::to_owned)
+            }
+            _ => None,
+        })
+    };
     match verb {
         "COPY" if words.contains(&"PROGRAM") || files() => Some("COPY".to_owned()),
+        "DO" | "CREATE" if makes && inner().is_some() => Some("a body with COPY, EXECUTE or more".to_owned()),
         "ALTER" if words.get(1) == Some(&"SYSTEM") => Some("ALTER SYSTEM".to_owned()),
         "DO" | "CREATE" => {
             behind("LANGUAGE").filter(|name| !lists(LANGUAGES, name)).map(|name| format!("LANGUAGE {name}"))
@@ -351,7 +415,7 @@ fn called<'t>(statement: &'t [Token], words: &[&str]) -> Option<&'t str> {
     opens.filter_map(|open| open.checked_sub(1)).find_map(|at| {
         let name = match statement.get(at)? {
             Token::Word(word) => word.as_str(),
-            Token::Name | Token::Text(_) => "a quoted name",
+            Token::Name(_) | Token::Text(_) => "a quoted name",
             _ => return None,
         };
         // `main.t (`
@@ -380,7 +444,7 @@ fn judge(statement: &[Token], depth: usize, sql: &mut Sql) {
     if let Some(why) = destruction(statement, depth) {
         destroys(sql, why);
     }
-    if let Some(reach) = words.iter().find(|word| lists(OUTSIDE, word)) {
+    if let Some(reach) = words.iter().copied().chain(quoted_names(statement)).find(|word| lists(OUTSIDE, word)) {
         opaque(sql, &format!("{reach} reaches beyond the database"));
     }
     if let Some(what) = of_the_server(verb, statement, &words) {
@@ -398,7 +462,10 @@ fn judge(statement: &[Token], depth: usize, sql: &mut Sql) {
         opaque(sql, &format!("{name}(…) is not on the list of functions that only compute"));
     }
     if let Some(why) = more_than_reading(verb, statement, &words) {
-        sql.writes.get_or_insert(why);
+        // The first that is more than an ordinary change counts.
+        if sql.writes.as_deref().is_none_or(|known| is_plain_write(known) && !is_plain_write(&why)) {
+            sql.writes = Some(why);
+        }
     }
 }
 
@@ -427,7 +494,7 @@ fn more_than_reading(verb: &str, statement: &[Token], words: &[&str]) -> Option<
                 Some(Token::Word(word)) if !lists(CALLS, word) => {
                     return Some(format!("{word}(…) is not on the list of functions that only compute"));
                 }
-                Some(Token::Name | Token::Text(_)) => return Some("a quoted name that is called".to_owned()),
+                Some(Token::Name(_) | Token::Text(_)) => return Some("a quoted name that is called".to_owned()),
                 _ => {}
             }
         }

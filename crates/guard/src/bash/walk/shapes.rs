@@ -430,13 +430,17 @@ pub(super) fn is_input(redirect: &Redirect) -> bool {
 /// Whether a word of `[` or `test` may become operators: names of files, one a word, or cut apart at their blanks. Behind
 /// `-v` a condition evaluates text.
 pub(super) fn may_be_operators(before: &[Arg], word: &Word, became: &[Arg]) -> bool {
-    if !matches!(before.first().and_then(Arg::exact), Some("[" | "test")) {
+    let mut names = before.iter().map(|arg| arg.exact().unwrap_or_default());
+    let name = names.find(|name| !matches!(*name, "command" | "builtin" | "-p" | "--"));
+    if !matches!(name, Some("[" | "test")) {
         return false;
     }
-    let cut_apart = word
-        .parts
-        .iter()
-        .any(|part| matches!(part, Part::Param { quoted: false, .. } | Part::Command { quoted: false, .. }));
+    let cut_apart = word.parts.iter().any(|part| match part {
+        // In quotes these are several words all the same.
+        Part::Param { param, quoted } => !quoted || param.name == "@" || param.raw.contains("[@]"),
+        Part::Command { quoted, .. } => !quoted,
+        _ => false,
+    });
     let finds = word.parts.iter().any(|part| matches!(part, Part::Plain(text) if text.contains(['*', '?', '['])));
     became.iter().any(|arg| match &arg.word {
         // Where only a number or a label is not known, there are no blanks: `0**` is what a count or a hash prints.

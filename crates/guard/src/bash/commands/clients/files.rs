@@ -45,7 +45,7 @@ pub(super) fn sent(client: &str, read: &Parsed, judge: &mut Judge<'_>) {
 }
 
 /// Where what is fetched is kept when the other side names it: as the address says, or as it likes.
-pub(super) fn kept((with, without): (&str, &str), read: &Parsed, judge: &mut Judge<'_>) {
+pub(super) fn kept(client: &str, (with, without): (&str, &str), read: &Parsed, judge: &mut Judge<'_>) {
     let keeps = !with.is_empty() && (with == EVER || read.has(with)) && (without.is_empty() || !read.has(without));
     if !keeps {
         return;
@@ -58,6 +58,9 @@ pub(super) fn kept((with, without): (&str, &str), read: &Parsed, judge: &mut Jud
     let below = dir.and_then(Arg::exact).map(|dir| format!("{}/", dir.trim_end_matches('/'))).unwrap_or_default();
     let page = read.value("default-page").and_then(Arg::exact);
     for address in &read.operands {
+        if client == "curl" && address.exact().is_some_and(|text| text.contains(['{', '['])) {
+            judge.write(&address.as_word(unknown()));
+        }
         for name in address.exact().map(named).unwrap_or_default().into_iter().chain(page.map(str::to_owned)) {
             judge.write(&address.with(&format!("{below}{name}")));
         }
@@ -143,11 +146,13 @@ fn in_value(option: &str, text: &str) -> Vec<Word> {
 /// `NAME=@FILE,FILE;type=…`, `NAME=<FILE`.
 fn in_form(text: &str) -> Vec<Word> {
     let Some((_, value)) = text.split_once('=') else { return Vec::new() };
-    if let Some((_, headers)) = value.split_once("headers=") {
+    // Programs read these words in any case.
+    let lower = value.to_ascii_lowercase();
+    if let Some((_, headers)) = lower.split_once("headers=") {
         return headers.split("headers=").filter_map(|file| file.strip_prefix(['@', '<'])).map(|_| unknown()).collect();
     }
     let Some(files) = value.strip_prefix(['@', '<']) else { return Vec::new() };
-    let plain = |file: &str| file.split(';').next().unwrap_or_default().trim_matches('"').to_owned();
+    let plain = |file: &str| file.split(';').next().unwrap_or_default().trim().trim_matches('"').to_owned();
     files.split(',').map(plain).filter(|file| !file.is_empty() && file != "-").map(Word::Exact).collect()
 }
 

@@ -285,10 +285,14 @@ const SOURCES: &str = "c h cc cpp hpp rs go py rb js jsx ts tsx mjs cjs java kt 
 
 /// Whether a word is rather the name of a file than that of a branch: `git checkout src/a.c` throws its changes away.
 fn is_source(word: &str) -> bool {
+    const KINDS: &str =
+        "origin upstream feature feat fix bugfix hotfix release docs chore refactor test dependabot renovate";
     let name = word.rsplit('/').next().unwrap_or(word);
-    name.rsplit_once('.').is_some_and(|(stem, end)| {
-        !stem.is_empty() && !stem.ends_with(|c: char| c.is_ascii_digit()) && lists(SOURCES, end)
-    })
+    let is_branch = word.split_once('/').is_some_and(|(kind, _)| lists(KINDS, kind));
+    !is_branch
+        && name.rsplit_once('.').is_some_and(|(stem, end)| {
+            !stem.is_empty() && !stem.ends_with(|c: char| c.is_ascii_digit()) && lists(SOURCES, end)
+        })
 }
 
 fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
