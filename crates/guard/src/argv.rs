@@ -32,18 +32,31 @@ pub fn readings(argv: &[String]) -> Vec<Vec<String>> {
     all
 }
 
-/// Words of a command that are looked at for another command: more than a person writes.
+/// Words of a command that are looked at for another command, and pieces of one word: more than a person writes.
 const LOOKED_AT: usize = 64;
 
-/// The commands that may stand in the words of one of which nobody can say what it does: `exec -a x git push`,
-/// `env -S 'git push'`, `git rebase -x 'cd a; git push'`.
-pub fn within(argv: &[String]) -> Vec<Vec<String>> {
+/// Programs that run a command, or the text of one, which stands in their words.
+const RUNNERS: &str = "exec command builtin env nice nohup timeout time stdbuf setsid ionice chrt taskset xargs parallel watch flock script \
+    unshare nsenter chroot sudo doas su runuser pkexec bash sh dash zsh ksh ash fish eval ssh mosh tmux screen find fd git";
+
+/// What stands before a command in a text and is none.
+const BEFORE: &str = "if then elif else while until do ! { ( time exec command builtin env sudo nohup";
+
+/// The commands that may stand in the words of one that runs others: `exec -a x git push`, `env -S 'git push'`,
+/// `git rebase -x 'cd a; git push'`. Each is cut to its first `most` words.
+pub fn within(argv: &[String], most: usize) -> Vec<Vec<String>> {
+    let name = argv.first().map_or("", |program| program.rsplit('/').next().unwrap_or(program));
+    // A variable that decides what runs has no program before it.
+    if !name.is_empty() && !RUNNERS.split_whitespace().any(|runner| runner == name) {
+        return Vec::new();
+    }
     let mut all = Vec::new();
     for (at, word) in argv.iter().enumerate().take(LOOKED_AT).skip(1) {
-        all.push(argv.get(at..).unwrap_or_default().to_vec());
-        for command in word.split([';', '&', '|', '\n', '(', ')', '`', '{', '}']) {
+        all.push(argv.iter().skip(at).take(most).cloned().collect());
+        for command in word.split([';', '&', '|', '\n', '(', ')', '`', '{', '}']).take(LOOKED_AT) {
             let bare = |word: &str| word.trim_matches(['"', '\'']).to_owned();
-            let words: Vec<String> = command.split_whitespace().map(bare).collect();
+            let skipped = |word: &&str| word.contains('=') || BEFORE.split_whitespace().any(|before| before == *word);
+            let words: Vec<String> = command.split_whitespace().skip_while(skipped).take(most).map(bare).collect();
             if words.len() > 1 {
                 all.push(words);
             }
@@ -186,7 +199,7 @@ mod tests {
     fn a_command_may_stand_in_the_words_of_another() {
         let holds = |text: &str, wanted: &str| {
             let argv: Vec<String> = text.split('|').map(str::to_owned).collect();
-            within(&argv).iter().any(|words| words.join(" ") == wanted)
+            within(&argv, 9).iter().any(|words| words.join(" ") == wanted)
         };
         for (text, wanted) in [
             ("exec|-a|x|git|push", "git push"),
@@ -194,11 +207,13 @@ mod tests {
             ("git|rebase|-x|cd a; git push -f", "git push -f"),
             ("bash|+x|-c|git push", "git push"),
             ("git|submodule|foreach|git|push", "git push"),
-            ("x|sh -c 'git push'", "sh -c git push"),
+            ("bash|+x|-c|A=1 git push", "git push"),
+            ("bash|+x|-c|if true; then git push; fi", "git push"),
         ] {
             assert!(holds(text, wanted), "{text}");
         }
-        assert!(!holds("x|git pushes", "git push"));
+        assert!(!holds("ssh|git pushes", "git push"));
+        assert!(!holds("docker|rm|x", "rm x"));
     }
 
     #[test]

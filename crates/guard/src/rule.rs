@@ -517,7 +517,9 @@ impl CommandPattern {
 
     /// Whether this pattern's command stands in the words of another one, which may run it.
     fn stands_within(&self, argv: &[String]) -> bool {
-        within(argv).iter().any(|command| readings(command).iter().any(|words| self.matches(words)))
+        within(argv, self.words.len() + 8)
+            .iter()
+            .any(|command| readings(command).iter().any(|words| self.matches(words)))
     }
 
     /// Whether the words behind a program that is not known are those of this pattern, by any reading: then it may be

@@ -48,7 +48,8 @@ impl Locked<'_> {
         let (Some(dir), Some(name), Expect::Is { stamp, .. }) = (path.parent(), path.file_name(), expect) else {
             return;
         };
-        let Ok(new) = rustix::fs::fstat(new) else { return };
+        // Without a note that is true, what is found is nobody's to remove.
+        let Ok(new) = rustix::fs::fstat(new) else { return self.note_landed() };
         let (new, former) = (Stamp::from(&new), *stamp);
         let exchange = Some(Exchange { name: name.as_bytes().to_vec(), new, former });
         self.write_inflight(&Inflight { dir: dir.as_os_str().as_bytes().to_vec(), temp: temp.to_owned(), exchange });
@@ -99,8 +100,18 @@ impl Workspace {
         }
         let name = OsStr::from_bytes(&exchange.name);
         match there(name) {
-            Ok(new) if new.same_file(&exchange.new) => {
-                rustix::fs::renameat_with(&dir, &temp, &dir, name, RenameFlags::EXCHANGE).is_ok()
+            // As it was made, and nothing written to it since.
+            Ok(new) if new.same_content(&exchange.new) => {
+                let exchanged = || rustix::fs::renameat_with(&dir, &temp, &dir, name, RenameFlags::EXCHANGE).is_ok();
+                if !exchanged() {
+                    return false;
+                }
+                let is_new = there(&temp).is_ok_and(|out| out.same_content(&exchange.new));
+                // Others may have put something there since the look: that goes back.
+                is_new || {
+                    exchanged();
+                    false
+                }
             }
             Err(rustix::io::Errno::NOENT) => {
                 let _ = rustix::fs::renameat_with(&dir, &temp, &dir, name, RenameFlags::NOREPLACE);

@@ -39,9 +39,9 @@ pub(super) struct Finder<'a> {
     /// A match may span lines.
     multi: bool,
     /// Text without a candidate can be passed over.
+    may_test: bool,
     /// Whether the pattern may have letters beyond ASCII.
     beyond_ascii: bool,
-    may_test: bool,
     buf: Vec<u8>,
     hits: Vec<FileHits>,
     bound: &'a Bound,
@@ -242,7 +242,7 @@ impl<'a> Finder<'a> {
                 break;
             }
             clear = 0;
-            others |= self.is_of_other_bytes(lines);
+            others = others || self.is_of_other_bytes(lines);
             if memchr::memchr(0, &self.buf[..len]).is_some() {
                 tally.binary.push(walk::to_path(path));
                 return Ok(());

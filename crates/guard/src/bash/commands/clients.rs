@@ -45,21 +45,21 @@ enum Where {
     No,
 }
 
-const CURL_FLAGS: &str = "n netrc netrc-optional # 0 1 2 3 4 6 a B f g G i I j J k l L M N O p q R s S v V Z : anyauth append basic ca-native cert-status \
-    compressed compressed-ssh create-dirs crlf digest disable disable-eprt disable-epsv \
+const CURL_FLAGS: &str = "# 0 1 2 3 4 6 a B f g G i I j J k l L M n N O p q R s S v V Z : anyauth append basic \
+    ca-native cert-status compressed compressed-ssh create-dirs crlf digest disable disable-eprt disable-epsv \
     disallow-username-in-url fail fail-early fail-with-body false-start form-escape ftp-create-dirs ftp-pasv \
     ftp-pret ftp-skip-pasv-ip ftp-ssl-ccc ftp-ssl-control get globoff haproxy-protocol head http0.9 http1.0 \
     http1.1 http2 http2-prior-knowledge http3 http3-only ignore-content-length include insecure ipv4 ipv6 \
-    junk-session-cookies list-only location location-trusted negotiate next no-alpn no-buffer no-clobber \
-    no-keepalive no-npn no-progress-meter no-sessionid ntlm ntlm-wb parallel parallel-immediate path-as-is \
-    post301 post302 post303 progress-bar proxy-anyauth proxy-basic proxy-ca-native proxy-digest proxy-http2 \
-    proxy-insecure proxy-negotiate proxy-ntlm proxy-ssl-allow-beast proxy-ssl-auto-client-cert proxy-tlsv1 \
-    proxytunnel raw remote-header-name remote-name remote-name-all remote-time remove-on-error \
-    retry-all-errors retry-connrefused sasl-ir show-error show-headers silent skip-existing socks5-basic \
-    socks5-gssapi socks5-gssapi-nec ssl ssl-allow-beast ssl-auto-client-cert ssl-no-revoke ssl-reqd \
-    ssl-revoke-best-effort sslv2 sslv3 styled-output suppress-connect-headers tcp-fastopen tcp-nodelay \
-    tftp-no-options tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace-ids trace-time use-ascii verbose \
-    xattr";
+    junk-session-cookies list-only location location-trusted negotiate netrc netrc-optional next no-alpn \
+    no-buffer no-clobber no-keepalive no-npn no-progress-meter no-sessionid ntlm ntlm-wb parallel \
+    parallel-immediate path-as-is post301 post302 post303 progress-bar proxy-anyauth proxy-basic proxy-ca-native \
+    proxy-digest proxy-http2 proxy-insecure proxy-negotiate proxy-ntlm proxy-ssl-allow-beast \
+    proxy-ssl-auto-client-cert proxy-tlsv1 proxytunnel raw remote-header-name remote-name remote-name-all \
+    remote-time remove-on-error retry-all-errors retry-connrefused sasl-ir show-error show-headers silent \
+    skip-existing socks5-basic socks5-gssapi socks5-gssapi-nec ssl ssl-allow-beast ssl-auto-client-cert \
+    ssl-no-revoke ssl-reqd ssl-revoke-best-effort sslv2 sslv3 styled-output suppress-connect-headers \
+    tcp-fastopen tcp-nodelay tftp-no-options tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace-ids \
+    trace-time use-ascii verbose xattr";
 const CURL_VALUES: &str = "A C e m P Q r t u U X y Y z aws-sigv4 cert-type ciphers connect-timeout continue-at create-file-mode \
     curves data-raw delegation dns-interface dns-ipv4-addr dns-ipv6-addr ech expect100-timeout form-string \
     ftp-account ftp-alternative-to-user ftp-method ftp-port ftp-ssl-ccc-mode happy-eyeballs-timeout-ms \
