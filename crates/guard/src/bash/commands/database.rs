@@ -216,20 +216,14 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
                 }
                 match (name, words.next().and_then(Arg::exact)) {
                     ("-separator" | "-nullvalue" | "-newline" | "-maxsize", Some(_)) => {}
-                    ("-cmd", Some(sql)) => {
-                        text.push_str(sql);
-                        text.push('\n');
-                    }
+                    ("-cmd", Some(sql)) => text.push_str(&whole(sql)),
                     _ => return judge.opaque(format!("`{option}` is not an option the analysis knows")),
                 }
             }
             Some(option) if option.starts_with('-') => {
                 return judge.opaque("an option after the database is not read by all versions in the same way");
             }
-            Some(sql) if file.is_some() => {
-                text.push_str(sql);
-                text.push('\n');
-            }
+            Some(sql) if file.is_some() => text.push_str(&whole(sql)),
             None if file.is_some() => return judge.opaque("the SQL is not known"),
             _ => file = Some(arg),
         }
@@ -275,10 +269,9 @@ fn dot_commands(text: &str, database: &Arg, judge: &mut Judge<'_>) -> String {
     let plain = |line: &str| line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" ./_-".contains(&byte));
     let is_memory = database.exact() == Some(":memory:");
     let mut rest = String::new();
+    let mut open = false;
     for line in text.lines() {
-        let is_closed =
-            (rest.trim().is_empty() || rest.trim_end().ends_with(';')) && !rest.contains("--") && !rest.contains("/*");
-        let words: Vec<&str> = if is_closed { line.split_whitespace().collect() } else { Vec::new() };
+        let words: Vec<&str> = if open { Vec::new() } else { line.split_whitespace().collect() };
         match words.as_slice() {
             [".timeout" | ".echo" | ".bail", _] if plain(line) => {}
             [".read", file] if plain(line) => {
@@ -301,12 +294,24 @@ fn dot_commands(text: &str, database: &Arg, judge: &mut Judge<'_>) -> String {
                 judge.write(&database.with(file));
             }
             _ => {
+                // Behind a comment nobody looks for where it ends.
+                let is_command = !open && line.starts_with('.');
+                let has_comment =
+                    rest.contains("--") || rest.contains("/*") || line.contains("--") || line.contains("/*");
+                let is_blank = line.trim().is_empty();
+                open = has_comment || if is_blank { open } else { !is_command && !line.trim_end().ends_with(';') };
                 rest.push_str(line);
                 rest.push('\n');
             }
         }
     }
     rest
+}
+
+/// One argument of SQL: it ends with itself, whatever it ends with.
+fn whole(sql: &str) -> String {
+    let end = if sql.starts_with('.') { "\n" } else { "\n;\n" };
+    format!("{sql}{end}")
 }
 
 /// The path in `file:PATH?mode=ro`, with `immutable=1` or without.
@@ -336,7 +341,7 @@ fn duckdb(parsed: &Parsed, judge: &mut Judge<'_>) {
     let Some(more) = more.iter().map(Arg::exact).collect::<Option<Vec<_>>>() else {
         return judge.opaque("the SQL is not known");
     };
-    let text = texts.into_iter().chain(more).collect::<Vec<_>>().join("\n");
+    let text: String = texts.into_iter().chain(more).map(whole).collect();
     if text.trim().is_empty() {
         return judge.opaque("the SQL is not known");
     }

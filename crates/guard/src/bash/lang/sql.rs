@@ -100,6 +100,10 @@ fn tokens(text: &str, sql: &mut Sql) -> Vec<Token> {
     let mut fresh = true; // nothing but blanks since the start of the line
     while index < chars.len() {
         let c = at(index);
+        // Within a statement it is none, but what ends one is the client's to say (`go`).
+        if c == '.' && fresh && !is_closed(&out) && at(index + 1).is_ascii_alphabetic() {
+            opaque(sql, "a line that may be a command of the client");
+        }
         match c {
             '\n' => {
                 fresh = true;
