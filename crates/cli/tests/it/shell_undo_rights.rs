@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use serde_json::Value;
 
-use crate::shell_recorded::{begin, ended_with, serve, until};
+use crate::shell_recorded::{begin, ended_with, serve};
 use crate::shell_undo::undo;
 use crate::world::{Ran, World, world};
 
@@ -72,7 +72,6 @@ fn rights_that_were_given_again_after_a_job_stay_too() {
     give(&world, "d", 0o755);
     let mut peer = serve(&world);
     let begun = begin(&world, &mut peer, "job.sh", "chmod 600 a; chmod 700 d; echo done\n");
-    until(&mut peer, &begun.job, "done");
     ended_with(&mut peer, &begun.job, &begun.call);
     give(&world, "a", 0o640);
     conflicts(&crate::shell_recorded::undo(&world, &begun.call), "644 before it, 600 after it, and 640 now");
