@@ -540,8 +540,12 @@ impl Job {
     /// Gives it input; how many of the bytes it took within `at_most`. What its terminal would drop is refused whole.
     pub fn write(&self, bytes: &[u8], at_most: Duration) -> io::Result<usize> {
         let until = Instant::now() + at_most;
-        let mut guard = lock(&self.stdin);
         let closed = || io::Error::new(io::ErrorKind::BrokenPipe, "this job takes no input");
+        // Its end is known before its input is closed.
+        if lock(&self.inside).exited.as_ref().is_some_and(|exited| exited.left == 0) {
+            return Err(closed());
+        }
+        let mut guard = lock(&self.stdin);
         let feed = guard.as_mut().ok_or_else(closed)?;
         let keys = self.keys(feed);
         if !feed.takes(bytes, keys.as_ref()) {
