@@ -366,8 +366,12 @@ fn begun_options(argv: &[Arg]) -> Vec<usize> {
 fn readings(argv: Cow<'_, [Arg]>) -> Vec<Cow<'_, [Arg]>> {
     let begun = begun_options(&argv);
     let mut all: Vec<Cow<'_, [Arg]>> = vec![argv];
+    // More of them are asked about, whatever they come to.
+    if begun.len() > BEGUN {
+        return all;
+    }
     // From the last to the first, so that what stands before keeps its place.
-    for at in begun.into_iter().rev().take(BEGUN) {
+    for at in begun.into_iter().rev() {
         let joined: Vec<Cow<'_, [Arg]>> = all.iter().filter_map(|one| joined_at(at, one)).map(Cow::Owned).collect();
         all.extend(joined);
     }
