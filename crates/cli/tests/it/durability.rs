@@ -439,12 +439,35 @@ fn a_file_is_synced_before_it_is_renamed() {
 const EDIT: [&str; 8] =
     ["call", "--session", "s", "--mode", "accept-edits", "edit", "file_path=a.txt", "old_string=two"];
 
+/// What comes of an edit of `a.txt` beside which somebody else appends to it, or replaces it, once its new file is there.
+fn raced<T: Send>(root: &Path, replaced_by: Option<&str>, edit: impl FnOnce() -> T + Send) -> T {
+    let is_about_to = || tree(root).iter().any(|(name, _)| name.starts_with(".nika-"));
+    let (file, later) = (root.join("a.txt"), root.join("later"));
+    std::thread::scope(|scope| {
+        let edit = scope.spawn(edit);
+        while !edit.is_finished() && !is_about_to() {
+            std::thread::yield_now();
+        }
+        match replaced_by {
+            Some(text) => {
+                std::fs::write(&later, text).expect("written");
+                std::fs::rename(&later, &file).expect("renamed");
+            }
+            None => {
+                let mut file = std::fs::File::options().append(true).open(&file).expect("opened");
+                file.write_all(b"more\n").expect("appended");
+            }
+        }
+        edit.join().expect("it ends")
+    })
+}
+
 /// What others write after the last look goes back to its place, and the edit is made on top of it.
 #[test]
 fn what_others_write_at_the_last_moment_is_not_lost() {
     let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
     let (root, state) = (root.path(), state.path());
-    let (file, later) = (root.join("a.txt"), root.join("later"));
+    let file = root.join("a.txt");
     for replaced in [false, true] {
         std::fs::write(&file, "one\ntwo\nthree\nfour\nfive\n").expect("written");
         let read = nika(root, state).args(["call", "--session", "s", "read", "file_path=a.txt"]).status();
@@ -452,22 +475,8 @@ fn what_others_write_at_the_last_moment_is_not_lost() {
         let words = [&EDIT[..], &["new_string=2"]].concat();
         // The names are exchanged half a second after they could be.
         let options = ["-o", "/dev/null", "-e", "trace=renameat2", "-e", "inject=renameat2:delay_enter=500000:when=1"];
-        let status = std::thread::scope(|scope| {
-            let edit = scope.spawn(|| traced(root, state, &options, &words));
-            let is_about_to = || tree(root).iter().any(|(name, _)| name.starts_with(".nika-"));
-            while !edit.is_finished() && !is_about_to() {
-                std::thread::yield_now();
-            }
-            if replaced {
-                std::fs::write(&later, "one\ntwo\nthree\nfour\n5\n").expect("written");
-                std::fs::rename(&later, &file).expect("renamed");
-            } else {
-                let mut file = std::fs::File::options().append(true).open(&file).expect("opened");
-                file.write_all(b"more\n").expect("appended");
-            }
-            edit.join().expect("it ends")
-        });
-        let Some(status) = status else { return };
+        let replaced_by = replaced.then_some("one\ntwo\nthree\nfour\n5\n");
+        let Some(status) = raced(root, replaced_by, || traced(root, state, &options, &words)) else { return };
         assert!(status.success());
         let last = if replaced { "5\n" } else { "five\nmore\n" };
         assert_eq!(tree(root), [("a.txt".to_owned(), format!("one\n2\nthree\nfour\n{last}").into_bytes())]);
@@ -479,8 +488,7 @@ fn what_others_write_at_the_last_moment_is_not_lost() {
 fn what_others_write_at_the_last_moment_of_an_edit_that_is_killed_is_not_lost() {
     let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
     let (root, state) = (root.path(), state.path());
-    let (file, later) = (root.join("a.txt"), root.join("later"));
-    let is_about_to = || tree(root).iter().any(|(name, _)| name.starts_with(".nika-"));
+    let file = root.join("a.txt");
     let mut exchanged = 0;
     for replaced in [false, true] {
         // The look is one of the last, and the removal the one behind it.
@@ -491,21 +499,8 @@ fn what_others_write_at_the_last_moment_of_an_edit_that_is_killed_is_not_lost() 
             let words = [&EDIT[..], &["new_string=2"]].concat();
             let (delay, kill) = ("inject=renameat2:delay_enter=300000:when=1", format!("inject={kill}"));
             let options = ["-o", "/dev/null", "-e", "trace=renameat2,unlinkat,ftruncate", "-e", delay, "-e", &kill];
-            let status = std::thread::scope(|scope| {
-                let edit = scope.spawn(|| traced(root, state, &options, &words));
-                while !edit.is_finished() && !is_about_to() {
-                    std::thread::yield_now();
-                }
-                if replaced {
-                    std::fs::write(&later, "one\ntwo\nthree\nmore\n").expect("written");
-                    std::fs::rename(&later, &file).expect("renamed");
-                } else {
-                    let mut file = std::fs::File::options().append(true).open(&file).expect("opened");
-                    file.write_all(b"more\n").expect("appended");
-                }
-                edit.join().expect("it ends")
-            });
-            let Some(status) = status else { return };
+            let replaced_by = replaced.then_some("one\ntwo\nthree\nmore\n");
+            let Some(status) = raced(root, replaced_by, || traced(root, state, &options, &words)) else { return };
             exchanged += usize::from(status.signal() == Some(9));
             assert!(nika(root, state).args(["call", "list_dir"]).status().expect("the next start").success());
             let [(name, text)] = tree(root).try_into().expect("one file, and nothing beside it");

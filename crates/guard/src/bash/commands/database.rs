@@ -89,7 +89,7 @@ fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.opaque("the text reaches beyond the database");
     }
     match name {
-        "psql" | "mysql" | "mariadb" | "mongosh" | "mongo" => told(name, parsed, judge),
+        "psql" | "mysql" | "mariadb" | "mongosh" | "mongo" => told(name, parsed, &words, judge),
         // Each line is a command, which may name another server.
         "redis-cli" | "valkey-cli" | "keydb-cli" => match judge.stdin.clone() {
             Stdin::None => {}
@@ -101,8 +101,7 @@ fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 /// In these a line of the text can be a command for a shell, or all of it is a program.
-fn told(name: &str, parsed: &Parsed, judge: &mut Judge<'_>) {
-    let words: Vec<&str> = parsed.operands.iter().map(|arg| arg.exact().unwrap_or_default()).collect();
+fn told(name: &str, parsed: &Parsed, words: &[&str], judge: &mut Judge<'_>) {
     let (from_files, told) = match &judge.stdin {
         Stdin::None => (false, false),
         Stdin::File => (true, false),
@@ -138,7 +137,7 @@ fn told(name: &str, parsed: &Parsed, judge: &mut Judge<'_>) {
 fn value(word: &str) -> &str {
     match word.strip_prefix("--") {
         Some(long) => long.split_once('=').map_or(word, |(_, value)| value),
-        None if word.starts_with(['-']) => word.get(2..).unwrap_or(word),
+        None if word.starts_with('-') => word.get(2..).unwrap_or(word),
         None => word,
     }
 }

@@ -155,12 +155,13 @@ pub(super) use temporary::{TEMPORARY, makes as makes_temporary, makes_here};
 
 /// Puts what the command `argv` does into `judge`. `argv[0]` is exact: the walker saw to that.
 pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {
-    for argv in combinations(argv).iter() {
-        one(argv, judge);
-        destructive::note_raw(argv, judge);
-    }
-    if alternatives(argv).iter().any(|argv| begun_options(argv).len() > BEGUN) {
+    let all = alternatives(argv);
+    if all.iter().any(|argv| begun_options(argv).len() > BEGUN) {
         judge.opaque("more options have values that may be empty than are tried");
+    }
+    for argv in all.into_iter().flat_map(readings) {
+        one(&argv, judge);
+        destructive::note_raw(&argv, judge);
     }
     // One warning of a kind: what a wrapper runs is seen from outside and from inside.
     let mut kinds = Vec::new();
@@ -180,7 +181,7 @@ pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {
 
 /// Puts into `judge` what a program destroys that no table judges, going by its name: `vendor/bin/drush sql:drop`.
 pub(super) fn warn(argv: &[Arg], judge: &mut Judge<'_>) {
-    combinations(argv).iter().for_each(|argv| destructive::note_raw(argv, judge));
+    alternatives(argv).into_iter().flat_map(readings).for_each(|argv| destructive::note_raw(&argv, judge));
 }
 
 fn one(argv: &[Arg], judge: &mut Judge<'_>) {
@@ -396,11 +397,6 @@ fn joined_at(at: usize, argv: &[Arg]) -> Option<Vec<Arg>> {
     let mut out = argv.to_vec();
     out.splice(at..at + 2, [option.as_word(grown(&next.word))]);
     Some(out)
-}
-
-/// Every way in which `argv` may be read.
-fn combinations(argv: &[Arg]) -> Vec<Cow<'_, [Arg]>> {
-    alternatives(argv).into_iter().flat_map(readings).collect()
 }
 
 /// `argv` with every word of known alternatives replaced by each of them.
