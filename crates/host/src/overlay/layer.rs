@@ -104,6 +104,7 @@ impl Layer {
         let (dir, _owner) = if in_memory {
             made(Path::new(IN_MEMORY), &format!("nika-{}-", rustix::process::geteuid().as_raw()))
         } else {
+            let _making = sweep::making(&layers);
             made(&layers, "")
         }
         .map_err(unusable)?;

@@ -10,13 +10,13 @@ use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, flock, openat, statat, unlinkat,
 };
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::layer::{IN_MEMORY, LAYERS};
 use super::marks;
 use crate::fs::temp_name;
 
-/// Making a layer takes a fraction of this.
+/// Making a layer in memory, where no lock says that one is being made, takes a fraction of this.
 const NEW: Duration = Duration::from_secs(60);
 
 /// How often a directory is emptied in which new entries come to be, and the time between.
@@ -121,24 +121,41 @@ fn writable(above: impl AsFd, name: impl rustix::path::Arg) -> rustix::io::Resul
     rustix::fs::chmod(marks::by_handle(&handle), mode | Mode::RWXU)
 }
 
+/// Says that a layer is being made in `layers`, while it lives.
+pub(super) fn making(layers: &Path) -> Option<File> {
+    let layers = File::open(layers).ok()?;
+    retry_on_intr(|| flock(&layers, FlockOperation::LockShared)).ok()?;
+    Some(layers)
+}
+
 /// Throws away the layers whose owners are dead, but for those in `wanted`, which an intent still names.
 pub(crate) fn orphans(state: &Path, wanted: &[PathBuf]) {
     let in_memory = format!("nika-{}-", rustix::process::geteuid().as_raw());
-    for (place, start) in [(&state.join(LAYERS), ""), (&PathBuf::from(IN_MEMORY), in_memory.as_str())] {
-        for entry in fs::read_dir(place).into_iter().flatten().flatten() {
-            let dir = entry.path();
-            let named = entry.file_name().to_str().is_some_and(|name| name.starts_with(start));
-            if named && is_dead(&dir) && !wanted.contains(&dir) {
-                remove_tree(&dir);
-            }
-        }
+    let layers = state.join(LAYERS);
+    let mut dead = dead_in(Path::new(IN_MEMORY), &in_memory, false);
+    // While we hold this, nobody makes one there. If somebody does, what is left there goes at a later start.
+    let alone = File::open(&layers).ok().filter(|dir| flock(dir, FlockOperation::NonBlockingLockExclusive).is_ok());
+    if alone.is_some() {
+        dead.extend(dead_in(&layers, "", true));
+    }
+    drop(alone);
+    for dir in dead.iter().filter(|dir| !wanted.contains(dir)) {
+        remove_tree(dir);
     }
 }
 
-/// Whether nobody holds a layer's lock. One without a lock is being made right now, or was being removed.
-fn is_dead(dir: &Path) -> bool {
+/// The layers in `place`, of this start of a name, that nobody owns.
+fn dead_in(place: &Path, start: &str, nobody_makes: bool) -> Vec<PathBuf> {
+    let named = |entry: &fs::DirEntry| entry.file_name().to_str().is_some_and(|name| name.starts_with(start));
+    let entries = fs::read_dir(place).into_iter().flatten().flatten();
+    entries.filter(named).map(|entry| entry.path()).filter(|dir| is_dead(dir, nobody_makes)).collect()
+}
+
+/// Whether nobody holds a layer's lock. One without a lock was being made or removed when its owner died, or is now.
+fn is_dead(dir: &Path, nobody_makes: bool) -> bool {
     match File::open(dir.join("owner")) {
         Ok(owner) => flock(&owner, FlockOperation::NonBlockingLockExclusive).is_ok(),
+        Err(_) if nobody_makes => true,
         Err(_) => {
             let changed = fs::symlink_metadata(dir).and_then(|meta| meta.modified()).ok();
             changed.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > NEW)

@@ -121,3 +121,18 @@ fn orphaned_layers_go_and_owned_ones_stay() {
     world.files();
     assert!(owned.upper().exists() && !orphan.exists());
 }
+
+#[test]
+fn one_that_was_begun_and_no_more_goes_at_once_unless_it_is_being_made() {
+    let world = World::new();
+    drop(world.layer());
+    let layers = world.state.join("layers");
+    let begun = layers.join("begun");
+    fs::create_dir(&begun).unwrap();
+    let making = sweep::making(&layers);
+    orphans(&world.state, &[]);
+    assert!(begun.exists());
+    drop(making);
+    orphans(&world.state, &[]);
+    assert!(!begun.exists());
+}
