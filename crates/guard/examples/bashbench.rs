@@ -13,7 +13,7 @@ const FIXTURES: [&str; 3] = [
     include_str!("../tests/data/bash/bash_destructive.jsonl"),
 ];
 
-/// What is repeated: before, again and again, between, and after as often.
+/// What is repeated: what stands before, what comes again and again, and what stands after. A `@` is counted up.
 const REPEATED: &[[&str; 3]] = &[
     ["", "a;", ""],
     ["", "ls\n", ""],
@@ -169,12 +169,40 @@ const REPEATED: &[[&str; 3]] = &[
     ["make ", "a ", ""],
     ["cargo test ", "-- ", ""],
     ["npm run ", "a ", ""],
+    ["", "a@=b; ", ""],
+    ["", "a@=b c; ", ""],
+    ["", "a@() { b; }; ", ""],
+    ["", "b@=$(c a@); ", ""],
+    ["", "a@ b & ", ""],
+    ["cat ", "a@ ", ""],
+    ["", "cat a@; ", ""],
+    ["", "echo a > a@; ", ""],
+    ["", "cd a@; ", ""],
+    ["", "cp a@ b@; ", ""],
+    ["", "mkdir a@; rm -r a@; ", ""],
+    ["", "read a@; echo \"$a@\"; ", ""],
+    ["for x in ", "a@ ", "; do rm $x; done"],
+    ["", "export a@=b; ", ""],
+    ["", "cat <<E@\nx\nE@\n", ""],
+    ["psql -c 'do language x ", "$a@$ ", "'"],
+    ["psql -c '", "delete from a@ where b = @; ", "'"],
+    ["sed '", "@s/a/b/;", "' x"],
+    ["jq '", ".a@ as $a@|", ".' x"],
+    ["curl ", "--opt@ ", "x"],
+    ["env ", "--opt@ ", "ls"],
 ];
 
 fn repeated(bytes: usize) -> Vec<(String, String)> {
     let text = |[before, again, after]: &[&str; 3]| {
-        let many = bytes.saturating_sub(before.len() + after.len()) / again.len();
-        format!("{before}{}{after}", again.repeat(many))
+        let mut text = (*before).to_owned();
+        for count in 0.. {
+            let next = again.replace('@', &count.to_string());
+            if text.len() + next.len() + after.len() > bytes {
+                break;
+            }
+            text += &next;
+        }
+        text + after
     };
     REPEATED.iter().map(|row| (row.concat(), text(row))).collect()
 }

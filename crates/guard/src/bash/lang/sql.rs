@@ -5,6 +5,8 @@
 //! destroying is looked for in every dialect at once. Strings whose end dialects disagree about, meta
 //! commands of the clients and anything that reaches programs or other files is opaque.
 
+use std::collections::HashMap;
+
 use super::super::commands::spec::lists;
 
 /// What a text of SQL does.
@@ -94,6 +96,7 @@ fn split_meta(tokens: &[Token]) -> Vec<&[Token]> {
 
 fn tokens(text: &str, sql: &mut Sql) -> Vec<Token> {
     let chars: Vec<char> = text.chars().collect();
+    let tags = Tags::of(&chars);
     let at = |index: usize| chars.get(index).copied().unwrap_or('\0');
     let mut out = Vec::new();
     let mut index = 0;
@@ -170,7 +173,7 @@ fn tokens(text: &str, sql: &mut Sql) -> Vec<Token> {
                 index += 1;
                 out.push(Token::Name(name.to_uppercase()));
             }
-            '$' => match dollar(&chars, index) {
+            '$' => match tags.body(&chars, index) {
                 Some((body, next)) => {
                     out.push(Token::Body(body));
                     index = next;
@@ -239,19 +242,35 @@ fn quoted(chars: &[char], start: usize, quote: char, sql: &mut Sql) -> (String, 
     }
 }
 
-/// `$tag$ … $tag$`.
-fn dollar(chars: &[char], start: usize) -> Option<(String, usize)> {
-    let mut open = start + 1;
-    while chars.get(open).is_some_and(|c| c.is_alphanumeric() || *c == '_') {
-        open += 1;
+/// Where each tag of a dollar quote stands: `$$`, `$tag$`.
+struct Tags<'t>(HashMap<&'t [char], Vec<usize>>);
+
+impl<'t> Tags<'t> {
+    fn of(chars: &'t [char]) -> Tags<'t> {
+        let mut places: HashMap<_, Vec<usize>> = HashMap::new();
+        for (start, _) in chars.iter().enumerate().filter(|(_, c)| **c == '$') {
+            if let Some(tag) = tag(chars, start) {
+                places.entry(tag).or_default().push(start);
+            }
+        }
+        Tags(places)
     }
-    if chars.get(open) != Some(&'$') {
-        return None;
+
+    /// `$tag$ … $tag$` from `start`: what stands between, and where it ends.
+    fn body(&self, chars: &[char], start: usize) -> Option<(String, usize)> {
+        let tag = tag(chars, start)?;
+        let from = start + tag.len();
+        let places = self.0.get(tag)?;
+        let end = *places.get(places.partition_point(|place| *place < from))?;
+        Some((chars.get(from..end)?.iter().collect(), end + tag.len()))
     }
-    let tag = chars.get(start..=open)?;
-    let body = open + 1;
-    let length = chars.get(body..)?.windows(tag.len()).position(|window| window == tag)?;
-    Some((chars.get(body..body + length)?.iter().collect(), body + length + tag.len()))
+}
+
+/// The tag of a dollar quote that begins at `start`, with its dollars.
+fn tag(chars: &[char], start: usize) -> Option<&[char]> {
+    let rest = chars.get(start..)?;
+    let length = rest.iter().skip(1).take_while(|c| c.is_alphanumeric() || **c == '_').count();
+    (rest.get(length + 1) == Some(&'$')).then(|| rest.get(..length + 2)).flatten()
 }
 
 fn opaque(sql: &mut Sql, why: &str) {
