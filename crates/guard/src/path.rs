@@ -33,7 +33,7 @@ impl PathClass {
 
 /// One way to recognise a path.
 #[derive(Debug, Clone, Copy)]
-enum Shape {
+pub(crate) enum Shape {
     /// The last component, whole.
     Name(&'static str),
     /// The start of the last component.
@@ -496,6 +496,16 @@ impl Rows {
         let at = [found[table], other].into_iter().flatten().min()?;
         rows.get(at).map(|(_, why)| *why)
     }
+}
+
+/// The rows for secrets.
+pub(crate) fn secret_shapes() -> impl Iterator<Item = &'static Shape> {
+    SECRETS.iter().map(|(shape, _)| shape)
+}
+
+/// The rows for what is guarded, from running programs or from whoever names it.
+pub(crate) fn guarded_shapes() -> impl Iterator<Item = &'static Shape> {
+    GUARDED.iter().chain(NAMED).map(|(shape, _)| shape)
 }
 
 /// A table row that stands at one fixed place below a directory, as components; `tree` when all below it counts.

@@ -4,81 +4,7 @@
 //! and hide its name; here the names that matter are put in where the pattern allows them.
 
 use super::words::LABEL;
-
-/// Names that make a path a secret or a guarded one, alone or below each other.
-const HIDDEN: &[&str] = &[
-    ".env",
-    ".envrc",
-    ".env.local",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".htpasswd",
-    ".git-credentials",
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    ".azure",
-    ".bash_history",
-    ".zsh_history",
-    ".git",
-    ".gitconfig",
-    ".gitmodules",
-    ".husky",
-    ".githooks",
-    ".github",
-    ".gitlab-ci.yml",
-    ".circleci",
-    ".pre-commit-config.yaml",
-    ".bashrc",
-    ".bash_profile",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".vscode",
-    ".idea",
-    ".devcontainer",
-    ".vimrc",
-    ".exrc",
-    ".mcp.json",
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".gemini",
-    ".nika",
-    ".cargo",
-    ".config",
-];
-const OPEN: &[&str] = &[
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "credentials",
-    "credentials.json",
-    "credentials.toml",
-    "secrets.json",
-    "secrets.yaml",
-    "secrets.yml",
-    "secrets.toml",
-    "config",
-    "config.json",
-    "config.toml",
-    "config.worktree",
-    "hooks",
-    "modules",
-    "info",
-    "attributes",
-    "workflows",
-    "actions",
-    "mcp.json",
-    "opencode.json",
-    "environ",
-    "mem",
-];
+use crate::path::{Shape, guarded_shapes, secret_shapes};
 
 /// Most paths that one pattern stands for here.
 const MOST: usize = 128;
@@ -100,104 +26,183 @@ pub(super) fn climbs(pattern: &str) -> bool {
     false
 }
 
-/// Paths of the kind that matters which the pattern may match. Only some of all: it stands for names
-/// that the pattern's own letters point at.
+/// Paths of the kind that matters which the pattern may match, and one that it means in any case. Only some of all: they
+/// stand for names that the pattern's own letters point at.
 pub(super) fn pointed_at(pattern: &str) -> Vec<String> {
     let pattern = &pattern.replace(LABEL, "*");
-    let mut paths = vec![String::new()];
-    let mut special = false;
-    for (index, part) in pattern.split('/').enumerate() {
-        let of = |part: &str| if is_wild(part) { names(part, special) } else { vec![part.to_owned()] };
-        // What nobody knows may end with a slash: then the rest is a name of its own, as in `"$dir".env`.
-        let rest = part.strip_prefix("**").map(|rest| rest.trim_start_matches('*')).filter(|rest| !rest.is_empty());
-        let names: Vec<String> = of(part).into_iter().chain(rest.into_iter().flat_map(of)).collect();
-        // Workflows are guarded whatever their names are, and a pattern for all of them points at none.
-        special = part != "workflows" && (special || names.iter().any(|name| HIDDEN.contains(&name.as_str())));
-        let join = |path: &String, name: &String| if index == 0 { name.clone() } else { format!("{path}/{name}") };
-        paths = paths.iter().flat_map(|path| names.iter().map(|name| join(path, name))).take(MOST).collect();
+    let parts: Vec<Part<'_>> = pattern.split('/').map(Part::of).collect();
+    // What nobody knows may end with a slash: then the rest is a name of its own, as in `"$dir".env`.
+    let ends: Vec<Part<'_>> = parts.iter().map(Part::end).collect();
+    let readings = if ends == parts { vec![parts] } else { vec![parts, ends] };
+    let mut paths = Vec::new();
+    for parts in &readings {
+        paths.push(with(parts, 0, &[]));
+        if parts.iter().any(Part::is_wild) {
+            paths.extend(secret_shapes().filter_map(|shape| stands_for(parts, shape, |part, _| part.points())));
+            paths.extend(
+                guarded_shapes().filter_map(|shape| stands_for(parts, shape, |part, name| part.spells_half(name))),
+            );
+        }
     }
+    paths.truncate(MOST);
     paths
 }
 
-/// Files that hold secrets, as a filter over all names spells them: there `*` finds hidden names, too.
-const SECRETS: &[&str] = &[
-    ".env",
-    ".env.x",
-    ".envrc",
-    ".flaskenv",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".htpasswd",
-    ".git-credentials",
-    ".secrets",
-    ".vault-token",
-    "credentials",
-    "credentials.json",
-    "secrets.json",
-    "secrets.yaml",
-    "secrets.yml",
-    "secrets.toml",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "x.pem",
-    ".bash_history",
-    ".zsh_history",
-];
+/// What lies between two slashes of a pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Part<'p> {
+    text: &'p str,
+    /// What stands before its first wildcard.
+    start: &'p str,
+}
 
-/// The secret of which a filter over names spells most letters: `*env*` is `.env`, `*config*` is any of many files.
-pub(super) fn spelled(pattern: &str) -> Option<&'static str> {
+/// Whether a part that may be a name means it.
+type Sure = fn(&Part<'_>, &str) -> bool;
+
+impl<'p> Part<'p> {
+    fn of(text: &'p str) -> Part<'p> {
+        Part { text, start: text.split(['*', '?', '[']).next().unwrap_or_default() }
+    }
+
+    /// What stands behind something that nobody knows.
+    fn end(&self) -> Part<'p> {
+        let end = self.text.strip_prefix("**").map(|rest| rest.trim_start_matches('*'));
+        end.filter(|end| !end.is_empty()).map_or(*self, Part::of)
+    }
+
+    /// Whether it may be the name of what hides.
+    fn is_dotted(&self) -> bool {
+        self.text.starts_with('.') && !matches!(self.text, "." | "..")
+    }
+
+    fn is_wild(&self) -> bool {
+        self.start.len() < self.text.len()
+    }
+
+    /// Whether it is no literal, and may begin as `name` does. Bash finds the dot in front only where it is written.
+    fn may_begin(&self, name: &str) -> bool {
+        let alike = |(a, b): (u8, u8)| a.eq_ignore_ascii_case(&b);
+        let seen = !name.starts_with('.') || self.text.starts_with('.');
+        seen && self.is_wild() && name.bytes().zip(self.start.bytes()).all(alike)
+    }
+
+    fn may_be(&self, name: &str) -> bool {
+        self.may_begin(name) && matches(self.text.as_bytes(), name.as_bytes())
+    }
+
+    /// Whether its letters say enough to mean a secret: `s*` and `*.json` mean many files, `id_*` does not. A dot in front
+    /// says it by itself: what hides is `.env` and its kind, and `*` alone finds none of them.
+    fn points(&self) -> bool {
+        let suffix = self.text.rsplit('*').next().unwrap_or_default();
+        match self.text.starts_with('.') {
+            true => true,
+            false if !self.text.contains('*') => letters(self.text) > 2,
+            false => letters(self.start) > 1 || letters(suffix) > 2 && !suffix.contains('.'),
+        }
+    }
+
+    /// Whether they say enough to mean what is guarded: without a dot in front that has the names of ordinary files, and
+    /// `build*` or `app*` are not meant for a build service.
+    fn spells_half(&self, name: &str) -> bool {
+        self.text.starts_with('.') || letters(self.text) * 2 >= letters(name)
+    }
+
+    /// It with letters for its wildcards.
+    fn filled(&self) -> String {
+        let mut own = String::new();
+        let mut rest = self.text;
+        while let Some(c) = rest.chars().next() {
+            let (_, after) = one(rest.as_bytes());
+            own.push(if matches!(c, '*' | '?' | '[') { 'x' } else { c });
+            rest = rest.get(rest.len() - after.len()..).unwrap_or_default();
+        }
+        own
+    }
+}
+
+/// The path of this shape that the parts of a pattern stand for, where they may, and `sure` says that they do.
+fn stands_for(parts: &[Part<'_>], shape: &Shape, sure: Sure) -> Option<String> {
+    let (at, last) = (parts.len() - 1, parts.last()?);
+    match *shape {
+        Shape::Name(name) => (last.may_be(name) && sure(last, name)).then(|| with(parts, at, &[name])),
+        // `*` may be all of it, and `.*.swp` means other files.
+        Shape::Prefix(start) => {
+            let local = last.may_begin(start).then(|| format!("{start}local"))?;
+            let spelled = last.text.split('*').next().unwrap_or_default();
+            let meant = begins(spelled.as_bytes(), start.as_bytes()) || last.may_be(&local);
+            (meant && sure(last, start)).then(|| with(parts, at, &[&local]))
+        }
+        // Many files have an end of some kind: its letters must be spelled.
+        Shape::Suffix(end) => {
+            let ending = |part: &str| part.ends_with(['*', '?', ']']) || part.bytes().last() == end.bytes().last();
+            let part = Some(last).filter(|last| last.is_wild() && ending(last.text))?.text;
+            let part = part.rfind('*').map_or(part, |star| &part[star..]);
+            let spelled = part.rsplit_once('.').map_or(0, |(_, spelled)| letters(spelled));
+            let meant = spelled > 1 && ends(part.as_bytes(), end.as_bytes());
+            meant.then(|| with(parts, at, &[&format!("x{end}")]))
+        }
+        Shape::Below(_) | Shape::Ends(_) if !parts.iter().any(Part::is_dotted) => None,
+        Shape::Below(run) => (0..parts.len()).find_map(|at| in_a_row(parts, at, run, sure)),
+        Shape::Ends(run) => in_a_row(parts, parts.len().checked_sub(run.len())?, run, sure),
+        Shape::Rooted(run) if parts[0].text.is_empty() => {
+            // Of `/etc/*` nobody knows which it is; `/*/shadow` is one.
+            let named = parts.get(run.len()).is_some_and(|part| part.text.bytes().any(|byte| byte != b'*'));
+            named.then(|| in_a_row(parts, 1, run, |_, _| true)).flatten()
+        }
+        Shape::Rooted(_) => None,
+    }
+}
+
+/// The path in which the components `run` stand for the parts from `at` on, where that may be. What stands below a name
+/// with a dot in front is meant by any pattern there.
+fn in_a_row(parts: &[Part<'_>], at: usize, run: &[&str], sure: Sure) -> Option<String> {
+    let here = parts.get(at..at + run.len())?;
+    let below = run.first()?.starts_with('.');
+    let fits = |(index, (part, name)): (usize, (&Part<'_>, &&str))| {
+        let meant = || below && index > 0 || sure(part, name);
+        *name == "*" || part.text.eq_ignore_ascii_case(name) || part.may_be(name) && meant()
+    };
+    let all = here.iter().zip(run).enumerate().all(fits);
+    (all && here.iter().any(Part::is_wild)).then(|| with(parts, at, run))
+}
+
+/// The path of a pattern's parts in which these names stand from `at` on; `*` among them is any.
+fn with(parts: &[Part<'_>], at: usize, names: &[&str]) -> String {
+    let name = |(index, part): (usize, &Part<'_>)| match index.checked_sub(at).and_then(|index| names.get(index)) {
+        Some(name) if *name != "*" => (*name).to_owned(),
+        _ => part.filled(),
+    };
+    parts.iter().enumerate().map(name).collect::<Vec<_>>().join("/")
+}
+
+/// Words that stand in the names of many files which are no secrets.
+const COMMON: &[&str] = &["key", "keystore", "docker", "boto"];
+
+/// The secret of which a filter over names spells most letters: `*env*` is `.env`, `*config*` is any of many files. There
+/// `*` finds hidden names, too.
+pub(super) fn spelled(pattern: &str) -> Option<String> {
     let last = pattern.rsplit('/').next().unwrap_or(pattern);
-    let letters = |text: &str| text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let given = letters(last);
     // A set that has a dot and no letter in it: whatever stands behind it, that finds hidden names.
     let (first, _) = one(last.as_bytes());
     let dot = first.starts_with(b"[") && accepts(first, b'.') && !b"ax".iter().any(|letter| accepts(first, *letter));
-    let enough = given >= 2 + usize::from(last.ends_with('*'));
-    let spells = |name: &&&str| {
+    let word = last.trim_matches('*').to_ascii_lowercase();
+    let enough = given >= 2 + usize::from(last.ends_with('*')) && !COMMON.contains(&word.as_str());
+    let spells = |name: &String| {
         let most = enough && given * 3 >= letters(name) * 2;
         (most || dot && name.starts_with('.')) && matches(last.as_bytes(), name.as_bytes())
     };
-    is_wild(last).then(|| SECRETS.iter().find(spells).copied()).flatten()
+    let names = secret_shapes().filter_map(|shape| match shape {
+        Shape::Name(name) => Some((*name).to_owned()),
+        Shape::Prefix(start) => Some(format!("{start}x")),
+        Shape::Suffix(end) => Some(format!("x{end}")),
+        _ => None,
+    });
+    is_wild(last).then(|| names.into_iter().find(spells)).flatten()
 }
 
-/// What one part of a pattern may be: itself with letters for its wildcards, or a name that matters.
-fn names(part: &str, special: bool) -> Vec<String> {
-    let mut own = String::new();
-    let mut rest = part;
-    while let Some(c) = rest.chars().next() {
-        let (_, after) = one(rest.as_bytes());
-        own.push(if matches!(c, '*' | '?' | '[') { 'x' } else { c });
-        rest = rest.get(rest.len() - after.len()..).unwrap_or_default();
-    }
-    let sure = special || points(part);
-    let table = if part.starts_with(['.', '[', '?']) { [HIDDEN, OPEN] } else { [OPEN, &[]] };
-    let mut out: Vec<String> = table
-        .iter()
-        .flat_map(|names| names.iter())
-        .filter(|name| sure && (!name.starts_with('.') || part.starts_with('.')))
-        .filter(|name| matches(part.as_bytes(), name.as_bytes()))
-        .map(|name| (*name).to_owned())
-        .collect();
-    out.push(own);
-    out
-}
-
-/// Whether the letters of the pattern say enough: `s*` and `*.json` mean many files, `id_*` does not. A dot in front says
-/// it by itself: what hides is `.env` and its kind, and `*` alone finds none of them.
-fn points(part: &str) -> bool {
-    let letters = |text: &str| text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-    let prefix = part.split(['*', '?', '[']).next().unwrap_or_default();
-    let suffix = part.rsplit('*').next().unwrap_or_default();
-    match part.starts_with('.') {
-        true => true,
-        false if !part.contains('*') => letters(part) > 2,
-        false => letters(prefix) > 1 || letters(suffix) > 2 && !suffix.contains('.'),
-    }
+fn letters(text: &str) -> usize {
+    text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
 }
 
 fn is_wild(part: &str) -> bool {
@@ -281,8 +286,30 @@ fn said(mut set: &[u8], byte: u8) -> Vec<Option<bool>> {
 
 /// Whether one part of a pattern may match `name`, in letters of any case: where they are one, `.ENV` is `.env`.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let mut reached = vec![pattern];
-    for byte in name {
+    run(vec![pattern], name).iter().any(|rest| rest.iter().all(|byte| *byte == b'*'))
+}
+
+/// Whether it may match a name that begins with `text`.
+fn begins(pattern: &[u8], text: &[u8]) -> bool {
+    !run(vec![pattern], text).is_empty()
+}
+
+/// Whether it may match a longer name that ends with `text`.
+fn ends(pattern: &[u8], text: &[u8]) -> bool {
+    let mut behind = Vec::new();
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        let (element, after) = one(rest);
+        behind.extend((element == b"*").then_some(rest));
+        behind.push(after);
+        rest = after;
+    }
+    run(behind, text).iter().any(|rest| rest.iter().all(|byte| *byte == b'*'))
+}
+
+/// What of a pattern may be left behind `text`, from each of these places in it.
+fn run<'p>(mut reached: Vec<&'p [u8]>, text: &[u8]) -> Vec<&'p [u8]> {
+    for byte in text {
         let mut next: Vec<&[u8]> = Vec::new();
         let mut at = 0;
         while let Some(rest) = reached.get(at).copied() {
@@ -300,7 +327,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
         }
         reached = next;
     }
-    reached.iter().any(|rest| rest.iter().all(|byte| *byte == b'*'))
+    reached
 }
 
 /// Whether an element may mean a letter.
@@ -331,6 +358,13 @@ mod tests {
             ("id_*", "id_rsa"),
             ("cred*", "credentials.json"),
             ("*.pem", "x.pem"),
+            ("*.pe?", "x.pem"),
+            ("a*.t?vars", "x.tfvars"),
+            (".en?.production", ".env.local"),
+            ("/etc/sh*", "/etc/shadow"),
+            ("/*/shadow", "/etc/shadow"),
+            ("/proc/1/task/2/en*", "/proc/1/task/2/environ"),
+            ("jenkinsfil?", "jenkinsfile"),
             ("**/.env", "xx/.env"),
             (".EN*", ".env"),
             (".*", ".env"),
@@ -372,6 +406,12 @@ mod tests {
             ("?env", ".env"),
             ("*.json", "credentials.json"),
             ("s*", "secrets.yml"),
+            ("build*", "buildspec.yml"),
+            ("app*", "appveyor.yml"),
+            ("test.*", "x.pem"),
+            ("*.[ch]", "x.key"),
+            (".*.swp", ".env.local"),
+            ("/etc/*", "/etc/shadow"),
             (".[[:digit:]]nv", ".env"),
             (".[![:alpha:]]nv", ".env"),
             (".[!a-zA-Z]nv", ".env"),
@@ -380,6 +420,26 @@ mod tests {
             (".[0-9]nv", ".env"),
         ] {
             assert!(!points(pattern, path), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn each_name_that_matters_is_found_with_a_letter_left_open() {
+        for shape in secret_shapes().chain(guarded_shapes()) {
+            let name = match shape {
+                Shape::Name(name) => (*name).to_owned(),
+                Shape::Prefix(start) => format!("{start}local"),
+                Shape::Suffix(end) => format!("x{end}"),
+                Shape::Below(run) | Shape::Ends(run) => run.join("/"),
+                Shape::Rooted(run) => format!("/{}", run.join("/").replace('*', "1")),
+            };
+            let open = |at: usize| format!("{}?{}", &name[..at], &name[at + 1..]);
+            let last = match shape {
+                Shape::Prefix(start) => start.len() - 2,
+                _ => name.len() - 1,
+            };
+            let found = pointed_at(&open(last));
+            assert!(found.contains(&name), "{}: {found:?}", open(last));
         }
     }
 

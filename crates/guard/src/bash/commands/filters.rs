@@ -22,12 +22,12 @@ pub(super) fn secrets(pattern: &str) -> Vec<String> {
     };
     let mut found: Vec<String> = each.iter().flat_map(|pattern| globs::pointed_at(pattern)).collect();
     found.retain(|path| crate::classify(Path::new(path)).secret.is_some());
-    found.extend(each.iter().filter_map(|pattern| globs::spelled(pattern)).map(str::to_owned));
+    found.extend(each.iter().filter_map(|pattern| globs::spelled(pattern)));
     found
 }
 
 /// The secret of which a regular expression over all names, hidden ones too, spells most letters: `env`, `_rsa$`.
-pub(super) fn spelled_by_regex(regex: &str) -> Option<&'static str> {
+pub(super) fn spelled_by_regex(regex: &str) -> Option<String> {
     let plain = |part: &str| part.replace(".*", "*").replace(".+", "*").replace(['\\', '^', '$', '(', ')'], "");
     regex.split('|').filter(|part| !part.contains('/')).find_map(|part| {
         let before = if part.trim_start_matches('(').starts_with('^') { "" } else { "*" };

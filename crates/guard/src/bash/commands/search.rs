@@ -360,7 +360,7 @@ fn pattern_then_tree(parsed: &Parsed, judge: &mut Judge<'_>) {
     {
         let found = value.exact().map(filters::secrets_by_regex).unwrap_or_default();
         let spelled = value.exact().and_then(filters::spelled_by_regex);
-        found.iter().map(String::as_str).chain(spelled).for_each(|name| judge.read(&value.with(name)));
+        found.iter().chain(&spelled).for_each(|name| judge.read(&value.with(name)));
     }
     let trees = behind_pattern(parsed, judge, "match f g");
     if trees.is_empty() {

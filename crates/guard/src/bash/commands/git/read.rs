@@ -510,7 +510,7 @@ pub(super) fn shown(parsed: &Parsed, judge: &mut Judge<'_>) {
             };
             let left_out = text.starts_with(":!") || text.starts_with(":^") || text.starts_with(":(exclude");
             let spelled = globs::spelled(pathspec(text)).filter(|_| index >= patterns && !left_out);
-            for name in globs::pointed_at(pathspec(text)).into_iter().chain(spelled.map(str::to_owned)) {
+            for name in globs::pointed_at(pathspec(text)).into_iter().chain(spelled) {
                 let path = at(parsed, &arg.with(&name));
                 if path.exact().is_some_and(|path| crate::classify(&judge.resolve(path)).secret.is_some()) {
                     judge.read(&path);
