@@ -86,6 +86,8 @@ mod shell_git;
 mod shell_hidden;
 #[path = "it/shell_killed.rs"]
 mod shell_killed;
+#[path = "it/shell_led.rs"]
+mod shell_led;
 #[path = "it/shell_planted.rs"]
 mod shell_planted;
 #[path = "it/shell_recorded.rs"]

@@ -21,7 +21,7 @@ use crate::pathtext;
 pub use caches::CACHES;
 pub use environment::{environment, narrow};
 pub use git::{brings_commands, is_plain_git_config, only_follows};
-pub use names::{Placeholder, guarded_below, placeholder, secrets_of, starts_code};
+pub use names::{Placeholder, guarded_below, leads_to_code, placeholder, secrets_of, starts_code};
 pub use plan::{MAX_PROTECTED, Step, plan};
 pub use seatbelt::seatbelt;
 

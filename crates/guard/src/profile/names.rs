@@ -87,6 +87,21 @@ pub fn starts_code(path: &Path) -> bool {
         && !names.windows(2).any(is_state)
 }
 
+/// Whether a link at `path` would bring what starts code below it: `.cargo`, where `.cargo/config.toml` is guarded.
+pub fn leads_to_code(path: &Path) -> bool {
+    let parts: Vec<&OsStr> = path.iter().collect();
+    guarded_spots().any(|spot| {
+        let names: Vec<&str> = spot.below.iter().chain(&spot.name).copied().collect();
+        (1..names.len()).any(|count| {
+            let (way, rest) = names.split_at(count);
+            let last = parts.len().checked_sub(count).and_then(|from| parts.get(from..));
+            let ends =
+                last.is_some_and(|last| last.iter().zip(way).all(|(part, name)| part.eq_ignore_ascii_case(name)));
+            ends && starts_code(&path.join(rest.iter().collect::<PathBuf>()))
+        })
+    })
+}
+
 /// Where secrets may stand: below `home`, and at fixed places of the system. The host says which exist.
 pub fn secrets_of(home: &Path) -> Vec<PathBuf> {
     let below_home =
@@ -115,6 +130,16 @@ mod tests {
         assert_eq!(stand_in("/r.git/worktrees/w/modules"), Some(Placeholder::File));
         for path in ["/r.git/worktrees/w/config.worktree", "/bare/config.worktree", "/w/.git/config"] {
             assert_eq!(stand_in(path), Some(Placeholder::Empty), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_directory_leads_to_what_it_guards() {
+        for path in ["sub/.cargo", ".CARGO", "a/.hg", "n/.git/info", ".git"] {
+            assert!(leads_to_code(Path::new(path)), "{path}");
+        }
+        for path in ["sub/cargo", "info", ".config", "a/.github/x", "docs"] {
+            assert!(!leads_to_code(Path::new(path)), "{path}");
         }
     }
 

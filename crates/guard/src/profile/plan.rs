@@ -75,7 +75,7 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
         let protected = bounded(protected, &tops);
         let absent: Vec<_> =
             profile.absent.iter().filter_map(|path| profile.stand_in(path).map(|what| (path, what))).collect();
-        let hidden = profile.secrets.iter().chain(&profile.masked).filter(|path| !profile.is_layered(path));
+        let hidden = hidden(profile).filter(|path| !profile.is_layered(path));
         for path in protected.iter().chain(absent.iter().map(|(path, _)| *path)).chain(hidden) {
             for between in between(path, &tops) {
                 add(Step::Pin(between.to_path_buf()));
@@ -85,8 +85,7 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
         absent.into_iter().for_each(|(path, what)| add(Step::Absent(path.clone(), what)));
     }
     let stand_ins: HashSet<&PathBuf> = profile.layers.iter().flat_map(|layer| &layer.stand_ins).collect();
-    let hidden = profile.secrets.iter().chain(&profile.masked).filter(|path| !stand_ins.contains(path));
-    hidden.for_each(|path| add(Step::Hide(path.clone())));
+    hidden(profile).filter(|path| !stand_ins.contains(path)).for_each(|path| add(Step::Hide(path.clone())));
     profile.instead.iter().for_each(|one| add(Step::Instead(one.path.clone(), one.by.clone())));
     // A path sorts before what is below it, by components.
     let mut kept: BTreeMap<PathBuf, Step> = BTreeMap::new();
@@ -96,6 +95,13 @@ pub fn plan(profile: &Profile) -> Vec<Step> {
         }
     }
     kept.into_values().collect()
+}
+
+/// What may not be looked into. Nothing that holds a root is hidden whole: the command stands in it, and what is hidden
+/// below would be left out as hidden already.
+fn hidden(profile: &Profile) -> impl Iterator<Item = &PathBuf> {
+    let holds_a_root = |path: &PathBuf| profile.roots.iter().any(|root| root.starts_with(path));
+    profile.secrets.iter().filter(move |path| !holds_a_root(path)).chain(&profile.masked)
 }
 
 /// Below which directories a command may write: the roots, and of a worktree what git keeps of it elsewhere.
@@ -273,6 +279,18 @@ mod tests {
         profile.layers.clear();
         profile.access = Access::ReadOnly;
         assert!(!plan(&profile).iter().any(|step| matches!(step, Step::Pin(_))));
+    }
+
+    #[test]
+    fn what_holds_a_root_is_not_hidden_and_hides_nothing_from_being_hidden() {
+        let mut profile = profile();
+        profile.secrets = paths(&["/", "/w", "/w/.env", "/home/dev/.ssh"]);
+        for access in [Access::ReadOnly, Access::Workspace] {
+            profile.access = access;
+            let plan = plan(&profile);
+            let hidden = plan.iter().filter(|step| matches!(step, Step::Hide(_))).map(|step| step.path().to_path_buf());
+            assert_eq!(hidden.collect::<Vec<_>>(), paths(&["/home/dev/.ssh", "/w/.env"]));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use nika_contract::{Before, Cx, Dress, Kind, Known, More, Preimage, ToolError, code};
 use nika_guard::{Effect, Extent, Permit, Place, classify};
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, statat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat, statat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
@@ -383,13 +383,16 @@ impl Locked<'_> {
             if copied.is_some() {
                 rustix::fs::mkdir(own, Mode::RWXU).map_err(|error| refused(&changes.layer.root, error))?;
             }
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let top = rustix::fs::openat2(CWD, own, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+                .map_err(|error| refused(own, error))?;
             if !changes.moves.is_empty() {
-                match rustix::fs::mkdir(own.join("old"), Mode::RWXU) {
+                match rustix::fs::mkdirat(&top, "old", Mode::RWXU) {
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(refused(own, error).into()),
                 }
             }
-            let mut stage = Stage::joining(joined);
+            let mut stage = Stage::within(top, Some(joined));
             let is_overlay = is_overlay(&changes.layer.root);
             let moves = if is_overlay { self.one_by_one(changes)? } else { changes.moves.clone() };
             for (at, one) in moves.iter().enumerate() {
@@ -401,7 +404,7 @@ impl Locked<'_> {
                     && matches!(one.act, Act::Put | Act::Swap)
                 {
                     let copy = dir.join(at.to_string());
-                    stage.copy(&source, &copy).map_err(|error| {
+                    stage.copy(&source, at.to_string().as_ref()).map_err(|error| {
                         ToolError::new(code::WRITE_FAILED, format!("cannot copy {}: {error}", one.path.display()))
                     })?;
                     source = copy;

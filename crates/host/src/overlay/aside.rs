@@ -86,7 +86,8 @@ fn take(from: &Path, to: &Path) -> std::io::Result<Option<PathBuf>> {
     match renamed(from, to, &stat) {
         Ok(()) => {}
         Err(Errno::XDEV) => {
-            Stage::default().copy(from, to)?;
+            let above = rustix::fs::open(to.parent().unwrap_or(Path::new("/")), DIRECTORY, Mode::empty())?;
+            Stage::within(above, None).copy(from, to.file_name().unwrap_or_default())?;
             match stat.st_mode & libc::S_IFMT == libc::S_IFDIR {
                 true => sweep::remove_tree(from),
                 false => fs::remove_file(from)?,

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what the sandbox of a command without a layer protects | all of it, but for what branches follow (`git switch`, `git branch -m`), where the command line names git |
 //! | deeper, where nothing can stand in for a name | what starts code on the user's machine |
+//! | anywhere | a link that stands for a directory on the way to such a name |
 //! | in a repository that the command made (`git init`, `git clone`) | hooks, links to other repositories, and a configuration that could name a program |
 //! | in directories of downloaded packages | of each `.git` the same, new or not, as git goes there from outside; nothing else |
 //! | in a repository that is no `.git` | the same, as git takes it for one where somebody stands in it ([`super::embedded`]) |
@@ -14,7 +15,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use nika_contract::Kind;
-use nika_guard::profile::{brings_commands, is_plain_git_config, only_follows, starts_code};
+use nika_guard::profile::{brings_commands, is_plain_git_config, leads_to_code, only_follows, starts_code};
 use nika_guard::{Permit, classify};
 
 use super::embedded::Embedded;
@@ -43,7 +44,8 @@ impl Changes<'_> {
         let held = changed.filter(|entry| {
             // At the top of a root, too, a repository that was not there is judged by what is in it.
             let is_new = entry.path.ancestors().any(|above| made.contains(above));
-            let held = !is_new && entry.path.ancestors().any(|above| protected.contains(above))
+            let is_way = || entry.is_new_link() && protected.iter().any(|path| path.starts_with(&entry.path));
+            let held = !is_new && (entry.path.ancestors().any(|above| protected.contains(above)) || is_way())
                 || self.is_deep(permit, entry, &made)
                 || embedded.holds(&entry.path)
                 || self.is_plan_with_commands(permit, entry);
@@ -59,7 +61,7 @@ impl Changes<'_> {
         }
         let mut around = below.parent().unwrap_or(Path::new("")).components();
         if !around.any(|part| SKIPPED.iter().any(|skipped| part.as_os_str() == *skipped)) {
-            return starts_code(below);
+            return starts_code(below) || entry.is_new_link() && leads_to_code(below);
         }
         // Tools must be able to delete such directories, and to make them anew.
         let is_git = |above: &&Path| above.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
@@ -76,9 +78,11 @@ impl Changes<'_> {
         if inside == Path::new("config") {
             return !self.is_plain_config(permit, entry);
         }
+        let path = Path::new(".git").join(inside);
         match inside.starts_with("hooks") {
             true => is_hook(entry),
-            false => !inside.as_os_str().is_empty() && starts_code(&Path::new(".git").join(inside)),
+            false if inside.as_os_str().is_empty() => false,
+            false => starts_code(&path) || entry.is_new_link() && leads_to_code(&path),
         }
     }
 
@@ -122,6 +126,11 @@ impl Entry {
     /// nothing new.
     pub(super) fn is_put(&self) -> bool {
         !matches!(self.what, What::Deleted | What::Touched)
+    }
+
+    /// Whether it is a link that was not there, or led elsewhere: below it stands what others call something else.
+    fn is_new_link(&self) -> bool {
+        self.kind == Kind::Link && self.is_put()
     }
 }
 

@@ -5,11 +5,13 @@
 //! write them.
 
 use std::collections::HashMap;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use nika_contract::Kind;
 use nika_guard::{Permit, classify};
 use rustix::fs::{AtFlags, CWD, fstat, linkat, lstat, rename, unlink};
+use rustix::path::Arg;
 
 use super::marks::by_handle;
 use super::walk::beneath;
@@ -79,7 +81,7 @@ impl Changes<'_> {
         for one in &joined.joins {
             let at = self.inside(&one.path);
             let temp = at.with_file_name(temp_name());
-            if joined.link(one.copy, &temp) && rename(&temp, &at).is_err() {
+            if joined.link(one.copy, CWD, &temp) && rename(&temp, &at).is_err() {
                 let _ = unlink(&temp);
             }
         }
@@ -88,12 +90,12 @@ impl Changes<'_> {
 
 impl Joined {
     /// Gives the file of a copy one name more.
-    pub(super) fn link(&self, copy: File, to: &Path) -> bool {
+    pub(super) fn link(&self, copy: File, dir: impl AsFd, name: impl Arg) -> bool {
         let Some((path, was)) = self.files.get(&copy) else { return false };
         let Some(file) = beneath(&self.root, path) else { return false };
         // Each name that it gets moves the time of its last change.
         let same = fstat(&file).is_ok_and(|now| Stamp::from(&now).same_content(was));
-        same && linkat(CWD, by_handle(&file), CWD, to, AtFlags::SYMLINK_FOLLOW).is_ok()
+        same && linkat(CWD, by_handle(&file), dir, name, AtFlags::SYMLINK_FOLLOW).is_ok()
     }
 }
 

@@ -1,12 +1,20 @@
 //! A layer on another file system than its root: what is to be moved is copied beside its place first.
+//!
+//! That place is in the root, where commands that run meanwhile may put links. So each step is one name in a directory that
+//! was found from an open one, through no link.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
+use rustix::fs::{
+    AtFlags, Gid, Mode, OFlags, ResolveFlags, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown,
+    fsetxattr, futimens, linkat, mkdirat, openat, openat2, symlinkat, utimensat,
+};
 
 use super::joined::Joined;
 use super::marks;
@@ -15,59 +23,96 @@ use super::walk::MAX_DEPTH;
 /// Zeros of this length become a hole.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Copies entries and remembers their inodes, so that names of one file stay names of one file.
-#[derive(Debug, Default)]
+/// Copies entries into a directory and remembers their inodes, so that names of one file stay names of one file.
+#[derive(Debug)]
 pub(super) struct Stage<'a> {
+    top: OwnedFd,
     copied: HashMap<(u64, u64), PathBuf>,
     /// Files that what is copied here and there is a name of.
     joined: Option<&'a Joined>,
 }
 
 impl<'a> Stage<'a> {
-    /// Where copies are of `joined` files, these get names.
-    pub(super) fn joining(joined: &'a Joined) -> Stage<'a> {
-        Stage { copied: HashMap::new(), joined: Some(joined) }
+    /// Copies go into the directory `top`; where they are of `joined` files, these get names.
+    pub(super) fn within(top: OwnedFd, joined: Option<&'a Joined>) -> Stage<'a> {
+        Stage { top, copied: HashMap::new(), joined }
     }
 
-    /// Copies `from` to `to`, where nothing stands: content, rights, times, attributes, links as links. What is deeper
-    /// than what can be applied is refused.
-    pub(super) fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        self.copy_at(from, to, 0)
+    /// Copies `from` to the free name `to`: content, rights, times, attributes, links as links. What is deeper than what can
+    /// be applied is refused.
+    pub(super) fn copy(&mut self, from: &Path, to: &OsStr) -> io::Result<()> {
+        self.copy_at(from, Path::new(to), 0)
     }
 
     fn copy_at(&mut self, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
         let meta = fs::symlink_metadata(from)?;
         let id = (meta.dev(), meta.ino());
+        let (dir, name) = self.parent_of(to)?;
         if meta.is_symlink() {
-            symlink(fs::read_link(from)?, to)?;
-            return times(to, &meta);
+            symlinkat(fs::read_link(from)?, &dir, name)?;
+            let _ = chownat(&dir, name, owner(&meta).0, owner(&meta).1, AtFlags::SYMLINK_NOFOLLOW);
+            return Ok(utimensat(&dir, name, &times(&meta), AtFlags::SYMLINK_NOFOLLOW)?);
         }
         if meta.is_dir() {
             if depth > MAX_DEPTH {
                 return Err(io::Error::other(format!("it is more than {MAX_DEPTH} directories deep")));
             }
-            fs::create_dir(to)?;
+            mkdirat(&dir, name, Mode::RWXU)?;
+            let made = openat(&dir, name, DIRECTORY, Mode::empty())?;
             for entry in fs::read_dir(from)? {
                 let name = entry?.file_name();
                 self.copy_at(&from.join(&name), &to.join(&name), depth + 1)?;
             }
-        } else {
-            if self.joined.is_some_and(|joined| joined.link(id, to)) {
-                return Ok(());
-            }
-            if let Some(first) = self.copied.get(&id)
-                && meta.nlink() > 1
-            {
-                return fs::hard_link(first, to);
-            }
-            sparse(&mut File::open(from)?, &mut File::create_new(to)?)?;
-            self.copied.insert(id, to.to_path_buf());
+            return dress(&made, from, &meta);
         }
-        // Owners differ only where one was given, and who could give it can do so here.
-        let _ = std::os::unix::fs::lchown(to, Some(meta.uid()), Some(meta.gid()));
-        attributes(from, to);
-        fs::set_permissions(to, fs::Permissions::from_mode(meta.mode() & 0o7777))?;
-        times(to, &meta)
+        if self.joined.is_some_and(|joined| joined.link(id, &dir, name)) {
+            return Ok(());
+        }
+        if let Some(first) = self.copied.get(&id).filter(|_| meta.nlink() > 1) {
+            let (first_dir, first_name) = self.parent_of(first)?;
+            return Ok(linkat(&first_dir, first_name, &dir, name, AtFlags::empty())?);
+        }
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut made = File::from(openat(&dir, name, flags, Mode::RUSR | Mode::WUSR)?);
+        sparse(&mut File::open(from)?, &mut made)?;
+        self.copied.insert(id, to.to_path_buf());
+        dress(&made, from, &meta)
+    }
+
+    /// The directory of a path below the top, and the last name of it.
+    pub(super) fn parent_of<'p>(&self, path: &'p Path) -> io::Result<(OwnedFd, &'p OsStr)> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        Ok((openat2(&self.top, above, DIRECTORY, Mode::empty(), resolve)?, name))
+    }
+}
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Gives what was made the owner, rights, attributes and times of what it is a copy of.
+fn dress(made: impl AsFd, from: &Path, meta: &fs::Metadata) -> io::Result<()> {
+    // Owners differ only where one was given, and who could give it can do so here.
+    let _ = fchown(&made, owner(meta).0, owner(meta).1);
+    // Losing an attribute that this file system does not take is not worth a refusal.
+    for name in from.to_str().map(marks::attributes).unwrap_or_default() {
+        let mut value = vec![0u8; 64 << 10];
+        if let Ok(length) = rustix::fs::lgetxattr(from, &*name, &mut value[..]) {
+            let _ = fsetxattr(&made, &*name, &value[..length], XattrFlags::empty());
+        }
+    }
+    fchmod(&made, Mode::from_raw_mode(meta.mode() & 0o7777))?;
+    Ok(futimens(&made, &times(meta))?)
+}
+
+fn owner(meta: &fs::Metadata) -> (Option<Uid>, Option<Gid>) {
+    (Some(Uid::from_raw(meta.uid())), Some(Gid::from_raw(meta.gid())))
+}
+
+fn times(meta: &fs::Metadata) -> Timestamps {
+    Timestamps {
+        last_access: Timespec { tv_sec: meta.atime(), tv_nsec: meta.atime_nsec() as _ },
+        last_modification: Timespec { tv_sec: meta.mtime(), tv_nsec: meta.mtime_nsec() as _ },
     }
 }
 
@@ -86,23 +131,4 @@ fn sparse(from: &mut File, to: &mut File) -> io::Result<()> {
             to.write_all(&chunk[..read])?;
         }
     }
-}
-
-/// Losing an attribute that this file system does not take is not worth a refusal.
-fn attributes(from: &Path, to: &Path) {
-    let (Some(from), Some(to_text)) = (from.to_str(), to.to_str()) else { return };
-    for name in marks::attributes(from) {
-        let mut value = vec![0u8; 64 << 10];
-        if let Ok(length) = rustix::fs::lgetxattr(from, &*name, &mut value[..]) {
-            let _ = rustix::fs::lsetxattr(to_text, &*name, &value[..length], rustix::fs::XattrFlags::empty());
-        }
-    }
-}
-
-fn times(to: &Path, meta: &fs::Metadata) -> io::Result<()> {
-    let times = Timestamps {
-        last_access: Timespec { tv_sec: meta.atime(), tv_nsec: meta.atime_nsec() as _ },
-        last_modification: Timespec { tv_sec: meta.mtime(), tv_nsec: meta.mtime_nsec() as _ },
-    };
-    Ok(rustix::fs::utimensat(CWD, to, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -151,14 +152,15 @@ fn dead_in(place: &Path, start: &str, nobody_makes: bool) -> Vec<PathBuf> {
     entries.filter(named).map(|entry| entry.path()).filter(|dir| is_dead(dir, nobody_makes)).collect()
 }
 
-/// Whether nobody holds a layer's lock. One without a lock was being made or removed when its owner died, or is now.
+/// Whether nobody holds a layer's lock. One without a lock was being made or removed when its owner died, or is now. Where
+/// everybody may make directories, those of others are theirs.
 fn is_dead(dir: &Path, nobody_makes: bool) -> bool {
-    match File::open(dir.join("owner")) {
+    let is_ours = |meta: &fs::Metadata| meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw();
+    let Some(meta) = fs::symlink_metadata(dir).ok().filter(is_ours) else { return false };
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    match rustix::fs::open(dir.join("owner"), flags, Mode::empty()) {
         Ok(owner) => flock(&owner, FlockOperation::NonBlockingLockExclusive).is_ok(),
         Err(_) if nobody_makes => true,
-        Err(_) => {
-            let changed = fs::symlink_metadata(dir).and_then(|meta| meta.modified()).ok();
-            changed.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > NEW)
-        }
+        Err(_) => meta.modified().ok().and_then(|at| at.elapsed().ok()).is_some_and(|age| age > NEW),
     }
 }

@@ -21,7 +21,7 @@ use super::base::{self, Side};
 use super::covers::{Covers, Way};
 use super::proxy::{self, Proxy};
 use super::syscalls::Filter;
-use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders, stops};
+use super::{Entered, Prepared, Refusal, handle, land, lock, mounts, placeholders::Placeholders, standard, stops};
 
 /// How much of a world the command gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -290,8 +290,9 @@ pub(super) fn world(
     wires: &mut Wires,
 ) -> Result<Infallible, Refusal> {
     let step = |what: &'static str| move |error: io::Error| Refusal::of(what, what, error);
-    let mut caches = Vec::new();
+    let (mut caches, mut standard) = (Vec::new(), [None, None, None]);
     if let Some(mounts) = stock.mounts {
+        standard = standard::in_place_of(&target.stdio)?;
         caches = mounts::build(profile, steps, mounts)?;
         if let Some(to) = &wires.listener {
             hand_over(to).map_err(step("the way to allowed hosts"))?;
@@ -310,7 +311,7 @@ pub(super) fn world(
     drop(wires.listener.take());
     // One working directory for both: where the command ends, process 1 is and can say, however it ended.
     match base::clone(libc::CLONE_FS).map_err(step("a process for the command"))? {
-        Side::Child => match command(profile, target, kind, outlasts, &caches) {
+        Side::Child => match command(profile, target, &standard, kind, outlasts, &caches) {
             Ok(never) => match never {},
             Err(refusal) => {
                 say(wires.report.as_raw_fd(), &refusal);
@@ -353,6 +354,7 @@ fn stay(command: i32, kind: Kind, status: &OwnedFd) -> ! {
 fn command(
     profile: &Profile,
     target: &Prepared,
+    standard: &[Option<OwnedFd>; 3],
     kind: Kind,
     outlasts: bool,
     caches: &[OwnedFd],
@@ -362,8 +364,8 @@ fn command(
         why: format!("{what}: {error}"),
         errno: error.raw_os_error(),
     };
-    for (at, fd) in target.stdio.iter().enumerate() {
-        if let Some(fd) = fd {
+    for (at, (given, anew)) in target.stdio.iter().zip(standard).enumerate() {
+        if let Some(fd) = anew.as_ref().or(given.as_ref()) {
             base::put_at(fd.as_fd(), at as RawFd).map_err(|error| own("standard input or output", error))?;
         }
     }

@@ -266,11 +266,14 @@ fn scratch(profile: &Profile) -> Result<BTreeMap<&'static str, OwnedFd>> {
     dir.flat_map(|dir| KEPT.iter().map(move |(_, name)| copied(dir, name))).collect()
 }
 
-/// Copies of the harmless device nodes that exist.
+/// Copies of the harmless device nodes that exist, read-only: they can be written all the same, but their modes and times,
+/// which are those of the machine, cannot be changed.
 fn nodes() -> Vec<(&'static CStr, OwnedFd)> {
     let open = |name: &&'static CStr| {
         let at = place(&Path::new("/dev").join(name.to_string_lossy().as_ref())).ok()?;
-        Some((*name, copy(&at, false).ok()?))
+        let node = copy(&at, false).ok()?;
+        base::mount_attributes(node.as_raw_fd(), c"", false, READ_ONLY, 0).ok()?;
+        Some((*name, node))
     };
     NODES.iter().filter_map(open).collect()
 }
@@ -513,14 +516,14 @@ fn read_only(tree: &OwnedFd, guarantee: &'static str) -> Result<()> {
 }
 
 /// The entry at an absolute path, no link on the way; a link at its end is itself the entry.
-fn place(path: &Path) -> std::result::Result<OwnedFd, Errno> {
+pub(super) fn place(path: &Path) -> std::result::Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     openat2(CWD, path, flags, Mode::empty(), resolve)
 }
 
 /// A detached copy of what is mounted at `at`.
-fn copy(at: &OwnedFd, recursive: bool) -> std::result::Result<OwnedFd, Errno> {
+pub(super) fn copy(at: &OwnedFd, recursive: bool) -> std::result::Result<OwnedFd, Errno> {
     let mut flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
     if recursive {
         flags |= OpenTreeFlags::AT_RECURSIVE;

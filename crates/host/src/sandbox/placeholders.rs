@@ -9,19 +9,16 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nika_guard::profile::{Access, Placeholder, Profile, Step, guarded_below};
-use rustix::fs::{
-    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RawMode, RenameFlags, Stat, flock, fstat, linkat, lstat,
-    mkdir, mknodat, open, renameat_with, rmdir, unlink,
-};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, RawMode, Stat, flock, lstat, open};
 use rustix::io::Errno;
 
 use super::Refusal;
-use crate::fs::temp_name;
+use super::entry::Entry;
 
 /// Mode of a directory that stands in.
 const DIRECTORY: RawMode = 0o1555;
@@ -32,6 +29,8 @@ const HERE: &[u8] = b".\n";
 /// How often a lock is tried that another may have for a moment only, and how long that is.
 const TRIES: usize = 5;
 const A_MOMENT: Duration = Duration::from_millis(1);
+/// How long a root may be locked by another.
+const LOCKED: Duration = Duration::from_secs(5);
 /// What is added to the name of a guarded entry that came to be in spite of all.
 const ASIDE: &str = ".refused-by-nika";
 
@@ -70,7 +69,7 @@ impl Placeholders {
         }
         let shared = profile.repositories.iter().filter(|one| one.is_open()).map(|one| &one.common);
         for root in profile.roots.iter().filter(|root| !profile.is_layered(root)).chain(shared) {
-            all.lock(root);
+            all.lock(root)?;
         }
         let mut kept = Vec::with_capacity(steps.len());
         for step in steps {
@@ -120,24 +119,38 @@ impl Placeholders {
         Ok((all, kept))
     }
 
-    /// Says that somebody needs what stands in below `root`. A root that cannot be locked is only cleaned less well.
-    fn lock(&mut self, root: &Path) {
-        if let Ok(handle) = open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-            && flock(&handle, FlockOperation::LockShared).is_ok()
-        {
-            self.locks.push((root.to_path_buf(), File::from(handle)));
+    /// Says that somebody needs what stands in below `root`. A root that cannot be locked is only cleaned less well; but
+    /// while another holds it alone, what stands in may be removed.
+    fn lock(&mut self, root: &Path) -> Result<(), Refusal> {
+        let Ok(handle) = open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else {
+            return Ok(());
+        };
+        let since = Instant::now();
+        loop {
+            match flock(&handle, FlockOperation::NonBlockingLockShared) {
+                Err(Errno::WOULDBLOCK) if since.elapsed() < LOCKED => std::thread::sleep(A_MOMENT),
+                Err(Errno::WOULDBLOCK) => {
+                    let what = format!("{}, which another program keeps locked (`flock`)", root.display());
+                    return Err(Refusal::of("absent guarded names", &what, Errno::WOULDBLOCK));
+                }
+                Err(_) => return Ok(()),
+                Ok(()) => break,
+            }
         }
+        self.locks.push((root.to_path_buf(), File::from(handle)));
+        Ok(())
     }
 
     /// Makes a stand-in, or takes the one that is there. False when something real is there.
     fn stand_in(&mut self, path: &Path, what: Placeholder) -> Result<bool, Errno> {
+        let entry = Entry::at(path)?;
         let made = match what {
-            Placeholder::Directory => mkdir(path, Mode::from_raw_mode(DIRECTORY)),
-            Placeholder::Here => here(path),
-            Placeholder::Empty => file(path, b""),
-            Placeholder::File if self.link(path) => Ok(()),
-            Placeholder::File => match node(path) {
-                Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => file(path, b""),
+            Placeholder::Directory => entry.make_directory(DIRECTORY),
+            Placeholder::Here => here(&entry),
+            Placeholder::Empty => entry.make_file(FILE, b""),
+            Placeholder::File if self.link(&entry) => Ok(()),
+            Placeholder::File => match node(&entry) {
+                Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => entry.make_file(FILE, b""),
                 // Not so a file: what somebody writes to one name of it would stand at all of them.
                 Ok(()) => {
                     self.first = Some(path.to_path_buf());
@@ -147,14 +160,9 @@ impl Placeholders {
             },
         };
         match made {
-            Ok(()) => {
-                if what == Placeholder::Directory {
-                    // Whatever the umask took away.
-                    let _ = set_mode(path, DIRECTORY);
-                }
-            }
+            Ok(()) => {}
             Err(Errno::EXIST) => {
-                let stat = lstat(path)?;
+                let stat = entry.stat()?;
                 let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
                 if !is_stand_in(&stat) || is_directory != (what == Placeholder::Directory) {
                     return Ok(false);
@@ -167,8 +175,9 @@ impl Placeholders {
     }
 
     /// Gives the whiteout or socket that already stands in another name; false where that cannot be, for whichever reason.
-    fn link(&self, path: &Path) -> bool {
-        self.first.as_ref().is_some_and(|first| linkat(CWD, first, CWD, path, AtFlags::empty()).is_ok())
+    fn link(&self, entry: &Entry) -> bool {
+        let first = self.first.as_ref().and_then(|first| Entry::at(first).ok());
+        first.is_some_and(|first| entry.link_to(&first).is_ok())
     }
 
     /// Removes what stands in, when nobody else needs it, and sets aside what came to be. Returns where to.
@@ -182,7 +191,7 @@ impl Placeholders {
             roots.push(root);
         }
         for path in std::mem::take(&mut self.made) {
-            let is_ours = lstat(&path).is_ok_and(|stat| is_stand_in(&stat));
+            let is_ours = stands_in(&path);
             let mut is_needed = |above: &Path| match needed.get(above) {
                 Some(known) => *known,
                 None => *needed.entry(above.to_path_buf()).or_insert_with(|| keep_runs_out(above).is_err()),
@@ -194,8 +203,7 @@ impl Placeholders {
                 discard(&path);
             }
         }
-        let came = std::mem::take(&mut self.watched).into_iter().filter(|path| lstat(path).is_ok());
-        came.filter_map(|path| set_aside(&path)).collect()
+        std::mem::take(&mut self.watched).iter().filter_map(|path| set_aside(came(path)?)).collect()
     }
 }
 
@@ -215,64 +223,61 @@ fn keep_runs_out(dir: &Path) -> Result<Option<OwnedFd>, Errno> {
 }
 
 /// A whiteout that stands in, or a socket.
-fn node(path: &Path) -> Result<(), Errno> {
-    match mknodat(CWD, path, FileType::CharacterDevice, Mode::empty(), 0) {
-        Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => {
-            mknodat(CWD, path, FileType::Socket, Mode::from_raw_mode(FILE), 0)?;
-            set_mode(path, FILE)
-        }
+fn node(entry: &Entry) -> Result<(), Errno> {
+    match entry.make_node(FileType::CharacterDevice, 0) {
+        Err(Errno::PERM | Errno::OPNOTSUPP | Errno::INVAL) => entry.make_node(FileType::Socket, FILE),
         made => made,
     }
 }
 
-/// Gives back what the umask took away, to what was made and not to what a link leads to by now.
-fn set_mode(path: &Path, mode: RawMode) -> Result<(), Errno> {
-    let handle = open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-    match fstat(&handle)?.st_mode {
-        now if now & 0o7777 == mode || FileType::from_raw_mode(now) == FileType::Symlink => Ok(()),
-        _ => rustix::fs::chmod(format!("/proc/self/fd/{}", handle.as_raw_fd()), Mode::from_raw_mode(mode)),
-    }
-}
-
-/// A file that stands in.
-fn file(path: &Path, content: &[u8]) -> Result<(), Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let file = open(path, flags, Mode::from_raw_mode(FILE))?;
-    rustix::io::write(&file, content)?;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(FILE))
-}
-
 /// The file that stands in for `commondir`, whole from its first moment: git outside fails on an empty one.
-fn here(path: &Path) -> Result<(), Errno> {
-    let apart = path.with_file_name(temp_name());
-    file(&apart, HERE)?;
-    let named = renameat_with(CWD, &apart, CWD, path, RenameFlags::NOREPLACE);
-    if named.is_err() {
-        unlink(&apart)?;
+fn here(entry: &Entry) -> Result<(), Errno> {
+    let apart = entry.beside(crate::fs::temp_name());
+    apart.make_file(FILE, HERE)?;
+    match apart.rename_to(entry) {
+        // A file system that cannot rename so.
+        Err(Errno::INVAL) => {
+            apart.remove()?;
+            entry.make_file(FILE, HERE)
+        }
+        Err(error) => apart.remove().and(Err(error)),
+        Ok(()) => Ok(()),
     }
-    match named {
-        // A file system that cannot say so.
-        Err(Errno::INVAL) => file(path, HERE),
-        named => named,
+}
+
+/// What is to be renamed where something came to be at `path`: itself, or the link on the way to it. What a link leads to
+/// is others'.
+fn came(path: &Path) -> Option<&Path> {
+    let way: Vec<&Path> = path.ancestors().skip(1).collect();
+    let is_link =
+        |above: &&&Path| lstat(**above).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink);
+    match way.iter().rev().find(is_link) {
+        Some(link) => std::fs::symlink_metadata(path).is_ok().then_some(*link),
+        None => lstat(path).is_ok().then_some(path),
     }
 }
 
 /// Renames what is at `path` so that nothing takes it for what it is called.
 fn set_aside(path: &Path) -> Option<PathBuf> {
+    let entry = Entry::at(path).ok()?;
     for n in 0..100 {
         let mut name = path.file_name()?.to_owned();
         name.push(ASIDE);
         if n > 0 {
             name.push(format!(".{n}"));
         }
-        let to = path.with_file_name(name);
-        match renameat_with(CWD, path, CWD, &to, RenameFlags::NOREPLACE) {
-            Ok(()) => return Some(to),
+        match entry.rename_to(&entry.beside(&name)) {
+            Ok(()) => return Some(path.with_file_name(name)),
             Err(Errno::EXIST) => {}
             Err(_) => return None,
         }
     }
     None
+}
+
+/// Whether something of ours stands at `path`, which no link leads to.
+fn stands_in(path: &Path) -> bool {
+    Entry::at(path).and_then(|entry| entry.stat()).is_ok_and(|stat| is_stand_in(&stat))
 }
 
 /// Whether something stands in above `path`.
@@ -284,7 +289,7 @@ pub(crate) fn is_below_stand_in(path: &Path) -> bool {
 /// needs it: one of this root, or of one around or in it.
 pub fn clear_stand_ins(root: &Path, path: &Path) -> bool {
     let below = path.ancestors().take_while(|above| *above != root);
-    let ours: Vec<&Path> = below.filter(|above| lstat(*above).is_ok_and(|stat| is_stand_in(&stat))).collect();
+    let ours: Vec<&Path> = below.filter(|above| stands_in(above)).collect();
     if ours.is_empty() {
         return true;
     }
@@ -297,7 +302,6 @@ pub fn clear_stand_ins(root: &Path, path: &Path) -> bool {
 
 /// Clears `root` of what runs left that were killed; nothing where one lives.
 pub(crate) fn clear_left(root: &Path) {
-    let stands_in = |path: &Path| lstat(path).is_ok_and(|stat| is_stand_in(&stat));
     let names = guarded_below(root, root.join(".git").is_dir());
     let all = names.iter().flat_map(|path| path.ancestors().take_while(|above| *above != root));
     let mut left: Vec<&Path> = all.filter(|path| stands_in(path)).collect();
@@ -311,8 +315,7 @@ pub(crate) fn clear_left(root: &Path) {
 
 /// Removes a stand-in. Fails, as it should, for a directory with something in it by now, which is somebody's.
 fn discard(path: &Path) {
-    let is_directory = lstat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
-    let _ = if is_directory { rmdir(path) } else { unlink(path) };
+    let _ = Entry::at(path).and_then(|entry| entry.remove());
 }
 
 /// Whether this is something of ours.

@@ -175,7 +175,7 @@ impl Walk<'_> {
             }
             let is_directory = kind == FileType::Directory;
             if (self.hidden)(path) {
-                self.known.withheld.extend(followed(path));
+                self.known.withheld.extend(followed(path, self.root));
                 withheld += 1;
                 hidden += 1;
                 path.pop();
@@ -261,7 +261,7 @@ impl Walk<'_> {
     }
 
     fn hide(&mut self, path: &Path) {
-        self.known.secrets.extend(followed(path));
+        self.known.secrets.extend(followed(path, self.root));
     }
 
     /// The guarded entries of a repository's own directory; its objects are not walked.
@@ -365,12 +365,20 @@ impl Walk<'_> {
     }
 }
 
-/// What is to be hidden for `path` to be: of a link, what it leads to.
-fn followed(path: &Path) -> Option<PathBuf> {
-    match readlink(path, Vec::new()) {
-        Ok(_) => std::fs::canonicalize(path).ok(),
-        Err(_) => Some(path.to_path_buf()),
+/// Directories of the system, where a link in a root may lead without hiding anything: what is secret there is known by its
+/// own name, and nothing runs without the rest.
+const OF_THE_SYSTEM: [&str; 11] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/dev", "/proc", "/sys"];
+
+/// What is to be hidden for `path` to be: of a link, what it leads to. Anybody may have put it there, so it hides neither
+/// the root itself nor the system.
+fn followed(path: &Path, root: &Path) -> Option<PathBuf> {
+    if readlink(path, Vec::new()).is_err() {
+        return Some(path.to_path_buf());
     }
+    let to = std::fs::canonicalize(path).ok()?;
+    let is_needed = root.starts_with(&to) || OF_THE_SYSTEM.iter().any(|dir| to.starts_with(dir));
+    (!is_needed || classify(&to).secret.is_some()).then_some(to)
 }
 
 /// Where a `.git` file points. Git takes it for one name, which may have ends of lines in its middle, and stops at a NUL.

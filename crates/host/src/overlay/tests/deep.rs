@@ -69,6 +69,24 @@ fn what_is_too_deep_to_be_applied_is_not_copied_either() {
         mkdirat(&dir, c"d", Mode::RWXU).unwrap();
         dir = openat(&dir, c"d", flags, Mode::empty()).unwrap();
     }
-    let error = stage::Stage::default().copy(&from, &world.own.join("to")).unwrap_err();
+    let mut stage = stage::Stage::within(openat(CWD, &world.own, flags, Mode::empty()).unwrap(), None);
+    let error = stage.copy(&from, "to".as_ref()).unwrap_err();
     assert!(error.to_string().contains("directories deep"), "{error}");
+}
+
+#[test]
+fn a_copy_goes_through_no_link_that_somebody_puts_in_its_way() {
+    let world = World::new();
+    let (top, outside) = (world.own.join("top"), world.own.join("outside"));
+    let from = world.own.join("from");
+    [&top, &outside, &from].map(|dir| fs::create_dir(dir).unwrap());
+    fs::write(from.join("f"), "x").unwrap();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut stage = stage::Stage::within(openat(CWD, &top, flags, Mode::empty()).unwrap(), None);
+    std::os::unix::fs::symlink(&outside, top.join("d")).unwrap();
+    assert!(stage.copy(&from, "d".as_ref()).is_err());
+    assert!(stage.parent_of(Path::new("d/f")).is_err());
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    stage.copy(&from, "e".as_ref()).unwrap();
+    assert_eq!(fs::read(top.join("e/f")).unwrap(), b"x");
 }

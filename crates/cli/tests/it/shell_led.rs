@@ -1,0 +1,130 @@
+//! Links and descriptors that lead out of the sandbox: what a link in the workspace points at, and what stands behind
+//! standard input, is neither shown nor changed through them.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::process::Stdio;
+
+use crate::shell::is_confined_here;
+use crate::world::{Ran, World, exists, world};
+
+fn exec(world: &World, profile: &str, script: &str) -> Ran {
+    world.run(&["sandbox", "exec", "--profile", profile, "--", "sh", "-c", script])
+}
+
+#[test]
+fn a_link_that_is_called_like_a_secret_shows_none_and_hides_nothing_that_is_needed() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file(".env", "TOK=abc\n").file("a.txt", "seen\n");
+    let home = world.path("home");
+    fs::create_dir_all(home.join(".ssh")).expect("made");
+    fs::write(home.join(".ssh/id_rsa"), "TOK=key\n").expect("written");
+    for (name, to) in [("a.pem", "/"), ("b.key", "/usr"), ("c.pem", "."), ("d.pem", "..")] {
+        symlink(to, world.root().join(name)).expect("a link");
+    }
+    for profile in ["read-only", "workspace"] {
+        let seen = exec(&world, profile, "cat a.txt; cat .env ~/.ssh/id_rsa a.pem/../.env; head -1 /etc/shadow");
+        assert!(seen.out.contains("seen") && !seen.out.contains("TOK") && !seen.out.contains("root:"), "{seen:?}");
+    }
+    world.run(&["call", "bash", "command=cat a.txt", "--mode", "workspace"]).exits(0).says("seen");
+}
+
+#[test]
+fn a_link_on_the_way_to_a_guarded_name_changes_nothing_where_it_leads() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world().file("link.sh", "ln -s \"$HOME/.config\" .config\n");
+    let config = world.path("home").join(".config");
+    for name in ["nika", "git"] {
+        fs::create_dir_all(config.join(name)).expect("made");
+    }
+    let names = || {
+        let mut all: Vec<_> = fs::read_dir(&config).expect("there").flatten().map(|one| one.file_name()).collect();
+        all.sort();
+        all
+    };
+    let bare = ["call", "bash", "command=sh link.sh", "--mode", "workspace", "--set", "shell.undo=off"];
+    let confined = ["sandbox", "exec", "--profile", "workspace", "--", "sh", "link.sh"];
+    for words in [&bare[..], &confined[..]] {
+        let ran = world.run(words);
+        assert_eq!(names(), ["git", "nika"], "{ran:?}");
+        assert!(!exists(world.root().join(".config")), "{ran:?}");
+        fs::remove_file(world.root().join(".config.refused-by-nika")).expect("the link was set aside");
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_a_directory_that_starts_code_is_not_applied() {
+    if !is_confined_here() {
+        return;
+    }
+    const SCRIPT: &str = "mkdir -p sub/cc s4/hh new\necho x > sub/cc/config.toml\nln -s cc sub/.cargo\nln -s hh s4/.hg\n\
+                          ln -s cc sub/plain\nln -s gh .github\nln -s c .config\nln -s cc sub/.CARGO\n";
+    let world = world().file("x.sh", SCRIPT);
+    let ran = world.run(&["call", "bash", "command=sh x.sh", "--mode", "workspace"]);
+    ran.exits(0).says("not applied");
+    for name in ["sub/.cargo", "sub/.CARGO", "s4/.hg", ".github", ".config"] {
+        assert!(!exists(world.root().join(name)), "{name}: {ran:?}");
+    }
+    assert!(exists(world.root().join("sub/plain")), "{ran:?}");
+}
+
+#[test]
+fn what_stands_behind_standard_input_is_only_read() {
+    if !is_confined_here() {
+        return;
+    }
+    const CHANGES: &str = "import os\n\
+        for name, change in [('mode', lambda: os.fchmod(0, 0o777)), ('times', lambda: os.utime(0, (1, 1))),\n\
+                             ('attribute', lambda: os.setxattr(0, 'user.a', b'1')),\n\
+                             ('content', lambda: os.open('/proc/self/fd/0', os.O_WRONLY)),\n\
+                             ('mode', lambda: os.chmod('/dev/null', 0o600)),\n\
+                             ('times', lambda: os.utime('/dev/full', (1, 1)))]:\n    \
+            try:\n        change(); print('changed', name)\n    \
+            except OSError as error: pass\n\
+        print(os.read(0, 100).decode())\n";
+    let world = world().file("change.py", CHANGES).file("given", "one\ntwo\n").file("sub/.env", "TOK=abc\n");
+    let outside = world.path("outside");
+    fs::write(&outside, "three\n").expect("written");
+    for path in [outside.clone(), world.root().join("given"), world.root().join("sub/.env")] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("set");
+        let before = fs::metadata(&path).expect("there");
+        for profile in ["read-only", "workspace"] {
+            let words = ["sandbox", "exec", "--profile", profile, "--", "python3", "change.py"];
+            let mut command = world.nika(&words);
+            let given = fs::File::open(&path).expect("opened");
+            let ran = Ran::of(command.stdin(Stdio::from(given)).output().expect("it runs"));
+            let content = fs::read_to_string(&path).expect("read");
+            assert!(ran.out.contains(content.trim()) && !ran.out.contains("changed"), "{path:?} {profile}: {ran:?}");
+            let after = fs::metadata(&path).expect("there");
+            assert_eq!((after.mode(), after.mtime()), (before.mode(), before.mtime()), "{profile}: {ran:?}");
+        }
+    }
+    // A device that everybody uses.
+    for profile in ["read-only", "workspace"] {
+        let script = "echo x > /dev/null && head -c 1 /dev/zero | wc -c && python3 change.py";
+        let mut command = world.nika(&["sandbox", "exec", "--profile", profile, "--", "sh", "-c", script]);
+        let ran = Ran::of(command.stdin(Stdio::null()).output().expect("it runs"));
+        // It can be written, as everywhere.
+        let changed: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("changed")).collect();
+        assert!(ran.out.starts_with('1') && changed == ["changed content"], "{profile}: {ran:?}");
+    }
+    world.run(&["call", "bash", "command=python3 change.py", "--mode", "workspace"]).exits(0);
+    assert_ne!(fs::metadata("/dev/null").expect("there").mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_root_that_somebody_keeps_locked_holds_no_command_up_for_long() {
+    if !is_confined_here() {
+        return;
+    }
+    let world = world();
+    let root = fs::File::open(world.root()).expect("opened");
+    rustix::fs::flock(&root, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+    world.run(&["sandbox", "exec", "--profile", "workspace", "--", "true"]).complains("keeps locked");
+    drop(root);
+    world.run(&["sandbox", "exec", "--profile", "workspace", "--", "true"]).exits(0);
+}
