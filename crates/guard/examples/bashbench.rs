@@ -190,6 +190,9 @@ const REPEATED: &[[&str; 3]] = &[
     ["jq '", ".a@ as $a@|", ".' x"],
     ["curl ", "--opt@ ", "x"],
     ["env ", "--opt@ ", "ls"],
+    ["echo ", "a#", ""],
+    ["echo ", "${a#", ""],
+    ["", "ls # it's\n", ""],
 ];
 
 fn repeated(bytes: usize) -> Vec<(String, String)> {

@@ -111,13 +111,15 @@ pub(super) fn check(text: &str, bodies: &[Range<usize>]) -> Vec<Finding> {
     let mut state = State::Bare;
     let mut before: Option<char> = None;
     let mut escaped = false;
-    let mut comment_quotes = (0usize, 0usize, 0usize);
+    let mut comment = Comment::default();
+    let mut open = Open::default();
     let mut bodies: Vec<&Range<usize>> = bodies.iter().collect();
     bodies.sort_by_key(|body| body.start);
     let mut ahead = bodies.into_iter().peekable();
     let mut chars = text.char_indices().peekable();
     let plain = ahead.peek().is_none();
     while let Some((at, c)) = chars.next() {
+        open.goes_on(c);
         // Most characters mean nothing in any state.
         if plain && !escaped && (c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ',' | ':')) {
             before = Some(c);
@@ -136,10 +138,7 @@ pub(super) fn check(text: &str, bodies: &[Range<usize>]) -> Vec<Finding> {
             escaped = false;
         }
         let note = |out: &mut Vec<Finding>, code: &'static str, why: String| {
-            // One of a kind says it; a thousand would only make the answer long.
-            if out.iter().filter(|finding| finding.code == code).count() < 8 {
-                out.push(Finding::new(code, at..end, why));
-            }
+            push(out, Finding::new(code, at..end, why));
         };
         if (c.is_control() && !matches!(c, '\t' | '\n' | '\r')) || c == '\u{7f}' {
             note(&mut out, "control_characters", format!("the control character {}", name(c)));
@@ -185,11 +184,11 @@ pub(super) fn check(text: &str, bodies: &[Range<usize>]) -> Vec<Finding> {
                 '#' => match before {
                     None | Some(' ' | '\t' | '\n' | ';' | '|' | '&' | '(' | ')' | '<' | '>') => {
                         state = State::Comment;
-                        comment_quotes = (at, 0, 0);
+                        comment = Comment { start: at, ..Comment::default() };
                     }
                     // `$#`, `${#x}`, `${x#y}`, `${x##y}` are expansions.
                     Some('$') => {}
-                    _ if in_braces(text, at) || in_a_value(text, at) => {}
+                    _ if open.braces || open.sum || in_a_value(text, at) => {}
                     _ => note(&mut out, "mid_word_hash", "`#` inside a word".to_owned()),
                 },
                 _ => {}
@@ -206,11 +205,11 @@ pub(super) fn check(text: &str, bodies: &[Range<usize>]) -> Vec<Finding> {
                 _ => {}
             },
             State::Comment => match c {
-                '\'' => comment_quotes.1 += 1,
-                '"' | '`' => comment_quotes.2 += 1,
+                '\'' => comment.single += 1,
+                '"' | '`' => comment.double += 1,
                 '\n' => {
                     state = State::Bare;
-                    comment(&mut out, &comment_quotes, at);
+                    comment.ends(&mut out, at);
                 }
                 _ => {}
             },
@@ -222,30 +221,60 @@ pub(super) fn check(text: &str, bodies: &[Range<usize>]) -> Vec<Finding> {
         before = Some(c);
     }
     if state == State::Comment {
-        comment(&mut out, &comment_quotes, text.len());
+        comment.ends(&mut out, text.len());
     }
     out
 }
 
-/// A comment from `from.0` to `end` with so many single and double quotes.
-fn comment(out: &mut Vec<Finding>, from: &(usize, usize, usize), end: usize) {
-    if from.1 + from.2 == 0 {
-        return;
+/// Adds a finding. A few of a kind say it; a thousand would only make the answer long.
+fn push(out: &mut Vec<Finding>, finding: Finding) {
+    if out.iter().filter(|other| other.code == finding.code).count() < 8 {
+        out.push(finding);
     }
-    let mut finding = Finding::new("comment_quote_desync", from.0..end, "a quote inside a comment");
-    if from.1.is_multiple_of(2) && from.2.is_multiple_of(2) {
-        finding.outcome = Outcome::Passthrough;
-    }
-    out.push(finding);
 }
 
-/// Whether the nearest bracket before `at` is an open `${` or `$((`.
-fn in_braces(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
-    let open = before.rfind("${");
-    let arithmetic = before.rfind("((");
-    open.is_some_and(|open| !before.get(open..).unwrap_or_default().contains(['}', ' ', '\n']))
-        || arithmetic.is_some_and(|open| !before.get(open..).unwrap_or_default().contains("))"))
+/// A comment, and how many quotes are in it.
+#[derive(Debug, Default)]
+struct Comment {
+    start: usize,
+    single: usize,
+    double: usize,
+}
+
+impl Comment {
+    fn ends(&self, out: &mut Vec<Finding>, end: usize) {
+        if self.single + self.double == 0 {
+            return;
+        }
+        let mut finding = Finding::new("comment_quote_desync", self.start..end, "a quote inside a comment");
+        if self.single.is_multiple_of(2) && self.double.is_multiple_of(2) {
+            finding.outcome = Outcome::Passthrough;
+        }
+        push(out, finding);
+    }
+}
+
+/// What the nearest bracket before a character may have opened.
+#[derive(Debug, Default)]
+struct Open {
+    /// `${`, with no blank and no end since.
+    braces: bool,
+    /// `((`, with no `))` since.
+    sum: bool,
+    last: Option<char>,
+}
+
+impl Open {
+    fn goes_on(&mut self, c: char) {
+        match (self.last, c) {
+            (Some('$'), '{') => self.braces = true,
+            (_, '}' | ' ' | '\n') => self.braces = false,
+            (Some('('), '(') => self.sum = true,
+            (Some(')'), ')') => self.sum = false,
+            _ => {}
+        }
+        self.last = Some(c);
+    }
 }
 
 fn is_hidden(c: char) -> bool {

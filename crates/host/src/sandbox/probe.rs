@@ -173,7 +173,8 @@ impl Stage {
         }
         let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
         let mut target = Target::new(argv.into_iter().map(Into::into).collect());
-        target.stdio = [None, Some(write), None];
+        let given = File::open(self.scene.outside.join("file")).map_err(failed)?;
+        target.stdio = [Some(given.into()), Some(write), None];
         target.network = way.shared.then(Network::make).transpose().map_err(failed)?;
         let ready = way.ahead.then(Ready::make).transpose().map_err(failed)?;
         let (mut entered, connects) = enter_connecting(ready, &profile, target, None)?;

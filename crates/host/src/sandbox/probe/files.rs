@@ -66,6 +66,13 @@ pub(super) const ROWS: &[Row] = &[
     ("xattr-outside", Fail, "set an attribute of an outside file", |s| {
         Ok(setxattr(s.outside.join("file"), "user.nika", b"x", XattrFlags::empty())?)
     }),
+    ("chmod-input", Fail, "change the mode of what stands behind standard input", |_| {
+        fs::set_permissions("/proc/self/fd/0", fs::Permissions::from_mode(0o600))
+    }),
+    ("write-input", Fail, "write what stands behind standard input", |_| append(Path::new("/proc/self/fd/0"))),
+    ("chmod-device", Fail, "change the mode of a device that everybody uses", |_| {
+        fs::set_permissions("/dev/null", fs::Permissions::from_mode(0o666))
+    }),
     ("hook-write", Fail, "write a git hook", |s| create(&s.root.join(".git/hooks/pre-commit"))),
     ("hook-replace", Fail, "move .git/hooks away", |s| fs::rename(s.root.join(".git/hooks"), s.root.join(".git/x"))),
     ("git-config", Fail, "append to .git/config", |s| append(&s.root.join(".git/config"))),
