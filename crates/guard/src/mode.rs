@@ -1,7 +1,8 @@
 //! The mode table: what each act needs, against how the session stands.
 //!
 //! Two vocabularies, two types. An [`Act`] is what a call would do; a [`Mode`] is a named column of
-//! [`TABLE`]. Nothing orders modes, so no comparison can stand in for a decision.
+//! [`TABLE`]. No comparison of modes stands in for a decision; only where two stances are joined does the order of columns
+//! count, and a test holds the table to it.
 
 use std::fmt;
 use std::str::FromStr;

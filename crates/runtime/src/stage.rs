@@ -1,4 +1,5 @@
-//! The stages, a file each. Each takes the type that only the one before it makes.
+//! The stages, a file each. Each takes the type that only the one before it makes; `refresh` alone takes no call, as it
+//! looks at the rules before one, and `rehearse` is a part of `settle`.
 
 pub(crate) mod after;
 pub(crate) mod before;

@@ -1,7 +1,8 @@
 //! What a shell command would do, said before it runs.
 //!
 //! ```text
-//! text ─limits─▶ ─lexical─▶ ─parse─▶ Script ─words─▶ argv ─commands─▶ facts ─▶ Analysis
+//! text ─limits─▶ ─parse─▶ Script ─words─▶ argv ─commands─▶ facts ─▶ Analysis
+//!                    └─here-documents─▶ lexical ─────findings──────────▲
 //! ```
 //!
 //! The text is read as `bash -c` would read it (no rc files, extglob off, a fresh shell). Every

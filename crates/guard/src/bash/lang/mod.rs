@@ -1,4 +1,4 @@
-//! Programs inside arguments: sed, awk, find expressions, jq, Perl.
+//! Programs inside arguments: sed, awk, find expressions, jq, Perl, SQL.
 
 pub(super) mod awk;
 pub(super) mod find;
