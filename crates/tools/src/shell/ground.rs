@@ -187,21 +187,7 @@ impl Ground {
 
     /// What the system must enforce on a command that `permit` allows.
     pub fn profile(&self, permit: &Permit, session: &SessionState, most: Access) -> Result<Profile, ToolError> {
-        let effects = &permit.effects().all;
-        let proved = effects.iter().all(|effect| match effect {
-            Effect::Exec(exec) => exec.kind == ExecKind::ReadOnly,
-            Effect::Write(_) | Effect::Net(_) => false,
-            _ => true,
-        });
-        let access = match most {
-            Access::Workspace
-                if proved
-                    || permit.changes_left(&self.files.place(self.files.root().to_owned())) == ChangesLeft::None =>
-            {
-                Access::ReadOnly
-            }
-            access => access,
-        };
+        let access = self.access(permit, most);
         let mut profile = Profile::new(access, self.files.root(), self.home());
         profile.roots = self.files.roots().map(Path::to_owned).collect();
         profile.cwd = self.cwd(session);
@@ -217,24 +203,56 @@ impl Ground {
         }
         narrow(&mut profile.env, access, &|dir| self.is_inside(dir));
         quiet_git(&mut profile.env, access == Access::ReadOnly);
+        self.hide(permit, &mut profile)?;
+        self.repositories(permit, &mut profile);
+        self.open(permit, &mut profile)?;
+        if !profile.shown.is_empty() {
+            // What it is shown stands where its own files would be: these it has for itself.
+            profile.scratch = None;
+        }
+        self.settle_git(permit, &mut profile);
+        Ok(profile)
+    }
+
+    /// The profile of a call: reading only, where it is proved to or may change nothing here.
+    fn access(&self, permit: &Permit, most: Access) -> Access {
+        let proved = permit.effects().all.iter().all(|effect| match effect {
+            Effect::Exec(exec) => exec.kind == ExecKind::ReadOnly,
+            Effect::Write(_) | Effect::Net(_) => false,
+            _ => true,
+        });
+        let changes_nothing =
+            || permit.changes_left(&self.files.place(self.files.root().to_owned())) == ChangesLeft::None;
+        match most {
+            Access::Workspace if proved || changes_nothing() => Access::ReadOnly,
+            access => access,
+        }
+    }
+
+    /// Hides secrets, Nika's state, and what rules withhold.
+    fn hide(&self, permit: &Permit, profile: &mut Profile) -> Result<(), ToolError> {
         if permit.hides_by_rule() {
             // What a rule withholds is hidden from this call alone: found anew, as it is the rules' of this session.
             let known = self.look(&|path| permit.hides(&self.files.place(path.to_owned())));
-            self.put(&known, &mut profile)?;
+            self.put(&known, profile)?;
             let outside = self.withheld_outside(permit);
             // Landlock alone hides nothing: what a rule withholds is hidden, or nothing runs.
             profile.landlock_only &= known.withheld.is_empty() && outside.is_empty();
             profile.secrets.extend(outside);
         } else {
-            self.put(&self.known(), &mut profile)?;
+            self.put(&self.known(), profile)?;
         }
         profile.secrets.extend(secrets_at_home(&self.home()));
         profile.masked.push(self.files.own_state().to_owned());
-        self.repositories(permit, &mut profile);
+        Ok(())
+    }
+
+    /// Opens what a person let this call read, write and reach.
+    fn open(&self, permit: &Permit, profile: &mut Profile) -> Result<(), ToolError> {
+        let effects = &permit.effects().all;
         let own_scratch = scratches::touches(permit.effects());
         for effect in effects {
             match effect {
-                // What a person let this call read or write is there for it.
                 Effect::Read(place) => {
                     show(&mut profile.secrets, &place.path);
                     let outside = place.below_root.is_none();
@@ -246,10 +264,10 @@ impl Ground {
                     profile.release(&place.path);
                     show_around(&mut profile.secrets, &place.path);
                     if is_outside(place)
-                        && access == Access::Workspace
+                        && profile.access == Access::Workspace
                         && let Some(dir) = self.opened_for(effects, &place.path)?
                     {
-                        scan(&dir, self.files.person()).put_into(&mut profile);
+                        scan(&dir, self.files.person()).put_into(profile);
                         profile.roots.push(dir);
                     }
                 }
@@ -263,18 +281,19 @@ impl Ground {
                 _ => {}
             }
         }
+        Ok(())
+    }
+
+    /// Tells git what it needs to know of what is hidden from it.
+    fn settle_git(&self, permit: &Permit, profile: &mut Profile) {
         let mut hidden = profile.secrets.iter().chain(&profile.masked);
         if hidden.any(|path| profile.roots.iter().any(|root| path.starts_with(root))) {
             configure_git(&mut profile.env, GIT_BESIDE_HIDDEN);
-            if access == Access::ReadOnly {
+            if profile.access == Access::ReadOnly {
                 let dir = self.files.state().join("indexes");
                 let settled = settled_indexes(permit, &dir, &profile.roots, &profile.secrets);
                 profile.instead.extend(settled.into_iter().map(|(path, by)| Instead { path, by }));
             }
-        }
-        if !profile.shown.is_empty() {
-            // What it is shown stands where its own files would be: these it has for itself.
-            profile.scratch = None;
         }
         // Git does nothing at all where it may not read the person's configuration.
         let mut own = self.files.person().all_files();
@@ -282,7 +301,6 @@ impl Ground {
             profile.env.retain(|(name, _)| name != "GIT_CONFIG_GLOBAL");
             profile.env.push(("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()));
         }
-        Ok(profile)
     }
 
     /// Adds what a look found, where all of it can be hidden.
