@@ -459,6 +459,9 @@ fn word(text: &str) -> Result<GlobMatcher, String> {
         .map_err(|error| error.kind().to_string())
 }
 
+/// What joins commands, or leads their output elsewhere: a rule with it could never match, and forbid nothing.
+const OPERATORS: [&str; 10] = ["&&", "||", "|", "|&", "&", ">", ">>", "<", "2>", "2>&1"];
+
 impl CommandPattern {
     /// Parses words; see the module's page for what a last `*` means.
     pub fn new(text: &str) -> Result<CommandPattern, String> {
@@ -475,6 +478,9 @@ impl CommandPattern {
         }
         if words.is_empty() && !rest_free {
             return Err("it names no command".to_owned());
+        }
+        if let Some(operator) = words.iter().find(|word| OPERATORS.contains(word)) {
+            return Err(format!("`{operator}` is no word of a command: write a rule for each simple command"));
         }
         Ok(CommandPattern { words: words.into_iter().map(word).collect::<Result<_, _>>()?, rest_free })
     }
@@ -724,6 +730,11 @@ mod tests {
     #[test]
     fn a_malformed_rule_is_an_error_never_an_empty_one() {
         for text in [
+            "exec(a && b)",
+            "Bash(git log | head:*)",
+            "exec(date > x)",
+            "exec(make 2>&1)",
+            "exec(a || *)",
             "",
             "write(",
             "write)",
