@@ -67,13 +67,15 @@ fn show(state: &State, id: Option<String>, output: Format) -> Result<(), Failure
             None => return list(state, output),
         },
     };
+    known(state, &id)?;
+    complain_of(state, &id);
     if output == Format::Json {
-        let lines: Vec<Value> = lines_of(state, &id)?.collect::<Result<_, _>>()?;
+        let lines: Vec<Value> = journal::lines(state, &id)?.collect::<Result<_, _>>()?;
         return Ok(out::pretty(&Value::Array(lines))?);
     }
     let mut fold = Fold::default();
     let mut text = format!("session {id}\n");
-    for line in lines_of(state, &id)? {
+    for line in journal::lines(state, &id)? {
         if let Some(shown) = fold.take(&line?) {
             text.push_str(&shown);
             text.push('\n');
@@ -86,10 +88,11 @@ fn show(state: &State, id: Option<String>, output: Format) -> Result<(), Failure
     Ok(out::print(&text)?)
 }
 
-/// The lines of a journal; a name without one is a slip, not damage.
-fn lines_of(state: &State, id: &str) -> Result<journal::Lines, Failure> {
-    known(state, id)?;
-    Ok(journal::lines(state, id)?)
+/// Says of a journal that is about to be shown that it is not what was written.
+fn complain_of(state: &State, id: &str) {
+    if let Err(broken) = journal::verify(state, id) {
+        out::complain(&format!("{} {broken}: what is shown need not be what happened", code::JOURNAL_BROKEN));
+    }
 }
 
 /// A session of this name, or which there are.
@@ -148,6 +151,7 @@ fn remark(good: &journal::Verified) -> String {
 
 fn export(state: &State, id: &str, format: ExportFormat) -> Result<(), Failure> {
     known(state, id)?;
+    complain_of(state, id);
     let format = match format {
         ExportFormat::Json => Exported::Json,
         ExportFormat::Ndjson => Exported::Ndjson,

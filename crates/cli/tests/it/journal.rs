@@ -36,6 +36,10 @@ fn a_changed_journal_does_not_verify() {
     let text = std::fs::read_to_string(&path).expect("text").replace("a.txt", "b.txt");
     std::fs::write(&path, text).expect("it can be written");
     world.run(&["log", "verify"]).exits(1).complains("NIKA-907");
+    // Whoever reads it is told, too.
+    world.run(&["log", "show"]).exits(0).complains("NIKA-907");
+    let id = path.file_stem().and_then(|name| name.to_str()).expect("a name");
+    world.run(&["log", "export", id]).exits(0).complains("NIKA-907");
 }
 
 #[test]
