@@ -13,6 +13,7 @@ mod upgrade;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use nika_guard::Mode;
 use nika_runtime::{Dialect, Listing};
@@ -540,11 +541,23 @@ pub struct Doctor {
 /// Parses a command line. The error is what to print: a mistake, or help that was asked for.
 pub fn parse(argv: &[OsString]) -> Result<Cli, clap::Error> {
     let (argv, dashed) = dashed::set_aside(argv.to_vec());
-    let mut cli = Cli::try_parse_from(argv)?;
+    let mut cli = Cli::try_parse_from(argv).map_err(without_hidden)?;
     if let Command::Call(call) = &mut cli.command {
         call.pairs.extend(dashed);
     }
     Ok(cli)
+}
+
+/// A mistake, without the advice to use what no help shows.
+fn without_hidden(mut mistake: clap::Error) -> clap::Error {
+    const SUGGESTED: ContextKind = ContextKind::SuggestedSubcommand;
+    if let Some(ContextValue::Strings(names)) = mistake.remove(SUGGESTED) {
+        let shown: Vec<String> = names.into_iter().filter(|name| !name.starts_with("__")).collect();
+        if !shown.is_empty() {
+            mistake.insert(SUGGESTED, ContextValue::Strings(shown));
+        }
+    }
+    mistake
 }
 
 /// Whether a command line asks for JSON, whether or not it parses.

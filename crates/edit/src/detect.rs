@@ -315,8 +315,14 @@ pub fn magic(bytes: &[u8]) -> Option<&'static str> {
     if bytes.get(4..8) == Some(b"ftyp") && bytes.first() == Some(&0) {
         return Some("an MP4, MOV or HEIF file");
     }
-    MAGIC.iter().find(|(mark, _)| bytes.starts_with(mark)).map(|(_, kind)| *kind)
+    let (mark, kind) = MAGIC.iter().find(|(mark, _)| bytes.starts_with(mark))?;
+    let is_of_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    let is_text = OF_LETTERS.contains(mark) && bytes.iter().take(32).all(is_of_text);
+    (!is_text).then_some(*kind)
 }
+
+/// Marks that a text may begin with, which names the format; behind them a file of that format has other bytes than letters.
+const OF_LETTERS: &[&[u8]] = &[b"GIF87a", b"GIF89a", b"BZh9", b"PAR1"];
 
 const MAGIC: &[(&[u8], &str)] = &[
     (b"\x7fELF", "an ELF program or library"),

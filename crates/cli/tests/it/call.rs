@@ -253,3 +253,11 @@ fn bytes_that_are_no_text_are_refused_not_crashed_on() {
     let output = command.arg(OsStr::from_bytes(b"file_path=\xff")).output().expect("it starts");
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn a_command_that_is_none_is_answered_with_what_a_person_can_use() {
+    let wrong = world().run(&["frob"]);
+    wrong.exits(2).complains("frob");
+    assert!(!wrong.err.contains("__"), "{wrong:?}");
+    world().run(&["sserve"]).exits(2).complains("serve");
+}

@@ -46,8 +46,18 @@ const KINDS: &[Kind] = &[
 /// Which kind of picture begins so; names do not count.
 pub(super) fn kind(head: &[u8]) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| {
-        head.starts_with(kind.magic) && (kind.format != ImageFormat::WebP || head.get(8..12) == Some(b"WEBP"))
+        head.starts_with(kind.magic)
+            && match kind.format {
+                ImageFormat::WebP => head.get(8..12) == Some(b"WEBP"),
+                // Its letters can be a text's; sizes that are letters, too, are some 25,000 pixels each way.
+                ImageFormat::Gif => !head.get(6..12).is_none_or(|sizes| sizes.iter().all(|byte| is_of_text(*byte))),
+                _ => true,
+            }
     })
+}
+
+fn is_of_text(byte: u8) -> bool {
+    byte.is_ascii_graphic() || byte.is_ascii_whitespace()
 }
 
 /// A child's answer as blocks: what it is, and the picture. `file` is sent on when it may stay as it is.

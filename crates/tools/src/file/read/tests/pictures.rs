@@ -107,6 +107,14 @@ fn a_picture_of_impossible_size_is_refused_before_it_is_decoded() {
     assert!([code::TOO_LARGE.0, code::PARSER_FAILED.0].contains(&code));
 }
 
+#[test]
+fn a_text_about_a_format_is_no_picture() {
+    for text in ["GIF89a is a format\n", "GIF87a\nGIF89a\n", "GIF89a", "BZh9 and PAR1\n", "PAR1"] {
+        let shown = World::new().file("formats.txt", text).text(at("formats.txt"));
+        assert!(shown.contains(&text[..4]), "{shown}");
+    }
+}
+
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
