@@ -295,6 +295,12 @@ fn is_source(word: &str) -> bool {
         })
 }
 
+/// Whether a date of git's is one of today or later: `now`, `1.second.ago`, `tomorrow`. It reads them by their beginnings.
+fn is_of_today(date: &str) -> bool {
+    const PARTS: &[&str] = &["now", "all", "sec", "min", "hou", "today", "tomorrow", "midnight", "noon", "tea"];
+    date.starts_with('0') || PARTS.iter().any(|part| date.contains(part))
+}
+
 fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
     let set = |wanted: &str| line.values("-c").any(|piece| piece.text.to_ascii_lowercase().starts_with(wanted));
     let sub = line.operand(0);
@@ -320,6 +326,9 @@ fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
         && (moved == "HEAD" || moved.starts_with("refs/heads/") || moved.starts_with("refs/tags/"))
     {
         return Some((Category::GitHistory, "moves a ref".to_owned()));
+    }
+    if sub == "gc" && line.values("--prune").any(|date| is_of_today(&date.text.to_ascii_lowercase())) {
+        return Some((Category::GitHistory, "`git gc` deletes unreachable commits at once".to_owned()));
     }
     let force = line.any("-f --force");
     let forced = |piece: &Piece| {

@@ -24,6 +24,8 @@ enum How {
     After(&'static str),
     /// Behind every `-exec` of find.
     Exec,
+    /// As tasks of the same program from this operand on, with a comma or a plus between them.
+    Tasks(usize),
 }
 
 /// A wrapper: its names, its leading operands, and where the inner command stands. Those in the first group
@@ -120,6 +122,7 @@ const REMOTE: &[(&str, &str, How)] = &[
     ("npm", "x", How::Operand(1)),
     ("npx", "", How::Text("-c --call")),
     ("bundle mix", "exec", How::Operand(1)),
+    ("mix", "do", How::Tasks(1)),
     ("pyenv rbenv nodenv goenv jenv plenv nodist", "exec", How::Operand(1)),
     ("rustup", "run", How::Operand(2)),
     ("poetry uv pipenv pdm hatch rye pixi conda mamba micromamba mise asdf devbox direnv", "run", How::Operand(1)),
@@ -176,7 +179,7 @@ pub(super) fn passes_options(program: &str) -> bool {
 /// How many operands of `line` are its own: what stands behind more of them belongs to the command inside.
 pub(super) fn begins(line: &Line) -> usize {
     let own = |how: &How| match how {
-        How::Operand(at) | How::Dashes(at) | How::Joined(at) => *at,
+        How::Operand(at) | How::Dashes(at) | How::Joined(at) | How::Tasks(at) => *at,
         How::After(_) => 0,
         How::Text(_) | How::Exec => usize::MAX,
     };
@@ -296,6 +299,20 @@ fn peel(line: &Line, how: How, passed: usize, found: &mut Vec<Line>) {
             let words = words_from(line, at + passed);
             let text: Vec<&str> = words.iter().map(|piece| piece.text.as_ref()).collect();
             found.extend(commands(&text.join(" ")));
+        }
+        How::Tasks(at) => {
+            let mut task = vec![Piece::known(&line.name)];
+            for word in words_from(line, at + passed) {
+                let name = word.text.trim_end_matches(',');
+                let ends = name.len() < word.text.len() || name == "+";
+                if !name.is_empty() && name != "+" {
+                    task.push(Piece { text: name.into(), ..word.clone() });
+                }
+                if ends {
+                    found.push(Line::read(std::mem::replace(&mut task, vec![Piece::known(&line.name)])));
+                }
+            }
+            found.push(Line::read(task));
         }
         How::Exec => {
             // What stands behind one, up to its end, is its command, with whatever `-exec`s that has.

@@ -18,6 +18,7 @@ const VALUED: &[(&str, &str)] = &[
     ("git branch", "-u --set-upstream-to --sort --format --contains"),
     ("git worktree", "-b -B --reason"),
     ("git gc", ""),
+    ("mix do", "--app"),
     (
         "kubectl",
         "-n --namespace --context --cluster --kubeconfig --user -s --server --token -l --selector -f \

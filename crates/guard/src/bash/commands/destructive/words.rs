@@ -92,6 +92,8 @@ pub(super) fn program(word: &str) -> &str {
         return "service";
     }
     let name = file_name(word);
+    // `npx prisma@5`: which version it is makes no other program of it.
+    let name = name.split_once('@').map_or(name, |(plain, _)| if plain.is_empty() { name } else { plain });
     SAME.iter().find(|(other, _)| *other == name).map_or(name, |(_, known)| known)
 }
 
@@ -119,6 +121,8 @@ const SAME: &[(&str, &str)] = &[
     ("gtruncate", "truncate"),
     ("gshred", "shred"),
     ("awslocal", "aws"),
+    ("aws-cdk", "cdk"),
+    ("firebase-tools", "firebase"),
     ("finch", "docker"),
     ("python2", "python"),
     ("python3", "python"),

@@ -5,7 +5,7 @@ use super::Act;
 /// Consoles, by their name without its directory.
 pub(super) const FRAMEWORKS: &[Act] = &[
     (
-        "rails|rake db:drop*|db:reset*|db:purge*|db:truncate*|db:schema:load*|db:structure:load*|db:migrate:reset*|\
+        "rails|rake +db:drop*|db:reset*|db:purge*|db:truncate*|db:schema:load*|db:structure:load*|db:migrate:reset*|\
             db:migrate:down*|db:rollback*|db:seed:replant*",
         "drops or resets a database",
     ),
@@ -23,11 +23,11 @@ pub(super) const FRAMEWORKS: &[Act] = &[
     ("drush sql-drop|sql:drop|site:install|sql-sanitize", "drops tables"),
     ("artisan queue:flush|queue:clear|model:prune|telescope:clear|telescope:prune", "deletes rows"),
     (
-        "rails|rake db:setup*|db:migrate:redo*|active_storage:purge*|db:fixtures:load*|db:mongoid:drop*|\
+        "rails|rake +db:setup*|db:migrate:redo*|active_storage:purge*|db:fixtures:load*|db:mongoid:drop*|\
             db:mongoid:purge*",
         "drops or resets a database",
     ),
-    ("rails|rake db:migrate|db:migrate:* +VERSION=0", "takes all migrations back"),
+    ("rails|rake +db:migrate|db:migrate:* +VERSION=0", "takes all migrations back"),
     (
         "manage.py|django-admin|django clear_*|drop_*|purge_*|wipe_*|reset_*|truncate_*|flush_*|unload_*",
         "deletes rows or tables",

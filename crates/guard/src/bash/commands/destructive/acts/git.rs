@@ -70,7 +70,6 @@ pub(super) const HISTORY: &[Act] = &[
     ("git update-ref -d|--stdin", "deletes refs, or moves them"),
     ("git symbolic-ref -d|--delete", "deletes a ref"),
     ("git reflog expire|delete !-n|--dry-run", "deletes the record of where branches were"),
-    ("git gc --prune=now|--prune=all|--prune=0*", "deletes unreachable commits at once"),
     ("git gc --aggressive --prune", "deletes unreachable commits"),
     ("git prune !-n|--dry-run", "deletes unreachable objects"),
     ("git filter-branch|filter-repo|obliterate !--dry-run|--analyze", "rewrites history"),
