@@ -532,6 +532,15 @@ fn committed(text: &str) -> Option<&str> {
     (!path.is_empty() && !path.starts_with(['/', '(', '!', '^'])).then_some(path)
 }
 
+/// Whether a pathspec leaves out what it means: `:!x`, `:^x`, `:(exclude)x`.
+pub(super) fn leaves_out(text: &str) -> bool {
+    let Some(magic) = text.strip_prefix(':') else { return false };
+    match magic.strip_prefix('(') {
+        Some(long) => long.split(')').next().is_some_and(|words| words.split(',').any(|word| word.trim() == "exclude")),
+        None => magic.chars().take_while(|c| matches!(c, '/' | '!' | '^')).any(|c| c != '/'),
+    }
+}
+
 /// What a pathspec means without its magic: `:(top)x`, `:/x`, `:!x`.
 pub(super) fn pathspec(text: &str) -> &str {
     match text.strip_prefix(':') {

@@ -417,7 +417,7 @@ fn commit(parsed: &Parsed, judge: &mut Judge<'_>) {
     if own(parsed, "dry-run short porcelain long").is_some() {
         return reads(parsed, judge);
     }
-    changes(parsed, judge);
+    adds(parsed, judge);
     let fixup = own(parsed, "fixup")
         .is_some_and(|(_, value)| value.as_ref().and_then(Arg::exact).is_some_and(|commit| !commit.contains(':')));
     let edits = own(parsed, "c reedit-message squash t template").is_some();
@@ -443,6 +443,11 @@ fn plumbing(parsed: &Parsed, judge: &mut Judge<'_>) {
     match parsed.path.last().is_some_and(|name| name == "checkout-index") {
         true => brings(parsed, judge),
         false => changes(parsed, judge),
+    }
+    // Switches of an entry that is there already put nothing in.
+    let switches = "assume-unchanged no-assume-unchanged skip-worktree no-skip-worktree force-remove";
+    if parsed.path.last().is_some_and(|name| name == "update-index") && own(parsed, switches).is_none() {
+        keeps_secrets(parsed, judge);
     }
     if let Some((_, Some(prefix))) = own(parsed, "prefix") {
         judge.write(&at(parsed, prefix));
@@ -526,18 +531,28 @@ fn stash(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.opaque("`-p` asks questions");
     }
     brings(parsed, judge);
+    // The words of `save` are its message.
+    if parsed.path.last().is_none_or(|name| name != "save") {
+        keeps_secrets(parsed, judge);
+    }
+}
+
+fn adds(parsed: &Parsed, judge: &mut Judge<'_>) {
+    changes(parsed, judge);
+    keeps_secrets(parsed, judge);
 }
 
 /// What a secret holds is kept in the repository from then on, where everyone reads it.
-fn adds(parsed: &Parsed, judge: &mut Judge<'_>) {
-    changes(parsed, judge);
+fn keeps_secrets(parsed: &Parsed, judge: &mut Judge<'_>) {
     for arg in &parsed.operands {
-        let Some(text) = super::super::filters::text(arg) else { continue };
-        // `:!x` leaves it out.
-        if text.starts_with([':']) {
+        let Some(text) = super::super::filters::text(arg).filter(|text| !super::read::leaves_out(text)) else {
             continue;
-        }
-        for name in judge.pointed_at(text) {
+        };
+        let path = super::read::pathspec(text);
+        // A path may be meant whatever its letters are.
+        let small = path.to_lowercase();
+        let spelled = [path, small.as_str()].into_iter().take(1 + usize::from(small != path));
+        for name in spelled.flat_map(|path| judge.pointed_at(path)).collect::<Vec<_>>() {
             let path = at(parsed, &arg.with(&name));
             if path.exact().is_some_and(|path| crate::classify(&judge.resolve(path)).secret.is_some()) {
                 judge.read(&path);
