@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::pathtext;
 
 pub use caches::CACHES;
+pub(crate) use environment::set_for_reading;
 pub use environment::{environment, narrow};
 pub use git::{brings_commands, is_plain_git_config, only_follows};
 pub use names::{Placeholder, guarded_below, leads_to_code, placeholder, secrets_of, starts_code};

@@ -203,7 +203,7 @@ impl<'a> Walker<'a> {
             program,
             reports: Vec::new(),
             nesting: 0,
-            exported: BTreeSet::new(),
+            exported: crate::profile::set_for_reading().map(str::to_owned).collect(),
             fetched: Fetched::default(),
             secret_held: false,
             condition: false,

@@ -110,6 +110,17 @@ const SET: &[(&str, &str)] = &[
     ("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1"),
 ];
 
+/// Set where nothing is written: Python takes no module from the working directory, and a look at a project makes neither Go
+/// nor rustup fetch what it names, modules and whole tool chains.
+const READING: &[(&str, &str)] = &[
+    ("PYTHONSAFEPATH", "1"),
+    ("GOTOOLCHAIN", "local"),
+    ("GOPROXY", "off"),
+    // Modules of one's own are asked of their repository whatever the proxy is, but for these.
+    ("GONOPROXY", "none"),
+    ("RUSTUP_AUTO_INSTALL", "0"),
+];
+
 /// Where programs are looked for when nothing else is left of `PATH`: an empty one means the working directory.
 const STANDARD_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -135,8 +146,13 @@ pub fn narrow(env: &mut Vec<(String, String)>, access: Access, inside: &dyn Fn(&
         Some((_, path)) => *path = path_without(path, inside),
         None => env.push(("PATH".to_owned(), STANDARD_PATH.to_owned())),
     }
-    env.retain(|(name, _)| name != "PYTHONSAFEPATH");
-    env.push(("PYTHONSAFEPATH".to_owned(), "1".to_owned()));
+    env.retain(|(name, _)| READING.iter().all(|(set, _)| set != name));
+    env.extend(READING.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+}
+
+/// Variables that are set where nothing is written, so that a look at a project is no more than that.
+pub(crate) fn set_for_reading() -> impl Iterator<Item = &'static str> {
+    READING.iter().map(|(name, _)| *name)
 }
 
 /// A `PATH` without what is relative, and so another directory wherever a command stands, and without what is `left_out`.
@@ -217,9 +233,11 @@ mod tests {
         narrow(&mut reading, Access::ReadOnly, &inside);
         narrow(&mut building, Access::Workspace, &inside);
         assert_eq!(path_of(&reading), "/usr/bin");
-        assert!(reading.contains(&("PYTHONSAFEPATH".to_owned(), "1".to_owned())));
+        for (name, value) in READING {
+            assert!(reading.contains(&((*name).to_owned(), (*value).to_owned())), "{name}");
+        }
         assert_eq!(path_of(&building), "/w/.venv/bin:/usr/bin:/w");
-        assert!(!building.iter().any(|(name, _)| name == "PYTHONSAFEPATH"));
+        assert!(!building.iter().any(|(name, _)| READING.iter().any(|(set, _)| set == name)));
         let mut none = environment([]);
         narrow(&mut none, Access::ReadOnly, &inside);
         assert_eq!(path_of(&none), STANDARD_PATH);

@@ -376,6 +376,9 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
             Some(name) if names::meaning(name) == Meaning::Rewires => {
                 judge.opaque(format!("it takes away `{name}`, which decides what runs"))
             }
+            Some(name) if crate::profile::set_for_reading().any(|set| set == name) => {
+                judge.code(format!("it takes away `{name}`, which keeps programs from loading or fetching more"));
+            }
             Some(_) => {}
             None => judge.opaque("which variable is taken away is not known"),
         }
@@ -400,7 +403,17 @@ fn env(parsed: &Parsed, judge: &mut Judge<'_>) {
     if empties && words.iter().any(may_start_git) {
         judge.opaque("git in an empty environment runs what a repository names");
     }
+    if empties && words.iter().any(may_start_held) {
+        judge.code("what is set for it is not, and it may load or fetch more");
+    }
     inside(words, judge);
+}
+
+/// Whether a word behind `env -i` names a program that is held by variables which are set where nothing is written.
+fn may_start_held(word: &Arg) -> bool {
+    const HELD: &[&str] = &["go", "gofmt", "python", "pypy", "rust", "cargo", "clippy"];
+    let name = word.exact().map_or("", |text| text.rsplit('/').next().unwrap_or(text));
+    HELD.iter().any(|held| name.starts_with(held))
 }
 
 /// It sets a variable for the programs behind it; to which value, where that is known.

@@ -297,6 +297,11 @@ impl<'a> Walker<'a> {
                         None => report.facts.push(Fact::Opaque(format!("it gives an unknown `{variable}{EXPORTED}"))),
                     }
                 }
+                Meaning::Setting
+                    if name == "export" && crate::profile::set_for_reading().any(|set| set == variable) =>
+                {
+                    report.facts.push(Fact::Code(format!("programs are not given `{variable}` any more")));
+                }
                 _ => {}
             }
             let written_out = matches!(&arg.word, Became::Opaque { why, .. } if why == WRITTEN_OUT);
@@ -508,6 +513,8 @@ impl<'a> Walker<'a> {
     pub(super) fn assign_name(&mut self, name: &str, span: &Range<usize>) {
         if meaning(name) == Meaning::Rewires {
             self.opaque(span, format!("it sets `{name}`, which decides what runs"));
+        } else if crate::profile::set_for_reading().any(|set| set == name) {
+            self.say(span.clone(), Fact::Code(format!("it sets `{name}{EXPORTED}")));
         }
     }
 }
