@@ -3,7 +3,7 @@
 //! A socket of a container daemon is the whole machine, and a list of pods is a request to a cluster. Only what
 //! the client says about itself, or about files here, is harmless.
 
-use super::super::judge::{Arg, Judge};
+use super::super::judge::{Arg, Judge, Word};
 use super::effects::{Opts, asks, changes, dash, only, prints, reaches, run, runs, with, with_dash};
 use super::places;
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
@@ -20,7 +20,10 @@ pub(super) const SPECS: &[Spec] = &[
     with("kubectl oc k kubecolor", KUBECTL_OPTS, KUBECTL),
     with("helm helm3", &[(Does::Value, "n namespace kube-context")], HELM),
     with("kustomize", &[], &[prints("version", &[(Does::Flag, "short")]), renders("build cfg fn create edit")]),
-    with_dash("terraform tofu", &[(Does::Info, "version v help h"), (Does::Value, "chdir")], TERRAFORM),
+    Spec {
+        check: Some(elsewhere),
+        ..with_dash("terraform tofu", &[(Does::Info, "version v help h"), (Does::Value, "chdir")], TERRAFORM)
+    },
     with("pulumi", &[], &[prints("version", &[]), reaches(PULUMI)]),
     with(
         "ansible ansible-playbook ansible-galaxy ansible-vault ansible-inventory ansible-pull \
@@ -181,6 +184,60 @@ const fn shows_chart(names: &'static str) -> Spec {
     }
 }
 
+/// Options of `helm template` behind which a value stands.
+const VALUES_OF_TEMPLATE: &str = "-n --namespace --kube-context --kubeconfig -f --values --set --set-string --set-file --set-json \
+    --set-literal --version -a --api-versions --kube-version --name-template --output-dir --post-renderer \
+    --post-renderer-args -s --show-only --repo --username --password --ca-file --cert-file --key-file --keyring --timeout \
+    --description -l --labels --kube-apiserver --kube-as-user --kube-as-group --kube-ca-file --kube-tls-server-name \
+    --kube-token --burst-limit --qps --registry-config --repository-cache --repository-config";
+
+/// Directories in which a project keeps charts of its own: `a/b` is otherwise the chart `b` of the repository `a`.
+const CHARTS: &str = "charts chart helm helm-charts helm-chart deploy deployment deployments k8s kubernetes infra manifests ops \
+    examples test tests packages apps services src";
+
+/// `helm template [NAME] CHART`: a chart that does not lie here is fetched from a repository.
+fn charts(parsed: &Parsed, judge: &mut Judge<'_>) {
+    updates(parsed, judge);
+    let (mut chart, mut value) = (None, false);
+    for word in &parsed.operands {
+        let text = word.exact().unwrap_or_default();
+        match std::mem::take(&mut value) {
+            true => {}
+            false if text.starts_with('-') => value = spec::lists(VALUES_OF_TEMPLATE, text),
+            false => chart = Some(word),
+        }
+        let option = text.split('=').next().unwrap_or_default();
+        // Another repository, or the cluster that answers for itself.
+        if spec::lists("--repo --validate", option) || text == "--dry-run=server" {
+            judge.net(None);
+        }
+    }
+    let here = |text: &str| {
+        let first = text.split('/').next().unwrap_or_default();
+        // Without a slash it is a directory or nothing, and no repository has one with a slash in its name.
+        text.matches('/').count() != 1
+            || matches!(first, "" | "." | "..")
+            || spec::lists(CHARTS, first)
+            || text.ends_with('/')
+    };
+    if chart.and_then(super::filters::text).is_some_and(|text| !here(text)) {
+        judge.net(None);
+    }
+}
+
+/// What a chart depends on is fetched first.
+fn updates(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let asked = |text: &str| {
+        let short = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        text.starts_with("--dependency-update") && !text.ends_with("=false")
+            || parsed.path.last().is_some_and(|sub| sub == "package")
+                && short.is_some_and(|letters| letters.starts_with('u'))
+    };
+    if parsed.operands.iter().filter_map(Arg::exact).any(asked) {
+        judge.net(None);
+    }
+}
+
 const HELM: &[Spec] = &[
     prints("version", &[(Does::Flag, "short c client"), (Does::Value, "template")]),
     prints("completion", &[]),
@@ -198,7 +255,15 @@ const HELM: &[Spec] = &[
         operands: Operands::ReadTree,
         ..PLAIN
     },
-    renders("template create package unittest"),
+    raw("template", |parsed, judge| {
+        charts(parsed, judge);
+        render(parsed, judge);
+    }),
+    raw("package", |parsed, judge| {
+        updates(parsed, judge);
+        render(parsed, judge);
+    }),
+    renders("create unittest"),
     prints("env", &[]),
     // What lies in a chart here; a name that is no place here would be asked of a repository.
     with("show inspect", &[], &[shows_chart("all chart crds readme values")]),
@@ -233,14 +298,35 @@ const TERRAFORM: &[Spec] = &[
 
 /// `-check`, or `-write=false`, only looks.
 fn terraform_fmt(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let value = |name: &str| parsed.value(name).and_then(Arg::exact);
-    let looks =
-        (parsed.has("check") && value("check").is_none_or(|text| text == "true")) || value("write") == Some("false");
-    if parsed.operands.is_empty() {
-        if looks { judge.read_cwd() } else { judge.write_cwd() }
+    let looks = parsed.switch("check") == Some(true) || parsed.switch("write") == Some(false);
+    let here = [judge.word(".")];
+    let trees = if parsed.operands.is_empty() { &here } else { parsed.operands.as_slice() };
+    for tree in trees.iter().filter(|arg| arg.exact() != Some("-")).map(|tree| below(parsed, tree)) {
+        if looks { judge.read_tree(&tree) } else { judge.write_tree(&tree) }
     }
-    for tree in parsed.operands.iter().filter(|arg| arg.exact() != Some("-")) {
-        if looks { judge.read_tree(tree) } else { judge.write_tree(tree) }
+}
+
+/// `-chdir=DIR`: it works there, and what it runs writes there.
+fn elsewhere(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let Some(dir) = parsed.value("chdir") else { return };
+    if dir.exact().is_none() {
+        judge.opaque("the directory of `-chdir` is not known");
+    }
+    judge.read_tree(dir);
+    if parsed.path.get(1).is_some_and(|sub| spec::lists("validate test graph", sub)) {
+        judge.write_tree(dir);
+    }
+}
+
+/// A path as it is meant from the directory of `-chdir`, seen from here.
+fn below(parsed: &Parsed, path: &Arg) -> Arg {
+    let seen = |dir: &str, path: &str| if path.starts_with('/') { path.to_owned() } else { format!("{dir}/{path}") };
+    match (parsed.value("chdir").and_then(Arg::exact), &path.word) {
+        (Some(dir), Word::Exact(text)) => path.with(&seen(dir, text)),
+        (Some(dir), Word::Glob { pattern, prefix }) => {
+            path.as_word(Word::Glob { pattern: seen(dir, pattern), prefix: seen(dir, prefix) })
+        }
+        _ => path.clone(),
     }
 }
 

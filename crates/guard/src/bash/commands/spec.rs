@@ -199,6 +199,18 @@ impl Parsed {
         self.opts.iter().zip(&self.does).map(|((name, value), does)| (name.as_str(), value.as_ref(), *does))
     }
 
+    /// What the last of these switches says, of a program that takes `-x=false` for none: nothing where it was not given, or
+    /// with a value that is not known to be either.
+    pub fn switch(&self, names: &str) -> Option<bool> {
+        let (_, value) = self.opts.iter().rev().find(|(given, _)| lists(names, given))?;
+        let Some(value) = value else { return Some(true) };
+        match value.exact()? {
+            "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+            "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+            _ => None,
+        }
+    }
+
     /// The last value given to any of these options.
     pub fn value(&self, names: &str) -> Option<&Arg> {
         self.opts.iter().rev().find(|(given, _)| lists(names, given)).and_then(|(_, value)| value.as_ref())
@@ -287,8 +299,40 @@ pub fn apply(spec: &Spec, parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 /// Programs that know all their subcommands and print the help of each without doing anything first.
-const HELP_OF_SUBS: &[&str] =
-    &["ruff", "go", "docker", "podman", "kubectl", "helm", "terraform", "tofu", "rustup", "uv"];
+const HELP_OF_SUBS: &[&str] = &["ruff", "go", "terraform", "tofu", "rustup", "uv"];
+
+/// Programs that run another one for a subcommand that they do not have, and what they have. With a group before it, only
+/// that one does so.
+const HELP_OF_OWN: &[(&str, &[&str], &str)] = &[
+    (
+        "docker podman",
+        &[],
+        "attach build builder buildx checkpoint commit compose config container context cp create diff events exec export \
+         history image images import info inspect kill load login logout logs manifest network node pause plugin port ps pull \
+         push rename restart rm rmi run save search secret service stack start stats stop swarm system tag top trust unpause \
+         update version volume wait machine pod",
+    ),
+    (
+        "kubectl",
+        &[],
+        "annotate api-resources api-versions apply attach auth autoscale certificate cluster-info completion config cordon cp \
+         create debug delete describe diff drain edit events exec explain expose get kustomize label logs options patch plugin \
+         port-forward proxy replace rollout run scale set taint top uncordon version wait",
+    ),
+    (
+        "kubectl oc",
+        &["create"],
+        "clusterrole clusterrolebinding configmap cm cronjob cj deployment deploy ingress ing job namespace ns \
+         poddisruptionbudget pdb priorityclass pc quota resourcequota role rolebinding secret service svc serviceaccount sa \
+         token",
+    ),
+    (
+        "helm",
+        &[],
+        "completion create dependency dep env get history hist install lint list ls package plugin pull fetch push registry \
+         repo rollback search show inspect status template test uninstall del delete un upgrade verify version",
+    ),
+];
 
 /// Groups of subcommands of such programs, of which each prints its help, too. Not `run` and `exec`, which pass it on.
 const HELP_OF_GROUPS: &[(&str, &str)] = &[
@@ -299,7 +343,7 @@ const HELP_OF_GROUPS: &[(&str, &str)] = &[
     ),
     (
         "kubectl oc",
-        "rollout config create set auth top certificate apply get describe logs delete explain scale edit label annotate \
+        "rollout config set auth top certificate apply get describe logs delete explain scale edit label annotate \
          patch expose wait cordon uncordon drain taint api-resources",
     ),
     ("helm", "show get repo dependency plugin registry search"),
@@ -346,6 +390,16 @@ pub fn is_info(spec: &Spec, argv: &[Arg]) -> bool {
             .iter()
             .any(|(names, groups)| lists(names, program) && group.exact().is_some_and(|group| lists(groups, group)))
     {
+        return true;
+    }
+    let own = |(names, group, subs): &(&str, &[&str], &str)| {
+        path.split_last().is_some_and(|(sub, before)| {
+            lists(names, program)
+                && before.iter().map(Arg::exact).eq(group.iter().map(|word| Some(*word)))
+                && sub.exact().is_some_and(|sub| lists(subs, sub))
+        })
+    };
+    if asks(&["--help", "-h", "-help"]) && HELP_OF_OWN.iter().any(own) {
         return true;
     }
     if HELP_OF_ALL.iter().any(|(name, words)| *name == program && asks(words)) && path.iter().all(plain) {
