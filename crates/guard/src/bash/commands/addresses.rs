@@ -15,6 +15,26 @@ const SCHEMES: &str = "http https ftp ftps sftp scp tftp ws wss ssh telnet ldap 
     rtsps rtmp rtmps dict gopher gophers mqtt mqtts amqp amqps redis rediss valkey valkeys postgres \
     postgresql mysql mariadb mongodb socks4 socks4a socks5 socks5h git smb smbs nats grpc grpcs tcp rsync svn";
 
+/// `argv` with the text of each pattern that may be an address in its place, if there is one: bash passes a pattern on as it
+/// stands where it finds nothing, and no file has a name like `https://x/y?z`.
+pub(super) fn as_they_stand(argv: &[Arg]) -> Option<Vec<Arg>> {
+    let text = |arg: &Arg| match &arg.word {
+        Word::Glob { pattern, .. } if may_be_one(pattern) => Some(arg.with(pattern)),
+        _ => None,
+    };
+    let texts: Vec<Option<Arg>> = argv.iter().map(text).collect();
+    if texts.iter().all(Option::is_none) {
+        return None;
+    }
+    Some(argv.iter().zip(texts).map(|(arg, text)| text.unwrap_or_else(|| arg.clone())).collect())
+}
+
+/// Whether a text has the shape of an address: `SCHEME://HOST`, `HOST:PATH`, `x.com/y`.
+fn may_be_one(text: &str) -> bool {
+    let first = text.split('/').next().unwrap_or_default();
+    text.contains(':') || first.starts_with(|c: char| c.is_ascii_alphanumeric()) && first.contains('.') && text != first
+}
+
 /// The host in an address, with a scheme or without one, if it is one without tricks.
 pub(super) fn host(address: &str) -> Option<&str> {
     let rest = without_scheme(address)?;

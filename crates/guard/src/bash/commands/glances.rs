@@ -272,7 +272,10 @@ fn compiler(words: &[Arg], judge: &mut Judge<'_>) -> bool {
     const LANGUAGES: &str = "c c++ c-header c++-header cpp-output";
     let is = |list: &str, text: &str| list.split_whitespace().any(|known| known == text);
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_+=".contains(&byte));
-    let (mut files, mut trees, mut looks, mut asks) = (Vec::new(), Vec::new(), false, false);
+    // Of other languages a file is written all the same: a module of Fortran.
+    const SOURCES: &str = "c h cc cp cpp cxx c++ C hh hp hpp hxx h++ H i ii m mi mm M mii";
+    let is_source = |file: &str| file.rsplit_once('.').is_some_and(|(_, end)| is(SOURCES, end));
+    let (mut files, mut trees, mut looks, mut asks, mut told) = (Vec::new(), Vec::new(), false, false, false);
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let Some(text) = word.exact() else { return false };
@@ -282,7 +285,7 @@ fn compiler(words: &[Arg], judge: &mut Judge<'_>) -> bool {
             "-" => return false,
             "-Q" => {}
             "-x" => match words.next().and_then(Arg::exact) {
-                Some(language) if is(LANGUAGES, language) => {}
+                Some(language) if is(LANGUAGES, language) => told = true,
                 _ => return false,
             },
             "-I" | "-isystem" | "-iquote" | "-idirafter" => match words.next() {
@@ -299,14 +302,15 @@ fn compiler(words: &[Arg], judge: &mut Judge<'_>) -> bool {
             },
             _ if is(FLAGS, text) => {}
             _ if text.starts_with("-I") => trees.push(word.with(&text[2..])),
-            _ if text.starts_with("-x") && is(LANGUAGES, &text[2..]) => {}
+            _ if text.starts_with("-x") && is(LANGUAGES, &text[2..]) => told = true,
             _ if (text.starts_with("-D") || text.starts_with("-U")) && names_no_file(text) => {}
             _ if text.starts_with("-std=") && plain(text) => {}
             // `-Wp,…` is for the preprocessor, `-Wl,…` for the linker; both have a comma.
             _ if text.starts_with("-W") && text.len() > 2 && plain(text) => {}
             _ if text.starts_with("--help=") && plain(text) => asks = true,
             _ if text.starts_with(['-', '@']) => return false,
-            _ => files.push(word.clone()),
+            _ if told || is_source(text) => files.push(word.clone()),
+            _ => return false,
         }
     }
     if !looks && !asks || asks && !files.is_empty() {

@@ -162,6 +162,9 @@ pub(super) fn judge(argv: &[Arg], judge: &mut Judge<'_>) {
     for argv in all.into_iter().flat_map(readings) {
         one(&argv, judge);
         destructive::note_raw(&argv, judge);
+        if let Some(argv) = addresses::as_they_stand(&argv) {
+            one(&argv, judge);
+        }
     }
     // One warning of a kind: what a wrapper runs is seen from outside and from inside.
     let mut kinds = Vec::new();

@@ -58,16 +58,28 @@ const NAMES: &[&str] = &[
     "qpdf",
     "dwp",
     "dwarfdump",
-    "llvm-nm",
-    "llvm-objdump",
-    "llvm-readelf",
-    "llvm-strings",
-    "llvm-ar",
+    "clang-cl",
+    "clang-format",
+    "clang-tidy",
+    "clangd",
+    "ld.lld",
+    "ld.gold",
+    "ld.bfd",
+    "lld",
 ];
+
+/// Whether a program is one of these, for whatever machine and in whatever version: `gcc-12`, `arm-none-eabi-gcc`,
+/// `clang-format-15`, `llvm-nm-18`.
+fn takes(program: &str) -> bool {
+    let version = |end: &str| end.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let plain = program.rsplit_once('-').filter(|(_, end)| version(end)).map_or(program, |(plain, _)| plain);
+    let for_a_machine = |name: &str| plain.strip_suffix(name).is_some_and(|start| start.ends_with('-'));
+    plain.starts_with("llvm-") || NAMES.iter().any(|name| *name == plain || for_a_machine(name))
+}
 
 /// Notes the files among the words of `argv`.
 pub(super) fn files(known: &str, argv: &[Arg], judge: &mut Judge<'_>) {
-    if !NAMES.contains(&known) {
+    if !takes(known) {
         return;
     }
     for word in argv.iter().skip(1) {
