@@ -9,11 +9,12 @@ use super::super::judge::{Arg, Judge, Stdin};
 use super::effects::{
     asks, dash, edits, looks, only, outside, prints, reaches, run, run_project, run_words, runs, with, with_dash,
 };
+use super::goals::{self, goal_reaches, script_reaches};
 use super::linters::{HADOLINT, SHELLCHECK, TYPOS, YAMLLINT, typos};
-use super::runners::{self, goal_reaches, raw};
+use super::runners::{self, raw};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 use super::tools::{TOOL_NAMES, TOOLS};
-use super::{glances, inline, offline, places, toolbox};
+use super::{formatters, glances, inline, offline, places, toolbox};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -27,17 +28,10 @@ pub(super) const SPECS: &[Spec] = &[
         CARGO,
     ),
     Spec { names: "rustc rustdoc", style: Style::Raw, operands: Operands::Custom, check: Some(rustc), ..PLAIN },
-    Spec { names: "rustfmt", opts: RUSTFMT, operands: Operands::Custom, check: Some(rustfmt), ..PLAIN },
+    formatters::RUSTFMT,
     with("rustup", &[(Does::Info, "V version"), (Does::Flag, "v verbose q quiet")], RUSTUP),
     with_dash("go", &[], GO),
-    Spec {
-        names: "gofmt",
-        style: Style::OneDash,
-        opts: GOFMT,
-        operands: Operands::Custom,
-        check: Some(gofmt),
-        ..PLAIN
-    },
+    formatters::GOFMT,
     with("npm", NPM_OPTS, NPM),
     Spec { names: "yarn", style: Style::Raw, operands: Operands::Custom, check: Some(super::yarn::yarn), ..PLAIN },
     with("pnpm", PNPM_OPTS, PNPM),
@@ -99,7 +93,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         let has = |list: &str, text: &str| list.split_whitespace().any(|word| word == text);
         let words = || parsed.operands.iter().filter_map(Arg::exact);
         let first = words().find(|text| !text.starts_with('-'));
-        let goals = named(runners::WITH_GOALS, parsed);
+        let goals = named(goals::WITH_GOALS, parsed);
         if first.is_some_and(|text| has(row.net, text))
             || words().any(|text| {
                 let option = text.split_once('=').map_or(text, |(option, _)| option);
@@ -145,7 +139,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
             judge.net(Some("buf.build"));
         }
     }
-    if named("ctest", parsed) && parsed.operands.iter().filter_map(Arg::exact).any(runners::submits) {
+    if named("ctest", parsed) && parsed.operands.iter().filter_map(Arg::exact).any(goals::submits) {
         judge.net(None);
     }
     if named("lerna", parsed) && parsed.operands.first().and_then(Arg::exact) == Some("version") {
@@ -154,7 +148,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
     if named("coverage", parsed) {
         runners::covered_module(parsed, judge);
     }
-    if runners::reaches_by_name(parsed) {
+    if goals::reaches_by_name(parsed) {
         judge.net(None);
     }
     if named("bazel bazelisk buck buck2 pants please plz", parsed) {
@@ -224,14 +218,23 @@ fn text_follows(parsed: &Parsed, option: &str, value: &str) -> bool {
 
 const CARGO: &[Spec] = &[
     runs(
-        "build b check c test t run r fmt doc d bench fix expand miri tarpaulin \
+        "build b check c test t fmt doc d bench fix expand miri tarpaulin \
         llvm-cov insta hack udeps \
-        zigbuild component leptos tauri ndk set-version machete sort make xtask bloat asm criterion deny-local careful semver-checks public-api llvm-lines \
+        zigbuild component leptos tauri ndk set-version machete sort bloat asm criterion deny-local careful semver-checks public-api llvm-lines \
         flamegraph depgraph modules geiger about binutils objdump objcopy size nm strip readobj readelf profdata cov \
         shear hakari cyclonedx rdme license valgrind pgo show-asm \
         msrv outdated-local readme spellcheck mutants dylint kani fuzz package vendor-local generate-lockfile",
     ),
     COMPILES,
+    raw("run r", |parsed, judge| {
+        goals::tasks_of_cargo(parsed, judge);
+        run(parsed, judge);
+    }),
+    // Tasks of the project by their names.
+    raw("make xtask", |parsed, judge| {
+        script_reaches(&parsed.operands, judge);
+        run(parsed, judge);
+    }),
     raw("watch", runners::cargo_watch),
     raw("update vendor", |parsed, judge| {
         if !parsed.operands.iter().any(|arg| arg.exact() == Some("--offline")) && !parsed.has("offline") {
@@ -318,24 +321,6 @@ fn rustc(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 const PRINTED: &str = "sysroot target-list target-cpus target-features cfg host-tuple target-libdir \
     relocation-models code-models tls-models";
-
-const RUSTFMT: super::effects::Opts = &[
-    (Does::Flag, "check l files-with-diff v verbose q quiet unstable-features backup skip-children"),
-    (Does::Value, "edition color emit style-edition error-on-unformatted"),
-    (Does::Value, "config"),
-    (Does::Read, "config-path"),
-    (Does::Info, "V version h help"),
-];
-
-fn rustfmt(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let shows = parsed.has("check") || parsed.value("emit").and_then(Arg::exact) == Some("stdout");
-    for file in &parsed.operands {
-        if shows { judge.read(file) } else { judge.write_tree(file) }
-    }
-    if !shows && !parsed.operands.is_empty() {
-        judge.write_cwd();
-    }
-}
 
 const RUSTUP: &[Spec] = &[
     prints("show", &[(Does::Flag, "v verbose")]),
@@ -433,9 +418,7 @@ fn go_look(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// What is known of a package has the state of its repository in it, for which git is asked; of a module (not `-m=false`) it has not.
 fn go_list(parsed: &Parsed, judge: &mut Judge<'_>) {
     go_look(parsed, judge);
-    let is_true = |value: &Arg| matches!(value.exact(), Some("1" | "t" | "T" | "true" | "TRUE" | "True"));
-    let unasked = parsed.has("m") && parsed.value("m").is_none_or(is_true)
-        || parsed.value("buildvcs").and_then(Arg::exact) == Some("false");
+    let unasked = parsed.switch("m") == Some(true) || parsed.value("buildvcs").and_then(Arg::exact) == Some("false");
     if !unasked {
         super::git::status(judge);
     }
@@ -489,14 +472,6 @@ fn go_clean(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.opaque("`go clean` of a cache removes files outside the workspace");
     }
     judge.write_cwd();
-}
-
-const GOFMT: super::effects::Opts = &[(Does::Flag, "l d s e w"), (Does::Value, "r")];
-
-fn gofmt(parsed: &Parsed, judge: &mut Judge<'_>) {
-    for tree in &parsed.operands {
-        if parsed.has("w") { judge.write_tree(tree) } else { judge.read_tree(tree) }
-    }
 }
 
 const NPM_OPTS: super::effects::Opts = &[
@@ -594,7 +569,7 @@ fn npm_run(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.net(None);
     }
     if matches!(sub, "run" | "run-script") {
-        runners::script_reaches(&parsed.operands, judge);
+        script_reaches(&parsed.operands, judge);
     }
     runners::names_shell(parsed, judge);
     run(parsed, judge);
@@ -692,7 +667,7 @@ const PNPM: &[Spec] = &[
         compile pack rebuild rb restart",
         |parsed, judge| {
             if parsed.path.last().is_some_and(|sub| matches!(sub.as_str(), "run" | "run-script")) {
-                runners::script_reaches(&parsed.operands, judge);
+                script_reaches(&parsed.operands, judge);
             }
             runners::names_shell(parsed, judge);
             run(parsed, judge);
@@ -706,7 +681,9 @@ const PNPM: &[Spec] = &[
         codegen ci:test test:unit test:e2e lint:fix format:check type:check types unit",
         |parsed, judge| {
             runners::names_shell(parsed, judge);
-            run(parsed, judge);
+            let mut words: Vec<Arg> = parsed.path.last().map(|name| judge.word(name.as_str())).into_iter().collect();
+            words.extend_from_slice(&parsed.operands);
+            run_words(parsed, &words, judge);
         },
     ),
     Spec { names: "dlx", style: Style::Raw, operands: Operands::Custom, check: Some(fetch_and_run), ..PLAIN },
@@ -729,12 +706,13 @@ fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
         [Some("-v" | "--version" | "--revision" | "--help" | "-h")] => {}
         [Some("pm"), Some("ls" | "bin" | "cache" | "hash")] => judge.read_cwd(),
         [Some("run"), Some(script), ..] if !script.starts_with('-') && !SCRIPTS.contains(script) => {
-            runners::script_reaches(parsed.operands.get(1..).unwrap_or_default(), judge);
+            script_reaches(parsed.operands.get(1..).unwrap_or_default(), judge);
             run_words(parsed, parsed.operands.get(1..).unwrap_or_default(), judge);
         }
         [Some("run" | "test" | "build"), rest @ ..]
             if !rest.iter().any(|word| matches!(word, Some("-e" | "--eval" | "-p" | "--print" | "-"))) =>
         {
+            script_reaches(parsed.operands.get(1..).unwrap_or_default(), judge);
             run(parsed, judge);
         }
         [Some("lint" | "dev" | "start" | "typecheck" | "format" | "check" | "preview" | "watch"), ..] => {
@@ -866,12 +844,12 @@ const COMPOSER: &[Spec] = &[
     raw(
         "phpstan phpunit pint pest psalm rector cs-fix cs:fix cs-check fix format ci analyze stan test:unit types unit qa",
         |parsed, judge| {
-            runners::script_reaches(&parsed.operands, judge);
+            script_reaches(&parsed.operands, judge);
             run(parsed, judge);
         },
     ),
     raw("run run-script", |parsed, judge| {
-        runners::script_reaches(&parsed.operands, judge);
+        script_reaches(&parsed.operands, judge);
         run(parsed, judge);
     }),
     raw("exec", runners::exec),

@@ -2,9 +2,8 @@
 
 use super::super::judge::{Arg, Judge};
 use super::effects::{named, only, outside, run};
-use super::inline;
-use super::places;
 use super::spec::Parsed;
+use super::{goals, inline, places};
 
 /// `cmake -E` is a shell of its own; `-P` runs a script; all else configures and builds.
 pub(super) fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -43,6 +42,9 @@ pub(super) fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     inline::runs_words(parsed, judge);
     inline::runs_behind(parsed, judge);
+    if goals::reaches_by_name(parsed) {
+        judge.net(None);
+    }
     run(parsed, judge);
 }
 

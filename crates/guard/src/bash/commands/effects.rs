@@ -4,7 +4,7 @@
 use super::super::fact::Fact;
 use super::super::judge::{Arg, Judge, KEPT, PACKAGED, Shell, Word};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
-use super::{kept, labels, places};
+use super::{goals, kept, labels, places};
 
 /// Options in rows, as in a [`Spec`].
 pub type Opts = &'static [(Does, &'static str)];
@@ -202,7 +202,10 @@ pub fn run_words(parsed: &Parsed, words: &[Arg], judge: &mut Judge<'_>) {
             judge.code(format!("runs `{}`", parsed.path.join(" ")));
             judge.command(words);
         }
-        _ => run(&parsed.with_operands(words), judge),
+        _ => {
+            goals::script_reaches(words, judge);
+            run(&parsed.with_operands(words), judge);
+        }
     }
 }
 

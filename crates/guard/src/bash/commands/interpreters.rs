@@ -6,7 +6,7 @@
 use super::super::judge::{Arg, Judge, Stdin, Word};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_option};
 use super::special::program_file;
-use super::{effects, glances, perl, places, runners, shadowed};
+use super::{effects, glances, goals, perl, places, runners, shadowed};
 
 /// What an option of an interpreter does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -413,7 +413,7 @@ impl<'a> Reader<'a, '_, '_> {
         if self.lang.tasks.split(' ').any(|task| task == text && !task.is_empty()) {
             self.code(format!("`{} {text}` runs code of the workspace", self.name));
             if text == "task" {
-                runners::script_reaches(self.rest, self.judge);
+                goals::script_reaches(self.rest, self.judge);
             }
             return self.task_words();
         }

@@ -3,6 +3,7 @@
 
 use super::super::judge::{Arg, Judge, Shell};
 use super::effects::{named, reaches, run, run_words};
+use super::goals::script_reaches;
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style};
 
 /// The table. It stands before the tools of [`super::build`].
@@ -208,7 +209,10 @@ fn concurrently(parsed: &Parsed, judge: &mut Judge<'_>) {
                 }
             }
             Some(script)
-                if ["npm:", "yarn:", "pnpm:", "bun:", "node:", "deno:"].iter().any(|tool| script.starts_with(tool)) => {
+                if ["npm:", "yarn:", "pnpm:", "bun:", "node:", "deno:"].iter().any(|tool| script.starts_with(tool)) =>
+            {
+                let name = script.split_once(':').map_or("", |(_, name)| name);
+                script_reaches(&[word.with(name)], judge);
             }
             _ => line(Some(word), judge),
         }
@@ -323,63 +327,9 @@ fn rails(parsed: &Parsed, judge: &mut Judge<'_>) {
     run(parsed, judge);
 }
 
-/// Tools whose operands are goals, each of them run.
-pub(super) const WITH_GOALS: &str = "make gmake bmake just task mage rake gradle mvn mvnd ant sbt mill lein mix bazel bazelisk \
-    turbo nx lerna rush mkdocs grunt gulp run-s run-p npm-run-all rebar3";
-
-/// Scripts of a project that publish, by their names: `deploy`, `release:beta`. The first word that is no option.
-pub(super) fn script_reaches(words: &[Arg], judge: &mut Judge<'_>) {
-    let script = words.iter().filter_map(Arg::exact).find(|text| !text.starts_with('-'));
-    if script.is_some_and(|script| goal_reaches(script, "publish deploy release upload")) {
-        judge.net(None);
-    }
-}
-
-/// Environments of tox, sessions of nox and targets of bazel that publish by their names, and what swift fetches.
-pub(super) fn reaches_by_name(parsed: &Parsed) -> bool {
-    let words: Vec<&str> = parsed.operands.iter().map(|word| word.exact().unwrap_or_default()).collect();
-    let publishes = |name: &str| !name.contains('/') && goal_reaches(name, "publish deploy release upload push");
-    match parsed.path.first().map(String::as_str) {
-        Some("tox" | "nox") => words.iter().take_while(|word| **word != "--").any(|word| {
-            let starts = ["-e", "-s", "--env=", "--session=", "--sessions="];
-            let names = starts.iter().find_map(|start| word.strip_prefix(start)).unwrap_or(word);
-            names.split(',').any(publishes)
-        }),
-        Some("bazel" | "bazelisk" | "buck" | "buck2" | "please" | "plz") => {
-            let target = |word: &&str| word.rsplit([':', '/']).next().is_some_and(publishes);
-            words.first() == Some(&"run") && words.iter().find(|word| word.contains([':', '/'])).is_some_and(target)
-        }
-        Some("swift") => matches!(words.as_slice(), ["package", "update" | "resolve", ..]),
-        _ => false,
-    }
-}
-
-/// What ctest sends its results for: a whole dashboard, or the last of its steps.
-pub(super) fn submits(word: &str) -> bool {
-    let what = word.trim_start_matches("-D").trim_start_matches("-T");
-    matches!(what, "Experimental" | "Nightly" | "Continuous") || what.ends_with("Submit")
-}
-
 /// The same words without the first ones.
 pub(super) fn behind(parsed: &Parsed, count: usize) -> Parsed {
     parsed.with_operands(parsed.operands.get(count..).unwrap_or_default())
-}
-
-/// Goals of a build tool, of which any may be the one that reaches the network: `clean deploy`, `:app:publish`,
-/// `deploy-docs`, `do clean, deploy`.
-pub(super) fn goal_reaches(word: &str, net: &str) -> bool {
-    if word.starts_with('-') {
-        return false;
-    }
-    let known = |part: &str| {
-        net.split_whitespace().any(|goal| match goal.strip_suffix('*') {
-            Some(start) => part.starts_with(start),
-            None => part.strip_prefix(goal).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_', ':'])),
-        })
-    };
-    const LOCAL: &[&str] = &["publishToMavenLocal", "publishLocal", "publishM2", "publishLocalSigned"];
-    let local = |part: &str| LOCAL.contains(&part);
-    known(word) && !local(word) || word.split([',', ';', ' ', ':', '/', '+']).any(|part| known(part) && !local(part))
 }
 
 /// `coverage run -m MODULE` is `python -m MODULE`.

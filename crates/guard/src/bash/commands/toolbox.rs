@@ -128,7 +128,7 @@ fn stays(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     // `:app` and `app:deploy` are targets, of which those may reach a server that say so.
     let targets = words.get(1..).unwrap_or_default().iter().filter(|_| name == "moon");
-    if targets.into_iter().any(|target| super::runners::goal_reaches(target, "publish deploy release upload")) {
+    if targets.into_iter().any(|target| super::goals::goal_reaches(target, "publish deploy release upload")) {
         judge.net(None);
     }
     run(parsed, judge);

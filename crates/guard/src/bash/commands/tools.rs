@@ -149,8 +149,11 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         names: "mvn mvnd",
         info: "-v",
-        net: "deploy release:perform release:prepare release:branch scm:checkin scm:add site-deploy site:deploy \
-        sonar deploy:* wagon:* jib:build docker:push dependency:get nexus-staging:* archetype:generate versions:*",
+        net: "deploy release:perform release:prepare release:branch release:stage scm:checkin scm:add scm:tag scm:untag \
+        scm:update scm:checkout scm:export scm:bootstrap scm:branch scm:remove scm:list scm:changelog scm:remote-info \
+        site-deploy site:deploy site:stage-deploy gpg:sign-and-deploy-file sonar deploy:* wagon:* jib:build \
+        spring-boot:build-image docker:push dockerfile:push dependency:get nexus-staging:* archetype:generate versions:* \
+        help:effective-settings",
         ask: "exec:exec -Dexec.executable",
     },
     Tool {

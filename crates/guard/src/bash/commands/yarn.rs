@@ -3,7 +3,7 @@
 use super::super::judge::{Arg, Judge};
 use super::effects::{outside, run, run_words};
 use super::spec::Parsed;
-use super::{offline, runners};
+use super::{goals, offline, runners};
 
 /// Its words, for which it has no table: what is no subcommand is a script.
 pub(super) fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -41,7 +41,7 @@ pub(super) fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
         ] => run(parsed, judge),
         [Some("exec" | "run"), ..] => {
             let rest = runners::behind(parsed, 1);
-            runners::script_reaches(&rest.operands, judge);
+            goals::script_reaches(&rest.operands, judge);
             runners::exec(&rest, judge);
         }
         [Some("node"), ..] => run_words(parsed, &parsed.operands, judge),
@@ -53,7 +53,7 @@ pub(super) fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
             yarn(&runners::behind(parsed, 2 + options), judge);
         }
         [Some(script), ..] if !script.starts_with('-') && !YARN_NET.split_whitespace().any(|name| name == *script) => {
-            runners::script_reaches(&parsed.operands, judge);
+            goals::script_reaches(&parsed.operands, judge);
             run_words(parsed, &parsed.operands, judge)
         }
         _ => judge.net(None),

@@ -1,0 +1,243 @@
+//! Goals, tasks and scripts that publish, as their names say: `make docker-push`, `npm run deploy`, `mvn scm:tag`.
+//!
+//! What a goal does stands in a file that is not read. Most keep the name of what they do, so one that is called after
+//! publishing is asked about, whoever runs it. A name is cut into words, and these are judged in one place for all runners.
+
+use super::super::judge::{Arg, Judge};
+use super::spec::{Parsed, lists};
+
+/// Tools whose operands are goals, each of them run.
+pub(super) const WITH_GOALS: &str = "make gmake bmake just task mage rake gradle mvn mvnd ant sbt mill lein mix bazel bazelisk \
+    turbo nx lerna rush mkdocs grunt gulp run-s run-p npm-run-all rebar3 invoke inv";
+
+/// Words that say of a goal that it reaches a server, wherever they stand in its name.
+const ACTS: &str = "publish publishes deploy deploys upload uploads push";
+
+/// First words of goals that only look at what the next words say, or do it for a test.
+const LOOKS: &str = "test tests check checks lint verify validate dry plan show list clean mock format fmt typecheck view diff \
+    help describe explain no skip pre prepare simulate";
+
+/// Words behind `release` that say what of it is made here.
+const OF_A_RELEASE: &str = "notes note build builds check checks test tests lint dry plan local bin binary binaries lib static \
+    debug profile mode";
+
+/// Words before `release` that say where it goes, or that it is made for others.
+const RELEASES: &str =
+    "gh github gitlab npm pypi docker maven helm brew prod production make do create cut draft tag publish new";
+
+/// Whether the words of a name say that something is published by it.
+pub(super) fn publishes(name: &str) -> bool {
+    // A file has an end that says which: `deploy.py`. Tasks have names with dots, too: `docs.deploy`.
+    let is_file = name.rsplit_once('.').is_some_and(|(_, end)| !lists(ACTS, end));
+    if is_file || name.starts_with('-') || name.contains(['/', '=', '\\']) {
+        return false;
+    }
+    let words = words(name);
+    let has = |list: &str, word: Option<&String>| word.is_some_and(|word| lists(list, word));
+    let (first, last) = (words.first(), words.last());
+    // `test-and-deploy` does both.
+    let looks = words.len() > 1 && has(LOOKS, first) && !words.iter().any(|word| word == "and");
+    let acts = words.iter().any(|word| lists(ACTS, word)) && !looks;
+    let releases = match words.as_slice() {
+        [one] => one == "release",
+        [one, next, ..] if one == "release" => !lists(OF_A_RELEASE, next),
+        _ => last.is_some_and(|last| last == "release") && has(RELEASES, first),
+    };
+    acts || releases
+}
+
+/// The words of a name in small letters: `docker-push`, `docs:publish`, `dockerPush`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut small = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() && small {
+            words.push(String::new());
+        }
+        small = c.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Words that are no options, and no values of the runner's own.
+fn plain<'w>(words: &'w [Arg], valued: &'static str) -> impl Iterator<Item = &'w str> {
+    let mut value = false;
+    words.iter().filter_map(move |word| {
+        let text = word.exact().unwrap_or_default();
+        let is_value = std::mem::replace(&mut value, lists(valued, text));
+        (!is_value && !text.starts_with('-')).then_some(text)
+    })
+}
+
+/// Asks about a script of a project that publishes, by its name: `deploy`, `release:beta`. The first word that is no option.
+pub(super) fn script_reaches(words: &[Arg], judge: &mut Judge<'_>) {
+    const VALUED: &str = "-w --workspace --prefix -C --dir --filter -F --cwd --package --makefile --profile -e --env -l --loglevel \
+        --manifest-path --project --config";
+    if plain(words, VALUED).next().is_some_and(publishes) {
+        judge.net(None);
+    }
+}
+
+/// `cargo run -p xtask -- deploy`: tasks of the project, under the name that cargo knows the package by.
+pub(super) fn tasks_of_cargo(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let is = |word: &Arg, text: &str| word.exact() == Some(text);
+    let names = |word: &Arg| word.exact().is_some_and(|text| text.ends_with("xtask"));
+    let behind = parsed.operands.iter().position(|word| is(word, "--")).map_or(parsed.operands.len(), |at| at + 1);
+    let (own, words) = parsed.operands.split_at(behind);
+    if own.iter().any(names) {
+        script_reaches(words, judge);
+    }
+}
+
+/// Names of targets, environments and sessions that publish, of the tools that have a way of their own to name them, and
+/// what swift fetches.
+pub(super) fn reaches_by_name(parsed: &Parsed) -> bool {
+    let words: Vec<&str> = parsed.operands.iter().map(|word| word.exact().unwrap_or_default()).collect();
+    let behind_options = |starts: &[&str]| {
+        words.iter().take_while(|word| **word != "--").any(|word| {
+            let names = starts.iter().find_map(|start| word.strip_prefix(start)).unwrap_or(word);
+            names.split(',').any(publishes)
+        })
+    };
+    match parsed.path.first().map(String::as_str) {
+        Some("tox" | "nox") => behind_options(&["-e", "-s", "--env=", "--session=", "--sessions="]),
+        Some("nx") => behind_options(&["--target=", "--targets=", "-t="]),
+        Some("bazel" | "bazelisk" | "buck" | "buck2" | "please" | "plz") => {
+            let target = |word: &&str| word.rsplit([':', '/']).next().is_some_and(publishes);
+            words.first() == Some(&"run") && words.iter().find(|word| word.contains([':', '/'])).is_some_and(target)
+        }
+        Some("swift") => matches!(words.as_slice(), ["package", "update" | "resolve", ..]),
+        Some("ninja" | "samu" | "autoninja") => plain(&parsed.operands, "-C -f -j -k -l -d -t -w").any(publishes),
+        Some("doit" | "nps") => plain(&parsed.operands, "-f --file -d --dir -c --config").any(publishes),
+        Some("meson") => {
+            words.first() == Some(&"compile")
+                && plain(&parsed.operands, "-C -j --jobs -l --load-average").any(publishes)
+        }
+        Some("cmake") => targets(&parsed.operands).any(publishes),
+        _ => false,
+    }
+}
+
+/// What `cmake --build` is told to make: `--target A B`, `--target=A`, `-t A`, `-tA`; behind `--` the builder is told.
+pub(super) fn targets(words: &[Arg]) -> impl Iterator<Item = &str> {
+    let (mut named, mut builder) = (false, false);
+    let builds = words.first().and_then(Arg::exact) == Some("--build");
+    words.iter().map(|word| word.exact().unwrap_or_default()).filter_map(move |word| {
+        let attached =
+            word.strip_prefix("--target=").or_else(|| word.strip_prefix("-t").filter(|name| !name.is_empty()));
+        if builder || word == "--" {
+            let target = builder && builds && !word.starts_with('-');
+            builder = true;
+            return target.then_some(word);
+        }
+        if word.starts_with('-') {
+            named = attached.is_some() || matches!(word, "--target" | "-t");
+            return attached;
+        }
+        named.then_some(word)
+    })
+}
+
+/// What ctest sends its results for: a whole dashboard, or the last of its steps.
+pub(super) fn submits(word: &str) -> bool {
+    let what = word.trim_start_matches("-D").trim_start_matches("-T");
+    matches!(what, "Experimental" | "Nightly" | "Continuous") || what.ends_with("Submit")
+}
+
+/// Goals of a build tool, of which any may be the one that reaches the network: `clean deploy`, `:app:publish`,
+/// `deploy-docs`, `do clean, deploy`. `net`: those that its table names.
+pub(super) fn goal_reaches(word: &str, net: &str) -> bool {
+    if word.starts_with('-') {
+        return false;
+    }
+    let by_plugin = maven(word);
+    let word = by_plugin.as_deref().unwrap_or(word);
+    const CUTS: &[char] = &[',', ';', ' ', ':', '/', '+'];
+    const LOCAL: &[&str] = &["publishToMavenLocal", "publishLocal", "publishM2", "publishLocalSigned"];
+    let known = |from: &str, part: &str| {
+        net.split_whitespace().any(|goal| match goal.strip_suffix('*') {
+            Some(start) => part.starts_with(start),
+            // What stands behind it may say that it is only made here: `release:build`.
+            None if goal == "release" && part.starts_with(goal) => publishes(from),
+            None => part.strip_prefix(goal).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_', ':'])),
+        })
+    };
+    let local = |part: &str| LOCAL.contains(&part);
+    let mut from =
+        std::iter::once(0).chain(word.match_indices(CUTS).map(|(at, _)| at + 1)).filter_map(|at| word.get(at..));
+    !word.split(CUTS).any(local) && (known(word, word) || publishes(word))
+        || from.any(|from| from.split(CUTS).next().is_some_and(|part| !local(part) && known(from, part)))
+}
+
+/// A goal of Maven as its prefix and its name: `jib:build` for `com.google.cloud.tools:jib-maven-plugin:3.4.0:build@id`.
+fn maven(word: &str) -> Option<String> {
+    let (goal, _) = word.split_once('@').unwrap_or((word, ""));
+    let parts: Vec<&str> = goal.split(':').collect();
+    let [_, plugin, .., name] = parts.as_slice() else { return (goal != word).then(|| goal.to_owned()) };
+    let prefix = plugin
+        .strip_suffix("-maven-plugin")
+        .or_else(|| plugin.strip_prefix("maven-").and_then(|rest| rest.strip_suffix("-plugin")))?;
+    Some(format!("{prefix}:{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_it_does() {
+        for name in [
+            "publish",
+            "deploy",
+            "docker-push",
+            "image-publish",
+            "docs:deploy",
+            "dockerPush",
+            "gh-release",
+            "release",
+            "release:beta",
+            "prod_deploy",
+            "build-and-push",
+            "test-and-deploy",
+            "db:push",
+            "deploy-docs",
+        ] {
+            assert!(publishes(name), "{name}");
+        }
+        for name in [
+            "release-notes",
+            "release-build",
+            "build-release",
+            "test:deploy",
+            "deployable",
+            "lint:release",
+            "pushy",
+            "check-deploy-docs",
+            "src/deploy",
+            "deploy.py",
+            "TAG=push",
+            "--push",
+            "prerelease-check",
+        ] {
+            assert!(!publishes(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn goals_of_maven_are_those_of_their_plugins() {
+        for (word, goal) in [
+            ("com.google.cloud.tools:jib-maven-plugin:3.4.0:build", Some("jib:build")),
+            ("com.google.cloud.tools:jib-maven-plugin:build", Some("jib:build")),
+            ("org.apache.maven.plugins:maven-deploy-plugin:3.1.1:deploy", Some("deploy:deploy")),
+            ("spring-boot:build-image@x", Some("spring-boot:build-image")),
+            ("jib:build", None),
+            ("verify", None),
+        ] {
+            assert_eq!(maven(word).as_deref(), goal, "{word}");
+        }
+    }
+}
