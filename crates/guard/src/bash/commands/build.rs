@@ -14,7 +14,7 @@ use super::linters::{HADOLINT, SHELLCHECK, TYPOS, YAMLLINT, typos};
 use super::runners::{self, raw};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 use super::tools::{TOOL_NAMES, TOOLS};
-use super::{formatters, glances, inline, offline, places, toolbox};
+use super::{formatters, glances, inline, installing, offline, places, serving, toolbox};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -151,8 +151,10 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
     if goals::reaches_by_name(parsed) {
         judge.net(None);
     }
+    installing::writes(parsed, judge);
     if named("bazel bazelisk buck buck2 pants please plz", parsed) {
         places::addresses(&parsed.operands, true, judge);
+        serving::of_bazel(&parsed.operands, judge);
         // `//pkg:target` is a label, not a path.
         let label = |arg: &Arg| arg.exact().is_some_and(|text| text.starts_with("//") && !text.contains("/../"));
         let mut without = parsed.clone();

@@ -3,7 +3,7 @@
 use super::super::judge::{Arg, Judge};
 use super::effects::{named, only, outside, run};
 use super::spec::Parsed;
-use super::{goals, inline, places};
+use super::{goals, inline, installing, places};
 
 /// `cmake -E` is a shell of its own; `-P` runs a script; all else configures and builds.
 pub(super) fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -42,6 +42,7 @@ pub(super) fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     inline::runs_words(parsed, judge);
     inline::runs_behind(parsed, judge);
+    installing::writes(parsed, judge);
     if goals::reaches_by_name(parsed) {
         judge.net(None);
     }

@@ -56,7 +56,11 @@ fn runs_text(parsed: &Parsed, text: &str) -> Option<String> {
             None => text
                 .split_once('=')
                 .filter(|(name, value)| {
-                    value.contains("$(") || value.contains("${") || settings::runs(name, value).is_some()
+                    value.contains("$(")
+                        || value.contains("${")
+                        || value.contains('`')
+                        || name.ends_with('!')
+                        || settings::runs(name, value).is_some()
                 })
                 .and_then(|_| said()),
         };
@@ -105,6 +109,11 @@ fn runs_text(parsed: &Parsed, text: &str) -> Option<String> {
         let passes =
             ["--gdb-path", "--ninja-args", "--vs-args", "--xcode-args"].iter().any(|name| text.starts_with(name));
         return (other || passes).then(said).flatten();
+    }
+    if named("protoc", parsed) {
+        // `NAME=PROGRAM`: a program of the system that is known for something else is no plugin.
+        let plugin = text.strip_prefix("--plugin=").unwrap_or(text).strip_prefix("protoc-gen-")?.split_once('=')?.1;
+        return super::standard(plugin).filter(|name| super::is_known(name)).and_then(|_| said());
     }
     if named("mvn mvnd", parsed) {
         let goal = text.split('@').next().unwrap_or(text);

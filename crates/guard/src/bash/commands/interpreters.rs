@@ -6,7 +6,7 @@
 use super::super::judge::{Arg, Judge, Stdin, Word};
 use super::spec::{Operands, PLAIN, Parsed, Spec, Style, may_be_option};
 use super::special::program_file;
-use super::{effects, glances, goals, perl, places, runners, shadowed};
+use super::{effects, glances, goals, perl, places, runners, serving, shadowed};
 
 /// What an option of an interpreter does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -444,6 +444,7 @@ impl<'a> Reader<'a, '_, '_> {
         if runners::is_dialogue(text, self.rest) {
             self.judge.opaque("it runs text, or is a dialogue");
         }
+        serving::answers(text.rsplit('/').next().unwrap_or(text), self.rest, self.judge);
         self.publishes(text);
     }
 

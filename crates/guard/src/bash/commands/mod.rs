@@ -25,6 +25,7 @@ mod hooks;
 mod index;
 mod infra;
 mod inline;
+mod installing;
 mod interpreters;
 mod jar;
 mod kept;
@@ -47,6 +48,7 @@ mod ruby;
 mod runners;
 mod search;
 mod servers;
+mod serving;
 mod settings;
 mod shadowed;
 mod shell;
@@ -106,6 +108,7 @@ const TABLES: &[&[Spec]] = &[
     tracing::SPECS,
     readers::SPECS,
     servers::SPECS,
+    serving::SPECS,
     versions::SPECS,
 ];
 
@@ -145,6 +148,7 @@ pub(super) const FINDINGS_OF_GIT: &[Row] = git::FINDINGS;
 
 pub(super) use effects::secrets;
 pub(super) use held::lost;
+pub(super) use installing::{BUILDERS, USUAL, says_where};
 pub(super) use kept::prints as prints_kept;
 pub(super) use labels::{always_number, label};
 pub(super) use places::{taken_along, takes_along};
@@ -219,6 +223,7 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     let before = judge.facts.len();
     versions::obeys(known, argv, judge);
     response::files(known, argv, judge);
+    serving::answers(known, argv.get(1..).unwrap_or_default(), judge);
     if runs || !spec::is_info(spec, argv) {
         spec::apply(spec, &spec::parse(spec, argv), judge);
         if known == "git" {

@@ -22,9 +22,27 @@ impl<'a> Walker<'a> {
         facts
     }
 
-    /// `GOBIN=/w/bin go install ./...` puts programs into that directory, and not where those of the person are. Only for
+    /// `DESTDIR=out make install` puts nothing where the machine has its own; where it does is judged by the value. Only for
     /// the command that is given it: what runs behind a shell may have another.
     pub(super) fn installs_where_told(&mut self, own: usize, sets: &[String]) {
+        self.programs_of_go(own, sets);
+        let builds = |report: &&mut Report| {
+            let program = report.argv.first().and_then(Arg::exact);
+            program.is_some_and(|program| commands::BUILDERS.split_whitespace().any(|known| known == program))
+        };
+        let says = |set: &String| {
+            set.split_once('=').is_some_and(|(name, dir)| {
+                commands::says_where(name) && !dir.is_empty() && !dir.starts_with(commands::USUAL)
+            })
+        };
+        if let Some(report) = self.reports.get_mut(own).filter(builds).filter(|_| sets.iter().any(says)) {
+            let usual = |fact: &Fact| matches!(fact, Fact::Write(target) if target.path == Path::new(commands::USUAL));
+            report.facts.retain(|fact| !usual(fact));
+        }
+    }
+
+    /// `GOBIN=/w/bin go install ./...` puts programs into that directory, and not where those of the person are.
+    fn programs_of_go(&mut self, own: usize, sets: &[String]) {
         let told = sets.iter().filter(|set| set.starts_with("GOBIN")).collect::<Vec<_>>();
         let [told] = told.as_slice() else { return };
         let Some(path) = told.strip_prefix("GOBIN=").map(Path::new).filter(|path| path.is_absolute()) else { return };
