@@ -37,7 +37,9 @@ pub(super) fn publishes(name: &str) -> bool {
     let (first, last) = (words.first(), words.last());
     // `test-and-deploy` does both.
     let looks = words.len() > 1 && has(LOOKS, first) && !words.iter().any(|word| word == "and");
-    let acts = words.iter().any(|word| lists(ACTS, word)) && !looks;
+    // A script of a group, as `test:deploy`, may be any of them.
+    let of_a_group = name.split(':').any(|part| self::words(part).first().is_some_and(|word| lists(ACTS, word)));
+    let acts = of_a_group || words.iter().any(|word| lists(ACTS, word)) && !looks;
     let releases = match words.as_slice() {
         [one] => one == "release",
         [one, next, ..] if one == "release" => !lists(OF_A_RELEASE, next),
@@ -205,6 +207,7 @@ mod tests {
             "test-and-deploy",
             "db:push",
             "deploy-docs",
+            "test:deploy",
         ] {
             assert!(publishes(name), "{name}");
         }
@@ -212,7 +215,6 @@ mod tests {
             "release-notes",
             "release-build",
             "build-release",
-            "test:deploy",
             "deployable",
             "lint:release",
             "pushy",

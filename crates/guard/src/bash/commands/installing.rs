@@ -4,7 +4,6 @@
 
 use super::super::judge::{Arg, Judge};
 use super::goals;
-use super::places::INSTALLS;
 use super::spec::{Parsed, lists};
 
 /// Where nearly every build puts things that is not told otherwise.
@@ -13,9 +12,12 @@ pub(in super::super) const USUAL: &str = "/usr/local";
 /// Builds that know the goal.
 pub(in super::super) const BUILDERS: &str = "make gmake bmake ninja samu autoninja cmake meson";
 
-/// Variables that say where, in the words of a build or before it.
-pub(in super::super) fn says_where(name: &str) -> bool {
-    lists(INSTALLS, name)
+/// Whether a word is a variable of a build, and says where all of it goes. One that is empty says nothing.
+pub(in super::super) fn says_where(word: &str) -> bool {
+    const PLACES: &str =
+        "PREFIX prefix DESTDIR destdir INSTALL_ROOT INSTALL_PATH INSTALL_PREFIX INSTALL_DIR --prefix --destdir";
+    let (name, place) = word.split_once('=').unwrap_or((word, if word.starts_with("--") { "." } else { "" }));
+    !place.is_empty() && !place.starts_with(USUAL) && lists(PLACES, name.trim_end_matches([':', '?', '+']))
 }
 
 /// Writes where the build installs, if it is told to, and nowhere else.
@@ -32,11 +34,7 @@ pub(super) fn writes(parsed: &Parsed, judge: &mut Judge<'_>) {
             lists(BUILDERS, program) && words().any(is_goal) && !words().any(|word| word == "-n" || word == "--dry-run")
         }
     };
-    let told = |word: &str| {
-        let name = word.split('=').next().unwrap_or_default();
-        says_where(name.trim_end_matches([':', '?', '+'])) || matches!(name, "--prefix" | "--destdir")
-    };
-    if installs && !words().any(told) {
+    if installs && !words().any(says_where) {
         judge.write_tree(&judge.word(USUAL));
     }
 }

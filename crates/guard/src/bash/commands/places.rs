@@ -21,7 +21,7 @@ const OUTPUTS: &str = "-o -d -MF -MJ --out --out-dir --outdir --outDir --output 
     -output";
 
 /// Variables of a command line of make that say where things are installed.
-pub(super) const INSTALLS: &str = "PREFIX prefix DESTDIR destdir exec_prefix bindir BINDIR sbindir libdir LIBDIR includedir datadir \
+const INSTALLS: &str = "PREFIX prefix DESTDIR destdir exec_prefix bindir BINDIR sbindir libdir LIBDIR includedir datadir \
     datarootdir sysconfdir mandir INSTALL_ROOT INSTALL_PATH INSTALL_PREFIX INSTALL_DIR CARGO_TARGET_DIR GOBIN";
 
 /// Every text in `word` that may be a path.

@@ -30,11 +30,7 @@ impl<'a> Walker<'a> {
             let program = report.argv.first().and_then(Arg::exact);
             program.is_some_and(|program| commands::BUILDERS.split_whitespace().any(|known| known == program))
         };
-        let says = |set: &String| {
-            set.split_once('=').is_some_and(|(name, dir)| {
-                commands::says_where(name) && !dir.is_empty() && !dir.starts_with(commands::USUAL)
-            })
-        };
+        let says = |set: &String| commands::says_where(set);
         if let Some(report) = self.reports.get_mut(own).filter(builds).filter(|_| sets.iter().any(says)) {
             let usual = |fact: &Fact| matches!(fact, Fact::Write(target) if target.path == Path::new(commands::USUAL));
             report.facts.retain(|fact| !usual(fact));
