@@ -6,6 +6,8 @@ mod believed;
 mod judging;
 
 use believed::{all_count_as_reading, none_counts_as_reading};
+use judging::{allowed_in_workspace, site};
+use nika_guard::bash::analyse;
 
 /// Steps up out of a directory that a pattern finds, as many as there may be in a path.
 const UP: &str = "../../../../../../../../../../../../../../../..";
@@ -224,4 +226,19 @@ fn nothing_that_is_believed_wrongly_counts_as_reading() {
 #[test]
 fn ordinary_loops_and_chains_need_no_question() {
     all_count_as_reading(READS);
+}
+
+#[test]
+fn a_patch_in_a_here_document_is_read() {
+    let header = |path: &str| format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-a\n+b\nEOF");
+    for (text, free) in [
+        (format!("git apply <<'EOF'\n{}", header(".github/workflows/ci.yml")), false),
+        (format!("patch -p1 <<EOF\n{}", header(".env")), false),
+        (format!("cat <<'EOF' | patch -p1\n{}", header(".env")), false),
+        (format!("cat > x.patch <<'EOF'\n{}\ngit apply x.patch", header(".env")), false),
+        (format!("cat > x.patch <<'EOF'\n{}\ngit apply x.patch", header("src/a.rs")), true),
+        (format!("git apply <<'EOF'\n{}", header("src/a.rs")), true),
+    ] {
+        assert_eq!(allowed_in_workspace(&analyse(&text, &site())), free, "{text}");
+    }
 }

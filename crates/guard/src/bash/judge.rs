@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::repository::{Repositories, Repository};
@@ -171,6 +172,8 @@ pub struct Judge<'a> {
     pub stdin: Stdin,
     /// The whole simple command in the text.
     pub span: Range<usize>,
+    /// What the script has put into files before. For questions and warnings: it is not exact.
+    pub written: Rc<Written>,
     /// How many more paths its patterns may be held against.
     left: usize,
 }
@@ -195,12 +198,29 @@ pub enum Stdin {
         told: Option<String>,
     },
     /// A file.
-    File,
+    File {
+        /// What it holds, where the script itself has just put that there. For questions and warnings: it is not exact.
+        told: Option<String>,
+    },
     /// This very text: a here-document or here-string without unknown parts.
     Text(String),
     /// A here-document or here-string with parts that are not known.
     Unknown,
 }
+
+impl Stdin {
+    /// About what comes, where that is known.
+    pub fn told(&self) -> Option<&str> {
+        match self {
+            Stdin::Text(text) => Some(text),
+            Stdin::Pipe { told, .. } | Stdin::File { told } => told.as_deref(),
+            Stdin::None | Stdin::Unknown => None,
+        }
+    }
+}
+
+/// What the script has put into files before, by their paths.
+pub type Written = std::collections::BTreeMap<PathBuf, String>;
 
 /// Something inside a command that is itself a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,7 +252,16 @@ pub enum Shell {
 impl<'a> Judge<'a> {
     /// An empty collection for the command at `span`.
     pub fn new(site: &'a Site, stdin: Stdin, span: Range<usize>) -> Judge<'a> {
-        Judge { site, facts: Vec::new(), findings: Vec::new(), nested: Vec::new(), stdin, span, left: POINTED_AT }
+        Judge {
+            site,
+            facts: Vec::new(),
+            findings: Vec::new(),
+            nested: Vec::new(),
+            stdin,
+            span,
+            written: Rc::default(),
+            left: POINTED_AT,
+        }
     }
 
     /// The command reads this file (or, for a pattern, what it matches).
@@ -449,6 +478,11 @@ impl<'a> Judge<'a> {
     /// Whether this is a guarded file.
     pub(super) fn is_guarded(&self, arg: &Arg) -> bool {
         arg.exact().is_some_and(|text| crate::classify(&self.resolve(text)).asked().is_some())
+    }
+
+    /// What a file holds that the script has put there itself.
+    pub(super) fn text_in(&self, file: &Arg) -> Option<&str> {
+        self.written.get(&self.resolve(file.exact()?)).map(String::as_str)
     }
 
     /// A text that the command does not say itself, at its place.

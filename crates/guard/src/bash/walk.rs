@@ -32,6 +32,7 @@ mod trail;
 mod traps;
 mod values;
 mod vars;
+mod written;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +45,7 @@ use super::commands;
 use super::danger::Danger;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
-use super::judge::{Arg, Judge, LISTED, Nested, PACKAGED, Shell, Site, Stdin, Word as Became, normal};
+use super::judge::{Arg, Judge, LISTED, Nested, PACKAGED, Shell, Site, Stdin, Word as Became, Written, normal};
 use super::limits::WALKED;
 use super::names::{Meaning, is_label, is_nobodys, meaning, meaning_of};
 use super::parse::{self, is_name};
@@ -70,6 +71,7 @@ use merge::*;
 use named::Found;
 use redirected::{may_be_refused, may_fail, perhaps_run};
 use shapes::*;
+use state::STATEFUL;
 use sums::*;
 use trail::Trail;
 use vars::Vars;
@@ -157,6 +159,10 @@ pub(super) struct Walker<'a> {
     fetched: Fetched,
     /// A variable holds what was read from a secret.
     secret_held: bool,
+    /// Files that the redirections of the pipeline empty before it begins.
+    emptied: Vec<PathBuf>,
+    /// What the text has put into files.
+    written: Rc<Written>,
     /// The next command is all of the condition of a `while`: behind it, it worked.
     condition: bool,
     /// This round of a loop has moved to another directory; it may have ended before its end.
@@ -206,6 +212,8 @@ impl<'a> Walker<'a> {
             exported: crate::profile::set_for_reading().map(str::to_owned).collect(),
             fetched: Fetched::default(),
             secret_held: false,
+            emptied: Vec::new(),
+            written: Rc::default(),
             condition: false,
             round: (false, false),
             taken: input::Taken::default(),
@@ -368,6 +376,7 @@ impl<'a> Walker<'a> {
     fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State) {
         let (start, then) = (self.reports.len(), self.moment());
         let several = pipeline.stages.len() > 1;
+        let (outer, mut read) = (std::mem::take(&mut self.emptied), BTreeSet::new());
         let mut argvs: Vec<Rc<[Arg]>> = Vec::new();
         for (index, stage) in pipeline.stages.iter().enumerate() {
             if self.is_full() {
@@ -386,7 +395,7 @@ impl<'a> Walker<'a> {
                             reads_text(argv, &reader).unwrap_or_default()
                         }
                         _ => {
-                            let told = told(&argvs).or_else(|| self.passed_on(pipeline.stages.get(..index)?));
+                            let told = self.passed_along(&argvs, pipeline.stages.get(..index), state);
                             // An error quotes whatever names the command was given.
                             let errs = errors_come(pipeline, index);
                             let from = if errs { String::new() } else { commands::feeder(&argvs) };
@@ -405,6 +414,7 @@ impl<'a> Walker<'a> {
                 }
             }
             let simple = matches!(stage.kind, Kind::Simple { .. });
+            self.reads_since(if simple { self.own.max(before) } else { before }, &mut read);
             let own = self.reports.get(self.own.max(before)..).unwrap_or_default().iter();
             let own = own.filter(|report| simple && !report.argv.is_empty()).find(|report| report.span == stage.span);
             // One that reads something else passes on nothing of what stands before it.
@@ -413,6 +423,8 @@ impl<'a> Walker<'a> {
             self.last = Some(name_of(stage));
         }
         self.outlet = argvs;
+        self.reads_what_is_empty(pipeline, &read);
+        self.emptied = outer;
         self.files_since(then);
         self.read_since(then);
         let reads = self.since(start).any(reads_secret);
@@ -610,6 +622,7 @@ impl<'a> Walker<'a> {
             Stdin::Text(_) if self.taken != input::Taken::default() => Stdin::Unknown,
             whole => whole.clone(),
         });
+        self.keeps(&args, &facts, &stdin, state);
         if outer.is_none() && !args.is_empty() {
             let follows = args.first().and_then(Arg::exact).is_some_and(|name| self.functions.has(name));
             self.taken.by(&args, follows);
@@ -749,6 +762,7 @@ impl<'a> Walker<'a> {
         for place in &places {
             let site = self.seen_from(place);
             let mut judge = Judge::new(&site, stdin.clone(), span.clone());
+            judge.written = Rc::clone(&self.written);
             commands::judge(&argv, &mut judge);
             let Judge { facts, findings, nested, .. } = judge;
             for fact in facts.into_iter().flat_map(|fact| self.placed(fact, place)) {
@@ -858,30 +872,3 @@ impl<'a> Walker<'a> {
         self.shell = outer_shell;
     }
 }
-
-/// Builtins that set variables or the directory.
-const STATEFUL: &[&str] = &[
-    "cd",
-    "pushd",
-    "popd",
-    "read",
-    "mapfile",
-    "readarray",
-    "printf",
-    "getopts",
-    "unset",
-    "let",
-    "wait",
-    "shift",
-    "set",
-    "eval",
-    "source",
-    ".",
-    "trap",
-    "exec",
-    "alias",
-    "unalias",
-    "enable",
-    "hash",
-    "shopt",
-];

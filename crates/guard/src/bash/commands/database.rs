@@ -104,7 +104,7 @@ fn server(parsed: &Parsed, judge: &mut Judge<'_>) {
 fn told(name: &str, parsed: &Parsed, words: &[&str], judge: &mut Judge<'_>) {
     let (from_files, told) = match &judge.stdin {
         Stdin::None => (false, false),
-        Stdin::File => (true, false),
+        Stdin::File { .. } => (true, false),
         Stdin::Pipe { from, .. } if from.ends_with(" files") => (true, false),
         Stdin::Text(text) | Stdin::Pipe { told: Some(text), .. } => (false, leaves_the_database(text)),
         Stdin::Pipe { .. } | Stdin::Unknown => (false, true),
@@ -229,7 +229,7 @@ fn sqlite(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     if let Stdin::Text(sql) = &judge.stdin {
         text.push_str(sql);
-    } else if let (Stdin::File, Some(file), true) = (&judge.stdin, file, text.trim().is_empty()) {
+    } else if let (Stdin::File { .. }, Some(file), true) = (&judge.stdin, file, text.trim().is_empty()) {
         // A file of statements and dot commands: code of whoever wrote it, as a script is.
         judge.code("runs the SQL of a file");
         judge.write(file);

@@ -17,7 +17,7 @@ mod words;
 
 use super::super::fact::Category;
 use super::super::finding::{Family, Row};
-use super::super::judge::{Arg, Judge, Stdin};
+use super::super::judge::{Arg, Judge};
 use super::is_known;
 use crate::ExecKind;
 pub(super) use peel::{Inside, inside};
@@ -136,10 +136,7 @@ pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
     if !known && !is_nobodys(program, name.unwrap_or_default()) {
         return;
     }
-    let stdin = match &judge.stdin {
-        Stdin::Text(text) | Stdin::Pipe { told: Some(text), .. } => Some(text.clone()),
-        _ => None,
-    };
+    let stdin = judge.stdin.told().map(str::to_owned);
     let line = Line::of(argv);
     let mut hits = Vec::new();
     let alone = judge.nested.is_empty();

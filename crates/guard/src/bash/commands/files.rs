@@ -495,6 +495,11 @@ fn patch(parsed: &Parsed, judge: &mut Judge<'_>) {
     if parsed.has("dry-run") {
         return;
     }
+    if file.is_none() {
+        let files: Vec<Arg> = parsed.value("i input").map(seen).into_iter().collect();
+        let here = judge.word("");
+        super::patched::writes(&files, super::patched::strip(parsed, None), |name| seen(&here.with(name)), judge);
+    }
     if let Some(file) = file.as_ref().filter(|_| !parsed.has("o output")) {
         judge.write(file);
     }

@@ -337,7 +337,7 @@ fn names_no_file(text: &str) -> bool {
 /// Text on standard input takes other files into it by name: what is known takes none, and a file is the workspace's own.
 fn input_is_plain(judge: &Judge<'_>) -> bool {
     match &judge.stdin {
-        Stdin::None | Stdin::File => true,
+        Stdin::None | Stdin::File { .. } => true,
         Stdin::Text(text) => !["include", "embed", "import", "%:", "??=", "\\"].iter().any(|mark| text.contains(mark)),
         _ => false,
     }

@@ -38,6 +38,7 @@ mod offline;
 mod packages;
 mod pagers;
 mod parallel;
+mod patched;
 mod perl;
 mod pieces;
 pub(super) mod places;

@@ -624,7 +624,7 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
             listed(from, splits, !parsed.has("0 null"))
         }
         // A list in a file.
-        Stdin::File => listed_names(splits),
+        Stdin::File { .. } => listed_names(splits),
         _ if parsed.has("a arg-file") => listed_names(splits),
         _ => unknown_names(splits),
     };

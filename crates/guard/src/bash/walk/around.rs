@@ -152,6 +152,9 @@ impl<'a> Walker<'a> {
                 let before = judge.facts.len();
                 judge.write(arg);
                 judge.facts.iter_mut().skip(before).for_each(by_redirection);
+                if matches!(redirect.op, RedirectOp::Write | RedirectOp::Clobber) {
+                    self.empties(judge.facts.get(before..).unwrap_or_default());
+                }
             }
             for fact in judge.facts.into_iter().flat_map(|fact| self.placed(fact, place)) {
                 if !facts.contains(&fact) {
@@ -162,7 +165,7 @@ impl<'a> Walker<'a> {
         match arg.exact() {
             Some("/dev/null") => Stdin::None,
             Some(name) if self.is_fetched(name, state) => Stdin::Pipe { from: String::new(), remote: true, told: None },
-            _ => Stdin::File,
+            name => Stdin::File { told: name.and_then(|name| self.written_in(&[name], state)) },
         }
     }
 
@@ -199,6 +202,7 @@ impl<'a> Walker<'a> {
     /// Puts into the report what a program destroys, by its name, that is not judged by a table.
     pub(super) fn warned_of(&self, args: &[Arg], stdin: &Stdin, span: &Range<usize>, report: &mut Report) {
         let mut judge = Judge::new(self.site, stdin.clone(), span.clone());
+        judge.written = Rc::clone(&self.written);
         commands::warn(args, &mut judge);
         report.facts.extend(judge.facts);
         report.findings.extend(judge.findings);

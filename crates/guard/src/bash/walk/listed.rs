@@ -66,7 +66,7 @@ impl<'a> Walker<'a> {
     /// The variables that `read` fills with names from a list: a file, or what `find` and its kind print.
     pub(super) fn lists(&self, args: &[Arg], stdin: &Stdin) -> Option<Vec<String>> {
         let listed = match stdin {
-            Stdin::File => true,
+            Stdin::File { .. } => true,
             Stdin::Pipe { from, .. } => commands::listed(from, commands::SplitAt::Lines).is_some(),
             _ => false,
         };

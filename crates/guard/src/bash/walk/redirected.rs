@@ -111,6 +111,11 @@ fn emptied(command: &Command, site: &Site) -> Option<String> {
     nothing.then_some(name)
 }
 
+/// Whether it is a device or a stream: what is read there is not what was written.
+fn is_device(path: &Path) -> bool {
+    ["/dev", "/proc"].iter().any(|place| path.starts_with(place))
+}
+
 /// Whether what lies there is only for a while, whoever's it is.
 fn is_scratch(path: &Path) -> bool {
     ["/tmp", "/var/tmp"].iter().any(|place| path.starts_with(place))
@@ -124,6 +129,35 @@ impl<'a> Walker<'a> {
             let why = format!("`{name}` is emptied; what it holds is lost");
             self.say(command.span.clone(), Fact::Destroys(Category::Files, why));
         }
+    }
+
+    /// Notes which files a redirection has emptied.
+    pub(super) fn empties(&mut self, facts: &[Fact]) {
+        let file = |fact: &Fact| match fact {
+            Fact::Write(target) if !target.tree && !is_device(&target.path) => Some(target.path.clone()),
+            _ => None,
+        };
+        self.emptied.extend(facts.iter().filter_map(file));
+    }
+
+    /// Adds the files that commands read since then. What the words of a command run has read before its redirections
+    /// are made, and git reads what it has stored.
+    pub(super) fn reads_since(&self, start: usize, read: &mut BTreeSet<PathBuf>) {
+        let stored = |report: &&Report| report.argv.first().and_then(Arg::exact).is_some_and(asks_the_repository);
+        let reports = self.reports.get(start..).unwrap_or_default().iter().filter(|report| !stored(report));
+        read.extend(reports.flat_map(|report| &report.facts).filter_map(|fact| match fact {
+            Fact::Read(target) if !target.tree => Some(target.path.clone()),
+            _ => None,
+        }));
+    }
+
+    /// `sort f > f`: the shell has emptied the file before anybody reads it, in whatever stage.
+    pub(super) fn reads_what_is_empty(&mut self, pipeline: &Pipeline, read: &BTreeSet<PathBuf>) {
+        let Some(path) = self.emptied.iter().find(|path| read.contains(*path)) else { return };
+        let name = path.strip_prefix(&self.site.cwd).unwrap_or(path).display();
+        let why = format!("`{name}` is emptied before it is read; what it holds is lost");
+        let span = pipeline.stages.first().map_or(0..0, |stage| stage.span.clone());
+        self.say(span, Fact::Destroys(Category::Files, why));
     }
 
     /// Says where a standard descriptor is missing for more than one program.

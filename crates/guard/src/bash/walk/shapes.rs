@@ -119,7 +119,9 @@ pub(super) fn reads_text(argv: &[Arg], reader: &str) -> Option<Stdin> {
         "echo" | "printf" if SQL_READERS.contains(&reader) || COMPILERS.contains(&reader) => {
             echoed(argv).map(Stdin::Text)
         }
-        "cat" if SQL_READERS.contains(&reader) && !files.is_empty() && files.iter().all(plain) => Some(Stdin::File),
+        "cat" if SQL_READERS.contains(&reader) && !files.is_empty() && files.iter().all(plain) => {
+            Some(Stdin::File { told: None })
+        }
         _ => None,
     }
 }
@@ -135,13 +137,26 @@ pub(super) fn told(stages: &[&[Arg]]) -> Option<String> {
         Became::Opaque { prefix, .. } | Became::Glob { prefix, .. } => prefix.as_str(),
         Became::OneOf(_) => "",
     });
-    let mut words = words.skip_while(|word| word.starts_with('-')).peekable();
+    let mut words = words.peekable();
     match program.exact() {
         Some("printf") => {
+            words.next_if_eq(&"--");
             let format = words.next_if(|word| word.contains('%')).map_or(" ", |_| "\n");
             Some(words.map(|word| word.replace("\\n", "\n")).collect::<Vec<_>>().join(format))
         }
-        Some("echo") => Some(words.collect::<Vec<_>>().join(" ")),
+        Some("echo") => {
+            let option = |word: &&str| {
+                word.strip_prefix('-').is_some_and(|letters| {
+                    letters.starts_with(['n', 'e', 'E']) && letters.trim_matches(['n', 'e', 'E']).is_empty()
+                })
+            };
+            let mut escapes = false;
+            while let Some(letters) = words.next_if(option) {
+                escapes |= letters.contains('e');
+            }
+            let text = words.collect::<Vec<_>>().join(" ");
+            Some(if escapes { text.replace("\\n", "\n") } else { text })
+        }
         _ => None,
     }
 }

@@ -518,3 +518,30 @@ impl<'a> Walker<'a> {
         }
     }
 }
+
+/// Builtins that set variables or the directory.
+pub(super) const STATEFUL: &[&str] = &[
+    "cd",
+    "pushd",
+    "popd",
+    "read",
+    "mapfile",
+    "readarray",
+    "printf",
+    "getopts",
+    "unset",
+    "let",
+    "wait",
+    "shift",
+    "set",
+    "eval",
+    "source",
+    ".",
+    "trap",
+    "exec",
+    "alias",
+    "unalias",
+    "enable",
+    "hash",
+    "shopt",
+];

@@ -168,7 +168,7 @@ fn text_for_a_client_may_run_commands_here() {
     assert!(!opaque("psql -h localhost db", text("SELECT 1;")));
     assert!(!opaque("psql -h localhost db", pipe("cat files")));
     assert!(opaque("psql -h localhost db", pipe("cat")));
-    assert!(!opaque("mysql -h localhost db", Stdin::File));
+    assert!(!opaque("mysql -h localhost db", Stdin::File { told: None }));
     assert!(opaque("redis-cli", pipe("printf")));
     assert!(opaque("redis-cli -h localhost", text("set a b\nconnect evil 6379")));
     assert!(!opaque("redis-cli -h localhost", text("set a b\nget a")));

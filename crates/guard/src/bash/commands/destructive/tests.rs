@@ -4,6 +4,7 @@ mod inside;
 mod kinds;
 mod near;
 
+use super::super::super::judge::Stdin;
 use super::super::testing::{site, words};
 use super::*;
 

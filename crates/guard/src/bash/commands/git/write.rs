@@ -3,6 +3,7 @@
 //! Forms that open an editor, run a command or ask questions cannot be said.
 
 use super::super::super::judge::{Arg, Judge};
+use super::super::patched;
 use super::super::places::takes_along;
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
 use super::{at, changes, configures, implied, own, reaches, reads, remotes};
@@ -587,14 +588,26 @@ fn apply(parsed: &Parsed, judge: &mut Judge<'_>) {
     if looks && own(parsed, "apply").is_none() {
         reads(parsed, judge);
     } else {
-        changes(parsed, judge);
-        below_directory(parsed, judge);
+        puts_in(parsed, judge);
     }
 }
 
 fn am(parsed: &Parsed, judge: &mut Judge<'_>) {
+    puts_in(parsed, judge);
+}
+
+/// What a patch says is done.
+fn puts_in(parsed: &Parsed, judge: &mut Judge<'_>) {
     changes(parsed, judge);
     below_directory(parsed, judge);
+    let files: Vec<Arg> = parsed.operands.iter().map(|patch| at(parsed, patch)).collect();
+    let below = own(parsed, "directory").and_then(|(_, directory)| directory.as_ref()?.exact());
+    let here = judge.word("");
+    let place = |name: &str| match below {
+        Some(below) => at(parsed, &here.with(&format!("{below}/{name}"))),
+        None => at(parsed, &here.with(name)),
+    };
+    patched::writes(&files, patched::strip(parsed, Some(1)), place, judge);
 }
 
 /// `--directory` puts every path of a patch behind another.

@@ -1,0 +1,65 @@
+//! What the text itself puts into files: `cat > x.patch <<'EOF'`, `echo 'git clean -fdx' > a.sh`.
+//!
+//! Whoever reads such a file further down reads what was seen here. It is remembered to the end of the text, in branches
+//! and subshells, too, and what is put there later stands behind it: nothing is allowed for it, it only raises questions
+//! and warnings.
+
+use super::*;
+
+/// Most files that are remembered, and most bytes of one: more than any text of a person has.
+const FILES: usize = 64;
+const BYTES: usize = NESTED;
+
+impl Walker<'_> {
+    /// Notes what a command with these words puts into files. `facts` are those of its redirections.
+    pub(super) fn keeps(&mut self, args: &[Arg], facts: &[Fact], stdin: &Stdin, state: &State) {
+        let Some((name, words)) = args.split_first().and_then(|(first, words)| Some((first.exact()?, words))) else {
+            return;
+        };
+        let redirected = facts.iter().filter_map(|fact| match fact {
+            Fact::Write(target) if target.redirected && !target.tree => Some(target.path.clone()),
+            _ => None,
+        });
+        let mut files: Vec<PathBuf> = redirected.collect();
+        let text = match name {
+            "tee" => {
+                let names = words.iter().filter_map(Arg::exact).filter(|name| !name.starts_with('-'));
+                files.extend(names.flat_map(|name| state.cwd.iter().map(move |place| normal(&place.join(name)))));
+                stdin.told().map(str::to_owned)
+            }
+            "cat" if words.iter().all(|word| word.exact() == Some("-")) => stdin.told().map(str::to_owned),
+            "echo" | "printf" => told(&[args]),
+            _ => None,
+        };
+        let Some(text) = text.filter(|_| !files.is_empty()) else { return };
+        let written = Rc::make_mut(&mut self.written);
+        for file in files {
+            if !written.contains_key(&file) && written.len() >= FILES {
+                continue;
+            }
+            let held = written.entry(file).or_default();
+            if held.len() + text.len() < BYTES {
+                held.push_str(&text);
+                held.push('\n');
+            }
+        }
+    }
+
+    /// What the files with these names hold, where the text has put it there.
+    pub(super) fn written_in(&self, names: &[&str], state: &State) -> Option<String> {
+        let paths = || names.iter().flat_map(|name| state.cwd.iter().map(move |place| normal(&place.join(name))));
+        let texts: Vec<&str> = paths().filter_map(|path| self.written.get(&path)).map(String::as_str).collect();
+        (!texts.is_empty()).then(|| texts.concat())
+    }
+
+    /// About what the stages of a pipeline pass on to the next one: words that are printed, a here-document, or a file
+    /// that the text has written.
+    pub(super) fn passed_along(&self, argvs: &[&[Arg]], stages: Option<&[Command]>, state: &State) -> Option<String> {
+        let read = || {
+            let [[program, files @ ..]] = argvs else { return None };
+            let names: Option<Vec<&str>> = files.iter().map(Arg::exact).collect();
+            self.written_in(&names.filter(|_| program.exact() == Some("cat"))?, state)
+        };
+        told(argvs).or_else(|| self.passed_on(stages?)).or_else(read)
+    }
+}
