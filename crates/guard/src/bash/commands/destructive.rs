@@ -8,9 +8,13 @@
 mod acts;
 mod checks;
 mod clients;
+mod inline;
+mod over;
+
 mod peel;
 mod shows;
 mod texts;
+mod undone;
 mod unknown;
 mod valued;
 mod words;
@@ -20,6 +24,7 @@ use super::super::finding::{Family, Row};
 use super::super::judge::{Arg, Judge};
 use super::is_known;
 use crate::ExecKind;
+pub(in super::super) use over::is_code;
 pub(super) use peel::{Inside, inside};
 use words::Line;
 
@@ -132,7 +137,11 @@ pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
     // Most commands are in no table here.
     let name = argv.first().and_then(Arg::exact);
     let program = name.map_or("", words::program);
-    let known = name.is_none() || acts::names(program) || checks::names(program) || peel::names(program);
+    let known = name.is_none()
+        || acts::names(program)
+        || checks::names(program)
+        || peel::names(program)
+        || undone::names(program);
     if !known && !is_nobodys(program, name.unwrap_or_default()) {
         return;
     }
@@ -142,6 +151,7 @@ pub(super) fn note_raw(argv: &[Arg], judge: &mut Judge<'_>) {
     let alone = judge.nested.is_empty();
     let depth = if alone { DEPTH } else { SHALLOW };
     collect(&line, stdin.as_deref(), alone, depth, &mut INNER.clone(), &mut hits);
+    hits.extend(undone::hit(&line, judge));
     hits.dedup();
     for (category, why) in hits {
         judge.find(code(category), judge.span.clone(), why.clone());

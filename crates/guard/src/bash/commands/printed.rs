@@ -113,7 +113,8 @@ pub(in super::super) fn pattern_above(argv: &[Arg]) -> Option<(String, String)> 
 /// Says what the commands of a pipeline write for the next one, as the `from` of [`Stdin::Pipe`]: the
 /// last program's name; behind it ` names ./` where the lines are names of files found below known
 /// directories, ` names` where such a name may start with `-`, ` names quoted` where git writes it, ` zeros …` for names that end with zero bytes,
-/// ` loose` for names among other lines, ` words …` where they are known, ` files` where files hold it.
+/// ` loose` for names among other lines, ` words …` where they are known, ` files` where files hold it, ` changes` and
+/// ` stored` for what git says about the work tree.
 pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(super::standard).unwrap_or("?").to_owned();
     let last = stages.last().map(|argv| name(argv)).unwrap_or_default();
@@ -125,6 +126,9 @@ pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     {
         return format!("{last} files");
     }
+    if let Some(what) = stages.first().filter(|_| last == "git").and_then(|argv| of_git(argv)) {
+        return format!("{last} {what}");
+    }
     let Some((lister, filters)) = stages.split_first() else { return last };
     if !filters.iter().all(|argv| filters_lines(&name(argv), argv)) {
         return last;
@@ -132,6 +136,21 @@ pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
     match lists(&name(lister), lister) {
         Some(what) => format!("{last} {what}"),
         None => last,
+    }
+}
+
+/// The changes of the work tree, as `git diff` prints them, and the files of a commit, as `git archive` does.
+pub(super) const CHANGES: &str = "changes";
+pub(super) const STORED: &str = "stored";
+
+/// Which of them git prints.
+fn of_git(argv: &[Arg]) -> Option<&'static str> {
+    let parsed = spec::parse(super::find("git")?, argv);
+    let between_commits = || parsed.operands.iter().filter_map(Arg::exact).any(|word| word.contains(".."));
+    match parsed.path.get(1).map(String::as_str) {
+        Some("diff") if !parsed.has("name-only name-status stat") && !between_commits() => Some(CHANGES),
+        Some("archive") => Some(STORED),
+        _ => None,
     }
 }
 

@@ -60,6 +60,9 @@ fn takes_away(redirects: &[Redirect]) -> bool {
 /// Ends of the names of files that hold data, and are not made empty to begin with.
 const DATA: &[&str] = &["log", "db", "sqlite", "sqlite3", "csv", "tsv", "sql", "jsonl", "ndjson", "parquet", "dump"];
 
+/// What is no source, without an end.
+const NOISE: &[&str] = &["/dev/zero", "/dev/urandom", "/dev/random"];
+
 /// A path that is written out, with `~` and `$HOME` in front of it.
 fn written_out(word: &Word, home: &Path) -> Option<String> {
     let home = home.to_string_lossy();
@@ -83,7 +86,8 @@ fn literal(part: &Part) -> Option<&str> {
     }
 }
 
-/// The file that a command empties which prints nothing into it: `: > app.log`, `cat /dev/null > users.csv`. What lies
+/// The file that a command empties which prints nothing into it, or nothing of sense: `: > app.log`,
+/// `cat /dev/null > users.csv`, `yes > src/main.rs`. What lies
 /// here may only begin that way; of what lies elsewhere that is not likely.
 fn emptied(command: &Command, site: &Site) -> Option<String> {
     let Kind::Simple { assigns, words } = &command.kind else { return None };
@@ -101,6 +105,10 @@ fn emptied(command: &Command, site: &Site) -> Option<String> {
     let elsewhere = || !at.starts_with("/dev") && !at.starts_with("/proc") && !site.is_ours(&at) && !is_scratch(&at);
     let data = || Path::new(&*name).extension().is_some_and(|end| DATA.iter().any(|known| end == *known));
     let nothing = match texts.as_slice() {
+        ["yes", ..] => commands::destructive::is_code(&name),
+        ["cat" | "head", rest @ ..] if rest.iter().any(|word| NOISE.contains(word)) => {
+            commands::destructive::is_code(&name)
+        }
         ["cat", "/dev/null"] => !is_sink(Path::new(&*name)),
         [] | [":" | "true"] => data() || elsewhere(),
         ["echo" | "printf", rest @ ..] => {

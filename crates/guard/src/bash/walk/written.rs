@@ -60,6 +60,16 @@ impl Walker<'_> {
             let names: Option<Vec<&str>> = files.iter().map(Arg::exact).collect();
             self.written_in(&names.filter(|_| program.exact() == Some("cat"))?, state)
         };
-        told(argvs).or_else(|| self.passed_on(stages?)).or_else(read)
+        told(argvs).or_else(|| self.passed_on(stages?)).or_else(read).or_else(|| patched(argvs))
     }
+}
+
+/// The headers of the patch that git prints of the files it is told: `git diff other -- .github`.
+fn patched(argvs: &[&[Arg]]) -> Option<String> {
+    const PRINTS: &[&str] = &["diff", "show", "log", "format-patch", "diff-tree", "diff-index", "stash"];
+    let [argv] = argvs else { return None };
+    let mut words = argv.iter().map(|arg| arg.exact().unwrap_or_default());
+    let prints = words.next() == Some("git") && words.any(|word| PRINTS.contains(&word));
+    let named = words.filter(|word| !word.starts_with('-') && !word.is_empty());
+    prints.then(|| named.map(|name| format!("+++ b/{name}\n")).collect())
 }

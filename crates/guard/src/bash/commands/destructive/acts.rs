@@ -100,7 +100,7 @@ static INDEX: Index<NAMES> = {
 pub(super) fn hit(line: &Line) -> Option<Hit> {
     let fitting = |row: &usize| {
         let Some((_, pattern, _)) = ACTS.get(*row) else { return false };
-        fits_one(programs(pattern), &line.program) && Pattern::of(pattern).fits(line)
+        is(pattern, line)
     };
     let (named, wild) = (INDEX.named(&line.program).find(fitting), INDEX.wild(&line.program).find(fitting));
     let first = named.into_iter().chain(wild).min()?;
@@ -109,13 +109,23 @@ pub(super) fn hit(line: &Line) -> Option<Hit> {
     Some((*category, format!("`{}{shown}` {why}", line.program)))
 }
 
+/// Whether `line` is what one pattern says.
+pub(super) fn is(pattern: &str, line: &Line) -> bool {
+    is_of(pattern, &line.program) && Pattern::of(pattern).fits(line)
+}
+
 /// Whether a row is about `program`. Names share buckets, so it is looked at closely: most commands go no further.
 pub(super) fn names(program: &str) -> bool {
     INDEX.named(program).chain(INDEX.wild(program)).any(|row| is_about(row, program))
 }
 
 fn is_about(row: usize, program: &str) -> bool {
-    ACTS.get(row).is_some_and(|(_, pattern, _)| fits_one(programs(pattern), program))
+    ACTS.get(row).is_some_and(|(_, pattern, _)| is_of(pattern, program))
+}
+
+/// Whether a pattern is about `program`.
+pub(super) fn is_of(pattern: &str, program: &str) -> bool {
+    fits_one(programs(pattern), program)
 }
 
 /// The programs of a pattern.

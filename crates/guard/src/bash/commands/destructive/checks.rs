@@ -8,6 +8,8 @@ use super::Hit;
 use super::clients::{
     SQL_CLIENTS, SQL_CONSOLES, TAKE_COMMANDS, cypher, delete_request, mongo, redis, sql_client, sql_console, typed,
 };
+use super::inline::{LANGUAGES, inline};
+use super::over::{is_code, is_source, over};
 use super::words::{Line, Piece, fits};
 
 /// What looks at a line, and at the text on its standard input where that is known.
@@ -21,6 +23,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("ddrescue dd_rescue qemu-img bmaptool rpi-imager fsarchiver partclone.restore partclone.dd", copied_to_disk),
     ("fd fdfind", fd),
     ("mv cp install ln", onto),
+    ("cp install tee find gfind", over),
     ("chmod", chmod),
     ("chown chgrp", chown),
     ("dd dcfldd dc3dd", dd),
@@ -34,11 +37,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("mongosh mongo arangosh", mongo),
     ("redis-cli valkey-cli keydb-cli", redis),
     ("cypher-shell neo4j-client memgraph mgconsole", cypher),
-    (
-        "python python2 python3 node nodejs deno bun perl ruby php lua pwsh powershell rails artisan manage.py django \
-        Rscript wp drush console iex elixir",
-        inline,
-    ),
+    (LANGUAGES, inline),
     ("sed gsed", empties),
     ("sysctl", sysctl),
 ];
@@ -245,7 +244,7 @@ fn dd(line: &Line, _: Option<&str>) -> Option<Hit> {
     let wiping = matches!(value("if="), Some("/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/null"));
     let in_place = value("conv=").is_some_and(|conv| conv.split(',').any(|one| one == "notrunc"));
     let nothing = value("if=") == Some("/dev/null") || value("count=") == Some("0");
-    ((wiping && in_place) || (nothing && !to.starts_with("/dev/") && value("seek=").is_none()))
+    ((wiping && (in_place || is_code(to))) || (nothing && !to.starts_with("/dev/") && value("seek=").is_none()))
         .then(|| (Category::Files, format!("`dd` writes over the file {to}")))
 }
 
@@ -279,20 +278,22 @@ fn kill(line: &Line, _: Option<&str>) -> Option<Hit> {
     everyone.then(|| (Category::System, "`kill` reaches every process, or the first one".to_owned()))
 }
 
-/// Ends of the names of files, which branches have hardly.
-const SOURCES: &str = "c h cc cpp hpp rs go py rb js jsx ts tsx mjs cjs java kt swift scala php cs fs ml hs ex exs erl lua sh bash zsh \
-    sql html css scss vue svelte md rst txt json yaml yml toml lock xml ini cfg conf csv tsv proto tf gradle mk cmake";
+/// Files of almost every project, whose names have no end that says so.
+const WELL_KNOWN: &str = "Makefile makefile GNUmakefile Dockerfile Containerfile LICENSE LICENCE COPYING README CHANGELOG \
+    AUTHORS CONTRIBUTING NOTICE Gemfile Rakefile Podfile Brewfile Guardfile Procfile Jenkinsfile Vagrantfile Justfile \
+    justfile Pipfile BUILD WORKSPACE CODEOWNERS go.sum go.mod";
 
-/// Whether a word is rather the name of a file than that of a branch: `git checkout src/a.c` throws its changes away.
-fn is_source(word: &str) -> bool {
-    const KINDS: &str =
-        "origin upstream feature feat fix bugfix hotfix release docs chore refactor test dependabot renovate";
-    let name = word.rsplit('/').next().unwrap_or(word);
-    let is_branch = word.split_once('/').is_some_and(|(kind, _)| lists(KINDS, kind));
-    !is_branch
-        && name.rsplit_once('.').is_some_and(|(stem, end)| {
-            !stem.is_empty() && !stem.ends_with(|c: char| c.is_ascii_digit()) && lists(SOURCES, end)
-        })
+/// Whether a word cannot be the name of a branch or a commit, or hardly is, so that it names files: a pattern, a part that
+/// begins with a dot, what is left out, a file of almost every project.
+fn names_files(word: &str) -> bool {
+    // `HEAD^{/fix*}` and `:/fix*` look for a commit.
+    let searches = word.contains(['^', '~', '{']) || word.starts_with(":/");
+    is_source(word)
+        || word.starts_with(":!")
+        || word.starts_with(":^")
+        || word.split('/').any(|part| part.starts_with('.'))
+        || !searches && word.contains(['*', '?', '['])
+        || lists(WELL_KNOWN, word.rsplit('/').next().unwrap_or(word))
 }
 
 /// Whether a date of git's is one of today or later: `now`, `1.second.ago`, `tomorrow`. It reads them by their beginnings.
@@ -310,7 +311,7 @@ fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
         let named = line.operands.get(1).is_some_and(|piece| piece.glob);
         let staged_paths = line.flags.iter().any(|flag| flag.name == "--pathspec-from-file");
         let makes = line.any("-b -B --orphan -t --track");
-        let file = !makes && line.operands.iter().skip(1).any(|piece| is_source(&piece.text));
+        let file = !makes && line.operands.iter().skip(1).any(|piece| names_files(&piece.text));
         if (paths || named || staged_paths || file) && !line.any("-p --patch --ours --theirs") {
             return Some((
                 Category::GitDiscard,
@@ -357,112 +358,6 @@ fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
 fn fallocate(line: &Line, _: Option<&str>) -> Option<Hit> {
     line.any("-p --punch-hole -c --collapse-range -z --zero-range")
         .then(|| (Category::Files, "`fallocate` takes data out of a file".to_owned()))
-}
-
-/// Calls in inline code that remove trees. Inline code needs a question anyway; this says what it is about.
-fn inline(line: &Line, stdin: Option<&str>) -> Option<Hit> {
-    /// What lists files, and what removes one: together they remove whatever was listed.
-    const LISTING: &[&str] = &[
-        "glob",
-        "iterdir(",
-        "os.walk(",
-        "listdir(",
-        "scandir(",
-        "readdir",
-        "Dir[",
-        "Dir.each",
-        "Dir.children",
-        "<*",
-        "DirectoryIterator",
-        "scandir",
-    ];
-    const REMOVING: &[&str] = &[
-        "os.remove(",
-        "os.unlink(",
-        ".unlink(",
-        "unlinkSync(",
-        "File.delete(",
-        "File.unlink(",
-        "FileUtils.rm(",
-        "unlink(",
-        "unlink ",
-        "\"unlink\"",
-        "'unlink'",
-        "os.rmdir(",
-    ];
-    /// Calls of the models and the schema of a framework.
-    const EMPTIES: &[&str] = &[
-        "::truncate()",
-        ".delete_all",
-        ".destroy_all",
-        "(&:destroy",
-        "(&:delete",
-        ".objects.all().delete()",
-        "Schema::drop",
-        ".drop_all(",
-        "->truncate()",
-        "::query()->delete()",
-        ".deleteMany()",
-        ".deleteMany({})",
-        "drop_table(",
-        " drop_table ",
-        "DROP TABLE",
-        "DROP DATABASE",
-        "TRUNCATE TABLE",
-        "Repo.delete_all",
-    ];
-    const CALLS: &[&str] = &[
-        "shutil.rmtree(",
-        "rmtree(",
-        "fs.rmSync(",
-        "fs.rm(",
-        "fs.rmdirSync(",
-        "').rmSync(",
-        "\").rmSync(",
-        "promises').rm(",
-        "promises\").rm(",
-        "fsPromises.rm(",
-        "FileUtils.rm_r",
-        "FileUtils.rm_f",
-        "FileUtils.remove_dir",
-        "Deno.remove",
-        "remove_tree(",
-        "rm -rf",
-        "rm -fr",
-        "rm \
-            -r ",
-        "Remove-Item",
-        "'rm','-rf'",
-        "'rm', '-rf'",
-        "\"rm\",\"-rf\"",
-        "\"rm\", \"-rf\"",
-        "os.removedirs(",
-        ".rmdirSync(",
-        "rimraf",
-        "unlink \
-            glob",
-        "unlink(glob",
-        "unlink <",
-    ];
-    let values = line.values("-c -e -E --eval --execute -p --print -r -Command -c -ne -pe -le");
-    let code = values.chain(line.raw.iter()).map(|piece| piece.text.as_ref()).chain(stdin);
-    // A text that is only printed removes nothing.
-    let prints = |text: &&str| {
-        let text = text.trim();
-        let one = text.matches('(').count() == 1 && !text.contains([';', '\n', '`']);
-        one && ["print(", "console.log("].iter().any(|call| text.starts_with(call))
-    };
-    let mut code = code.filter(|text| text.contains(['(', ' ', '.', ':']) && !prints(text));
-    code.find_map(|text| {
-        let any = |calls: &[&str]| calls.iter().any(|call| text.contains(call));
-        if any(CALLS) {
-            Some((Category::Files, "inline code that removes trees".to_owned()))
-        } else if any(LISTING) && any(REMOVING) {
-            Some((Category::Files, "inline code that removes whatever it lists".to_owned()))
-        } else {
-            any(EMPTIES).then(|| (Category::Database, "inline code that empties tables".to_owned()))
-        }
-    })
 }
 
 /// `sed -i d FILE`: every line goes.

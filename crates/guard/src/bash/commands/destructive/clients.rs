@@ -98,6 +98,12 @@ pub(super) fn sql_console(line: &Line, stdin: Option<&str>) -> Option<Hit> {
 /// SQL wherever a client may take it: every known word and option value is read as SQL. A word that is not
 /// SQL destroys nothing, so it does no harm to read them all.
 pub(super) fn sql_client(line: &Line, stdin: Option<&str>) -> Option<Hit> {
+    // What is only in memory is gone with the client anyway.
+    let attaches = |text: &str| text.to_ascii_lowercase().contains("attach") || text.contains(".open");
+    let in_memory = lists("sqlite3 sqlite duckdb", &line.program) && line.operand(0) == ":memory:";
+    if in_memory && !line.raw.iter().map(|piece| piece.text.as_ref()).chain(stdin).any(attaches) {
+        return None;
+    }
     let values = line.flags.iter().filter_map(|flag| flag.value.as_ref());
     let words = line.raw.iter().chain(values).map(|piece| piece.text.as_ref());
     let texts = words.chain(stdin).filter(|text| text.contains([' ', ';', '\t', '\n']));
