@@ -196,6 +196,8 @@ pub enum Stdin {
         remote: bool,
         /// About what comes, where a command prints its own words. For warnings: it is not exact.
         told: Option<String>,
+        /// A part of what comes, or a guess at it. It only raises questions and warnings.
+        hint: Option<String>,
     },
     /// A file.
     File {
@@ -213,7 +215,8 @@ impl Stdin {
     pub fn told(&self) -> Option<&str> {
         match self {
             Stdin::Text(text) => Some(text),
-            Stdin::Pipe { told, .. } | Stdin::File { told } => told.as_deref(),
+            Stdin::Pipe { told, hint, .. } => told.as_deref().or(hint.as_deref()),
+            Stdin::File { told } => told.as_deref(),
             Stdin::None | Stdin::Unknown => None,
         }
     }

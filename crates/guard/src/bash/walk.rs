@@ -75,6 +75,7 @@ use state::STATEFUL;
 use sums::*;
 use trail::Trail;
 use vars::Vars;
+use written::hinted;
 
 /// How the reason ends that an exported variable is.
 const EXPORTED: &str = "` for the programs that follow";
@@ -378,6 +379,7 @@ impl<'a> Walker<'a> {
         let several = pipeline.stages.len() > 1;
         let (outer, mut read) = (std::mem::take(&mut self.emptied), BTreeSet::new());
         let mut argvs: Vec<Rc<[Arg]>> = Vec::new();
+        let mut hint = None;
         for (index, stage) in pipeline.stages.iter().enumerate() {
             if self.is_full() {
                 break;
@@ -395,11 +397,16 @@ impl<'a> Walker<'a> {
                             reads_text(argv, &reader).unwrap_or_default()
                         }
                         _ => {
-                            let told = self.passed_along(&argvs, pipeline.stages.get(..index), state);
+                            let told = told(&argvs).or_else(|| self.passed_on(pipeline.stages.get(..index)?));
                             // An error quotes whatever names the command was given.
                             let errs = errors_come(pipeline, index);
                             let from = if errs { String::new() } else { commands::feeder(&argvs) };
-                            Stdin::Pipe { from, remote, told: told.filter(|_| !errs) }
+                            Stdin::Pipe {
+                                from,
+                                remote,
+                                told: told.filter(|_| !errs),
+                                hint: self.hint(&argvs, state).or(hint.clone()),
+                            }
                         }
                     };
                 }
@@ -419,7 +426,12 @@ impl<'a> Walker<'a> {
             let own = own.filter(|report| simple && !report.argv.is_empty()).find(|report| report.span == stage.span);
             // One that reads something else passes on nothing of what stands before it.
             let passes = index == 0 || !stage.redirects.iter().any(shapes::is_input);
-            argvs.push(own.filter(|_| passes).map(|report| Rc::clone(&report.argv)).unwrap_or_default());
+            let own = own.filter(|_| passes);
+            hint = match own {
+                Some(report) => hinted(&report.argv, hint),
+                None => self.printed_since(before),
+            };
+            argvs.push(own.map(|report| Rc::clone(&report.argv)).unwrap_or_default());
             self.last = Some(name_of(stage));
         }
         self.outlet = argvs;

@@ -1,7 +1,9 @@
-//! Which program a word calls most likely, where it is not certain: `$(which rm) -rf build`, `${RM:-rm} -rf build`.
+//! What words most likely are, where that is not certain: `$(which rm) -rf build`, `${RM:-rm} -rf build`,
+//! `git $(echo reset) --hard`.
 //!
-//! Nothing is allowed for it. Only what that program would destroy is said.
+//! Nothing is allowed for it. Only what such a command would destroy is said.
 
+use super::redirected::literal;
 use super::*;
 
 /// What such words and variables most likely are.
@@ -9,15 +11,30 @@ use super::*;
 pub(super) struct Likely {
     /// Of what was expanded last.
     hint: Option<String>,
-    words: Vec<(Range<usize>, String)>,
+    /// Words by their places.
+    words: BTreeMap<(usize, usize), Guess>,
     variables: BTreeMap<String, String>,
 }
 
-/// Programs that say where another one is, or what they are given.
-const TELLS: &[&[&str]] = &[&["which"], &["command", "-v"], &["type", "-P"], &["type", "-p"], &["echo"]];
+/// A guess at a word.
+#[derive(Debug)]
+enum Guess {
+    /// All of it, in quotes.
+    Whole(String),
+    /// All of it; it falls apart at its blanks.
+    Split(String),
+    /// Only parts of it are known, and `*` stands for the others: `mkfs.$FS`, `db.$c.drop()`.
+    Parts(String),
+}
 
-/// Programs in front of another one.
-const BEFORE: &[&str] = &["sudo", "doas", "find"];
+/// Programs that say where another one is.
+const TELLS: &[&[&str]] = &[&["which"], &["command", "-v"], &["type", "-P"], &["type", "-p"]];
+
+/// Programs whose code on the command line is looked at for what it calls, whatever is put into it.
+const CALLED: &[&str] = &["mongosh", "mongo"];
+
+/// Longest guess, in bytes: more than any command that a person puts into another.
+const LONG: usize = 1024;
 
 impl Likely {
     /// Before a word or a value is expanded.
@@ -29,14 +46,15 @@ impl Likely {
     pub(super) fn told(&mut self, outlet: &[Rc<[Arg]>]) {
         let [argv] = outlet else { return };
         let words: Option<Vec<&str>> = argv.iter().map(Arg::exact).collect();
-        let name = words.and_then(|words| TELLS.iter().find_map(|tells| one(words.strip_prefix(*tells)?)));
-        self.hint = name.map(str::to_owned);
+        let Some(words) = words else { return };
+        let name = TELLS.iter().find_map(|tells| one(words.strip_prefix(*tells)?)).map(str::to_owned);
+        self.hint = name.or_else(|| told(&[argv])).filter(|text| text.len() < LONG);
     }
 
     /// An expansion of a variable, which `other` stands in for.
     pub(super) fn variable(&mut self, name: &str, other: Option<&[Part]>) {
         let other = match other {
-            Some([Part::Plain(text) | Part::Quoted(text)]) => one(&[text]).map(str::to_owned),
+            Some([Part::Plain(text) | Part::Quoted(text)]) => Some(text.clone()),
             _ => None,
         };
         self.hint = self.variables.get(name).cloned().or(other);
@@ -44,10 +62,20 @@ impl Likely {
 
     /// Behind the expansion of a word.
     pub(super) fn word(&mut self, word: &Word) {
-        let parts = word.parts.iter().filter(|part| !matches!(part, Part::Quoted(text) if text.is_empty()));
-        if let Some(name) = self.hint.take().filter(|_| parts.count() == 1) {
-            self.words.push((word.span.clone(), name));
-        }
+        let meant: Vec<&Part> =
+            word.parts.iter().filter(|part| !matches!(part, Part::Quoted(text) if text.is_empty())).collect();
+        let quoted =
+            matches!(meant.as_slice(), [Part::Param { quoted: true, .. } | Part::Command { quoted: true, .. }]);
+        let parts: Vec<Option<&str>> = meant.into_iter().map(literal).collect();
+        let guess = match self.hint.take() {
+            Some(text) if parts.len() == 1 && quoted => Guess::Whole(text),
+            Some(text) if parts.len() == 1 => Guess::Split(text),
+            _ if parts.first().is_some_and(Option::is_some) && parts.contains(&None) => {
+                Guess::Parts(parts.iter().map(|part| part.unwrap_or("*")).collect())
+            }
+            _ => return,
+        };
+        self.words.insert((word.span.start, word.span.end), guess);
     }
 
     /// Behind the value that a variable gets.
@@ -58,18 +86,29 @@ impl Likely {
         };
     }
 
-    /// The words of a command with that program in front, or behind a program whose own words are followed no further.
+    /// The words of a command with what those most likely are that are not known.
     pub(super) fn argv(&self, args: &[Arg]) -> Option<Vec<Arg>> {
-        let named =
-            |arg: &Arg| self.words.iter().rev().find(|(span, _)| *span == arg.span).map(|(_, name)| arg.with(name));
-        let first = args.first()?;
-        match first.exact() {
-            None => Some([named(first)?].into_iter().chain(args.iter().skip(1).cloned()).collect()),
-            Some(before) if BEFORE.contains(&before) && args.iter().any(|arg| named(arg).is_some()) => {
-                Some(args.iter().map(|arg| named(arg).unwrap_or_else(|| arg.clone())).collect())
+        let first = args.first()?.exact();
+        let guess = |arg: &Arg| self.words.get(&(arg.span.start, arg.span.end)).filter(|_| arg.exact().is_none());
+        let (mut argv, mut guessed) = (Vec::new(), false);
+        for arg in args {
+            let before = argv.len();
+            match guess(arg) {
+                Some(Guess::Whole(text)) => argv.push(arg.with(text)),
+                Some(Guess::Split(text)) => argv.extend(text.split_whitespace().map(|word| arg.with(word))),
+                // Of what stands behind other programs, they look at the start themselves.
+                Some(Guess::Parts(text)) if before == 0 || first.is_some_and(|name| CALLED.contains(&name)) => {
+                    argv.push(arg.with(text));
+                }
+                _ => {
+                    argv.push(arg.clone());
+                    continue;
+                }
             }
-            Some(_) => None,
+            guessed = true;
         }
+        let named = argv.first().and_then(Arg::exact).is_some_and(|name| !name.starts_with('-'));
+        (guessed && named).then_some(argv)
     }
 }
 

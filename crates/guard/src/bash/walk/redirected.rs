@@ -79,7 +79,7 @@ fn written_out(word: &Word, home: &Path) -> Option<String> {
     }
 }
 
-fn literal(part: &Part) -> Option<&str> {
+pub(super) fn literal(part: &Part) -> Option<&str> {
     match part {
         Part::Plain(text) | Part::Quoted(text) => Some(text),
         _ => None,

@@ -135,7 +135,10 @@ pub(super) fn told(stages: &[&[Arg]]) -> Option<String> {
     let words = words.iter().map(|arg| match &arg.word {
         Became::Exact(text) => text.as_str(),
         Became::Opaque { prefix, .. } | Became::Glob { prefix, .. } => prefix.as_str(),
-        Became::OneOf(_) => "",
+        Became::OneOf(words) => match words.first() {
+            Some(Became::Exact(text)) => text,
+            _ => "",
+        },
     });
     let mut words = words.peekable();
     match program.exact() {

@@ -52,22 +52,52 @@ impl Walker<'_> {
         (!texts.is_empty()).then(|| texts.concat())
     }
 
-    /// About what the stages of a pipeline pass on to the next one: words that are printed, a here-document, or a file
-    /// that the text has written.
-    pub(super) fn passed_along(&self, argvs: &[&[Arg]], stages: Option<&[Command]>, state: &State) -> Option<String> {
-        let read = || {
-            let [[program, files @ ..]] = argvs else { return None };
-            let names: Option<Vec<&str>> = files.iter().map(Arg::exact).collect();
-            self.written_in(&names.filter(|_| program.exact() == Some("cat"))?, state)
-        };
-        told(argvs).or_else(|| self.passed_on(stages?)).or_else(read).or_else(|| patched(argvs))
+    /// What a pipeline of one command passes on: a file that the text has written, or a patch of the files it names.
+    pub(super) fn hint(&self, argvs: &[&[Arg]], state: &State) -> Option<String> {
+        let [argv @ [program, files @ ..]] = argvs else { return None };
+        if program.exact() != Some("cat") {
+            return patched(argv);
+        }
+        let names: Option<Vec<&str>> = files.iter().map(Arg::exact).collect();
+        self.written_in(&names?, state)
+    }
+
+    /// What the commands of a group or a loop print of their own words.
+    pub(super) fn printed_since(&self, start: usize) -> Option<String> {
+        let reports = self.reports.get(start..).unwrap_or_default().iter().filter(|report| !report.argv.is_empty());
+        let lines: Vec<String> = reports.filter_map(|report| told(&[&report.argv])).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+}
+
+/// What a command with these words passes on where `before` is what it is fed with.
+pub(super) fn hinted(argv: &[Arg], before: Option<String>) -> Option<String> {
+    /// They leave lines as they are, or leave some out.
+    const PASSES: &str = "cat tee grep sort uniq head tail";
+    let texts = || argv.iter().skip(1).filter_map(Arg::exact);
+    match argv.first().and_then(Arg::exact)? {
+        program if PASSES.split(' ').any(|known| known == program) => before,
+        // The texts between quotes: `{print "rm -rf "$1}`.
+        "awk" | "gawk" | "mawk" => {
+            let literals = |program: &str| program.split('"').skip(1).step_by(2).collect::<Vec<_>>().join(" ");
+            texts().find(|text| text.contains("print")).map(|text| literals(text).replace("\\n", "\n"))
+        }
+        // What is put in: `s/^/rm -rf /`.
+        "sed" | "gsed" => {
+            let put_in = |text: &str| {
+                let rest = text.strip_prefix('s')?;
+                let mark = rest.chars().next().filter(char::is_ascii_punctuation)?;
+                rest.split(mark).nth(2).map(|text| text.replace('&', "x"))
+            };
+            texts().find_map(put_in)
+        }
+        _ => None,
     }
 }
 
 /// The headers of the patch that git prints of the files it is told: `git diff other -- .github`.
-fn patched(argvs: &[&[Arg]]) -> Option<String> {
+fn patched(argv: &[Arg]) -> Option<String> {
     const PRINTS: &[&str] = &["diff", "show", "log", "format-patch", "diff-tree", "diff-index", "stash"];
-    let [argv] = argvs else { return None };
     let mut words = argv.iter().map(|arg| arg.exact().unwrap_or_default());
     let prints = words.next() == Some("git") && words.any(|word| PRINTS.contains(&word));
     let named = words.filter(|word| !word.starts_with('-') && !word.is_empty());

@@ -154,7 +154,7 @@ fn a_socket_is_a_file_of_the_workspace() {
 #[test]
 fn text_for_a_client_may_run_commands_here() {
     let opaque = |line: &str, stdin: Stdin| facts_from(line, stdin).iter().any(|fact| matches!(fact, Fact::Opaque(_)));
-    let pipe = |from: &str| Stdin::Pipe { from: from.to_owned(), remote: false, told: None };
+    let pipe = |from: &str| Stdin::Pipe { from: from.to_owned(), remote: false, told: None, hint: None };
     let text = |text: &str| Stdin::Text(text.to_owned());
     assert!(opaque("psql -h localhost db", text("\\! id")));
     assert!(opaque("psql -h localhost db", pipe("printf")));

@@ -242,6 +242,11 @@ fn dd(line: &Line, _: Option<&str>) -> Option<Hit> {
         return Some((Category::Disk, format!("`dd` writes over {to}")));
     }
     let wiping = matches!(value("if="), Some("/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/null"));
+    // Without an end of its own it goes on until the place is full, as it does on a disk.
+    let unknown = line.raw.iter().any(|word| !word.known && &*word.text == "of=");
+    if unknown && wiping && value("count=").is_none() {
+        return Some((Category::Disk, "`dd` fills a place that is not known".to_owned()));
+    }
     let in_place = value("conv=").is_some_and(|conv| conv.split(',').any(|one| one == "notrunc"));
     let nothing = value("if=") == Some("/dev/null") || value("count=") == Some("0");
     ((wiping && (in_place || is_code(to))) || (nothing && !to.starts_with("/dev/") && value("seek=").is_none()))
@@ -302,7 +307,7 @@ fn is_of_today(date: &str) -> bool {
     date.starts_with('0') || PARTS.iter().any(|part| date.contains(part))
 }
 
-fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
+fn git(line: &Line, stdin: Option<&str>) -> Option<Hit> {
     let set = |wanted: &str| line.values("-c").any(|piece| piece.text.to_ascii_lowercase().starts_with(wanted));
     let sub = line.operand(0);
     if sub == "checkout" {
@@ -344,6 +349,10 @@ fn git(line: &Line, _: Option<&str>) -> Option<Hit> {
         let mut values = settings.filter_map(|text| Some(text.strip_prefix(key)?.strip_prefix('=')?.to_owned()));
         values.any(|value| ["false", "no", "off", "0", ""].contains(&value.as_str()))
     };
+    let answered = line.any("-i --interactive") && stdin.is_some();
+    if sub == "clean" && answered && !line.any("-n --dry-run") {
+        return Some((Category::GitDiscard, "`git clean` is answered, and deletes untracked files".to_owned()));
+    }
     if sub == "clean" && off("clean.requireforce") && !line.any("-n --dry-run -i") {
         return Some((Category::GitDiscard, "`git clean` deletes untracked files".to_owned()));
     }

@@ -33,8 +33,8 @@ impl Piece {
                 _ => Piece { text: "".into(), known: false, glob: false },
             },
             // `while read -r f; do rm "$f"; done`: as many as were listed.
-            Word::Opaque { why, .. } if why == LISTED || why == FOUND => {
-                Piece { text: "**".into(), known: false, glob: true }
+            Word::Opaque { prefix, why, .. } if why == LISTED || why == FOUND => {
+                Piece { text: format!("{prefix}**").into(), known: false, glob: true }
             }
             Word::Opaque { prefix, .. } => Piece { text: prefix.as_str().into(), known: false, glob: false },
         }

@@ -1,0 +1,31 @@
+//! Work that is undone by what git says about it: its changes, applied in reverse, and its files as they are stored.
+
+use super::super::super::fact::Category;
+use super::super::super::judge::{Judge, Stdin};
+use super::super::printed::{CHANGES, STORED};
+use super::words::Line;
+use super::{Hit, acts};
+
+/// What does it, and what it has to be fed with.
+const UNDOES: &[(&str, &str)] = &[
+    ("git apply -R|--reverse !--check|--stat|--numstat|--summary", CHANGES),
+    ("patch|gpatch -R|--reverse !--dry-run", CHANGES),
+    ("tar|gtar|bsdtar -x|--extract|--get !-C|--directory|-k|--keep-old-files", STORED),
+    ("tar|gtar|bsdtar x|xf|xv|xvf|xfv|xp|xpf|xvpf !-C|--directory|-k|--keep-old-files", STORED),
+];
+
+/// Whether it may be done with `program`.
+pub(super) fn names(program: &str) -> bool {
+    UNDOES.iter().any(|(pattern, _)| acts::is_of(pattern, program))
+}
+
+/// Whether the command undoes uncommitted work. Elsewhere than at the top of the workspace the files of an archive are
+/// new ones.
+pub(super) fn hit(line: &Line, judge: &Judge<'_>) -> Option<Hit> {
+    let Stdin::Pipe { from, .. } = &judge.stdin else { return None };
+    let (_, fed) = from.split_once(' ')?;
+    let undoes = UNDOES.iter().any(|(pattern, needs)| {
+        fed == *needs && acts::is(pattern, line) && (fed == CHANGES || judge.site.roots.contains(&judge.site.cwd))
+    });
+    undoes.then(|| (Category::GitDiscard, format!("`{}` takes uncommitted changes back", line.program)))
+}
