@@ -721,6 +721,7 @@ impl<'a> Walker<'a> {
         };
         self.round.1 |= matches!(name.as_str(), "break" | "continue");
         report.facts.extend(self.not_in_sh(args));
+        self.runs_written(&name, args, span, state, &mut report);
         if !nested && self.calls(&report.argv.clone(), &report, state, stdin) {
             return;
         }

@@ -374,7 +374,7 @@ fn only_looks(base: &str, args: &[Arg]) -> bool {
 
 /// The words of a command that it runs as text or as a file; the others are for that text. What a wrapper runs is a command
 /// of its own.
-fn code_words(args: &[Arg]) -> impl Iterator<Item = &Arg> {
+pub(super) fn code_words(args: &[Arg]) -> impl Iterator<Item = &Arg> {
     let name = args.first().and_then(Arg::exact).unwrap_or_default();
     let every = name == "eval";
     let mut done = matches!(name.rsplit('/').next(), Some("env" | "sudo" | "xargs"));

@@ -105,6 +105,9 @@ fn emptied(command: &Command, site: &Site) -> Option<String> {
     let elsewhere = || !at.starts_with("/dev") && !at.starts_with("/proc") && !site.is_ours(&at) && !is_scratch(&at);
     let data = || Path::new(&*name).extension().is_some_and(|end| DATA.iter().any(|known| end == *known));
     let nothing = match texts.as_slice() {
+        ["awk" | "gawk" | "mawk", program] if program.replace(' ', "") == "BEGIN{}" => {
+            commands::destructive::is_code(&name)
+        }
         ["yes", ..] => commands::destructive::is_code(&name),
         ["cat" | "head", rest @ ..] if rest.iter().any(|word| NOISE.contains(word)) => {
             commands::destructive::is_code(&name)

@@ -4,11 +4,21 @@
 //! and subshells, too, and what is put there later stands behind it: nothing is allowed for it, it only raises questions
 //! and warnings.
 
+use super::code::runs_text;
+use super::fetched::code_words;
 use super::*;
 
 /// Most files that are remembered, and most bytes of one: more than any text of a person has.
 const FILES: usize = 64;
 const BYTES: usize = NESTED;
+
+/// Who reads a script that is named: the shells, and the one that is running.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
+
+/// Whether a script that is run by its name is one for a shell.
+fn is_for_a_shell(text: &str) -> bool {
+    text.strip_prefix("#!").is_none_or(|rest| rest.lines().next().is_some_and(|line| line.trim_end().ends_with("sh")))
+}
 
 impl Walker<'_> {
     /// Notes what a command with these words puts into files. `facts` are those of its redirections.
@@ -60,6 +70,47 @@ impl Walker<'_> {
         }
         let names: Option<Vec<&str>> = files.iter().map(Arg::exact).collect();
         self.written_in(&names?, state)
+    }
+
+    /// Says what a file does that the text has written, and that a command now runs: as a script, as code of another
+    /// language, or as statements for a database. What cannot be said of it counts as code of the workspace, as before.
+    pub(super) fn runs_written(
+        &mut self,
+        name: &str,
+        args: &[Arg],
+        span: &Range<usize>,
+        state: &State,
+        report: &mut Report,
+    ) {
+        if self.written.is_empty() || self.nesting >= NESTING {
+            return;
+        }
+        let base = name.rsplit('/').next().unwrap_or_default();
+        let itself = name.contains('/').then(|| self.written_in(&[name], state)).flatten();
+        let script = itself.or_else(|| {
+            let file = code_words(args).next().filter(|_| SHELLS.contains(&base))?;
+            self.written_in(&[file.exact()?], state)
+        });
+        if let Some(text) = script.filter(|text| is_for_a_shell(text)) {
+            let start = self.reports.len();
+            self.nesting += 1;
+            self.nested_script(Shell::Bash, &text, &[], span, state.clone());
+            self.nesting -= 1;
+            for mut inner in self.reports.split_off(start) {
+                inner.facts.retain(|fact| !matches!(fact, Fact::Opaque(_) | Fact::Misparse(_) | Fact::Code(_)));
+                if !inner.facts.iter().any(|fact| matches!(fact, Fact::Destroys(..))) {
+                    inner.findings.clear();
+                }
+                let Report { facts, findings, .. } = inner;
+                self.reports.push(Report { span: span.clone(), facts, findings, ..Report::default() });
+            }
+        } else if runs_text(base) || SQL_READERS.contains(&base) {
+            let names: Vec<&str> = args.iter().skip(1).filter_map(Arg::exact).collect();
+            let told = self.written_in(&names, state);
+            if told.is_some() {
+                self.warned_of(args, &Stdin::File { told }, span, report);
+            }
+        }
     }
 
     /// What the commands of a group or a loop print of their own words.

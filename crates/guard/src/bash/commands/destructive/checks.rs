@@ -39,6 +39,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("cypher-shell neo4j-client memgraph mgconsole", cypher),
     (LANGUAGES, inline),
     ("sed gsed", empties),
+    ("perl", prints_nothing),
     ("sysctl", sysctl),
 ];
 
@@ -179,15 +180,28 @@ fn is_of_the_system(piece: &Piece) -> bool {
     piece.known && !piece.text.starts_with("/dev/") && is_nobodys_to_remove(&piece.text)
 }
 
-fn chmod(line: &Line, _: Option<&str>) -> Option<Hit> {
-    // `-x`, `-rwx` are modes, not options: they stand among the words.
+/// The mode among the words of chmod. `-x`, `-rwx` are modes, not options: they stand among the words.
+fn mode_of(line: &Line) -> Option<&str> {
     let option = |text: &str| text.starts_with("--") || text.trim_start_matches('-').trim_matches(OPTIONS).is_empty();
-    let mut words = line.raw.iter().map(|word| word.text.as_ref());
-    let harsh = words.find(|text| !option(text)).is_some_and(|mode| {
+    line.raw.iter().map(|word| word.text.as_ref()).find(|text| !option(text))
+}
+
+/// Whether a mode leaves nothing to the owner.
+fn is_shut(mode: &str) -> bool {
+    matches!(mode, "=" | "a=" | "u=" | "ugo=" | "a-rwx" | "u-rwx" | "-rwx")
+        || u32::from_str_radix(mode, 8).is_ok_and(|bits| bits & 0o700 == 0)
+}
+
+fn chmod(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let harsh = mode_of(line).is_some_and(|mode| {
         // `a-x,a+X` leaves directories open.
         mode.split(',').any(is_harsh) && !mode.split_once('+').is_some_and(|(_, rights)| rights.contains('X'))
     });
     if !line.any("-R --recursive") {
+        let found = line.operands.iter().skip(1).any(|piece| piece.glob);
+        if found && mode_of(line).is_some_and(is_shut) {
+            return files("`chmod` takes whatever the pattern finds away from its owner");
+        }
         let reached = is_at_the_top(line) || line.operands.iter().any(is_of_the_system) || takes_what_is_found(line);
         return (harsh && reached).then(|| {
             (Category::Files, "`chmod` gives to everyone, or takes from everyone, what others rely on".to_owned())
@@ -369,12 +383,54 @@ fn fallocate(line: &Line, _: Option<&str>) -> Option<Hit> {
         .then(|| (Category::Files, "`fallocate` takes data out of a file".to_owned()))
 }
 
-/// `sed -i d FILE`: every line goes.
+/// `sed -i d FILE`: every line goes, or all that it holds, or nothing is printed back.
 fn empties(line: &Line, _: Option<&str>) -> Option<Hit> {
+    const ALL: &[&str] = &[
+        "d",
+        "1,$d",
+        "1,$ d",
+        "0~1d",
+        "1~1d",
+        "/./d",
+        "/^/d",
+        "/$/d",
+        "/.*/d",
+        "/^.*$/d",
+        "Q",
+        "1Q",
+        "q",
+        "1q",
+        "s/.*//",
+        "s/^.*//",
+        "s/^.*$//",
+        "s/.*$//",
+        "s/.*//g",
+        "s/^.*$//g",
+    ];
+    /// Commands that put something out.
+    const SAY: &[char] = &['p', 'P', '=', 'i', 'a', 'c', 'l', 'w', 'W'];
     let in_place = line.flags.iter().any(|flag| flag.name == "-i" || flag.name.starts_with("--in-place"));
-    let all = |text: &str| matches!(text.trim(), "d" | "1,$d" | "1,$ d" | "0~1d" | "1~1d");
-    (in_place && line.raw.iter().any(|word| word.known && all(&word.text)))
-        .then(|| (Category::Files, "`sed -i` deletes every line".to_owned()))
+    let all = |text: &str| ALL.contains(&text.trim());
+    let program = line.values("-e --expression").next().or(line.operands.first()).filter(|piece| piece.known);
+    let silent = line.any("-n --quiet --silent") && program.is_some_and(|piece| !piece.text.contains(SAY));
+    (in_place && (silent || line.raw.iter().any(|word| word.known && all(&word.text))))
+        .then(|| (Category::Files, "`sed -i` leaves nothing of a file".to_owned()))
+}
+
+/// `perl -i -ne '' FILE`: what is read is not printed back.
+fn prints_nothing(line: &Line, _: Option<&str>) -> Option<Hit> {
+    let letters = |wanted: char| {
+        let mut bundles = line.raw.iter().filter_map(|word| word.text.strip_prefix('-'));
+        bundles.any(|letters| letters.chars().take_while(char::is_ascii_alphabetic).any(|letter| letter == wanted))
+    };
+    let empty = line.raw.windows(2).any(|pair| match pair {
+        [option, code] => {
+            option.text.starts_with('-') && option.text.ends_with('e') && code.text.trim().is_empty() && code.known
+        }
+        _ => false,
+    });
+    (letters('i') && letters('n') && !letters('p') && empty)
+        .then(|| (Category::Files, "`perl -i -n` leaves nothing of a file".to_owned()))
 }
 
 fn sysctl(line: &Line, _: Option<&str>) -> Option<Hit> {
