@@ -111,7 +111,10 @@ fn what_is_too_much_is_said_and_never_allowed() {
     let braces = format!("ls {}", "{a,b}".repeat(1000));
     let wrappers = format!("{}ls", "exec ".repeat(1000));
     let doubling = format!("a=xx; {}ls $a", "a=$a$a; ".repeat(200));
-    for text in [words, commands, texts, braces, wrappers, doubling] {
+    // Each of them would read again what was written.
+    let written = format!("echo '{}' > f; {}", "select 1; ".repeat(3000), "sqlite3 a < f; ".repeat(2000));
+    let scripts = format!("echo '{}' > f; {}", "ls; ".repeat(6000), "bash f; ".repeat(4000));
+    for text in [words, commands, texts, braces, wrappers, doubling, written, scripts] {
         let analysis = analyse(&text, &site());
         assert!(analysis.kind >= ExecKind::Opaque, "{:.60}: {:?}", text, analysis.kind);
     }

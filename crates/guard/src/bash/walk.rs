@@ -75,7 +75,7 @@ use state::STATEFUL;
 use sums::*;
 use trail::Trail;
 use vars::Vars;
-use written::hinted;
+use written::{REREAD, hinted};
 
 /// How the reason ends that an exported variable is.
 const EXPORTED: &str = "` for the programs that follow";
@@ -162,8 +162,9 @@ pub(super) struct Walker<'a> {
     secret_held: bool,
     /// Files that the redirections of the pipeline empty before it begins.
     emptied: Vec<PathBuf>,
-    /// What the text has put into files.
+    /// What the text has put into files, and how much more of that is read.
     written: Rc<Written>,
+    written_left: usize,
     /// The next command is all of the condition of a `while`: behind it, it worked.
     condition: bool,
     /// This round of a loop has moved to another directory; it may have ended before its end.
@@ -215,6 +216,7 @@ impl<'a> Walker<'a> {
             secret_held: false,
             emptied: Vec::new(),
             written: Rc::default(),
+            written_left: REREAD,
             condition: false,
             round: (false, false),
             taken: input::Taken::default(),
@@ -772,10 +774,11 @@ impl<'a> Walker<'a> {
         }
         let places = if state.cwd.is_empty() { vec![PathBuf::from(NOWHERE)] } else { state.cwd.clone() };
         let mut nested_all: Vec<(Nested, PathBuf)> = Vec::new();
+        let written = self.seen_by(args);
         for place in &places {
             let site = self.seen_from(place);
             let mut judge = Judge::new(&site, stdin.clone(), span.clone());
-            judge.written = Rc::clone(&self.written);
+            judge.written = Rc::clone(&written);
             commands::judge(&argv, &mut judge);
             let Judge { facts, findings, nested, .. } = judge;
             for fact in facts.into_iter().flat_map(|fact| self.placed(fact, place)) {

@@ -3,8 +3,10 @@
 
 use std::path::Path;
 
-use super::super::judge::{Arg, Judge, Word};
+use super::super::judge::{Arg, Judge, Stdin, Word};
+use super::super::lang::patch;
 use super::places::takes_along;
+use super::printed::STORED;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, may_be_option};
 
@@ -81,6 +83,13 @@ pub(super) fn tar(parsed: &Parsed, judge: &mut Judge<'_>) {
     spec::apply(&TAR, &parsed, judge);
 }
 
+/// What git is told to put into the archive that comes from it: `git archive HEAD .github | tar x`.
+fn stored(judge: &Judge<'_>) -> Vec<Arg> {
+    let Stdin::Pipe { from, hint: Some(hint), .. } = &judge.stdin else { return Vec::new() };
+    let names = patch::names(hint).into_iter().filter(|_| from.ends_with(STORED));
+    names.filter_map(|name| name.strip_prefix("b/").map(|name| judge.word(name))).collect()
+}
+
 fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
     let archives: Vec<_> = parsed.opts.iter().filter(|(name, _)| matches!(name.as_str(), "f" | "file")).collect();
     let archives = archives.into_iter().filter_map(|(_, file)| file.as_ref()).filter(|file| file.exact() != Some("-"));
@@ -142,7 +151,9 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
         (false, false, true) => {
             // Where both are given, the second is below the first.
             let top = parsed.value("one-top-level").map(place);
-            unpack(top.as_ref().or(parsed.value("C directory")), &parsed.operands, judge);
+            let mut names = parsed.operands.clone();
+            names.extend(stored(judge));
+            unpack(top.as_ref().or(parsed.value("C directory")), &names, judge);
         }
         _ => judge.opaque("tar has to be told what to do"),
     }

@@ -204,7 +204,6 @@ impl<'a> Walker<'a> {
     /// Puts into the report what a program destroys, by its name, that is not judged by a table.
     pub(super) fn warned_of(&self, args: &[Arg], stdin: &Stdin, span: &Range<usize>, report: &mut Report) {
         let mut judge = Judge::new(self.site, stdin.clone(), span.clone());
-        judge.written = Rc::clone(&self.written);
         commands::warn(args, &mut judge);
         // What was said of the words as they stand is not said again.
         for fact in judge.facts {

@@ -12,6 +12,9 @@ use super::*;
 const FILES: usize = 64;
 const BYTES: usize = NESTED;
 
+/// Most bytes of such files that are read, all together: each command may read them again.
+pub(super) const REREAD: usize = 4 * NESTED;
+
 /// Who reads a script that is named: the shells, and the one that is running.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
 
@@ -56,14 +59,48 @@ impl Walker<'_> {
     }
 
     /// What the files with these names hold, where the text has put it there.
-    pub(super) fn written_in(&self, names: &[&str], state: &State) -> Option<String> {
-        let paths = || names.iter().flat_map(|name| state.cwd.iter().map(move |place| normal(&place.join(name))));
-        let texts: Vec<&str> = paths().filter_map(|path| self.written.get(&path)).map(String::as_str).collect();
-        (!texts.is_empty()).then(|| texts.concat())
+    pub(super) fn written_in(&mut self, names: &[&str], state: &State) -> Option<String> {
+        if self.written.is_empty() {
+            return None;
+        }
+        let paths = names.iter().flat_map(|name| state.cwd.iter().map(move |place| normal(&place.join(name))));
+        let written = Rc::clone(&self.written);
+        let texts: Vec<&str> = paths.filter_map(|path| written.get(&path)).map(String::as_str).collect();
+        let length = texts.iter().map(|text| text.len()).sum();
+        (!texts.is_empty() && self.affords(length)).then(|| texts.concat())
+    }
+
+    /// The files that a command with these words may read.
+    pub(super) fn seen_by(&mut self, args: &[Arg]) -> Rc<Written> {
+        if self.written.is_empty() {
+            return Rc::default();
+        }
+        let named = |path: &Path| {
+            let name = path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+            args.iter().skip(1).filter_map(Arg::exact).any(|text| text.contains(name))
+        };
+        let length = self.written.iter().filter(|(path, _)| named(path)).map(|(_, text)| text.len()).sum();
+        if length > 0 && self.affords(length) { Rc::clone(&self.written) } else { Rc::default() }
+    }
+
+    /// Whether so much more of what was written is read. Said once where it is not.
+    fn affords(&mut self, length: usize) -> bool {
+        match self.written_left.checked_sub(length) {
+            Some(left) => {
+                self.written_left = left;
+                return true;
+            }
+            None if self.written_left > 0 => {
+                self.written_left = 0;
+                self.say(0..0, Fact::Misparse("too much text in files that are written and read again".to_owned()));
+            }
+            None => {}
+        }
+        false
     }
 
     /// What a pipeline of one command passes on: a file that the text has written, or a patch of the files it names.
-    pub(super) fn hint(&self, argvs: &[&[Arg]], state: &State) -> Option<String> {
+    pub(super) fn hint(&mut self, argvs: &[&[Arg]], state: &State) -> Option<String> {
         let [argv @ [program, files @ ..]] = argvs else { return None };
         if program.exact() != Some("cat") {
             return patched(argv);
@@ -92,6 +129,9 @@ impl Walker<'_> {
             self.written_in(&[file.exact()?], state)
         });
         if let Some(text) = script.filter(|text| is_for_a_shell(text)) {
+            if text.len() > self.text_left {
+                return self.say(span.clone(), Fact::Misparse("too much text in scripts that are run".to_owned()));
+            }
             let start = self.reports.len();
             self.nesting += 1;
             self.nested_script(Shell::Bash, &text, &[], span, state.clone());
@@ -146,9 +186,9 @@ pub(super) fn hinted(argv: &[Arg], before: Option<String>) -> Option<String> {
     }
 }
 
-/// The headers of the patch that git prints of the files it is told: `git diff other -- .github`.
+/// The files that git is told to print, as the headers of a patch: `git diff other -- .github`, `git archive x .github`.
 fn patched(argv: &[Arg]) -> Option<String> {
-    const PRINTS: &[&str] = &["diff", "show", "log", "format-patch", "diff-tree", "diff-index", "stash"];
+    const PRINTS: &[&str] = &["diff", "show", "log", "format-patch", "diff-tree", "diff-index", "stash", "archive"];
     let mut words = argv.iter().map(|arg| arg.exact().unwrap_or_default());
     let prints = words.next() == Some("git") && words.any(|word| PRINTS.contains(&word));
     let named = words.filter(|word| !word.starts_with('-') && !word.is_empty());
