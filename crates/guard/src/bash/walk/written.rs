@@ -167,6 +167,7 @@ pub(super) fn hinted(argv: &[Arg], before: Option<String>) -> Option<String> {
     const PASSES: &str = "cat tee grep sort uniq head tail";
     let texts = || argv.iter().skip(1).filter_map(Arg::exact);
     match argv.first().and_then(Arg::exact)? {
+        "echo" | "printf" => told(&[argv]),
         program if PASSES.split(' ').any(|known| known == program) => before,
         // The texts between quotes: `{print "rm -rf "$1}`.
         "awk" | "gawk" | "mawk" => {
