@@ -131,6 +131,7 @@ fn git_history() {
             "git -c core.hooksPath=/dev/null commit -m x",
             "git symbolic-ref -d HEAD",
             "bfg --delete-files x",
+            "git remote rm origin",
         ],
     );
 }

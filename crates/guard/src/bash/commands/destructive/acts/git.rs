@@ -76,6 +76,7 @@ pub(super) const HISTORY: &[Act] = &[
     ("git-filter-repo|bfg !--dry-run|--analyze", "rewrites history"),
     ("git replace -d|--delete", "deletes a replace ref"),
     ("git notes remove|prune !-n|--dry-run", "deletes notes"),
+    ("git remote rm|remove", "deletes a remote and what is known of its branches"),
     ("gh pr close -d|--delete-branch", "deletes the branch with the request"),
     ("hg strip|rollback|prune|histedit", "removes commits"),
     ("jj abandon", "abandons commits"),

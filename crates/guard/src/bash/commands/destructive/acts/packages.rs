@@ -40,6 +40,7 @@ pub(super) const PACKAGES: &[Act] = &[
     ("gem yank", "withdraws a published version"),
     ("gem uninstall", "removes packages"),
     ("gem cleanup|clean !--dryrun|--dry-run|-n|-d", "removes packages"),
+    ("go clean -modcache|--modcache !-n", "removes every module that was fetched"),
     ("pip|pip3 uninstall", "removes packages"),
     ("conda|mamba|micromamba env remove", "removes an environment"),
     ("conda|mamba|micromamba remove|uninstall --all|-a !--dry-run", "removes an environment"),
