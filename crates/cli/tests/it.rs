@@ -18,6 +18,8 @@ mod contract;
 mod durability;
 #[path = "it/durability_dirs.rs"]
 mod durability_dirs;
+#[path = "it/durability_links.rs"]
+mod durability_links;
 #[path = "it/finding.rs"]
 mod finding;
 #[path = "it/first.rs"]

@@ -7,16 +7,29 @@ use serde_json::json;
 
 use crate::durability::{empty, nika, traced};
 
-const KILLED_AT: [&str; 8] = ["mkdirat", "fdatasync", "fsync", "linkat", "rename", "renameat", "renameat2", "unlinkat"];
+const KILLED_AT: [&str; 10] = [
+    "mkdirat",
+    "fdatasync",
+    "fsync",
+    "linkat",
+    "symlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "unlinkat",
+    "ftruncate",
+];
 
-/// Every path below, directories with a slash, files with their content.
-fn all(root: &Path) -> Vec<String> {
+/// Every path below, directories with a slash, links with where they point, files with their content.
+pub fn all(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![root.to_path_buf()];
     while let Some(dir) = open.pop() {
         for path in std::fs::read_dir(&dir).expect("a directory").flatten().map(|entry| entry.path()) {
             let name = path.strip_prefix(root).expect("below").display().to_string();
-            if path.is_dir() {
+            if let Ok(target) = std::fs::read_link(&path) {
+                found.push(format!("{name} -> {}", target.display()));
+            } else if path.is_dir() {
                 found.push(format!("{name}/"));
                 open.push(path);
             } else {
@@ -28,16 +41,26 @@ fn all(root: &Path) -> Vec<String> {
     found
 }
 
-fn runs(root: &Path, state: &Path, words: &[&str]) {
+pub fn runs(root: &Path, state: &Path, words: &[&str]) {
     assert!(nika(root, state).args(words).status().expect("it runs").success(), "{words:?}");
 }
 
 /// Kills `words` at each system call that changes something, after `begin`, and has the next start settle it: what stands
 /// then is all as it was or all as it shall be. How often each; `None` where nothing can be traced.
-fn killed_everywhere(
+pub fn killed_everywhere(
     (root, state): (&Path, &Path),
     begin: &dyn Fn(),
     words: &[&str],
+    (old, new): (&[String], &[String]),
+) -> Option<(u32, u32)> {
+    killed_where_some_fail((root, state), begin, (words, &[]), (old, new))
+}
+
+/// The same where system calls fail: `faults` are further options for `strace`.
+pub fn killed_where_some_fail(
+    (root, state): (&Path, &Path),
+    begin: &dyn Fn(),
+    (words, faults): (&[&str], &[&str]),
     (old, new): (&[String], &[String]),
 ) -> Option<(u32, u32)> {
     let (mut kept, mut made) = (0, 0);
@@ -46,7 +69,8 @@ fn killed_everywhere(
             assert!(nth < 100, "{call} has no last one");
             begin();
             let kill = format!("inject={call}:signal=KILL:when={nth}");
-            let status = traced(root, state, &["-o", "/dev/null", "-e", "trace=desc,file", "-e", &kill], words)?;
+            let options = [&["-o", "/dev/null", "-e", "trace=desc,file", "-e", &kill], faults].concat();
+            let status = traced(root, state, &options, words)?;
             runs(root, state, &["call", "list_dir"]);
             let now = all(root);
             assert!(now == old || now == new, "{call} {nth}: {now:?}");
@@ -60,7 +84,7 @@ fn killed_everywhere(
     Some((kept, made))
 }
 
-const UNDO: [&str; 3] = ["undo", "--mode", "accept-edits"];
+pub const UNDO: [&str; 3] = ["undo", "--mode", "accept-edits"];
 
 fn set() -> String {
     let set = json!({"changes": [

@@ -8,7 +8,7 @@
 //! Another file, not the same one written in place: a crash between truncate and write would lose both versions. Its name
 //! is exchanged with the old one's, so that what others changed at the last moment is seen and put back, where a rename
 //! would have dropped it. The new file has no name until it is whole, so a kill leaves nothing behind but, within a few
-//! microseconds, one temporary name that the next start removes.
+//! microseconds, one temporary name that the next start removes. A link has one from the start, and is whole with it.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -211,41 +211,39 @@ impl Locked<'_> {
         Ok(())
     }
 
-    /// Writes one file apart and renames it into place.
+    /// Makes what one change puts in its place.
     fn put(&mut self, change: &Change) -> Result<Stamp, NotMade> {
         let (dir, name) = self.files.parent_of(&change.place.path)?;
-        if let Target::Link(target) = &change.target {
-            let target = Path::new(OsStr::from_bytes(target));
-            if !matches!(change.expect, Expect::Absent) {
-                self.unlink(&change.place)?;
-            }
-            rustix::fs::symlinkat(target, &dir, &name).map_err(|error| refused(&change.place, error))?;
-        } else {
-            let temp = temp_name();
-            self.note_inflight(change.place.path.parent(), &temp);
-            let remove = || rustix::fs::unlinkat(&dir, &temp, AtFlags::empty());
-            let apart = self.files.write_apart(&dir, change, &temp).inspect_err(|_| {
-                let _ = remove();
-            });
-            let placed = apart.and_then(|apart| {
-                let in_place = self.place(change, (&dir, name.as_os_str()), &temp, &apart);
-                // Under the temporary name may stand what others wrote: only ours is removed.
-                if !matches!(in_place, Ok(None)) && apart.stands(&dir, temp.as_ref()) {
-                    let _ = remove();
-                }
-                in_place.map(|file| file.unwrap_or(apart.file))
-            });
-            self.note_landed();
-            let file = placed?;
-            if self.files.fsync == Fsync::Full {
-                sync_dir(&dir);
-            }
-            let stat = rustix::fs::fstat(&file).map_err(|error| refused(&change.place, error))?;
-            return Ok(Stamp::from(&stat));
+        let file = match (&change.target, &change.expect) {
+            // A link is whole as soon as it has a name.
+            (Target::Link(to), Expect::Absent) => self.files.link(&dir, &change.place, to, &name)?,
+            _ => self.put_apart(change, (&dir, &name))?,
+        };
+        if self.files.fsync == Fsync::Full {
+            sync_dir(&dir);
         }
-        let stat = rustix::fs::statat(&dir, &name, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|error| refused(&change.place, error))?;
+        let stat = rustix::fs::fstat(&file).map_err(|error| refused(&change.place, error))?;
         Ok(Stamp::from(&stat))
+    }
+
+    /// Writes a file apart, or makes a link there, and renames it into place.
+    fn put_apart(&mut self, change: &Change, (dir, name): (&OwnedFd, &OsStr)) -> Result<File, NotMade> {
+        let temp = temp_name();
+        self.note_inflight(change.place.path.parent(), &temp);
+        let remove = || rustix::fs::unlinkat(dir, &temp, AtFlags::empty());
+        let apart = self.files.make_apart(dir, change, &temp).inspect_err(|_| {
+            let _ = remove();
+        });
+        let placed = apart.and_then(|apart| {
+            let in_place = self.place(change, (dir, name), &temp, &apart);
+            // Under the temporary name may stand what others wrote: only ours is removed.
+            if !matches!(in_place, Ok(None)) && apart.stands(dir, temp.as_ref()) {
+                let _ = remove();
+            }
+            in_place.map(|file| file.unwrap_or(apart.file))
+        });
+        self.note_landed();
+        placed
     }
 
     /// Gives a whole file its name. Where the name that stands there cannot be taken from its file, that is written
@@ -381,8 +379,9 @@ impl Locked<'_> {
     }
 }
 
-/// A new file, whole, not yet in its place.
+/// A new file or link, whole, not yet in its place.
 pub(super) struct Apart {
+    /// A link, only as what it is: it can be looked at.
     pub(super) file: File,
     /// Whether it has its temporary name already.
     pub(super) named: bool,
@@ -453,6 +452,28 @@ impl Workspace {
         Ok((dir, name.to_owned()))
     }
 
+    /// What a change puts in its place, not there yet.
+    pub(super) fn make_apart(&self, dir: &OwnedFd, change: &Change, temp: &str) -> Result<Apart, NotMade> {
+        match &change.target {
+            Target::Link(to) => {
+                let file = self.link(dir, &change.place, to, temp.as_ref())?;
+                Ok(Apart { file, named: true })
+            }
+            _ => self.write_apart(dir, change, temp),
+        }
+    }
+
+    /// A new link of this name, for `place`.
+    pub(super) fn link(&self, dir: &OwnedFd, place: &Place, to: &[u8], name: &OsStr) -> Result<File, NotMade> {
+        let what = |error: Errno| match error {
+            Errno::EXIST => NotMade::Moved(place.clone()),
+            error => NotMade::Refused(refused(place, error)),
+        };
+        rustix::fs::symlinkat(Path::new(OsStr::from_bytes(to)), dir, name).map_err(what)?;
+        let itself = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(dir, name, itself, Mode::empty()).map(File::from).map_err(what)
+    }
+
     /// The new bytes in a file without a name (or, where the file system has no such files, named
     /// `temp`), with the rights of the old one, synced.
     pub(super) fn write_apart(&self, dir: &OwnedFd, change: &Change, temp: &str) -> Result<Apart, NotMade> {
@@ -486,12 +507,13 @@ impl Workspace {
                     rights = rights.map(|mode| mode & !0o6000);
                 }
             }
-            (None, Expect::Is { bytes: before, mode: former, owner, .. }) => {
+            (None, Expect::Is { bytes: before, mode: former, owner, kind: Kind::File, .. }) => {
                 let former_file = self.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok();
                 dress(&file, former_file.as_ref(), *owner, *former, before == bytes)
                     .map_err(|error| refused(&change.place, error))?;
             }
-            (None, Expect::Absent) => {}
+            // A link's rights say nothing of a file's.
+            (None, Expect::Absent | Expect::Is { .. }) => {}
         }
         if let Some(mode) = rights {
             let _ = rustix::fs::fchmod(&file, Mode::from_raw_mode(mode));

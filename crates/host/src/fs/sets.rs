@@ -15,7 +15,6 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use nika_contract::{Kind, ToolError, code, pathtext};
@@ -188,11 +187,8 @@ impl Locked<'_> {
             let Some(new) = &step.new else { continue };
             if self.named_anew(changes, change, (&dir, new), &mut moved) {
                 // It is the very file, with all that it has.
-            } else if let Target::Link(target) = &change.target {
-                let target = Path::new(OsStr::from_bytes(target));
-                rustix::fs::symlinkat(target, &dir, new).map_err(|error| refused(&change.place, error))?;
             } else {
-                let apart = self.files.write_apart(&dir, change, new)?;
+                let apart = self.files.make_apart(&dir, change, new)?;
                 if !apart.named {
                     apart.name(&dir, new.as_ref()).map_err(|error| refused(&change.place, error))?;
                 }
@@ -219,8 +215,8 @@ impl Locked<'_> {
             || worn_by_all(&self.files.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok()?);
         let wanted = match (dress, &change.expect) {
             (Some(dress), _) => Some(dress.clone()),
-            (None, Expect::Absent) => Some(bare()),
-            (None, Expect::Is { .. }) => standing(),
+            (None, Expect::Is { kind: Kind::File, .. }) => standing(),
+            (None, _) => Some(bare()),
         };
         let mut going = changes.iter().enumerate().filter(|(at, _)| !moved.contains(at));
         let found = going.find_map(|(at, from)| {
@@ -251,9 +247,7 @@ impl Locked<'_> {
         }
         let Expect::Is { bytes, mode, kind, .. } = &change.expect else { return Ok(()) };
         if *kind == Kind::Link {
-            let target = Path::new(OsStr::from_bytes(bytes));
-            rustix::fs::symlinkat(target, dir, old).map_err(|error| refused(&change.place, error))?;
-            return Ok(());
+            return self.files.link(dir, &change.place, bytes, old.as_ref()).map(drop);
         }
         let target = Target::File { bytes: bytes.clone(), mode: Some(*mode), dress: None };
         let copy = Change { place: change.place.clone(), expect: change.expect.clone(), target };

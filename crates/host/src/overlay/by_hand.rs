@@ -76,7 +76,8 @@ impl Changes<'_> {
         if let Some(parent) = at.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
         }
-        let mut mode = mode.or_else(|| was.as_ref().filter(|_| !was_dir).map(bits));
+        let was_file = was.as_ref().filter(|was| kind(was) == Some(Kind::File) && kind_new == Kind::File);
+        let mut mode = mode.or_else(|| was_file.map(bits));
         let mut clothe = |file: &File| {
             if given.is_some_and(|given| !wear(file, given)) {
                 mode = mode.map(|mode| mode & !0o6000);
