@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nika_agent::sub::Fleet;
-use nika_contract::{AnyTool, Clock, Guests, Herald, News, Spoken, ToolError, code, event};
+use nika_contract::{AnyTool, Clock, Guests, Herald, News, Spoken, ToolError, code};
 use nika_guard::profile::environment;
 use nika_guard::{Effect, Layer, LayeredRule, Place, Rule, RuleKind, classify};
-use nika_host::fs::{Recovered, Settings, Workspace, sha256};
+use nika_host::fs::{Settings, Workspace, sha256};
 use nika_host::git::Git;
 use nika_host::proc::{HookRunner, Isolated, Jobs};
 use nika_mcp::Tell;
@@ -32,6 +32,7 @@ use crate::flows::Shelf as Shelved;
 use crate::mcp;
 use crate::mcp_logins;
 use crate::out;
+use crate::recovered;
 use crate::skills::{self, Shelf};
 use crate::talk::Said;
 use crate::time::SystemClock;
@@ -283,27 +284,6 @@ impl std::fmt::Debug for Bell {
     }
 }
 
-/// Says in the journal what interrupted sets were settled, and takes those of which nothing stands out of what can be taken
-/// back. What was settled stays settled: where that cannot be written, an undo finds every path as it was.
-fn note_recovered(runtime: &Runtime, files: &Workspace, checkpoints: &Checkpoints) {
-    let note = |recovered: Recovered, checkpoints: Option<&Checkpoints>| {
-        if let Some(checkpoints) = checkpoints.filter(|_| recovered.is_void) {
-            let _ = checkpoints.mark_undone(&recovered.call, &recovered.call);
-        }
-        let mut fields = Map::new();
-        fields.insert("change_set".into(), recovered.call.into());
-        fields.insert("outcome".into(), recovered.outcome.into());
-        let _ = runtime.note(&runtime.session("recovery", false), event::RECOVERED, &fields);
-    };
-    for recovered in files.take_recovered() {
-        note(recovered, Some(checkpoints));
-    }
-    for beside in files.settle_beside().into_iter().filter(|beside| !beside.recovered.is_empty()) {
-        let theirs = State::open(&beside.state).and_then(|state| Checkpoints::open(&state)).ok();
-        beside.recovered.into_iter().for_each(|recovered| note(recovered, theirs.as_ref()));
-    }
-}
-
 /// Questions about what configures us where no table of names knows it: a configuration directory that the
 /// environment moved.
 fn own_rules(world: &World) -> Vec<LayeredRule> {
@@ -451,7 +431,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         watcher: None,
         news: Some(Arc::clone(&news)),
     });
-    note_recovered(&runtime, &files, &checkpoints);
+    recovered::tell(&runtime, &files, &checkpoints);
     Ok(Built {
         runtime: Arc::new(runtime),
         state,

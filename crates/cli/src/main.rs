@@ -21,6 +21,7 @@ mod mcp;
 mod mcp_logins;
 mod models;
 mod out;
+mod recovered;
 mod render;
 mod search_keys;
 mod serve;

@@ -20,6 +20,8 @@ mod durability;
 mod durability_dirs;
 #[path = "it/durability_links.rs"]
 mod durability_links;
+#[path = "it/durability_notes.rs"]
+mod durability_notes;
 #[path = "it/finding.rs"]
 mod finding;
 #[path = "it/first.rs"]

@@ -57,7 +57,7 @@ pub const AGENT_COMPLETE: &str = "AgentComplete";
 pub const CHECKPOINT: &str = "Checkpoint";
 /// A change was taken back.
 pub const UNDONE: &str = "Undone";
-/// An interrupted change set was settled at start.
+/// An interrupted change set was settled at start, or could not be.
 pub const RECOVERED: &str = "Recovered";
 /// An agent asks its model to go on.
 pub const AGENT_TURN: &str = "AgentTurn";
@@ -186,8 +186,8 @@ pub const TABLE: &[Event] = &[
     Event { name: UNDONE, when: "a change was taken back", fields: "call, undone (the call taken back), paths" },
     Event {
         name: RECOVERED,
-        when: "a change set that a kill interrupted was finished or rolled back",
-        fields: "change_set, outcome",
+        when: "a change set that a kill interrupted was finished or rolled back, or is left as it stands; that at each start",
+        fields: "change_set, outcome; of one that is left: note (the file that says what was under way), advice",
     },
     Event {
         name: CALL_ENDED,

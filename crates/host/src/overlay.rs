@@ -42,7 +42,7 @@ pub use apply::{Applied, Bounds, HeldBack, NotApplied};
 pub use aside::LeftOut;
 pub use cover::{Cover, mounts_below};
 pub use groups::of_another_group;
-pub(crate) use intent::{settle, wanted};
+pub(crate) use intent::{Wanted, settle, wanted};
 pub use layer::Layer;
 pub(crate) use layer::holds_layers;
 pub use likeness::Likeness;

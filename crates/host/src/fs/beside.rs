@@ -36,12 +36,11 @@ impl Locked<'_> {
         self.state.noted = written.is_ok();
     }
 
-    /// Says that none is any more, unless one is left that could not be settled.
+    /// Says that none is any more, unless one is left that a start can still settle.
     pub(super) fn note_settled(&mut self) {
         self.state.noted = false;
         let left = std::fs::read_dir(self.files.sets_dir()).into_iter().flatten().flatten();
-        let is_set = |path: PathBuf| path.extension().is_some_and(|ext| ext == "json" || ext == "layer");
-        if !left.map(|entry| entry.path()).any(is_set) {
+        if !left.map(|entry| entry.path()).any(|note| self.can_be_settled(&note)) {
             self.files.note().map(std::fs::remove_file);
         }
     }

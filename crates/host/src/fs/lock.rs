@@ -3,7 +3,9 @@
 //! Between looking at a file and renaming the new one into place nobody of ours may come in between,
 //! or one of two edits is lost. A mutex orders the threads of this process, `flock` the processes.
 
+use std::collections::HashMap;
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,7 @@ use nika_guard::Permit;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
+use super::recovered::Why;
 use super::{Recovered, Workspace, errno};
 
 /// How long a call waits for another process to finish its change.
@@ -26,6 +29,8 @@ pub(super) struct State {
     /// The last look at the directory of intents, so that another process's death is noticed.
     pub(super) sets_mtime: Option<(i64, u64)>,
     pub(super) recovered: Vec<Recovered>,
+    /// Notes of sets that could not be settled.
+    pub(super) left: HashMap<PathBuf, Why>,
     /// Whether it was said that a set is under way.
     pub(super) noted: bool,
 }
@@ -50,7 +55,7 @@ impl Workspace {
         self.lock_within(Duration::ZERO)
     }
 
-    /// What interrupted change sets were settled since the last call of this, for the journal.
+    /// What became of interrupted change sets since the last call of this, for the journal.
     pub fn take_recovered(&self) -> Vec<Recovered> {
         std::mem::take(&mut self.lock.lock().unwrap_or_else(PoisonError::into_inner).recovered)
     }

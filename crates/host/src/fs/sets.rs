@@ -26,19 +26,9 @@ use super::change::Target;
 use super::commit::{refused, sync_dir, temp_name};
 use super::dirs::{Emptied, Made};
 use super::dress::{bare, worn_by_all};
+use super::recovered::{Outcome, Recovered, Why, read_note};
 use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, sha256};
 use crate::{overlay, sandbox, scratch};
-
-/// A change set that a kill interrupted and that was settled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recovered {
-    /// The call that was under way.
-    pub call: String,
-    /// What stands now.
-    pub outcome: &'static str,
-    /// Whether nothing of the call stands: there is nothing to take back.
-    pub is_void: bool,
-}
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Intent {
@@ -398,8 +388,8 @@ impl Locked<'_> {
         let entries = std::fs::read_dir(self.files.sets_dir()).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()).filter(|path| *path != own_inflight) {
             match path.extension().and_then(|ext| ext.to_str()) {
-                Some("json") => settled.push(self.settle_set(&path)),
-                Some("layer") => settled.push(overlay::settle(self, &path)),
+                Some("json") => settled.push((self.settle_set(&path), path)),
+                Some("layer") => settled.push((overlay::settle(self, &path), path)),
                 Some("inflight") => {
                     // We hold the lock, so whoever wrote this is between two changes or dead.
                     if let Ok(note) = std::fs::read(&path) {
@@ -414,26 +404,30 @@ impl Locked<'_> {
             }
         }
         if !settled.is_empty() {
-            self.state.recovered.extend(settled.into_iter().flatten());
+            for (settled, note) in settled {
+                match settled {
+                    Ok(recovered) => self.state.recovered.push(recovered),
+                    Err(why) => self.leave(note, why),
+                }
+            }
             self.note_settled();
         }
         self.state.sets_mtime = self.files.sets_mtime();
     }
 
-    /// Settles a set that was interrupted. `None`: it stays, for the next start or for the newer Nika that wrote it.
-    fn settle_set(&self, file: &Path) -> Option<Recovered> {
-        let intent = std::fs::read(file).ok().and_then(|json| serde_json::from_slice::<Intent>(&json).ok());
-        let intent = intent.filter(|intent| intent.version == VERSION)?;
+    /// Settles a set that was interrupted. Where it cannot, all stays as it is.
+    fn settle_set(&self, file: &Path) -> Result<Recovered, Why> {
+        let intent: Intent = read_note(file, VERSION)?;
         let outcome = match intent.phase {
             Phase::Committing => match self.forward(&intent, true) {
-                Ok(true) => "finished",
-                Ok(false) => "finished but for paths that others changed meanwhile",
-                Err(_) => return None,
+                Ok(true) => Outcome::Finished,
+                Ok(false) => Outcome::FinishedInPart,
+                Err(error) => return Err(Why::Failed(error.message)),
             },
             Phase::Staging | Phase::RollingBack => {
                 self.back(&intent, true);
                 self.files.unmake(&intent.made);
-                "rolled back"
+                Outcome::RolledBack
             }
         };
         let is_void = match intent.phase {
@@ -443,7 +437,7 @@ impl Locked<'_> {
             Phase::RollingBack => intent.steps.iter().all(|step| self.stands(&step.path, &step.before)),
         };
         let _ = std::fs::remove_file(file);
-        Some(Recovered { call: intent.call, outcome, is_void })
+        Ok(Recovered { call: intent.call, outcome, is_void })
     }
 }
 

@@ -11,6 +11,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use nika_contract::{ToolError, code, pathtext};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, Timespec, Timestamps, openat2, statat};
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::moves::Act;
 use super::{clean, in_place, marks, sweep};
-use crate::fs::{Locked, NotMade, Recovered, Stamp, Workspace};
+use crate::fs::{Locked, NotMade, Outcome, Recovered, Stamp, Why, Workspace, read_note};
 
 pub(super) const VERSION: u32 = 1;
 
@@ -360,24 +361,21 @@ fn set(at: &(&OwnedFd, OsString), mode: u32, mtime: Option<(i64, u64)>) -> Resul
     clean::with_rights(&handle, wanted, || rustix::fs::utimensat(CWD, &path, &times, AtFlags::empty()))
 }
 
-/// Settles what a dead process left of a layer's moves. `None`: it stays for the next start.
-pub(crate) fn settle(locked: &Locked<'_>, file: &Path) -> Option<Recovered> {
-    let intent = std::fs::read(file).ok().and_then(|json| serde_json::from_slice::<Intent>(&json).ok())?;
-    if intent.version != VERSION {
-        return None;
-    }
+/// Settles what a dead process left of a layer's moves. Where it cannot, all stays as it is.
+pub(crate) fn settle(locked: &Locked<'_>, file: &Path) -> Result<Recovered, Why> {
+    let intent: Intent = read_note(file, VERSION)?;
     let mut mover = Mover::new(locked.files());
     let outcome = match intent.phase {
         Phase::Applying => match mover.forward(&intent.steps, true) {
-            Ok(true) => "finished",
-            Ok(false) => "finished but for paths that others changed meanwhile",
-            Err(_) => return None,
+            Ok(true) => Outcome::Finished,
+            Ok(false) => Outcome::FinishedInPart,
+            Err(error) => return Err(Why::Failed(ToolError::from(error).message)),
         },
         Phase::RollingBack => {
             mover.back(&intent.steps);
-            "rolled back"
+            Outcome::RolledBack
         }
-        Phase::Staging => "rolled back",
+        Phase::Staging => Outcome::RolledBack,
     };
     let _ = std::fs::remove_file(file);
     for Named(dir) in &intent.scratch {
@@ -386,17 +384,39 @@ pub(crate) fn settle(locked: &Locked<'_>, file: &Path) -> Option<Recovered> {
         }
     }
     // Another layer of the same call may stand.
-    Some(Recovered { call: intent.call, outcome, is_void: false })
+    Ok(Recovered { call: intent.call, outcome, is_void: false })
 }
 
-/// Layers that unsettled intents name.
-pub(crate) fn wanted(sets: &Path) -> Vec<PathBuf> {
+/// Layers that unsettled intents name, or may name.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    named: Vec<PathBuf>,
+    /// When the last intent was written that does not tell us which it names: one that is older.
+    may_be: Option<SystemTime>,
+}
+
+impl Wanted {
+    /// Whether a layer that was made then must stay.
+    pub(super) fn has(&self, dir: &Path, made: Option<SystemTime>) -> bool {
+        let may_be = self.may_be.is_some_and(|written| made.is_none_or(|made| made <= written));
+        may_be || self.named.iter().any(|named| named == dir)
+    }
+}
+
+/// What the intents in a directory want.
+pub(crate) fn wanted(sets: &Path) -> Wanted {
+    let mut wanted = Wanted::default();
     let entries = std::fs::read_dir(sets).into_iter().flatten().flatten().map(|entry| entry.path());
-    let intents = entries.filter(|path| path.extension().is_some_and(|ext| ext == "layer"));
-    intents
-        .filter_map(|path| serde_json::from_slice::<Intent>(&std::fs::read(path).ok()?).ok())
-        .flat_map(|intent| intent.scratch.into_iter().map(|Named(dir)| dir))
-        .collect()
+    for note in entries.filter(|path| path.extension().is_some_and(|ext| ext == "layer")) {
+        match read_note::<Intent>(&note, VERSION) {
+            Ok(intent) => wanted.named.extend(intent.scratch.into_iter().map(|Named(dir)| dir)),
+            Err(_) => {
+                let written = std::fs::metadata(&note).and_then(|meta| meta.modified()).ok();
+                wanted.may_be = wanted.may_be.max(written);
+            }
+        }
+    }
+    wanted
 }
 
 /// Only directories that we name are ever removed.

@@ -14,7 +14,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 use super::layer::{IN_MEMORY, LAYERS};
-use super::marks;
+use super::{Wanted, marks};
 use crate::fs::temp_name;
 
 /// Making a layer in memory, where no lock says that one is being made, takes a fraction of this.
@@ -129,8 +129,8 @@ pub(super) fn making(layers: &Path) -> Option<File> {
     Some(layers)
 }
 
-/// Throws away the layers whose owners are dead, but for those in `wanted`, which an intent still names.
-pub(crate) fn orphans(state: &Path, wanted: &[PathBuf]) {
+/// Throws away the layers whose owners are dead, but for those that an intent still wants.
+pub(crate) fn orphans(state: &Path, wanted: &Wanted) {
     let in_memory = format!("nika-{}-", rustix::process::geteuid().as_raw());
     let layers = state.join(LAYERS);
     let mut dead = dead_in(Path::new(IN_MEMORY), &in_memory, false);
@@ -140,7 +140,9 @@ pub(crate) fn orphans(state: &Path, wanted: &[PathBuf]) {
         dead.extend(dead_in(&layers, "", true));
     }
     drop(alone);
-    for dir in dead.iter().filter(|dir| !wanted.contains(dir)) {
+    // The lock is the first that is made in a layer, and never written.
+    let made = |dir: &Path| fs::metadata(dir.join("owner")).and_then(|meta| meta.modified()).ok();
+    for dir in dead.iter().filter(|dir| !wanted.has(dir, made(dir))) {
         remove_tree(dir);
     }
 }

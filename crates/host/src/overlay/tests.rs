@@ -16,7 +16,7 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use super::intent::{Intent, Mover, Phase};
 use super::*;
-use crate::fs::{Fsync, Settings, Workspace, sha256};
+use crate::fs::{Fsync, Outcome, Settings, Workspace, sha256};
 
 mod applying;
 mod deep;

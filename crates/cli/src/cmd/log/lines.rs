@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use nika_contract::{Code, code, event, text};
 use serde_json::Value;
 
+use crate::recovered::unsettled;
 use crate::time;
 
 /// Characters of paths or patterns in a line.
@@ -82,8 +83,12 @@ impl Fold {
                 Some(format!("{}  began in mode {mode}", time::readable(at)))
             }
             event::RECOVERED => {
-                let outcome = line["outcome"].as_str().unwrap_or_default();
-                Some(format!("{}  an interrupted change set was settled: {outcome}", time::readable(at)))
+                let [outcome, advice] = ["outcome", "advice"].map(|name| line[name].as_str().unwrap_or_default());
+                let became = match line["note"].as_str() {
+                    None => format!("was settled: {outcome}"),
+                    Some(note) => unsettled(outcome, note, advice),
+                };
+                Some(format!("{}  an interrupted change set {became}", time::readable(at)))
             }
             _ => None,
         }

@@ -49,7 +49,7 @@ fn the_next_start_removes_what_a_killed_one_left_however_deep() {
     fs::create_dir_all(left.join("upper")).unwrap();
     fs::write(left.join("owner"), "").unwrap();
     deep(&left.join("upper"), 3_000, c"d");
-    orphans(&world.state, &[]);
+    orphans(&world.state, &Wanted::default());
     assert_eq!(world.layers(), 0);
     // A link in place of it leads nowhere.
     std::os::unix::fs::symlink(&world.root, &left).unwrap();

@@ -42,8 +42,9 @@ fn a_kill_after_each_step_ends_as_the_new_state_or_where_it_began_as_the_old() {
             });
             let dir = orphaned(layer);
             let files = world.files();
-            let outcome = if phase == Phase::Applying { "finished" } else { "rolled back" };
-            assert_eq!(files.take_recovered().iter().map(|one| one.outcome).collect::<Vec<_>>(), [outcome]);
+            let outcome = if phase == Phase::Applying { Outcome::Finished } else { Outcome::RolledBack };
+            let settled: Vec<Outcome> = files.take_recovered().into_iter().map(|one| one.outcome).collect();
+            assert_eq!(settled, [outcome]);
             let wanted = if phase == Phase::Applying { &new } else { &old };
             assert_eq!(world.look(), *wanted, "{phase:?} after {at} of {count} steps");
             assert!(!dir.exists() && world.sets() == 0);
@@ -83,7 +84,7 @@ fn what_others_changed_after_a_kill_stays_as_they_left_it() {
     orphaned(layer);
     world.bare("rm a; echo theirs >a; echo theirs >n");
     let outcome = world.files().take_recovered().pop().unwrap().outcome;
-    assert_eq!(outcome, "finished but for paths that others changed meanwhile");
+    assert_eq!(outcome, Outcome::FinishedInPart);
     assert_eq!(fs::read(world.root.join("a")).unwrap(), b"theirs\n");
     assert_eq!(fs::read(world.root.join("n")).unwrap(), b"theirs\n");
     assert_eq!(fs::read(world.root.join("m/k")).unwrap(), b"k\n");
@@ -130,9 +131,9 @@ fn one_that_was_begun_and_no_more_goes_at_once_unless_it_is_being_made() {
     let begun = layers.join("begun");
     fs::create_dir(&begun).unwrap();
     let making = sweep::making(&layers);
-    orphans(&world.state, &[]);
+    orphans(&world.state, &Wanted::default());
     assert!(begun.exists());
     drop(making);
-    orphans(&world.state, &[]);
+    orphans(&world.state, &Wanted::default());
     assert!(!begun.exists());
 }

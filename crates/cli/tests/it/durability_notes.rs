@@ -1,0 +1,155 @@
+//! The note of a change set that a kill interrupted, which cannot be read or is of a newer Nika: nothing is settled, which
+//! is said at each start, nothing is lost, and nothing else is held up.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::durability::{empty, nika, traced};
+use crate::durability_dirs::{all, runs};
+use crate::world::Ran;
+
+/// A root, and Nika's state; what stood in the root before a set of changes, and what it should have come to.
+#[derive(Clone)]
+struct Scene<'a> {
+    root: &'a Path,
+    state: &'a Path,
+    old: Vec<String>,
+    new: Vec<String>,
+}
+
+/// A set that is made by itself, and one that is put together in a layer.
+fn sets() -> [(&'static str, Value); 2] {
+    let by_name = json!({"changes": [
+        {"op": "delete", "file_path": "a.txt"},
+        {"op": "create", "file_path": "a.txt", "content": "new\n"},
+        {"op": "delete", "file_path": "b.txt"},
+        {"op": "create", "file_path": "b.txt", "content": "new\n"},
+    ]});
+    let in_layer = json!({"changes": [
+        {"op": "delete", "file_path": "a.txt"},
+        {"op": "create", "file_path": "a.txt/in/it.txt", "content": "new\n"},
+        {"op": "delete", "file_path": "b.txt"},
+        {"op": "create", "file_path": "b.txt", "content": "new\n"},
+    ]});
+    [("json", by_name), ("layer", in_layer)]
+}
+
+impl<'a> Scene<'a> {
+    fn begin(root: &Path) {
+        empty(root);
+        for name in ["a.txt", "b.txt"] {
+            fs::write(root.join(name), "old\n").expect("written");
+        }
+    }
+
+    /// A set that was killed between two of its changes, and its note; `None` where nothing can be traced.
+    fn killed(root: &'a Path, state: &'a Path, kind: &str, set: &Value) -> Option<(Scene<'a>, PathBuf)> {
+        let set = set.to_string();
+        let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set];
+        Scene::begin(root);
+        let old = all(root);
+        runs(root, state, &words);
+        let scene = Scene { root, state, old, new: all(root) };
+        for call in ["renameat", "renameat2"] {
+            for nth in 1..20 {
+                Scene::begin(root);
+                let kill = format!("inject={call}:signal=KILL:when={nth}");
+                let status = traced(root, state, &["-o", "/dev/null", "-e", "trace=desc,file", "-e", &kill], &words)?;
+                let now = scene.standing();
+                if status.signal() == Some(9) && now != scene.old && now != scene.new {
+                    return Some((scene, noted(state, "sets", kind).pop().expect("its note")));
+                }
+                scene.starts();
+            }
+        }
+        panic!("no kill fell between two changes of a {kind} set")
+    }
+
+    /// What stands, without what is beside it for a moment.
+    fn standing(&self) -> Vec<String> {
+        all(self.root).into_iter().filter(|name| !name.starts_with(".nika-")).collect()
+    }
+
+    /// The next start, with what it says.
+    fn starts(&self) -> Ran {
+        self.run(&["call", "list_dir"])
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        let mut nika = nika(self.root, self.state);
+        Ran::of(nika.args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).output().expect("it runs"))
+    }
+}
+
+/// What lies in directories of a name in the state, with names that end so.
+fn noted(state: &Path, dir: &str, end: &str) -> Vec<PathBuf> {
+    let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let base = state.join("state");
+    let all = std::iter::once(base.clone()).chain(entries(base)).flat_map(|state| entries(state.join(dir)));
+    all.filter(|path| path.to_string_lossy().ends_with(end)).collect()
+}
+
+fn call_of(note: &Path) -> String {
+    note.file_stem().expect("a name").to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_note_that_cannot_be_read_is_told_and_kept_and_its_set_can_be_taken_back() {
+    for (kind, set) in sets() {
+        let (above, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let root = above.path().join("root");
+        fs::create_dir(&root).expect("made");
+        let Some((scene, note)) = Scene::killed(&root, state.path(), kind, &set) else { return };
+        let (mixed, call, named) = (scene.standing(), call_of(&note), note.display().to_string());
+        let whole = fs::read(&note).expect("a note");
+        fs::write(&note, &whole[..whole.len() / 2]).expect("written");
+        let layers = noted(scene.state, "layers", "");
+        assert_eq!(layers.is_empty(), kind == "json");
+        // Whoever starts above hears of it, too.
+        for over in [above.path(), &root, &root] {
+            let ran = Scene { root: over, ..scene.clone() }.starts();
+            ran.exits(0).complains("cannot be read").complains(&named).complains(&format!("nika undo {call}"));
+        }
+        assert_eq!(scene.standing(), mixed, "nothing was guessed");
+        assert_eq!(noted(scene.state, "layers", ""), layers, "what it names may lie there");
+        assert!(note.exists() && noted(scene.state, "under-way", "").is_empty());
+        scene.run(&["log", "show", "recovery"]).says("is not settled").says(&named);
+        // Nothing else waits for it.
+        let write = ["call", "write", "file_path=c.txt", "content=c", "--mode", "accept-edits"];
+        scene.run(&write).exits(0);
+        scene.run(&["undo", "--mode", "accept-edits"]).exits(0);
+        scene.run(&["undo", &call, "--mode", "accept-edits"]).exits(0);
+        assert_eq!(scene.standing(), scene.old);
+        fs::remove_file(&note).expect("removed");
+        assert_eq!(scene.starts().exits(0).err, "");
+        scene.starts();
+        assert!(noted(scene.state, "layers", "").is_empty());
+    }
+}
+
+#[test]
+fn the_note_of_a_newer_nika_is_told_and_waits_for_it() {
+    for (kind, set) in sets() {
+        let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let Some((scene, note)) = Scene::killed(root.path(), state.path(), kind, &set) else { return };
+        let (mixed, named) = (scene.standing(), note.display().to_string());
+        let ours: Value = serde_json::from_slice(&fs::read(&note).expect("a note")).expect("JSON");
+        // Nothing is known of its form but the version.
+        fs::write(&note, json!({"version": 2, "more": true}).to_string()).expect("written");
+        for _ in 0..2 {
+            scene.starts().exits(0).complains("a newer Nika").complains(&named);
+        }
+        assert_eq!(scene.standing(), mixed);
+        scene.run(&["log", "show", "recovery"]).says("is not settled").says("a newer Nika");
+        assert!(!noted(scene.state, "under-way", "").is_empty(), "whoever starts beside it can settle it, too");
+        // It comes.
+        fs::write(&note, ours.to_string()).expect("written");
+        assert_eq!(scene.starts().exits(0).err, "");
+        assert_eq!(all(scene.root), scene.new, "nothing was lost meanwhile");
+        assert!(!note.exists() && noted(scene.state, "under-way", "").is_empty());
+    }
+}

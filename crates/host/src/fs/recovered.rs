@@ -1,0 +1,95 @@
+//! What became of a change set that a kill interrupted. One whose note cannot be used is left as it stands, and that is
+//! told: what was changed of it and what was not is a person's to decide, and the note is kept.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::Locked;
+
+/// A change set that a kill interrupted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovered {
+    /// The call that was under way.
+    pub call: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Whether nothing of the call stands: there is nothing to take back.
+    pub is_void: bool,
+}
+
+/// What became of an interrupted set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// All of it was made.
+    Finished,
+    /// All of it but what others changed meanwhile.
+    FinishedInPart,
+    /// Nothing of it.
+    RolledBack,
+    /// Whatever the kill left.
+    Left {
+        /// Where it was noted.
+        note: PathBuf,
+        /// Why it was not settled.
+        why: Why,
+    },
+}
+
+/// Why a set was not settled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// Its note cannot be read.
+    Unreadable,
+    /// A newer Nika wrote the note.
+    Newer,
+    /// Something else is in the way, in these words.
+    Failed(String),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Finished => f.write_str("finished"),
+            Outcome::FinishedInPart => f.write_str("finished but for paths that others changed meanwhile"),
+            Outcome::RolledBack => f.write_str("rolled back"),
+            Outcome::Left { why: Why::Unreadable, .. } => f.write_str("its note cannot be read"),
+            Outcome::Left { why: Why::Newer, .. } => f.write_str("a newer Nika wrote its note"),
+            Outcome::Left { why: Why::Failed(why), .. } => f.write_str(why),
+        }
+    }
+}
+
+/// Reads a note of this version.
+pub(crate) fn read_note<T: DeserializeOwned>(note: &Path, version: u32) -> Result<T, Why> {
+    /// What every version has.
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    let json = std::fs::read(note).map_err(|error| Why::Failed(format!("its note cannot be opened: {error}")))?;
+    match serde_json::from_slice::<Versioned>(&json) {
+        Ok(of) if of.version > version => Err(Why::Newer),
+        Ok(of) if of.version == version => serde_json::from_slice(&json).map_err(|_| Why::Unreadable),
+        _ => Err(Why::Unreadable),
+    }
+}
+
+impl Locked<'_> {
+    /// Leaves a set that could not be settled, and has it told once.
+    pub(super) fn leave(&mut self, note: PathBuf, why: Why) {
+        if self.state.left.insert(note.clone(), why.clone()).as_ref() == Some(&why) {
+            return;
+        }
+        let call = note.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        self.state.recovered.push(Recovered { call, outcome: Outcome::Left { note, why }, is_void: false });
+    }
+
+    /// Whether this is the note of a set that a start can settle: this one's or a newer Nika's, now or later.
+    pub(super) fn can_be_settled(&self, note: &Path) -> bool {
+        let is_set = note.extension().is_some_and(|ext| ext == "json" || ext == "layer");
+        is_set && self.state.left.get(note) != Some(&Why::Unreadable)
+    }
+}
