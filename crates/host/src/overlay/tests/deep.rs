@@ -79,7 +79,7 @@ fn a_copy_goes_through_no_link_that_somebody_puts_in_its_way() {
     let world = World::new();
     let (top, outside) = (world.own.join("top"), world.own.join("outside"));
     let from = world.own.join("from");
-    [&top, &outside, &from].map(|dir| fs::create_dir(dir).unwrap());
+    [&top, &outside, &from].into_iter().for_each(|dir| fs::create_dir(dir).unwrap());
     fs::write(from.join("f"), "x").unwrap();
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut stage = stage::Stage::within(openat(CWD, &top, flags, Mode::empty()).unwrap(), None);
