@@ -75,7 +75,7 @@ impl Output {
 }
 
 /// Stands for the name of a branch: no blank, no `..` and no part that starts with a dot, but perhaps a slash, and
-/// a dash in front. So it is known only behind text of the script, as `origin/` is.
+/// a dash in front. So it is known only behind text of the script, as `origin/` and `main..` are.
 pub(super) const REF: &str = "\u{1}ref";
 
 /// Stands in a pattern for a number, or for what a command prints that is a [`Label`]. A text has it nowhere else: control
@@ -506,7 +506,10 @@ fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut V
     let before = atoms.get(..at).unwrap_or_default();
     let rest = atoms.get(at + 1..).unwrap_or_default();
     if output.prefix == REF {
-        let named = |build: &Build| build.text.ends_with('/') && !build.text.starts_with('-') && build.opaque.is_none();
+        // Where no name is printed, `main..` alone is still no step up, as `..` and `sub/..` would be.
+        let range = |text: &str| text.ends_with("..") && text.trim_end_matches('.').ends_with(|c: char| c != '/');
+        let begins = |text: &str| text.ends_with('/') || range(text);
+        let named = |build: &Build| begins(&build.text) && !build.text.starts_with('-') && build.opaque.is_none();
         let ends = rest.iter().all(is_nothing) || extends_revision(rest);
         return match ends && builds.iter().all(named) {
             true => builds.iter_mut().for_each(|build| build.wildcard('*')),

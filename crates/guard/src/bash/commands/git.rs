@@ -76,18 +76,30 @@ const SETTINGS: &[&str] = &[
     "core.ignorecase",
     "core.longpaths",
     "core.precomposeunicode",
+    "core.preloadindex",
     "core.quotepath",
     "core.safecrlf",
+    "core.untrackedcache",
     "core.whitespace",
     "diff.algorithm",
     "diff.colormoved",
+    "diff.colormovedws",
     "diff.context",
+    "diff.ignoresubmodules",
+    "diff.indentheuristic",
+    "diff.interhunkcontext",
     "diff.mnemonicprefix",
     "diff.noprefix",
     "diff.renamelimit",
     "diff.renames",
+    "diff.statgraphwidth",
     "diff.submodule",
+    "diff.wordregex",
+    "diff.wserrorhighlight",
+    "feature.manyfiles",
     "gc.auto",
+    "grep.column",
+    "grep.fullname",
     "grep.linenumber",
     "grep.patterntype",
     "i18n.",
@@ -95,7 +107,9 @@ const SETTINGS: &[&str] = &[
     "log.abbrevcommit",
     "log.date",
     "log.decorate",
+    "log.excludedecoration",
     "log.follow",
+    "log.mailmap",
     "log.showroot",
     "log.showsignature",
     "merge.conflictstyle",
@@ -105,6 +119,7 @@ const SETTINGS: &[&str] = &[
     "pull.rebase",
     "push.default",
     "rebase.autostash",
+    "safe.directory",
     "status.",
     "tag.sort",
     "user.email",
@@ -113,21 +128,37 @@ const SETTINGS: &[&str] = &[
     "versionsort.suffix",
 ];
 
-/// Settings that are fine with these values only.
+/// Settings, and sections that end in a dot, that are fine with these values only.
 const VALUES: &[(&str, &[&str])] = &[
-    ("commit.gpgsign", &["false", "0", "no", "off"]),
-    ("tag.gpgsign", &["false", "0", "no", "off"]),
+    ("commit.gpgsign", OFF),
+    ("tag.gpgsign", OFF),
+    ("core.attributesfile", &["/dev/null"]),
+    ("core.excludesfile", &["/dev/null"]),
     ("core.pager", &["cat", ""]),
     ("core.editor", &["true", ":"]),
     ("sequence.editor", &["true", ":"]),
-    ("core.fsmonitor", &["false", "0", "no", "off"]),
+    ("core.fsmonitor", OFF),
     ("core.hookspath", &["/dev/null"]),
     ("diff.external", &[""]),
+    // Any other name is that of a format which the configuration spells, perhaps with a look at signatures.
+    ("format.pretty", &["oneline", "short", "medium", "full", "fuller", "reference", "email", "mboxrd", "raw"]),
+    // `remerge` runs the drivers of merges.
+    (
+        "log.diffmerges",
+        &["off", "none", "on", "m", "first-parent", "1", "separate", "c", "combined", "cc", "dense-combined"],
+    ),
+    // Whether what a subcommand prints goes through the pager that is set; any other value names one.
+    ("pager.", &["false", "0", "no", "off", "true", "1", "yes", "on"]),
+    ("rerere.enabled", OFF),
+    ("submodule.recurse", OFF),
 ];
+
+const OFF: &[&str] = &["false", "0", "no", "off"];
 
 fn globals(parsed: &Parsed, judge: &mut Judge<'_>) {
     for (name, value) in before(parsed) {
         let text = value.as_ref().and_then(Arg::exact);
+        let text = text.or_else(|| value.as_ref().and_then(stays_a_setting).filter(|_| name == "c"));
         match (name.as_str(), text) {
             ("C", Some(place)) if !place.split('/').any(|part| part.eq_ignore_ascii_case(".git")) => {}
             ("C", _) => judge.opaque("the directory of `-C` is not known, or it is git's own"),
@@ -167,10 +198,16 @@ fn is_plain(setting: &str) -> bool {
     let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
     let key = key.to_ascii_lowercase();
     let listed = |known: &&str| key == **known || (known.ends_with('.') && key.starts_with(*known));
-    match VALUES.iter().find(|(known, _)| *known == key) {
+    match VALUES.iter().find(|(known, _)| listed(known)) {
         Some((_, values)) => values.contains(&value.to_ascii_lowercase().as_str()),
         None => SETTINGS.iter().any(listed),
     }
+}
+
+/// The text of `safe.directory=*`, which the shell leaves as it is where no file has such a name. What it would find begins
+/// so, too: the first is a setting of the same kind, and a second one is the name of no subcommand.
+pub(super) fn stays_a_setting(arg: &Arg) -> Option<&str> {
+    super::filters::text(arg).filter(|text| text.starts_with("safe.directory="))
 }
 
 /// Where the options `-C` lead, relative to the working directory; empty without any.

@@ -7,7 +7,7 @@ use super::super::judge::{Arg, Word};
 use super::super::lang::find;
 use super::super::words::{Output, REF};
 use super::filters;
-use super::spec;
+use super::spec::{self, Parsed};
 
 /// How what a command prints is taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,11 +218,13 @@ fn hashes(words: &[&str]) -> bool {
         }
         true
     };
+    // Behind `--` stand paths, which say of which commits it is. `git rev-parse` prints them.
+    let commits = |rest: &'_ [&'_ str]| rest.iter().position(|word| *word == "--").unwrap_or(rest.len());
     match words {
         ["rev-parse", rest @ ..] => all(rest, &["--short", "--verify", "-q", "--quiet"]),
         ["merge-base", rest @ ..] => all(rest, &["-a", "--all", "--octopus", "--fork-point", "--independent"]),
         ["rev-list", rest @ ..] => all(
-            rest,
+            &rest[..commits(rest)],
             &[
                 "--max-count",
                 "--all",
@@ -243,7 +245,8 @@ fn hashes(words: &[&str]) -> bool {
                 "--pretty=format:%H",
                 "--pretty=format:%h",
             ];
-            let (shape, rest): (Vec<&str>, Vec<&str>) = rest.iter().partition(|word| FORMATS.contains(word));
+            let (shape, rest): (Vec<&str>, Vec<&str>) =
+                rest[..commits(rest)].iter().partition(|word| FORMATS.contains(word));
             shape.len() == 1 && all(&rest, &[])
         }
         _ => false,
@@ -313,9 +316,11 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         "rg" if has("l files-with-matches files files-without-match")
             && !has("r replace json path-separator hyperlink-format stats") =>
         {
-            names()
+            parsed().map(|parsed| below_operands(&parsed, parsed.has("files")))
         }
-        "grep" | "egrep" | "fgrep" if has("l files-with-matches L files-without-match") && !has("label") => names(),
+        "grep" | "egrep" | "fgrep" if has("l files-with-matches L files-without-match") && !has("label") => {
+            parsed().map(|parsed| below_operands(&parsed, false))
+        }
         // `..` among the names leads out. Hidden names that are asked for are those of secrets.
         "ls" if parsed().is_some()
             && !has("A almost-all a all f l g n o s i size inode full-time format Z context") =>
@@ -374,6 +379,18 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// What a search lists: names that begin with those of the places it was given, where each is written out; `first` where the
+/// first of its operands is no pattern.
+fn below_operands(parsed: &Parsed, first: bool) -> String {
+    let patterns = usize::from(!first && !parsed.has("e regexp f file"));
+    let places = parsed.operands.get(patterns..).unwrap_or_default();
+    let plain = |place: &Arg| {
+        place.exact().is_some_and(|text| !text.is_empty() && !text.starts_with('-') && !super::places::leads_away(text))
+    };
+    let known = !places.is_empty() && places.iter().all(plain) && !parsed.has("Z 0 null z null-data");
+    if known { "names ./" } else { "names" }.to_owned()
 }
 
 /// Whether `git ls-files` lists what is ignored: that is where secrets are kept.

@@ -90,8 +90,9 @@ pub enum Operands {
     Move,
     /// The rest is a command.
     Command,
-    /// The first names a subcommand in `subs`; an unknown one makes the command opaque. Without one the
-    /// command is opaque too, unless a subcommand has `_` among its names: that one is meant then.
+    /// The first names a subcommand in `subs`; an unknown one makes the command opaque, unless a subcommand has `*` among its
+    /// names: that one is meant by every other name of a script. Without one the command is opaque too, unless a subcommand
+    /// has `_` among its names: that one is meant then.
     Sub,
     /// Seen by `check` alone.
     Custom,
@@ -148,6 +149,9 @@ pub const PLAIN: Spec = Spec {
 /// Of all others versions differ, and programs that share a row: where one takes a value another takes none, and what
 /// stands behind it is an option of its own (`git diff --unified --output=x`, `nm -j --plugin=x`).
 const ANY_TEXT: &str = "e regexp S G grep m message g glob iglob r replace context-separator field-match-separator";
+
+/// The same of single programs: every version of git sorts by the word behind it, which has a dash in front to turn it round.
+const ANY_TEXT_OF: &[(&str, &str)] = &[("git", "sort")];
 
 /// Whether a word looks like an option: no number, and not `-` alone.
 fn reads_as_option(text: &str) -> bool {
@@ -236,6 +240,13 @@ impl Spec {
     /// The subcommand of that name.
     pub fn sub(&self, name: &str) -> Option<&Spec> {
         self.subs.iter().find(|sub| sub.is(name))
+    }
+
+    /// The subcommand of that name, or the one for all others.
+    fn meant(&self, name: &str) -> Option<&Spec> {
+        let is_script = name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_:.".contains(c));
+        self.sub(name).or_else(|| self.sub("*").filter(|_| is_script))
     }
 
     /// What the option `name` does.
@@ -362,6 +373,13 @@ const HELP_OF_GROUPS: &[(&str, &str)] = &[
 const HELP_OF_ALL: &[(&str, &[&str])] =
     &[("aws", &["help"]), ("gcloud", &["--help", "-h"]), ("az", &["--help", "-h"]), ("gsutil", &["--help"])];
 
+/// Programs that print their help, or that of the subcommand behind it, when that is their first word.
+const HELP_FIRST: &str = "rustup pnpm uv kubectl oc helm bundle bundler svn brew composer poetry";
+
+/// Words that list what the program can do, what is known by another name, or what the person has set up here.
+const LISTS: &[(&str, &str)] =
+    &[("composer", "list"), ("poetry", "list"), ("gh", "alias list"), ("openssl", "list -providers")];
+
 /// Whether `argv` only asks for help or the version: `NAME [SUBCOMMAND…] --help`.
 pub fn is_info(spec: &Spec, argv: &[Arg]) -> bool {
     let mut leaf = spec;
@@ -382,6 +400,15 @@ pub fn is_info(spec: &Spec, argv: &[Arg]) -> bool {
                 && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
         })
     };
+    let words: Vec<&str> = argv.iter().skip(1).map(|word| word.exact().unwrap_or_default()).collect();
+    let asks_first = words.first() == Some(&"help") && argv.iter().skip(1).all(plain) && lists(HELP_FIRST, program);
+    if asks_first || LISTS.contains(&(program, words.join(" ").as_str())) {
+        return true;
+    }
+    // It says which algorithms it knows before it reads anything.
+    if let ("ssh", ["-Q", _]) = (program, words.as_slice()) {
+        return plain(last);
+    }
     let asks = |words: &[&str]| last.exact().is_some_and(|text| words.contains(&text));
     if let [group, sub] = path
         && asks(&["--help", "-h", "-help"])
@@ -424,7 +451,7 @@ fn chain<'s>(spec: &'s Spec, parsed: &Parsed) -> Vec<&'s Spec> {
     let mut chain = vec![spec];
     let mut leaf = spec;
     for name in parsed.path.iter().skip(1) {
-        let Some(sub) = leaf.sub(name) else { break };
+        let Some(sub) = leaf.meant(name) else { break };
         chain.push(sub);
         leaf = sub;
     }
@@ -613,7 +640,7 @@ impl<'a, 's> Reader<'a, 's> {
     }
 
     fn subcommand(&mut self, spec: &'s Spec, arg: &Arg) {
-        match arg.exact().map(|name| (name, spec.sub(name))) {
+        match arg.exact().map(|name| (name, spec.meant(name))) {
             Some((name, Some(sub))) => {
                 self.parsed.path.push(name.to_owned());
                 self.parsed.outer = self.parsed.opts.len();
@@ -731,7 +758,9 @@ impl<'a, 's> Reader<'a, 's> {
         };
         self.one_word(spec, value, false);
         let option = start(value).is_some_and(reads_as_option);
-        if option && !spec.closed && !lists(ANY_TEXT, name) {
+        let program = self.parsed.path.first().map_or("", String::as_str);
+        let text = lists(ANY_TEXT, name) || ANY_TEXT_OF.contains(&(program, name));
+        if option && !spec.closed && !text {
             self.unknown(|| {
                 format!("whether the value of `{}` is an option is not certain; write it behind `=`", dashed(name))
             });
@@ -743,7 +772,7 @@ impl<'a, 's> Reader<'a, 's> {
     fn one_word(&mut self, spec: &Spec, arg: &Arg, attached: bool) {
         let glob_is_fine = attached;
         let moves = match &arg.word {
-            Word::Glob { .. } => !glob_is_fine && may_be_more(arg),
+            Word::Glob { .. } => !glob_is_fine && may_be_more(arg) && super::git::stays_a_setting(arg).is_none(),
             _ => may_be_more(arg),
         };
         if moves && spec.closed {

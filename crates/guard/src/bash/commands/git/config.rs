@@ -72,7 +72,10 @@ pub(super) const SUBS: &[Spec] = &[
             ),
             row("move", &[(Flag, "f force")], move_worktree),
             row("remove", &[(Flag, "f force")], remove_worktree),
-            row("prune lock unlock repair", &[(Flag, "n dry-run v verbose"), (Value, "expire reason")], changes),
+            row("prune", &[(Flag, "n dry-run v verbose"), (Value, "expire")], |parsed, judge| {
+                if own(parsed, "n dry-run").is_some() { reads(parsed, judge) } else { changes(parsed, judge) }
+            }),
+            row("lock unlock repair", &[(Value, "reason")], changes),
         ],
         ..PLAIN
     },

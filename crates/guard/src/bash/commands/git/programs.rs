@@ -76,6 +76,7 @@ const TABLE: &[Runs] = &[
     runs(SHOWS, Of("status"), "v verbose"),
     runs("merge.*.driver", Of("log show whatchanged reflog stash range-diff"), "remerge-diff diff-merges"),
     runs("core.alternaterefscommand", Of("rev-list"), "alternate-refs"),
+    runs("trailer.*.command trailer.*.cmd", Of("interpret-trailers"), ""),
     runs("man.* browser.* help.browser help.format web.browser", Of("help"), ""),
 ];
 

@@ -163,7 +163,7 @@ pub(super) const SUBS: &[Spec] = &[
         "blame annotate",
         &[
             (Flag, "b root show-stats s l t f show-name n show-number e show-email p porcelain line-porcelain"),
-            (Flag, "incremental c w color-lines color-by-age no-progress progress minimal reverse"),
+            (Flag, "incremental c w color-lines color-by-age no-progress progress minimal reverse first-parent"),
             (Maybe, "M C abbrev score-debug"),
             (Value, "L since date encoding ignore-rev diff-algorithm"),
             (Read, "S contents ignore-revs-file"),
@@ -301,7 +301,7 @@ pub(super) const SUBS: &[Spec] = &[
         &[
             (
                 Flag,
-                "tags root cache no-reflogs no-full full connectivity-only strict verbose no-dangling dangling \
+                "tags root cache no-reflogs no-full full connectivity-only strict v verbose no-dangling dangling \
                  progress",
             ),
             (Flag, "no-progress name-objects unreachable references no-references"),
@@ -326,9 +326,9 @@ pub(super) const SUBS: &[Spec] = &[
                      show-current",
                 ),
                 (Flag, "d delete D m move M c copy C f force no-track unset-upstream create-reflog omit-empty"),
-                (Maybe, "color column abbrev contains no-contains merged no-merged t track"),
+                (Maybe, "color column abbrev contains no-contains merged no-merged points-at t track"),
                 (Maybe, "recurse-submodules"),
-                (Value, "sort format points-at u set-upstream-to"),
+                (Value, "sort format u set-upstream-to"),
                 (AskFlag, "edit-description"),
             ],
         )
@@ -344,8 +344,8 @@ pub(super) const SUBS: &[Spec] = &[
                      create-reflog",
                 ),
                 (Flag, "omit-empty no-edit"),
-                (Maybe, "n color column contains no-contains merged no-merged"),
-                (Value, "sort format points-at m message cleanup u local-user trailer"),
+                (Maybe, "n color column contains no-contains merged no-merged points-at"),
+                (Value, "sort format m message cleanup u local-user trailer"),
                 (Read, "F file"),
                 (AskFlag, "e edit"),
             ],
@@ -377,7 +377,6 @@ pub(super) const SUBS: &[Spec] = &[
             (Write, "export-marks"),
         ],
     ),
-    // All that is only read is left as it is; for anything else the configuration names programs.
     Spec {
         check: Some(trailers),
         ..reader(
@@ -453,8 +452,9 @@ fn revisions(parsed: &Parsed, judge: &mut Judge<'_>) {
             judge.read(&at(parsed, &arg.with(path)));
         }
     }
-    // `-L FROM,TO:FILE` shows lines of the file.
-    for (_, value) in parsed.opts.iter().skip(parsed.outer).filter(|(name, _)| name == "L") {
+    // `-L FROM,TO:FILE` shows lines of the file. To `git grep` it is to list those that lack something.
+    let lists = parsed.path.iter().any(|name| name == "grep");
+    for (_, value) in parsed.opts.iter().skip(parsed.outer).filter(|(name, _)| name == "L" && !lists) {
         match value.as_ref().map(|value| (value, value.exact())) {
             Some((value, Some(lines))) => {
                 if let Some((_, file)) = lines.rsplit_once(':') {
@@ -589,7 +589,7 @@ fn merge_file(parsed: &Parsed, judge: &mut Judge<'_>) {
     super::programs::check(parsed, judge);
 }
 
-/// The configuration names programs that say what a trailer is; of one that is only read none is asked.
+/// The configuration may name programs that say what a trailer is; of one that is only read none is asked.
 fn trailers(parsed: &Parsed, judge: &mut Judge<'_>) {
     for file in &parsed.operands {
         judge.read(&at(parsed, file));
@@ -598,7 +598,7 @@ fn trailers(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
     }
     if own(parsed, "parse only-input").is_none() || own(parsed, "trailer").is_some() {
-        judge.opaque("the configuration may name programs that make trailers");
+        judge.code("the configuration may name programs that make trailers");
     }
     super::programs::check(parsed, judge);
 }

@@ -149,7 +149,8 @@ pub(super) const SUBS: &[Spec] = &[
         &[
             MERGE[0],
             MERGE[1],
-            STRATEGY,
+            // A short one is for the line of who signs off.
+            (Value, "strategy X strategy-option"),
             (Flag, "x s allow-empty allow-empty-message keep-redundant-commits reference"),
             (Value, "m mainline cleanup empty"),
             (AskFlag, "e edit"),
@@ -318,7 +319,7 @@ pub(super) const SUBS: &[Spec] = &[
     checked(
         "commit-graph multi-pack-index maintenance",
         &[
-            (Flag, "reachable append changed-paths no-changed-paths progress no-progress q quiet auto bitmap"),
+            (Flag, "reachable append changed-paths no-changed-paths progress no-progress q quiet auto bitmap shallow"),
             (Maybe, "split"),
             (Value, "size-multiple max-commits batch-size task"),
         ],
@@ -357,8 +358,12 @@ pub(super) const SUBS: &[Spec] = &[
         "format-patch",
         &[
             (Flag, "k keep-subject s signoff stdout n numbered N no-numbered cover-letter no-cover-letter p no-stat"),
-            (Flag, "numbered-files root q quiet zero-commit full-index binary no-binary stat a text no-attach"),
-            (Maybe, "attach inline thread signature base notes M find-renames C U from"),
+            (
+                Flag,
+                "numbered-files root q quiet zero-commit full-index binary no-binary stat a text no-attach no-signature",
+            ),
+            (Maybe, "attach inline thread signature base notes M find-renames C U from rfc"),
+            (Value, "interdiff range-diff creation-factor"),
             (Value, "start-number subject-prefix v reroll-count to cc add-header in-reply-to suffix #"),
             (Write, "o output-directory output"),
         ],
@@ -370,6 +375,10 @@ pub(super) const SUBS: &[Spec] = &[
         subs: &[
             checked("verify list-heads", &[(Flag, "q quiet")], bundle),
             checked("create", &[(Flag, "q quiet progress all branches tags"), (Value, "version since")], bundle),
+            checked("unbundle", &[(Flag, "progress no-progress")], |parsed, judge| {
+                bundle(parsed, judge);
+                changes(parsed, judge);
+            }),
         ],
         ..PLAIN
     },
@@ -421,7 +430,7 @@ fn commit(parsed: &Parsed, judge: &mut Judge<'_>) {
     adds(parsed, judge);
     let fixup = own(parsed, "fixup")
         .is_some_and(|(_, value)| value.as_ref().and_then(Arg::exact).is_some_and(|commit| !commit.contains(':')));
-    let edits = own(parsed, "c reedit-message squash t template").is_some();
+    let edits = own(parsed, "c reedit-message t template").is_some();
     if edits || !(fixup || own(parsed, "m message F file C reuse-message no-edit").is_some()) {
         judge.opaque("without `-m` or `--no-edit` git opens an editor");
     }
@@ -429,8 +438,15 @@ fn commit(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// Packs the objects; two of them write a pack, or its index, beside the name they are given.
 fn packs(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let is = |names: &[&str]| parsed.path.last().is_some_and(|name| names.contains(&name.as_str()));
+    // To `git repack` the short one is another word.
+    let verifies = is(&["commit-graph", "multi-pack-index"])
+        && matches!(parsed.operands.as_slice(), [word] if word.exact() == Some("verify"));
+    if verifies || is(&["prune", "prune-packed"]) && own(parsed, "n dry-run").is_some() {
+        return reads(parsed, judge);
+    }
     changes(parsed, judge);
-    if parsed.path.last().is_some_and(|name| matches!(name.as_str(), "pack-objects" | "index-pack")) {
+    if is(&["pack-objects", "index-pack"]) {
         parsed.operands.iter().for_each(|place| judge.write(&at(parsed, place)));
     }
 }
@@ -539,6 +555,9 @@ fn stash(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 fn adds(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if own(parsed, "n dry-run").is_some() {
+        return reads(parsed, judge);
+    }
     changes(parsed, judge);
     keeps_secrets(parsed, judge);
 }
