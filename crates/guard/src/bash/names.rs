@@ -348,12 +348,62 @@ pub(super) fn is_own(name: &str) -> bool {
 /// where their value is a plain word: a category of Python's warnings is a module that it loads, and a language with a
 /// slash is a place that messages come from.
 pub(super) fn meaning_of(name: &str, value: Option<&str>) -> Meaning {
+    if value.is_some_and(|value| is_ordinary(name, value)) {
+        return Meaning::Setting;
+    }
     let odd = match (name, value) {
         ("PYTHONWARNINGS", value) => value.is_none_or(|value| value.contains('.')),
         (_, Some(value)) => (name.starts_with("LANG") || name.starts_with("LC_")) && value.contains('/'),
         _ => false,
     };
     if odd { Meaning::Rewires } else { meaning(name) }
+}
+
+/// Values that name nothing but what the system has installed, or that only switch something: the Java of a build, the cache
+/// around a compiler, what a sanitizer looks for.
+fn is_ordinary(name: &str, value: &str) -> bool {
+    const CACHES: [&str; 4] = ["", "sccache", "ccache", "cachepot"];
+    match name {
+        "JAVA_HOME" | "JDK_HOME" => {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+            value.starts_with("/usr/lib/jvm/") && value.chars().all(plain) && !value.contains("..")
+        }
+        "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER" => CACHES.contains(&value),
+        "ASAN_OPTIONS" | "LSAN_OPTIONS" | "MSAN_OPTIONS" | "TSAN_OPTIONS" | "UBSAN_OPTIONS" => {
+            value.split(':').filter(|one| !one.is_empty()).all(is_switch_of_sanitizers)
+        }
+        _ => false,
+    }
+}
+
+/// A switch or a number of a sanitizer. Others of its options name files that are read or written, or a program.
+fn is_switch_of_sanitizers(option: &str) -> bool {
+    const SWITCHES: &[&str] = &[
+        "abort_on_error",
+        "alloc_dealloc_mismatch",
+        "allocator_may_return_null",
+        "check_initialization_order",
+        "color",
+        "detect_leaks",
+        "detect_odr_violation",
+        "detect_stack_use_after_return",
+        "exitcode",
+        "fast_unwind_on_malloc",
+        "halt_on_error",
+        "history_size",
+        "print_stacktrace",
+        "print_stats",
+        "report_signal_unsafe",
+        "second_deadlock_stack",
+        "strict_init_order",
+        "strict_string_checks",
+        "symbolize",
+        "verbosity",
+    ];
+    let known = |(name, value): (&str, &str)| {
+        SWITCHES.contains(&name) && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    option.split_once('=').is_some_and(known)
 }
 
 /// Whether a command may be given a variable of this name by whoever writes its words: a name that shells take, and

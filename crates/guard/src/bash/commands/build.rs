@@ -23,7 +23,7 @@ pub(super) const SPECS: &[Spec] = &[
         &[
             (Does::Info, "V version list explain help h"),
             (Does::Flag, "v verbose q quiet offline locked frozen"),
-            (Does::Value, "color"),
+            (Does::Value, "color Z"),
         ],
         CARGO,
     ),
@@ -34,8 +34,8 @@ pub(super) const SPECS: &[Spec] = &[
     formatters::GOFMT,
     with("npm", NPM_OPTS, NPM),
     Spec { names: "yarn", style: Style::Raw, operands: Operands::Custom, check: Some(super::yarn::yarn), ..PLAIN },
-    with("pnpm", PNPM_OPTS, PNPM),
-    Spec { names: "bun", style: Style::Raw, operands: Operands::Custom, check: Some(bun), ..PLAIN },
+    with("pnpm", super::pnpm::OPTS, super::pnpm::PNPM),
+    Spec { names: "bun", style: Style::Raw, operands: Operands::Custom, check: Some(super::bun::bun), ..PLAIN },
     Spec {
         names: "npx bunx pnpx uvx pipx",
         style: Style::Raw,
@@ -85,6 +85,18 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
     if glances::looks(parsed, judge) {
         return;
     }
+    // The shell that make takes anyway, or the one that runs this.
+    let plain_shell = |word: &Arg| {
+        matches!(
+            word.exact(),
+            Some("SHELL=/bin/bash" | "SHELL=/bin/sh" | "SHELL=/usr/bin/bash" | "SHELL=bash" | "SHELL=sh")
+        )
+    };
+    if named("make gmake", parsed) && parsed.operands.iter().any(plain_shell) {
+        let mut without = parsed.clone();
+        without.operands.retain(|word| !plain_shell(word));
+        return tool(&without, judge);
+    }
     let row = TOOLS.iter().chain(toolbox::TOOLS).find(|tool| named(tool.names, parsed));
     if let Some(row) = row {
         if only(parsed, row.info) || asks_for_a_place(parsed) {
@@ -105,12 +117,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         {
             judge.net(None);
         }
-        let built = match words_of(parsed).as_slice() {
-            ["exec", "--", ..] => named("opam", parsed),
-            // What it has built, by its place.
-            ["exec", program, ..] => named("dune", parsed) && program.starts_with("./") && !places::leads_away(program),
-            _ => false,
-        };
+        let built = behind_exec(parsed).is_some();
         for (at, text) in parsed.operands.iter().enumerate().filter_map(|(at, word)| Some((at, word.exact()?))) {
             let option = text.split_once('=').map_or(text, |(name, _)| name);
             if built && at == 0 || text == "-" && compiles_input(parsed, judge) {
@@ -121,8 +128,8 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
             }
         }
     }
-    if let (true, ["exec", "--", ..]) = (named("opam", parsed), words_of(parsed).as_slice()) {
-        return run_words(parsed, parsed.operands.get(2..).unwrap_or_default(), judge);
+    if let Some(command) = behind_exec(parsed) {
+        return run_words(parsed, command, judge);
     }
     if toolbox::is_fed(parsed, judge) {
         judge.opaque("what it runs comes from standard input");
@@ -179,6 +186,19 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         return run(&without, judge);
     }
     run(parsed, judge);
+}
+
+/// The command behind `exec`: a program that the project builds, or one of the system, which is judged as if it stood alone.
+fn behind_exec(parsed: &Parsed) -> Option<&[Arg]> {
+    let words = words_of(parsed);
+    match words.as_slice() {
+        ["exec", "--", _, ..] if named("opam dune stack cabal", parsed) => parsed.operands.get(2..),
+        ["exec", program, ..] if named("dune stack cabal", parsed) => {
+            let plain = !program.is_empty() && !program.starts_with('-') && !places::leads_away(program);
+            parsed.operands.get(1..).filter(|_| plain)
+        }
+        _ => None,
+    }
 }
 
 /// Whether a compiler reads from standard input what is known, and takes no other file into it.
@@ -276,6 +296,9 @@ const CARGO: &[Spec] = &[
 
 /// What stands behind `--` is for the compiler.
 const COMPILES: Spec = raw("rustc rustdoc clippy", |parsed, judge| {
+    if only(parsed, "-V") && parsed.path.last().is_some_and(|sub| sub == "clippy") {
+        return;
+    }
     inline::runs_behind(parsed, judge);
     run(parsed, judge);
 });
@@ -288,9 +311,11 @@ const CARGO_LOOK: super::effects::Opts = &[
     ),
     (
         Does::Value,
-        "format-version features F filter-platform p package e edges i invert depth prefix \
+        "format-version features F filter-platform p package e edges depth prefix \
         target charset f format exclude prune color",
     ),
+    // Of which package, the next word says, where that is no option.
+    (Does::Maybe, "i invert"),
     (Does::Read, "manifest-path"),
 ];
 
@@ -311,7 +336,7 @@ fn rustc(parsed: &Parsed, judge: &mut Judge<'_>) {
     let prints = match words.as_slice() {
         ["-V" | "-vV" | "-Vv" | "--version" | "--help"] | ["--version" | "-V", "--verbose" | "-v"] => true,
         ["--print", what] => PRINTED.split(' ').any(|printed| printed == *what),
-        ["--explain", _] => true,
+        ["--explain", _] | ["-C" | "-W" | "-Z", "help"] => true,
         [one] => one.strip_prefix("--print=").is_some_and(|what| PRINTED.split(' ').any(|printed| printed == what)),
         _ => false,
     };
@@ -430,6 +455,10 @@ fn go_list(parsed: &Parsed, judge: &mut Judge<'_>) {
 fn go_mod_edit(parsed: &Parsed, judge: &mut Judge<'_>) {
     const TEXTS: &str = "replace dropreplace require droprequire exclude dropexclude retract dropretract module go toolchain \
         godebug tool droptool ignore";
+    // They print what is there, and leave it so.
+    if only(parsed, "-json -print --json --print") {
+        return judge.read_cwd();
+    }
     let option = |text: &str| text.strip_prefix('-').map(|rest| rest.trim_start_matches('-').to_owned());
     let is_text = |name: &str| TEXTS.split_whitespace().any(|known| known == name);
     let mut words = parsed.operands.iter();
@@ -443,7 +472,28 @@ fn go_mod_edit(parsed: &Parsed, judge: &mut Judge<'_>) {
     judge.write_cwd();
 }
 
+/// Tools of Go itself that print: what it can build for, what tests have covered, what stands in a program.
+fn go_tool_prints(parsed: &Parsed, judge: &mut Judge<'_>) -> bool {
+    let file = |word: &Arg| word.exact().is_some_and(|text| !text.starts_with(['-', '@']));
+    match (words_of(parsed).as_slice(), parsed.operands.last()) {
+        (["dist", "list"] | ["dist", "list", "-json"], _) => {}
+        (["nm" | "buildid" | "objdump"], _) => return false,
+        (["nm" | "buildid" | "objdump", _], Some(program)) if file(program) => judge.read(program),
+        // It asks where the packages lie, as `go list` does.
+        (["cover", profile], Some(word)) if profile.starts_with("-func=") => {
+            judge.read(&word.with(&profile["-func=".len()..]));
+            judge.read_cwd();
+            super::git::status(judge);
+        }
+        _ => return false,
+    }
+    true
+}
+
 fn go_run(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if parsed.path.last().is_some_and(|sub| sub == "tool") && go_tool_prints(parsed, judge) {
+        return;
+    }
     for text in parsed.operands.iter().filter_map(Arg::exact) {
         let option = text.trim_start_matches('-').split('=').next().unwrap_or_default();
         if text.starts_with('-') && matches!(option, "exec" | "toolexec" | "vettool") {
@@ -487,7 +537,7 @@ const NPM_LIST: super::effects::Opts = &[
     (
         Does::Flag,
         "json all a g global l long p parseable prod production dev link package-lock-only workspaces s \
-        silent unicode no-unicode",
+        silent unicode no-unicode color no-color include-workspace-root",
     ),
     (Does::Value, "depth omit include w workspace loglevel"),
     (Does::ReadTree, "prefix"),
@@ -587,11 +637,14 @@ fn npm_init(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 /// What is not installed is fetched, and then run.
-fn fetch_and_run(parsed: &Parsed, judge: &mut Judge<'_>) {
+pub(super) fn fetch_and_run(parsed: &Parsed, judge: &mut Judge<'_>) {
     let words: Vec<&str> = parsed.operands.iter().filter_map(Arg::exact).collect();
     // Told not to install, it runs what the workspace has.
     let stays = named("npx", parsed) || parsed.path.get(1).is_some_and(|sub| matches!(sub.as_str(), "exec" | "x"));
     let word = |at: usize| parsed.operands.get(at).and_then(Arg::exact).unwrap_or_default();
+    if named("bunx", parsed) && word(0) == "--bun" {
+        return fetch_and_run(&runners::behind(parsed, 1), judge);
+    }
     if matches!(word(0), "--no-install" | "--no" | "--offline") {
         let at = if word(1) == "--" { 2 } else { 1 };
         if is_tool(word(at)) || stays && is_program(word(at)) && word(0) != "--offline" {
@@ -638,104 +691,11 @@ const INSTALLED: &str = "tsc eslint prettier jest vitest mocha ava tap nyc c8 ka
     terser uglifyjs redocly spectral vue-cli-service gatsby hexo quasar craco ncc unbuild microbundle stryker \
     api-extractor lessc svgr uvu \
     tape qunit lab nightwatch cucumber-js wdio codeceptjs testcafe web-test-runner wtr snowpack wmr dts-bundle-generator \
-    bundlesize nest attw preconstruct pkgroll cpx copyfiles dpdm skott nps zx vite-node ts-mocha babel-node jiti prettierd unimported \
+    bundlesize nest attw svelte-kit preconstruct pkgroll cpx copyfiles dpdm skott nps zx vite-node ts-mocha babel-node jiti prettierd unimported \
     source-map-explorer html-minifier cleancss csso drizzle-kit tsc-alias tsc-watch ember remix react-router vitepress docusaurus expo-lint htmlhint jsonlint \
     nodemon typescript-language-server vtsls pyright pyright-langserver bash-language-server yaml-language-server \
     vscode-json-language-server vscode-html-language-server vscode-css-language-server vscode-eslint-language-server \
     svelteserver vue-language-server tailwindcss-language-server intelephense http-server live-server json-server";
-
-const PNPM_OPTS: super::effects::Opts = &[
-    (Does::Info, "v version h help"),
-    (
-        Does::Flag,
-        "r recursive s silent w workspace-root parallel stream aggregate-output no-bail bail if-present sort no-sort \
-        color no-color offline",
-    ),
-    (Does::Value, "workspace-concurrency reporter loglevel"),
-    (Does::Value, "F filter"),
-    (Does::ReadTree, "C dir"),
-];
-
-const PNPM: &[Spec] = &[
-    looks(
-        "ls list la ll why root bin licenses",
-        &[
-            (Does::Flag, "json g global long parseable prod P dev D r recursive no-optional only-projects"),
-            (Does::Value, "depth filter F"),
-        ],
-    ),
-    raw(
-        "run run-script test t tst start stop build lint format dev typecheck type-check check e2e coverage \
-        compile pack rebuild rb restart",
-        |parsed, judge| {
-            if parsed.path.last().is_some_and(|sub| matches!(sub.as_str(), "run" | "run-script")) {
-                script_reaches(&parsed.operands, judge);
-            }
-            runners::names_shell(parsed, judge);
-            run(parsed, judge);
-        },
-    ),
-    raw("exec", runners::exec),
-    // What is no subcommand is a script of the project, or a program that it has installed.
-    raw(
-        "jest vitest tsc tsx eslint prettier turbo nx vite webpack rollup next nuxt astro playwright cypress mocha \
-        stylelint biome svelte-check vue-tsc tsup storybook changeset lerna ng coverage:report preview clean generate \
-        codegen ci:test test:unit test:e2e lint:fix format:check type:check types unit",
-        |parsed, judge| {
-            runners::names_shell(parsed, judge);
-            let mut words: Vec<Arg> = parsed.path.last().map(|name| judge.word(name.as_str())).into_iter().collect();
-            words.extend_from_slice(&parsed.operands);
-            run_words(parsed, &words, judge);
-        },
-    ),
-    Spec { names: "dlx", style: Style::Raw, operands: Operands::Custom, check: Some(fetch_and_run), ..PLAIN },
-    raw("install i ci", offline::installs),
-    with("store", &[], &[looks("path", &[]), asks("status add prune")]),
-    reaches(
-        "add update up upgrade remove rm uninstall un create init publish fetch audit outdated \
-        import deploy self-update env \
-        patch patch-commit link ln unlink dedupe prune login logout view info install-test it setup server \
-        config",
-    ),
-];
-
-/// Scripts that have the name of a program of the system.
-const SCRIPTS: &[&str] = &["test", "build", "watch", "clean", "check", "format", "lint", "start", "dev", "docs"];
-
-fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
-    match words.as_slice() {
-        [Some("-v" | "--version" | "--revision" | "--help" | "-h")] => {}
-        [Some("pm"), Some("ls" | "bin" | "cache" | "hash")] => judge.read_cwd(),
-        [Some("run"), Some(script), ..] if !script.starts_with('-') && !SCRIPTS.contains(script) => {
-            script_reaches(parsed.operands.get(1..).unwrap_or_default(), judge);
-            run_words(parsed, parsed.operands.get(1..).unwrap_or_default(), judge);
-        }
-        [Some("run" | "test" | "build"), rest @ ..]
-            if !rest.iter().any(|word| matches!(word, Some("-e" | "--eval" | "-p" | "--print" | "-"))) =>
-        {
-            script_reaches(parsed.operands.get(1..).unwrap_or_default(), judge);
-            run(parsed, judge);
-        }
-        [Some("lint" | "dev" | "start" | "typecheck" | "format" | "check" | "preview" | "watch"), ..] => {
-            run(parsed, judge)
-        }
-        [Some(file), ..] if file.contains('.') && !file.starts_with('-') => run(parsed, judge),
-        [
-            Some(
-                "add" | "install" | "i" | "remove" | "rm" | "update" | "outdated" | "upgrade" | "publish" | "link"
-                | "unlink" | "audit" | "info",
-            ),
-            ..,
-        ] => {
-            judge.net(None);
-        }
-        _ => {
-            judge.net(None);
-            judge.opaque("what this `bun` runs cannot be said");
-        }
-    }
-}
 
 const POETRY_OPTS: super::effects::Opts = &[
     (Does::Info, "V version"),
@@ -856,10 +816,19 @@ const COMPOSER: &[Spec] = &[
     }),
     raw("exec", runners::exec),
     reaches(
-        "install i update u require r remove create-project outdated audit self-update global search diagnose \
-        reinstall archive bump init",
+        "install i update u upgrade require r remove rm uninstall create-project outdated audit self-update selfupdate global \
+        search diagnose reinstall archive bump init browse home repository repo",
     ),
-    asks("config"),
+    asks("config about help list completion clear-cache clearcache cc"),
+    // A script of the project. What a name of its own begins with stands for that, too.
+    raw("*", |parsed, judge| {
+        let script = parsed.path.last().map_or("", String::as_str);
+        if COMPOSER.iter().any(|row| row.names.split_whitespace().any(|name| name.starts_with(script))) {
+            return judge.opaque(format!("`{script}` may be short for a command of composer"));
+        }
+        script_reaches(&[judge.word(script)], judge);
+        run(parsed, judge);
+    }),
 ];
 
 const PRE_COMMIT: &[Spec] = &[

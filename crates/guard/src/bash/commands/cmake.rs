@@ -25,6 +25,14 @@ pub(super) fn cmake(parsed: &Parsed, judge: &mut Judge<'_>) {
             Some("cat" | "compare_files") => rest.iter().skip(1).for_each(|file| judge.read(file)),
             Some(sum) if sum.ends_with("sum") => rest.iter().skip(1).for_each(|file| judge.read(file)),
             Some("env" | "time") => judge.command(rest),
+            // What they do is what the programs of these names do.
+            Some("rm" | "tar") => judge.command(rest),
+            Some(removes @ ("remove" | "remove_directory")) => {
+                let mut command = vec![rest[0].with("rm")];
+                command.extend((removes == "remove_directory").then(|| rest[0].with("-r")));
+                command.extend(rest.iter().skip(1).cloned());
+                judge.command(&command);
+            }
             Some(
                 "make_directory" | "touch" | "copy" | "copy_directory" | "copy_if_different" | "rename"
                 | "create_symlink",

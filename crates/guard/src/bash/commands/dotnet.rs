@@ -8,7 +8,16 @@ use super::spec::{Does, Parsed, Spec};
 
 /// Its subcommands.
 pub(super) const DOTNET: &[Spec] = &[
-    raw("build test run clean format pack msbuild vstest watch exec publish", dotnet),
+    raw("build test run clean format pack msbuild vstest watch exec publish csharpier", dotnet),
+    // A project beside this one is named in its file; a package is looked for where packages are.
+    raw("add remove reference", |parsed, judge| {
+        let words: Vec<&str> = parsed.operands.iter().map(|word| word.exact().unwrap_or("package")).collect();
+        let names = parsed.path.last().is_some_and(|sub| sub == "reference") || words.contains(&"reference");
+        match names && !words.contains(&"package") {
+            true => run(parsed, judge),
+            false => judge.net(None),
+        }
+    }),
     raw("new", |parsed, judge| {
         // Templates are fetched, or looked for where packages are.
         const FETCHES: &[&str] = &["install", "update", "search", "uninstall", "-i", "--install", "-u", "--search"];
@@ -42,7 +51,7 @@ pub(super) const DOTNET: &[Spec] = &[
     with("list", &[], &[runs("package reference")]),
     // Builds the project and asks it; which database it changes, the project says.
     runs("ef"),
-    reaches("restore add remove nuget workload sdk"),
+    reaches("restore nuget workload sdk"),
 ];
 
 /// Its switches may be written as on another system: `/p:Name=value`, `/nologo`.

@@ -98,12 +98,27 @@ pub fn run(parsed: &Parsed, judge: &mut Judge<'_>) {
     if !configures {
         places::outputs(&parsed.operands, judge);
     }
-    let sets = |arg: &Arg| arg.exact().is_some_and(|text| text == "--config" || text.starts_with("--config="));
     // Behind `--` they are those of what it runs: `cargo fmt -- --config max_width=100`.
-    let mut own = parsed.operands.iter().take_while(|word| word.exact() != Some("--"));
-    if parsed.path.first().is_some_and(|name| name == "cargo") && own.any(sets) {
+    let own: Vec<&str> = parsed.operands.iter().map(|word| word.exact().unwrap_or_default()).collect();
+    let own = own.split(|word| *word == "--").next().unwrap_or_default();
+    let sets = |at: usize| match own[at].strip_prefix("--config") {
+        Some("") => Some(own.get(at + 1).copied().unwrap_or_default()),
+        Some(attached) => attached.strip_prefix('='),
+        None => None,
+    };
+    if parsed.path.first().is_some_and(|name| name == "cargo")
+        && (0..own.len()).filter_map(sets).any(|setting| !is_plain_setting(setting))
+    {
         judge.opaque("`--config` of cargo may name the compiler");
     }
+}
+
+/// A setting of cargo that says how much is asked of the network, of the machine and of the compiler, and names no program.
+fn is_plain_setting(setting: &str) -> bool {
+    const PLAIN: [&str; 4] = ["net.offline=", "build.jobs=", "term.", "profile."];
+    PLAIN.iter().any(|start| setting.starts_with(start))
+        && setting.contains('=')
+        && !["flags", "backend", "\n"].iter().any(|odd| setting.contains(odd))
 }
 
 /// Whatever the words name, alone, behind `=` or attached to a short option: other places, secrets, and guarded files,

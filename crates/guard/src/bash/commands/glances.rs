@@ -119,7 +119,12 @@ const GLANCES: &[Glance] = &[
         Spec {
             names: "actionlint",
             style: Style::OneDash,
-            opts: &[(Flag, "oneline no-color color verbose debug"), (Value, "format ignore"), (Read, "config-file")],
+            opts: &[
+                (Flag, "oneline no-color color verbose debug"),
+                (super::spec::Does::Info, "version"),
+                (Value, "format ignore"),
+                (Read, "config-file"),
+            ],
             operands: Operands::Read,
             check: Some(|_, judge| judge.read_cwd()),
             ..PLAIN
@@ -305,6 +310,8 @@ fn compiler(words: &[Arg], judge: &mut Judge<'_>) -> bool {
             _ if text.starts_with("-x") && is(LANGUAGES, &text[2..]) => told = true,
             _ if (text.starts_with("-D") || text.starts_with("-U")) && names_no_file(text) => {}
             _ if text.starts_with("-std=") && plain(text) => {}
+            // Which processor is meant.
+            _ if ["-march=", "-mtune=", "-mcpu=", "-mabi="].iter().any(|of| text.starts_with(of)) && plain(text) => {}
             // `-Wp,…` is for the preprocessor, `-Wl,…` for the linker; both have a comma.
             _ if text.starts_with("-W") && text.len() > 2 && plain(text) => {}
             _ if text.starts_with("--help=") && plain(text) => asks = true,

@@ -119,6 +119,19 @@ const KUBECTL_OPTS: Opts = &[
 ];
 
 const KUBECTL: &[Spec] = &[
+    // Names of what is configured, and of nothing that is secret in it.
+    with(
+        "config",
+        &[],
+        &[
+            prints("current-context", &[]),
+            prints("get-contexts get-clusters get-users", &[(Does::Flag, "no-headers"), (Does::Value, "o output")]),
+            asks(
+                "view use-context use set set-context set-cluster set-credentials unset rename-context delete-context \
+                 delete-cluster delete-user",
+            ),
+        ],
+    ),
     Spec {
         names: "version",
         opts: &[(Does::Maybe, "client"), (Does::Flag, "short"), (Does::Value, "o output")],
@@ -136,7 +149,7 @@ const KUBECTL: &[Spec] = &[
         certificate debug rollback adm new-app new-project \
         project projects login logout whoami status policy image convert",
     ),
-    asks("config plugin alpha"),
+    asks("plugin alpha"),
 ];
 
 fn kubectl_version(parsed: &Parsed, judge: &mut Judge<'_>) {

@@ -33,9 +33,11 @@ enum Kind {
     Read,
     /// Its value is a list of places, separated by `:`, that code is loaded from.
     Path,
+    /// A setting of the program that is run, as one word: what it names is looked at.
+    Setting,
 }
 
-use Kind::{Check, Code, Flag, Info, Load, Module, Path, Read, Script, Task, Value};
+use Kind::{Check, Code, Flag, Info, Load, Module, Path, Read, Script, Setting, Task, Value};
 
 /// A language: names of its programs and its options. `*` ends a name of which only the start is fixed.
 struct Lang {
@@ -78,7 +80,15 @@ const LANGS: &[Lang] = &[
             ),
             (Flag, "--unhandled-rejections=* --no-experimental-* --pending-deprecation --trace-exit --harmony*"),
             (Flag, "--dns-result-order=* --trace-sync-io --no-opt --abort-on-uncaught-exception"),
-            (Value, "-C --conditions --input-type --title"),
+            // The inspector listens on this machine alone, where no other is named; profiles are written here.
+            (Flag, "--inspect --inspect-brk --inspect-wait --inspect=127.0.0.1:* --inspect=localhost:*"),
+            (Flag, "--inspect-brk=127.0.0.1:* --inspect-brk=localhost:* --cpu-prof --cpu-prof-interval=* --heap-prof"),
+            (Flag, "--heap-prof-interval=* --prof"),
+            (Flag, "--experimental-test-coverage --experimental-test-module-mocks --test-only --test-force-exit"),
+            (Flag, "--test-concurrency=* --test-timeout=* --test-isolation=* --test-shard=* --test-coverage-*"),
+            (Flag, "--test-reporter-destination=stdout --test-reporter-destination=stderr"),
+            (Value, "-C --conditions --input-type --title --test-name-pattern --test-skip-pattern"),
+            (Load, "--test-reporter"),
             (Read, "--env-file --env-file-if-exists"),
             (Code, "-e --eval -p --print -pe"),
             (Load, "-r --require --import --loader --experimental-loader"),
@@ -120,7 +130,8 @@ const LANGS: &[Lang] = &[
     Lang {
         names: "php php7.4 php8.0 php8.1 php8.2 php8.3 php8.4 php-cli",
         opts: &[
-            (Flag, "-n -q -C -dmemory_limit=* -ddisplay_errors=* -derror_reporting=* -dxdebug.mode=off"),
+            (Flag, "-n -q -C -dmemory_limit=* -ddisplay_errors=* -derror_reporting=*"),
+            (Flag, "-dxdebug.mode=off -dxdebug.mode=coverage -dxdebug.mode=develop"),
             (Code, "-r -R -B -E"),
             (Script, "-f"),
             (Check, "-l -s -w"),
@@ -197,10 +208,20 @@ const LANGS: &[Lang] = &[
     Lang {
         names: "java",
         opts: &[
-            (Flag, "-Xmx* -Xms* -Xss* -XX:+Use* -ea -enableassertions -da -esa -server -client -showversion"),
+            (Flag, "-Xmx* -Xms* -Xmn* -Xss* -ea -enableassertions -da -esa -server -client -showversion"),
+            // Sizes, counts and collectors. Others of the kind name programs and files.
+            (Flag, "-XX:+Use* -XX:-Use* -XX:Max* -XX:Min* -XX:Initial* -XX:ActiveProcessorCount=* -XX:MetaspaceSize=*"),
+            (Flag, "-XX:ParallelGCThreads=* -XX:ConcGCThreads=* -XX:G1* -XX:NewRatio=* -XX:SurvivorRatio=*"),
+            (
+                Flag,
+                "-XX:TieredStopAtLevel=* -XX:ReservedCodeCacheSize=* -XX:+ExitOnOutOfMemoryError -XX:+TieredCompilation",
+            ),
+            (Flag, "-XX:+UnlockExperimentalVMOptions -XX:+UnlockDiagnosticVMOptions -XX:+PrintFlagsFinal"),
+            (Flag, "-Xint -Xcomp -Xshare:auto -Xshare:off -Xcheck:jni -verbose -verbose:*"),
             (Flag, "--enable-preview --enable-native-access=* --source=* -Dfile.encoding=* -Djava.awt.headless=*"),
             (Flag, "-Duser.language=* -Duser.timezone=* -XshowSettings -XshowSettings:*"),
-            (Value, "--source"),
+            (Setting, "-D* -Xlog -Xlog:*"),
+            (Value, "--source --add-opens --add-exports --add-reads --add-modules --limit-modules"),
             (Script, "-jar"),
             (Path, "-cp -classpath --class-path -p --module-path"),
             (Task, "-m --module"),
@@ -315,7 +336,7 @@ const MODULES: &[(Does, &str)] = &[
     (Does::Code, "pytest_cov nose nose2 xdist behave radon docformatter pyupgrade mkdocs"),
     (Does::Json, "json.tool"),
     (Does::Venv, "venv virtualenv"),
-    (Does::Program, "pip pip3 pipx poetry uv"),
+    (Does::Program, "pip pip3 pipx poetry uv flask uvicorn gunicorn hypercorn"),
     (Does::Serves, "http.server"),
 ];
 
@@ -476,6 +497,10 @@ impl<'a> Reader<'a, '_, '_> {
 
     /// `deno run [OPTIONS] FILE`: permissions are deno's own, the sandbox holds all the same.
     fn deno(&mut self, sub: &str) {
+        let is_file = [".ts", ".js", ".mts", ".mjs", ".tsx", ".jsx"].iter().any(|end| sub.ends_with(end));
+        if is_file && !sub.contains(':') {
+            return program_file(&self.judge.word(sub), "the script", self.judge);
+        }
         if sub != "run" {
             return self.judge.opaque(format!("`deno {sub}` is not a form the analysis knows"));
         }
@@ -569,6 +594,7 @@ impl<'a> Reader<'a, '_, '_> {
     fn act(&mut self, kind: Kind, arg: &'a Arg, name: &str, value: Option<Arg>) -> Next {
         match kind {
             Flag => return Next::Go,
+            Setting => return self.of_java(arg, name),
             Check => {
                 self.checks = true;
                 return Next::Go;
@@ -646,6 +672,26 @@ impl<'a> Reader<'a, '_, '_> {
             }
             _ => Next::Go,
         }
+    }
+
+    /// `-DNAME=VALUE` is a setting of the program, unless the name is one of the machine's own; `-Xlog:WHAT:PLACE` writes to a
+    /// place.
+    fn of_java(&mut self, arg: &Arg, text: &str) -> Next {
+        const OWN: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "com.sun.", "jdwp"];
+        if let Some(logged) = text.strip_prefix("-Xlog") {
+            match logged.split(':').nth(2) {
+                None | Some("" | "stdout" | "stderr") => {}
+                Some(place) => self.judge.write(&arg.with(place.strip_prefix("file=").unwrap_or(place))),
+            }
+            return Next::Go;
+        }
+        if OWN.iter().any(|own| text[2..].starts_with(own)) {
+            self.judge.opaque(format!("`{text}` may say what java loads"));
+            return Next::Done;
+        }
+        effects::named(std::slice::from_ref(arg), self.judge);
+        places::addresses(std::slice::from_ref(arg), true, self.judge);
+        Next::Go
     }
 
     fn module(&mut self, module: &Arg) {

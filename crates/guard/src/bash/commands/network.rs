@@ -131,7 +131,12 @@ fn web(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some("curl") => "-V --version -h --help -M --manual",
         _ => "-V --version -version --help -h",
     };
-    if only(parsed, asked) || clients::hosts(parsed, judge) {
+    // `curl --help all`: a category of options.
+    let category = |word: &Arg| word.exact().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let helps = matches!(parsed.operands.as_slice(), [help, of]
+        if parsed.path.first().is_some_and(|name| name == "curl")
+            && matches!(help.exact(), Some("--help" | "-h")) && category(of));
+    if helps || only(parsed, asked) || clients::hosts(parsed, judge) {
         return;
     }
     judge.net(None);
@@ -317,7 +322,7 @@ const OPENSSL: &[Spec] = &[
         "genrsa genpkey gendsa ecparam",
         &[
             (Does::Write, "out"),
-            (Does::Flag, "aes128 aes192 aes256 3 f4 F4 traditional genkey noout text quiet verbose"),
+            (Does::Flag, "aes128 aes192 aes256 3 f4 F4 traditional genkey noout text quiet verbose list_curves"),
             (Does::Value, "algorithm pkeyopt name primes outform"),
         ],
         Operands::Words,

@@ -129,6 +129,13 @@ pub(super) fn adds(parsed: &Parsed, judge: &mut Judge<'_>) {
     while let Some(word) = words.next() {
         let text = word.exact().unwrap_or_default();
         let fits = match text {
+            "--path" => match words.next() {
+                Some(place) => {
+                    judge.read_tree(place);
+                    place.exact().is_some_and(|place| !place.starts_with('-'))
+                }
+                None => false,
+            },
             "-F" | "--features" | "-p" | "--package" => words.next().and_then(Arg::exact).is_some_and(is_package),
             _ => FLAGS.split_whitespace().any(|flag| flag == text) || is_package(&text.replacen('@', "=", 1)),
         };
@@ -140,7 +147,7 @@ pub(super) fn adds(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 /// A name of a package, with its version: `x`, `x[y]==1.2`.
-fn is_package(text: &str) -> bool {
+pub(super) fn is_package(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-[]=<>!~,".contains(c))
 }

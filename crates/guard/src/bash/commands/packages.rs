@@ -2,9 +2,9 @@
 
 use super::super::judge::{Arg, Judge, Shell};
 use super::effects::{Opts, asks, looks, prints, reaches, runs, with};
-use super::offline;
 use super::runners::raw;
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
+use super::{offline, uv};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -38,7 +38,7 @@ pub(super) const SPECS: &[Spec] = &[
     ),
     Spec { names: "dpkg", opts: DPKG, operands: Operands::Words, check: Some(dpkg), ..PLAIN },
     prints("dpkg-query", DPKG_QUERY),
-    prints("dpkg-architecture", &[(Does::Flag, "l q"), (Does::Value, "q a t")]),
+    prints("dpkg-architecture", &[(Does::Flag, "l"), (Does::Value, "q a t A T")]),
     Spec { names: "rpm", opts: RPM, operands: Operands::Words, check: Some(rpm), ..PLAIN },
     with("dnf yum dnf5 microdnf", &[(Does::Flag, "q quiet C cacheonly y assumeyes"), (Does::Info, "version")], DNF),
     Spec { names: "pacman", opts: PACMAN, operands: Operands::Words, check: Some(pacman), ..PLAIN },
@@ -125,7 +125,7 @@ const PIP: &[Spec] = &[
     prints("help debug", &[(Does::Flag, "v verbose")]),
     with("cache", &[], &[prints("dir info list", &[(Does::Value, "format")]), asks("remove purge")]),
     with("config", &[], &[prints("list get debug", &[(Does::Flag, "user global site")]), asks("set unset edit")]),
-    prints("hash", &[]).reading(),
+    prints("hash", &[(Does::Value, "a algorithm")]).reading(),
     raw("install", offline::installs_for_python),
     reaches("uninstall download wheel index search lock"),
 ];
@@ -181,13 +181,22 @@ const UV: &[Spec] = &[
             ],
         )
     },
-    // With a number it sets it.
+    // With a number it sets it, and brings the environment up to date.
     Spec {
-        check: Some(|parsed, judge| match parsed.operands.is_empty() {
+        check: Some(|parsed, judge| match parsed.operands.is_empty() && !parsed.has("bump") {
             true => judge.read_cwd(),
-            false => judge.write_cwd(),
+            false => {
+                judge.code("brings the environment of the project up to date");
+                judge.write_cwd();
+            }
         }),
-        ..looks("version", &[(Does::Flag, "short"), (Does::Value, "output-format")])
+        ..looks(
+            "version",
+            &[
+                (Does::Flag, "short dry-run frozen locked no-sync active offline"),
+                (Does::Value, "output-format bump package"),
+            ],
+        )
     },
     with(
         "python",
@@ -217,43 +226,13 @@ const UV: &[Spec] = &[
             ),
         ],
     ),
-    Spec { names: "run", style: Style::Raw, operands: Operands::Custom, check: Some(uv_run), ..PLAIN },
+    Spec { names: "run", style: Style::Raw, operands: Operands::Custom, check: Some(uv::runs), ..PLAIN },
     super::effects::runs("build format"),
     super::effects::edits("venv init"),
-    raw("add remove sync lock export", offline::uv),
+    raw("add remove sync", offline::uv),
+    raw("lock export", uv::keeps),
     reaches("publish self auth"),
 ];
-
-/// `uv run` makes the environment of the project and runs a command in it: the same command without it, and
-/// whatever the project brings under that name.
-fn uv_run(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let options = parsed.operands.iter().take_while(|arg| arg.exact().is_some_and(|text| text.starts_with("--")));
-    let count = options.clone().count();
-    let plain = |text: &str| {
-        matches!(
-            text,
-            "--frozen"
-                | "--locked"
-                | "--offline"
-                | "--no-sync"
-                | "--no-project"
-                | "--all-extras"
-                | "--dev"
-                | "--all-groups"
-                | "--quiet"
-                | "--"
-        )
-    };
-    if !options.filter_map(|arg| arg.exact()).all(plain) {
-        judge.net(None);
-    }
-    if parsed.operands.iter().any(|arg| arg.exact().is_some_and(|text| text.contains("://"))) {
-        judge.net(None);
-    }
-    judge.code("runs in the environment of the project");
-    judge.write_cwd();
-    judge.command(parsed.operands.get(count..).unwrap_or_default());
-}
 
 /// `conda run -n ENV COMMAND`: the command, with the programs of an environment in front.
 fn conda_run(parsed: &Parsed, judge: &mut Judge<'_>) {
@@ -377,7 +356,7 @@ const RPM: Opts = &[
         Does::Flag,
         "q query a all l list i info f file c configfiles d docfiles R requires provides V verify p \
         package s state scripts changelog \
-        last whatprovides whatrequires conflicts obsoletes g group triggers qa v verbose nosignature",
+        last whatprovides whatrequires conflicts obsoletes g group triggers qa v verbose nosignature K checksig",
     ),
     (Does::Value, "qf queryformat"),
     (Does::Info, "version showrc help"),
@@ -385,14 +364,14 @@ const RPM: Opts = &[
 
 fn rpm(parsed: &Parsed, judge: &mut Judge<'_>) {
     // `-i` is "info" of a query and "install" without one; `-V` verifies.
-    if !parsed.has("q query") {
+    if !parsed.has("q query K checksig") {
         judge.system("`rpm` without a query changes what is installed");
     }
     let runs = |format: &Arg| format.exact().is_none_or(|text| text.contains("%(") || text.contains("lua"));
     if parsed.value("qf queryformat").is_some_and(runs) {
         judge.opaque("a format of rpm may be a macro that is run");
     }
-    if parsed.has("p package") {
+    if parsed.has("p package K checksig") {
         parsed.operands.iter().for_each(|file| judge.read(file));
         let url = parsed.operands.iter().any(|arg| arg.exact().is_none_or(|text| text.contains("://")));
         if url {

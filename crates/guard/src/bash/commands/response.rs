@@ -95,6 +95,12 @@ pub(super) fn files(known: &str, argv: &[Arg], judge: &mut Judge<'_>) {
         };
         if let Some(file) = text.strip_prefix('@').filter(|_| text.len() > 1 || word.exact().is_none()) {
             judge.read(&word.with(file));
+            // A list of sources of the workspace says no more than the sources do, which may name what runs while they are
+            // compiled.
+            if known == "javac" && word.exact().is_some() && judge.site.is_ours(&judge.resolve(file)) {
+                judge.code(format!("`{known}` takes its options from `{file}`"));
+                continue;
+            }
             judge.opaque(format!("`{known}` takes its options from `{file}`"));
         }
     }

@@ -4,7 +4,7 @@
 use super::super::judge::{Arg, Judge, Shell};
 use super::effects::{named, reaches, run, run_words};
 use super::goals::script_reaches;
-use super::spec::{Operands, PLAIN, Parsed, Spec, Style};
+use super::spec::{Operands, PLAIN, Parsed, Spec, Style, lists};
 
 /// The table. It stands before the tools of [`super::build`].
 pub(super) const SPECS: &[Spec] = &[
@@ -54,7 +54,7 @@ pub(super) const SPECS: &[Spec] = &[
         run(parsed, judge);
     }),
     raw("rails", rails),
-    raw("ffmpeg convert magick mogrify dot neato sox soxi", media),
+    raw("ffmpeg convert magick mogrify montage composite dot neato sox soxi", super::media::media),
     raw("manage.py artisan django-admin", |parsed, judge| {
         if is_dialogue(parsed.path.first().map_or("", String::as_str), &parsed.operands) {
             judge.opaque("it runs text, or is a dialogue");
@@ -277,44 +277,6 @@ pub(super) fn cargo_watch(parsed: &Parsed, judge: &mut Judge<'_>) {
     named(&parsed.operands, judge);
 }
 
-/// Converters of pictures, sound and graphs: what they do with files of the workspace is code in the sandbox. Words
-/// with a prefix (`tcp:`, `ephemeral:`, `|cmd`, `@list`) are not files, and are not followed.
-fn media(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let words = &parsed.operands;
-    const ALONE: &str = "-version --version -V -codecs -formats -encoders -list";
-    if let [one] = words.as_slice()
-        && one.exact().is_some_and(|text| ALONE.split(' ').any(|known| known == text))
-    {
-        return;
-    }
-    let numbers = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || b":.=x*/%+-<>!^".contains(&byte));
-    let plain = |word: &Arg| {
-        word.exact().is_some_and(|text| {
-            let named = text.split_once('=').map_or(text, |(_, value)| value);
-            let short = text.starts_with('-') && text.len() < 24 && !text.contains('/');
-            !text.contains(['|', '@', '`', '$', ';', '\n', '(', ',', '['])
-                && (short || numbers(named) || !text.contains(':'))
-        })
-    };
-    let formats = words.windows(2).any(|pair| {
-        matches!(pair, [option, value]
-        if matches!(option.exact(), Some("-f" | "-protocol_whitelist" | "-script"))
-            && !matches!(value.exact(), Some("mp4" | "mp3" | "null" | "image2" | "wav" | "webm" | "gif")))
-    });
-    // Names that a pattern finds here, or that end with what a command prints.
-    let found = |word: &Arg| match &word.word {
-        super::super::judge::Word::Glob { pattern, prefix } => {
-            let odd = ['|', '@', '`', '$', ';', '\n', '(', ',', ':', '['];
-            !pattern.contains(odd) && !pattern.contains("..") && !prefix.starts_with(['-', '/'])
-        }
-        _ => false,
-    };
-    if words.is_empty() || formats || !words.iter().all(|word| plain(word) || found(word)) {
-        judge.opaque(format!("what `{}` does cannot be said", parsed.path.join(" ")));
-    }
-    run(parsed, judge);
-}
-
 /// Tasks, tests, servers and generators of the application; `runner` takes a text.
 fn rails(parsed: &Parsed, judge: &mut Judge<'_>) {
     match parsed.operands.first().and_then(Arg::exact) {
@@ -360,7 +322,15 @@ pub(super) fn names_shell(parsed: &Parsed, judge: &mut Judge<'_>) {
 pub(super) fn bundle_exec(parsed: &Parsed, judge: &mut Judge<'_>) {
     let name = parsed.operands.first().and_then(Arg::exact).unwrap_or_default();
     run(parsed, judge);
-    if !matches!(name, "cucumber" | "erb_lint" | "srb" | "steep") {
+    // A page of texts is translated by a server.
+    if name == "i18n-tasks"
+        && parsed.operands.iter().any(|word| word.exact().is_none_or(|text| text.starts_with("trans")))
+    {
+        judge.net(None);
+    }
+    const OWN: &str =
+        "cucumber erb_lint guard haml-lint i18n-tasks puma rerun sidekiq slim-lint srb steep thin unicorn";
+    if !lists(OWN, name) {
         judge.command(&parsed.operands);
     }
 }

@@ -463,6 +463,8 @@ pub(super) const SPECS: &[Spec] = &[
         operands: Operands::Custom,
         check: Some(|parsed, judge| match parsed.operands.first().map(Arg::exact) {
             Some(Some("-l" | "-L" | "--list" | "--table")) => {}
+            // Whether it is there: nothing is sent.
+            Some(Some("-0")) | Some(Some("-s")) if asks_whether_there(&parsed.operands) => {}
             // Jobs of this shell: what it started itself.
             _ if only_jobs(&parsed.operands) => {}
             _ => judge.system("signals a process"),
@@ -836,6 +838,17 @@ fn ip(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 /// `%1`, `%+`, `-%1` (its group), behind at most one signal.
+/// `kill -0 1234`, `kill -s 0 1234`.
+fn asks_whether_there(words: &[Arg]) -> bool {
+    let words: Vec<&str> = words.iter().map(|word| word.exact().unwrap_or_default()).collect();
+    let numbers =
+        |rest: &[&str]| rest.iter().all(|word| word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty());
+    match words.as_slice() {
+        ["-0", rest @ ..] | ["-s", "0", rest @ ..] => !rest.is_empty() && numbers(rest),
+        _ => false,
+    }
+}
+
 fn only_jobs(words: &[Arg]) -> bool {
     let name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric());
     let is_job = |word: &Arg| {

@@ -594,7 +594,7 @@ pub(super) const SPECS: &[Spec] = &[
         opts: &[
             (
                 Flag,
-                "by-file c no-complexity w wide no-cocomo no-min-gen no-gen m character percent no-duplicates d l \
+                "by-file c ci no-complexity w wide no-cocomo no-min-gen no-gen m character percent no-duplicates d l \
                  languages",
             ),
             (Value, "exclude-dir i include-ext x exclude-ext f format s sort n not-match M"),
@@ -607,7 +607,7 @@ pub(super) const SPECS: &[Spec] = &[
         opts: &[
             (
                 Flag,
-                "by-file by-file-by-lang json csv md yaml xml quiet q hide-rate progress-rate show-lang show-ext \
+                "by-file by-file-by-lang fullpath json csv md yaml xml quiet q hide-rate progress-rate show-lang show-ext \
                  sum-one",
             ),
             (

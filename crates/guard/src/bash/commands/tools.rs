@@ -133,7 +133,7 @@ pub(super) const TOOLS: &[Tool] = &[
         ask: "",
     },
     Tool { names: "gunicorn uvicorn hypercorn", info: "-v", net: "", ask: "" },
-    Tool { names: "make gmake", info: "-v", net: MAKE.net, ask: MAKE.ask },
+    Tool { names: "make gmake", info: "-v -h", net: MAKE.net, ask: MAKE.ask },
     // To these `-v` is to say what they run.
     MAKE,
     Tool { names: "just rake", info: "-V", net: TASKS.net, ask: TASKS.ask },
@@ -141,14 +141,14 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool { names: "bazel bazelisk", info: "", net: "mod fetch sync", ask: "--run_under" },
     Tool {
         names: "gradle",
-        info: "-v",
+        info: "-v -h -?",
         net: "publish* upload* deploy* closeAndRelease* release jib dockerPush* artifactoryPublish bintrayUpload \
         sonar sonarqube --scan wrapper-update",
         ask: "",
     },
     Tool {
         names: "mvn mvnd",
-        info: "-v",
+        info: "-v -version -h -help",
         net: "deploy release:perform release:prepare release:branch release:stage scm:checkin scm:add scm:tag scm:untag \
         scm:update scm:checkout scm:export scm:bootstrap scm:branch scm:remove scm:list scm:changelog scm:remote-info \
         site-deploy site:deploy site:stage-deploy gpg:sign-and-deploy-file sonar deploy:* wagon:* jib:build \
@@ -208,7 +208,7 @@ pub(super) const TOOLS: &[Tool] = &[
         clang++-14 clang++-15 clang++-16 clang++-17 clang++-18 clang++-19 clang++-20",
         info: "-v -dumpversion -dumpmachine -dumpfullversion -print-search-dirs --print-search-dirs -print-targets \
         --print-targets -print-resource-dir --print-resource-dir -print-multiarch -print-sysroot -print-multi-lib \
-        -print-effective-triple -print-libgcc-file-name -print-supported-cpus --print-supported-cpus",
+        -print-effective-triple -print-libgcc-file-name -print-supported-cpus --print-supported-cpus --target-help -dumpspecs",
         net: "",
         ask: "-wrapper -fplugin -",
     },

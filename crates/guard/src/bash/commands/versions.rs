@@ -59,6 +59,8 @@ const VERSIONS: &[(&str, &str)] = &[
     ("gitleaks", "version"),
     ("kubeconform", "-v"),
     ("xcode-select", "-p"),
+    ("npx", "-v"),
+    ("npx", "-h"),
 ];
 
 /// Whether `argv` is one of [`VERSIONS`], and nothing else.
@@ -142,7 +144,7 @@ const OBEYS: &[Obeys] = &[
 /// Subcommands of cargo that are programs of their own.
 const EXTERNAL: &str = "nextest expand miri tarpaulin llvm-cov insta hack udeps zigbuild component leptos tauri ndk machete \
     bloat asm criterion careful semver-checks public-api llvm-lines flamegraph depgraph modules msrv spellcheck mutants \
-    dylint kani fuzz watch outdated audit deny release make edit upgrade binstall";
+    clippy fmt dylint kani fuzz watch outdated audit deny release make edit upgrade binstall";
 
 /// Where options of pytest stand.
 const PYTEST: &[&str] = &["pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "setup.cfg", "tox.ini"];

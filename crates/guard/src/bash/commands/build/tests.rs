@@ -425,7 +425,7 @@ fn text_and_network_need_a_question() {
         "pip install x",
         "cargo $SUB",
         "pre-commit autoupdate",
-        "cmake -E rm -rf x",
+        "cmake -E server",
         "ts-node \
             -e x",
         "bun -e x",
@@ -438,7 +438,7 @@ fn text_and_network_need_a_question() {
         "composer install",
         "npm exec x",
         "uv sync",
-        "stack exec x",
+        "stack exec --package x y",
     ];
     let asked = |fact: &Fact| matches!(fact, Fact::Opaque(_) | Fact::Net(_) | Fact::System(_));
     let wrong: Vec<_> = lines.iter().filter(|line| !facts(line).iter().any(asked)).collect();

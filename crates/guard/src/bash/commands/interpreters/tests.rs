@@ -72,7 +72,7 @@ fn code_in_words_or_on_standard_input_is_opaque() {
         "node -pe 1",
         "node --eval=1",
         "node -p process.version",
-        "node --inspect x.js",
+        "node --inspect=0.0.0.0:9229 x.js",
         "node -r /srv/x.js a.js",
         "deno eval 'x'",
         "deno run https://example.com/x.ts",
