@@ -76,6 +76,7 @@ const TABLE: &[Runs] = &[
     runs(SHOWS, Of("status"), "v verbose"),
     runs("merge.*.driver", Of("log show whatchanged reflog stash range-diff"), "remerge-diff diff-merges"),
     runs("core.alternaterefscommand", Of("rev-list"), "alternate-refs"),
+    runs("clangformat.binary", Of("clang-format"), ""),
     runs("trailer.*.command trailer.*.cmd", Of("interpret-trailers"), ""),
     runs("man.* browser.* help.browser help.format web.browser", Of("help"), ""),
 ];
@@ -85,7 +86,7 @@ const FETCHES: &str =
     "remote.*.vcs remote.*.uploadpack core.gitproxy core.sshcommand credential.helper credential.*.helper";
 
 /// Subcommands that are no part of some gits, so that an alias of that name is taken.
-const NOT_EVERYWHERE: &str = "annotate cherry count-objects diff-files diff-index diff-tree get-tar-commit-id lfs patch-id \
+const NOT_EVERYWHERE: &str = "annotate cherry clang-format count-objects diff-files diff-index diff-tree get-tar-commit-id lfs patch-id \
     range-diff show-branch stripspace whatchanged";
 
 /// What `git lfs install` writes.
@@ -271,6 +272,9 @@ pub(super) mod tests {
             ("gpg.program", "git log --show-signature|git verify-commit HEAD", "git status|git diff"),
             ("core.alternaterefscommand", "git rev-list --alternate-refs HEAD", "git rev-list HEAD|git log"),
             ("alias.whatchanged", "git whatchanged", "git log"),
+            ("clangformat.binary", "git clang-format --diff", "git log|git diff"),
+            ("alias.clang-format", "git clang-format", "git log"),
+            ("trailer.x.cmd", "git interpret-trailers --parse a.txt", "git log|git status"),
             ("alias.log", "git whatchanged; git diff", "git log|git status"),
             ("man.x.cmd", "git help log|git log --help", "git log"),
             ("hook.post-index-change", "git status|git diff", "git log"),

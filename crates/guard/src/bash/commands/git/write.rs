@@ -369,6 +369,21 @@ pub(super) const SUBS: &[Spec] = &[
         ],
         patches,
     ),
+    // A program of its own, which the configuration may have run another formatter.
+    checked(
+        "clang-format",
+        &[
+            (Flag, "diff diff_from_common_commit diffstat f force q quiet staged cached v verbose"),
+            (Value, "extensions style commit"),
+            (AskFlag, "p patch"),
+            (Run, "binary"),
+        ],
+        |parsed, judge| {
+            reads(parsed, judge);
+            changes(parsed, judge);
+            super::super::within::style(parsed, judge);
+        },
+    ),
     Spec {
         names: "bundle",
         operands: Operands::Sub,
