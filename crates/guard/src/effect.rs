@@ -29,6 +29,8 @@ pub struct Place {
     /// Whether it lies in a temporary directory that the session's commands have for themselves, so that nothing there
     /// is anybody else's.
     pub scratch: bool,
+    /// Whether it is read in such a directory where nobody has looked who has something there: on paper, where nobody has.
+    pub unclaimed: bool,
     /// Whether it is written by a redirection: a rule that allows a command says nothing of where its output goes.
     pub redirected: bool,
 }
@@ -62,6 +64,7 @@ impl Place {
             guarded: None,
             taken_back: false,
             scratch: false,
+            unclaimed: false,
             redirected: false,
         }
     }
@@ -78,6 +81,7 @@ impl Place {
             guarded: None,
             taken_back: false,
             scratch: false,
+            unclaimed: false,
             redirected: false,
         }
     }
@@ -110,6 +114,7 @@ impl Place {
             guarded: self.guarded,
             taken_back: self.taken_back,
             scratch: self.scratch,
+            unclaimed: self.unclaimed,
             redirected: self.redirected,
             named: self.named.as_ref().map(|named| Box::new(named.entry(&named.path.join(below), below))),
         }

@@ -301,7 +301,12 @@ fn covered_by_commands(effects: &[Effect], reasons: &mut [Reason]) {
 /// What an effect amounts to. A path may be several things at once; the strictest counts.
 fn acts(effect: &Effect, tool: &str) -> Vec<Act> {
     let place_acts = |place: &Place, inside: Act, special: Option<Act>| {
-        let base = if place.below_root.is_some() || place.scratch { inside } else { Act::ReachOutside };
+        let base = match place.below_root.is_some() || place.scratch {
+            true => inside,
+            // It is the command's own as far as its sandbox makes it so.
+            false if place.unclaimed => Act::ExecInside,
+            false => Act::ReachOutside,
+        };
         std::iter::once(base).chain(special).collect()
     };
     match effect {

@@ -5,6 +5,7 @@
 //! | reads or writes, and an earlier command of the session left there | the session's own |
 //! | reads or writes, and nobody else has, nor a directory around it | the same |
 //! | reads, and writes so besides, or the directory around it | the same |
+//! | reads, on paper | as much its own as its sandbox makes it |
 //! | reads or writes otherwise | somebody else's: asked about as anything outside |
 //!
 //! The sandbox keeps to it whatever is found here: what others have in these directories is not there for a command. What
@@ -44,7 +45,10 @@ impl Held {
 pub(super) fn mark(effects: &mut Effects, site: &Site) {
     let keeps = |path: &Path| site.scratch.kept.as_ref().is_some_and(|kept| scratch::keeps(kept, path));
     let leads_away = |path: &Path| site.scratch.kept.as_ref().is_some_and(|kept| scratch::leads_away(kept, path));
-    let in_them = |place: &Place| place.named.is_none() && lies_in(place, site) && !leads_away(&place.path);
+    let in_them = |place: &Place| {
+        site.scratch.holds(&place.path) && place.named.is_none() && lies_in(place, site) && !leads_away(&place.path)
+    };
+    let is_one = |place: &Place| site.scratch.dirs.iter().any(|dir| place.path == Path::new(dir));
     let mut written: Vec<PathBuf> = Vec::new();
     for effect in &mut effects.all {
         if let Effect::Write(place) = effect
@@ -56,6 +60,13 @@ pub(super) fn mark(effects: &mut Effects, site: &Site) {
         }
     }
     for effect in &mut effects.all {
+        // Nothing is there that anybody could have read, and a listing of all of it is empty.
+        if let Effect::Read(place) = effect
+            && !site.scratch.shared
+            && (in_them(place) || is_one(place) && lies_in(place, site))
+        {
+            place.unclaimed = true;
+        }
         if let Effect::Read(place) = effect
             && in_them(place)
         {
@@ -73,14 +84,13 @@ fn is_others(path: &Path, scratch: &Scratch) -> bool {
     around.into_iter().any(scratch::is_there)
 }
 
-/// Whether a command has a place for itself: it lies below one of the directories, and neither a root nor the home lies
-/// there.
+/// Whether a place in one of the directories is a command's for itself: neither a root nor the home lies there.
 fn lies_in(place: &Place, site: &Site) -> bool {
     let path = &place.path;
     let plain = !path.components().any(|part| part == Component::ParentDir);
     let meets = |known: &PathBuf| known.starts_with(path) || path.starts_with(known);
     let of_somebody = || site.roots.iter().chain([&site.home]).any(meets);
-    site.scratch.holds(path) && plain && place.below_root.is_none() && !of_somebody()
+    plain && place.below_root.is_none() && !of_somebody()
 }
 
 /// Whether a call touches what is the session's own.
@@ -150,13 +160,10 @@ mod tests {
             assert_ne!(judged(text, &site(), Mode::ReadOnly), Decision::Allow, "{text}");
         }
         for text in [
-            "cat /tmp/x",
-            "cp /tmp/x .",
             "echo x > /tmp/../etc/y",
             "echo x > /tmpx/y",
             "rm -rf /tmp",
-            "cp a.txt /tmp/a; cat /tmp/b",
-            "tee /tmp < a.txt; cat /tmp/b",
+            "tee /tmp < a.txt",
             "echo x > /home/dev/y",
             "d=$(mktemp -d /etc/x.XXXXXX); echo x > \"$d/y\"",
             "d=$(mktemp -d -p /etc); echo x > \"$d/y\"",
@@ -171,10 +178,48 @@ mod tests {
             "d=$(mktemp -d /tmp/../etc/x.XXX); echo x > \"$d/y\"",
             "d=$(mktemp -d; echo /etc); echo x > \"$d/y\"",
             "d=$(mktemp -d --suffix=/../../etc); echo x > \"$d/y\"",
-            "python3 /tmp/t.py",
-            "cd /tmp/b && cat x",
         ] {
             assert_ne!(judged(text, &site(), Mode::Workspace), Decision::Allow, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_there_on_paper_is_no_question_where_the_sandbox_is() {
+        for text in [
+            "cat /tmp/x",
+            "tail -50 /tmp/build.log",
+            "cp /tmp/a.rs src/a.rs",
+            "cp a.txt /tmp/a; cat /tmp/b",
+            "python3 /tmp/t.py",
+            "git apply /tmp/p.patch",
+            "cd /tmp && ls",
+            "cd /tmp/b && cat x",
+            "go test -coverprofile=/tmp/c.out ./...",
+            "npm test -- --outputFile=/tmp/j.json",
+            "pytest --basetemp=/tmp/x",
+            "GOCACHE=/tmp/gc go test ./...",
+        ] {
+            assert_eq!(judged(text, &site(), Mode::Workspace), Decision::Allow, "{text}");
+            for mode in [Mode::ReadOnly, Mode::Ask, Mode::AcceptEdits] {
+                assert_ne!(judged(text, &site(), mode), Decision::Allow, "{text}");
+            }
+        }
+        for text in [
+            "cat /tmp/id_rsa",
+            "cat /tmp/.env",
+            "cat /tmp/../etc/x",
+            "cat /tmpx/y",
+            "cp -r /tmp/.ssh .",
+            "cat /srv/x",
+            "find /tmp -delete",
+        ] {
+            assert_ne!(judged(text, &site(), Mode::Workspace), Decision::Allow, "{text}");
+        }
+        let looked = Scratch { shared: true, ..Scratch::private() };
+        assert_ne!(judged("ls -R /tmp", &Site { scratch: looked, ..site() }, Mode::Workspace), Decision::Allow);
+        let below = Site::on_paper(vec!["/tmp/w/repo".into()], "/tmp/w/repo".into(), "/tmp/home".into());
+        for text in ["cat /tmp/home/.profile", "ls -R /tmp", "cat /tmp/w"] {
+            assert_ne!(judged(text, &below, Mode::Workspace), Decision::Allow, "{text}");
         }
     }
 
