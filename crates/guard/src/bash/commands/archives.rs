@@ -7,7 +7,7 @@ use super::super::judge::{Arg, Judge, Stdin, Word};
 use super::super::lang::patch;
 use super::places::takes_along;
 use super::printed::STORED;
-use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
+use super::spec::Does::{Either, Flag, Info, Maybe, Run, Value, Write};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, may_be_option};
 
 /// Letters of tar that take a value.
@@ -27,7 +27,7 @@ const TAR: Spec = Spec {
              no-ignore-case no-wildcards no-wildcards-match-slash wildcards wildcards-match-slash \
              keep-directory-symlink \
              keep-newer-files k keep-old-files no-overwrite-dir overwrite overwrite-dir recursive-unlink remove-files \
-             skip-old-files U unlink-first W verify O to-stdout clamp-mtime delay-directory-restore m touch \
+             skip-old-files U unlink-first verify O to-stdout clamp-mtime delay-directory-restore m touch \
              no-delay-directory-restore no-same-owner no-same-permissions numeric-owner p preserve-permissions \
              same-permissions same-owner s preserve-order same-order acls no-acls selinux no-selinux xattrs no-xattrs \
              force-local B read-full-records i ignore-zeros old-archive portability posix a auto-compress j bzip2 J \
@@ -41,20 +41,23 @@ const TAR: Spec = Spec {
             Value,
             "hole-detection level sparse-version b blocking-factor exclude exclude-tag exclude-tag-all \
              exclude-tag-under \
-             group mode mtime owner sort xattrs-exclude xattrs-include record-size H format pax-option V label K \
+             group mode mtime owner sort xattrs-exclude xattrs-include record-size format pax-option V label K \
              starting-file newer-mtime N newer after-date suffix strip-components transform xform quote-chars \
              no-quote-chars quoting-style f file C directory warning",
         ),
+        // That of BSD takes no value: it follows links.
+        (Either, "H"),
         (Maybe, "occurrence one-top-level atime-preserve checkpoint backup totals"),
         (Does::Read, "X exclude-from exclude-ignore exclude-ignore-recursive owner-map group-map"),
         (Write, "index-file g listed-incremental"),
         // A list of names may hold options too.
         (
             Run,
-            "I use-compress-program to-command F info-script new-volume-script rmt-command rsh-command \
+            "to-command F info-script new-volume-script rmt-command rsh-command \
              checkpoint-action",
         ),
         (Run, "T files-from"),
+        (Value, "I use-compress-program"),
         (Info, "usage"),
     ],
     operands: Operands::Custom,
@@ -114,6 +117,14 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         if packs { judge.write(archive) } else { judge.read(archive) }
     }
+    for program in parsed.values("I use-compress-program") {
+        // That of BSD takes it for the name of a list of names, which may lead elsewhere.
+        match program.exact().is_some_and(packs_alone) {
+            true if lists && !packs => {}
+            true => judge.code("the name of a packer may be that of a list"),
+            false => judge.opaque("tar runs a program"),
+        }
+    }
     let moves = directories(parsed).count();
     if moves > 1 {
         judge.opaque("several directories, one seen from the other");
@@ -157,6 +168,25 @@ fn tar_does(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         _ => judge.opaque("tar has to be told what to do"),
     }
+}
+
+/// Whether this is a packer with no more than its level, its threads and its direction, from standard input to standard output.
+fn packs_alone(command: &str) -> bool {
+    const PACKERS: &str = "gzip gunzip pigz unpigz bzip2 bunzip2 pbzip2 lbzip2 xz unxz pxz pixz lzip plzip lzop zstd unzstd zstdmt pzstd \
+        lz4 brotli";
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = |word: &str| match word.strip_prefix('-') {
+        Some(option) => {
+            matches!(
+                option,
+                "d" | "dc" | "c" | "q" | "-long" | "-ultra" | "-fast" | "-best" | "-rsyncable" | "-decompress"
+            ) || number(option.trim_start_matches(['T', 'p']))
+                || option.strip_prefix("-long=").is_some_and(number)
+        }
+        None => false,
+    };
+    let mut words = command.split(' ').filter(|word| !word.is_empty());
+    words.next().is_some_and(|name| spec::lists(PACKERS, name)) && words.all(plain)
 }
 
 /// The directories that `-C` names.
@@ -207,6 +237,45 @@ pub(super) fn shown(names: &[Arg], judge: &mut Judge<'_>) {
     }
 }
 
+/// unzip: behind the archive stand names of members, and of options `-d` and `-x` alone. Any other is one more name.
+pub(super) fn unzip(parsed: &Parsed, judge: &mut Judge<'_>) {
+    // Before the archive `-x` means to extract, and what follows is the archive.
+    if let Some(archive) = parsed.value("x") {
+        judge.read(archive);
+        if parsed.operands.is_empty() {
+            unpack(parsed.value("d"), &[], judge);
+        }
+    }
+    let Some((archive, rest)) = parsed.operands.split_first() else { return };
+    judge.read(archive);
+    // The archive gets the time of its newest member.
+    if parsed.has("T") {
+        judge.write(archive);
+    }
+    let mut places: Vec<Arg> = parsed.values("d").cloned().collect();
+    let (mut names, mut left_out, mut rest) = (Vec::new(), false, rest.iter());
+    while let Some(word) = rest.next() {
+        match word.exact() {
+            Some("-d") => places.extend(rest.next().cloned()),
+            Some("-x") => left_out = true,
+            Some(text) if text.starts_with("-d") => places.push(word.with(text.trim_start_matches("-d"))),
+            None if may_be_option(word) => spec::late_options(std::slice::from_ref(word), judge),
+            _ if left_out => {}
+            _ => names.push(word.clone()),
+        }
+    }
+    if parsed.has("p c") {
+        shown(&names, judge);
+    }
+    if parsed.has("l p t v z Z c") {
+        return;
+    }
+    places.iter().for_each(|into| unpack(Some(into), &names, judge));
+    if places.is_empty() {
+        unpack(None, &names, judge);
+    }
+}
+
 /// An archive is unpacked here, or into another directory: all of it, or the members of these names.
 pub(super) fn unpack(into: Option<&Arg>, names: &[Arg], judge: &mut Judge<'_>) {
     match into {
@@ -239,6 +308,10 @@ fn members(names: &[Arg], judge: &mut Judge<'_>) {
 pub(super) fn seven_zip(parsed: &Parsed, judge: &mut Judge<'_>) {
     const SWITCHES: &[&str] =
         &["-y", "-r", "-slt", "-ba", "-bd", "-bb0", "-bb1", "-aoa", "-aos", "-aou", "-t7z", "-tzip", "--"];
+    let prints = |verb: &Arg| {
+        let to_stdout = parsed.operands.iter().any(|word| word.exact() == Some("-so"));
+        to_stdout && matches!(verb.exact(), Some("x" | "e"))
+    };
     let words = &parsed.operands;
     let rar = parsed.path.first().is_some_and(|name| name.ends_with("rar"));
     let Some((verb, rest)) = words.split_first() else { return };
@@ -256,7 +329,7 @@ pub(super) fn seven_zip(parsed: &Parsed, judge: &mut Judge<'_>) {
         word.exact().is_some_and(|text| {
             !text.starts_with('-')
                 || SWITCHES.contains(&text)
-                || !rar && (level(text) || into.is_some() && text.starts_with("-o"))
+                || !rar && (level(text) || text == "-so" && prints(verb) || into.is_some() && text.starts_with("-o"))
         })
     };
     if !words.iter().all(known) {
@@ -274,6 +347,9 @@ pub(super) fn seven_zip(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some("x" | "e") => {
             names.next().into_iter().for_each(|archive| judge.read(archive));
             let names: Vec<Arg> = names.cloned().collect();
+            if !rar && prints(verb) {
+                return shown(&names, judge);
+            }
             // A last word that ends so is no member but the place for all of them.
             let place = |word: &Arg| rar && word.exact().is_some_and(|text| text.ends_with('/'));
             match names.split_last().filter(|(last, _)| place(last)) {
@@ -298,6 +374,10 @@ pub(super) fn ar(parsed: &Parsed, judge: &mut Judge<'_>) {
         judge.opaque("an option of ar");
     }
     let letters = verb.trim_start_matches('-');
+    // Beside any verb it writes the index anew.
+    if letters.contains('s') {
+        parsed.operands.get(1).into_iter().for_each(|archive| judge.write(archive));
+    }
     match (letters.chars().next(), letters.bytes().all(|byte| byte.is_ascii_alphabetic()), names.next()) {
         _ if letters.contains(['a', 'b', 'i', 'N']) || verb.starts_with("--") => judge.opaque("an option of ar"),
         (Some('t'), true, Some(archive)) => judge.read(archive),

@@ -282,53 +282,6 @@ pub(super) const SPECS: &[Spec] = &[
     // Writes back what was already written.
     Spec { names: "sync", opts: &[(Flag, "d data f file-system")], operands: Operands::Read, closed: true, ..PLAIN },
     Spec { names: "tar gtar", style: Style::Raw, operands: Operands::Custom, check: Some(archives::tar), ..PLAIN },
-    Spec { names: "gzip gunzip pigz unpigz", opts: PACK, operands: Operands::Custom, check: Some(pack), ..PLAIN },
-    Spec { names: "bzip2 bunzip2 pbzip2 lbzip2", opts: PACK, operands: Operands::Custom, check: Some(pack), ..PLAIN },
-    Spec {
-        names: "xz unxz lzma unlzma lzip lunzip compress uncompress brotli unbrotli lzop",
-        opts: PACK,
-        operands: Operands::Custom,
-        check: Some(pack),
-        ..PLAIN
-    },
-    Spec { names: "lz4 unlz4", opts: LZ4, operands: Operands::Custom, check: Some(lz4), ..PLAIN },
-    Spec {
-        names: "zstd unzstd zstdmt pzstd",
-        opts: &[
-            (
-                Flag,
-                "k keep rm d decompress uncompress z compress f force c stdout v verbose q quiet r ultra adapt \
-                 single-thread \
-                 rsyncable exclude-compressed no-dictID check no-check l list t test C 1 2 3 4 5 6 7 8 9 0 \
-                 no-progress progress",
-            ),
-            (Maybe, "fast long T threads"),
-            (Value, "format M memory"),
-            (Write, "o"),
-            (WriteTree, "output-dir-flat output-dir-mirror"),
-            (Does::Read, "D"),
-            (Info, "h H V"),
-        ],
-        operands: Operands::Custom,
-        check: Some(|parsed, judge| {
-            let prints =
-                parsed.has("c stdout o output-dir-flat output-dir-mirror") || only_looks(parsed, "l list t test");
-            for file in &parsed.operands {
-                if parsed.has("r") {
-                    judge.read_tree(file)
-                } else {
-                    judge.read(file)
-                }
-                if !prints {
-                    beside(file, judge);
-                }
-                if parsed.has("rm") {
-                    judge.delete(file);
-                }
-            }
-        }),
-        ..PLAIN
-    },
     Spec {
         names: "zip",
         // `-lf` names a log file.
@@ -362,28 +315,13 @@ pub(super) const SPECS: &[Spec] = &[
         }),
         ..PLAIN
     },
+    // Behind the archive it takes all but `-d` and `-x` for names of members.
     Spec {
         names: "unzip",
+        style: Style::GnuStop,
         opts: &[(Flag, "l p t v z Z a b c C f j K L M n o q u U V X W 1 2 s m T h B"), (Value, "x P d")],
         operands: Operands::Custom,
-        check: Some(|parsed, judge| {
-            parsed.operands.first().into_iter().for_each(|archive| judge.read(archive));
-            // The archive gets the time of its newest member.
-            parsed.operands.first().filter(|_| parsed.has("T")).into_iter().for_each(|archive| judge.write(archive));
-            // Before the archive `-x` means to extract, and what follows is the archive.
-            if let Some(archive) = parsed.value("x") {
-                judge.read(archive);
-                if parsed.operands.is_empty() {
-                    archives::unpack(parsed.value("d"), &[], judge);
-                }
-            }
-            if parsed.has("p c") {
-                archives::shown(parsed.operands.get(1..).unwrap_or_default(), judge);
-            }
-            if !parsed.has("l p t v z Z c") && !parsed.operands.is_empty() {
-                archives::unpack(parsed.value("d"), parsed.operands.get(1..).unwrap_or_default(), judge);
-            }
-        }),
+        check: Some(archives::unzip),
         ..PLAIN
     },
     Spec {
@@ -536,49 +474,6 @@ fn kept(parsed: &Parsed, options: &str, judge: &mut Judge<'_>) {
     written.iter().for_each(|name| judge.write(&suffix.with(name)));
 }
 
-const PACK: &[(Does, &str)] = &[
-    (
-        Flag,
-        "c stdout to-stdout d decompress uncompress z compress f force k keep l list n no-name N name q quiet r \
-         recursive \
-         rsyncable synchronous t test v verbose 0 1 2 3 4 5 6 7 8 9 fast best s small e extreme no-adjust robot m a",
-    ),
-    (Value, "S suffix T threads F format C check p processes b M memlimit memory"),
-    (Info, "h V L H license long-help"),
-];
-
-const LZ4: &[(Does, &str)] = &[
-    (
-        Flag,
-        "c stdout to-stdout d decompress z compress f force k keep q quiet v verbose m multiple r t test list rm \
-         0 1 2 3 4 5 6 7 8 9 l no-frame-crc content-size sparse no-sparse favor-decSpeed",
-    ),
-    (Maybe, "fast best"),
-    (Info, "h H V"),
-];
-
-/// lz4: the second operand is the output; `-l` packs in an older form and lists nothing.
-fn lz4(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let prints = parsed.has("c stdout to-stdout") || only_looks(parsed, "t test list") && !parsed.has("l");
-    let many = parsed.has("m multiple r");
-    for (at, file) in parsed.operands.iter().enumerate().filter(|(_, file)| file.exact() != Some("-")) {
-        match at == 0 || many {
-            true if parsed.has("r") => judge.read_tree(file),
-            true => judge.read(file),
-            false => judge.write(file),
-        }
-        if !prints && (many || parsed.operands.len() == 1) {
-            beside(file, judge);
-        }
-        if spec::may_be_more(file) && !prints {
-            judge.opaque("the second name is written");
-        }
-        if parsed.has("rm") {
-            judge.delete(file);
-        }
-    }
-}
-
 const RSYNC: &[(Does, &str)] = &[
     (
         Flag,
@@ -685,43 +580,6 @@ fn link(parsed: &Parsed, judge: &mut Judge<'_>) {
             false => judge.write(place),
         }
         takes_along(place, judge);
-    }
-}
-
-/// A file beside this one is written: `f` from `f.gz`.
-fn beside(file: &Arg, judge: &mut Judge<'_>) {
-    match file.exact().map(|text| text.rsplit_once('/').map_or(".", |(above, _)| above)) {
-        Some(above) => judge.write_tree(&file.with(if above.is_empty() { "/" } else { above })),
-        None => judge.write(file),
-    }
-}
-
-/// Letters and words that list or test an archive. The last mode wins, so beside one that packs or unpacks they
-/// say nothing.
-fn only_looks(parsed: &Parsed, looks: &str) -> bool {
-    parsed.has(looks) && !parsed.has("d decompress uncompress z compress rm")
-}
-
-/// gzip and its kind replace the file unless they print.
-fn pack(parsed: &Parsed, judge: &mut Judge<'_>) {
-    // `-l` is the load limit of pbzip2, and nothing that lists in bzip2, brotli and compress.
-    const LISTS: &[&str] =
-        &["gzip", "gunzip", "pigz", "unpigz", "xz", "unxz", "lzma", "unlzma", "lzip", "lunzip", "lzop"];
-    let lists = parsed.path.first().is_some_and(|name| LISTS.contains(&name.as_str()));
-    let prints = parsed.has("c stdout to-stdout") || only_looks(parsed, if lists { "l list t test" } else { "t test" });
-    let walks = parsed.has("r recursive");
-    for file in parsed.operands.iter().filter(|file| file.exact() != Some("-")) {
-        if walks {
-            judge.read_tree(file)
-        } else {
-            judge.read(file)
-        }
-        if !prints {
-            beside(file, judge);
-            if !parsed.has("k keep") {
-                judge.delete(file);
-            }
-        }
     }
 }
 

@@ -60,7 +60,7 @@ pub(super) fn secrets_by_regex(regex: &str) -> Vec<String> {
 /// Reads the secrets that the values of these options choose (blank-separated names), unless only names are printed.
 pub(super) fn chosen(parsed: &Parsed, options: &str, judge: &mut Judge<'_>) {
     for (value, name) in
-        values(parsed, options).flat_map(|value| secrets(&glob_of(value)).into_iter().map(move |name| (value, name)))
+        parsed.values(options).flat_map(|value| secrets(&glob_of(value)).into_iter().map(move |name| (value, name)))
     {
         judge.read(&value.with(&name));
     }
@@ -68,12 +68,7 @@ pub(super) fn chosen(parsed: &Parsed, options: &str, judge: &mut Judge<'_>) {
 
 /// Whether one of these options chooses a secret.
 pub(super) fn chooses(parsed: &Parsed, options: &str) -> bool {
-    values(parsed, options).any(|value| !secrets(&glob_of(value)).is_empty())
-}
-
-fn values<'p>(parsed: &'p Parsed, options: &'p str) -> impl Iterator<Item = &'p Arg> {
-    let named = move |given: &str| options.split_whitespace().any(|name| name == given);
-    parsed.opts.iter().filter(move |(name, _)| named(name)).filter_map(|(_, value)| value.as_ref())
+    parsed.values(options).any(|value| !secrets(&glob_of(value)).is_empty())
 }
 
 /// What is known of a word: its text, or its pattern where the shell has found no file for it.

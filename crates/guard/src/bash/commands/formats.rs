@@ -11,9 +11,17 @@ const CLOSED: &str = "markdown markdown_strict markdown_phpextra markdown_mmd co
 /// The ends of names by which pandoc takes a file for one of these.
 const ENDS: &str = "md markdown mkd mdown txt text docx odt epub csv tsv json native ipynb bib";
 
+/// Formats that hold the pictures of a document, which may lie anywhere.
+const HOLD: &str = "docx odt pptx epub epub2 epub3 rtf fb2 icml chunkedhtml";
+
 /// Whether the documents that pandoc is given may name others.
 pub(super) fn may_include(parsed: &Parsed) -> bool {
     let is = |list: &str, name: &str| list.split_whitespace().any(|known| known == name);
+    let holds =
+        |format: &Arg| format.exact().is_none_or(|format| is(HOLD, format.split(['+', '-']).next().unwrap_or(format)));
+    if parsed.values("t to w write").any(holds) {
+        return true;
+    }
     match parsed.value("f from r read").map(|format| format.exact()) {
         Some(Some(format)) => !is(CLOSED, format.split(['+', '-']).next().unwrap_or(format)),
         Some(None) => true,

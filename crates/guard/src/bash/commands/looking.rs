@@ -1,9 +1,10 @@
 //! Programs that look into data and into what was compiled: they print, and write only where an option says so.
 
 use super::super::judge::{Arg, Judge, Word};
+use super::spec::Does::Maybe;
 use super::spec::Does::{Flag, Info, Read, Value, Write};
-use super::spec::{Operands, PLAIN, Spec, Style, lists};
-use super::text::{fetch_or_read, reader};
+use super::spec::{Operands, PLAIN, Parsed, Spec, Style, late_options, lists};
+use super::text::{fetch_or_read, read_all, reader};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -21,6 +22,7 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         names: "gron",
+        style: Style::GnuStop,
         opts: &[
             (Flag, "u ungron v values s stream c colorize m monochrome j json no-sort k insecure"),
             (Info, "version h help"),
@@ -82,6 +84,7 @@ pub(super) const SPECS: &[Spec] = &[
         operands: Operands::ReadTree,
         // `-Title=x` and `-json=x` write.
         check: Some(|parsed, judge| {
+            super::opened::piped(&parsed.operands, judge);
             let set = |(name, value): &(String, Option<Arg>)| {
                 value.is_some() && !lists("d dateFormat c coordFormat ext extension x exclude", name)
             };
@@ -100,13 +103,114 @@ pub(super) const SPECS: &[Spec] = &[
     // Its other modes write.
     Spec {
         names: "bsdtar",
-        opts: &[(Flag, "t v z j J Z n q list verbose"), (Read, "f file"), (Value, "exclude include strip-components")],
+        opts: &[
+            (Flag, "t x O v z j J Z n q list extract to-stdout verbose"),
+            (Read, "f file"),
+            (Value, "exclude include strip-components"),
+        ],
         operands: Operands::Words,
+        check: Some(|parsed, judge| match parsed.has("x extract") {
+            false if parsed.has("t list") => {}
+            true if parsed.has("O to-stdout") => super::archives::shown(&parsed.operands, judge),
+            _ => judge.opaque("this mode of bsdtar is not known"),
+        }),
+        ..PLAIN
+    },
+    Spec {
+        names: "ctags exuberant-ctags universal-ctags etags",
+        // An option behind a file counts for those behind it alone, and a long one takes no word of its own for its value.
+        style: Style::GnuStop,
+        opts: &[
+            (Flag, "R a x u list-languages e"),
+            (Maybe, "recurse sort list-kinds list-fields list-extras list-maps list-kinds-full totals append"),
+            (Maybe, "languages exclude fields extras kinds-all output-format langmap map-all tag-relative"),
+            (Value, "f o"),
+            (Read, "L"),
+        ],
+        operands: Operands::Custom,
         check: Some(|parsed, judge| {
-            if !parsed.has("t list") {
-                judge.opaque("this mode of bsdtar is not known");
+            const LISTS: &str = "x list-languages list-kinds list-fields list-extras list-maps list-kinds-full";
+            parsed.operands.iter().for_each(|tree| judge.read_tree(tree));
+            late_options(parsed.operands.get(1..).unwrap_or_default(), judge);
+            match parsed.value("f o") {
+                Some(file) if file.exact() == Some("-") => {}
+                Some(file) => judge.write(file),
+                None if parsed.has(LISTS) => {}
+                None => judge.write_cwd(),
             }
         }),
+        ..PLAIN
+    },
+    Spec {
+        names: "dos2unix unix2dos mac2unix unix2mac",
+        // An option counts for the files behind it.
+        style: Style::GnuStop,
+        opts: &[
+            (Flag, "b keep-bom k keepdate l newline m add-bom q quiet r remove-bom s safe o oldfile ascii 7 f force"),
+            (Flag, "n newfile O to-stdout"),
+            (Maybe, "i info"),
+            (Value, "c convmode"),
+            (Info, "V L h"),
+        ],
+        operands: Operands::Custom,
+        check: Some(|parsed, judge| match is_shown(parsed) {
+            true => {
+                late_options(&parsed.operands, judge);
+                read_all(parsed, judge);
+            }
+            false => parsed.operands.iter().for_each(|file| judge.write(file)),
+        }),
+        ..PLAIN
+    },
+    Spec {
+        names: "icdiff",
+        opts: &[
+            (Flag, "N line-numbers H highlight t truncate W strip-trailing-cr r recursive s show-all-spaces"),
+            (Value, "U unified cols L label tabsize"),
+        ],
+        operands: Operands::ReadTree,
+        ..PLAIN
+    },
+    Spec {
+        names: "dwdiff",
+        opts: &[(Flag, "1 2 3 i ignore-case s statistics"), (Value, "d delimiters C context")],
+        operands: Operands::Read,
+        ..PLAIN
+    },
+    // What updates a list of sums is not here.
+    Spec {
+        names: "rhash",
+        opts: &[
+            (
+                Flag,
+                "C crc32 M md5 H sha1 sha224 sha256 sha384 sha512 sha3-224 sha3-256 sha3-384 sha3-512 blake2s blake2b",
+            ),
+            (Flag, "r recursive c check bsd sfv simple hex base32 base64 uppercase lowercase"),
+            (Info, "V version h help"),
+        ],
+        operands: Operands::ReadTree,
+        ..PLAIN
+    },
+    Spec {
+        names: "modinfo",
+        opts: &[
+            (Flag, "a author d description l license n filename p parameters 0 null"),
+            (Value, "F field k set-version"),
+            (Info, "V version h help"),
+        ],
+        operands: Operands::Custom,
+        // A module by its place is a file.
+        check: Some(|parsed, judge| {
+            let file = |word: &&Arg| word.exact().is_none_or(|text| text.contains(['/', '.']));
+            parsed.operands.iter().filter(file).for_each(|word| judge.read(word));
+        }),
+        ..PLAIN
+    },
+    // `-o` writes what it counts, `-f` reads what was.
+    Spec {
+        names: "sar",
+        opts: &[(Flag, "A B b d F H h p q r S t u v W w y z"), (Value, "n P m I i"), (Info, "V")],
+        operands: Operands::Words,
         ..PLAIN
     },
     Spec { names: "col", opts: &[(Flag, "b f h p x"), (Value, "l lines")], ..PLAIN },
@@ -156,8 +260,23 @@ fn media(files: &[Arg], named: Option<&Arg>, judge: &mut Judge<'_>) {
         if !plain {
             judge.opaque("an address, or a name that may be one");
         }
+        if super::filters::text(file).and_then(|text| text.rsplit_once('.')).is_some_and(|(_, end)| names_others(end)) {
+            judge.code("a play list names other files, and addresses");
+        }
         judge.read(file);
     }
+}
+
+/// Whether dos2unix only shows its files. What stands behind `-i` are letters, or the whole is another option: `-iso`.
+fn is_shown(parsed: &Parsed) -> bool {
+    let letters = |value: &Arg| value.exact().is_some_and(|text| text.chars().all(|c| "0dumbtchpe".contains(c)));
+    let shows = parsed.has("i info O to-stdout") && !parsed.has("n newfile o oldfile");
+    shows && parsed.values("i info").all(letters)
+}
+
+/// Whether files that end so are lists of others.
+fn names_others(end: &str) -> bool {
+    lists("m3u m3u8 mpd pls xspf asx wpl ism concat ffconcat sdp cue", &end.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -178,6 +297,9 @@ mod tests {
             "exiftool -json -G1 photos",
             "pup -f index.html title",
             "bsdtar -tvf a.tar",
+            "bsdtar -xOf a.tar README.md",
+            "icdiff -N a b",
+            "rhash --sha256 a",
             "col -b",
             "wdiff -3 a b",
             "pg_config --includedir",
@@ -210,6 +332,9 @@ mod tests {
             "exiftool '-Title<FileName' a",
             "bsdtar -xf a.tar",
             "bsdtar -cf a.tar x",
+            "ffprobe a.M3U8",
+            "exiftool 'id|'",
+            "exiftool photos/*",
             "bsdtar -tf a.tar --use-compress-program x",
             "wdiff -a a b",
             "pup -o x",

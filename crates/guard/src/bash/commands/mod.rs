@@ -37,7 +37,9 @@ mod media;
 mod miller;
 mod network;
 mod offline;
+mod opened;
 mod packages;
+mod packers;
 mod pagers;
 mod parallel;
 mod patched;
@@ -95,6 +97,7 @@ const TABLES: &[&[Spec]] = &[
     search::SPECS,
     looking::SPECS,
     files::SPECS,
+    packers::SPECS,
     system::SPECS,
     git::SPECS,
     special::SPECS,

@@ -1,13 +1,13 @@
 //! Pagers: without a terminal they print. Commands (`+…`), logs and key files are not in the tables.
 
 use super::super::judge::Judge;
-use super::spec::Does::{Flag, Info, Value};
-use super::spec::{Operands, PLAIN, Parsed, Spec};
+use super::spec::Does::{Either, Flag, Info, Value};
+use super::spec::{Operands, PLAIN, Parsed, Spec, Style, lists};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
     Spec {
-        names: "less zless xzless bzless zstdless",
+        names: "less zless xzless zstdless",
         opts: &[
             (Flag, "N R S F X n i I M m e E q Q s g G f r J w W ~ c C u U a A B L"),
             (
@@ -29,11 +29,15 @@ pub(super) const SPECS: &[Spec] = &[
         }),
         ..PLAIN
     },
+    // A script that shows each of its words as a file.
+    Spec { names: "bzless bzmore", style: Style::Raw, operands: Operands::Read, ..PLAIN },
     Spec {
         names: "more zmore",
         opts: &[
             (Flag, "d silent f logical l no-pause c print-over p clean-print e exit-on-eof s squeeze u plain"),
-            (Value, "# n lines"),
+            (Value, "# lines"),
+            // That of BSD takes no value.
+            (Either, "n"),
             (Info, "V h"),
         ],
         operands: Operands::Custom,
@@ -46,7 +50,7 @@ pub(super) const SPECS: &[Spec] = &[
 fn pager(parsed: &Parsed, judge: &mut Judge<'_>) {
     for file in &parsed.operands {
         match file.exact().and_then(|text| text.strip_prefix('+')) {
-            Some(to) if to == "G" || to.bytes().all(|byte| byte.is_ascii_digit()) => {}
+            Some(to) if to == "G" || to.bytes().all(|byte| byte.is_ascii_digit()) || searches(to) => {}
             Some(_) => judge.opaque("a command of the pager"),
             None => {
                 if file.exact() != Some("-") {
@@ -57,15 +61,21 @@ fn pager(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
+/// A search, to the end of the word: `$` would end it before, and what a terminal does not show may be keys of the pager.
+fn searches(command: &str) -> bool {
+    command.strip_prefix('/').is_some_and(|text| !text.chars().any(|c| c == '$' || c.is_control()))
+}
+
 /// less ends a text at `$` and a number at the first other character, and reads on: more options stand behind.
 fn swallowed(parsed: &Parsed, judge: &mut Judge<'_>) {
-    const NUMBERS: &[&str] = &["x", "z", "b", "h", "j", "y"];
+    const NUMBERS: &str = "# x tabs z window b buffers h max-back-scroll j jump-target y max-forw-scroll wheel-lines line-num-width \
+        status-col-width";
     let number = |text: &str| {
         let digits = text.strip_prefix('-').unwrap_or(text);
         digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
     };
     for (name, value) in parsed.opts.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_ref()?))) {
-        let ends = |text: &str| !text.contains('$') && (!NUMBERS.contains(&name) || number(text));
+        let ends = |text: &str| !text.contains('$') && (!lists(NUMBERS, name) || number(text));
         if !value.exact().is_some_and(ends) {
             judge.opaque("options may stand behind the value of another");
         }

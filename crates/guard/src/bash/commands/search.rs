@@ -5,7 +5,7 @@
 
 use super::super::judge::{Arg, Judge, Word};
 use super::filters;
-use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
+use super::spec::Does::{Either, Flag, Info, Maybe, Run, Value, Write};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Short, Spec, Style};
 
 /// The table.
@@ -21,7 +21,7 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         names: "zgrep zegrep zfgrep bzgrep xzgrep lzgrep zstdgrep",
-        opts: GREP,
+        opts: GREP_OF_SCRIPTS,
         operands: Operands::PatternThenRead,
         closed: true,
         patterns: "e regexp f file",
@@ -43,15 +43,12 @@ pub(super) const SPECS: &[Spec] = &[
                  numbers nonumbers n norecurse o only-matching print-long-lines passthrough silent stats stats-only \
                  vimgrep 0 null a all-types f follow F fixed-strings hidden i ignore-case Q literal s case-sensitive \
                  S smart-case t all-text u unrestricted U skip-vcs-ignores v invert-match w word-regexp z search-zip \
-                 r recurse D debug nobreak break group nogroup filename nofilename python js json cpp cc rust go java \
+                 g print0 r recurse D debug nobreak break group nogroup filename nofilename python js json cpp cc rust go java \
                  ruby html css md markdown shell yaml xml sql php ts",
             ),
-            (
-                Value,
-                "A after B before C context G file-search-regex m max-count depth ignore W width ignore-dir workers",
-            ),
+            (Value, "A B C G file-search-regex m max-count depth ignore W width ignore-dir workers"),
             (Does::Read, "p path-to-ignore"),
-            (Maybe, "ackmate"),
+            (Maybe, "ackmate after before context"),
             (Info, "V list-file-types h"),
         ],
         operands: Operands::Custom,
@@ -68,7 +65,8 @@ pub(super) const SPECS: &[Spec] = &[
                  L files-without-matches o c count h no-filename H with-filename s 1 b n no-recurse r R recurse \
                  noenv nocolor nopager nogroup group column heading noheading passthru k known-types python js json \
                  cpp \
-                 cc rust go java ruby html css md shell yaml xml sql php perl f u follow noignore-dir",
+                 cc rust go java ruby html css md shell yaml xml sql php perl ts tsx jsx kotlin swift csharp lua f u follow \
+                 noignore-dir",
             ),
             (Value, "m max-count A after-context B before-context C context t type T g match ignore-dir ignore-file"),
             (Maybe, "color colour"),
@@ -105,10 +103,9 @@ pub(super) const SPECS: &[Spec] = &[
                  u U \
                  v x X Z context zero 1 F",
             ),
-            (
-                Value,
-                "block-size format hide indicator-style I ignore quoting-style sort time time-style T tabsize w width",
-            ),
+            (Value, "block-size format hide indicator-style I ignore quoting-style sort time time-style tabsize width"),
+            // Those of macOS take no value.
+            (Either, "T w"),
             (Maybe, "color classify hyperlink"),
         ],
         operands: Operands::Custom,
@@ -234,7 +231,7 @@ const FD: Spec = Spec {
             Value,
             "d max-depth maxdepth min-depth mindepth exact-depth t type e extension S size changed-within \
              changed-before newer older change-newer-than changed-after o owner E exclude c color j threads \
-             max-buffer-time max-results and path-separator format",
+             max-buffer-time max-results and path-separator format batch-size",
         ),
         (Maybe, "strip-cwd-prefix hyperlink"),
         (Does::Read, "ignore-file"),
@@ -252,24 +249,42 @@ const FD: Spec = Spec {
     ..PLAIN
 };
 
+/// Without its number `--context` takes the default in the grep of BSD, and the next word is the pattern.
 const GREP: &[(Does, &str)] = &[
-    (
-        Flag,
-        "E extended-regexp F fixed-strings G basic-regexp P perl-regexp i ignore-case no-ignore-case y w word-regexp \
-         x line-regexp z null-data s no-messages v invert-match b byte-offset n line-number line-buffered \
-         H with-filename h no-filename o only-matching q quiet silent a text I r recursive R dereference-recursive \
-         L files-without-match l files-with-matches c count T initial-tab Z null no-group-separator U binary \
-         u unix-byte-offsets 0 1 2 3 4 5 6 7 8 9",
-    ),
+    GREP_FLAGS,
     (
         Value,
         "e regexp m max-count label binary-files d directories D devices include exclude exclude-dir B before-context \
-         A after-context C context group-separator",
+         A after-context C group-separator",
     ),
+    (Either, "context"),
     (Maybe, "color colour"),
     (Does::Read, "f file exclude-from"),
     (Info, "V"),
 ];
+
+/// The scripts around it know of few long options that their value is the next word.
+const GREP_OF_SCRIPTS: &[(Does, &str)] = &[
+    GREP_FLAGS,
+    (Value, "e m d D B A C"),
+    (
+        Either,
+        "regexp max-count label binary-files directories devices include exclude exclude-dir before-context after-context \
+         context group-separator",
+    ),
+    (Maybe, "color colour"),
+    (Does::Read, "f file"),
+    (Info, "V"),
+];
+
+const GREP_FLAGS: (Does, &str) = (
+    Flag,
+    "E extended-regexp F fixed-strings G basic-regexp P perl-regexp i ignore-case no-ignore-case y w word-regexp \
+         x line-regexp z null-data s no-messages v invert-match b byte-offset n line-number line-buffered \
+         H with-filename h no-filename o only-matching q quiet silent a text I r recursive R dereference-recursive \
+         L files-without-match l files-with-matches c count T initial-tab Z null no-group-separator U binary \
+         u unix-byte-offsets 0 1 2 3 4 5 6 7 8 9",
+);
 
 const RIPGREP: &[(Does, &str)] = &[
     (
@@ -304,7 +319,9 @@ const RIPGREP: &[(Does, &str)] = &[
 
 /// grep reads its operands, walks them with `-r`, and walks here with `-r` and no operand.
 fn grep(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let walks = parsed.value("d directories").and_then(|action| action.exact()) == Some("recurse");
+    // The start of a word will do.
+    let stays = |action: &Arg| action.exact().is_some_and(|text| "skip".starts_with(text) || text.starts_with("rea"));
+    let walks = !parsed.values("d directories").all(stays);
     let always = parsed.path.first().is_some_and(|name| name == "rgrep");
     let recursive = always || walks || parsed.has("r recursive R dereference-recursive");
     if !parsed.has("l files-with-matches L files-without-match c count q quiet silent") {
@@ -362,7 +379,10 @@ fn pattern_then_tree(parsed: &Parsed, judge: &mut Judge<'_>) {
         let spelled = value.exact().and_then(filters::spelled_by_regex);
         found.iter().chain(&spelled).for_each(|name| judge.read(&value.with(name)));
     }
-    let trees = behind_pattern(parsed, judge, "match f g");
+    // Where no number stands there, it is the pattern.
+    let number = |value: &Arg| value.exact().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let counted = parsed.values("A after-context B before-context C context").all(number);
+    let trees = if counted { behind_pattern(parsed, judge, "match f g") } else { &parsed.operands };
     if trees.is_empty() {
         judge.read_cwd();
     }
@@ -371,7 +391,7 @@ fn pattern_then_tree(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// The operands behind the pattern. A pattern of several words is read as files too.
 fn behind_pattern<'p>(parsed: &'p Parsed, judge: &mut Judge<'_>, instead: &str) -> &'p [Arg] {
-    if parsed.has(instead) {
+    if parsed.shifted || parsed.has(instead) {
         return &parsed.operands;
     }
     let Some((pattern, files)) = parsed.operands.split_first() else { return &[] };

@@ -47,6 +47,9 @@ pub enum Does {
     Value,
     /// May take a value, attached only (`--color[=WHEN]`, `-i[SUFFIX]`).
     Maybe,
+    /// Takes a value and does nothing to the world; another program of that name takes none, or an attached one only, and
+    /// what follows is an operand there. Both readings are judged.
+    Either,
     /// Takes a file that is read.
     Read,
     /// Takes a directory that is read as a tree.
@@ -63,7 +66,7 @@ pub enum Does {
     Run,
     /// Takes no value; what it does cannot be said or needs a question.
     AskFlag,
-    /// Takes no value; with it the command only prints and exits.
+    /// Takes no value; where nothing else is given the command only prints and exits.
     Info,
 }
 
@@ -185,6 +188,8 @@ pub struct Parsed {
     does: Vec<Does>,
     /// Words that are values of options here, but could also be operands or options.
     strays: Vec<Arg>,
+    /// One of them may be the first operand: then all of `operands` stand one place further.
+    pub(super) shifted: bool,
 }
 
 impl Parsed {
@@ -215,6 +220,11 @@ impl Parsed {
         }
     }
 
+    /// All values given to any of these options, in order.
+    pub(super) fn values<'p>(&'p self, names: &'p str) -> impl Iterator<Item = &'p Arg> {
+        self.opts.iter().filter(|(given, _)| lists(names, given)).filter_map(|(_, value)| value.as_ref())
+    }
+
     /// The last value given to any of these options.
     pub fn value(&self, names: &str) -> Option<&Arg> {
         self.opts.iter().rev().find(|(given, _)| lists(names, given)).and_then(|(_, value)| value.as_ref())
@@ -226,7 +236,14 @@ impl Does {
     fn takes_value(self) -> bool {
         matches!(
             self,
-            Does::Value | Does::Read | Does::ReadTree | Does::Write | Does::WriteTree | Does::Net | Does::Run
+            Does::Value
+                | Does::Either
+                | Does::Read
+                | Does::ReadTree
+                | Does::Write
+                | Does::WriteTree
+                | Does::Net
+                | Does::Run
         )
     }
 }
@@ -300,13 +317,20 @@ pub fn apply(spec: &Spec, parsed: &Parsed, judge: &mut Judge<'_>) {
     for ((name, value), does) in parsed.opts.iter().zip(&parsed.does) {
         option(name, value.as_ref(), *does, judge);
     }
-    if parsed.does.contains(&Does::Info) {
+    if tells_of_itself(leaf, parsed) {
         return;
     }
     operands(leaf, parsed, judge);
     for check in chain.iter().filter_map(|spec| spec.check) {
         check(parsed, judge);
     }
+}
+
+/// Whether all that is asked of a program is what it says of itself. Beside anything else it may have acted before it comes to
+/// that, or go on behind it: `sed -e 'w out' --version`, `awk -h 'BEGIN{…}'`.
+fn tells_of_itself(leaf: &Spec, parsed: &Parsed) -> bool {
+    let alone = leaf.operands == Operands::Sub || parsed.does.iter().all(|does| *does == Does::Info);
+    alone && parsed.does.contains(&Does::Info) && parsed.operands.is_empty()
 }
 
 /// Programs that know all their subcommands and print the help of each without doing anything first.
@@ -463,7 +487,7 @@ fn chain<'s>(spec: &'s Spec, parsed: &Parsed) -> Vec<&'s Spec> {
 
 fn option(name: &str, value: Option<&Arg>, does: Does, judge: &mut Judge<'_>) {
     match (does, value) {
-        (Does::Flag | Does::Value | Does::Maybe | Does::Info, _) => {}
+        (Does::Flag | Does::Value | Does::Either | Does::Maybe | Does::Info, _) => {}
         (Does::Read, Some(file)) => read(file, judge),
         (Does::ReadTree, Some(tree)) => judge.read_tree(tree),
         (Does::Write, Some(file)) => judge.write(file),
@@ -494,7 +518,7 @@ fn operands(leaf: &Spec, parsed: &Parsed, judge: &mut Judge<'_>) {
         Operands::Read => given.iter().for_each(|file| read(file, judge)),
         Operands::ReadTree if given.is_empty() => judge.read_cwd(),
         Operands::ReadTree => given.iter().for_each(|tree| judge.read_tree(tree)),
-        Operands::PatternThenRead if !leaf.patterns.is_empty() && parsed.has(leaf.patterns) => {
+        Operands::PatternThenRead if parsed.shifted || !leaf.patterns.is_empty() && parsed.has(leaf.patterns) => {
             given.iter().for_each(|file| read(file, judge));
         }
         Operands::PatternThenRead => {
@@ -757,6 +781,10 @@ impl<'a, 's> Reader<'a, 's> {
             return self.unknown(|| format!("`{}` needs a value", dashed(name)));
         };
         self.one_word(spec, value, false);
+        if does == Does::Either {
+            self.parsed.strays.push(value.clone());
+            self.parsed.shifted = true;
+        }
         let option = start(value).is_some_and(reads_as_option);
         let program = self.parsed.path.first().map_or("", String::as_str);
         let text = lists(ANY_TEXT, name) || ANY_TEXT_OF.contains(&(program, name));
@@ -857,6 +885,17 @@ pub fn may_be_option(arg: &Arg) -> bool {
         }
     }
     may(&arg.word)
+}
+
+/// Words behind the operand that ends a program's options, of which it takes some for options again, or none: what they do
+/// cannot be said.
+pub(super) fn late_options(words: &[Arg], judge: &mut Judge<'_>) {
+    for word in words.iter().filter(|word| may_be_option(word)) {
+        match is_file_here(word) {
+            true => judge.code("the name of a file here may become an option"),
+            false => judge.opaque("an option stands between the operands"),
+        }
+    }
 }
 
 /// Whether the word stands for names of files below the working directory, or for those of a list.

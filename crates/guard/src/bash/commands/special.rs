@@ -183,6 +183,11 @@ fn sed(parsed: &Parsed, judge: &mut Judge<'_>) {
     for file in program_files(parsed) {
         program_file(file, "the sed program", judge);
     }
+    // That of BSD takes no value: then this one is the program.
+    let number = |value: &Arg| value.exact().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    if !parsed.values("l line-length").all(number) {
+        judge.opaque("`-l` takes no value in every sed, and the next word may be the program");
+    }
     let (parts, files) = program(parsed, "e expression", "f file");
     if let Some(at) = parts.first() {
         match joined(&parts).map(|text| lang::sed::analyse(&text)) {
@@ -259,13 +264,9 @@ fn awk(parsed: &Parsed, judge: &mut Judge<'_>) {
     for file in program_files(parsed) {
         program_file(file, "the awk program", judge);
     }
-    if let Some(other) = parsed.value("W") {
-        if !matches!(other.exact(), Some("version" | "help" | "usage" | "posix")) {
-            judge.opaque("`-W` means other things in other versions of awk");
-        }
-        if parsed.operands.is_empty() {
-            return;
-        }
+    let known = |other: &Arg| matches!(other.exact(), Some("version" | "help" | "usage" | "posix"));
+    if !parsed.values("W").all(known) {
+        judge.opaque("`-W` means other things in other versions of awk");
     }
     for (names, default) in
         [("o pretty-print", "awkprof.out"), ("p profile", "awkprof.out"), ("d dump-variables", "awkvars.out")]
@@ -299,6 +300,11 @@ fn awk(parsed: &Parsed, judge: &mut Judge<'_>) {
                 }
             }
         }
+    }
+    // An awk that does not know `--source=` leaves it out, and the first operand is the program.
+    let other = files.first().filter(|_| parsed.has("e source")).and_then(Arg::exact);
+    if other.is_some_and(|text| text.contains(['{', '(', '|']) && lang::awk::analyse(text).is_err()) {
+        judge.opaque("the first operand may be the program");
     }
     for file in files.iter().filter(|file| !file.exact().is_some_and(is_assignment)) {
         input(file, judge);

@@ -5,7 +5,7 @@
 
 use super::super::judge::{Arg, Judge, Word};
 use super::spec::Does::{Flag, Info, Maybe, NetFlag, Value, Write};
-use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style, may_be_option};
+use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style, lists, may_be_option};
 use super::text::anything;
 use super::within;
 
@@ -121,7 +121,7 @@ pub(super) const SPECS: &[Spec] = &[
             "nvidia-smi",
             &[
                 (Flag, "L list-gpus q query x xml-format m matrix"),
-                (Value, "i id query-gpu format query-compute-apps d display c count"),
+                (Value, "i id query-gpu format query-compute-apps d display count"),
                 (Maybe, "l loop"),
                 (Info, "h"),
             ],
@@ -177,7 +177,8 @@ pub(super) const SPECS: &[Spec] = &[
     Spec {
         check: Some(|parsed, judge| {
             let words: Option<Vec<&str>> = parsed.operands.iter().map(Arg::exact).collect();
-            if words.is_none_or(|words| filters_by_name(&words.join(" "))) {
+            // A filter from a file may name any.
+            if parsed.has("F filter") || words.is_none_or(|words| filters_by_name(&words.join(" "))) {
                 judge.net(None);
             }
         }),
@@ -231,7 +232,7 @@ pub(super) const SPECS: &[Spec] = &[
         "top",
         &[
             (Flag, "b batch c H threads-show i idle-toggle S s 1"),
-            (Value, "d delay n iterations o sort-override p pid u U w width E e"),
+            (Value, "d delay n iterations o sort-override p pid u U w width E e l"),
             (Info, "h v V"),
         ],
     ),
@@ -279,6 +280,9 @@ pub(super) const SPECS: &[Spec] = &[
         opts: &[
             (Value, "d date rfc-3339 s set"),
             (Maybe, "I iso-8601"),
+            // Of BSD: what is added, and whether the clock is left alone.
+            (Value, "v"),
+            (Flag, "j"),
             (Flag, "debug resolution R rfc-email rfc-822 rfc-2822 u utc universal"),
             (Does::Read, "f file r reference"),
         ],
@@ -289,7 +293,7 @@ pub(super) const SPECS: &[Spec] = &[
                 Word::Opaque { prefix, .. } => prefix.starts_with('+'),
                 _ => false,
             };
-            if parsed.has("s set") || !parsed.operands.iter().all(prints) {
+            if parsed.has("s set") || !parsed.has("j") && !parsed.operands.iter().all(prints) {
                 judge.system("sets the clock");
             }
         }),
@@ -379,6 +383,8 @@ pub(super) const SPECS: &[Spec] = &[
                 "o output S since U until u unit user-unit p priority t identifier g grep c cursor F field output-fields facility T exclude-identifier",
             ),
             (Maybe, "b boot n lines case-sensitive"),
+            // Which boot, behind `-b`.
+            (Flag, "#"),
             (Does::Read, "file"),
             (Does::ReadTree, "D directory"),
             (Info, "h"),
@@ -530,7 +536,7 @@ pub(super) const SPECS: &[Spec] = &[
         opts: &[
             (
                 Flag,
-                "a all A B C D g u U n p r S s v l d x t h f T R W e E i w L c z V X o O G dynamic extern-only \
+                "a all A B C D F g u U n p P r S s v l d x t h f T R W e E i w L c z V X o O G dynamic extern-only \
                  undefined-only \
                  defined-only numeric-sort no-sort reverse-sort print-size size-sort line-numbers print-file-name \
                  posix debug-syms \
@@ -543,17 +549,25 @@ pub(super) const SPECS: &[Spec] = &[
                  basenames pretty-print \
                  inlines lto-syms no-addresses visualize-jumps disassemble-zeroes",
             ),
-            (Maybe, "disassemble"),
+            (Maybe, "disassemble dwarf debug-dump"),
             (
                 Value,
                 "m M architecture disassembler-options section j start-address stop-address format radix target b \
                  adjust-vma hex-dump \
-                 string-dump relocated-dump F",
+                 string-dump relocated-dump",
             ),
             (Does::Read, "exe"),
             (Info, "H"),
         ],
         operands: Operands::Read,
+        // What is kept apart from a program lies where the program says, or is fetched.
+        check: Some(|parsed, judge| {
+            let here =
+                |value: &Arg| value.exact().is_some_and(|text| !text.contains("link") && !text.contains(['k', 'K']));
+            if !parsed.values("dwarf debug-dump").all(here) {
+                judge.opaque("it follows links into other files");
+            }
+        }),
         ..PLAIN
     },
     Spec {
@@ -701,20 +715,37 @@ fn is_address(text: &str) -> bool {
     })
 }
 
-/// Whether a filter of `ss` names a host, which is looked up.
+/// `:https`, `*:22`: a port of any host.
+fn is_port(text: &str) -> bool {
+    let name = text.strip_prefix('*').unwrap_or(text).strip_prefix(':');
+    name.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
+}
+
+/// Whether a filter of `ss` names a host, which is looked up. A word that is none of its own may be one.
 fn filters_by_name(filter: &str) -> bool {
-    let mut words =
-        filter.split(|c: char| c.is_ascii_whitespace() || "()=!<>".contains(c)).filter(|word| !word.is_empty());
-    while let Some(word) = words.next() {
-        if matches!(word, "dst" | "src") {
-            let mut host = words.next();
-            if matches!(host, Some("eq" | "ne" | "is")) {
-                host = words.next();
+    const SIGNS: &str = "and or not && || & | eq ne neq is ge geq le leq gt lt dst src autobound";
+    const STATES: &str = "all connected synchronized bucket big established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait \
+        closed close close-wait last-ack listening listen closing unconnected";
+    let words = filter.split(|c: char| c.is_ascii_whitespace() || "()=!<>".contains(c)).filter(|word| !word.is_empty());
+    let mut before = "";
+    for word in words {
+        let fine = match before {
+            "state" | "exclude" => lists(STATES, word),
+            "sport" | "dport" => lists(SIGNS, word) || !word.contains(':') || is_port(word) || is_address(word),
+            "dev" | "fwmark" | "cgroup" => true,
+            _ => {
+                lists(SIGNS, word)
+                    || matches!(word, "state" | "exclude" | "sport" | "dport" | "dev" | "fwmark" | "cgroup")
+                    || is_port(word)
+                    || is_address(word)
             }
-            if host.is_some_and(|host| !is_address(host)) {
-                return true;
-            }
+        };
+        if !fine {
+            return true;
         }
+        // A sign stands between such a word and what it is held against.
+        let holds = matches!(before, "sport" | "dport" | "dev" | "fwmark" | "cgroup") && lists(SIGNS, word);
+        before = if holds { before } else { word };
     }
     false
 }

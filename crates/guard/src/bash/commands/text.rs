@@ -6,8 +6,8 @@
 use super::super::analysis::is_public_listing;
 use super::super::judge::{Arg, Judge, Word};
 use super::pieces;
-use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write, WriteTree};
-use super::spec::{self, Does, Operands, PLAIN, Parsed, Short, Spec, Style, may_be_more, may_be_option};
+use super::spec::Does::{Either, Flag, Info, Maybe, Run, Value, Write, WriteTree};
+use super::spec::{self, Does, Operands, PLAIN, Parsed, Short, Spec, Style, may_be_more};
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
@@ -104,10 +104,12 @@ pub(super) const SPECS: &[Spec] = &[
             ),
             (
                 Value,
-                "n table-name O table-order N table-columns l table-columns-limit E table-noextreme H table-hide \
+                "table-name O table-order N table-columns l table-columns-limit E table-noextreme H table-hide \
                  R table-right T table-truncate W table-wrap r tree i tree-id p tree-parent c output-width columns \
                  o output-separator s separator C table-column",
             ),
+            // That of BSD takes no value.
+            (Either, "n"),
         ],
     ),
     reader("fold", &[(Flag, "b bytes s spaces"), (Value, "# w width")]),
@@ -115,7 +117,9 @@ pub(super) const SPECS: &[Spec] = &[
         "fmt",
         &[
             (Flag, "c crown-margin s split-only t tagged-paragraph u uniform-spacing"),
-            (Value, "# p prefix w width g goal"),
+            (Value, "# prefix w width g goal"),
+            // That of BSD takes no value.
+            (Either, "p"),
         ],
     ),
     reader(
@@ -176,8 +180,8 @@ pub(super) const SPECS: &[Spec] = &[
     reader(
         "ptx",
         &[
-            (Flag, "A auto-reference R right-side-refs f ignore-case r references t typeset-mode"),
-            (Value, "F flag-truncation M macro-name O format S sentence-regexp T W word-regexp g gap-size w width"),
+            (Flag, "A auto-reference R right-side-refs f ignore-case r references t typeset-mode T O"),
+            (Value, "F flag-truncation M macro-name format S sentence-regexp W word-regexp g gap-size w width"),
             (Does::Read, "b break-file i ignore-file o only-file"),
         ],
     ),
@@ -256,7 +260,10 @@ pub(super) const SPECS: &[Spec] = &[
         ],
     ),
     // Differences.
-    reader("diffstat", &[(Flag, "b c C k l m q r s t u v"), (Value, "n p w"), (Info, "V h")]),
+    Spec {
+        check: Some(super::opened::by_a_shell),
+        ..reader("diffstat", &[(Flag, "b c C k l m q r s t u v"), (Value, "n p w"), (Info, "V h")])
+    },
     Spec {
         check: Some(tree_if_recursive),
         operands: Operands::Custom,
@@ -392,7 +399,7 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec {
         names: "zstdcat unzstdcat",
-        opts: &[(Flag, "f force k keep q quiet v verbose d c"), (Value, "memory long")],
+        opts: &[(Flag, "f force k keep q quiet v verbose d c"), (Value, "memory"), (Maybe, "long")],
         operands: Operands::Read,
         ..PLAIN
     },
@@ -411,25 +418,6 @@ pub(super) const SPECS: &[Spec] = &[
                     None => judge.opaque("the characters are not known, and may be described in a file"),
                 }
             }
-        }),
-        ..PLAIN
-    },
-    Spec {
-        names: "dos2unix unix2dos mac2unix unix2mac",
-        // An option counts for the files behind it.
-        style: Style::GnuStop,
-        opts: &[
-            (Flag, "b keep-bom k keepdate l newline m add-bom q quiet r remove-bom s safe o oldfile ascii 7 f force"),
-            (Flag, "n newfile O to-stdout"),
-            (Maybe, "i info"),
-            (Value, "c convmode"),
-            (Info, "V L h"),
-        ],
-        operands: Operands::Custom,
-        check: Some(|parsed, judge| match parsed.has("i info O to-stdout") && !parsed.has("n newfile o oldfile") {
-            true if parsed.operands.iter().any(may_be_option) => judge.opaque("an option between the files"),
-            true => read_all(parsed, judge),
-            false => parsed.operands.iter().for_each(|file| judge.write(file)),
         }),
         ..PLAIN
     },
@@ -518,8 +506,8 @@ pub(super) const SPECS: &[Spec] = &[
         opts: &[
             (
                 Flag,
-                "noout format html xmlout recover huge nonet nowarning noblanks nocdata nsclean stream c14n c14n11 \
-                 exc-c14n copy debug dropdtd nodefdtd noenc oldxml10 timing push memory sax walker pedantic repeat \
+                "noout format html xmlout recover huge nonet nowarning noblanks nocdata nsclean stream copy debug dropdtd \
+                 nodefdtd noenc oldxml10 timing push memory sax walker pedantic repeat \
                  sax1 nofixup-base-uris quiet",
             ),
             (Value, "xpath encode pretty pattern maxmem"),
@@ -578,7 +566,7 @@ pub(super) const SPECS: &[Spec] = &[
         "in2csv",
         &[CSV_VALUES, CSV_FLAGS, (Value, "f format k key sheet"), (Flag, "n names reset-dimensions use-sheet-names")],
     ),
-    Spec { names: "xsv qsv", operands: Operands::Sub, subs: XSV, ..PLAIN },
+    Spec { names: "xsv qsv", operands: Operands::Sub, subs: XSV, check: Some(remembers), ..PLAIN },
     Spec {
         names: "tokei",
         opts: &[
@@ -632,7 +620,7 @@ pub(super) const SPECS: &[Spec] = &[
             (Value, "g group t field-separator output-delimiter R round filler"),
         ],
     ),
-    reader("ts", &[(Flag, "r i s m")]),
+    Spec { operands: Operands::Custom, check: Some(super::opened::by_perl), ..reader("ts", &[(Flag, "r i s m")]) },
     Spec {
         names: "pv",
         opts: &[
@@ -654,28 +642,6 @@ pub(super) const SPECS: &[Spec] = &[
         ..PLAIN
     },
     Spec { names: "sponge", opts: &[(Flag, "a")], operands: Operands::Write, ..PLAIN },
-    Spec {
-        names: "ctags exuberant-ctags universal-ctags etags",
-        opts: &[
-            (Flag, "R a x u list-languages e"),
-            (Maybe, "recurse sort list-kinds list-fields list-extras list-maps list-kinds-full totals append"),
-            (Value, "languages exclude fields extras kinds-all output-format langmap map-all tag-relative"),
-            (Value, "f o"),
-            (Does::Read, "L"),
-        ],
-        operands: Operands::Custom,
-        check: Some(|parsed, judge| {
-            parsed.operands.iter().for_each(|tree| judge.read_tree(tree));
-            match parsed.value("f o") {
-                Some(file) if file.exact() == Some("-") => {}
-                Some(file) => judge.write(file),
-                None if parsed.has("x list-languages list-kinds list-fields list-extras list-maps list-kinds-full") => {
-                }
-                None => judge.write_cwd(),
-            }
-        }),
-        ..PLAIN
-    },
     // What a file is, where it is.
     // `-C` is not here. It would write `magic.mgc`, so a pattern could only do that much.
     Spec {
@@ -705,7 +671,7 @@ pub(super) const SPECS: &[Spec] = &[
     Spec {
         operands: Operands::Custom,
         check: Some(|parsed, judge| parsed.operands.iter().for_each(|file| super::places::look(file, judge))),
-        ..reader("stat gstat", &[(Flag, "L dereference f file-system t terse"), (Value, "c format printf cached")])
+        ..reader("stat gstat", &[(Flag, "L dereference f file-system t terse x"), (Value, "c format printf cached")])
     },
     Spec {
         operands: Operands::Custom,
@@ -803,6 +769,18 @@ const XSV: &[Spec] = &[
     },
 ];
 
+/// What qsv has counted it keeps beside the file.
+fn remembers(parsed: &Parsed, judge: &mut Judge<'_>) {
+    let counts =
+        matches!(parsed.path.as_slice(), [name, sub] if name == "qsv" && matches!(sub.as_str(), "stats" | "frequency"));
+    for file in parsed.operands.iter().filter(|file| counts && file.exact() != Some("-")) {
+        match file.exact().map(|text| text.strip_suffix(".csv").unwrap_or(text)) {
+            Some(stem) => judge.write(&file.with(&format!("{stem}.stats.csv"))),
+            None => judge.write(file),
+        }
+    }
+}
+
 /// `wc`. How many bytes a file has is what a listing of its directory says, too.
 fn count(parsed: &Parsed, judge: &mut Judge<'_>) {
     let only_bytes = parsed.has("c bytes") && !parsed.has("m chars l lines L max-line-length w words");
@@ -827,7 +805,7 @@ pub(super) const fn anything(names: &'static str) -> Spec {
 }
 
 /// Every operand is read.
-fn read_all(parsed: &Parsed, judge: &mut Judge<'_>) {
+pub(super) fn read_all(parsed: &Parsed, judge: &mut Judge<'_>) {
     parsed.operands.iter().filter(|file| file.exact() != Some("-")).for_each(|file| judge.read(file));
 }
 
@@ -874,6 +852,24 @@ fn may_be_a_file(expression: &Arg, judge: &mut Judge<'_>) {
     }
 }
 
+/// An expression of yq without its plain keys: `.jobs.environment` names no function, `.a.load(x)` may.
+fn without_keys(expression: &str) -> String {
+    let mut out = String::new();
+    let mut rest = expression;
+    while let Some((before, behind)) = rest.split_once('.') {
+        let doubled = before.is_empty() && out.ends_with('.');
+        out.push_str(before);
+        out.push('.');
+        let end = behind.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(behind.len());
+        let (key, after) = behind.split_at(end);
+        // Behind two dots a name is no key.
+        let plain = !key.is_empty() && !doubled && !after.trim_start().starts_with('(');
+        out.push_str(if plain { "_" } else { key });
+        rest = after;
+    }
+    out + rest
+}
+
 /// yq: an expression that loads or runs is not judged; `-i` changes the files.
 fn yq(parsed: &Parsed, judge: &mut Judge<'_>) {
     const VERBS: &[&str] = &["e", "eval", "ea", "eval-all"];
@@ -883,7 +879,7 @@ fn yq(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
     let Some((expression, files)) = operands.split_first() else { return };
     let reaches = ["load", "eval", "system", "import", "include", "input_filename", "env", "ENV", "exec"];
-    match expression.exact() {
+    match expression.exact().map(without_keys).as_deref() {
         Some(text) if !reaches.iter().any(|word| text.contains(word)) => {}
         _ => judge.opaque("the expression of yq may reach further"),
     }

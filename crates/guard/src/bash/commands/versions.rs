@@ -138,6 +138,9 @@ const OBEYS: &[Obeys] = &[
     obeying("conan", &[".conanrc"], ""),
     obeying("pants", &["pants.toml"], ""),
     obeying("buck", &[".buckconfig", ".buckjavaargs", ".buckversion"], ""),
+    // Options that write: `-I`, `-f`.
+    obeying("mlr", &[".mlrc"], ""),
+    obeying("ctags exuberant-ctags universal-ctags", &[".ctags.d", ".ctags", "ctags.d"], ""),
     obeying("lean lake", &["lean-toolchain", "leanpkg.toml"], ""),
 ];
 
@@ -349,6 +352,9 @@ mod tests {
             ("buck --version", ".buckconfig"),
             ("lean --version", "lean-toolchain"),
             ("lake --version", "lean-toolchain"),
+            ("mlr --icsv --ojson cat a.csv", ".mlrc"),
+            ("ctags -x a.c", ".ctags.d"),
+            ("universal-ctags -f - a.c", ".ctags"),
             ("pylint --version", "pylintrc"),
             ("pylint --version", "pyproject.toml"),
             ("mill --version", ".config/mill-version"),

@@ -6,7 +6,7 @@ use super::spec::Parsed;
 
 /// `--style=file:NAME` reads that file, and says what is wrong with it.
 pub(super) fn style(parsed: &Parsed, judge: &mut Judge<'_>) {
-    for value in values(parsed, "style fallback-style") {
+    for value in parsed.values("style fallback-style") {
         match value.exact() {
             None => judge.opaque("the style is not known, and may name a file"),
             Some(text) => text.strip_prefix("file:").into_iter().for_each(|name| judge.read(&value.with(name))),
@@ -17,7 +17,7 @@ pub(super) fn style(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// Rules of rsync that are those of a file: `merge NAME`, `. NAME`, `dir-merge,- NAME`, `:_NAME`.
 pub(super) fn rules(parsed: &Parsed, judge: &mut Judge<'_>) {
     const OTHERS: &[&str] = &["exclude", "include", "hide", "show", "protect", "risk", "clear"];
-    for value in values(parsed, "f filter") {
+    for value in parsed.values("f filter") {
         let Some(rule) = value.exact() else {
             judge.opaque("the rule is not known, and may name a file");
             continue;
@@ -38,7 +38,7 @@ pub(super) fn rules(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// The configuration in a word may be built on that of a file.
 pub(super) fn yaml_rules(parsed: &Parsed, judge: &mut Judge<'_>) {
     let read = |text: &str| text.contains("from-file") || text.contains('\\');
-    for value in values(parsed, "d config-data") {
+    for value in parsed.values("d config-data") {
         let plain = |text: &str| {
             let mut behind = text.split("extends").skip(1);
             !read(text)
@@ -54,7 +54,7 @@ pub(super) fn yaml_rules(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
-/// An archive is unpacked beside the temporary files, by the programs for it.
+/// An archive is unpacked beside the temporary files, by the programs for it, and so is a commit.
 pub(super) fn archives(parsed: &Parsed, judge: &mut Judge<'_>) {
     const PACKED: &str = "tar tgz tbz tbz2 txz tlz gz bz2 xz z lz lzma zst 7z zip jar war ear whl xpi rpm deb dmg egg apk \
         ipa nupkg vsix crate gem";
@@ -62,9 +62,17 @@ pub(super) fn archives(parsed: &Parsed, judge: &mut Judge<'_>) {
         let end = text.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, end)| end);
         PACKED.split_whitespace().any(|known| known.eq_ignore_ascii_case(end.trim_end_matches(['*', '?'])))
     };
+    // What is no file may be a commit, of which git makes an archive.
+    let commit = |text: &str| {
+        let name = text.split(['~', '^']).next().unwrap_or_default();
+        let hash = name.len() >= 5 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        hash || matches!(name, "HEAD" | "master" | "origin")
+    };
+    let exact = |text: &str| packed(text) || commit(text);
     let may_be = |word: &Word| match word {
-        Word::Exact(text) | Word::Glob { pattern: text, .. } => packed(text),
-        Word::OneOf(words) => words.iter().any(|word| matches!(word, Word::Exact(text) if packed(text))),
+        Word::Exact(text) => exact(text),
+        Word::Glob { pattern: text, .. } => packed(text),
+        Word::OneOf(words) => words.iter().any(|word| matches!(word, Word::Exact(text) if exact(text))),
         Word::Opaque { .. } => false,
     };
     if parsed.operands.iter().any(|word| may_be(&word.word)) {
@@ -82,11 +90,6 @@ pub(super) fn ends(parsed: &Parsed, judge: &mut Judge<'_>) {
     if !parsed.operands.iter().all(fine) {
         judge.net(None);
     }
-}
-
-fn values<'p>(parsed: &'p Parsed, names: &'p str) -> impl Iterator<Item = &'p Arg> {
-    let named = move |(name, _): &&(String, Option<Arg>)| super::spec::lists(names, name);
-    parsed.opts.iter().filter(named).filter_map(|(_, value)| value.as_ref())
 }
 
 #[cfg(test)]
@@ -125,6 +128,8 @@ mod tests {
         none_harmless(&[
             "cloc a.tar.gz",
             "cloc *.zip",
+            "cloc HEAD~2",
+            "cloc 0a1b2c3",
             "cloc --by-file vendor/a.WHL",
             "fuser 80,example.com,443/tcp",
             "fuser -n udp 53,ns.example.com",
