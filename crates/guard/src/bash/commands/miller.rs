@@ -1,7 +1,7 @@
 //! Miller: `mlr --icsv --ojson head -n 2 then cut -f a data.csv`.
 //!
-//! Verbs that run a text (`put`, `filter`), write (`tee`, `split`) or start a program (`join --prepipe`) are not here. What
-//! a verb is given is not told from the files behind it: all of it is read.
+//! Verbs that write (`tee`, `split`) are not here, and of `put` and `filter` those texts alone that only compute. What a verb
+//! is given is not told from the files behind it: all of it is read.
 
 use super::super::judge::{Arg, Judge};
 use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style};
@@ -12,7 +12,7 @@ pub(super) const MLR: Spec =
 const VERBS: &str = "cat head tail sort uniq count count-distinct count-similar cut stats1 stats2 merge-fields top nest reorder \
     rename tac label regularize unsparsify fill-down fill-empty decimate histogram nothing summary sec2gmt sec2gmtdate \
     most-frequent least-frequent altkv flatten unflatten json-parse json-stringify group-by group-like having-fields \
-    reshape sort-within-records step utf8-to-latin1 format-values gap";
+    reshape sort-within-records step utf8-to-latin1 format-values gap join put filter";
 
 /// In front of the verb; those behind the bar take the next word.
 const FLAGS: &str = "--icsv --ocsv --csv -c --ijson --ojson --json -j --itsv --otsv --tsv -t --oxtab --ixtab --xtab --opprint \
@@ -28,6 +28,10 @@ fn mlr(parsed: &Parsed, judge: &mut Judge<'_>) {
     let verb = loop {
         match words.next().map(Arg::exact) {
             Some(Some(flag)) if spec::lists(FLAGS, flag) => {}
+            Some(Some("--from")) => match words.next() {
+                Some(file) => spec::read(file, judge),
+                None => break None,
+            },
             Some(Some(flag))
                 if spec::lists(VALUED, flag) && words.next().is_some_and(|value| value.exact().is_some()) => {}
             Some(Some("--version" | "version" | "--help" | "help")) if parsed.operands.len() == 1 => return,
@@ -40,6 +44,14 @@ fn mlr(parsed: &Parsed, judge: &mut Judge<'_>) {
     let last = rest.last().and_then(Arg::exact) == Some("then");
     if !known(verb) || last || !chained.map(|pair| pair.get(1).and_then(Arg::exact)).all(known) {
         return judge.opaque("what `mlr` is told to do is not known");
+    }
+    let mut each = rest.split(|word| word.exact() == Some("then")).enumerate().map(|(at, words)| match words {
+        _ if at == 0 => (verb, words),
+        [verb, rest @ ..] => (verb.exact(), rest),
+        [] => (None, words),
+    });
+    if each.any(|(verb, words)| matches!(verb, Some("put" | "filter")) && !only_computes(words)) {
+        return judge.opaque("the text of `mlr` may reach further");
     }
     for word in rest {
         match word.exact() {
@@ -56,6 +68,17 @@ fn mlr(parsed: &Parsed, judge: &mut Judge<'_>) {
     }
 }
 
+/// Whether the text behind these flags of `put` and `filter` computes and does no more: it neither runs nor writes, and looks
+/// into no environment.
+fn only_computes(words: &[Arg]) -> bool {
+    const FURTHER: &[&str] = &["system", "exec", "tee", "emit", "print", "dump", "ENV", "hostname"];
+    let mut words = words.iter().skip_while(|word| matches!(word.exact(), Some("-q" | "-x" | "-S" | "-F")));
+    words
+        .next()
+        .and_then(Arg::exact)
+        .is_some_and(|text| !text.starts_with('-') && !FURTHER.iter().any(|word| text.contains(word)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{all_harmless, none_harmless};
@@ -68,6 +91,9 @@ mod tests {
             "mlr --csv sort -f name then head -n 2 data.csv",
             "mlr --c2p --ifs ; cat data.csv",
             "mlr --version",
+            "mlr --icsv --opprint --from a.csv head -n 4 then put '$z = $x . $y'",
+            "mlr --csv filter -x '$x > 1 && $y =~ \"^a\"' then cut -f x a.csv",
+            "mlr --csv join -j id -f a.csv b.csv",
         ]);
         none_harmless(&[
             "mlr --csv put '$x=system(1)' a.csv",
@@ -83,6 +109,15 @@ mod tests {
             "mlr --csv cat /etc/shadow",
             "mlr --csv cat https://x.example/a.csv",
             "mlr --csv",
+            "mlr --csv --from",
+            "mlr --from /etc/shadow cat",
+            "mlr --csv put -f x.mlr a.csv",
+            "mlr --csv head then filter 'true; tee > $a.csv, $*' a.csv",
+            "mlr --csv put '$z = ENV[\"X\"]' a.csv",
+            "mlr --csv put -s x=1 '$z = 1' a.csv",
+            "mlr --csv put",
+            "mlr --csv filter \"$x\" a.csv",
+            "mlr --csv join -f /etc/shadow a.csv",
             "mlr --csv sort -f a -- -I a.csv",
             "mlr --csv sort -f a then cat -I a.csv",
         ]);

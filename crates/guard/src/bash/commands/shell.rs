@@ -91,7 +91,19 @@ pub(super) const SPECS: &[Spec] = &[
     Spec { names: "alias", opts: &[(Flag, "p")], ..PLAIN },
     Spec { names: "unalias", opts: &[(Flag, "a")], operands: Operands::Words, ..PLAIN },
     // `-C`, `-F` and `-W` evaluate their value.
-    Spec { names: "compgen", opts: &[(Flag, "a b c d e f g j k s u v")], operands: Operands::Read, ..PLAIN },
+    Spec {
+        names: "compgen",
+        opts: &[(Flag, "a b c d e f g j k s u v"), (Value, "A")],
+        operands: Operands::Read,
+        check: Some(|parsed, judge| {
+            const NAMES: &str = "alias arrayvar builtin command disabled enabled export function job keyword \
+                setopt shopt signal variable";
+            if !parsed.values("A").all(|kind| kind.exact().is_some_and(|kind| super::spec::lists(NAMES, kind))) {
+                judge.opaque("names of more than the shell's own");
+            }
+        }),
+        ..PLAIN
+    },
     raw("eval", eval),
     raw("source .", source),
     raw("trap", trap),

@@ -197,7 +197,7 @@ impl<'a> Walk<'a, '_, '_> {
     fn options(&mut self) -> Result<(), String> {
         while let Some(word) = self.rest.first().and_then(Arg::exact) {
             match word {
-                "-H" | "-L" | "-P" => {
+                "-H" | "-L" | "-P" | "-E" => {
                     self.next();
                 }
                 "-D" => {

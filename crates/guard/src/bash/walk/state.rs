@@ -215,7 +215,12 @@ impl<'a> Walker<'a> {
     pub(super) fn declare(&mut self, name: &str, args: &[Arg], state: &mut State, report: &mut Report) {
         let exporting = |arg: &Arg| matches!(arg.exact(), Some(flag) if flag.starts_with('-') && flag.contains('x'));
         let exports = name == "export" || args.iter().any(exporting);
-        let shows = matches!(args.first().and_then(Arg::exact), Some("-p" | "-F")) && name != "export";
+        let shows = match args.first().and_then(Arg::exact) {
+            Some("-p" | "-F") => name != "export",
+            // Behind `readonly` and `export` it is no question.
+            Some("-f") => matches!(name, "declare" | "typeset"),
+            _ => false,
+        };
         if shows && args.iter().skip(1).all(|arg| arg.exact().is_some_and(is_name)) {
             if name == "readonly" {
                 // With names behind it, `-p` shows nothing: they become readonly.
