@@ -215,15 +215,20 @@ fn string(text: &[char], from: usize) -> Result<(Option<String>, usize), Doubt> 
     }
 }
 
-/// Where the pattern behind a `/` ends. Versions differ on a `/` inside `[…]`.
+/// Where the pattern behind a `/` ends. A `/` inside `[…]` is its end in some versions, which then stop before they run
+/// anything, for the bracket is open. Where they may differ on what is open it cannot be read.
 fn pattern(text: &[char], from: usize) -> Result<usize, Doubt> {
     let mut at = from;
-    let mut inside = false;
+    let (mut inside, mut plain) = (false, true);
     while let Some(c) = text.get(at).copied() {
         at += 1;
         match c {
             '\n' => break,
-            '\\' => at += 1,
+            '\\' => {
+                plain = false;
+                at += 1;
+            }
+            '/' if inside && plain => {}
             '/' if inside => return unread("a `/` stands inside `[…]`; write `\\/`"),
             '/' => return Ok(at),
             '[' if inside => {
@@ -233,10 +238,12 @@ fn pattern(text: &[char], from: usize) -> Result<usize, Doubt> {
                     return unread("a `[` stands inside `[…]`");
                 }
                 at = end + 2;
+                plain = false;
             }
             '[' => {
                 inside = true;
                 at += usize::from(text.get(at) == Some(&'^'));
+                plain &= text.get(at) != Some(&']');
                 at += usize::from(text.get(at) == Some(&']'));
             }
             ']' => inside = false,
@@ -323,19 +330,29 @@ fn is_filter(rest: &[Token]) -> bool {
     words.next().is_some_and(|name| FILTERS.contains(&name)) && words.all(harmless)
 }
 
-/// Whether the name at a place is only asked how many arguments there are: `length(ARGV)`, and `ARGC` where nothing can
-/// change it.
+/// Whether the name at a place is only asked for what is there: `length(ARGV)`, and `ARGC` and `ARGV[1]` where nothing can
+/// change them.
 fn only_counts(tokens: &[Token], at: usize) -> bool {
     // They may change a variable that they are given, without a sign of assignment.
-    const CHANGES: [&str; 5] = ["sub", "gsub", "getline", "in", "split"];
+    const CHANGES: [&str; 10] =
+        ["sub", "gsub", "getline", "in", "split", "delete", "match", "patsplit", "asort", "asorti"];
     const BEHIND: [&str; 11] = [")", ",", ";", "}", "-", "+", ">", "<", "==", "<=", "!="];
     let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
     match (tokens.get(at), tokens.get(at + 1)) {
         (Some(Token::Name(name)), Some(Token::Sign(")"))) if name == "ARGV" => {
             matches!((before(2), before(1)), (Some(Token::Name(length)), Some(Token::Sign("("))) if length == "length")
         }
-        (Some(Token::Name(name)), next) if name == "ARGC" => {
-            let fine = match next {
+        (Some(Token::Name(name)), next) => {
+            let one = matches!(
+                (next, tokens.get(at + 2), tokens.get(at + 3)),
+                (Some(Token::Sign("[")), Some(Token::Number), Some(Token::Sign("]")))
+            );
+            let behind = match name.as_str() {
+                "ARGC" => next,
+                "ARGV" if one => tokens.get(at + 4),
+                _ => return false,
+            };
+            let fine = match behind {
                 None | Some(Token::Newline) => true,
                 Some(Token::Sign(sign)) => BEHIND.contains(sign),
                 Some(_) => false,
@@ -449,6 +466,10 @@ mod tests {
             "{print $(NF-1)/$NF}",
             "{i++; print i/2, a[i]++ / 2}",
             "{printf(\"%s\\n\", $1 > 2)}",
+            "{sub(/[/]$/, \"\"); print}",
+            "{gsub(/[^a-z/_]+/, \"_\"); print}",
+            "BEGIN{print ARGV[1], ARGC}",
+            "BEGIN{for (i = 1; i < ARGC; i++) n = ARGV[2] - 1}",
         ];
         for program in programs {
             assert_eq!(analyse(program), Ok(Effects::default()), "{program}");
@@ -515,6 +536,17 @@ mod tests {
             "BEGIN{ARGV[1]=\"/etc/passwd\"}",
             "BEGIN{ARGC=5}",
             "BEGIN{getline ARGV[1]}",
+            "BEGIN{delete ARGV[1]}",
+            "BEGIN{ARGV[1]++}",
+            "BEGIN{--ARGV[1]}",
+            "BEGIN{sub(/a/, \"b\", ARGV[1])}",
+            "BEGIN{ARGV[1] += 1}",
+            "BEGIN{print ARGV[i]}",
+            "function f(a) { a[1] = 2 }\nBEGIN{f(ARGV, 1)}",
+            "BEGIN{print SYMTAB[1]}",
+            "BEGIN{split(\"a\", ARGV)}",
+            "/[]/]system(\"id\")#/",
+            "/[\\]/]system(\"id\")#/",
             "BEGIN{SYMTAB[\"x\"]=1}",
             "BEGIN{x = 1 / 2; system(\"id\") / 2}",
             "BEGIN{x = y /2; system(\"id\"); z = 3/ 1}",
