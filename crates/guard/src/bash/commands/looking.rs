@@ -3,7 +3,7 @@
 use super::super::judge::{Arg, Judge, Word};
 use super::spec::Does::Maybe;
 use super::spec::Does::{Flag, Info, Read, Value, Write};
-use super::spec::{Operands, PLAIN, Parsed, Spec, Style, late_options, lists};
+use super::spec::{self, Operands, PLAIN, Parsed, Spec, Style, late_options, lists, may_be_option};
 use super::text::{fetch_or_read, read_all, reader};
 
 /// The table.
@@ -116,31 +116,7 @@ pub(super) const SPECS: &[Spec] = &[
         }),
         ..PLAIN
     },
-    Spec {
-        names: "ctags exuberant-ctags universal-ctags etags",
-        // An option behind a file counts for those behind it alone, and a long one takes no word of its own for its value.
-        style: Style::GnuStop,
-        opts: &[
-            (Flag, "R a x u list-languages e"),
-            (Maybe, "recurse sort list-kinds list-fields list-extras list-maps list-kinds-full totals append"),
-            (Maybe, "languages exclude fields extras kinds-all output-format langmap map-all tag-relative"),
-            (Value, "f o"),
-            (Read, "L"),
-        ],
-        operands: Operands::Custom,
-        check: Some(|parsed, judge| {
-            const LISTS: &str = "x list-languages list-kinds list-fields list-extras list-maps list-kinds-full";
-            parsed.operands.iter().for_each(|tree| judge.read_tree(tree));
-            late_options(parsed.operands.get(1..).unwrap_or_default(), judge);
-            match parsed.value("f o") {
-                Some(file) if file.exact() == Some("-") => {}
-                Some(file) => judge.write(file),
-                None if parsed.has(LISTS) => {}
-                None => judge.write_cwd(),
-            }
-        }),
-        ..PLAIN
-    },
+    CTAGS,
     Spec {
         names: "dos2unix unix2dos mac2unix unix2mac",
         // An option counts for the files behind it.
@@ -248,6 +224,41 @@ pub(super) const SPECS: &[Spec] = &[
         ],
     ),
 ];
+
+const CTAGS: Spec = Spec {
+    names: "ctags exuberant-ctags universal-ctags etags",
+    // A long option takes no word of its own for its value.
+    style: Style::GnuStop,
+    opts: &[
+        (Flag, "R a x u list-languages e"),
+        (Maybe, "recurse sort list-kinds list-fields list-extras list-maps list-kinds-full totals append"),
+        (Maybe, "languages exclude fields extras kinds-all output-format langmap map-all tag-relative"),
+        (Value, "f o"),
+        (Read, "L"),
+    ],
+    operands: Operands::Custom,
+    check: Some(tags),
+    ..PLAIN
+};
+
+/// An option behind a file counts for those behind it alone: where the tags go is settled by then.
+fn tags(parsed: &Parsed, judge: &mut Judge<'_>) {
+    const LISTS: &str = "x list-languages list-kinds list-fields list-extras list-maps list-kinds-full";
+    let late = parsed.operands.iter().skip(1).position(may_be_option).map(|at| at + 1);
+    let (files, late) = parsed.operands.split_at(late.unwrap_or(parsed.operands.len()));
+    files.iter().for_each(|tree| judge.read_tree(tree));
+    match parsed.value("f o") {
+        Some(file) if file.exact() == Some("-") => {}
+        Some(file) => judge.write(file),
+        None if parsed.has(LISTS) && late.is_empty() => {}
+        None => judge.write_cwd(),
+    }
+    if !late.is_empty() {
+        let mut argv = vec![judge.word("ctags")];
+        argv.extend_from_slice(late);
+        spec::apply(&CTAGS, &spec::parse(&CTAGS, &argv), judge);
+    }
+}
 
 /// Files of a program that takes addresses, too: `concat:a|b`, `subfile,,…:a`, `http://x`.
 fn media(files: &[Arg], named: Option<&Arg>, judge: &mut Judge<'_>) {
