@@ -259,9 +259,14 @@ pub(super) fn unzip(parsed: &Parsed, judge: &mut Judge<'_>) {
             Some("-d") => places.extend(rest.next().cloned()),
             Some("-x") => left_out = true,
             Some(text) if text.starts_with("-d") => places.push(word.with(text.trim_start_matches("-d"))),
-            None if may_be_option(word) => spec::late_options(std::slice::from_ref(word), judge),
-            _ if left_out => {}
-            _ => names.push(word.clone()),
+            known => {
+                if known.is_none() {
+                    spec::late_options(std::slice::from_ref(word), judge);
+                }
+                if !left_out {
+                    names.push(word.clone());
+                }
+            }
         }
     }
     if parsed.has("p c") {
