@@ -22,6 +22,7 @@ mod git;
 mod glances;
 mod goals;
 mod held;
+mod help;
 mod hooks;
 mod index;
 mod infra;
@@ -232,7 +233,7 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
     versions::obeys(known, argv, judge);
     response::files(known, argv, judge);
     serving::answers(known, argv.get(1..).unwrap_or_default(), judge);
-    if runs || !spec::is_info(spec, argv) {
+    if runs || !help::is_info(spec, argv) {
         spec::apply(spec, &spec::parse(spec, argv), judge);
         if known == "git" {
             git::leaves_its_own_alone(judge);
