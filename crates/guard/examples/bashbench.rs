@@ -234,7 +234,10 @@ fn main() {
         }
         texts.push((format!("2 KiB from {start}"), text));
     }
-    let (small, large, over) = (repeated(2048), repeated(65536), repeated(1 << 20));
+    let is_wanted = |name: &str| wanted.as_ref().is_none_or(|wanted| name == wanted);
+    let of = |name: &str, bytes: usize| if is_wanted(name) { repeated(bytes) } else { Vec::new() };
+    let small = of("2 KiB of one construct", 2048);
+    let (large, over) = (of("64 KiB of one construct", 65536), of("1 MiB of one construct", 1 << 20));
     for (name, part, rounds) in [
         ("fixtures", &texts[..single], 20),
         ("2 KiB", &texts[single..], 20),
@@ -242,7 +245,7 @@ fn main() {
         ("64 KiB of one construct", &large[..], 3),
         ("1 MiB of one construct", &over[..], 1),
     ] {
-        if wanted.as_ref().is_some_and(|wanted| name != wanted) {
+        if !is_wanted(name) {
             continue;
         }
         // The best of several rounds is what the text costs; the rest is what else the machine did.

@@ -286,6 +286,11 @@ fn said(mut set: &[u8], byte: u8) -> Vec<Option<bool>> {
 
 /// Whether one part of a pattern may match `name`, in letters of any case: where they are one, `.ENV` is `.env`.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    // Most patterns have another end.
+    let ends = |(a, b): (&u8, &u8)| a.eq_ignore_ascii_case(b) || matches!(a, b'*' | b'?' | b']');
+    if !pattern.last().zip(name.last()).is_none_or(ends) {
+        return false;
+    }
     run(vec![pattern], name).iter().any(|rest| rest.iter().all(|byte| *byte == b'*'))
 }
 

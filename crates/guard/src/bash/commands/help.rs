@@ -104,11 +104,14 @@ impl Asked<'_> {
     /// `kubectl help get`, `composer list`.
     fn begins_with_it(&self) -> bool {
         let all = || self.path.iter().chain([self.last]);
-        let words: Vec<&str> = all().map(|word| word.exact().unwrap_or_default()).collect();
-        let help = words.first() == Some(&"help") && all().all(is_plain) && lists(FIRST, self.program);
+        let first = all().next().and_then(Arg::exact);
+        let help = || all().all(is_plain) && lists(FIRST, self.program);
         // It says which algorithms it knows before it reads anything.
-        let algorithms = self.program == "ssh" && words.len() == 2 && words[0] == "-Q" && is_plain(self.last);
-        help || algorithms || LISTS.contains(&(self.program, words.join(" ").as_str()))
+        let algorithms = || self.program == "ssh" && self.path.len() == 1 && is_plain(self.last);
+        let are = |words: &str| all().map(|word| word.exact().unwrap_or_default()).eq(words.split(' '));
+        first == Some("help") && help()
+            || first == Some("-Q") && algorithms()
+            || LISTS.iter().any(|(program, words)| *program == self.program && are(words))
     }
 
     /// `NAME SUB --help`, `NAME GROUP SUB --help`.

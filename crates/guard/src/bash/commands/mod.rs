@@ -220,12 +220,12 @@ fn one(argv: &[Arg], judge: &mut Judge<'_>) {
         return effects::secrets(argv.get(1..).unwrap_or_default(), judge);
     };
     let asked = argv.last().and_then(Arg::exact);
-    let runs = spec::lists(HELP_RUNS, known) && asked == Some("--help")
-        || spec::lists(VERSION_RUNS, known) && asked.is_some_and(|asked| ASKS.contains(&asked))
+    // The long lists of names last: most commands ask nothing.
+    let asks = argv.len() == 2 && matches!(asked, Some("--help" | "--version" | "-v" | "-V"));
+    let runs = asked == Some("--help") && spec::lists(HELP_RUNS, known)
+        || asked.is_some_and(|asked| ASKS.contains(&asked)) && spec::lists(VERSION_RUNS, known)
         || known == "cargo" && asked == Some("--help") && argv.iter().any(|word| word.exact() == Some("xtask"))
-        || toolbox::asks_the_project(known)
-            && argv.len() == 2
-            && matches!(asked, Some("--help" | "--version" | "-v" | "-V"));
+        || asks && toolbox::asks_the_project(known);
     if runs && (spec::lists(VERSION_RUNS, known) || toolbox::asks_the_project(known)) {
         judge.code(format!("`{known}` loads what the project configures before it answers"));
     }

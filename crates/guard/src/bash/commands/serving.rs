@@ -4,6 +4,7 @@
 
 use super::super::judge::{Arg, Judge, Word};
 use super::effects::run;
+use super::index::by_first;
 use super::runners::raw;
 use super::spec::{Spec, lists};
 
@@ -41,8 +42,8 @@ const SERVERS: &[(&str, &str, &str, Answers)] = &[
 /// Asks about a server that is told to answer others, or does so by itself.
 pub(super) fn answers(program: &str, words: &[Arg], judge: &mut Judge<'_>) {
     let text = |at: usize| words.get(at).map_or("", known);
-    let first = words.iter().map(known).find(|text| !text.starts_with('-')).unwrap_or_default();
-    for (names, subs, options, usually) in SERVERS {
+    for (names, subs, options, usually) in by_first!(SERVERS).named(program).filter_map(|row| SERVERS.get(row)) {
+        let first = words.iter().map(known).find(|text| !text.starts_with('-')).unwrap_or_default();
         if !lists(names, program) || !subs.is_empty() && !lists(subs, first) {
             continue;
         }
