@@ -129,7 +129,7 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
     }
     if let Some(command) = behind_exec(parsed) {
-        return run_words(parsed, command, judge);
+        return run_words(parsed, &command, judge);
     }
     if toolbox::is_fed(parsed, judge) {
         judge.opaque("what it runs comes from standard input");
@@ -189,16 +189,22 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
 }
 
 /// The command behind `exec`: a program that the project builds, or one of the system, which is judged as if it stood alone.
-fn behind_exec(parsed: &Parsed) -> Option<&[Arg]> {
+fn behind_exec(parsed: &Parsed) -> Option<Vec<Arg>> {
     let words = words_of(parsed);
-    match words.as_slice() {
+    let behind = match words.as_slice() {
         ["exec", "--", _, ..] if named("opam dune stack cabal", parsed) => parsed.operands.get(2..),
         ["exec", program, ..] if named("dune stack cabal", parsed) => {
             let plain = !program.is_empty() && !program.starts_with('-') && !places::leads_away(program);
             parsed.operands.get(1..).filter(|_| plain)
         }
         _ => None,
+    };
+    let mut behind = behind?.to_vec();
+    // They take a mark for their own behind the program, too: `cabal exec bash -- -c TEXT`.
+    if behind.get(1).and_then(Arg::exact) == Some("--") && !named("opam", parsed) {
+        behind.remove(1);
     }
+    Some(behind)
 }
 
 /// Whether a compiler reads from standard input what is known, and takes no other file into it.
@@ -817,13 +823,15 @@ const COMPOSER: &[Spec] = &[
     raw("exec", runners::exec),
     reaches(
         "install i update u upgrade require r remove rm uninstall create-project outdated audit self-update selfupdate global \
-        search diagnose reinstall archive bump init browse home repository repo",
+        search diagnose reinstall archive bump init browse home repository repo recipes recipes:install recipes:update \
+        recipes:remove sync-recipes fix-recipes dump-env",
     ),
     asks("config about help list completion clear-cache clearcache cc"),
     // A script of the project. What a name of its own begins with stands for that, too.
     raw("*", |parsed, judge| {
         let script = parsed.path.last().map_or("", String::as_str);
-        if COMPOSER.iter().any(|row| row.names.split_whitespace().any(|name| name.starts_with(script))) {
+        let small = script.to_ascii_lowercase();
+        if COMPOSER.iter().any(|row| row.names.split_whitespace().any(|name| name.starts_with(&small))) {
             return judge.opaque(format!("`{script}` may be short for a command of composer"));
         }
         script_reaches(&[judge.word(script)], judge);

@@ -71,11 +71,10 @@ const OF_ALL: &[(&str, &[&str])] =
     &[("aws", &["help"]), ("gcloud", &["--help", "-h"]), ("az", &["--help", "-h"]), ("gsutil", &["--help"])];
 
 /// Programs that print their help, or that of the subcommand behind it, when that is their first word.
-const FIRST: &str = "rustup pnpm uv kubectl oc helm bundle bundler svn brew composer poetry";
+const FIRST: &str = "rustup pnpm uv kubectl oc helm bundle bundler svn brew";
 
 /// Words that list what the program can do, what is known by another name, or what the person has set up here.
-const LISTS: &[(&str, &str)] =
-    &[("composer", "list"), ("poetry", "list"), ("gh", "alias list"), ("openssl", "list -providers")];
+const LISTS: &[(&str, &str)] = &[("gh", "alias list"), ("openssl", "list -providers")];
 
 /// They know no `--help`, and run or look up what their standard input says.
 const READ_ON: &str = "tclsh wish expect erl batch csh nslookup";
@@ -101,7 +100,7 @@ impl Asked<'_> {
         self.last.exact().is_some_and(|text| words.contains(&text))
     }
 
-    /// `kubectl help get`, `composer list`.
+    /// `kubectl help get`, `gh alias list`.
     fn begins_with_it(&self) -> bool {
         let all = || self.path.iter().chain([self.last]);
         let first = all().next().and_then(Arg::exact);

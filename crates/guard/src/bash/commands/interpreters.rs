@@ -499,6 +499,8 @@ impl<'a> Reader<'a, '_, '_> {
     fn deno(&mut self, sub: &str) {
         let is_file = [".ts", ".js", ".mts", ".mjs", ".tsx", ".jsx"].iter().any(|end| sub.ends_with(end));
         if is_file && !sub.contains(':') {
+            self.addresses();
+            effects::named(self.rest, self.judge);
             return program_file(&self.judge.word(sub), "the script", self.judge);
         }
         if sub != "run" {

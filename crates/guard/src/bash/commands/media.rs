@@ -115,7 +115,8 @@ fn is_graph(text: &str, filters: &str) -> bool {
         }
         let rest = rest.split('[').next().unwrap_or_default();
         let name = rest.split('=').next().unwrap_or_default().trim();
-        lists(filters, name) && rest.chars().all(plain)
+        // `paletteuse` writes what it did to a file.
+        lists(filters, name) && rest.chars().all(plain) && !rest.contains("debug_kdtree")
     };
     let labels = |filter: &str| filter.chars().all(|c| plain(c) || "[]".contains(c));
     text.split([',', ';']).all(|filter| known(filter) && labels(filter))

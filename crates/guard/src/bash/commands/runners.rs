@@ -323,13 +323,11 @@ pub(super) fn bundle_exec(parsed: &Parsed, judge: &mut Judge<'_>) {
     let name = parsed.operands.first().and_then(Arg::exact).unwrap_or_default();
     run(parsed, judge);
     // A page of texts is translated by a server.
-    if name == "i18n-tasks"
-        && parsed.operands.iter().any(|word| word.exact().is_none_or(|text| text.starts_with("trans")))
+    if name == "i18n-tasks" && parsed.operands.iter().any(|word| word.exact().is_none_or(|text| text.contains("trans")))
     {
         judge.net(None);
     }
-    const OWN: &str =
-        "cucumber erb_lint guard haml-lint i18n-tasks puma rerun sidekiq slim-lint srb steep thin unicorn";
+    const OWN: &str = "cucumber erb_lint guard haml-lint i18n-tasks sidekiq slim-lint srb steep";
     if !lists(OWN, name) {
         judge.command(&parsed.operands);
     }

@@ -108,6 +108,9 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     None
 }
 
+/// Of a name with more parts, so many of the longest and of the shortest ways to read it.
+const ENDS: usize = 16;
+
 /// What is left of a name, where `strip` parts are taken away in front. Names of what was renamed have one part less, so
 /// that counts as well. Where the number is not known, any may be.
 pub fn stripped(name: &str, strip: Option<usize>) -> Vec<&str> {
@@ -116,6 +119,10 @@ pub fn stripped(name: &str, strip: Option<usize>) -> Vec<&str> {
     while let Some((_, behind)) = rest.split_once('/') {
         rest = behind.trim_start_matches('/');
         left.push(rest);
+    }
+    // Nobody has more directories in directories; each way to read the name is looked at.
+    if strip.is_none() && left.len() > 2 * ENDS {
+        left.drain(ENDS..left.len() - ENDS);
     }
     let counts = |at: usize| strip.is_none_or(|strip| at == strip || at + 1 == strip);
     let kept = left.into_iter().enumerate().filter(|(at, left)| counts(*at) && !left.is_empty());

@@ -381,6 +381,10 @@ pub(super) const SUBS: &[Spec] = &[
         |parsed, judge| {
             reads(parsed, judge);
             changes(parsed, judge);
+            for file in &parsed.operands {
+                judge.read(&at(parsed, file));
+                judge.write(&at(parsed, file));
+            }
             super::super::within::style(parsed, judge);
         },
     ),
