@@ -10,13 +10,19 @@ use super::spec::Parsed;
 /// Scripts that have the name of a program of the system.
 const SCRIPTS: &[&str] = &["test", "build", "watch", "clean", "check", "format", "lint", "start", "dev", "docs"];
 
+/// Options that may stand before what it runs, and have no value.
+const FLAGS: &[&str] = &["--watch", "--hot", "--bun", "--silent", "--smol", "--no-clear-screen"];
+
 /// Its words, for which it has no table: what is no subcommand is a file that it runs.
 pub(super) fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
     let words: Vec<Option<&str>> = parsed.operands.iter().map(Arg::exact).collect();
     match words.as_slice() {
         [Some("-v" | "--version" | "--revision" | "--help" | "-h")] => {}
-        [Some("--watch" | "--hot" | "--bun" | "--silent" | "--smol" | "--no-clear-screen"), _, ..] => {
-            bun(&runners::behind(parsed, 1), judge);
+        [Some(flag), _, ..] if FLAGS.contains(flag) => bun(&runners::behind(parsed, 1), judge),
+        [Some("run"), Some(flag), _, ..] if FLAGS.contains(flag) => {
+            let mut without = parsed.clone();
+            without.operands.remove(1);
+            bun(&without, judge);
         }
         [Some("x"), _, ..] => {
             let mut words = runners::behind(parsed, 1);

@@ -14,8 +14,15 @@ pub(super) const WITH_GOALS: &str = "make gmake bmake just task mage rake gradle
 const ACTS: &str = "publish publishes deploy deploys upload uploads push";
 
 /// First words of goals that only look at what the next words say, or do it for a test.
-const LOOKS: &str = "test tests check checks lint verify validate dry plan show list clean mock format fmt typecheck view diff \
-    help describe explain no skip pre prepare simulate";
+const LOOKS: &str =
+    "test tests check checks lint verify validate dry plan show list view diff help describe explain simulate";
+
+/// First words that leave out, or come before, what the one word behind them says: `no-push`, not `no-cache-push`.
+const BEFORE: &str = "no skip pre prepare mock";
+
+/// Ends of files that hold what a goal of their name may be: `deploy.py` is no goal, `deploy.prod` is one.
+const FILES: &str = "py sh bash js mjs cjs ts mts tsx jsx rb pl php go rs java kt scala lua ex exs yml yaml json toml xml md txt tf \
+    hcl gradle kts mk cmake ps1 bat cmd sql html css c h cc cpp hpp zip tgz gz";
 
 /// Words behind `release` that say what of it is made here.
 const OF_A_RELEASE: &str = "notes note build builds check checks test tests lint dry plan local bin binary binaries lib static \
@@ -28,7 +35,7 @@ const RELEASES: &str =
 /// Whether the words of a name say that something is published by it.
 pub(super) fn publishes(name: &str) -> bool {
     // A file has an end that says which: `deploy.py`. Tasks have names with dots, too: `docs.deploy`.
-    let is_file = name.rsplit_once('.').is_some_and(|(_, end)| !lists(ACTS, end));
+    let is_file = name.rsplit_once('.').is_some_and(|(_, end)| lists(FILES, end));
     if is_file || name.starts_with('-') || name.contains(['/', '=', '\\']) {
         return false;
     }
@@ -36,7 +43,8 @@ pub(super) fn publishes(name: &str) -> bool {
     let has = |list: &str, word: Option<&String>| word.is_some_and(|word| lists(list, word));
     let (first, last) = (words.first(), words.last());
     // `test-and-deploy` does both.
-    let looks = words.len() > 1 && has(LOOKS, first) && !words.iter().any(|word| word == "and");
+    let only = has(LOOKS, first) || words.len() == 2 && has(BEFORE, first);
+    let looks = words.len() > 1 && only && !words.iter().any(|word| word == "and");
     // A script of a group, as `test:deploy`, may be any of them.
     let of_a_group = name.split(':').any(|part| self::words(part).first().is_some_and(|word| lists(ACTS, word)));
     let acts = of_a_group || words.iter().any(|word| lists(ACTS, word)) && !looks;
