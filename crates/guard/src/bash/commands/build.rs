@@ -34,7 +34,7 @@ pub(super) const SPECS: &[Spec] = &[
     formatters::GOFMT,
     with("npm", NPM_OPTS, NPM),
     Spec { names: "yarn", style: Style::Raw, operands: Operands::Custom, check: Some(super::yarn::yarn), ..PLAIN },
-    with("pnpm", super::pnpm::OPTS, super::pnpm::PNPM),
+    Spec { check: Some(super::pnpm::stands), ..with("pnpm", super::pnpm::OPTS, super::pnpm::PNPM) },
     Spec { names: "bun", style: Style::Raw, operands: Operands::Custom, check: Some(super::bun::bun), ..PLAIN },
     Spec {
         names: "npx bunx pnpx uvx pipx",

@@ -35,7 +35,7 @@ pub(super) fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
             run_words(parsed, parsed.operands.get(1..).unwrap_or_default(), judge);
         }
         [Some("run" | "test" | "build"), rest @ ..]
-            if !rest.iter().any(|word| matches!(word, Some("-e" | "--eval" | "-p" | "--print" | "-"))) =>
+            if !rest.iter().any(|word| word.is_some_and(is_code_or_fetches)) && !begins_with_option(&words) =>
         {
             script_reaches(parsed.operands.get(1..).unwrap_or_default(), judge);
             run(parsed, judge);
@@ -43,7 +43,10 @@ pub(super) fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
         [Some("lint" | "dev" | "start" | "typecheck" | "format" | "check" | "preview" | "watch"), ..] => {
             run(parsed, judge)
         }
-        [Some(file), ..] if file.contains('.') && !file.starts_with('-') => run(parsed, judge),
+        [Some(file), ..] if file.contains('.') && !file.starts_with('-') => {
+            script_reaches(&parsed.operands, judge);
+            run(parsed, judge);
+        }
         [
             Some(
                 "add" | "install" | "i" | "remove" | "rm" | "update" | "outdated" | "upgrade" | "publish" | "link"
@@ -58,4 +61,16 @@ pub(super) fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
             judge.opaque("what this `bun` runs cannot be said");
         }
     }
+}
+
+/// Whether a word is a text that is run, has one, or lets packages be fetched: `--eval=x`, `-pe`, `--install=force`.
+fn is_code_or_fetches(word: &str) -> bool {
+    let long = ["--eval", "--print", "--install", "--inspect", "--preload", "--import"];
+    let short = word.starts_with("-e") || word.starts_with("-p") || word.starts_with("-i") || word.starts_with("-r");
+    word == "-" || short || long.iter().any(|option| word.starts_with(option))
+}
+
+/// `bun run --define a:b deploy`: whether the script is behind an option, whose value may be taken for it.
+fn begins_with_option(words: &[Option<&str>]) -> bool {
+    matches!(words, [Some("run"), Some(option), ..] if option.starts_with('-'))
 }

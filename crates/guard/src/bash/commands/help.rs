@@ -71,7 +71,7 @@ const OF_ALL: &[(&str, &[&str])] =
     &[("aws", &["help"]), ("gcloud", &["--help", "-h"]), ("az", &["--help", "-h"]), ("gsutil", &["--help"])];
 
 /// Programs that print their help, or that of the subcommand behind it, when that is their first word.
-const FIRST: &str = "rustup pnpm uv kubectl oc helm bundle bundler svn brew";
+const FIRST: &str = "rustup pnpm uv kubectl oc helm svn brew";
 
 /// Words that list what the program can do, what is known by another name, or what the person has set up here.
 const LISTS: &[(&str, &str)] = &[("gh", "alias list"), ("openssl", "list -providers")];
@@ -137,7 +137,9 @@ impl Asked<'_> {
     /// `aws s3 ls help`.
     fn is_of_anything(&self) -> bool {
         let here = |(name, words): &(&str, &[&str])| *name == self.program && self.ends(words);
-        OF_ALL.iter().any(here) && self.path.iter().all(is_plain)
+        // Of what is configured, `help` may be the value.
+        let sets = self.path.first().and_then(Arg::exact) == Some("configure");
+        OF_ALL.iter().any(here) && self.path.iter().all(is_plain) && !sets
     }
 
     /// By the table of the program: each word a subcommand, and then an option that it has, or has none by that name.

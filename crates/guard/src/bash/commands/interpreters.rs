@@ -679,7 +679,8 @@ impl<'a> Reader<'a, '_, '_> {
     /// `-DNAME=VALUE` is a setting of the program, unless the name is one of the machine's own; `-Xlog:WHAT:PLACE` writes to a
     /// place.
     fn of_java(&mut self, arg: &Arg, text: &str) -> Next {
-        const OWN: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "com.sun.", "jdwp"];
+        const OWN: [&str; 10] =
+            ["java.", "javax.", "jdk.", "sun.", "com.sun.", "jdwp", "http.", "https.", "ftp.", "socks"];
         if let Some(logged) = text.strip_prefix("-Xlog") {
             match logged.split(':').nth(2) {
                 None | Some("" | "stdout" | "stderr") => {}

@@ -17,8 +17,20 @@ const LISTED: &str = "-h -help --help -L -buildconf -muxers -demuxers -devices -
 /// Formats that are files.
 const FORMATS: &str = "mp4 mp3 null image2 wav webm gif matroska mov flac ogg mpegts rawvideo s16le";
 
-/// Options of ffmpeg that take filters.
-const FILTERED: &str = "-vf -af -filter:v -filter:a -filter_complex -lavfi";
+/// Whether an option of ffmpeg takes filters.
+fn takes_filters(option: &str) -> bool {
+    lists("-vf -af -lavfi -filter -filter_complex", option) || option.starts_with("-filter:")
+}
+
+/// Whether a word names a file of commands, filters or other files, a part of the program, or a screen: `x.msl`,
+/// `-filter_script`, `-/vf`, `a.m3u8`, `-process`, `x:`.
+fn is_script(word: &str) -> bool {
+    let option = ["-filter_script", "-filter_complex_script", "-/", "-dump_attachment", "-process"];
+    let end = word.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    option.iter().any(|option| word.starts_with(option))
+        || word == "x:"
+        || word.contains('.') && lists("msl mvg ffconcat concat m3u m3u8 sdp pls xspf", &end)
+}
 
 /// Filters that change what passes through them, and take nothing but numbers, colours and words.
 const FILTERS: &str = "fps scale crop pad setpts setsar setdar transpose hflip vflip rotate format fade trim split overlay \
@@ -48,7 +60,12 @@ pub(super) fn media(parsed: &Parsed, judge: &mut Judge<'_>) {
         let file = words[at].exact() == Some("-f") && (lists(FORMATS, named) || is_ffmpeg && named == "lavfi");
         file || !matches!(words[at].exact(), Some("-f" | "-protocol_whitelist" | "-script"))
     };
-    let fits = |at: usize| format(at) && (told(at) || is_plain(&words[at]) || is_found(&words[at]));
+    let filters =
+        |at: usize| is_ffmpeg && at.checked_sub(1).and_then(|before| words[before].exact()).is_some_and(takes_filters);
+    let fits = |at: usize| {
+        let plain = !filters(at) && !words[at].exact().is_some_and(is_script) && is_plain(&words[at]);
+        format(at) && (told(at) || plain || is_found(&words[at]))
+    };
     if words.is_empty() || !(0..words.len()).all(fits) || is_ffmpeg && !takes_sources(words) {
         judge.opaque(format!("what `{}` does cannot be said", parsed.path.join(" ")));
     }
@@ -84,7 +101,7 @@ fn is_told(words: &[Arg], at: usize) -> bool {
     match option {
         "-map" => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"[]:?_".contains(&byte)),
         "-i" => names_source(words, at - 1) && is_graph(text, SOURCES),
-        _ => lists(FILTERED, option) && is_graph(text, FILTERS),
+        _ => takes_filters(option) && is_graph(text, FILTERS),
     }
 }
 

@@ -49,6 +49,12 @@ pub(super) fn leads_away(path: &str) -> bool {
     path.starts_with(['/', '~']) || path.split('/').any(|part| part == "..")
 }
 
+/// A directory below this one in which no name is guarded, or a secret's, that is not so here: all of those lie in a
+/// directory whose name begins with a dot.
+pub(super) fn is_plain_below(place: &str) -> bool {
+    !place.is_empty() && !leads_away(place) && !place.split('/').any(|part| part.starts_with('.') && part != ".")
+}
+
 /// Whether a file is there, how large it is and when it changed: for a secret by its name that tells what the list
 /// of its directory tells, so that is what counts as read.
 pub(super) fn look(file: &Arg, judge: &mut Judge<'_>) {

@@ -5,6 +5,7 @@ use super::build::fetch_and_run;
 use super::effects::{Opts, asks, looks, reaches, run, run_words, with};
 use super::goals::script_reaches;
 use super::offline;
+use super::places::is_plain_below;
 use super::runners::{self, raw};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 
@@ -58,11 +59,18 @@ pub(super) const PNPM: &[Spec] = &[
         import deploy self-update env \
         patch patch-commit link ln unlink dedupe prune login logout view info install-test it setup server \
         config clean-install ic install-clean c completion cache cat-file cat-index find-hash doctor approve-builds ignored-builds patch-remove recursive \
-        multi m runtime rt with undeploy sbom get set pkg prefix version edit home docs bugs issues repo search s se show v \
+        multi m runtime rt with undeploy sbom get set pkg prefix version edit home docs bugs issues repo search find s se show v \
         whoami ping profile access adduser owner team token org dist-tag deprecate unpublish star stars unstar set-script xmas",
     ),
     raw("*", any),
 ];
+
+/// Where it runs: what stands behind is judged as if it ran here, and another place may give a name another meaning.
+pub(super) fn stands(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if parsed.values("C dir").any(|place| !place.exact().is_some_and(is_plain_below)) {
+        judge.opaque("it runs in a directory where other names are guarded");
+    }
+}
 
 /// Whatever is no subcommand is a script of the project by its name, or else a program that is looked for among those of
 /// the project first, and then among all.

@@ -3,7 +3,7 @@
 use super::super::judge::{Arg, Judge};
 use super::effects::run;
 use super::offline::is_package;
-use super::places::leads_away;
+use super::places::is_plain_below;
 use super::spec::{Parsed, lists};
 
 /// Options of `uv run` that say what the environment has and which it is, or how much is told.
@@ -66,12 +66,6 @@ pub(super) fn runs(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some(file) if file.ends_with(".py") || file.ends_with(".pyw") => judge.command(&python(&[], words)),
         _ => judge.command(words),
     }
-}
-
-/// A directory below this one in which no name is guarded, or a secret's, that is not so here: all of those lie in a
-/// directory whose name begins with a dot.
-fn is_plain_below(place: &str) -> bool {
-    !place.is_empty() && !leads_away(place) && !place.split('/').any(|part| part.starts_with('.') && part != ".")
 }
 
 /// `uv lock --check` asks what a sync asks that finds nothing to do; `uv export --frozen` writes the lock file another way.

@@ -2,6 +2,7 @@
 
 use super::super::judge::{Arg, Judge};
 use super::effects::{outside, run, run_words};
+use super::places::is_plain_below;
 use super::spec::Parsed;
 use super::{goals, offline, runners};
 
@@ -26,6 +27,9 @@ pub(super) fn yarn(parsed: &Parsed, judge: &mut Judge<'_>) {
         }
         [Some("--cwd"), Some(_), ..] => {
             parsed.operands.iter().skip(1).take(1).for_each(|place| judge.read_tree(place));
+            if !words[1].is_some_and(is_plain_below) {
+                judge.opaque("it runs in a directory where other names are guarded");
+            }
             yarn(&runners::behind(parsed, 2), judge);
         }
         [Some("list" | "why"), ..] if words.iter().all(Option::is_some) => {
