@@ -65,9 +65,9 @@ pub(super) fn bun(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// Whether a word is a text that is run, has one, or lets packages be fetched: `--eval=x`, `-pe`, `--install=force`.
 fn is_code_or_fetches(word: &str) -> bool {
-    let long = ["--eval", "--print", "--install", "--inspect", "--preload", "--import"];
-    let short = word.starts_with("-e") || word.starts_with("-p") || word.starts_with("-i") || word.starts_with("-r");
-    word == "-" || short || long.iter().any(|option| word.starts_with(option))
+    const OPTIONS: &[&str] =
+        &["-e", "-p", "-i", "-r", "--eval", "--print", "--install", "--inspect", "--preload", "--import"];
+    word == "-" || OPTIONS.iter().any(|option| word.starts_with(option))
 }
 
 /// `bun run --define a:b deploy`: whether the script is behind an option, whose value may be taken for it.

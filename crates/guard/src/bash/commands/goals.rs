@@ -42,8 +42,8 @@ pub(super) fn publishes(name: &str) -> bool {
     let words = words(name);
     let has = |list: &str, word: Option<&String>| word.is_some_and(|word| lists(list, word));
     let (first, last) = (words.first(), words.last());
-    // `test-and-deploy` does both.
     let only = has(LOOKS, first) || words.len() == 2 && has(BEFORE, first);
+    // `test-and-deploy` does both.
     let looks = words.len() > 1 && only && !words.iter().any(|word| word == "and");
     // A script of a group, as `test:deploy`, may be any of them.
     let of_a_group = name.split(':').any(|part| self::words(part).first().is_some_and(|word| lists(ACTS, word)));

@@ -58,8 +58,8 @@ pub(super) const PNPM: &[Spec] = &[
         "add update up upgrade remove rm uninstall un uni create init publish fetch audit outdated \
         import deploy self-update env \
         patch patch-commit link ln unlink dedupe prune login logout view info install-test it setup server \
-        config clean-install ic install-clean c completion cache cat-file cat-index find-hash doctor approve-builds ignored-builds patch-remove recursive \
-        multi m runtime rt with undeploy sbom get set pkg prefix version edit home docs bugs issues repo search find s se show v \
+        config clean-install ic install-clean c completion cache cat-file cat-index find-hash doctor approve-builds \
+        ignored-builds patch-remove recursive multi m runtime rt with undeploy sbom get set pkg prefix version edit home docs bugs issues repo search find s se show v \
         whoami ping profile access adduser owner team token org dist-tag deprecate unpublish star stars unstar set-script xmas",
     ),
     raw("*", any),
