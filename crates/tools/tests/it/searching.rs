@@ -290,3 +290,21 @@ fn letters_of_another_encoding_are_a_gap() {
     assert!(plain.ok().joined_text().contains("[complete"), "{plain:?}");
     world.call("grep", json!({"pattern": "tea", "path": "latin.txt"})).says("No matches").says("[complete");
 }
+
+/// `read` shows such a text; a search goes by its bytes, where between any two letters lies a NUL.
+#[test]
+fn text_in_two_bytes_a_letter_without_a_mark_is_a_gap() {
+    let world = world();
+    let text = "a needle in the hay\n";
+    world.put("little.txt", &text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>());
+    world.put("big.txt", &text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<_>>());
+    world.put("four.txt", &text.chars().flat_map(|letter| u32::from(letter).to_le_bytes()).collect::<Vec<_>>());
+    let answer = world.call("grep", json!({"pattern": "needle"}));
+    answer.says("NOT complete").says("3 not UTF-8, searched by their bytes alone");
+    for path in ["little.txt", "big.txt", "four.txt"] {
+        world.call("grep", json!({"pattern": "needle", "path": path})).says("NOT complete").says("1 not UTF-8");
+    }
+    // What is no text is searched byte by byte to its end.
+    world.put("table.bin", b"\x01\0\x02\0\x03\0\x04\0");
+    world.call("grep", json!({"pattern": "needle", "path": "table.bin"})).says("No matches").says("[complete");
+}
