@@ -9,6 +9,7 @@
 //! to be kept stays. That holds when a process leaves its group, its session or its parent, and when this
 //! program is killed ([`super::supervise`]).
 
+mod begun;
 mod job;
 mod order;
 mod output;
@@ -33,17 +34,19 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nika_guard::{Effect, ExecKind, Permit};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::Pid;
 
+use self::begun::Begun;
 pub use self::job::{Chunk, Confinement, Job, Listed, Reading, State, Summary, Until, View};
+use self::job::{Runs, Streams};
+use self::order::Ends;
 pub use self::order::{Order, Program, Reachable, Stdin, TIMEOUT, TIMEOUT_MOST};
 pub use self::output::Bounds;
 pub use self::peer::{Peer, PeerPipes};
 use self::pump::Pump;
 pub use self::screen::Picture;
-use super::wire::{self, Exited, Lines, Report};
+use super::wire::{self, Exited};
 use crate::connect::{self, Room};
 use crate::record::Recorded;
 use crate::sandbox::{self, Network};
@@ -53,8 +56,6 @@ use crate::scratch::{Caches, Taker};
 const MOST_LIVE: usize = 256;
 /// Jobs that ended and whose output can still be read.
 const MOST_ENDED: usize = 64;
-/// How long a supervisor may take to start its command. Sandboxes of large trees take milliseconds.
-const START_WITHIN: Duration = Duration::from_secs(10);
 /// How long a job has between the request to end and the kill.
 pub const GRACE: Duration = Duration::from_secs(2);
 /// How long a place for caches that is about to be free is waited for.
@@ -257,70 +258,64 @@ impl Jobs {
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
         let id = format!("j{number}");
         let mark = format!("{id}-{}", random_word()?);
-        let ends = order::ends(&order.stdin, order.apart)?;
+        let Ends { theirs, output, errors, stdin, input } = order::ends(&order.stdin, order.apart)?;
         let network = self.network(&order);
-        let (link, mut child) = self.supervisor()?;
-        let connects = || *self.0.connects.get_or_init(|| connect::can_ask(Pid::from_child(&child)));
-        let stops = order.stops(connects());
-        let wire = wire::Order { network: network.is_some(), stops, ..order.to_wire(&mark) };
-        let hearing = wire.stops.is_some().then(sandbox::hearing).transpose()?;
-        let begun = (|| {
-            let mut fds = ends.theirs.iter().map(AsFd::as_fd).collect::<Vec<_>>();
-            if order.keep {
-                fds.push(ends.output.as_fd());
-            }
-            fds.extend(hearing.iter().map(|(_, theirs)| theirs.as_fd()));
-            fds.extend(network.iter().flat_map(|network| network.parts()));
-            fds.extend(order.caches.iter().map(|caches| caches.held()));
-            wire::send_order(link.as_fd(), &wire, &fds)?;
-            let mut lines = Lines::default();
-            Ok::<_, io::Error>((first_report(&link, &mut lines)?, lines))
-        })();
-        // What is left of the job's ends here would keep its output open, and us waiting for what never comes.
-        drop(ends.theirs);
-        let hearing = hearing.map(|(ours, _)| ours);
-        let give_up = |mut child: Child| {
-            let _ = child.kill();
-            let _ = child.wait();
-        };
-        let (pid, held, lines) = match begun {
-            Ok((Report::Started { pid, held }, lines)) => (pid, held, lines),
-            Ok((Report::Refused { why, errno }, _)) => {
-                let _ = child.wait();
-                return Err(StartError::Refused { why, errno });
-            }
-            Ok((Report::Exited(_) | Report::Reached(_), _)) => {
-                give_up(child);
-                return Err(io::Error::other("its supervisor spoke out of turn").into());
-            }
-            Err(error) => {
-                give_up(child);
-                return Err(error.into());
-            }
-        };
-        if let Some(ours) = hearing {
-            // It runs, so its kernel's end was sent; it waits at its first such call until somebody hears.
-            let shares = network.is_some();
-            let begun = sandbox::heard(&ours).and_then(|listener| match (order.recorded_by(), listener) {
-                (Some(recorder), Some(listener)) => {
-                    recorder.keep_off(&order.profile);
-                    recorder.watch(listener, Pid::from_child(&child), shares, &self.0.room)
-                }
-                (Some(_), None) => Err(io::Error::other("its changes cannot be heard of")),
-                (None, Some(listener)) => connect::watch(listener, shares, &self.0.room).map(drop),
-                (None, None) => Ok(()),
-            });
-            if let Err(error) = begun {
-                give_up(child);
-                return Err(error.into());
-            }
-        }
-        let errors = ends.errors.map(|errors| read_apart(errors, order.output.head_bytes)).transpose()?;
-        let job = Arc::new(Job::new(id, order, kind, pid, held, &child, link, ends.stdin, ends.input, errors, network));
-        let pump = Pump::new(job.clone(), Arc::downgrade(&self.0), child, lines, ends.output, mark);
+        let Begun { pid, held, link, supervisor, lines } =
+            self.begin(&order, &mark, theirs, &output, network.as_deref())?;
+        let errors = errors.map(|errors| read_apart(errors, order.output.head_bytes)).transpose()?;
+        let runs = Runs { pid, held, supervisor: Pid::from_child(&supervisor), link };
+        let job = Arc::new(Job::new(id, order, kind, runs, Streams { stdin, input, errors }, network));
+        let pump = Pump::new(job.clone(), Arc::downgrade(&self.0), supervisor, lines, output, mark);
         self.remember(number, job.clone());
         std::thread::Builder::new().name(format!("job {}", job.id())).stack_size(256 << 10).spawn(|| pump.run())?;
         Ok(job)
+    }
+
+    /// Has a supervisor run what is ordered, and hears what the kernel stops the command at.
+    fn begin(
+        &self,
+        order: &Order,
+        mark: &str,
+        theirs: [OwnedFd; 3],
+        output: &OwnedFd,
+        network: Option<&Network>,
+    ) -> Result<Begun, StartError> {
+        let (link, supervisor) = self.supervisor()?;
+        let connects = *self.0.connects.get_or_init(|| connect::can_ask(Pid::from_child(&supervisor)));
+        let wire = wire::Order { network: network.is_some(), stops: order.stops(connects), ..order.to_wire(mark) };
+        let hearing = wire.stops.is_some().then(sandbox::hearing).transpose()?;
+        let mut fds = theirs.iter().map(AsFd::as_fd).collect::<Vec<_>>();
+        if order.keep {
+            fds.push(output.as_fd());
+        }
+        fds.extend(hearing.iter().map(|(_, theirs)| theirs.as_fd()));
+        fds.extend(network.iter().flat_map(|network| network.parts()));
+        fds.extend(order.caches.iter().map(|caches| caches.held()));
+        let begun = Begun::of(link, supervisor, &wire, &fds)?;
+        // What is left of the job's ends here would keep its output open, and us waiting for what never comes.
+        drop(theirs);
+        let Some((ours, theirs)) = hearing else { return Ok(begun) };
+        drop(theirs);
+        match self.hear(order, &ours, &begun, network.is_some()) {
+            Ok(()) => Ok(begun),
+            Err(error) => {
+                begun.give_up();
+                Err(error.into())
+            }
+        }
+    }
+
+    /// The command runs, so its kernel's end was sent on `hearing`; it waits at its first such call until somebody hears.
+    fn hear(&self, order: &Order, hearing: &OwnedFd, begun: &Begun, shares: bool) -> io::Result<()> {
+        match (order.recorded_by(), sandbox::heard(hearing)?) {
+            (Some(recorder), Some(listener)) => {
+                recorder.keep_off(&order.profile);
+                recorder.watch(listener, Pid::from_child(&begun.supervisor), shares, &self.0.room)
+            }
+            (Some(_), None) => Err(io::Error::other("its changes cannot be heard of")),
+            (None, Some(listener)) => connect::watch(listener, shares, &self.0.room).map(drop),
+            (None, None) => Ok(()),
+        }
     }
 
     /// A place for a command's caches. One that a command of ours has just ended with is waited for.
@@ -476,31 +471,6 @@ fn strictest(permit: &Permit) -> Option<ExecKind> {
 fn may_handle(permit: &Permit) -> bool {
     let handles = |effect: &Effect| matches!(effect, Effect::Exec(_) | Effect::Control(_) | Effect::Session);
     permit.effects().all.iter().any(handles)
-}
-
-/// What the supervisor says first.
-fn first_report(link: &OwnedFd, lines: &mut Lines) -> io::Result<Report> {
-    let until = Instant::now() + START_WITHIN;
-    loop {
-        // The proxy tells of a host as soon as the program reaches for it, which may be before its start is told.
-        if let Some(report) = lines.first(|report| !matches!(report, Report::Reached(_))) {
-            return Ok(report);
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "its supervisor says nothing"));
-        }
-        let mut fds = [PollFd::from_borrowed_fd(link.as_fd(), PollFlags::IN)];
-        let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
-        match poll(&mut fds, Some(&timeout)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) if !lines.fill(link.as_fd())? => {
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "its supervisor ended before it began"));
-            }
-            Ok(_) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
 }
 
 /// A word that nobody can guess.

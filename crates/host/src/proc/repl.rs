@@ -255,7 +255,7 @@ impl Kept {
 
     /// All that the interpreter has started, itself among them.
     fn processes(&self) -> Vec<Pid> {
-        self.job.supervisor().map(tree::below).unwrap_or_default()
+        tree::below(self.job.supervisor())
     }
 }
 

@@ -4,7 +4,6 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -184,16 +183,33 @@ pub struct Listed {
     pub processes: Vec<(Process, u64)>,
 }
 
+/// The processes of a job, and the way to them.
+pub(super) struct Runs {
+    /// Its command, as this process sees it.
+    pub(super) pid: i32,
+    /// What holds it.
+    pub(super) held: Held,
+    pub(super) supervisor: Pid,
+    /// The way to its supervisor.
+    pub(super) link: OwnedFd,
+}
+
+/// Our ends of its streams, but for its output, which the thread of the job takes.
+pub(super) struct Streams {
+    pub(super) stdin: Option<OwnedFd>,
+    /// What a process that waits for input is blocked on.
+    pub(super) input: Option<Input>,
+    /// Whoever reads its standard error, where that is kept apart.
+    pub(super) errors: Option<JoinHandle<Vec<u8>>>,
+}
+
 /// One job.
 pub struct Job {
     id: String,
     order: Order,
     kind: ExecKind,
-    pid: i32,
-    held: Held,
-    supervisor: Option<Pid>,
+    runs: Runs,
     began: Instant,
-    link: OwnedFd,
     stdin: Mutex<Option<Feed>>,
     pub(super) input: Option<Input>,
     pub(super) inside: Mutex<Inside>,
@@ -245,23 +261,17 @@ pub(super) struct Inside {
 
 impl fmt::Debug for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Job").field("id", &self.id).field("pid", &self.pid).finish_non_exhaustive()
+        f.debug_struct("Job").field("id", &self.id).field("pid", &self.runs.pid).finish_non_exhaustive()
     }
 }
 
 impl Job {
-    #[expect(clippy::too_many_arguments, reason = "each is one part of what start made")]
     pub(super) fn new(
         id: String,
         mut order: Order,
         kind: ExecKind,
-        pid: i32,
-        held: Held,
-        supervisor: &Child,
-        link: OwnedFd,
-        stdin: Option<OwnedFd>,
-        input: Option<Input>,
-        errors: Option<JoinHandle<Vec<u8>>>,
+        runs: Runs,
+        streams: Streams,
         network: Option<Arc<Network>>,
     ) -> Job {
         let caches = order.caches.take();
@@ -275,13 +285,10 @@ impl Job {
             id,
             order,
             kind,
-            pid,
-            held,
-            supervisor: i32::try_from(supervisor.id()).ok().and_then(Pid::from_raw),
+            runs,
             began: now,
-            link,
-            stdin: Mutex::new(stdin.map(|to| Feed { to, line: Line::default() })),
-            input,
+            stdin: Mutex::new(streams.stdin.map(|to| Feed { to, line: Line::default() })),
+            input: streams.input,
             inside: Mutex::new(Inside {
                 kept,
                 screen,
@@ -296,7 +303,7 @@ impl Job {
                 gone: false,
             }),
             changed: Condvar::new(),
-            errors: Mutex::new(errors),
+            errors: Mutex::new(streams.errors),
             errors_read: OnceLock::new(),
         }
     }
@@ -318,7 +325,7 @@ impl Job {
 
     /// The process id of its command, as this process sees it.
     pub fn pid(&self) -> i32 {
-        self.pid
+        self.runs.pid
     }
 
     /// What holds it.
@@ -338,7 +345,7 @@ impl Job {
 
     /// The profile that holds it.
     pub fn held(&self) -> &Held {
-        &self.held
+        &self.runs.held
     }
 
     /// What it changed, where that was recorded and it has ended.
@@ -376,11 +383,11 @@ impl Job {
     }
 
     pub(super) fn link(&self) -> &OwnedFd {
-        &self.link
+        &self.runs.link
     }
 
-    pub(in crate::proc) fn supervisor(&self) -> Option<Pid> {
-        self.supervisor
+    pub(in crate::proc) fn supervisor(&self) -> Pid {
+        self.runs.supervisor
     }
 
     /// Output from a cursor on.
@@ -615,7 +622,7 @@ impl Job {
 
     /// Sends a signal to all of it.
     pub fn signal(&self, number: i32) -> io::Result<()> {
-        wire::say(self.link.as_fd(), &Request::Signal(number))
+        wire::say(self.runs.link.as_fd(), &Request::Signal(number))
     }
 
     /// Ends it: asks, kills what is left after two seconds, and returns when nothing of it is left.
@@ -633,7 +640,7 @@ impl Job {
     pub(super) fn ask_to_stop(&self, why: KilledBy, grace: Duration) {
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
         // When nobody hears it, it ended already.
-        let _ = wire::say(self.link.as_fd(), &Request::Stop { why, grace_ms });
+        let _ = wire::say(self.runs.link.as_fd(), &Request::Stop { why, grace_ms });
     }
 
     /// Whatever is done to it is a reason to look anew at whether it waits.
@@ -648,7 +655,7 @@ impl Job {
     }
 
     pub(super) fn listed(&self) -> Listed {
-        let processes = self.supervisor.map(tree::look_below).unwrap_or_default();
+        let processes = tree::look_below(self.runs.supervisor);
         Listed {
             job: self.id.clone(),
             command: self.command(),

@@ -18,8 +18,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{Shutdown, shutdown};
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use super::begun::Begun;
 use super::order::{Order, Program};
-use super::{Jobs, StartError, first_report, lock, random_word};
+use super::{Jobs, StartError, lock, random_word};
 use crate::proc::wire::{self, Held, Lines, Report};
 
 /// How many hosts that were asked for in vain are remembered.
@@ -70,22 +71,9 @@ impl Jobs {
         for ours in [&stdin, &stdout, &stderr] {
             rustix::io::ioctl_fionbio(ours, true).map_err(io::Error::from)?;
         }
-        let (link, mut child) = self.supervisor()?;
-        let mut lines = Lines::default();
-        let said = wire::send_order(link.as_fd(), &wire, &[their_in.as_fd(), their_out.as_fd(), their_err.as_fd()])
-            .and_then(|()| first_report(&link, &mut lines));
-        let held = match said {
-            Ok(Report::Started { held, .. }) => held,
-            other => {
-                drop(link);
-                let _ = child.wait();
-                return Err(match other {
-                    Ok(Report::Refused { why, errno }) => StartError::Refused { why, errno },
-                    Ok(_) => io::Error::other("its supervisor spoke out of turn").into(),
-                    Err(error) => error.into(),
-                });
-            }
-        };
+        let (link, supervisor) = self.supervisor()?;
+        let theirs = [their_in.as_fd(), their_out.as_fd(), their_err.as_fd()];
+        let Begun { held, link, supervisor: child, lines, .. } = Begun::of(link, supervisor, &wire, &theirs)?;
         let line = Arc::new(Line { link, heard: Mutex::new(Heard { lines, ..Heard::default() }) });
         let mut peer = Peer { held, child, line: Arc::clone(&line), reader: None };
         let reader = thread::Builder::new().name("peer".to_owned()).stack_size(256 << 10);

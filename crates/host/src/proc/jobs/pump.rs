@@ -211,7 +211,8 @@ impl Pump {
 
     /// Quiet for a second, no processor time, and somebody blocked on the input: it waits.
     fn look_whether_waiting(&mut self) {
-        let (Some(input), Some(supervisor)) = (self.job.input, self.job.supervisor()) else { return };
+        let Some(input) = self.job.input else { return };
+        let supervisor = self.job.supervisor();
         let now = Instant::now();
         {
             let inside = lock(&self.job.inside);
