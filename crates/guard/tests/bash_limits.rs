@@ -145,6 +145,16 @@ fn what_means_too_many_files_is_said_before_they_are_looked_at() {
     }
 }
 
+/// What is asked of the whole program is asked once.
+#[test]
+fn a_long_program_of_awk_is_read_in_the_time_of_its_length() {
+    let start = std::time::Instant::now();
+    let analysis = analyse(&format!("awk 'BEGIN{{{}}}' x", "n = ARGV[1];".repeat(5000)), &site());
+    // It took more than four where each name was held against all others.
+    assert!(start.elapsed().as_secs() < 2, "{:?}", start.elapsed());
+    assert_eq!(analysis.kind, ExecKind::ReadOnly);
+}
+
 #[test]
 fn a_variable_before_a_command_is_shown_as_it_is_written() {
     for (text, shown) in

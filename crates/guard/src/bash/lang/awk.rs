@@ -266,11 +266,12 @@ fn effects(tokens: &[Token]) -> Result<Effects, Doubt> {
     let mut out = Effects::default();
     let mut walk = Walk::default();
     let mut last: Option<&Token> = None;
+    let changes = tokens.iter().any(may_change);
     for (at, token) in tokens.iter().enumerate() {
         match token {
             Token::Name(name) => {
                 if let Some((_, why)) = OUTSIDE.iter().find(|(outside, _)| outside == name)
-                    && !only_counts(tokens, at)
+                    && !only_counts(tokens, at, changes)
                 {
                     return Err(Doubt::Runs((*why).to_owned()));
                 }
@@ -330,12 +331,16 @@ fn is_filter(rest: &[Token]) -> bool {
     words.next().is_some_and(|name| FILTERS.contains(&name)) && words.all(harmless)
 }
 
-/// Whether the name at a place is only asked for what is there: `length(ARGV)`, and `ARGC` and `ARGV[1]` where nothing can
-/// change them.
-fn only_counts(tokens: &[Token], at: usize) -> bool {
-    // They may change a variable that they are given, without a sign of assignment.
+/// Whether it may change a variable that it is given, without a sign of assignment.
+fn may_change(token: &Token) -> bool {
     const CHANGES: [&str; 10] =
         ["sub", "gsub", "getline", "in", "split", "delete", "match", "patsplit", "asort", "asorti"];
+    matches!(token, Token::Name(name) if CHANGES.contains(&name.as_str()))
+}
+
+/// Whether the name at a place is only asked for what is there: `length(ARGV)`, and `ARGC` and `ARGV[1]` where nothing in
+/// the whole program `changes` them.
+fn only_counts(tokens: &[Token], at: usize, changes: bool) -> bool {
     const BEHIND: [&str; 11] = [")", ",", ";", "}", "-", "+", ">", "<", "==", "<=", "!="];
     let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
     match (tokens.get(at), tokens.get(at + 1)) {
@@ -357,8 +362,7 @@ fn only_counts(tokens: &[Token], at: usize) -> bool {
                 Some(Token::Sign(sign)) => BEHIND.contains(sign),
                 Some(_) => false,
             };
-            let changes = |token: &Token| matches!(token, Token::Name(name) if CHANGES.contains(&name.as_str()));
-            fine && !matches!(before(1), Some(Token::Sign("++" | "--"))) && !tokens.iter().any(changes)
+            fine && !matches!(before(1), Some(Token::Sign("++" | "--"))) && !changes
         }
         _ => false,
     }
