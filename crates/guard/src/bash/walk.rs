@@ -423,7 +423,7 @@ impl<'a> Walker<'a> {
                 }
             }
             let simple = matches!(stage.kind, Kind::Simple { .. });
-            self.reads_since(if simple { self.own.max(before) } else { before }, &mut read);
+            self.reads_since(if simple { self.own.max(before) } else { before }, state, &mut read);
             let own = self.reports.get(self.own.max(before)..).unwrap_or_default().iter();
             let own = own.filter(|report| simple && !report.argv.is_empty()).find(|report| report.span == stage.span);
             // One that reads something else passes on nothing of what stands before it.
@@ -471,13 +471,16 @@ impl<'a> Walker<'a> {
         let outer = state.stdin.clone();
         let (facts, stdin) = self.redirects(&command.redirects, state);
         let taken = stdin.is_some().then(|| std::mem::take(&mut self.taken));
+        let files = written::redirected_to(&facts);
         if !facts.is_empty() {
             self.reports.push(Report { span: command.span.clone(), facts, ..Report::default() });
         }
         if let Some(stdin) = stdin {
             state.stdin = stdin;
         }
+        let inside = self.reports.len();
         self.compound(command, state);
+        self.keeps_printed(inside, files);
         match taken {
             Some(taken) => {
                 state.stdin = outer;

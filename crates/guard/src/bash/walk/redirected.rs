@@ -122,6 +122,27 @@ fn emptied(command: &Command, site: &Site) -> Option<String> {
     nothing.then_some(name)
 }
 
+/// Formatters that read whatever they are given, also a file without an end.
+const FORMATS: &[&str] =
+    &["prettier", "prettierd", "shfmt", "goimports", "terser", "uglifyjs", "tidy", "autopep8", "yapf"];
+
+/// Whether a program does nothing but run in the project. Formatters and filters of that kind have no table of what they
+/// read: what they are given by its name is looked at.
+fn runs_here(report: &Report) -> bool {
+    let here = |fact: &Fact| matches!(fact, Fact::Code(_) | Fact::Read(_) | Fact::Write(_));
+    report.facts.iter().any(|fact| matches!(fact, Fact::Code(_))) && report.facts.iter().all(here)
+}
+
+/// A word behind another that is a file to such a program. A goal has no end as a file has, and some options only say what
+/// the input is called.
+fn works_on<'a>(words: &[Arg], before: &Arg, text: &'a str) -> Option<&'a str> {
+    let end = text.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, end)| end);
+    let is_name = end.starts_with(|c: char| c.is_ascii_alphabetic()) && end.bytes().all(|b| b.is_ascii_alphanumeric());
+    let formats = || words.first().and_then(Arg::exact).is_some_and(|program| FORMATS.contains(&program));
+    let says = before.exact().is_some_and(|option| option.starts_with('-') && option.contains("file"));
+    ((is_name || formats()) && !says && !text.starts_with('-')).then_some(text)
+}
+
 /// Whether it is a device or a stream: what is read there is not what was written.
 fn is_device(path: &Path) -> bool {
     ["/dev", "/proc"].iter().any(|place| path.starts_with(place))
@@ -152,14 +173,20 @@ impl<'a> Walker<'a> {
     }
 
     /// Adds the files that commands read since then. What the words of a command run has read before its redirections
-    /// are made, and git reads what it has stored.
-    pub(super) fn reads_since(&self, start: usize, read: &mut BTreeSet<PathBuf>) {
+    /// are made, and git reads what it has stored. Of what is read as a tree only a file can have been emptied.
+    pub(super) fn reads_since(&self, start: usize, state: &State, read: &mut BTreeSet<PathBuf>) {
         let stored = |report: &&Report| report.argv.first().and_then(Arg::exact).is_some_and(asks_the_repository);
         let reports = self.reports.get(start..).unwrap_or_default().iter().filter(|report| !stored(report));
-        read.extend(reports.flat_map(|report| &report.facts).filter_map(|fact| match fact {
-            Fact::Read(target) if !target.tree => Some(target.path.clone()),
-            _ => None,
-        }));
+        for report in reports {
+            let file = |fact: &Fact| match fact {
+                Fact::Read(target) => Some(target.path.clone()),
+                _ => None,
+            };
+            read.extend(report.facts.iter().filter_map(file));
+            let words = if runs_here(report) { report.argv.as_ref() } else { &[] };
+            let given = words.windows(2).filter_map(|pair| works_on(words, pair.first()?, pair.last()?.exact()?));
+            read.extend(given.flat_map(|name| state.cwd.iter().map(move |place| normal(&place.join(name)))));
+        }
     }
 
     /// `sort f > f`: the shell has emptied the file before anybody reads it, in whatever stage.

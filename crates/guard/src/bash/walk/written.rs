@@ -18,6 +18,18 @@ pub(super) const REREAD: usize = 4 * NESTED;
 /// Who reads a script that is named: the shells, and the one that is running.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
 
+/// Programs that put a file under another name, which is the last of their words.
+const GIVES_NAMES: &[&str] = &["mv", "gmv", "cp", "gcp", "ln", "gln", "install", "ginstall"];
+
+/// The files that redirections write, by their facts.
+pub(super) fn redirected_to(facts: &[Fact]) -> Vec<PathBuf> {
+    let file = |fact: &Fact| match fact {
+        Fact::Write(target) if target.redirected && !target.tree => Some(target.path.clone()),
+        _ => None,
+    };
+    facts.iter().filter_map(file).collect()
+}
+
 /// Whether a script that is run by its name is one for a shell.
 fn is_for_a_shell(text: &str) -> bool {
     text.strip_prefix("#!").is_none_or(|rest| rest.lines().next().is_some_and(|line| line.trim_end().ends_with("sh")))
@@ -29,22 +41,51 @@ impl Walker<'_> {
         let Some((name, words)) = args.split_first().and_then(|(first, words)| Some((first.exact()?, words))) else {
             return;
         };
-        let redirected = facts.iter().filter_map(|fact| match fact {
-            Fact::Write(target) if target.redirected && !target.tree => Some(target.path.clone()),
-            _ => None,
-        });
-        let mut files: Vec<PathBuf> = redirected.collect();
+        let mut files = redirected_to(facts);
         let text = match name {
+            name if GIVES_NAMES.contains(&name) => return self.named_anew(words, state),
             "tee" => {
                 let names = words.iter().filter_map(Arg::exact).filter(|name| !name.starts_with('-'));
                 files.extend(names.flat_map(|name| state.cwd.iter().map(move |place| normal(&place.join(name)))));
                 stdin.told().map(str::to_owned)
             }
             "cat" if words.iter().all(|word| word.exact() == Some("-")) => stdin.told().map(str::to_owned),
+            "cat" if !files.is_empty() => {
+                self.written_in(&words.iter().filter_map(Arg::exact).collect::<Vec<_>>(), state)
+            }
             "echo" | "printf" => told(&[args]),
             _ => None,
         };
-        let Some(text) = text.filter(|_| !files.is_empty()) else { return };
+        if let Some(text) = text {
+            self.holds(files, &text);
+        }
+    }
+
+    /// Notes what a group or a loop prints of its own words, since `start`, into the files behind it.
+    pub(super) fn keeps_printed(&mut self, start: usize, files: Vec<PathBuf>) {
+        if let Some(text) = self.printed_since(start).filter(|_| !files.is_empty()) {
+            self.holds(files, &text);
+        }
+    }
+
+    /// A file that is moved, copied or linked is there under its other name, or under its own in another directory.
+    fn named_anew(&mut self, words: &[Arg], state: &State) {
+        let names: Vec<&str> = words.iter().filter_map(Arg::exact).filter(|name| !name.starts_with('-')).collect();
+        let Some((to, from)) = names.split_last() else { return };
+        for name in from {
+            let Some(text) = self.written_in(&[name], state) else { continue };
+            let below = format!("{to}/{}", name.rsplit('/').next().unwrap_or(name));
+            let places = [*to, below.as_str()].into_iter();
+            let files = places.flat_map(|to| state.cwd.iter().map(move |place| normal(&place.join(to)))).collect();
+            self.holds(files, &text);
+        }
+    }
+
+    /// Puts `text` behind what these files hold.
+    fn holds(&mut self, files: Vec<PathBuf>, text: &str) {
+        if files.is_empty() {
+            return;
+        }
         let written = Rc::make_mut(&mut self.written);
         for file in files {
             if !written.contains_key(&file) && written.len() >= FILES {
@@ -52,7 +93,7 @@ impl Walker<'_> {
             }
             let held = written.entry(file).or_default();
             if held.len() + text.len() < BYTES {
-                held.push_str(&text);
+                held.push_str(text);
                 held.push('\n');
             }
         }
@@ -66,6 +107,16 @@ impl Walker<'_> {
         let paths = names.iter().flat_map(|name| state.cwd.iter().map(move |place| normal(&place.join(name))));
         let written = Rc::clone(&self.written);
         let texts: Vec<&str> = paths.filter_map(|path| written.get(&path)).map(String::as_str).collect();
+        let length = texts.iter().map(|text| text.len()).sum();
+        (!texts.is_empty() && self.affords(length)).then(|| texts.concat())
+    }
+
+    /// What the files hold that the text has written and a pattern finds, as far as the ends of their names say.
+    fn written_as(&mut self, pattern: &str) -> Option<String> {
+        let end = pattern.rsplit(['*', '?', ']']).next().unwrap_or_default();
+        let written = Rc::clone(&self.written);
+        let found = written.iter().filter(|(path, _)| path.to_string_lossy().ends_with(end));
+        let texts: Vec<&str> = found.map(|(_, text)| text.as_str()).collect();
         let length = texts.iter().map(|text| text.len()).sum();
         (!texts.is_empty() && self.affords(length)).then(|| texts.concat())
     }
@@ -126,7 +177,14 @@ impl Walker<'_> {
         let itself = name.contains('/').then(|| self.written_in(&[name], state)).flatten();
         let script = itself.or_else(|| {
             let file = code_words(args).next().filter(|_| SHELLS.contains(&base))?;
-            self.written_in(&[file.exact()?], state)
+            // Told so before it, a shell only reads the script.
+            if args.iter().take_while(|arg| arg.span != file.span).any(|arg| arg.exact() == Some("-n")) {
+                return None;
+            }
+            match &file.word {
+                Became::Glob { pattern, .. } => self.written_as(pattern),
+                _ => self.written_in(&[file.exact()?], state),
+            }
         });
         if let Some(text) = script.filter(|text| is_for_a_shell(text)) {
             if text.len() > self.text_left {
