@@ -1,6 +1,7 @@
 //! What each form of git does.
 
 use super::super::super::fact::Fact;
+use super::super::super::{Site, analyse};
 use super::super::testing::{all_harmless, facts, none_harmless};
 
 fn any(line: &str, wanted: impl Fn(&Fact) -> bool) -> bool {
@@ -455,6 +456,24 @@ fn editors_commands_and_questions_cannot_be_said() {
     for line in lines {
         assert!(is_opaque(line), "{line}");
     }
+}
+
+#[test]
+fn a_patch_in_the_place_of_a_secret_loses_it() {
+    for line in
+        ["git apply <<< '+++ b/.env'", "git am <<< '+++ b/sub/id_rsa'", "git apply --directory=x <<< '+++ b/.env'"]
+    {
+        assert!(opaque_at_work(line), "{line}");
+    }
+    for line in ["git apply <<< '+++ b/src/a.rs'", "git apply x.patch", "git apply --stat <<< '+++ b/.env'"] {
+        assert!(!opaque_at_work(line), "{line}");
+    }
+}
+
+/// With what it is fed.
+fn opaque_at_work(line: &str) -> bool {
+    let site = Site::on_paper(vec!["/w/repo".into()], "/w/repo".into(), "/home/dev".into());
+    analyse(line, &site).facts.iter().any(|fact| matches!(fact, Fact::Opaque(_)))
 }
 
 #[test]

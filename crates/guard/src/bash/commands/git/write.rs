@@ -2,7 +2,9 @@
 //!
 //! Forms that open an editor, run a command or ask questions cannot be said.
 
+use super::super::super::fact::Fact;
 use super::super::super::judge::{Arg, Judge};
+use super::super::held::{lost, renamed};
 use super::super::patched;
 use super::super::places::takes_along;
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
@@ -535,7 +537,7 @@ fn rename(parsed: &Parsed, judge: &mut Judge<'_>) {
         for path in from {
             let path = at(parsed, path);
             judge.delete_tree(&path);
-            judge.facts.extend(judge.facts.last().and_then(super::super::held::renamed));
+            judge.facts.extend(judge.facts.last().and_then(renamed));
             takes_along(&path, judge);
             if let (Some(path), Some(into)) = (path.exact(), at(parsed, to).exact()) {
                 let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
@@ -645,7 +647,11 @@ fn puts_in(parsed: &Parsed, judge: &mut Judge<'_>) {
         Some(below) => at(parsed, &here.with(&format!("{below}/{name}"))),
         None => at(parsed, &here.with(name)),
     };
+    let start = judge.facts.len();
     patched::writes(&files, patched::strip(parsed, Some(1)), place, judge);
+    // A secret is in no repository that keeps what is put in its place.
+    let lost: Vec<Fact> = judge.facts.iter().skip(start).filter_map(lost).collect();
+    judge.facts.extend(lost);
 }
 
 /// `--directory` puts every path of a patch behind another.
