@@ -7,7 +7,8 @@
 
 use super::super::judge::{Arg, Judge, Stdin};
 use super::effects::{
-    asks, dash, edits, looks, only, outside, prints, reaches, run, run_project, run_words, runs, with, with_dash,
+    asks, dash, edits, looks, only, outside, prints, reaches, run, run_project, run_words, runs, settings_of_cargo,
+    with, with_dash,
 };
 use super::goals::{self, goal_reaches, script_reaches};
 use super::linters::{HADOLINT, SHELLCHECK, TYPOS, YAMLLINT, typos};
@@ -18,15 +19,18 @@ use super::{formatters, glances, inline, installing, offline, places, serving, t
 
 /// The table.
 pub(super) const SPECS: &[Spec] = &[
-    with(
-        "cargo",
-        &[
-            (Does::Info, "V version list explain help h"),
-            (Does::Flag, "v verbose q quiet offline locked frozen"),
-            (Does::Value, "color Z"),
-        ],
-        CARGO,
-    ),
+    Spec {
+        check: Some(settings_of_cargo),
+        ..with(
+            "cargo",
+            &[
+                (Does::Info, "V version list explain help h"),
+                (Does::Flag, "v verbose q quiet offline locked frozen"),
+                (Does::Value, "color Z config"),
+            ],
+            CARGO,
+        )
+    },
     Spec { names: "rustc rustdoc", style: Style::Raw, operands: Operands::Custom, check: Some(rustc), ..PLAIN },
     formatters::RUSTFMT,
     with("rustup", &[(Does::Info, "V version"), (Does::Flag, "v verbose q quiet")], RUSTUP),
@@ -181,6 +185,9 @@ fn tool(parsed: &Parsed, judge: &mut Judge<'_>) {
                 name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains(['/', '\\', '~'])
             })
         };
+        if goals::targets_of_msbuild(&parsed.operands) {
+            judge.net(None);
+        }
         let mut without = parsed.clone();
         without.operands.retain(|arg| !option(arg) || arg.exact().is_some_and(|text| text.contains("..")));
         return run(&without, judge);

@@ -56,6 +56,9 @@ pub(super) const DOTNET: &[Spec] = &[
 
 /// Its switches may be written as on another system: `/p:Name=value`, `/nologo`.
 fn dotnet(parsed: &Parsed, judge: &mut Judge<'_>) {
+    if super::goals::targets_of_msbuild(&parsed.operands) {
+        judge.net(None);
+    }
     let mut dashed = parsed.clone();
     for word in &mut dashed.operands {
         if let Some(rest) = word.exact().and_then(|text| text.strip_prefix('/')).filter(|rest| is_switch(rest)) {

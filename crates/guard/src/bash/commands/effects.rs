@@ -98,17 +98,20 @@ pub fn run(parsed: &Parsed, judge: &mut Judge<'_>) {
     if !configures {
         places::outputs(&parsed.operands, judge);
     }
+}
+
+/// What cargo is set to, in front of its subcommand or behind it.
+pub fn settings_of_cargo(parsed: &Parsed, judge: &mut Judge<'_>) {
     // Behind `--` they are those of what it runs: `cargo fmt -- --config max_width=100`.
     let own: Vec<&str> = parsed.operands.iter().map(|word| word.exact().unwrap_or_default()).collect();
     let own = own.split(|word| *word == "--").next().unwrap_or_default();
-    let sets = |at: usize| match own[at].strip_prefix("--config") {
+    let behind = |at: usize| match own[at].strip_prefix("--config") {
         Some("") => Some(own.get(at + 1).copied().unwrap_or_default()),
         Some(attached) => attached.strip_prefix('='),
         None => None,
     };
-    if parsed.path.first().is_some_and(|name| name == "cargo")
-        && (0..own.len()).filter_map(sets).any(|setting| !is_plain_setting(setting))
-    {
+    let in_front = parsed.values("config").map(|setting| setting.exact().unwrap_or_default());
+    if (0..own.len()).filter_map(behind).chain(in_front).any(|setting| !is_plain_setting(setting)) {
         judge.opaque("`--config` of cargo may name the compiler");
     }
 }

@@ -8,10 +8,11 @@ use super::spec::{Parsed, lists};
 
 /// Tools whose operands are goals, each of them run.
 pub(super) const WITH_GOALS: &str = "make gmake bmake just task mage rake gradle mvn mvnd ant sbt mill lein mix bazel bazelisk \
-    turbo nx lerna rush mkdocs grunt gulp run-s run-p npm-run-all rebar3 invoke inv";
+    turbo nx lerna rush mkdocs grunt gulp run-s run-p npm-run-all rebar3 invoke inv poe duty";
 
 /// Words that say of a goal that it reaches a server, wherever they stand in its name.
-const ACTS: &str = "publish publishes deploy deploys upload uploads push";
+const ACTS: &str =
+    "publish publishes deploy deploys upload uploads push republish redeploy reupload unpublish undeploy";
 
 /// First words of goals that only look at what the next words say, or do it for a test.
 const LOOKS: &str =
@@ -56,7 +57,7 @@ pub(super) fn publishes(name: &str) -> bool {
     acts || releases
 }
 
-/// The words of a name in small letters: `docker-push`, `docs:publish`, `dockerPush`.
+/// The words of a name in small letters: `docker-push`, `docs:publish`, `dockerPush`, and `publish2` without its number.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut small = false;
@@ -68,6 +69,9 @@ fn words(name: &str) -> Vec<String> {
         if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
             word.extend(c.to_lowercase());
         }
+    }
+    for word in &mut words {
+        word.truncate(word.trim_end_matches(|c: char| c.is_ascii_digit()).len());
     }
     words.retain(|word| !word.is_empty());
     words
@@ -92,15 +96,50 @@ pub(super) fn script_reaches(words: &[Arg], judge: &mut Judge<'_>) {
     }
 }
 
-/// `cargo run -p xtask -- deploy`: tasks of the project, under the name that cargo knows the package by.
+/// `cargo run -p xtask -- deploy`, `cargo run -p xtask deploy`: tasks of the project, under the name that cargo knows the
+/// package by. The first word that is not cargo's own begins those of the program.
 pub(super) fn tasks_of_cargo(parsed: &Parsed, judge: &mut Judge<'_>) {
-    let is = |word: &Arg, text: &str| word.exact() == Some(text);
-    let names = |word: &Arg| word.exact().is_some_and(|text| text.ends_with("xtask"));
-    let behind = parsed.operands.iter().position(|word| is(word, "--")).map_or(parsed.operands.len(), |at| at + 1);
-    let (own, words) = parsed.operands.split_at(behind);
-    if own.iter().any(names) {
+    const VALUED: &str = "-p --package --bin --example --profile -F --features --target --target-dir --manifest-path -j --jobs \
+        --message-format --color --config -Z --lockfile-path --artifact-dir -C";
+    let mut value = false;
+    let own = |word: &&Arg| {
+        let text = word.exact().unwrap_or_default();
+        let is_value = std::mem::replace(&mut value, lists(VALUED, text));
+        text != "--" && (is_value || text.starts_with('-'))
+    };
+    let own = parsed.operands.iter().take_while(own).count();
+    let (own, words) = parsed.operands.split_at(own);
+    if own.iter().any(|word| word.exact().is_some_and(|text| text.ends_with("xtask"))) {
         script_reaches(words, judge);
     }
+}
+
+/// Whether a target of MSBuild goes to a server, or a property says so: `-t:PublishContainer`,
+/// `/p:PublishProfile=DefaultContainer`. `Publish` alone fills a directory.
+pub(super) fn targets_of_msbuild(words: &[Arg]) -> bool {
+    let goes = |target: &str| !target.eq_ignore_ascii_case("publish") && publishes(target);
+    let sets = |set: &str| {
+        let (name, value) = set.split_once('=').unwrap_or((set, ""));
+        name.eq_ignore_ascii_case("ContainerRegistry")
+            || name.eq_ignore_ascii_case("PublishProfile") && value.to_ascii_lowercase().contains("container")
+    };
+    words.iter().filter_map(Arg::exact).filter_map(|word| word.trim_start_matches(['-', '/']).split_once(':')).any(
+        |(name, value)| match name.to_ascii_lowercase().as_str() {
+            "t" | "target" => value.split([';', ',']).any(goes),
+            "p" | "property" => value.split([';', ',']).any(sets),
+            _ => false,
+        },
+    )
+}
+
+/// Whether a label that is run says that it publishes, or the package that it is the one target of: `//deploy`,
+/// `//tools:deploy`, `//deploy:all`.
+fn label_publishes(label: &str) -> bool {
+    let Some((package, target)) = label.rsplit_once(':') else {
+        return label.rsplit('/').next().is_some_and(publishes);
+    };
+    let looks = words(target).first().is_some_and(|word| lists(LOOKS, word));
+    publishes(target) || !looks && package.rsplit('/').next().is_some_and(|last| publishes(&format!("{last}:{target}")))
 }
 
 /// Names of targets, environments and sessions that publish, of the tools that have a way of their own to name them, and
@@ -117,8 +156,10 @@ pub(super) fn reaches_by_name(parsed: &Parsed) -> bool {
         Some("tox" | "nox") => behind_options(&["-e", "-s", "--env=", "--session=", "--sessions="]),
         Some("nx") => behind_options(&["--target=", "--targets=", "-t="]),
         Some("bazel" | "bazelisk" | "buck" | "buck2" | "please" | "plz") => {
-            let target = |word: &&str| word.rsplit([':', '/']).next().is_some_and(publishes);
-            words.first() == Some(&"run") && words.iter().find(|word| word.contains([':', '/'])).is_some_and(target)
+            // What stands behind `--` is for the program.
+            let own = parsed.operands.split(|word| word.exact() == Some("--")).next().unwrap_or_default();
+            let mut own = plain(own, "-c --compilation_mode --config -j --jobs --platforms --run_under --output_base");
+            own.any(|word| word == "run") && own.next().is_some_and(label_publishes)
         }
         Some("swift") => matches!(words.as_slice(), ["package", "update" | "resolve", ..]),
         Some("ninja" | "samu" | "autoninja") => plain(&parsed.operands, "-C -f -j -k -l -d -t -w").any(publishes),

@@ -120,30 +120,39 @@ fn is_archive(text: &str) -> bool {
     !text.starts_with('-') && !text.contains(':') && ends.iter().any(|end| text.ends_with(end))
 }
 
-/// `cargo add serde --offline`: it writes what the project needs, from what the machine has.
+/// `cargo add serde --offline`, `cargo add --path crates/x`: it writes what the project needs, from what the machine has. Of
+/// a package that lies here nobody is asked.
 pub(super) fn adds(parsed: &Parsed, judge: &mut Judge<'_>) {
     const FLAGS: &str = "--offline --dev --build --optional --no-optional --no-default-features --default-features --locked \
         --frozen -q --quiet -v --verbose -n --dry-run";
     let offline = parsed.has("offline") || parsed.operands.iter().any(|word| word.exact() == Some("--offline"));
     let mut words = parsed.operands.iter();
+    let (mut lies_here, mut packages) = (false, 0);
     while let Some(word) = words.next() {
         let text = word.exact().unwrap_or_default();
-        let fits = match text {
-            "--path" => match words.next() {
+        let fits = match text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value))) {
+            ("--path", attached) => match attached.map(|place| word.with(place)).or_else(|| words.next().cloned()) {
                 Some(place) => {
-                    judge.read_tree(place);
+                    judge.read_tree(&place);
+                    lies_here = true;
                     place.exact().is_some_and(|place| !place.starts_with('-'))
                 }
                 None => false,
             },
-            "-F" | "--features" | "-p" | "--package" => words.next().and_then(Arg::exact).is_some_and(is_package),
-            _ => FLAGS.split_whitespace().any(|flag| flag == text) || is_package(&text.replacen('@', "=", 1)),
+            ("-F" | "--features" | "-p" | "--package", None) => {
+                words.next().and_then(Arg::exact).is_some_and(is_package)
+            }
+            _ if FLAGS.split_whitespace().any(|flag| flag == text) => true,
+            _ => {
+                packages += 1;
+                is_package(&text.replacen('@', "=", 1))
+            }
         };
         if !fits {
             return judge.net(None);
         }
     }
-    if offline { run(parsed, judge) } else { judge.net(None) }
+    if offline || lies_here && packages < 2 { run(parsed, judge) } else { judge.net(None) }
 }
 
 /// A name of a package, with its version: `x`, `x[y]==1.2`.

@@ -327,7 +327,7 @@ pub(super) fn bundle_exec(parsed: &Parsed, judge: &mut Judge<'_>) {
     {
         judge.net(None);
     }
-    const OWN: &str = "cucumber erb_lint guard haml-lint i18n-tasks sidekiq slim-lint srb steep";
+    const OWN: &str = "erb_lint guard haml-lint i18n-tasks sidekiq slim-lint srb steep";
     if !lists(OWN, name) {
         judge.command(&parsed.operands);
     }

@@ -14,7 +14,7 @@ pub(super) const NAMES: &str = "xmake premake5 premake4 gprbuild gnatmake gprcle
     samu tup redo please plz wmake genhtml geninfo kbuild \
     towncrier bumpversion bump2version bump-my-version cz commitizen gitlint pdoc pdoc3 pydeps lint-imports slotscheck pyroma \
     check-manifest flynt eradicate dodgy pylama prospector usort ufmt fixit darglint pybabel sphinx-apidoc sphinx-autobuild \
-    mypyc stubgen stubtest dmypy ptw green ward hatchling add-trailing-comma pyproject-fmt toml-sort validate-pyproject \
+    mypyc stubgen stubtest dmypy poe duty ptw green ward hatchling add-trailing-comma pyproject-fmt toml-sort validate-pyproject \
     codeceptjs testcafe wdio web-test-runner wtr qunit uvu snowpack farm wmr tsc-alias tsc-watch dts-bundle-generator size-limit \
     bundlesize wireit react-scripts ember nest cucumber cucumber-js tsd preconstruct pkgroll bob cpx copyfiles dpdm skott nps zx esno \
     jiti babel-node vite-node jasmine-ts ts-mocha lab tape nightwatch electron-vite docusaurus react-router sort-package-json \
@@ -34,6 +34,7 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool { names: "please plz", info: "", net: "init update", ask: "op exec" },
     Tool { names: "gitlint", info: "", net: "", ask: "install-hook uninstall-hook" },
     Tool { names: "sphinx-autobuild", info: "", net: "", ask: "--pre-build --post-build --host" },
+    Tool { names: "poe duty", info: "", net: "publish deploy release upload", ask: "-e --executor -X --executor-opt" },
     Tool { names: "ptw", info: "", net: "", ask: "--runner --onfail --onpass --onexit --beforerun --afterrun" },
     Tool { names: "codeceptjs wdio", info: "", net: "config install", ask: "shell interactive repl" },
     Tool { names: "testcafe", info: "", net: "", ask: "--app --hostname" },
