@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::ExecKind;
@@ -339,6 +339,24 @@ const PUBLIC_FILES: &str = "/dev/null /dev/zero /dev/full /dev/random /dev/urand
     /etc/environment.d /etc/apt/sources.list /etc/motd /etc/filesystems /etc/host.conf /etc/networks /etc/rpc \
     /proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6 /proc/net/dev /proc/net/route /proc/net/arp \
     /proc/net/if_inet6 /proc/net/unix /proc/net/netstat /proc/net/snmp /proc/net/sockstat";
+
+/// Patterns that find nothing but files of that kind, and one of those that they stand for.
+const PUBLIC_PATTERNS: &[(&str, &str)] = &[
+    ("/etc/*-release", "/etc/os-release"),
+    ("/etc/*release", "/etc/os-release"),
+    ("/etc/*release*", "/etc/os-release"),
+    ("/etc/*-release*", "/etc/os-release"),
+    ("/etc/os-release*", "/etc/os-release"),
+    ("/etc/lsb-release*", "/etc/lsb-release"),
+    ("/etc/redhat-release*", "/etc/redhat-release"),
+    ("/etc/*_version", "/etc/debian_version"),
+    ("/etc/issue*", "/etc/issue"),
+];
+
+/// The public file that a pattern stands for.
+pub(super) fn public_file(pattern: &Path) -> Option<PathBuf> {
+    PUBLIC_PATTERNS.iter().find(|(known, _)| pattern == Path::new(known)).map(|(_, file)| PathBuf::from(file))
+}
 
 /// Directories whose listing says what the system is; what lies in them does not count.
 const PUBLIC_LISTINGS: &str = "/ /etc /usr /var /opt /proc /dev /dev/fd /run /mnt /srv /media /boot /lib /home /tmp";

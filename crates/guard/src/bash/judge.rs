@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::repository::{Repositories, Repository};
 
-use super::analysis::is_stream;
+use super::analysis::{is_stream, public_file};
 use super::danger::Danger;
 use super::fact::{Category, Fact, Target};
 use super::finding::Finding;
@@ -424,6 +424,9 @@ impl<'a> Judge<'a> {
                 let path = self.resolve(above);
                 let whole = fact(Target { path, tree: true, itself: false, redirected: false });
                 let reads = matches!(whole, Fact::Read(_));
+                if let Some(path) = public_file(&self.resolve(pattern)).filter(|_| reads) {
+                    return self.facts.push(fact(Target { path, tree: false, itself: false, redirected: false }));
+                }
                 self.facts.push(whole);
                 for name in self.pointed_at(pattern) {
                     let path = self.resolve(&name);

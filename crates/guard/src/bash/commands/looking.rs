@@ -191,6 +191,17 @@ pub(super) const SPECS: &[Spec] = &[
     },
     Spec { names: "col", opts: &[(Flag, "b f h p x"), (Value, "l lines")], ..PLAIN },
     Spec { names: "colrm", operands: Operands::Words, ..PLAIN },
+    // One of its options makes the second file its output, so a pattern is no closed matter.
+    Spec {
+        names: "ptx",
+        opts: &[
+            (Flag, "A auto-reference R right-side-refs f ignore-case r references t typeset-mode T O"),
+            (Value, "F flag-truncation M macro-name format S sentence-regexp W word-regexp g gap-size w width"),
+            (Read, "b break-file i ignore-file o only-file"),
+        ],
+        operands: Operands::Read,
+        ..PLAIN
+    },
     reader("ul", &[(Flag, "i indicated"), (Value, "t T terminal")]),
     reader("isutf8", &[(Flag, "q quiet l list i invert v verbose")]),
     reader("uchardet", &[(Info, "h help v version")]),

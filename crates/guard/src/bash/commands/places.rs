@@ -84,6 +84,15 @@ pub(super) fn look(file: &Arg, judge: &mut Judge<'_>) {
     }
 }
 
+/// A pattern is looked up by the shell, whatever becomes of the names: in another place than this, that lists the directory.
+pub(super) fn listed(word: &Arg, judge: &mut Judge<'_>) {
+    let Word::Glob { pattern, prefix } = &word.word else { return };
+    let Some((above, name)) = prefix.rsplit_once('/').filter(|_| leads_away(prefix)) else { return };
+    let above = word.with(if above.is_empty() { "/" } else { above });
+    let deeper = pattern.get(prefix.len() - name.len()..).is_some_and(|rest| rest.trim_end_matches('/').contains('/'));
+    if deeper { judge.read_tree(&above) } else { judge.read(&above) }
+}
+
 /// Outputs that leave the working directory: behind an option that says so, or in a variable of make.
 pub(super) fn outputs(words: &[Arg], judge: &mut Judge<'_>) {
     let is = |list: &str, name: &str| list.split_whitespace().any(|known| known == name);

@@ -375,7 +375,8 @@ fn dashed(name: &str) -> String {
 fn operands(leaf: &Spec, parsed: &Parsed, judge: &mut Judge<'_>) {
     let given = &parsed.operands;
     match leaf.operands {
-        Operands::Words | Operands::Custom => {}
+        Operands::Custom => {}
+        Operands::Words => given.iter().for_each(|word| super::places::listed(word, judge)),
         Operands::None if given.is_empty() => {}
         Operands::None => judge.opaque("it takes no operands"),
         Operands::Read => given.iter().for_each(|file| read(file, judge)),

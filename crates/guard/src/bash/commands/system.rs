@@ -564,7 +564,9 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(|parsed, judge| {
             let here =
                 |value: &Arg| value.exact().is_some_and(|text| !text.contains("link") && !text.contains(['k', 'K']));
-            if !parsed.values("dwarf debug-dump").all(here) {
+            // Of these programs one takes this letter for the same, and another for headers.
+            let links = parsed.has("P") && parsed.path.first().is_some_and(|name| name == "readelf");
+            if links || !parsed.values("dwarf debug-dump").all(here) {
                 judge.opaque("it follows links into other files");
             }
         }),

@@ -413,7 +413,7 @@ fn builtins_that_evaluate_are_seen() {
         "trap $x EXIT",
         "enable -f ./x y",
         "alias ls=rm",
-        "set -- -delete",
+        "set -delete",
         "set -a",
         "set -k",
         "set -o posix",

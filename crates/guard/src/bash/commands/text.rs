@@ -177,14 +177,6 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(|parsed, judge| pieces::written(parsed, judge, parsed.value("f prefix"))),
         ..PLAIN
     },
-    reader(
-        "ptx",
-        &[
-            (Flag, "A auto-reference R right-side-refs f ignore-case r references t typeset-mode T O"),
-            (Value, "F flag-truncation M macro-name format S sentence-regexp W word-regexp g gap-size w width"),
-            (Does::Read, "b break-file i ignore-file o only-file"),
-        ],
-    ),
     reader("look", &[(Flag, "a alternative d alphanum f ignore-case h V"), (Value, "t terminate")]),
     // Bytes.
     reader(
@@ -562,10 +554,17 @@ pub(super) const SPECS: &[Spec] = &[
     ),
     reader("csvjoin", &[CSV_VALUES, CSV_FLAGS, (Value, "c columns"), (Flag, "outer left right")]),
     reader("csvstack", &[CSV_VALUES, CSV_FLAGS, (Value, "g groups n group-name"), (Flag, "filenames")]),
-    reader(
-        "in2csv",
-        &[CSV_VALUES, CSV_FLAGS, (Value, "f format k key sheet"), (Flag, "n names reset-dimensions use-sheet-names")],
-    ),
+    Spec {
+        names: "in2csv",
+        opts: &[
+            CSV_VALUES,
+            CSV_FLAGS,
+            (Value, "f format k key sheet"),
+            (Flag, "n names reset-dimensions use-sheet-names"),
+        ],
+        operands: Operands::Read,
+        ..PLAIN
+    },
     Spec { names: "xsv qsv", operands: Operands::Sub, subs: XSV, check: Some(remembers), ..PLAIN },
     Spec {
         names: "tokei",

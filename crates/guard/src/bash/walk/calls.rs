@@ -143,7 +143,7 @@ pub(super) fn any_of(script: &Script, names: &[&str]) -> bool {
 }
 
 /// `$1`, `$2`, … of a call. What stands for `$0` is still the shell.
-fn arguments(args: &[Arg]) -> Rc<Vec<Arg>> {
+pub(super) fn arguments(args: &[Arg]) -> Rc<Vec<Arg>> {
     let mut out = args.to_vec();
     if let Some(first) = out.first_mut() {
         first.word = Became::Opaque { prefix: String::new(), splits: false, why: "the name of the shell".to_owned() };

@@ -18,6 +18,16 @@ fn directories(arg: &Arg, name: &str) -> Option<Vec<String>> {
     }
 }
 
+/// The arguments behind `set`: those that it is given, or the ones before where it only has options.
+fn arguments_set(args: &[Arg], state: &State) -> Option<Rc<Vec<Arg>>> {
+    let is_option = |arg: &Arg| arg.exact().is_some_and(|text| text.len() > 1 && text.starts_with(['-', '+']));
+    match args.iter().position(|arg| arg.exact() == Some("--")) {
+        Some(at) if args.iter().take(at).skip(1).all(is_option) => Some(calls::arguments(args.get(at..)?)),
+        None if args.len() > 1 && args.iter().skip(1).all(is_option) => state.positional.clone(),
+        _ => None,
+    }
+}
+
 impl<'a> Walker<'a> {
     /// Builtins that change what follows. `true` when nothing is left to judge.
     pub(super) fn builtin(
@@ -340,8 +350,10 @@ impl<'a> Walker<'a> {
 
     /// Builtins that may set variables by name.
     pub(super) fn forget_by(&mut self, program: &str, args: &[Arg], stdin: &Stdin, state: &mut State) {
-        if matches!(program, "set" | "shift" | "getopts") {
-            state.positional = None;
+        match program {
+            "set" => state.positional = arguments_set(args, state),
+            "shift" | "getopts" => state.positional = None,
+            _ => {}
         }
         // Without a text to run, traps are only shown or taken away.
         if program == "trap" && matches!(args.get(1).and_then(Arg::exact), Some("-" | "" | "-p" | "-l")) {
