@@ -160,7 +160,7 @@ pub(super) use held::lost;
 pub(super) use installing::{BUILDERS, USUAL, says_where};
 pub(super) use kept::prints as prints_kept;
 pub(super) use labels::{always_number, label};
-pub(super) use places::{taken_along, takes_along};
+pub(super) use places::{listed_elsewhere, taken_along, takes_along};
 pub(super) use printed::{
     SplitAt, begins, feeder, has_no_escapes, last_part, output as listed, path_part, pattern_above, user_name,
 };

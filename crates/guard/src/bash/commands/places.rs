@@ -84,8 +84,12 @@ pub(super) fn look(file: &Arg, judge: &mut Judge<'_>) {
     }
 }
 
-/// A pattern is looked up by the shell, whatever becomes of the names: in another place than this, that lists the directory.
-pub(super) fn listed(word: &Arg, judge: &mut Judge<'_>) {
+/// Patterns are looked up by the shell, whatever becomes of the names: in another place than this, that lists the directory.
+pub(in super::super) fn listed_elsewhere(words: &[Arg], judge: &mut Judge<'_>) {
+    words.iter().for_each(|word| listed(word, judge));
+}
+
+fn listed(word: &Arg, judge: &mut Judge<'_>) {
     let Word::Glob { pattern, prefix } = &word.word else { return };
     let Some((above, name)) = prefix.rsplit_once('/').filter(|_| leads_away(prefix)) else { return };
     let above = word.with(if above.is_empty() { "/" } else { above });

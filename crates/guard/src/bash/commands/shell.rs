@@ -171,7 +171,7 @@ fn assignment(word: &Arg, judge: &mut Judge<'_>) {
 
 /// `-v` and `%n` assign to a name, which may be a subscript.
 fn printf(parsed: &Parsed, judge: &mut Judge<'_>) {
-    parsed.operands.iter().for_each(|word| super::places::listed(word, judge));
+    super::places::listed_elsewhere(&parsed.operands, judge);
     let mut words = parsed.operands.as_slice();
     // Into a variable of the script's own, as `read` does.
     if let [option, name, format, rest @ ..] = words
@@ -255,7 +255,7 @@ fn set(parsed: &Parsed, judge: &mut Judge<'_>) {
     while let Some(word) = words.next() {
         // What stands behind are the arguments of the script from there on.
         if word.exact() == Some("--") {
-            return words.for_each(|word| super::places::listed(word, judge));
+            return super::places::listed_elsewhere(words.as_slice(), judge);
         }
         let letters = word.exact().and_then(|text| text.strip_prefix(['-', '+'])).unwrap_or("?");
         let fine = !letters.is_empty() && letters.chars().all(|letter| "euxvfCEo".contains(letter));

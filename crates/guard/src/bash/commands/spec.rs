@@ -376,7 +376,7 @@ fn operands(leaf: &Spec, parsed: &Parsed, judge: &mut Judge<'_>) {
     let given = &parsed.operands;
     match leaf.operands {
         Operands::Custom => {}
-        Operands::Words => given.iter().for_each(|word| super::places::listed(word, judge)),
+        Operands::Words => super::places::listed_elsewhere(given, judge),
         Operands::None if given.is_empty() => {}
         Operands::None => judge.opaque("it takes no operands"),
         Operands::Read => given.iter().for_each(|file| read(file, judge)),

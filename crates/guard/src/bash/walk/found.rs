@@ -95,10 +95,21 @@ pub(super) fn found_below(target: &Place, fact: fn(Place) -> Fact) -> Vec<Fact> 
 impl<'a> Walker<'a> {
     /// Secrets that a program of the workspace is given to read.
     pub(super) fn secrets_given(&self, args: &[Arg], state: &State, span: &Range<usize>) -> Vec<Fact> {
+        self.looked_up(args.get(1..).unwrap_or_default(), commands::secrets, state, span)
+    }
+
+    /// What is said of words by themselves, from wherever the command may stand.
+    pub(super) fn looked_up(
+        &self,
+        words: &[Arg],
+        look: fn(&[Arg], &mut Judge<'_>),
+        state: &State,
+        span: &Range<usize>,
+    ) -> Vec<Fact> {
         let at = |place: &PathBuf| {
             let site = self.seen_from(place);
             let mut judge = Judge::new(&site, Stdin::None, span.clone());
-            commands::secrets(args.get(1..).unwrap_or_default(), &mut judge);
+            look(words, &mut judge);
             judge.facts
         };
         let mut facts: Vec<Fact> = state.cwd.iter().flat_map(at).collect();

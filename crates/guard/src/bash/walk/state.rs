@@ -452,6 +452,7 @@ impl<'a> Walker<'a> {
             AssignValue::Array(list) => {
                 for word in list {
                     let args = self.words(word, state);
+                    facts.extend(self.looked_up(&args, commands::listed_elsewhere, state, &word.span));
                     // `(["a[$(x)]"]=1)` evaluates its subscript.
                     if is_written_keyed(word) && args.iter().any(may_be_keyed) {
                         facts.push(Fact::Opaque(format!("the elements of the array `{name}` are not known")));
