@@ -7,6 +7,7 @@
 mod connect;
 pub mod fs;
 pub mod git;
+mod mount_table;
 pub mod net;
 pub mod overlay;
 pub mod proc;

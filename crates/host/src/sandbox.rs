@@ -12,6 +12,7 @@
 //! What cannot be set up is an error that names the missing guarantee. Nothing runs unconfined unless the profile
 //! says so, and every result names what held.
 
+mod aliases;
 mod apart;
 mod base;
 pub mod cgroup;
@@ -197,7 +198,7 @@ pub(crate) fn enter_ready(
         return init::start(profile, &target, &[], Kind::Unconfined);
     }
     land::floor()?;
-    let steps = few_enough(plan(profile))?;
+    let steps = few_enough(aliases::hidden_too(profile, plan(profile))?)?;
     match contained(ready, profile, steps, &target, reach) {
         // Without namespaces there are no layers, and whoever ordered one relies on it.
         Err(Refusal { guarantee: Some(guarantee), why, .. }) if profile.landlock_only && profile.layers.is_empty() => {

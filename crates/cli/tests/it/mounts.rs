@@ -191,6 +191,29 @@ fn a_home_that_does_not_exist_stops_no_command() {
     }
 }
 
+/// A mount that hides covers one name; the kernel's table says which others there are.
+#[test]
+fn secrets_are_hidden_under_the_names_that_a_second_mount_gives_them() {
+    let world = world();
+    let ran = mounted(
+        &world,
+        "mkdir -p place/home/.aws place/home/.gnupg place/seen place/vault place/shown; cd place
+         echo key > home/.netrc; echo key > home/.aws/config; echo open > home/open; touch plain
+         mount --bind home/.netrc plain; mount --bind home/.aws seen
+         mount -t tmpfs none vault; echo key > vault/gpg.conf; mount --bind vault home/.gnupg
+         mkdir twin; mount --rbind home twin
+         for profile in read-only workspace; do
+           \"$1\" sandbox exec --profile $profile --root . --home home -- sh -c '
+             cat plain seen/config vault/gpg.conf twin/.netrc twin/.gnupg/gpg.conf; cat twin/open' || true
+         done
+         HOME=$PWD/home \"$1\" call bash command='cat pl* s*/c* v*/g*; cat twin/open' --mode workspace --root . \
+           --allow 'exec(**)' --allow 'read(**)' || true",
+    );
+    let Some(ran) = ran else { return };
+    assert_eq!(ran.out.matches("open").count(), 3, "{ran:?}");
+    assert!(!ran.out.contains("key"), "{ran:?}");
+}
+
 #[test]
 fn without_proc_nothing_is_said_to_be_missing_that_is_there() {
     let world = world();

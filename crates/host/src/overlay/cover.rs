@@ -16,6 +16,8 @@ use rustix::mount::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::mount_table;
+
 /// What lies over a root, and where its changes go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cover {
@@ -86,37 +88,11 @@ impl Cover {
 /// What is mounted below `root`, in this process's namespace. An overlay shows an empty directory there: whoever
 /// lays it has to mount these again, and what is written to them is not in the layer.
 pub fn mounts_below(root: &Path) -> io::Result<Vec<PathBuf>> {
-    let table = std::fs::read("/proc/self/mountinfo")?;
-    let mut found: Vec<PathBuf> = table
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| line.split(|byte| *byte == b' ').nth(4))
-        .map(unescaped)
-        .filter(|at| at.starts_with(root) && at != root)
-        .collect();
+    let table = mount_table::read()?.into_iter();
+    let mut found: Vec<PathBuf> = table.map(|mount| mount.at).filter(|at| at.starts_with(root) && at != root).collect();
     found.sort();
     found.dedup();
     Ok(found)
-}
-
-/// A field of the mount table: blanks and backslashes stand as three octal digits.
-fn unescaped(field: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
-    let mut bytes = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let [first, after @ ..] = rest {
-        let code = after.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[3..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    std::ffi::OsString::from_vec(bytes).into()
 }
 
 fn directory(path: &Path) -> io::Result<OwnedFd> {
@@ -129,16 +105,4 @@ fn directory(path: &Path) -> io::Result<OwnedFd> {
 /// itself, too.
 fn in_first_user_namespace() -> bool {
     std::fs::read_link("/proc/self/ns/user").is_ok_and(|name| name == Path::new("user:[4026531837]"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mount_table_is_read_as_it_is_written() {
-        assert_eq!(unescaped(b"/a\\040b\\134c"), PathBuf::from("/a b\\c"));
-        assert_eq!(unescaped(b"/a\\"), PathBuf::from("/a\\"));
-        assert!(mounts_below(Path::new("/")).unwrap().contains(&PathBuf::from("/proc")));
-    }
 }

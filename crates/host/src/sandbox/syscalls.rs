@@ -123,6 +123,9 @@ const TABLE: &[Row] = &[
     (libc::SYS_ioctl, Is(1, libc::TIOCSTI as u32), NotPermitted),
     (libc::SYS_ioctl, Is(1, 0x541c), NotPermitted),
     (libc::SYS_ioctl, Is(1, libc::TIOCSETD as u32), NotPermitted),
+    // What btrfs and bcachefs make beside all calls that name files: a snapshot has what mounts hide. Clones of files stay.
+    (libc::SYS_ioctl, All(&[Masked(1, KIND_OF_IOCTL, 0x9400), NoneOf(1, CLONES)]), NotPermitted),
+    (libc::SYS_ioctl, Masked(1, KIND_OF_IOCTL, 0xbc00), NotPermitted),
     // Files that would run as their owner, and devices.
     (libc::SYS_fchmod, Bits(1, SET_ID), NotPermitted),
     (libc::SYS_fchmodat, Bits(2, SET_ID), NotPermitted),
@@ -239,6 +242,10 @@ const OPEN_TREE_ATTR: libc::c_long = 467;
 const SETXATTRAT: libc::c_long = 463;
 const REMOVEXATTRAT: libc::c_long = 466;
 const FILE_SETATTR: libc::c_long = 469;
+/// The byte of a number that says whose it is.
+const KIND_OF_IOCTL: u32 = 0xff00;
+/// What all file systems answer of those that btrfs began: `FICLONE`, `FICLONERANGE`, `FIDEDUPERANGE`, and the label.
+const CLONES: &[u32] = &[0x4004_9409, 0x4020_940d, 0xc018_9436, 0x8100_9431];
 /// `chattr`, of the 64-bit architectures.
 const SET_FLAGS: u32 = 0x4008_6602;
 const SET_ATTRIBUTES: u32 = 0x401c_5820;

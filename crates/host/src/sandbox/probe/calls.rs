@@ -80,6 +80,13 @@ pub(super) const ROWS: &[Row] = &[
     ("terminal-input-upper", Fail, "type into one with rubbish in the upper half of the request", |_| {
         call(libc::SYS_ioctl, [0, libc::TIOCSTI as i64 | 1 << 40, c"x".as_ptr() as i64, 0, 0])
     }),
+    ("snapshot", Fail, "have the file system copy a directory with what is hidden in it", |scene| {
+        const SNAPSHOT: i64 = 0x5000_9401;
+        let root = std::fs::File::open(&scene.root)?;
+        let asked = call(libc::SYS_ioctl, [root.as_raw_fd().into(), SNAPSHOT, [0u8; 4096].as_ptr() as i64, 0, 0]);
+        // Only btrfs would do it: it is enough that the file system was asked.
+        asked.or_else(|error| if error.raw_os_error() == Some(libc::EPERM) { Err(error) } else { Ok(()) })
+    }),
     ("controlling-terminal", Fail, "open the terminal that it was started from", |_| {
         OpenOptions::new().read(true).write(true).open("/dev/tty").map(drop)
     }),
