@@ -18,6 +18,8 @@ mod contract;
 mod durability;
 #[path = "it/durability_dirs.rs"]
 mod durability_dirs;
+#[path = "it/durability_last.rs"]
+mod durability_last;
 #[path = "it/durability_links.rs"]
 mod durability_links;
 #[path = "it/durability_notes.rs"]

@@ -8,6 +8,7 @@ mod connect;
 pub mod fs;
 pub mod git;
 mod mount_table;
+mod moves;
 pub mod net;
 pub mod overlay;
 pub mod proc;

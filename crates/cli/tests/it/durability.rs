@@ -572,8 +572,10 @@ fn a_set_of_changes_decides_only_when_all_of_it_is_on_the_disk() {
         let early = calls[..noted].iter().any(|call| call.contains("renameat") && call.contains(name));
         assert!(!early, "{name} was renamed before the set was decided");
     }
-    at(&calls, noted, &["unlinkat(", "\"gone.txt\""]);
-    let early = calls[..noted].iter().any(|call| call.contains("unlinkat(") && call.contains("\"gone.txt\""));
+    // What goes is moved away, and looked at, before it is removed.
+    let moved = at(&calls, noted, &["renameat", "\"gone.txt\""]);
+    at(&calls, moved, &["unlinkat(", ".nika-"]);
+    let early = calls[..noted].iter().any(|call| call.contains("\"gone.txt\""));
     assert!(!early, "what is to go went before the set was decided");
 }
 

@@ -35,7 +35,7 @@ fn sets() -> [(&'static str, Value); 2] {
         {"op": "delete", "file_path": "b.txt"},
         {"op": "create", "file_path": "b.txt", "content": "new\n"},
     ]});
-    [("json", by_name), ("layer", in_layer)]
+    [("beside", by_name), ("layer", in_layer)]
 }
 
 impl<'a> Scene<'a> {
@@ -61,7 +61,7 @@ impl<'a> Scene<'a> {
                 let status = traced(root, state, &["-o", "/dev/null", "-e", "trace=desc,file", "-e", &kill], &words)?;
                 let now = scene.standing();
                 if status.signal() == Some(9) && now != scene.old && now != scene.new {
-                    return Some((scene, noted(state, "sets", kind).pop().expect("its note")));
+                    return Some((scene, noted(state, "sets", ".json").pop().expect("its note")));
                 }
                 scene.starts();
             }
@@ -108,7 +108,7 @@ fn a_note_that_cannot_be_read_is_told_and_kept_and_its_set_can_be_taken_back() {
         let whole = fs::read(&note).expect("a note");
         fs::write(&note, &whole[..whole.len() / 2]).expect("written");
         let layers = noted(scene.state, "layers", "");
-        assert_eq!(layers.is_empty(), kind == "json");
+        assert_eq!(layers.is_empty(), kind == "beside");
         // Whoever starts above hears of it, too.
         for over in [above.path(), &root, &root] {
             let ran = Scene { root: over, ..scene.clone() }.starts();

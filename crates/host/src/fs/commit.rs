@@ -26,7 +26,7 @@ use super::change::Target;
 use super::dirs::keep_made;
 use super::dress::{dress, wear, worn, worn_by_all};
 use super::sets::Begun;
-use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, is_absence, sha256};
+use super::{Change, Expect, Fsync, Locked, Stamp, Workspace, Written, errno, is_absence, land, sha256};
 
 /// Why a change was not made.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Locked<'_> {
                 self.make_dirs(cx, begun)?;
                 self.commit_set(begun, many, &mut written)?;
             }
-            ([only], None) if matches!(only.target, Target::Absent) => self.unlink(&only.place)?,
+            ([only], None) if matches!(only.target, Target::Absent) => self.take_away(only)?,
             ([only], None) => {
                 self.make_parents(cx, &only.place, made)?;
                 written[0].stamp = Some(self.put(only)?);
@@ -231,7 +231,7 @@ impl Locked<'_> {
         let temp = temp_name();
         self.note_inflight(change.place.path.parent(), &temp);
         let remove = || rustix::fs::unlinkat(dir, &temp, AtFlags::empty());
-        let apart = self.files.make_apart(dir, change, &temp).inspect_err(|_| {
+        let apart = self.files.make_apart(dir, change, temp.as_ref()).inspect_err(|_| {
             let _ = remove();
         });
         let placed = apart.and_then(|apart| {
@@ -262,13 +262,13 @@ impl Locked<'_> {
         };
         if matches!(change.expect, Expect::Absent) {
             return match apart.named {
-                true => rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::NOREPLACE),
+                true => land((dir, temp.as_ref()), (dir, name)),
                 false => apart.name(dir, name),
             }
             .map(|()| None)
             .map_err(what);
         }
-        self.note_exchange(&change.place.path, temp, &apart.file, &change.expect);
+        self.note_exchange(&change.place.path, temp, Some(&apart.file), &change.expect);
         if !apart.named {
             apart.name(dir, temp.as_ref()).map_err(what)?;
         }
@@ -353,21 +353,28 @@ impl Locked<'_> {
         });
         let back = match back {
             // They have removed the new file.
-            Err(Errno::NOENT) => rustix::fs::renameat_with(dir, temp, dir, name, RenameFlags::NOREPLACE),
+            Err(Errno::NOENT) => land((dir, temp.as_ref()), (dir, name)),
             back => back,
         };
         Err(match back {
             Ok(()) => NotMade::Moved(change.place.clone()),
-            Err(error) => {
-                let hint = format!("what others wrote there at the last moment is in {temp} beside it");
-                refused(&change.place, error).hint(hint).into()
-            }
+            Err(error) => refused(&change.place, error).hint(left_in(temp)).into(),
         })
     }
 
-    fn unlink(&self, place: &Place) -> Result<(), ToolError> {
-        let (dir, name) = self.files.parent_of(&place.path)?;
-        rustix::fs::unlinkat(&dir, &name, AtFlags::empty()).map_err(|error| refused(place, error))
+    /// Moves what goes away from its name, and removes it if it is what was expected. What others changed since the last
+    /// look goes back to its place.
+    fn take_away(&mut self, change: &Change) -> Result<(), NotMade> {
+        let (dir, name) = self.files.parent_of(&change.place.path)?;
+        let temp = temp_name();
+        self.note_exchange(&change.place.path, &temp, None, &change.expect);
+        let taken = match land((&dir, &name), (&dir, temp.as_ref())) {
+            Ok(()) => went(change, (&dir, &name), &temp),
+            Err(Errno::NOENT) => Err(NotMade::Moved(change.place.clone())),
+            Err(error) => Err(refused(&change.place, error).into()),
+        };
+        self.note_landed();
+        taken
     }
 
     /// Removes directories that an undone call had made, while they are empty.
@@ -377,6 +384,25 @@ impl Locked<'_> {
         let Ok((dir, name)) = self.files.parent_of(&place.path) else { return Ok(false) };
         Ok(rustix::fs::unlinkat(&dir, &name, AtFlags::REMOVEDIR).is_ok())
     }
+}
+
+/// Removes what bore a name, and bears a temporary one by now.
+fn went(change: &Change, (dir, name): (&OwnedFd, &OsStr), temp: &str) -> Result<(), NotMade> {
+    let what = |error| refused(&change.place, error);
+    let stat = rustix::fs::statat(dir, temp, AtFlags::SYMLINK_NOFOLLOW).map_err(what)?;
+    let is_it = matches!(&change.expect, Expect::Is { stamp, .. } if Stamp::from(&stat).same_content(stamp));
+    let removed = if is_it { rustix::fs::unlinkat(dir, temp, AtFlags::empty()).map_err(what) } else { Ok(()) };
+    if is_it && removed.is_ok() {
+        return Ok(());
+    }
+    land((dir, temp.as_ref()), (dir, name)).map_err(|error| what(error).hint(left_in(temp)))?;
+    removed?;
+    Err(NotMade::Moved(change.place.clone()))
+}
+
+/// Where somebody finds what could not be put back.
+fn left_in(temp: &str) -> String {
+    format!("what others wrote there at the last moment is in {temp} beside it")
 }
 
 /// A new file or link, whole, not yet in its place.
@@ -453,10 +479,10 @@ impl Workspace {
     }
 
     /// What a change puts in its place, not there yet.
-    pub(super) fn make_apart(&self, dir: &OwnedFd, change: &Change, temp: &str) -> Result<Apart, NotMade> {
+    pub(super) fn make_apart(&self, dir: &OwnedFd, change: &Change, temp: &OsStr) -> Result<Apart, NotMade> {
         match &change.target {
             Target::Link(to) => {
-                let file = self.link(dir, &change.place, to, temp.as_ref())?;
+                let file = self.link(dir, &change.place, to, temp)?;
                 Ok(Apart { file, named: true })
             }
             _ => self.write_apart(dir, change, temp),
@@ -464,7 +490,7 @@ impl Workspace {
     }
 
     /// A new link of this name, for `place`.
-    pub(super) fn link(&self, dir: &OwnedFd, place: &Place, to: &[u8], name: &OsStr) -> Result<File, NotMade> {
+    fn link(&self, dir: &OwnedFd, place: &Place, to: &[u8], name: &OsStr) -> Result<File, NotMade> {
         let what = |error: Errno| match error {
             Errno::EXIST => NotMade::Moved(place.clone()),
             error => NotMade::Refused(refused(place, error)),
@@ -476,7 +502,7 @@ impl Workspace {
 
     /// The new bytes in a file without a name (or, where the file system has no such files, named
     /// `temp`), with the rights of the old one, synced.
-    pub(super) fn write_apart(&self, dir: &OwnedFd, change: &Change, temp: &str) -> Result<Apart, NotMade> {
+    fn write_apart(&self, dir: &OwnedFd, change: &Change, temp: &OsStr) -> Result<Apart, NotMade> {
         let Target::File { bytes, mode, dress: given } = &change.target else {
             return Err(ToolError::new(code::BUG, "only files are written apart").into());
         };

@@ -25,7 +25,7 @@ use super::{Change, Fsync, Locked, NotMade, Workspace, errno, sha256};
 
 /// One that was missing.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Made {
+pub(crate) struct Made {
     #[serde(with = "pathtext")]
     path: PathBuf,
     /// Of the topmost one, until it is whole.
@@ -36,7 +36,7 @@ pub(super) struct Made {
 
 /// One that goes with what is in it, if nothing else is.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Emptied(#[serde(with = "pathtext")] pub(super) PathBuf);
+pub(crate) struct Emptied(#[serde(with = "pathtext")] pub(super) PathBuf);
 
 impl Workspace {
     /// What is missing above the new files of a set, each before what goes in it.
@@ -52,7 +52,7 @@ impl Workspace {
     }
 
     /// The directories that a set made, while they are empty: others may have put something in one.
-    pub(super) fn unmake(&self, dirs: &[Made]) {
+    pub(crate) fn unmake(&self, dirs: &[Made]) {
         for dir in dirs.iter().rev() {
             for at in [Some(staged(dirs, &dir.path)), dir.id.map(|_| dir.path.clone())].into_iter().flatten() {
                 let Ok((above, name)) = self.parent_of(&at) else { continue };
@@ -64,7 +64,7 @@ impl Workspace {
     }
 
     /// Those that a set leaves empty, the deepest first.
-    pub(super) fn remove_emptied(&self, dirs: &[Emptied]) {
+    pub(crate) fn remove_emptied(&self, dirs: &[Emptied]) {
         for Emptied(dir) in dirs {
             if let Ok((above, name)) = self.parent_of(dir) {
                 let _ = rustix::fs::unlinkat(&above, &name, AtFlags::REMOVEDIR);

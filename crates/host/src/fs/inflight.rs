@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, RenameFlags};
 use serde::{Deserialize, Serialize};
 
-use super::{Expect, Locked, Stamp, Workspace};
+use super::{Expect, Locked, Stamp, Workspace, land};
 
 /// What a process notes of itself.
 #[derive(Debug, Serialize, Deserialize)]
@@ -22,13 +22,13 @@ pub(super) struct Inflight {
     exchange: Option<Exchange>,
 }
 
-/// Both names are about to be exchanged.
+/// Both names are about to be exchanged, or the file is about to get the temporary one.
 #[derive(Debug, Serialize, Deserialize)]
 struct Exchange {
     name: Vec<u8>,
-    /// The new file.
-    new: Stamp,
-    /// The file that it takes the place of.
+    /// The new file; `None` where the name goes.
+    new: Option<Stamp>,
+    /// The file that it takes the place of, or that goes.
     former: Stamp,
 }
 
@@ -43,14 +43,14 @@ impl Locked<'_> {
         });
     }
 
-    /// Notes that it is about to change names with the file at `path`.
-    pub(super) fn note_exchange(&mut self, path: &Path, temp: &str, new: &File, expect: &Expect) {
+    /// Notes that it is about to change names with the file at `path`, or that this is about to get the temporary one.
+    pub(super) fn note_exchange(&mut self, path: &Path, temp: &str, new: Option<&File>, expect: &Expect) {
         let (Some(dir), Some(name), Expect::Is { stamp, .. }) = (path.parent(), path.file_name(), expect) else {
             return;
         };
         // Without a note that is true, what is found is nobody's to remove.
-        let Ok(new) = rustix::fs::fstat(new) else { return self.note_landed() };
-        let (new, former) = (Stamp::from(&new), *stamp);
+        let Ok(new) = new.map(rustix::fs::fstat).transpose() else { return self.note_landed() };
+        let (new, former) = (new.as_ref().map(Stamp::from), *stamp);
         let exchange = Some(Exchange { name: name.as_bytes().to_vec(), new, former });
         self.write_inflight(&Inflight { dir: dir.as_os_str().as_bytes().to_vec(), temp: temp.to_owned(), exchange });
     }
@@ -95,18 +95,18 @@ impl Workspace {
         let there =
             |name: &OsStr| rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| Stamp::from(&stat));
         let Ok(out) = there(&temp) else { return false };
-        if out.same_file(&exchange.new) || out.same_content(&exchange.former) {
+        if exchange.new.is_some_and(|new| out.same_file(&new)) || out.same_content(&exchange.former) {
             return true;
         }
         let name = OsStr::from_bytes(&exchange.name);
         match there(name) {
             // As it was made, and nothing written to it since.
-            Ok(new) if new.same_content(&exchange.new) => {
+            Ok(new) if exchange.new.is_some_and(|made| new.same_content(&made)) => {
                 let exchanged = || rustix::fs::renameat_with(&dir, &temp, &dir, name, RenameFlags::EXCHANGE).is_ok();
                 if !exchanged() {
                     return false;
                 }
-                let is_new = there(&temp).is_ok_and(|out| out.same_content(&exchange.new));
+                let is_new = there(&temp).is_ok_and(|out| out.same_content(&new));
                 // Others may have put something there since the look: that goes back.
                 is_new || {
                     exchanged();
@@ -114,7 +114,7 @@ impl Workspace {
                 }
             }
             Err(rustix::io::Errno::NOENT) => {
-                let _ = rustix::fs::renameat_with(&dir, &temp, &dir, name, RenameFlags::NOREPLACE);
+                let _ = land((&dir, &temp), (&dir, name));
                 false
             }
             _ => false,

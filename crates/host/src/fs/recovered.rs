@@ -89,7 +89,7 @@ impl Locked<'_> {
 
     /// Whether this is the note of a set that a start can settle: this one's or a newer Nika's, now or later.
     pub(super) fn can_be_settled(&self, note: &Path) -> bool {
-        let is_set = note.extension().is_some_and(|ext| ext == "json" || ext == "layer");
+        let is_set = note.extension().is_some_and(|ext| ext == "json");
         is_set && self.state.left.get(note) != Some(&Why::Unreadable)
     }
 }

@@ -1,15 +1,7 @@
 //! Change sets: many paths, all or nothing, whatever kills the process.
 //!
-//! An *intent* in the state directory says what is under way. It is written before anything and again at
-//! the one moment that decides:
-//!
-//! | phase | on disk | the next start |
-//! |---|---|---|
-//! | staging | some temporary files, and directories for them | removes them: the old state |
-//! | committing | every temporary file, synced | finishes the renames: the new state |
-//! | rolling back | a second name for every former file | renames those back: the old state |
-//!
-//! Whoever holds the workspace's lock and finds an intent knows that its writer is dead.
+//! Every new file is written beside its place, whole and synced, under a temporary name; then it changes places with what
+//! stands there, as a move of [`crate::moves`], which says what a kill leaves of it and what the next start makes of that.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -17,32 +9,18 @@ use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use nika_contract::{Kind, ToolError, code, pathtext};
+use nika_contract::{Kind, ToolError, code};
 use nika_guard::Place;
-use rustix::fs::{AtFlags, CWD, OFlags, RenameFlags};
-use serde::{Deserialize, Serialize};
+use rustix::fs::{AtFlags, CWD, OFlags};
+use serde::Serialize;
 
 use super::change::Target;
 use super::commit::{refused, sync_dir, temp_name};
 use super::dirs::{Emptied, Made};
 use super::dress::{bare, worn_by_all};
-use super::recovered::{Outcome, Recovered, Why, read_note};
 use super::{Change, Expect, Fsync, Locked, NotMade, Stamp, Workspace, Written, sha256};
+use crate::moves::{Act, Intent, Mover, Parents, Phase, Step, discard, identity, is_overlay, settle, wanted};
 use crate::{overlay, sandbox, scratch};
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Intent {
-    version: u32,
-    call: String,
-    phase: Phase,
-    /// Directories that it makes, each before what goes in it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    made: Vec<Made>,
-    /// Directories that it leaves empty, the deepest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    emptied: Vec<Emptied>,
-    steps: Vec<Step>,
-}
 
 /// A set that was noted.
 #[derive(Debug)]
@@ -63,55 +41,33 @@ impl Begun {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Phase {
-    Staging,
-    Committing,
-    RollingBack,
-}
-
-/// One path of a set. Temporary names lie in the path's own directory.
-#[derive(Debug, Serialize, Deserialize)]
-struct Step {
-    #[serde(with = "pathtext")]
-    path: PathBuf,
-    /// The new file until it is renamed; `None` when the path is to be absent.
-    new: Option<String>,
-    /// A second name for what stood there; `None` when nothing did.
-    old: Option<String>,
-    /// sha256, as hex, of what stood there and what shall.
-    before: Option<String>,
-    after: Option<String>,
-}
-
-const VERSION: u32 = 1;
-
-fn hex(hash: [u8; 32]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 impl Locked<'_> {
     /// Notes what is to be made together, before anything of it is: a kill from here on is settled by the next start.
     pub(super) fn begin_set(&mut self, call: &str, changes: &[Change], emptied: &[Place]) -> Result<Begun, ToolError> {
-        let mut intent = Intent {
-            version: VERSION,
-            call: call.to_owned(),
-            phase: Phase::Staging,
-            made: self.files.missing_above(changes),
-            emptied: emptied.iter().map(|place| Emptied(place.path.clone())).collect(),
-            steps: Vec::new(),
-        };
+        let mut intent = Intent::new(call);
+        intent.made = self.files.missing_above(changes);
+        intent.emptied = emptied.iter().map(|place| Emptied(place.path.clone())).collect();
         for change in changes {
+            let beside = || change.place.path.with_file_name(temp_name());
+            let (old, stamp) = match &change.expect {
+                Expect::Absent => (None, None),
+                Expect::Is { stamp, .. } => (Some(stamp.as_numbers()), Some(*stamp)),
+            };
             intent.steps.push(Step {
-                path: change.place.path.clone(),
-                new: (!matches!(change.target, Target::Absent)).then(temp_name),
-                old: (!matches!(change.expect, Expect::Absent)).then(temp_name),
-                before: change.expect.hash().map(hex),
-                after: match &change.target {
-                    Target::File { bytes, .. } | Target::Link(bytes) => Some(hex(sha256(bytes))),
-                    Target::Absent => None,
+                target: change.place.path.clone(),
+                source: beside(),
+                aside: beside(),
+                act: match (&change.target, &change.expect) {
+                    (Target::Absent, _) => Act::Remove,
+                    (_, Expect::Absent) => Act::Put,
+                    (_, Expect::Is { .. }) => Act::Swap,
                 },
+                new: None,
+                linked: false,
+                old,
+                was: None,
+                emptied: false,
+                stamp,
             });
         }
         let file = self.files.sets_dir().join(format!("{call}.json"));
@@ -131,19 +87,25 @@ impl Locked<'_> {
         // last moment before the set decides.
         let staged = self.stage(changes, intent).and_then(|()| self.still_as_expected(changes));
         let done = staged.and_then(|()| {
-            intent.phase = Phase::Committing;
+            intent.phase = Phase::Applying;
             self.save(file, intent)?;
-            Ok(self.forward(intent, false).map(drop)?)
+            Mover::new(self.files).make(&intent.steps)
         });
         if let Err(error) = done {
-            if intent.phase == Phase::Committing {
+            if intent.phase == Phase::Applying {
                 intent.phase = Phase::RollingBack;
                 // Brought back even when that cannot be noted: a set that failed must not be finished later.
                 let _ = self.save(file, intent);
             }
-            self.back(intent, false);
+            let mut mover = Mover::new(self.files);
+            if intent.phase == Phase::RollingBack {
+                mover.back(&intent.steps);
+            }
+            mover.clear(&intent.steps, intent.phase);
             return Err(error);
         }
+        Mover::new(self.files).clear(&intent.steps, intent.phase);
+        self.files.remove_emptied(&intent.emptied);
         for (change, written) in changes.iter().zip(written) {
             written.stamp = self
                 .files
@@ -166,23 +128,34 @@ impl Locked<'_> {
         self.finish(&begun.file);
     }
 
-    /// Every new file, whole and synced, under its temporary name; every former one under a second name.
-    fn stage(&self, changes: &[Change], intent: &Intent) -> Result<(), NotMade> {
+    /// Every new file, whole and synced, under its temporary name.
+    fn stage(&self, changes: &[Change], intent: &mut Intent) -> Result<(), NotMade> {
         let mut moved = Vec::new();
-        for (change, step) in changes.iter().zip(&intent.steps) {
-            let (dir, name) = self.files.parent_of(&change.place.path)?;
-            if let Some(old) = &step.old {
-                self.second_name(change, &dir, &name, old)?;
+        let mut parents = Parents::default();
+        for (change, step) in changes.iter().zip(&mut intent.steps) {
+            if step.act != Act::Put && step.target.parent().is_some_and(is_overlay) {
+                parents.come_up(self.files, &step.target);
             }
-            let Some(new) = &step.new else { continue };
-            if self.named_anew(changes, change, (&dir, new), &mut moved) {
-                // It is the very file, with all that it has.
-            } else {
-                let apart = self.files.make_apart(&dir, change, new)?;
-                if !apart.named {
-                    apart.name(&dir, new.as_ref()).map_err(|error| refused(&change.place, error))?;
+            if step.act == Act::Remove {
+                continue;
+            }
+            let (dir, new) = self.files.parent_of(&step.source)?;
+            // The very file, with all that it has, or another.
+            let file = match self.named_anew(changes, change, (&dir, &new), &mut moved) {
+                Some(file) => {
+                    step.linked = true;
+                    file
                 }
-            }
+                None => {
+                    let apart = self.files.make_apart(&dir, change, &new)?;
+                    if !apart.named {
+                        apart.name(&dir, &new).map_err(|error| refused(&change.place, error))?;
+                    }
+                    apart.file
+                }
+            };
+            let stat = rustix::fs::fstat(&file).map_err(|error| refused(&change.place, error))?;
+            step.new = Some(identity(&stat));
             // The names of the new files must be on the disk before the intent says so.
             if self.files.fsync != Fsync::Off {
                 sync_dir(&dir);
@@ -197,10 +170,10 @@ impl Locked<'_> {
         &self,
         changes: &[Change],
         change: &Change,
-        (dir, new): (&OwnedFd, &str),
+        (dir, new): (&OwnedFd, &OsStr),
         moved: &mut Vec<usize>,
-    ) -> bool {
-        let Target::File { bytes, mode: Some(mode), dress } = &change.target else { return false };
+    ) -> Option<File> {
+        let Target::File { bytes, mode: Some(mode), dress } = &change.target else { return None };
         let standing =
             || worn_by_all(&self.files.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW).ok()?);
         let wanted = match (dress, &change.expect) {
@@ -220,36 +193,15 @@ impl Locked<'_> {
             let is_there = matches!(&change.expect, Expect::Is { stamp: there, .. } if there.same_file(stamp));
             (is_it && !is_there && worn_by_all(&file) == wanted).then_some((at, file))
         });
-        let Some((at, file)) = found else { return false };
+        let (at, file) = found?;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let linked = rustix::fs::linkat(CWD, path, dir, new, AtFlags::SYMLINK_FOLLOW).is_ok();
-        if linked {
-            moved.push(at);
-        }
-        linked
+        rustix::fs::linkat(CWD, path, dir, new, AtFlags::SYMLINK_FOLLOW).ok()?;
+        moved.push(at);
+        Some(File::from(file))
     }
 
-    /// Another name for what stands there, to go back to. Where the file system has no hard links, or will
-    /// not link this file, a copy.
-    fn second_name(&self, change: &Change, dir: &OwnedFd, name: &OsStr, old: &str) -> Result<(), NotMade> {
-        if rustix::fs::linkat(dir, name, dir, old, AtFlags::empty()).is_ok() {
-            return Ok(());
-        }
-        let Expect::Is { bytes, mode, kind, .. } = &change.expect else { return Ok(()) };
-        if *kind == Kind::Link {
-            return self.files.link(dir, &change.place, bytes, old.as_ref()).map(drop);
-        }
-        let target = Target::File { bytes: bytes.clone(), mode: Some(*mode), dress: None };
-        let copy = Change { place: change.place.clone(), expect: change.expect.clone(), target };
-        let apart = self.files.write_apart(dir, &copy, old)?;
-        if !apart.named {
-            apart.name(dir, old.as_ref()).map_err(|error| refused(&change.place, error))?;
-        }
-        Ok(())
-    }
-
-    /// What stands at every path is still what was verified. The second name has moved the change time, so
-    /// identity, size and modification time decide here.
+    /// What stands at every path is still what was verified. A name that a file got for its new place has moved
+    /// the change time, so identity, size and modification time decide here.
     fn still_as_expected(&self, changes: &[Change]) -> Result<(), NotMade> {
         for change in changes {
             let stat = match self.files.open_exact(&change.place.path, OFlags::PATH | OFlags::NOFOLLOW) {
@@ -266,90 +218,6 @@ impl Locked<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Finishes a committing set. After a kill a path may have been changed by others: `careful` leaves
-    /// such a path as it is. Whether every path could be finished is the answer.
-    fn forward(&self, intent: &Intent, careful: bool) -> Result<bool, ToolError> {
-        let mut whole = true;
-        for step in &intent.steps {
-            let place = self.files.place(step.path.clone());
-            let (dir, name) = match self.files.parent_of(&step.path) {
-                Ok(found) => found,
-                // Its directory is gone with what was in it; the other paths can still be finished.
-                Err(_) if careful => {
-                    whole = false;
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            let ours = !careful || self.stands(&step.path, &step.before) || self.stands(&step.path, &step.after);
-            whole &= ours;
-            match &step.new {
-                Some(new) if ours => match self.rename(&dir, new, &name, !careful && step.before.is_none()) {
-                    Ok(()) => {}
-                    Err(rustix::io::Errno::NOENT) if careful => {}
-                    Err(error) => return Err(refused(&place, error)),
-                },
-                Some(new) => self.files.discard(&step.path, new),
-                None if ours => match rustix::fs::unlinkat(&dir, &name, AtFlags::empty()) {
-                    Ok(()) | Err(rustix::io::Errno::NOENT) => {}
-                    Err(error) => return Err(refused(&place, error)),
-                },
-                None => {}
-            }
-        }
-        for step in &intent.steps {
-            if let Some(old) = &step.old {
-                self.files.discard(&step.path, old);
-            }
-        }
-        self.files.remove_emptied(&intent.emptied);
-        Ok(whole)
-    }
-
-    fn rename(&self, dir: &OwnedFd, from: &str, to: &OsStr, onto_nothing: bool) -> rustix::io::Result<()> {
-        if onto_nothing {
-            return rustix::fs::renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE);
-        }
-        rustix::fs::renameat(dir, from, dir, to)
-    }
-
-    /// Brings a set back to where it began. After a kill a path that others changed stays as they left it.
-    fn back(&self, intent: &Intent, careful: bool) {
-        for step in &intent.steps {
-            let ours = !careful || self.stands(&step.path, &step.before) || self.stands(&step.path, &step.after);
-            if intent.phase == Phase::RollingBack
-                && ours
-                && let Ok((dir, name)) = self.files.parent_of(&step.path)
-            {
-                match &step.old {
-                    // Two names of one file: rename would do nothing, so the discard below removes it.
-                    Some(old) => drop(rustix::fs::renameat(&dir, old, &dir, &name)),
-                    None if self.stands(&step.path, &step.after) => {
-                        let _ = rustix::fs::unlinkat(&dir, &name, AtFlags::empty());
-                    }
-                    None => {}
-                }
-            }
-            for temp in [&step.new, &step.old].into_iter().flatten() {
-                self.files.discard(&step.path, temp);
-            }
-        }
-    }
-
-    /// Whether exactly this stands at `path`.
-    fn stands(&self, path: &Path, hash: &Option<String>) -> bool {
-        let Ok(handle) = self.files.open_exact(path, OFlags::PATH | OFlags::NOFOLLOW) else { return hash.is_none() };
-        let Some(hash) = hash else { return false };
-        let bytes = match rustix::fs::readlinkat(&handle, "", Vec::new()) {
-            Ok(target) => Some(target.into_bytes()),
-            Err(_) => Workspace::reopen(&handle).ok().and_then(|mut file| {
-                let mut bytes = Vec::new();
-                std::io::Read::read_to_end(&mut file, &mut bytes).ok().map(|_| bytes)
-            }),
-        };
-        bytes.is_some_and(|bytes| hex(sha256(&bytes)) == *hash)
     }
 
     pub(crate) fn save(&mut self, file: &Path, intent: &impl Serialize) -> Result<(), ToolError> {
@@ -388,8 +256,7 @@ impl Locked<'_> {
         let entries = std::fs::read_dir(self.files.sets_dir()).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()).filter(|path| *path != own_inflight) {
             match path.extension().and_then(|ext| ext.to_str()) {
-                Some("json") => settled.push((self.settle_set(&path), path)),
-                Some("layer") => settled.push((overlay::settle(self, &path), path)),
+                Some("json") => settled.push((settle(self, &path), path)),
                 Some("inflight") => {
                     // We hold the lock, so whoever wrote this is between two changes or dead.
                     if let Ok(note) = std::fs::read(&path) {
@@ -414,38 +281,13 @@ impl Locked<'_> {
         }
         self.state.sets_mtime = self.files.sets_mtime();
     }
-
-    /// Settles a set that was interrupted. Where it cannot, all stays as it is.
-    fn settle_set(&self, file: &Path) -> Result<Recovered, Why> {
-        let intent: Intent = read_note(file, VERSION)?;
-        let outcome = match intent.phase {
-            Phase::Committing => match self.forward(&intent, true) {
-                Ok(true) => Outcome::Finished,
-                Ok(false) => Outcome::FinishedInPart,
-                Err(error) => return Err(Why::Failed(error.message)),
-            },
-            Phase::Staging | Phase::RollingBack => {
-                self.back(&intent, true);
-                self.files.unmake(&intent.made);
-                Outcome::RolledBack
-            }
-        };
-        let is_void = match intent.phase {
-            Phase::Staging => true,
-            Phase::Committing => false,
-            // What others changed on top of it stays.
-            Phase::RollingBack => intent.steps.iter().all(|step| self.stands(&step.path, &step.before)),
-        };
-        let _ = std::fs::remove_file(file);
-        Ok(Recovered { call: intent.call, outcome, is_void })
-    }
 }
 
 impl Workspace {
     /// Settles what an interrupted change set left, at start. Whoever holds the lock now has settled it
     /// already, so nobody waits here.
     pub(super) fn recover(&self) {
-        overlay::orphans(&self.state, &overlay::wanted(&self.sets_dir()));
+        overlay::orphans(&self.state, &wanted(&self.sets_dir()));
         scratch::orphans(&self.state);
         self.roots().for_each(sandbox::clear_left);
         let empty = std::fs::read_dir(self.sets_dir()).is_ok_and(|mut entries| entries.next().is_none());
@@ -469,13 +311,10 @@ impl Workspace {
         pid.and_then(rustix::process::Pid::from_raw).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
     }
 
-    /// Removes a temporary name beside `path`. Only names that we make are ever removed.
+    /// Removes a temporary name beside `path`.
     pub(super) fn discard(&self, path: &Path, temp: &str) {
-        if temp.starts_with(".nika-")
-            && temp.ends_with(".tmp")
-            && let Ok((dir, _)) = self.parent_of(path)
-        {
-            let _ = rustix::fs::unlinkat(&dir, temp, AtFlags::empty());
+        if let Ok((dir, _)) = self.parent_of(path) {
+            discard(&dir, temp.as_ref());
         }
     }
 

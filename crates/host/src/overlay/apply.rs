@@ -15,14 +15,14 @@ use sha2::{Digest, Sha256};
 
 use super::clean::clean;
 use super::grounds::is_shared;
-use super::intent::{Intent, Mover, Named, Parents, Phase, Step, VERSION, identity, refused};
 use super::joined::{self, Joined};
-use super::moves::{Act, Move, is_overlay, one_by_one};
+use super::moves::{Move, one_by_one};
 use super::stage::Stage;
 use super::walk::{beneath, bits, kind, mtime};
 use super::{Changes, Entry, What, sweep};
 use crate::fs::{Fsync, Locked, NotMade, Stamp, Workspace, bare, is_absence, sha256_of, temp_name, worn};
 use crate::git::{INDEX_BYTES, meaning};
+use crate::moves::{Act, Intent, Mover, Named, Parents, Phase, Step, identity, is_overlay, refused};
 
 /// How much is kept for undo, and from where on a file is told by its stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -320,13 +320,8 @@ impl Locked<'_> {
     fn move_all(&mut self, cx: &Cx<'_>, layers: &[Changes<'_>]) -> Result<(), NotApplied> {
         let call = &cx.call.0;
         let joined: Vec<Joined> = layers.iter().map(|changes| changes.joined(self.files(), cx.permit)).collect();
-        let mut intent = Intent {
-            version: VERSION,
-            call: call.to_owned(),
-            phase: Phase::Staging,
-            scratch: layers.iter().map(|changes| Named(changes.layer.dir.clone())).collect(),
-            steps: Vec::new(),
-        };
+        let mut intent = Intent::new(call);
+        intent.scratch.extend(layers.iter().map(|changes| Named(changes.layer.dir.clone())));
         for changes in layers {
             for one in changes.moves.iter().filter(|one| matches!(one.act, Act::Put | Act::Swap)) {
                 clean(&changes.inside(&one.path)).map_err(|error| refused(&one.path, error))?;
@@ -335,7 +330,7 @@ impl Locked<'_> {
         let copied: Vec<Option<PathBuf>> =
             layers.iter().map(|changes| changes.is_elsewhere().then(|| changes.layer.root.join(temp_name()))).collect();
         intent.scratch.extend(copied.iter().flatten().cloned().map(Named));
-        let file = self.files().sets_dir().join(format!("{call}.layer"));
+        let file = self.files().sets_dir().join(format!("{call}.json"));
         if copied.iter().any(Option::is_some) {
             self.save(&file, &intent)?;
         }
@@ -348,7 +343,7 @@ impl Locked<'_> {
                 intent.phase = Phase::Applying;
                 self.save(&file, &intent)?;
             }
-            Mover::new(self.files()).forward(&intent.steps, false).map_err(NotApplied::from)
+            Ok(Mover::new(self.files()).make(&intent.steps)?)
         });
         if done.is_err() {
             if intent.phase == Phase::Applying {
@@ -397,7 +392,7 @@ impl Locked<'_> {
             let moves = if is_overlay { self.one_by_one(changes)? } else { changes.moves.clone() };
             for (at, one) in moves.iter().enumerate() {
                 if is_overlay && matches!(one.act, Act::Remove | Act::Swap) {
-                    self.come_up(&mut parents, &one.path);
+                    parents.come_up(self.files(), &one.path);
                 }
                 let mut source = changes.inside(&one.path);
                 if let Some(dir) = copied
@@ -424,6 +419,7 @@ impl Locked<'_> {
                     aside,
                     act: one.act,
                     new,
+                    linked: false,
                     old: old.as_ref().map(identity),
                     was: old.as_ref().map(|stat| (bits(stat), mtime(stat))),
                     emptied: one.emptied,
@@ -445,17 +441,6 @@ impl Locked<'_> {
             true => Ok(moves),
             false => Err(NotApplied::Conflict(changed.into_iter().map(|path| self.files().place(path)).collect())),
         }
-    }
-
-    /// Has an overlay bring a file of its lower part up, as a rename would: there it may get another inode, and a move is
-    /// known by that.
-    fn come_up(&self, parents: &mut Parents, path: &Path) {
-        let Ok((dir, name)) = parents.of(self.files(), path, false) else { return };
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Ok(handle) = rustix::fs::openat(dir, &name, flags, Mode::empty()) else { return };
-        let Some(stat) = rustix::fs::fstat(&handle).ok().filter(|stat| kind(stat) == Some(Kind::File)) else { return };
-        // The rights that it has: any change of them does.
-        let _ = rustix::fs::chmod(super::marks::by_handle(&handle), Mode::from_raw_mode(bits(&stat)));
     }
 
     /// What replaces a file is on the disk before it does, unless that is left to the system.

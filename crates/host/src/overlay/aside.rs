@@ -11,9 +11,9 @@ use rustix::fs::{AtFlags, CWD, Mode};
 use rustix::io::Errno;
 
 use super::clean::clean;
-use super::moves::Act;
 use super::stage::Stage;
 use super::{Changes, Layer, marks, sweep};
+use crate::moves::Act;
 
 /// A path whose change is no part of a layer any more.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,10 +12,11 @@ use nika_contract::{Dress, Kind, ToolError, code};
 use nika_guard::Permit;
 use rustix::fs::Stat;
 
-use super::moves::{Act, Move};
+use super::moves::Move;
 use super::walk::{beneath, bits, is_linked, kind};
 use super::{Changes, Entry, Layer, What};
 use crate::fs::{Stamp, dress, wear};
+use crate::moves::Act;
 
 impl Layer {
     /// A layer over `root` that nobody mounts. Each change to it is checked against the permit.

@@ -4,26 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-/// What is done to one path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Act {
-    /// The new one comes where nothing stands.
-    Put,
-    /// The new one and the old one change places.
-    Swap,
-    /// The old one goes.
-    Remove,
-    /// The old one gets these permission bits and this modification time.
-    Set {
-        /// Permission bits.
-        mode: u32,
-        /// Seconds and nanoseconds.
-        mtime: Option<(i64, u64)>,
-    },
-}
+use crate::moves::Act;
 
 /// One path of a layer that is to be moved as a whole.
 #[derive(Debug, Clone)]
@@ -33,14 +14,6 @@ pub(super) struct Move {
     pub(super) act: Act,
     /// The old directory may hold nothing any more when it goes.
     pub(super) emptied: bool,
-}
-
-/// Overlays, the kernel's and those of FUSE, which rename no directory that is in their lower part.
-const OVERLAYS: [u64; 2] = [0x794c_7630, 0x6573_5546];
-
-/// Whether `dir` may lie in an overlay.
-pub(super) fn is_overlay(dir: &Path) -> bool {
-    rustix::fs::statfs(dir).is_ok_and(|fs| OVERLAYS.contains(&(fs.f_type as u64 & 0xffff_ffff)))
 }
 
 /// The moves for an overlay, where what a directory holds goes on its own, before it. The second are paths that `is_new`

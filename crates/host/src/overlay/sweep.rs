@@ -14,8 +14,9 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 use super::layer::{IN_MEMORY, LAYERS};
-use super::{Wanted, marks};
+use super::marks;
 use crate::fs::temp_name;
+use crate::moves::Wanted;
 
 /// Making a layer in memory, where no lock says that one is being made, takes a fraction of this.
 const NEW: Duration = Duration::from_secs(60);

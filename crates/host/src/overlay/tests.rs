@@ -14,9 +14,9 @@ use nika_guard::{Effect, Effects, Mode as Stance, Permit, Policy};
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::intent::{Intent, Mover, Phase};
 use super::*;
 use crate::fs::{Fsync, Outcome, Settings, Workspace, sha256};
+use crate::moves::{Intent, Mover, Named, Phase, Wanted};
 
 mod applying;
 mod deep;

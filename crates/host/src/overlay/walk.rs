@@ -15,10 +15,11 @@ use nika_guard::Permit;
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, Stat, StatxFlags, openat2, statat};
 use rustix::io::Errno;
 
-use super::moves::{Act, Move};
+use super::moves::Move;
 use super::{Layer, marks};
 pub(super) use crate::fs::kind_of as kind;
 use crate::fs::{Stamp, errno};
+use crate::moves::Act;
 
 /// Directories within directories. Deeper ones are refused: each level holds two handles.
 pub(super) const MAX_DEPTH: usize = 256;

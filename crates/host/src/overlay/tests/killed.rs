@@ -1,5 +1,7 @@
 //! A kill between any two steps leaves the old state or the new one, and orphans are thrown away.
 
+use rustix::fs::CWD;
+
 use super::*;
 
 const BEFORE: &str = "echo a >a; echo b >b; mkdir -p d/e o; echo 1 >d/1; echo 2 >d/e/2; echo 3 >o/3; chmod 644 b";
@@ -38,7 +40,7 @@ fn a_kill_after_each_step_ends_as_the_new_state_or_where_it_began_as_the_old() {
                 locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
                 intent.phase = phase;
                 Mover::new(locked.files()).forward(&intent.steps[..at], false).unwrap();
-                locked.save(&world.state.join("sets/c1.layer"), &intent).unwrap();
+                locked.save(&world.state.join("sets/c1.json"), &intent).unwrap();
             });
             let dir = orphaned(layer);
             let files = world.files();
@@ -58,13 +60,9 @@ fn a_kill_after_each_step_ends_as_the_new_state_or_where_it_began_as_the_old() {
 }
 
 fn intent(changes: &Changes<'_>) -> Intent {
-    Intent {
-        version: super::super::intent::VERSION,
-        call: "c1".into(),
-        phase: Phase::Staging,
-        scratch: vec![super::super::intent::Named(changes.layer.dir.clone())],
-        steps: Vec::new(),
-    }
+    let mut intent = Intent::new("c1");
+    intent.scratch.push(Named(changes.layer.dir.clone()));
+    intent
 }
 
 #[test]
@@ -79,7 +77,7 @@ fn what_others_changed_after_a_kill_stays_as_they_left_it() {
         let mut intent = intent(&changes);
         locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
         intent.phase = Phase::Applying;
-        locked.save(&world.state.join("sets/c1.layer"), &intent).unwrap();
+        locked.save(&world.state.join("sets/c1.json"), &intent).unwrap();
     });
     orphaned(layer);
     world.bare("rm a; echo theirs >a; echo theirs >n");
@@ -87,6 +85,34 @@ fn what_others_changed_after_a_kill_stays_as_they_left_it() {
     assert_eq!(outcome, Outcome::FinishedInPart);
     assert_eq!(fs::read(world.root.join("a")).unwrap(), b"theirs\n");
     assert_eq!(fs::read(world.root.join("n")).unwrap(), b"theirs\n");
+    assert_eq!(fs::read(world.root.join("m/k")).unwrap(), b"k\n");
+}
+
+#[test]
+fn what_others_wrote_between_the_last_look_and_a_move_that_was_killed_goes_back_to_its_place() {
+    let Some(way) = ways().first().copied() else { return };
+    let world = World::new();
+    world.bare(BEFORE);
+    let layer = world.layer();
+    world.run(&layer, way, SCRIPT).unwrap();
+    let changes = layer.changes(&world.permit()).unwrap();
+    world.with(|locked, _| {
+        let mut intent = intent(&changes);
+        locked.plan(&[changes], (&[None], &[joined::Joined::default()]), &mut intent).unwrap();
+        intent.phase = Phase::Applying;
+        locked.save(&world.state.join("sets/c1.json"), &intent).unwrap();
+        world.bare("echo theirs >>a; echo theirs >>d/1");
+        let step = |name: &str| intent.steps.iter().find(|step| step.target == world.root.join(name)).unwrap();
+        let (swapped, gone) = (step("a"), step("d/1"));
+        let exchange = rustix::fs::RenameFlags::EXCHANGE;
+        rustix::fs::renameat_with(CWD, &swapped.source, CWD, &swapped.target, exchange).unwrap();
+        fs::rename(&gone.target, &gone.aside).unwrap();
+    });
+    orphaned(layer);
+    let outcome = world.files().take_recovered().pop().unwrap().outcome;
+    assert_eq!(outcome, Outcome::FinishedInPart);
+    assert_eq!(fs::read(world.root.join("a")).unwrap(), b"a\ntheirs\n");
+    assert_eq!(fs::read(world.root.join("d/1")).unwrap(), b"1\ntheirs\n");
     assert_eq!(fs::read(world.root.join("m/k")).unwrap(), b"k\n");
 }
 

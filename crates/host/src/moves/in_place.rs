@@ -2,18 +2,15 @@
 //! written where it stands, after what it held was copied aside, whole. A kill in between leaves the beginning of the new
 //! content and the rest of the old one: by that a step is known again, and nothing that others wrote since is touched.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, fstat, openat, renameat_with, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::intent::identity;
-
-/// A directory and a name in it.
-type At<'a> = (&'a OwnedFd, OsString);
+use super::{At, identity};
+use crate::fs::land;
 
 /// How much is compared at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -34,13 +31,27 @@ pub(super) fn write(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Optio
     if Some(identity(&fstat(&file)?)) != old {
         return Ok(false);
     }
-    let mut part = aside.1.clone();
-    part.push(".part");
+    let [kept, part] = names(&aside.1);
     let _ = unlinkat(aside.0, part.as_os_str(), AtFlags::empty());
     copy(&mut file, &mut opened(&(aside.0, part.clone()), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?)?;
-    renameat_with(aside.0, part.as_os_str(), aside.0, aside.1.as_os_str(), RenameFlags::NOREPLACE)?;
+    land((aside.0, &part), (aside.0, &kept))?;
     copy(&mut new, &mut file)?;
     Ok(true)
+}
+
+/// Where what the target held is kept, whole, and where it is while it is copied.
+fn names(aside: &OsStr) -> [OsString; 2] {
+    ["kept", "part"].map(|what| {
+        let mut name = aside.to_owned();
+        name.push(format!(".{what}"));
+        name
+    })
+}
+
+/// Writes what the target held over it again.
+pub(super) fn put_back(target: &At<'_>, aside: &At<'_>) -> Result<(), Errno> {
+    let [kept, _] = names(&aside.1);
+    write_again(&(aside.0, kept), target)
 }
 
 /// Writes `from` over a target where a step was begun.
@@ -51,7 +62,8 @@ pub(super) fn write_again(from: &At<'_>, target: &At<'_>) -> Result<(), Errno> {
 /// Whether a step was begun so, and nobody wrote the target since.
 pub(super) fn begun(source: &At<'_>, target: &At<'_>, aside: &At<'_>, old: Option<[i64; 4]>) -> Option<Begun> {
     let (new, file) = (opened(source, OFlags::RDONLY).ok()?, opened(target, OFlags::RDONLY).ok()?);
-    let kept = opened(aside, OFlags::RDONLY).ok()?;
+    let [kept, _] = names(&aside.1);
+    let kept = opened(&(aside.0, kept), OFlags::RDONLY).ok()?;
     let inode = |file: &File| fstat(file).ok().map(|stat| identity(&stat)[0]);
     let is_it = inode(&file).is_some() && inode(&file) == old.map(|[inode, ..]| inode) && inode(&kept) != inode(&file);
     if !is_it {
@@ -110,6 +122,7 @@ fn opened((dir, name): &At<'_>, how: OFlags) -> Result<File, Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::OwnedFd;
     use std::os::unix::fs::MetadataExt;
 
     #[test]
@@ -125,13 +138,13 @@ mod tests {
         {
             set("target", old);
             set("source", new);
-            let _ = std::fs::remove_file(dir.path().join("aside"));
+            let _ = std::fs::remove_file(dir.path().join("aside.kept"));
             let id = fstat(File::open(dir.path().join("target")).unwrap()).map(|stat| identity(&stat)).ok();
             let told = || begun(&at("source"), &at("target"), &at("aside"), id);
             assert_eq!(told(), None, "nothing lies aside");
             assert_eq!(write(&at("source"), &at("target"), &at("aside"), id), Ok(true));
             assert_eq!(std::fs::read_to_string(dir.path().join("target")).unwrap(), new);
-            assert_eq!(std::fs::read_to_string(dir.path().join("aside")).unwrap(), old);
+            assert_eq!(std::fs::read_to_string(dir.path().join("aside.kept")).unwrap(), old);
             assert_eq!(told(), Some(Begun::Whole));
             for written in 0..new.len() {
                 let rest = old.get(written..).unwrap_or_default();

@@ -1,0 +1,281 @@
+//! Changes of several paths as moves, under one intent: a kill leaves the old state or the new one, and nothing that others
+//! wrote is lost. There are two who make moves; they differ in where the new entries wait, and where the former ones go:
+//!
+//! | | new entries wait | former ones go |
+//! |---|---|---|
+//! | a set of changes (`fs/sets.rs`) | under temporary names beside their places | under such names, too |
+//! | a layer (`overlay/apply.rs`) | in it, or in a copy of it in the root | into it |
+//!
+//! A name never loses what stands there: that is moved away, looked at, and moved back if it is not what was judged. It
+//! goes when all moves are made. The intent is written before anything, and again at the one moment that decides:
+//!
+//! | phase | on disk | the next start |
+//! |---|---|---|
+//! | staging | some of the new entries, where they wait | removes them: the old state |
+//! | applying | every new entry, whole, and synced | finishes the moves: the new state |
+//! | rolling back | every former entry, where its move put it | moves them back: the old state |
+//!
+//! Which moves were made is told by who stands where: a rename keeps inode, size and modification time. Whoever holds the
+//! workspace's lock and finds an intent knows that its writer is dead.
+
+mod in_place;
+mod intent;
+mod step;
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use nika_contract::{ToolError, code, pathtext};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use crate::fs::{NotMade, Stamp, Workspace};
+use crate::overlay::by_handle;
+pub(crate) use intent::{Intent, Named, Phase, Wanted, settle, wanted};
+
+/// What is done to one path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Act {
+    /// The new one comes where nothing stands.
+    Put,
+    /// The new one and the old one change places.
+    Swap,
+    /// The old one goes.
+    Remove,
+    /// The old one gets these permission bits and this modification time.
+    Set {
+        /// Permission bits.
+        mode: u32,
+        /// Seconds and nanoseconds.
+        mtime: Option<(i64, u64)>,
+    },
+}
+
+/// One move.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Step {
+    /// In the root.
+    #[serde(with = "pathtext")]
+    pub(crate) target: PathBuf,
+    /// Where the new entry comes from. After a swap the old one lies there.
+    #[serde(with = "pathtext")]
+    pub(crate) source: PathBuf,
+    /// Where an old entry goes that is not swapped.
+    #[serde(with = "pathtext")]
+    pub(crate) aside: PathBuf,
+    pub(crate) act: Act,
+    /// Who they are: [`identity`].
+    pub(crate) new: Option<[i64; 4]>,
+    pub(crate) old: Option<[i64; 4]>,
+    /// Whether the new one is another name of a file that goes in the same set: what others write to that, they write to
+    /// both.
+    #[serde(default)]
+    pub(crate) linked: bool,
+    /// Rights and modification time before a `Set`.
+    pub(crate) was: Option<(u32, (i64, u64))>,
+    /// The old directory may hold nothing any more.
+    #[serde(default)]
+    pub(crate) emptied: bool,
+    /// What exactly must have stood there; known while the process lives.
+    #[serde(skip)]
+    pub(crate) stamp: Option<Stamp>,
+}
+
+impl Step {
+    /// Whether its entries wait and go beside its place: then it is of a set, and not of a layer.
+    fn is_beside(&self) -> bool {
+        self.source.parent() == self.target.parent()
+    }
+
+    /// Whether this is the new one, as it was made.
+    fn is_new(&self, there: Option<[i64; 4]>) -> bool {
+        match (there, self.new) {
+            (Some(there), Some(new)) => there == new || self.linked && there[0] == new[0],
+            _ => false,
+        }
+    }
+}
+
+/// What tells an entry from another that came to its place, and what a rename keeps: the inode, and as inodes are
+/// used again, of all but directories the size and modification time.
+pub(crate) fn identity(stat: &rustix::fs::Stat) -> [i64; 4] {
+    let numbers = Stamp::from(stat).as_numbers();
+    if rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory {
+        return [numbers[0], 0, 0, 0];
+    }
+    numbers
+}
+
+pub(crate) fn refused(path: &Path, error: Errno) -> ToolError {
+    crate::fs::errno(&format!("change {}", path.display()), error, code::WRITE_FAILED)
+}
+
+/// A directory and a name in it.
+type At<'a> = (&'a OwnedFd, OsString);
+
+/// The three places of a step, open.
+struct Places<'a> {
+    target: At<'a>,
+    source: At<'a>,
+    aside: At<'a>,
+    /// Of what a command did over a layer, more is made good: a set is refused where any program would be.
+    of_layer: bool,
+}
+
+/// Directories opened a moment ago: many steps in a row share theirs.
+#[derive(Debug, Default)]
+pub(crate) struct Parents {
+    last: Option<(PathBuf, OwnedFd)>,
+}
+
+impl Parents {
+    /// The directory of `path`, in the workspace or else in a directory of our own, and the name in it.
+    pub(crate) fn of(&mut self, files: &Workspace, path: &Path, own: bool) -> Result<At<'_>, Errno> {
+        // The top of all has no name.
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::ISDIR) };
+        if self.last.as_ref().is_none_or(|(last, _)| last != parent) {
+            let dir = if own {
+                let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+                openat2(CWD, parent, flags, Mode::empty(), resolve)?
+            } else {
+                files.opened_parent(path)?.0
+            };
+            self.last = Some((parent.to_path_buf(), dir));
+        }
+        let (_, dir) = self.last.as_ref().expect("set above");
+        Ok((dir, name.to_owned()))
+    }
+
+    /// Has an overlay bring a file of its lower part up, as a rename would: there it may get another inode, and a move is
+    /// known by that.
+    pub(crate) fn come_up(&mut self, files: &Workspace, path: &Path) {
+        let Ok((dir, name)) = self.of(files, path, false) else { return };
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(handle) = rustix::fs::openat(dir, &name, flags, Mode::empty()) else { return };
+        let Ok(stat) = rustix::fs::fstat(&handle) else { return };
+        if rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile {
+            // The rights that it has: any change of them does.
+            let _ = rustix::fs::chmod(by_handle(&handle), Mode::from_raw_mode(stat.st_mode & 0o7777));
+        }
+    }
+}
+
+/// Overlays, the kernel's and those of FUSE, which rename no directory that is in their lower part.
+const OVERLAYS: [u64; 2] = [0x794c_7630, 0x6573_5546];
+
+/// Whether `dir` may lie in an overlay.
+pub(crate) fn is_overlay(dir: &Path) -> bool {
+    rustix::fs::statfs(dir).is_ok_and(|fs| OVERLAYS.contains(&(fs.f_type as u64 & 0xffff_ffff)))
+}
+
+/// Makes the moves of an intent, or takes them back.
+pub(crate) struct Mover<'a> {
+    files: &'a Workspace,
+    target: Parents,
+    source: Parents,
+    aside: Parents,
+}
+
+impl<'a> Mover<'a> {
+    pub(crate) fn new(files: &'a Workspace) -> Mover<'a> {
+        Mover { files, target: Parents::default(), source: Parents::default(), aside: Parents::default() }
+    }
+
+    /// Makes every move that is not made yet. After a kill (`careful`) a path that others changed stays as they
+    /// left it; whether there was none such is the answer. Otherwise one is an error.
+    pub(crate) fn forward(&mut self, steps: &[Step], careful: bool) -> Result<bool, NotMade> {
+        let mut whole = true;
+        for step in steps {
+            let done = match self.places(step) {
+                Ok(places) => step.make(&places, careful).map_err(|error| refused(&step.target, error))?,
+                // Its directory is gone with what was in it; the other paths can still be finished.
+                Err(_) if careful => false,
+                Err(error) => return Err(error.into()),
+            };
+            if !done && !careful {
+                return Err(NotMade::Moved(self.files.place(step.target.clone())));
+            }
+            whole &= done;
+        }
+        Ok(whole)
+    }
+
+    /// Makes every move of a set that is under way, and looks once more at what came out of the names: programs that had a
+    /// file open may have written to it since.
+    pub(crate) fn make(&mut self, steps: &[Step]) -> Result<(), NotMade> {
+        self.forward(steps, false)?;
+        for step in steps {
+            // The directory of the place itself may have gone with a later move.
+            let (source, aside) = beside(self.files, (&mut self.source, &mut self.aside), step)?;
+            if !step.is_kept(&source, &aside) {
+                return Err(NotMade::Moved(self.files.place(step.target.clone())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes every move back that was made, the last one first.
+    pub(crate) fn back(&mut self, steps: &[Step]) {
+        for step in steps.iter().rev() {
+            if let Ok(places) = self.places(step) {
+                // What cannot be moved back stays; there is nobody left to tell.
+                let _ = step.take_back(&places);
+            }
+        }
+    }
+
+    /// Whether what stood at every path stands there.
+    pub(crate) fn is_void(&mut self, steps: &[Step]) -> bool {
+        steps.iter().all(|step| self.places(step).is_ok_and(|places| step::who(&places.target) == step.old))
+    }
+
+    /// Removes what lies beside the places of a set. What others put there at the last moment, and what could not go back
+    /// as yet others put something in its place, stays.
+    pub(crate) fn clear(&mut self, steps: &[Step], phase: Phase) {
+        for step in steps.iter().filter(|step| step.is_beside()) {
+            let Ok(places) = self.places(step) else { continue };
+            let is_ours = |at: &At<'_>| match step::who(at) {
+                None => false,
+                // Nothing was moved yet.
+                Some(_) if phase == Phase::Staging => true,
+                // What was made is made: who still writes to a former file writes to one without a name.
+                Some(there) if phase == Phase::Applying => {
+                    [step.new, step.old].into_iter().flatten().any(|known| known[0] == there[0])
+                }
+                there => there == step.old || step.is_new(there),
+            };
+            for at in [&places.source, &places.aside].into_iter().filter(|at| is_ours(at)) {
+                discard(at.0, &at.1);
+            }
+        }
+    }
+
+    fn places(&mut self, step: &Step) -> Result<Places<'_>, ToolError> {
+        let target = self.target.of(self.files, &step.target, false).map_err(|error| refused(&step.target, error))?;
+        let (source, aside) = beside(self.files, (&mut self.source, &mut self.aside), step)?;
+        Ok(Places { target, source, aside, of_layer: !step.is_beside() })
+    }
+}
+
+/// Where the new entry of a step waits and where the old one goes.
+fn beside<'a>(
+    files: &Workspace,
+    (source, aside): (&'a mut Parents, &'a mut Parents),
+    step: &Step,
+) -> Result<(At<'a>, At<'a>), ToolError> {
+    let own = !step.is_beside();
+    let source = source.of(files, &step.source, own).map_err(|error| refused(&step.source, error))?;
+    let aside = aside.of(files, &step.aside, own).map_err(|error| refused(&step.aside, error))?;
+    Ok((source, aside))
+}
+
+/// Removes a temporary name. Only names that we make are ever removed.
+pub(crate) fn discard(dir: &OwnedFd, name: &OsStr) {
+    if name.to_str().is_some_and(|name| name.starts_with(".nika-") && name.ends_with(".tmp")) {
+        let _ = rustix::fs::unlinkat(dir, name, AtFlags::empty());
+    }
+}

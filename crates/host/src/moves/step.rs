@@ -1,0 +1,262 @@
+//! One move, made, looked at, and taken back.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, statat};
+use rustix::io::Errno;
+
+use super::{Act, At, Places, Step, identity, in_place};
+use crate::fs::{Stamp, land};
+use crate::overlay::{by_handle, with_rights};
+
+impl Step {
+    /// Whether the path is as the step leaves it. What comes out of a name and is not what was looked at goes back.
+    pub(super) fn make(&self, places: &Places<'_>, careful: bool) -> Result<bool, Errno> {
+        let Places { target, source, aside, .. } = places;
+        let stands = who(target);
+        match self.act {
+            Act::Put => match stands {
+                None if who(source) == self.new => places.onto_nothing(source, target),
+                stands => Ok(stands.is_some() && stands == self.new),
+            },
+            Act::Remove => match stands {
+                Some(_) if stands == self.old => match places.onto_nothing(target, aside) {
+                    Err(Errno::XDEV) if self.emptied => unmade(target),
+                    moved => Ok(moved? && self.is_kept_or_goes_back(places)?),
+                },
+                Some(_) => Ok(false),
+                None if !careful => Ok(self.old.is_none()),
+                // It went before the kill.
+                None => self.is_kept_or_goes_back(places),
+            },
+            Act::Swap => self.swap(places, stands),
+            Act::Set { mode, mtime } => {
+                if !is_set_on(stands, self) {
+                    return Ok(false);
+                }
+                set(target, mode, mtime)?;
+                Ok(true)
+            }
+        }
+    }
+
+    fn swap(&self, places: &Places<'_>, stands: Option<[i64; 4]>) -> Result<bool, Errno> {
+        let Places { target, source, aside, .. } = places;
+        if stands.is_some() && stands == self.new {
+            return self.is_kept_or_goes_back(places);
+        }
+        if stands.is_some() && stands == self.old && who(source) == self.new {
+            return match places.rename(source, target, RenameFlags::EXCHANGE) {
+                Ok(()) => self.is_kept_or_goes_back(places),
+                // A file system that cannot exchange: two moves, and nothing stands there between them. One that replaces
+                // what stands there would lose what others wrote to it since the look.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(places.onto_nothing(target, aside)?
+                    && self.is_kept_or_goes_back(places)?
+                    && places.onto_nothing(source, target)?),
+                Err(error @ (Errno::BUSY | Errno::PERM | Errno::ACCESS)) if places.of_layer => {
+                    match in_place::write(source, target, aside, self.old) {
+                        // What it is not for.
+                        Err(Errno::INVAL) => Err(error),
+                        written => written,
+                    }
+                }
+                Err(Errno::XDEV) if self.emptied => Ok(unmade(target)? && places.onto_nothing(source, target)?),
+                Err(error) => Err(error),
+            };
+        }
+        match in_place::begun(source, target, aside, self.old) {
+            Some(in_place::Begun::Whole) => return Ok(true),
+            Some(in_place::Begun::Part) => return in_place::write_again(source, target).map(|()| true),
+            None => {}
+        }
+        // Between two moves.
+        if stands.is_none() && who(source) == self.new && (who(aside).is_some() || is_unmade(self, aside)) {
+            return Ok(self.is_kept_or_goes_back(places)? && places.onto_nothing(source, target)?);
+        }
+        Ok(false)
+    }
+
+    pub(super) fn take_back(&self, places: &Places<'_>) -> Result<(), Errno> {
+        let Places { target, source, aside, .. } = places;
+        let stands = who(target);
+        let ours = self.is_new(stands);
+        match self.act {
+            Act::Put if ours => self.wait_again(places),
+            // What lies aside came from there, and nowhere else; an overlay may have given it another inode on the way.
+            Act::Remove if stands.is_none() && who(aside).is_some() => places.onto_nothing(aside, target).map(drop),
+            Act::Remove if stands.is_none() && is_unmade(self, aside) => made_again(target, self),
+            Act::Swap if ours => match self.give_back(places) {
+                Err(Errno::NOENT) if is_unmade(self, aside) => {
+                    places.onto_nothing(target, source)?;
+                    made_again(target, self)
+                }
+                given => given,
+            },
+            Act::Swap if stands.is_none() && who(aside).is_some() => places.onto_nothing(aside, target).map(drop),
+            Act::Swap if in_place::begun(source, target, aside, self.old).is_some() => {
+                in_place::put_back(target, aside)
+            }
+            Act::Swap if stands.is_none() && is_unmade(self, aside) => made_again(target, self),
+            Act::Set { .. } if is_set_on(stands, self) => match self.was {
+                Some((mode, mtime)) => set(target, mode, Some(mtime)),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether what came out of the name is what was looked at before. Anything else goes back to its place: others wrote
+    /// it in the last moment.
+    fn is_kept_or_goes_back(&self, places: &Places<'_>) -> Result<bool, Errno> {
+        let Places { target, source, aside, .. } = places;
+        if self.is_kept(source, aside) {
+            return Ok(true);
+        }
+        match who(target) {
+            None => places.onto_nothing(aside, target)?.then_some(()).ok_or(Errno::EXIST)?,
+            stands if self.is_new(stands) => self.give_back(places)?,
+            // Others put something in its place, too: that stands.
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    /// Whether what was moved away, if this was, is what was looked at before.
+    pub(super) fn is_kept(&self, source: &At<'_>, aside: &At<'_>) -> bool {
+        let came_out = match self.act {
+            Act::Put | Act::Set { .. } => return true,
+            Act::Remove => aside,
+            Act::Swap if who(aside).is_some() => aside,
+            // Nothing came out yet, or of a file that is written where it stands, nothing does.
+            Act::Swap if who(source) == self.new => return true,
+            Act::Swap => source,
+        };
+        // An emptied directory may have been removed; and after a kill, what is of no use any more.
+        let Ok(stat) = statat(came_out.0, came_out.1.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) else { return true };
+        match (FileType::from_raw_mode(stat.st_mode), &self.stamp) {
+            (FileType::Directory, _) => !self.emptied || is_empty(came_out),
+            (_, Some(stamp)) => Stamp::from(&stat).same_content(stamp),
+            // After a kill.
+            (_, None) => Some(identity(&stat)) == self.old,
+        }
+    }
+
+    /// The new one goes back to where it waited, and the old one to its place.
+    fn give_back(&self, places: &Places<'_>) -> Result<(), Errno> {
+        let Places { target, source, aside, .. } = places;
+        if who(source).is_none() {
+            who(aside).ok_or(Errno::NOENT)?;
+            self.wait_again(places)?;
+            return places.onto_nothing(aside, target).map(drop);
+        }
+        let exchange = || places.rename(source, target, RenameFlags::EXCHANGE);
+        exchange()?;
+        match self.is_new(who(source)) {
+            true => Ok(()),
+            // Others wrote to the new one just then: that stands.
+            false => exchange(),
+        }
+    }
+
+    /// The new one goes back to where it waited, unless others wrote to it just then.
+    fn wait_again(&self, places: &Places<'_>) -> Result<(), Errno> {
+        let Places { target, source, .. } = places;
+        places.rename(target, source, RenameFlags::NOREPLACE)?;
+        match self.is_new(who(source)) {
+            true => Ok(()),
+            false => places.rename(source, target, RenameFlags::NOREPLACE),
+        }
+    }
+}
+
+impl Places<'_> {
+    /// False where something stands.
+    fn onto_nothing(&self, from: &At<'_>, to: &At<'_>) -> Result<bool, Errno> {
+        match self.rename(from, to, RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn rename(&self, from: &At<'_>, to: &At<'_>, flags: RenameFlags) -> Result<(), Errno> {
+        let go = || match flags {
+            RenameFlags::NOREPLACE => land((from.0, &from.1), (to.0, &to.1)),
+            flags => rustix::fs::renameat_with(from.0, from.1.as_os_str(), to.0, to.1.as_os_str(), flags),
+        };
+        match go() {
+            Err(Errno::ACCESS | Errno::PERM) if self.of_layer => {}
+            other => return other,
+        }
+        // Directories that their owner may not write: the rights are given for this one moment.
+        let mut lifted: Vec<(OwnedFd, Mode)> = Vec::new();
+        for (dir, name) in [(from.0, OsStr::new(".")), (to.0, OsStr::new(".")), (from.0, &from.1), (to.0, &to.1)] {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let Ok(handle) = rustix::fs::openat(dir, name, flags, Mode::empty()) else { continue };
+            let Ok(stat) = rustix::fs::fstat(&handle) else { continue };
+            let mode = Mode::from_raw_mode(stat.st_mode & 0o7777);
+            if rustix::fs::chmod(by_handle(&handle), mode | Mode::RWXU).is_ok() {
+                lifted.push((handle, mode));
+            }
+        }
+        let done = go();
+        for (handle, mode) in lifted.into_iter().rev() {
+            let _ = rustix::fs::chmod(by_handle(&handle), mode);
+        }
+        done
+    }
+}
+
+pub(super) fn who((dir, name): &At<'_>) -> Option<[i64; 4]> {
+    statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW).ok().as_ref().map(identity)
+}
+
+/// Whether a `Set` is still to be made here or is made already: it moves the modification time.
+fn is_set_on(stands: Option<[i64; 4]>, step: &Step) -> bool {
+    let Act::Set { mtime: Some((sec, nsec)), .. } = step.act else { return stands.is_some() && stands == step.old };
+    let after = step.old.map(|[inode, size, ..]| [inode, size, sec, nsec as i64]);
+    stands.is_some() && (stands == step.old || stands == after)
+}
+
+/// Removes an emptied directory that cannot be renamed: an overlay renames none that is in its lower part. False where
+/// something came to lie in it.
+fn unmade((dir, name): &At<'_>) -> Result<bool, Errno> {
+    match rustix::fs::unlinkat(dir, name.as_os_str(), AtFlags::REMOVEDIR) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an emptied directory that stands nowhere was removed so.
+fn is_unmade(step: &Step, aside: &At<'_>) -> bool {
+    step.emptied && step.old.is_some() && who(aside).is_none()
+}
+
+fn made_again(at: &At<'_>, step: &Step) -> Result<(), Errno> {
+    rustix::fs::mkdirat(at.0, at.1.as_os_str(), Mode::RWXU)?;
+    step.was.map_or(Ok(()), |(mode, _)| set(at, mode, None))
+}
+
+fn is_empty((dir, name): &At<'_>) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(*dir, name.as_os_str(), flags, Mode::empty())
+        .and_then(rustix::fs::Dir::new)
+        .is_ok_and(|entries| entries.flatten().all(|entry| matches!(entry.file_name().to_bytes(), b"." | b"..")))
+}
+
+fn set(at: &At<'_>, mode: u32, mtime: Option<(i64, u64)>) -> Result<(), Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = rustix::fs::openat(at.0, at.1.as_os_str(), flags, Mode::empty())?;
+    let path = by_handle(&handle);
+    let wanted = Mode::from_raw_mode(mode);
+    if rustix::fs::fstat(&handle)?.st_mode & 0o7777 != mode {
+        rustix::fs::chmod(&path, wanted)?;
+    }
+    let Some((sec, nsec)) = mtime else { return Ok(()) };
+    let omit = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
+    let last_modification = Timespec { tv_sec: sec, tv_nsec: nsec as _ };
+    let times = Timestamps { last_access: omit, last_modification };
+    with_rights(&handle, wanted, || rustix::fs::utimensat(CWD, &path, &times, AtFlags::empty()))
+}
