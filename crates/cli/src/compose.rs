@@ -430,6 +430,7 @@ pub fn build(world: &World, ground: &Ground, effective: Effective, shape: Shape)
         header: header(ground),
         watcher: None,
         news: Some(Arc::clone(&news)),
+        recovered: Some(recovered::settled(Arc::clone(&files), Arc::clone(&checkpoints))),
     });
     recovered::tell(&runtime, &files, &checkpoints);
     Ok(Built {

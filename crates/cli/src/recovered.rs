@@ -1,36 +1,29 @@
-//! What became of change sets that a kill interrupted, told at the start that comes upon them.
+//! What became of change sets that a kill interrupted, told by whoever comes upon them: a start, or a call that changes files.
 
-use nika_contract::event;
+use std::sync::Arc;
+
 use nika_host::fs::{Outcome, Recovered, Why, Workspace};
 use nika_runtime::Runtime;
 use nika_store::{Checkpoints, State};
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::out;
 
-/// Says in the journal what became of interrupted sets, and takes those of which nothing stands out of what can be taken
-/// back. What was settled stays settled: where that cannot be written, an undo finds every path as it was. One that is left
-/// as a kill left it is told at each start, also to whoever reads what the program complains of.
+/// What the journal is told of sets that were settled in `files` since it was last asked.
+pub fn settled(files: Arc<Workspace>, checkpoints: Arc<Checkpoints>) -> nika_runtime::Recovered {
+    Arc::new(move || files.take_recovered().iter().map(|recovered| line(recovered, Some(&checkpoints))).collect())
+}
+
+/// Says at a start what became of interrupted sets, also in workspaces that share files with this one. One that is left as a
+/// kill left it is told at each start, also to whoever reads what the program complains of.
 pub fn tell(runtime: &Runtime, files: &Workspace, checkpoints: &Checkpoints) {
     let note = |recovered: Recovered, checkpoints: Option<&Checkpoints>| {
-        if let Some(checkpoints) = checkpoints.filter(|_| recovered.is_void) {
-            let _ = checkpoints.mark_undone(&recovered.call, &recovered.call);
+        if let Outcome::Left { note, why } = &recovered.outcome {
+            let (call, became) = (&recovered.call, recovered.outcome.to_string());
+            let unsettled = unsettled(&became, &note.display().to_string(), &advice(call, why));
+            out::complain(&format!("note: change set {call} was interrupted and {unsettled}"));
         }
-        let Recovered { call, outcome, .. } = &recovered;
-        let mut fields = Map::new();
-        fields.insert("change_set".into(), call.as_str().into());
-        let became = outcome.to_string();
-        if let Outcome::Left { note, why } = outcome {
-            let (note, advice) = (note.display().to_string(), advice(call, why));
-            out::complain(&format!(
-                "note: change set {call} was interrupted and {}",
-                unsettled(&became, &note, &advice)
-            ));
-            fields.insert("note".into(), note.into());
-            fields.insert("advice".into(), advice.into());
-        }
-        fields.insert("outcome".into(), became.into());
-        let _ = runtime.note(&runtime.session("recovery", false), event::RECOVERED, &fields);
+        runtime.note_settled(&line(&recovered, checkpoints));
     };
     for recovered in files.take_recovered() {
         note(recovered, Some(checkpoints));
@@ -39,6 +32,22 @@ pub fn tell(runtime: &Runtime, files: &Workspace, checkpoints: &Checkpoints) {
         let theirs = State::open(&beside.state).and_then(|state| Checkpoints::open(&state)).ok();
         beside.recovered.into_iter().for_each(|recovered| note(recovered, theirs.as_ref()));
     }
+}
+
+/// The line of the journal. A set of which nothing stands is taken out of what can be taken back.
+fn line(recovered: &Recovered, checkpoints: Option<&Checkpoints>) -> Map<String, Value> {
+    let Recovered { call, outcome, is_void } = recovered;
+    if let Some(checkpoints) = checkpoints.filter(|_| *is_void) {
+        let _ = checkpoints.mark_undone(call, call);
+    }
+    let mut fields = Map::new();
+    fields.insert("change_set".into(), call.as_str().into());
+    if let Outcome::Left { note, why } = outcome {
+        fields.insert("note".into(), note.display().to_string().into());
+        fields.insert("advice".into(), advice(call, why).into());
+    }
+    fields.insert("outcome".into(), outcome.to_string().into());
+    fields
 }
 
 /// That a set is not settled: why, where it is noted and what to do.

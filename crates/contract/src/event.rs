@@ -57,7 +57,7 @@ pub const AGENT_COMPLETE: &str = "AgentComplete";
 pub const CHECKPOINT: &str = "Checkpoint";
 /// A change was taken back.
 pub const UNDONE: &str = "Undone";
-/// An interrupted change set was settled at start, or could not be.
+/// An interrupted change set was settled, or could not be.
 pub const RECOVERED: &str = "Recovered";
 /// An agent asks its model to go on.
 pub const AGENT_TURN: &str = "AgentTurn";

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use nika_contract::{
     AnyTool, Asker, CallId, Cancel, Clock, Erased, Fault, Foreseen, Guests, News, Output, Pending, Progress, ToolError,
+    event,
 };
 use nika_guard::manifest::{Messages, Moment};
 use nika_guard::{Budget, Budgets, Policy, Stance};
@@ -78,7 +79,13 @@ pub struct Parts {
     pub watcher: Option<Watcher>,
     /// What a session is told with the next answer.
     pub news: Option<Arc<dyn News>>,
+    /// What was settled of calls that a kill interrupted.
+    pub recovered: Option<Recovered>,
 }
+
+/// Says what became of calls that a kill interrupted, since it was last asked: the fields of a journal line each. A start
+/// comes upon them, and any call that changes files.
+pub type Recovered = Arc<dyn Fn() -> Vec<Map<String, Value>> + Send + Sync>;
 
 /// The pipeline with everything it needs.
 pub struct Runtime {
@@ -145,7 +152,9 @@ impl Runtime {
         let unended = end::Unended::new(self, session, &begun);
         let carried = run::caught(self.carry(session, &begun)).await;
         Foreseen::forget(&session.state, &begun.call);
-        unended.end(begun, carried)
+        let ended = unended.end(begun, carried);
+        self.note_recovered();
+        ended
     }
 
     async fn carry(&self, session: &Session, begun: &begin::Begun) -> Result<shape::Shaped, end::Stopped> {
@@ -181,9 +190,21 @@ impl Runtime {
         plan::plan(self, session, incoming)
     }
 
-    /// Writes a journal line outside any call: what was settled at start.
+    /// Writes a journal line outside any call: what an agent does between its calls.
     pub fn note(&self, session: &Session, event: &str, fields: &Map<String, Value>) -> Result<(), Fault> {
         session.log(&self.log_to(), event, fields)
+    }
+
+    /// Says in a journal of its own what was settled of calls that a kill interrupted. What was settled stays settled: where
+    /// that cannot be written, an undo finds every path as it was.
+    pub fn note_recovered(&self) {
+        let lines = self.parts.recovered.as_ref().map(|recovered| recovered()).unwrap_or_default();
+        lines.iter().for_each(|fields| self.note_settled(fields));
+    }
+
+    /// Says there what was settled elsewhere.
+    pub fn note_settled(&self, fields: &Map<String, Value>) {
+        let _ = self.note(&self.session("recovery", false), event::RECOVERED, fields);
     }
 
     /// Forces a session's journal to the disk: for the end of a turn.

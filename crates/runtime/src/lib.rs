@@ -25,7 +25,7 @@ mod wording;
 
 pub use catalog::Tools;
 pub use dialect::Dialect;
-pub use dispatch::{Incoming, Limits, Outcome, Parts, Runtime};
+pub use dispatch::{Incoming, Limits, Outcome, Parts, Recovered, Runtime};
 pub use finder::Finder;
 pub use hooks::{HookOutcome, HookReport, Hooks, Rehearsal};
 pub use listing::{Listed, Listing};

@@ -395,6 +395,7 @@ impl World {
             header: Map::new(),
             watcher: None,
             news: None,
+            recovered: None,
         });
         let session = runtime.session("test", true);
         if let Some(schema) = &self.wanted {

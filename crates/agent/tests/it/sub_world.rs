@@ -308,6 +308,7 @@ impl Grounds for Ground {
             header: Map::new(),
             watcher: None,
             news: None,
+            recovered: None,
         });
         Ok(Crew {
             runtime: Arc::new(runtime),

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::durability::{empty, nika, traced};
 use crate::durability_dirs::{all, runs};
+use crate::peer::{Peer, text};
 use crate::world::Ran;
 
 /// A root, and Nika's state; what stood in the root before a set of changes, and what it should have come to.
@@ -151,5 +152,32 @@ fn the_note_of_a_newer_nika_is_told_and_waits_for_it() {
         assert_eq!(scene.starts().exits(0).err, "");
         assert_eq!(all(scene.root), scene.new, "nothing was lost meanwhile");
         assert!(!note.exists() && noted(scene.state, "under-way", "").is_empty());
+    }
+}
+
+#[test]
+fn what_a_running_server_settles_is_in_the_journal_too() {
+    for (kind, set) in sets() {
+        let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+        let mut peer = Peer::start({
+            let mut nika = nika(root.path(), state.path());
+            nika.args(["serve", "--list", "all", "--mode", "accept-edits"]);
+            nika
+        });
+        peer.initialize("2025-11-25");
+        let Some((scene, note)) = Scene::killed(root.path(), state.path(), kind, &set) else { return };
+        let wrote = peer.call("nika_write", json!({"file_path": "c.txt", "content": "c"}));
+        assert!(text(&wrote).contains("Created") && !note.exists(), "{wrote}");
+        assert_eq!(peer.end(), 0);
+        let mut settled = scene.new.clone();
+        settled.push("c.txt: c".to_owned());
+        settled.sort();
+        assert_eq!(all(scene.root), settled);
+        let journals =
+            noted(scene.state, "journal", ".jsonl").into_iter().map(|file| fs::read_to_string(file).expect("text"));
+        let told =
+            |line: &str| line.contains("\"Recovered\"") && line.contains(&call_of(&note)) && line.contains("finished");
+        let count = journals.map(|text| text.lines().filter(|line| told(line)).count()).sum::<usize>();
+        assert_eq!(count, 1, "{kind}");
     }
 }

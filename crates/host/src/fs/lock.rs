@@ -28,7 +28,6 @@ pub(super) struct State {
     pub(super) inflight: Option<File>,
     /// The last look at the directory of intents, so that another process's death is noticed.
     pub(super) sets_mtime: Option<(i64, u64)>,
-    pub(super) recovered: Vec<Recovered>,
     /// Notes of sets that could not be settled.
     pub(super) left: HashMap<PathBuf, Why>,
     /// Whether it was said that a set is under way.
@@ -57,7 +56,12 @@ impl Workspace {
 
     /// What became of interrupted change sets since the last call of this, for the journal.
     pub fn take_recovered(&self) -> Vec<Recovered> {
-        std::mem::take(&mut self.lock.lock().unwrap_or_else(PoisonError::into_inner).recovered)
+        std::mem::take(&mut self.recovered.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Has it told what became of one. Apart from the lock: whoever asks does not wait for a change.
+    pub(super) fn tell(&self, recovered: Recovered) {
+        self.recovered.lock().unwrap_or_else(PoisonError::into_inner).push(recovered);
     }
 
     /// As [`Workspace::lock`], for recovery too: at start there is no call and no permit, and what is

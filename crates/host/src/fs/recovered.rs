@@ -84,7 +84,7 @@ impl Locked<'_> {
             return;
         }
         let call = note.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        self.state.recovered.push(Recovered { call, outcome: Outcome::Left { note, why }, is_void: false });
+        self.files.tell(Recovered { call, outcome: Outcome::Left { note, why }, is_void: false });
     }
 
     /// Whether this is the note of a set that a start can settle: this one's or a newer Nika's, now or later.

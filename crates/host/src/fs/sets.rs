@@ -273,7 +273,7 @@ impl Locked<'_> {
         if !settled.is_empty() {
             for (settled, note) in settled {
                 match settled {
-                    Ok(recovered) => self.state.recovered.push(recovered),
+                    Ok(recovered) => self.files.tell(recovered),
                     Err(why) => self.leave(note, why),
                 }
             }

@@ -57,6 +57,7 @@ pub struct Workspace {
     pub(super) own: PathBuf,
     pub(super) fsync: Fsync,
     pub(super) lock: Mutex<super::lock::State>,
+    pub(super) recovered: Mutex<Vec<super::Recovered>>,
     pub(super) twins: Mutex<Option<super::twins::Twins>>,
 }
 
@@ -116,6 +117,7 @@ impl Workspace {
             own: settle(settings.own),
             fsync: settings.fsync,
             lock: Mutex::default(),
+            recovered: Mutex::default(),
             twins: Mutex::default(),
         };
         workspace.recover();

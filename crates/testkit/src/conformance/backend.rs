@@ -69,6 +69,7 @@ impl Fixture {
             header: Object::new(),
             watcher: None,
             news: None,
+            recovered: None,
         };
         let runtime = Runtime::with_gateway(parts, false);
         let session = runtime.session("conformance", true);
