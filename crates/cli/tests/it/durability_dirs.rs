@@ -160,6 +160,35 @@ fn directories_that_a_killed_undo_made_again_go_and_those_that_it_empties_too() 
 }
 
 #[test]
+fn a_set_is_whole_or_nothing_also_where_names_can_neither_be_exchanged_nor_given_without_replacing() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    let set = json!({"changes": [
+        {"op": "delete", "file_path": "a.txt"},
+        {"op": "create", "file_path": "a.txt", "content": "new\n"},
+        {"op": "create", "file_path": "n.txt", "content": "new\n"},
+        {"op": "delete", "file_path": "gone.txt"},
+        {"op": "move", "file_path": "from.txt", "to": "to.txt"},
+    ]});
+    let set = set.to_string();
+    let words = ["call", "change_set", "--mode", "accept-edits", "--json", &set];
+    let begin = || {
+        empty(root);
+        for name in ["a", "gone", "from"] {
+            std::fs::write(root.join(format!("{name}.txt")), format!("old {name}\n")).expect("written");
+        }
+    };
+    begin();
+    let old = all(root);
+    runs(root, state, &words);
+    let new = all(root);
+    let faults = ["-e", "inject=renameat2:error=EINVAL"];
+    let settled = killed_where_some_fail((root, state), &begin, (&words, &faults), (&old, &new));
+    let Some((kept, made)) = settled else { return };
+    assert!(kept >= 8 && made >= 8, "{kept} kept, {made} made");
+}
+
+#[test]
 fn directories_that_others_made_after_a_kill_stay() {
     let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
     let (root, state) = (root.path(), state.path());

@@ -175,6 +175,10 @@ impl Places<'_> {
     fn onto_nothing(&self, from: &At<'_>, to: &At<'_>) -> Result<bool, Errno> {
         match self.rename(from, to, RenameFlags::NOREPLACE) {
             Ok(()) => Ok(true),
+            // Both are names of one file: where that takes two calls, a kill came between them.
+            Err(Errno::EXIST) if who(from) == who(to) => {
+                rustix::fs::unlinkat(from.0, from.1.as_os_str(), AtFlags::empty()).map(|()| true)
+            }
             Err(Errno::EXIST) => Ok(false),
             Err(error) => Err(error),
         }
