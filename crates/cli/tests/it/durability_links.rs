@@ -112,6 +112,20 @@ fn a_link_in_the_place_of_another_is_there_or_that_one() {
     assert!(kept >= 2 && made >= 1, "{kept} kept, {made} made");
 }
 
+#[test]
+fn a_file_comes_in_the_place_of_a_link_that_leads_nowhere() {
+    let (root, state) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (root, state) = (root.path(), state.path());
+    for to in ["nowhere", "no/where", "/nowhere/at/all", "it"] {
+        empty(root);
+        symlink(to, root.join("it")).expect("a link");
+        runs(root, state, &words(&file_for_link()));
+        assert_eq!(all(root), ["it: new"], "{to}");
+        runs(root, state, &UNDO);
+        assert_eq!(all(root), [format!("it -> {to}")]);
+    }
+}
+
 /// What comes of an undo beside which somebody else puts a link of their own in the place, after its last look; killed
 /// where it is about to make a system call for that time. `None` where nothing can be traced.
 fn raced(root: &Path, state: &Path, kill: Option<(&str, usize)>) -> Option<ExitStatus> {

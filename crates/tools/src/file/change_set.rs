@@ -313,7 +313,11 @@ impl ChangeSet {
                 taken.iter().filter(|(at, _)| *at < index).map(|(_, place)| place.path.as_path()).collect();
             let located = |text: &str, is_entry: bool| {
                 let place = if is_entry { self.files.locate_entry(text) } else { self.files.locate_file(text) };
-                let place = place.or_else(|error| below_gone(text, error))?;
+                // A link that leads nowhere is a place all the same, when the set has taken it away before.
+                let place = place.or_else(|error| match self.files.locate_entry(text) {
+                    Ok(link) if earlier.contains(&link.path.as_path()) => Ok(link),
+                    _ => below_gone(text, error),
+                })?;
                 match through_gone(&place, &earlier) {
                     None => Ok(place),
                     // The link itself is gone by then.
