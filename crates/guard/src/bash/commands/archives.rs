@@ -89,7 +89,7 @@ pub(super) fn tar(parsed: &Parsed, judge: &mut Judge<'_>) {
 /// What git is told to put into the archive that comes from it: `git archive HEAD .github | tar x`.
 fn stored(judge: &Judge<'_>) -> Vec<Arg> {
     let Stdin::Pipe { from, hint: Some(hint), .. } = &judge.stdin else { return Vec::new() };
-    let names = patch::names(hint).into_iter().filter(|_| from.ends_with(STORED));
+    let names = patch::names(hint).into_iter().filter(|_| from.split_once(' ').is_some_and(|(_, what)| what == STORED));
     names.filter_map(|name| name.strip_prefix("b/").map(|name| judge.word(name))).collect()
 }
 

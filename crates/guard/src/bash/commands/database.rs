@@ -105,7 +105,7 @@ fn told(name: &str, parsed: &Parsed, words: &[&str], judge: &mut Judge<'_>) {
     let (from_files, told) = match &judge.stdin {
         Stdin::None => (false, false),
         Stdin::File { .. } => (true, false),
-        Stdin::Pipe { from, .. } if from.ends_with(" files") => (true, false),
+        Stdin::Pipe { from, .. } if from.split_once(' ').is_some_and(|(_, what)| what == "files") => (true, false),
         Stdin::Text(text) | Stdin::Pipe { told: Some(text), .. } => (false, leaves_the_database(text)),
         Stdin::Pipe { .. } | Stdin::Unknown => (false, true),
     };
