@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::repository::{Repositories, Repository};
 
 use super::analysis::{is_stream, public_file};
+use super::commands::Printed;
 use super::danger::Danger;
 use super::fact::{Category, Fact, Target};
 use super::finding::Finding;
@@ -188,10 +189,10 @@ pub enum Stdin {
     /// Closed or empty.
     #[default]
     None,
-    /// A pipe from these commands: their program names, and whether any of them reaches the network.
+    /// A pipe.
     Pipe {
-        /// The name of the program on the left.
-        from: String,
+        /// What the commands on the left print.
+        printed: Printed,
         /// Whether what comes may be remote.
         remote: bool,
         /// About what comes, where a command prints its own words. For warnings: it is not exact.
@@ -211,6 +212,11 @@ pub enum Stdin {
 }
 
 impl Stdin {
+    /// A pipe of which no more is known.
+    pub fn pipe(remote: bool) -> Stdin {
+        Stdin::Pipe { printed: Printed::Anything, remote, told: None, hint: None }
+    }
+
     /// About what comes, where that is known.
     pub fn told(&self) -> Option<&str> {
         match self {

@@ -41,7 +41,7 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use super::analysis::{is_disk, is_public_listing, is_sink};
-use super::commands;
+use super::commands::{self, Printed, SplitAt};
 use super::danger::Danger;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
@@ -54,7 +54,7 @@ use super::script::{
     Arm, Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
     Script, Target, Test, Word,
 };
-use super::words::{self, Output, Piece, Value};
+use super::words::{self, Output, Piece, Start, Value};
 use super::{lexical, second};
 
 use arrays::{
@@ -402,9 +402,9 @@ impl<'a> Walker<'a> {
                             let told = told(&argvs).or_else(|| self.passed_on(pipeline.stages.get(..index)?));
                             // An error quotes whatever names the command was given.
                             let errs = errors_come(pipeline, index);
-                            let from = if errs { String::new() } else { commands::feeder(&argvs) };
+                            let printed = if errs { Printed::Anything } else { Printed::by(&argvs) };
                             Stdin::Pipe {
-                                from,
+                                printed,
                                 remote,
                                 told: told.filter(|_| !errs),
                                 hint: self.hint(&argvs, state).or(hint.clone()),
@@ -587,7 +587,7 @@ impl<'a> Walker<'a> {
             && matches!(parts.as_slice(), [Part::Command { quoted: false, .. }])
             && pattern == "0**"
         {
-            return Value::Output(Output::starting("0"));
+            return Value::Output(Output::starting(Start::Plain));
         }
         values_of(&args)
     }

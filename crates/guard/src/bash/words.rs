@@ -42,14 +42,42 @@ pub(super) enum Value {
 /// The words that a command prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Output {
-    /// How every word starts: a directory, `0` for hashes and numbers, which have no slash, or [`REF`].
-    pub prefix: &'static str,
+    /// How every word starts.
+    pub start: Start,
     /// Only digits.
     pub number: bool,
     /// Names of files below the working directory: how all of it starts where quotes make one name of it.
     pub begins: Option<&'static str>,
     /// One word that leads nowhere.
     pub label: Label,
+}
+
+/// How a word starts that a command prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    /// In any way.
+    Anyhow,
+    /// As a name below the working directory does.
+    Here,
+    /// As the path of a program of the system does.
+    Program,
+    /// With a letter or a digit, and it has no slash: a hash, a number, a name.
+    Plain,
+    /// As the name of a branch does: no blank, no `..` and no part that starts with a dot, but perhaps a slash, and a dash
+    /// in front. So it is known only behind text of the script, as `origin/` and `main..` are.
+    Branch,
+}
+
+impl Start {
+    /// A text that starts so, for patterns.
+    pub fn text(self) -> &'static str {
+        match self {
+            Start::Anyhow | Start::Branch => "",
+            Start::Here => "./",
+            Start::Program => "/usr/bin/",
+            Start::Plain => "0",
+        }
+    }
 }
 
 /// Whether what is printed is one word of letters, digits, `_`, `-` and single dots that begins with a letter or a digit. It
@@ -66,17 +94,13 @@ pub(super) enum Label {
 
 impl Output {
     /// Words that start so, of which no more is known.
-    pub const fn starting(prefix: &'static str) -> Output {
-        Output { prefix, number: false, begins: None, label: Label::No }
+    pub const fn starting(start: Start) -> Output {
+        Output { start, number: false, begins: None, label: Label::No }
     }
 
     /// Digits.
-    pub const NUMBER: Output = Output { number: true, ..Output::starting("0") };
+    pub const NUMBER: Output = Output { number: true, ..Output::starting(Start::Plain) };
 }
-
-/// Stands for the name of a branch: no blank, no `..` and no part that starts with a dot, but perhaps a slash, and
-/// a dash in front. So it is known only behind text of the script, as `origin/` and `main..` are.
-pub(super) const REF: &str = "\u{1}ref";
 
 /// Stands in a pattern for a number, or for what a command prints that is a [`Label`]. A text has it nowhere else: control
 /// characters are refused.
@@ -505,7 +529,7 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
 fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut Vec<Build>) {
     let before = atoms.get(..at).unwrap_or_default();
     let rest = atoms.get(at + 1..).unwrap_or_default();
-    if output.prefix == REF {
+    if output.start == Start::Branch {
         // Where no name is printed, `main..` alone is still no step up, as `..` and `sub/..` would be.
         let range = |text: &str| text.ends_with("..") && text.trim_end_matches('.').ends_with(|c: char| c != '/');
         let begins = |text: &str| text.ends_with('/') || range(text);
@@ -526,18 +550,18 @@ fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut V
     {
         return builds.iter_mut().for_each(|build| build.wildcard(LABEL));
     }
-    let lone = alone && rest.iter().all(is_nothing) || output.prefix == "0" && alone && extends_revision(rest);
+    let lone = alone && rest.iter().all(is_nothing) || output.start == Start::Plain && alone && extends_revision(rest);
     if let (Some(begins), false, true) = (output.begins, bare, lone) {
         return builds.iter_mut().for_each(|build| {
             build.push(begins);
             build.unknown(false, FOUND);
         });
     }
-    if !lone || !(bare || matches!(output.prefix, "0" | "/usr/bin/")) {
-        let why = match output.prefix {
-            "./" | "" => LISTED,
-            "0" => KEPT,
-            _ => "the output of a command",
+    if !lone || !(bare || matches!(output.start, Start::Plain | Start::Program)) {
+        let why = match output.start {
+            Start::Here | Start::Anyhow => LISTED,
+            Start::Plain => KEPT,
+            Start::Program | Start::Branch => "the output of a command",
         };
         return builds.iter_mut().for_each(|build| build.unknown(bare, why));
     }
@@ -545,7 +569,7 @@ fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut V
     let empty = (!bare).then(|| Build { present: true, ..Build::default() });
     for build in builds.iter_mut() {
         // A name with blanks becomes several words, and the second starts as it likes.
-        build.push(if output.prefix == "./" { "" } else { output.prefix });
+        build.push(if output.start == Start::Here { "" } else { output.start.text() });
         build.wildcard('*');
         build.wildcard('*');
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::super::judge::{Arg, Judge, Stdin, Word};
 use super::super::lang::patch;
+use super::piped::Printed;
 use super::places::takes_along;
-use super::printed::STORED;
 use super::spec::Does::{Either, Flag, Info, Maybe, Run, Value, Write};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, may_be_option};
 
@@ -88,8 +88,8 @@ pub(super) fn tar(parsed: &Parsed, judge: &mut Judge<'_>) {
 
 /// What git is told to put into the archive that comes from it: `git archive HEAD .github | tar x`.
 fn stored(judge: &Judge<'_>) -> Vec<Arg> {
-    let Stdin::Pipe { from, hint: Some(hint), .. } = &judge.stdin else { return Vec::new() };
-    let names = patch::names(hint).into_iter().filter(|_| from.split_once(' ').is_some_and(|(_, what)| what == STORED));
+    let Stdin::Pipe { printed: Printed::Stored, hint: Some(hint), .. } = &judge.stdin else { return Vec::new() };
+    let names = patch::names(hint).into_iter();
     names.filter_map(|name| name.strip_prefix("b/").map(|name| judge.word(name))).collect()
 }
 

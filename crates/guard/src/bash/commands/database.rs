@@ -4,6 +4,7 @@ use super::super::judge::{Arg, Judge, Stdin, Word};
 use super::super::lang::sql;
 use super::clients;
 use super::effects::{only, reaches, run, runs};
+use super::piped::Printed;
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style, lists};
 
 /// The table.
@@ -105,7 +106,7 @@ fn told(name: &str, parsed: &Parsed, words: &[&str], judge: &mut Judge<'_>) {
     let (from_files, told) = match &judge.stdin {
         Stdin::None => (false, false),
         Stdin::File { .. } => (true, false),
-        Stdin::Pipe { from, .. } if from.split_once(' ').is_some_and(|(_, what)| what == "files") => (true, false),
+        Stdin::Pipe { printed: Printed::Files { .. }, .. } => (true, false),
         Stdin::Text(text) | Stdin::Pipe { told: Some(text), .. } => (false, leaves_the_database(text)),
         Stdin::Pipe { .. } | Stdin::Unknown => (false, true),
     };

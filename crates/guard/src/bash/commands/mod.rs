@@ -46,6 +46,7 @@ mod parallel;
 mod patched;
 mod perl;
 mod pieces;
+mod piped;
 pub(super) mod places;
 mod pnpm;
 mod printed;
@@ -160,10 +161,9 @@ pub(super) use held::lost;
 pub(super) use installing::{BUILDERS, USUAL, says_where};
 pub(super) use kept::prints as prints_kept;
 pub(super) use labels::{always_number, label};
+pub(super) use piped::{Printed, SplitAt};
 pub(super) use places::{listed_elsewhere, taken_along, takes_along};
-pub(super) use printed::{
-    SplitAt, begins, feeder, has_no_escapes, last_part, output as listed, path_part, pattern_above, user_name,
-};
+pub(super) use printed::{begins, last_part, path_part, pattern_above, user_name};
 pub(super) use settings::given;
 pub(super) use shell::says_where_programs_are;
 pub(super) use temporary::{TEMPORARY, makes as makes_temporary, makes_here};

@@ -1,63 +1,26 @@
-//! What a command prints, where that becomes words of others: names, numbers, parts of paths.
+//! How a command is known to print what becomes words of others: names, numbers, parts of paths.
 
 use std::path::Path;
 
 use super::super::globs;
 use super::super::judge::{Arg, Word};
 use super::super::lang::find;
-use super::super::words::{Output, REF};
+use super::super::words::{Output, Start};
 use super::filters;
+use super::piped::Printed;
 use super::spec::{self, Parsed};
-
-/// How what a command prints is taken apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum SplitAt {
-    /// At blanks, so that empty lines are no words.
-    Words,
-    /// At the ends of lines.
-    Lines,
-    /// At zero bytes.
-    Zeros,
-}
-
-/// What the words are that a command prints, by what [`feeder`] said of it.
-pub(in super::super) fn output(from: &str, at: SplitAt) -> Option<Output> {
-    let zeros = at == SplitAt::Zeros;
-    let prefix = match from.split_once(' ')?.1 {
-        "names ./" => "./",
-        "zeros ./" if zeros => "./",
-        "names" | QUOTED => "",
-        "zeros" if zeros => "",
-        "loose" if at == SplitAt::Words => "",
-        "programs" => "/usr/bin/",
-        "hashes" => "0",
-        "ref" if at == SplitAt::Words => REF,
-        "number" => return Some(Output::NUMBER),
-        _ => return None,
-    };
-    Some(Output::starting(prefix))
-}
-
-/// Names as git writes them: one with a backslash stands in quotes, with two for each.
-const QUOTED: &str = "names quoted";
-
-/// Whether the lines that a command prints mean the same where backslashes are taken out of them: none has one, or it is
-/// a name in quotes, of which no part becomes `..`.
-pub(in super::super) fn has_no_escapes(from: &str) -> bool {
-    matches!(from.split_once(' '), Some((_, QUOTED | "hashes")))
-}
 
 /// How all that a pipeline of names prints begins, where each name lies below the working directory: as one name, which
 /// it is in quotes, it does, too.
 pub(in super::super) fn begins(output: Output, stages: &[&[Arg]]) -> Option<&'static str> {
     let (lister, filters) = stages.split_first()?;
     let below = |arg: &Arg| filters::text(arg).is_some_and(|text| !text.starts_with('/') && !text.contains(".."));
-    if !matches!(output.prefix, "./" | "") || !lister.iter().skip(1).all(below) {
+    if !matches!(output.start, Start::Here | Start::Anyhow) || !lister.iter().skip(1).all(below) {
         return None;
     }
     // What sorts, or leaves out lines, may begin amid a name with the end of a line in it.
     let from_the_top = filters.iter().all(|argv| argv.first().and_then(Arg::exact) == Some("head"));
-    Some(if from_the_top { output.prefix } else { "" })
+    Some(if from_the_top { output.start.text() } else { "" })
 }
 
 /// Whether a command prints the name of a user: no option, and no path.
@@ -110,52 +73,19 @@ pub(in super::super) fn pattern_above(argv: &[Arg]) -> Option<(String, String)> 
         .then(|| (above.to_owned(), prefix.clone()))
 }
 
-/// Says what the commands of a pipeline write for the next one, as the `from` of [`Stdin::Pipe`]: the
-/// last program's name; behind it ` names ./` where the lines are names of files found below known
-/// directories, ` names` where such a name may start with `-`, ` names quoted` where git writes it, ` zeros …` for names that end with zero bytes,
-/// ` loose` for names among other lines, ` words …` where they are known, ` files` where files hold it, ` changes` and
-/// ` stored` for what git says about the work tree.
-pub(in super::super) fn feeder(stages: &[&[Arg]]) -> String {
-    let name = |argv: &[Arg]| argv.first().and_then(Arg::exact).and_then(super::standard).unwrap_or("?").to_owned();
-    let last = stages.last().map(|argv| name(argv)).unwrap_or_default();
-    if stages.last().is_some_and(|argv| counts(&last, argv)) {
-        return format!("{last} number");
-    }
-    if let [argv] = stages
-        && prints_files(&last, argv)
-    {
-        return format!("{last} files");
-    }
-    if let Some(what) = stages.first().filter(|_| last == "git").and_then(|argv| of_git(argv)) {
-        return format!("{last} {what}");
-    }
-    let Some((lister, filters)) = stages.split_first() else { return last };
-    if !filters.iter().all(|argv| filters_lines(&name(argv), argv)) {
-        return last;
-    }
-    match lists(&name(lister), lister) {
-        Some(what) => format!("{last} {what}"),
-        None => last,
-    }
-}
-
-/// The changes of the work tree, as `git diff` prints them, and the files of a commit, as `git archive` does.
-pub(super) const CHANGES: &str = "changes";
-pub(super) const STORED: &str = "stored";
-
-/// Which of them git prints.
-fn of_git(argv: &[Arg]) -> Option<&'static str> {
+/// What git says about the work tree: its changes, or the files of a commit.
+pub(super) fn of_git(argv: &[Arg]) -> Option<Printed> {
     let parsed = spec::parse(super::find("git")?, argv);
     let between_commits = || parsed.operands.iter().filter_map(Arg::exact).any(|word| word.contains(".."));
     match parsed.path.get(1).map(String::as_str) {
-        Some("diff") if !parsed.has("name-only name-status stat") && !between_commits() => Some(CHANGES),
-        Some("archive") => Some(STORED),
+        Some("diff") if !parsed.has("name-only name-status stat") && !between_commits() => Some(Printed::Changes),
+        Some("archive") => Some(Printed::Stored),
         _ => None,
     }
 }
 
 /// Whether a command prints what files hold that are named, and nothing else.
-fn prints_files(name: &str, argv: &[Arg]) -> bool {
+pub(super) fn prints_files(name: &str, argv: &[Arg]) -> bool {
     let files = argv.get(1..).unwrap_or_default();
     let is_device = |text: &str| text.split('/').any(|part| matches!(part, "dev" | "proc"));
     let named = |arg: &Arg| arg.exact().is_some_and(|text| !text.starts_with('-') && !is_device(text));
@@ -165,7 +95,7 @@ fn prints_files(name: &str, argv: &[Arg]) -> bool {
 }
 
 /// Whether a command prints one number and nothing else.
-fn counts(name: &str, argv: &[Arg]) -> bool {
+pub(super) fn counts(name: &str, argv: &[Arg]) -> bool {
     let words: Option<Vec<&str>> = argv.iter().skip(1).map(Arg::exact).collect();
     match (name, words.as_deref()) {
         ("wc", Some(["-l" | "-w" | "-c" | "-m" | "--lines" | "--words" | "--bytes"])) => true,
@@ -264,11 +194,10 @@ fn leaves_out(words: &[&str], at: usize) -> bool {
 }
 
 /// What a command lists.
-fn lists(name: &str, argv: &[Arg]) -> Option<String> {
+pub(super) fn lists(name: &str, argv: &[Arg]) -> Option<Printed> {
     let exact: Option<Vec<_>> = argv.iter().skip(1).map(Arg::exact).collect();
     let parsed = || super::find(name).map(|spec| spec::parse(spec, argv)).filter(|parsed| parsed.unknown.is_none());
     let has = |names: &str| parsed().is_some_and(|parsed| parsed.has(names));
-    let names = || Some("names".to_owned());
     // Names found below a guarded place are guarded ones, whoever lists them, and so it is with secrets.
     let guarded = |word: &&str| {
         let class = crate::classify(Path::new(word.trim_end_matches('/')));
@@ -295,15 +224,16 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             let any = words.iter().enumerate().any(|(at, word)| OTHER.contains(word) || shown(at, word));
             let fine = !guarded && !any;
             // Where the zero bytes are dropped, `.` and `./x` become `../x`.
-            let what = if words.contains(&"-print0") { "zeros" } else { "names" };
-            fine.then(|| if start.starts_with('-') { what.to_owned() } else { format!("{what} ./") })
+            let here = !start.starts_with('-');
+            let zeros = words.contains(&"-print0");
+            fine.then_some(if zeros { Printed::Zeros { here } } else { Printed::Names { here } })
         }
         "fd" | "fdfind" => {
             const OTHER: &[&str] = &["-x", "--exec", "-X", "--exec-batch", "-l", "--list-details"];
             let fine =
                 |word: &&str| !OTHER.contains(word) && !word.starts_with("--format") && !word.starts_with("--path-sep");
             let secret = filters::names_a_secret(argv.get(1..).unwrap_or_default()) || filters::finds_hidden(argv);
-            (!secret && exact?.iter().all(fine)).then(|| "names".to_owned())
+            (!secret && exact?.iter().all(fine)).then_some(Printed::Names { here: false })
         }
         "rg" | "grep" | "egrep" | "fgrep"
             if parsed().is_some_and(|parsed| {
@@ -327,18 +257,18 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
         {
             // What several directories hold stands behind their names, with empty lines between.
             let loose = has("R recursive") || may_be_directories(argv) && !has("d directory");
-            Some(if loose { "loose" } else { "names" }.to_owned())
+            Some(if loose { Printed::Loose } else { Printed::Names { here: false } })
         }
         // Numbers of processes.
-        "pgrep" | "pidof" | "lsof" => processes(name, exact?.as_slice()).then(|| "number".to_owned()),
+        "pgrep" | "pidof" | "lsof" => processes(name, exact?.as_slice()).then_some(Printed::Numbers),
         "which" | "command" => {
             let plain = |word: &&str| !word.starts_with('-') && !word.contains('/');
             let words = exact?;
             let names = if name == "command" { words.strip_prefix(&["-v"])? } else { words.as_slice() };
-            (!names.is_empty() && names.iter().all(plain)).then(|| "programs".to_owned())
+            (!names.is_empty() && names.iter().all(plain)).then_some(Printed::Programs)
         }
         "git" => match exact?.as_slice() {
-            words if hashes(words) => Some("hashes".to_owned()),
+            words if hashes(words) => Some(Printed::Hashes),
             ["ls-files" | "diff" | "grep", ..] if operand_is_secret(argv.get(2..).unwrap_or_default()) => None,
             // Names that begin with `..`, where the repository is larger than the workspace.
             ["ls-files", rest @ ..] if rest.iter().any(|word| word.starts_with(':') || word.contains("..")) => None,
@@ -346,17 +276,18 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
             ["ls-files", rest @ ..]
                 if !rest.iter().any(|word| matches!(*word, "-s" | "--stage" | "--format" | "-v" | "-t")) =>
             {
-                let names = if rest.iter().any(|word| is_zero(word)) { "names" } else { QUOTED };
-                rest.iter().all(|word| !word.starts_with("--format")).then(|| names.to_owned())
+                let whole = rest.iter().any(|word| is_zero(word));
+                let names = if whole { Printed::Names { here: false } } else { Printed::Quoted };
+                rest.iter().all(|word| !word.starts_with("--format")).then_some(names)
             }
             ["diff", rest @ ..] if rest.contains(&"--name-only") => {
                 const PLAIN: &[&str] = &["--name-only", "--cached", "--staged", "--relative", "--no-renames", "--"];
                 let plain =
                     |word: &&str| !word.starts_with('-') || PLAIN.contains(word) || word.starts_with("--diff-filter=");
-                rest.iter().all(plain).then(|| QUOTED.to_owned())
+                rest.iter().all(plain).then_some(Printed::Quoted)
             }
-            ["grep", ..] if has("l files-with-matches name-only") => names(),
-            words if is_ref(words) => Some("ref".to_owned()),
+            ["grep", ..] if has("l files-with-matches name-only") => Some(Printed::Names { here: false }),
+            words if is_ref(words) => Some(Printed::Branch),
             _ => None,
         },
         // `echo -n` keeps the option for itself.
@@ -372,8 +303,9 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
                 let inside =
                     |arg: &Arg| filters::text(arg).is_some_and(|text| !text.starts_with('/') && !text.contains(".."));
                 let fine = !names.is_empty() && names.iter().all(|arg| found(arg) && inside(arg));
-                let ends = if argv.get(1).and_then(Arg::exact) == Some("%s\\0") { "zeros" } else { "names" };
-                (fine && !operand_is_secret(names)).then(|| ends.to_owned())
+                let zeros = argv.get(1).and_then(Arg::exact) == Some("%s\\0");
+                let ends = if zeros { Printed::Zeros { here: false } } else { Printed::Names { here: false } };
+                (fine && !operand_is_secret(names)).then_some(ends)
             }
             _ => None,
         },
@@ -383,14 +315,13 @@ fn lists(name: &str, argv: &[Arg]) -> Option<String> {
 
 /// What a search lists: names that begin with those of the places it was given, where each is written out; `first` where the
 /// first of its operands is no pattern.
-fn below_operands(parsed: &Parsed, first: bool) -> String {
+fn below_operands(parsed: &Parsed, first: bool) -> Printed {
     let patterns = usize::from(!first && !parsed.has("e regexp f file"));
     let places = parsed.operands.get(patterns..).unwrap_or_default();
     let plain = |place: &Arg| {
         place.exact().is_some_and(|text| !text.is_empty() && !text.starts_with('-') && !super::places::leads_away(text))
     };
-    let known = !places.is_empty() && places.iter().all(plain) && !parsed.has("Z 0 null z null-data");
-    if known { "names ./" } else { "names" }.to_owned()
+    Printed::Names { here: !places.is_empty() && places.iter().all(plain) && !parsed.has("Z 0 null z null-data") }
 }
 
 /// Whether `git ls-files` lists what is ignored: that is where secrets are kept.
@@ -420,10 +351,11 @@ fn is_ref(words: &[&str]) -> bool {
 }
 
 /// Words that are printed as they stand, and nothing else.
-fn written(words: &[&str]) -> Option<String> {
+fn written(words: &[&str]) -> Option<Printed> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte);
     let fine = |word: &&str| !word.is_empty() && word.bytes().all(plain);
-    (!words.is_empty() && words.iter().all(fine)).then(|| format!("words {}", words.join(" ")))
+    (!words.is_empty() && words.iter().all(fine))
+        .then(|| Printed::Words(words.iter().map(|word| (*word).to_owned()).collect()))
 }
 
 /// Whether `ls` with these words may be given several directories.
@@ -460,7 +392,7 @@ fn operand_is_secret(words: &[Arg]) -> bool {
 }
 
 /// Whether a command passes lines of its standard input on as they are.
-fn filters_lines(name: &str, argv: &[Arg]) -> bool {
+pub(super) fn filters_lines(name: &str, argv: &[Arg]) -> bool {
     let Some(spec) = super::find(name) else { return false };
     let parsed = spec::parse(spec, argv);
     match name {

@@ -6,7 +6,7 @@ mod rights;
 use super::super::fact::Fact;
 use super::super::judge::Stdin;
 use super::TABLES;
-use super::printed::feeder;
+use super::piped::Printed;
 use super::testing::{all_harmless, facts, facts_from, is_harmless, none_harmless, words};
 
 #[test]

@@ -7,7 +7,9 @@
 use super::super::danger::Danger;
 use super::super::judge::{Arg, Judge, LISTED, Shell, Stdin, Word};
 use super::super::names::{self, Meaning};
+use super::super::words::Start;
 use super::destructive::Inside;
+use super::piped::Printed;
 use super::spec::Does::{Flag, Info, Maybe, Run, Value, Write};
 use super::spec::{self, Does, Operands, PLAIN, Parsed, Spec, Style};
 use super::special;
@@ -617,11 +619,13 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
     let span = judge.span.clone();
     let delimiter = parsed.has("d delimiter").then(|| parsed.value("d delimiter").and_then(Arg::exact).unwrap_or(""));
     let names = |splits: bool| match &judge.stdin {
-        Stdin::Pipe { from, remote: false, .. } if matches!(from.as_str(), "cat" | "cat files") => listed_names(splits),
+        Stdin::Pipe { printed: Printed::Copied | Printed::Files { packed: false }, remote: false, .. } => {
+            listed_names(splits)
+        }
         // Split at ends of lines, it gives the words that blanks give, or fewer.
-        Stdin::Pipe { from, .. } if !parsed.has("a arg-file") && delimiter.is_none_or(|end| end == "\\n") => {
+        Stdin::Pipe { printed, .. } if !parsed.has("a arg-file") && delimiter.is_none_or(|end| end == "\\n") => {
             // A name with the end of a line in it is two lines, and the second may start in any way.
-            listed(from, splits, !parsed.has("0 null"))
+            piped(printed, splits, !parsed.has("0 null"))
         }
         // A list in a file.
         Stdin::File { .. } => listed_names(splits),
@@ -671,22 +675,24 @@ fn plain_words(text: &str) -> Option<Vec<String>> {
     (!text.contains(['\'', '"', '\\'])).then(|| text.split_ascii_whitespace().map(str::to_owned).collect())
 }
 
-/// What the words are that a pipe brings, by what [`feeder`] said of it.
-/// At `blanks` a name becomes several words, of which only the first starts as the name does.
-fn listed(from: &str, splits: bool, blanks: bool) -> Vec<Word> {
+/// What the words are that a pipe brings. At `blanks` a name becomes several words, of which only the first starts as the
+/// name does.
+fn piped(printed: &Printed, splits: bool, blanks: bool) -> Vec<Word> {
     // Two stars: there may be no name at all.
-    let glob = |prefix: &str| vec![Word::Glob { pattern: format!("{prefix}**"), prefix: prefix.to_owned() }];
-    match from.split_once(' ').map(|(_, what)| what) {
-        Some("names ./" | "zeros ./") if !blanks => glob("./"),
-        Some("zeros") if !blanks => glob(""),
-        Some("names" | "names ./" | "names quoted" | "loose") => glob(""),
-        Some("programs") => glob("/usr/bin/"),
-        Some("hashes" | "number") => glob("0"),
-        Some(words) => match words.strip_prefix("words ") {
-            Some(words) if splits => words.split(' ').map(|word| Word::Exact(word.to_owned())).collect(),
-            Some(words) => vec![Word::OneOf(words.split(' ').map(|word| Word::Exact(word.to_owned())).collect())],
-            None => unknown_names(splits),
-        },
-        None => unknown_names(splits),
+    let glob = |start: Start| {
+        let prefix = start.text();
+        vec![Word::Glob { pattern: format!("{prefix}**"), prefix: prefix.to_owned() }]
+    };
+    let exact = |words: &[String]| words.iter().cloned().map(Word::Exact).collect();
+    match printed {
+        Printed::Names { here: true } | Printed::Zeros { here: true } if !blanks => glob(Start::Here),
+        Printed::Zeros { here: false } if !blanks => glob(Start::Anyhow),
+        Printed::Names { .. } | Printed::Quoted | Printed::Loose => glob(Start::Anyhow),
+        Printed::Programs => glob(Start::Program),
+        Printed::Hashes | Printed::Numbers => glob(Start::Plain),
+        Printed::Words(words) if splits => exact(words),
+        Printed::Words(words) => vec![Word::OneOf(exact(words))],
+        Printed::Zeros { .. } | Printed::Branch | Printed::Changes | Printed::Stored => unknown_names(splits),
+        Printed::Anything | Printed::Copied | Printed::Files { .. } => unknown_names(splits),
     }
 }

@@ -30,7 +30,7 @@ impl<'a> Walker<'a> {
             };
             let fetched = self.fetches_since(then) || matches!(feeds, Stdin::Pipe { remote: true, .. });
             if feeds == Stdin::Unknown && is_stdin && fetched {
-                feeds = Stdin::Pipe { from: String::new(), remote: true, told: None, hint: None };
+                feeds = Stdin::pipe(true);
             }
             if fetched && !is_stdin && !matches!(redirect.op, RedirectOp::Write | RedirectOp::Append) {
                 self.fetched.descriptor(&redirect.fd);
@@ -59,10 +59,10 @@ impl<'a> Walker<'a> {
         };
         if let [Part::Process { script, .. }] = word.parts.as_slice() {
             if !values::is_one_list(script) {
-                return Stdin::Pipe { from: String::new(), remote, told: None, hint: None };
+                return Stdin::pipe(remote);
             }
             let argvs: Vec<&[Arg]> = self.outlet.iter().map(AsRef::as_ref).collect();
-            return Stdin::Pipe { from: commands::feeder(&argvs), remote, told: told(&argvs), hint: None };
+            return Stdin::Pipe { printed: Printed::by(&argvs), remote, told: told(&argvs), hint: None };
         }
         let dup = matches!(redirect.op, RedirectOp::DupIn | RedirectOp::DupOut);
         // Standard input under another number or name: whoever reads there reads here.
@@ -164,9 +164,7 @@ impl<'a> Walker<'a> {
         }
         match arg.exact() {
             Some("/dev/null") => Stdin::None,
-            Some(name) if self.is_fetched(name, state) => {
-                Stdin::Pipe { from: String::new(), remote: true, told: None, hint: None }
-            }
+            Some(name) if self.is_fetched(name, state) => Stdin::pipe(true),
             name => Stdin::File { told: name.and_then(|name| self.written_in(&[name], state)) },
         }
     }

@@ -279,7 +279,7 @@ impl Walker<'_> {
         let last = self.last.clone();
         for (script, mut state) in readers {
             let start = self.reports.len();
-            state.stdin = Stdin::Pipe { from: String::new(), remote: true, told: None, hint: None };
+            state.stdin = Stdin::pipe(true);
             self.apart(|walker| walker.script(&script, &mut state));
             // The rest was said where it stands.
             let forbidden = |fact: &Fact| matches!(fact, Fact::Forbidden(Danger::Fetched, _));

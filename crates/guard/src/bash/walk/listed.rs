@@ -67,7 +67,7 @@ impl<'a> Walker<'a> {
     pub(super) fn lists(&self, args: &[Arg], stdin: &Stdin) -> Option<Vec<String>> {
         let listed = match stdin {
             Stdin::File { .. } => true,
-            Stdin::Pipe { from, .. } => commands::listed(from, commands::SplitAt::Lines).is_some(),
+            Stdin::Pipe { printed, .. } => printed.words(SplitAt::Lines).is_some(),
             _ => false,
         };
         let words: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();

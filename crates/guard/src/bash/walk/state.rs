@@ -384,25 +384,23 @@ impl<'a> Walker<'a> {
             return;
         }
         let whole = args.iter().any(|arg| arg.exact() == Some(""));
-        let apart = if whole { commands::SplitAt::Zeros } else { commands::SplitAt::Lines };
+        let apart = if whole { SplitAt::Zeros } else { SplitAt::Lines };
         let reader = || match stdin {
-            Stdin::Pipe { from, .. } if commands::has_no_escapes(from) => {
-                line_reader(args).or_else(|| loose_reader(args))
-            }
+            Stdin::Pipe { printed, .. } if printed.has_no_escapes() => line_reader(args).or_else(|| loose_reader(args)),
             _ => line_reader(args),
         };
-        if let ("read", Stdin::Pipe { from, .. }, Some(name)) = (program, stdin, reader())
+        if let ("read", Stdin::Pipe { printed, .. }, Some(name)) = (program, stdin, reader())
             && std::mem::take(&mut self.condition)
             && !self.taken.part
-            && let Some(Output { prefix, number: false, .. }) = commands::listed(from, apart)
+            && let Some(Output { start, number: false, .. }) = printed.words(apart)
         {
             // A hash has neither blanks nor an end of a line in it.
-            if prefix == "0" {
-                return state.set(&name, Value::Output(Output::starting(prefix)));
+            if start == Start::Plain {
+                return state.set(&name, Value::Output(Output::starting(start)));
             }
             // A name with the end of a line in it is two lines, and the second may start in any way.
-            let pattern = format!("{prefix}**/*");
-            let prefix = if whole { prefix } else { "" };
+            let pattern = format!("{}**/*", start.text());
+            let prefix = if whole { start.text() } else { "" };
             return state.set(&name, Value::Pattern { pattern, prefix: prefix.to_owned() });
         }
         if program == "read"

@@ -250,10 +250,10 @@ impl<'a> Walker<'a> {
                 return Some(Value::Number);
             }
             if commands::user_name(argv) {
-                return Some(Value::Output(Output::starting("0")));
+                return Some(Value::Output(Output::starting(Start::Plain)));
             }
             if let Some(label) = commands::label(argv) {
-                return Some(Value::Output(Output { label, ..Output::starting("0") }));
+                return Some(Value::Output(Output { label, ..Output::starting(Start::Plain) }));
             }
             if let Some((pattern, prefix)) = commands::last_part(argv).or_else(|| commands::makes_here(argv)) {
                 return Some(Value::Pattern { pattern, prefix });
@@ -265,7 +265,7 @@ impl<'a> Walker<'a> {
                 return Some(Value::Pattern { pattern, prefix });
             }
         }
-        let output = commands::listed(&commands::feeder(&stages), commands::SplitAt::Words)?;
+        let output = Printed::by(&stages).words(SplitAt::Words)?;
         Some(Value::Output(Output { begins: commands::begins(output, &stages), ..output }))
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::super::fact::{Fact, Target};
 use super::super::super::judge::Stdin;
+use super::super::piped::Printed;
 use super::super::testing::{facts, facts_from};
 
 /// The hosts of a line between blanks, `*` for any.
@@ -154,10 +155,10 @@ fn a_socket_is_a_file_of_the_workspace() {
 #[test]
 fn text_for_a_client_may_run_commands_here() {
     let opaque = |line: &str, stdin: Stdin| facts_from(line, stdin).iter().any(|fact| matches!(fact, Fact::Opaque(_)));
-    let pipe = |from: &str| Stdin::Pipe { from: from.to_owned(), remote: false, told: None, hint: None };
+    let pipe = |printed: Printed| Stdin::Pipe { printed, remote: false, told: None, hint: None };
     let text = |text: &str| Stdin::Text(text.to_owned());
     assert!(opaque("psql -h localhost db", text("\\! id")));
-    assert!(opaque("psql -h localhost db", pipe("printf")));
+    assert!(opaque("psql -h localhost db", pipe(Printed::Anything)));
     assert!(opaque("mysql -h localhost db", Stdin::Unknown));
     assert!(opaque("mongosh mongodb://localhost/x", text("db.x.find()")));
     assert!(opaque("psql -h localhost -o '|sh'", Stdin::None));
@@ -166,10 +167,10 @@ fn text_for_a_client_may_run_commands_here() {
     assert!(opaque("psql -h localhost --command=\"$sql\"", Stdin::None));
     assert!(!opaque("psql -h localhost -U \"$who\" -c 'SELECT 1'", Stdin::None));
     assert!(!opaque("psql -h localhost db", text("SELECT 1;")));
-    assert!(!opaque("psql -h localhost db", pipe("cat files")));
-    assert!(opaque("psql -h localhost db", pipe("cat")));
+    assert!(!opaque("psql -h localhost db", pipe(Printed::Files { packed: false })));
+    assert!(opaque("psql -h localhost db", pipe(Printed::Copied)));
     assert!(!opaque("mysql -h localhost db", Stdin::File { told: None }));
-    assert!(opaque("redis-cli", pipe("printf")));
+    assert!(opaque("redis-cli", pipe(Printed::Anything)));
     assert!(opaque("redis-cli -h localhost", text("set a b\nconnect evil 6379")));
     assert!(!opaque("redis-cli -h localhost", text("set a b\nget a")));
 }

@@ -2,16 +2,16 @@
 
 use super::super::super::fact::Category;
 use super::super::super::judge::{Judge, Stdin};
-use super::super::printed::{CHANGES, STORED};
+use super::super::piped::Printed;
 use super::words::Line;
 use super::{Hit, acts};
 
 /// What does it, and what it has to be fed with.
-const UNDOES: &[(&str, &str)] = &[
-    ("git apply -R|--reverse !--check|--stat|--numstat|--summary", CHANGES),
-    ("patch|gpatch -R|--reverse !--dry-run", CHANGES),
-    ("tar|gtar|bsdtar -x|--extract|--get !-C|--directory|-k|--keep-old-files", STORED),
-    ("tar|gtar|bsdtar x|xf|xv|xvf|xfv|xp|xpf|xvpf !-C|--directory|-k|--keep-old-files", STORED),
+const UNDOES: &[(&str, Printed)] = &[
+    ("git apply -R|--reverse !--check|--stat|--numstat|--summary", Printed::Changes),
+    ("patch|gpatch -R|--reverse !--dry-run", Printed::Changes),
+    ("tar|gtar|bsdtar -x|--extract|--get !-C|--directory|-k|--keep-old-files", Printed::Stored),
+    ("tar|gtar|bsdtar x|xf|xv|xvf|xfv|xp|xpf|xvpf !-C|--directory|-k|--keep-old-files", Printed::Stored),
 ];
 
 /// Whether it may be done with `program`.
@@ -22,10 +22,11 @@ pub(super) fn names(program: &str) -> bool {
 /// Whether the command undoes uncommitted work. Elsewhere than at the top of the workspace the files of an archive are
 /// new ones.
 pub(super) fn hit(line: &Line, judge: &Judge<'_>) -> Option<Hit> {
-    let Stdin::Pipe { from, .. } = &judge.stdin else { return None };
-    let (_, fed) = from.split_once(' ')?;
+    let Stdin::Pipe { printed, .. } = &judge.stdin else { return None };
     let undoes = UNDOES.iter().any(|(pattern, needs)| {
-        fed == *needs && acts::is(pattern, line) && (fed == CHANGES || judge.site.roots.contains(&judge.site.cwd))
+        printed == needs
+            && acts::is(pattern, line)
+            && (*printed == Printed::Changes || judge.site.roots.contains(&judge.site.cwd))
     });
     undoes.then(|| (Category::GitDiscard, format!("`{}` takes uncommitted changes back", line.program)))
 }

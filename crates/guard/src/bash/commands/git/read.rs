@@ -2,6 +2,7 @@
 
 use super::super::super::globs;
 use super::super::super::judge::{Arg, Judge, Stdin};
+use super::super::piped::Printed;
 use super::super::spec::{Does, Operands, PLAIN, Parsed, Spec};
 use super::{at, changes, own, reads};
 use Does::{AskFlag, Flag, Maybe, NetFlag, Read, Value, Write};
@@ -557,7 +558,7 @@ fn cat_file(parsed: &Parsed, judge: &mut Judge<'_>) {
     if own(parsed, "batch batch-command").is_some() {
         match &judge.stdin {
             Stdin::None => {}
-            Stdin::Pipe { from, .. } if from.split_once(' ').is_some_and(|(_, what)| what == "hashes") => {}
+            Stdin::Pipe { printed: Printed::Hashes, .. } => {}
             _ => judge.opaque("what is shown is named on standard input"),
         }
     }

@@ -22,7 +22,10 @@ fn a_listing_feeds_xargs() {
     let piped = |left: &str, right: &str| {
         let stages: Vec<_> = left.split(" | ").map(words).collect();
         let stages: Vec<_> = stages.iter().map(Vec::as_slice).collect();
-        is_harmless(&facts_from(right, Stdin::Pipe { from: feeder(&stages), remote: false, told: None, hint: None }))
+        is_harmless(&facts_from(
+            right,
+            Stdin::Pipe { printed: Printed::by(&stages), remote: false, told: None, hint: None },
+        ))
     };
     for (left, right) in [
         ("find . -name '*.py'", "xargs wc -l"),
