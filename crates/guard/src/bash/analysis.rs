@@ -105,7 +105,7 @@ fn walked(text: &str, site: &Site) -> Analysis {
         Err(trouble) => {
             let at = text.floor_char_boundary(trouble.at);
             let end = text.ceil_char_boundary(at + 1);
-            let cut = trouble.why.starts_with("it ends") || starts_amid(text);
+            let cut = trouble.cut || starts_amid(text);
             let code = if cut { "incomplete_commands" } else { "unreadable" };
             findings.push(Finding::new(code, at..end, trouble.why));
         }

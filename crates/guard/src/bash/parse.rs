@@ -24,6 +24,8 @@ pub(super) struct Trouble {
     pub at: usize,
     /// One sentence.
     pub why: String,
+    /// The text stops before it is complete.
+    pub cut: bool,
 }
 
 type Read<T> = Result<T, Trouble>;
@@ -151,7 +153,12 @@ impl<'t> Parser<'t> {
             Some(fixed) => fixed.start,
             None => self.offset + self.at.min(self.bytes.len()),
         };
-        Err(Trouble { at, why: why.into() })
+        Err(Trouble { at, why: why.into(), cut: false })
+    }
+
+    /// The text stops too early.
+    fn cut<T>(&self, why: &str) -> Read<T> {
+        self.trouble(why).map_err(|trouble| Trouble { cut: true, ..trouble })
     }
 
     /// Only bash reads this so.
@@ -318,7 +325,7 @@ impl<'t> Parser<'t> {
                 break;
             }
             if self.at >= self.bytes.len() {
-                return self.trouble("it ends before its command is complete");
+                return self.cut("it ends before its command is complete");
             }
             let mut item = self.item(end)?;
             self.skip_blanks();
@@ -343,7 +350,7 @@ impl<'t> Parser<'t> {
                 self.skip_blanks();
                 if !self.at_end(end) {
                     return match self.peek() {
-                        None => self.trouble("it ends before its command is complete"),
+                        None => self.cut("it ends before its command is complete"),
                         _ => self.trouble("something stands where no command or operator can"),
                     };
                 }
@@ -579,7 +586,7 @@ impl<'t> Parser<'t> {
         }
         if assigns.is_empty() && words.is_empty() && redirects.is_empty() {
             return match self.peek() {
-                None => self.trouble("it ends before its command is complete"),
+                None => self.cut("it ends before its command is complete"),
                 _ => self.trouble("a command is missing here"),
             };
         }

@@ -48,7 +48,7 @@ impl<'t> Parser<'t> {
         }
         if self.at == start {
             return match self.peek() {
-                None => self.trouble("it ends where a word should stand"),
+                None => self.cut("it ends where a word should stand"),
                 _ => self.trouble("a word is missing here"),
             };
         }
@@ -76,7 +76,7 @@ impl<'t> Parser<'t> {
             b'\\' => {
                 self.at += 1;
                 match self.peek() {
-                    None => return self.trouble("it ends in a backslash"),
+                    None => return self.cut("it ends in a backslash"),
                     Some(b'\n') => self.at += 1,
                     Some(_) => {
                         let text = self.take_char();
