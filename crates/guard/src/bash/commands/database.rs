@@ -164,7 +164,7 @@ fn leaves_the_database(text: &str) -> bool {
     };
     let text = upright(text);
     let is_text = text.contains(char::is_whitespace);
-    let beyond = |why: &String| ["beyond", "client command"].iter().any(|what| why.contains(what));
+    let beyond = |why: &sql::Unsaid| matches!(why, sql::Unsaid::Beyond(_) | sql::Unsaid::Client(_));
     text.contains("\\!")
         || is_text && text.contains('\\') && !shows(text)
         || is_text && (text.split([';', '\n']).any(own) || sql::read(text).opaque.as_ref().is_some_and(beyond))
@@ -393,8 +393,8 @@ fn settle(read: &sql::Sql, file: &Arg, readonly: bool, judge: &mut Judge<'_>) {
 /// Reading verbs are allow-listed, and the functions that any other may call.
 fn settle_text(read: &sql::Sql, judge: &mut Judge<'_>) {
     if let Some(why) = &read.opaque {
-        judge.opaque(why.clone());
-    } else if read.writes.as_deref().is_some_and(|why| !sql::is_plain_write(why)) {
+        judge.opaque(why.text());
+    } else if read.writes == Some(sql::Change::More) {
         judge.opaque("what this SQL does cannot be said");
     }
 }

@@ -14,14 +14,52 @@ use super::super::commands::spec::lists;
 pub struct Sql {
     /// The first thing that cannot be had back, in words.
     pub destroys: Option<String>,
-    /// The first thing that cannot be said, in words.
-    pub opaque: Option<String>,
-    /// The first statement that is not on the list of reading ones, in words.
-    pub writes: Option<String>,
+    /// The first thing that cannot be said.
+    pub opaque: Option<Unsaid>,
+    /// What its statements change that are not on the list of reading ones.
+    pub writes: Option<Change>,
     /// A name of a file may be put together, or stand between dollar quotes.
     pub computed: bool,
     /// Every string in it: for a client that opens files named by strings.
     pub strings: Vec<String>,
+}
+
+/// Why it cannot be said what a text of SQL does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unsaid {
+    /// A command of this name is the client's, not the server's.
+    Client(String),
+    /// This reaches beyond the database.
+    Beyond(String),
+    /// Something else, in words.
+    Other(String),
+}
+
+impl Unsaid {
+    /// The reason as a person reads it.
+    pub fn text(&self) -> String {
+        match self {
+            Unsaid::Client(name) => format!("the client command {name}"),
+            Unsaid::Beyond(what) => format!("{what} reaches beyond the database"),
+            Unsaid::Other(why) => why.clone(),
+        }
+    }
+}
+
+/// What a statement changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing but the database itself.
+    Ordinary,
+    /// More than that, or it is not known.
+    More,
+}
+
+impl Change {
+    /// What a statement with this verb, or with this word in it, changes.
+    fn by(word: &str) -> Change {
+        if ORDINARY.iter().any(|verb| word.starts_with(verb)) { Change::Ordinary } else { Change::More }
+    }
 }
 
 impl Sql {
@@ -274,7 +312,11 @@ fn tag(chars: &[char], start: usize) -> Option<&[char]> {
 }
 
 fn opaque(sql: &mut Sql, why: &str) {
-    sql.opaque.get_or_insert_with(|| why.to_owned());
+    unsaid(sql, Unsaid::Other(why.to_owned()));
+}
+
+fn unsaid(sql: &mut Sql, why: Unsaid) {
+    sql.opaque.get_or_insert(why);
 }
 
 fn destroys(sql: &mut Sql, why: impl Into<String>) {
@@ -297,7 +339,7 @@ fn meta(line: &str, sql: &mut Sql) {
     // One line may hold several backslash commands, and a bar makes a command of the rest.
     let plain = !line.contains('|') && !line.contains('`') && line.matches('\\').count() <= 1;
     if !known || !plain {
-        opaque(sql, &format!("the client command {name}"));
+        unsaid(sql, Unsaid::Client(name.to_owned()));
     }
 }
 
@@ -362,8 +404,8 @@ fn quoted_names(statement: &[Token]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Statements that change nothing but the database itself, by how [`Sql::writes`] begins.
-const PLAIN_WRITES: &[&str] = &[
+/// How the verbs begin that change nothing but the database itself.
+const ORDINARY: &[&str] = &[
     "INSERT",
     "UPDATE",
     "DELETE",
@@ -377,16 +419,9 @@ const PLAIN_WRITES: &[&str] = &[
     "ROLLBACK",
     "SAVEPOINT",
     "RELEASE",
-    "VACUUM does",
     "ANALYZE",
     "REINDEX",
-    "this PRAGMA",
 ];
-
-/// Whether a reason in [`Sql::writes`] is an ordinary change of the database.
-pub fn is_plain_write(why: &str) -> bool {
-    !why.contains('(') && PLAIN_WRITES.iter().any(|verb| why.starts_with(verb))
-}
 
 /// Commands of MySQL's client, which it reads where a statement begins.
 const OF_CLIENTS: &str = "SYSTEM SOURCE CONNECT EDIT TEE PAGER DELIMITER";
@@ -461,42 +496,40 @@ fn judge(statement: &[Token], depth: usize, sql: &mut Sql) {
         .filter_map(|token| if let Token::Word(word) = token { Some(word.as_str()) } else { None })
         .collect();
     let Some(&verb) = words.first() else {
-        sql.writes.get_or_insert_with(|| "a statement without a verb".to_owned());
+        sql.writes.get_or_insert(Change::More);
         return;
     };
     if let Some(why) = destruction(statement, depth) {
         destroys(sql, why);
     }
     if let Some(reach) = words.iter().copied().chain(quoted_names(statement)).find(|word| lists(OUTSIDE, word)) {
-        opaque(sql, &format!("{reach} reaches beyond the database"));
+        unsaid(sql, Unsaid::Beyond(reach.to_owned()));
     }
     if let Some(what) = of_the_server(verb, statement, &words) {
-        opaque(sql, &format!("{what} reaches beyond the database"));
+        unsaid(sql, Unsaid::Beyond(what));
     }
     if verb == "ATTACH" || verb == "LOAD" || verb == "INSTALL" {
         opaque(sql, &format!("{verb} opens something else"));
     }
     if lists(OF_CLIENTS, verb) {
-        opaque(sql, &format!("the client command {verb}"));
+        unsaid(sql, Unsaid::Client(verb.to_owned()));
     }
     if !READING.contains(&verb)
         && let Some(name) = called(statement, &words)
     {
         opaque(sql, &format!("{name}(…) is not on the list of functions that only compute"));
     }
-    if let Some(why) = more_than_reading(verb, statement, &words) {
-        // The first that is more than an ordinary change counts.
-        if sql.writes.as_deref().is_none_or(|known| is_plain_write(known) && !is_plain_write(&why)) {
-            sql.writes = Some(why);
-        }
+    if let Some(change) = change(verb, statement, &words).filter(|_| sql.writes != Some(Change::More)) {
+        sql.writes = Some(change);
     }
 }
 
-/// Why the statement is not on the list of reading ones.
-fn more_than_reading(verb: &str, statement: &[Token], words: &[&str]) -> Option<String> {
+/// What the statement changes, where it is not on the list of reading ones.
+fn change(verb: &str, statement: &[Token], words: &[&str]) -> Option<Change> {
     if !READING.contains(&verb) {
-        let into = if verb == "VACUUM" && words.contains(&"INTO") { " INTO a file" } else { "" };
-        return Some(format!("{verb}{into} does more than read"));
+        // `VACUUM INTO` writes a file.
+        let within = verb == "VACUUM" && !words.contains(&"INTO");
+        return Some(if within { Change::Ordinary } else { Change::by(verb) });
     }
     if verb == "PRAGMA" {
         // `PRAGMA main.table_info(t)`: the name may follow the database's.
@@ -505,19 +538,17 @@ fn more_than_reading(verb: &str, statement: &[Token], words: &[&str]) -> Option<
         let call = statement.contains(&Token::Mark('('));
         let answers =
             words.iter().any(|word| word.ends_with("_INFO") || word.ends_with("_XINFO") || word.ends_with("_LIST"));
-        return (!known || set || (call && !answers)).then(|| "this PRAGMA may change the database".to_owned());
+        return (!known || set || (call && !answers)).then_some(Change::Ordinary);
     }
     if let Some(word) = words.iter().skip(1).find(|word| lists(BEYOND, word)) {
-        return Some(format!("{word} does more than read"));
+        return Some(Change::by(word));
     }
     let mut before: Option<&Token> = None;
     for token in statement {
         if *token == Token::Mark('(') {
             match before {
-                Some(Token::Word(word)) if !lists(CALLS, word) => {
-                    return Some(format!("{word}(…) is not on the list of functions that only compute"));
-                }
-                Some(Token::Name(_) | Token::Text(_)) => return Some("a quoted name that is called".to_owned()),
+                Some(Token::Word(word)) if !lists(CALLS, word) => return Some(Change::More),
+                Some(Token::Name(_) | Token::Text(_)) => return Some(Change::More),
                 _ => {}
             }
         }
@@ -680,215 +711,4 @@ fn always(condition: &[&Token]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reading_is_proved() {
-        for text in [
-            "SELECT * FROM users",
-            "select count(*), max(id) from t where name = 'drop table x' -- delete from t",
-            "SELECT a FROM t WHERE b IN (SELECT c FROM d) LIMIT 5;",
-            "WITH recent AS (SELECT * FROM t) SELECT * FROM recent",
-            "PRAGMA table_info(users)",
-            "PRAGMA user_version;",
-            "EXPLAIN QUERY PLAN SELECT 1",
-            ".tables",
-            ".schema users",
-            ".mode csv\nSELECT 1;",
-            "SELECT replace(name, 'a', 'b') FROM t /* drop */",
-            "VALUES (1)",
-            "SELECT \"drop\" FROM t",
-        ] {
-            assert!(read(text).reads_only(), "{text}: {:?}", read(text));
-        }
-    }
-
-    #[test]
-    fn more_than_reading_is_not() {
-        for text in [
-            "INSERT INTO t VALUES (1)",
-            "WITH x AS (SELECT 1) DELETE FROM t",
-            "SELECT writefile('x', 'y')",
-            "SELECT load_extension('./x')",
-            "SELECT edit('x', 'sh')",
-            "SELECT readfile('/etc/passwd')",
-            "SELECT * FROM fsdir WHERE path = '/'",
-            "SELECT * FROM \"fsdir\"('/')",
-            "SELECT 1; ATTACH 'x.db' AS y",
-            "PRAGMA user_version = 5",
-            "PRAGMA journal_mode(WAL)",
-            "PRAGMA writable_schema=1",
-            ".shell ls",
-            ".system ls",
-            ".output x",
-            ".once x",
-            ".read x",
-            ".import a b",
-            ".load ./x",
-            "SELECT 1;\n.shell id",
-            "\\! id",
-            "select 1 \\g | sh",
-            "\\dt \\! id",
-            "COPY t TO PROGRAM 'sh'",
-            "SELECT 'a\\' ; DELETE FROM t; --'",
-            "SELECT 'open",
-            "/*!50000 DROP TABLE t */",
-            "SELECT 1 /* /* */ */",
-            "VACUUM INTO 'x'",
-            "CREATE TABLE t (a)",
-            "frobnicate",
-            "SELECT system('id')",
-        ] {
-            assert!(!read(text).reads_only(), "{text}");
-        }
-    }
-
-    #[test]
-    fn writing_statements_may_call_what_only_computes() {
-        for text in [
-            "INSERT INTO t(a, b) VALUES (1, lower('x')), (2, date('now'))",
-            "insert into main.t (a) select max(b) from u where c in (1, 2)",
-            "CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY, n VARCHAR(20), p DECIMAL(10,2), CHECK (p > 0))",
-            "CREATE TABLE u(t_id INT REFERENCES t(id), UNIQUE (t_id))",
-            "create unique index if not exists i on t(a, b)",
-            "CREATE VIRTUAL TABLE d USING fts5(title, body)",
-            "UPDATE t SET a = a + 1, b = replace(b, 'x', 'y') WHERE id = 3",
-            "INSERT INTO t VALUES (1) ON CONFLICT(id) DO UPDATE SET a = 2",
-            "DELETE FROM t WHERE id IN (SELECT id FROM u)",
-        ] {
-            assert_eq!(read(text).opaque, None, "{text}");
-        }
-        for text in [
-            "insert into t values(edit('x', 'touch y'))",
-            "create table u as select edit('x', 'y')",
-            "delete from t where edit('x', 'y') = 1",
-            "insert into t values(writefile('a', 'b'))",
-            "update t set a = readfile('.env')",
-            "insert into t values(\"edit\"('x', 'y'))",
-            "insert into t select name from fsdir('/')",
-            "insert into t select name from fsdir where path = '/'",
-            "create trigger r after insert on t begin select edit('x', 'y'); end",
-            "create virtual table z using zipfile('a.zip')",
-            "create view v as select load_extension('./x')",
-            "insert into t values(1) returning edit('x', 'y')",
-        ] {
-            assert!(read(text).opaque.is_some(), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_leaves_the_tables_of_a_server_is_found() {
-        for text in [
-            "COPY t TO PROGRAM 'sh'",
-            "copy t from '/etc/passwd'",
-            "select pg_read_binary_file('/etc/passwd')",
-            "alter system set archive_command = 'x'",
-            "do language plpython3u $$ import os $$",
-            "create function f() returns int language c as 'x', 'y'",
-            "load data\nlocal  infile '.env' into table t",
-            "/* a */ system id",
-            "select 1; source x.sql",
-            "delimiter //",
-            "connect db evil",
-        ] {
-            let why = read(text).opaque.unwrap_or_default();
-            assert!(why.contains("beyond") || why.contains("client command") || why.contains("opens"), "{text}: {why}");
-        }
-        for text in [
-            "copy t to stdout",
-            "select program, source from radio",
-            "create function f() language sql as $$ select 1 $$",
-        ] {
-            assert_eq!(read(text).opaque, None, "{text}");
-        }
-    }
-
-    #[test]
-    fn destruction_is_found() {
-        for text in [
-            "DROP TABLE users",
-            "drop database if exists app;",
-            "SELECT 1; DROP TABLE t",
-            "TRUNCATE users",
-            "truncate table a, b cascade",
-            "DELETE FROM users",
-            "delete from users;",
-            "DELETE FROM users WHERE 1=1",
-            "DELETE FROM users WHERE true",
-            "UPDATE users SET admin = true",
-            "UPDATE t SET a = (SELECT b FROM c WHERE d = 1)",
-            "ALTER TABLE users DROP COLUMN email",
-            "ALTER TABLE users DROP email",
-            "WITH x AS (SELECT 1 WHERE 2 = 2) DELETE FROM t",
-            "EXPLAIN ANALYZE DELETE FROM t",
-            "DO $$ BEGIN DROP TABLE t; END $$",
-            "IF OBJECT_ID('t') IS NOT NULL DROP TABLE t",
-            "/*!50000 DROP TABLE t */",
-            "-- tidy\nDROP SCHEMA public CASCADE",
-            "/* tidy */ DROP VIEW v",
-            "USE app; DROP TABLE t",
-            "BEGIN; DELETE FROM t; COMMIT",
-            "CREATE OR REPLACE TABLE t AS SELECT 1",
-            "DROP KEYSPACE k",
-            "WITH gone AS (DELETE FROM t RETURNING *) SELECT count(*) FROM gone",
-            "WITH a AS (SELECT 1), b AS MATERIALIZED (UPDATE t SET x = 1 RETURNING x) SELECT * FROM b",
-            "DO $$ BEGIN EXECUTE 'DROP TABLE t'; END $$",
-            "EXEC('TRUNCATE TABLE t')",
-            "REMOVE TABLE person",
-        ] {
-            assert!(read(text).destroys.is_some(), "{text}");
-        }
-    }
-
-    #[test]
-    fn near_misses_destroy_nothing() {
-        for text in [
-            "SELECT * FROM users",
-            "DELETE FROM users WHERE id = 5",
-            "UPDATE users SET admin = true WHERE id = 5",
-            "SELECT 'DROP TABLE users'",
-            "-- DROP TABLE users\nSELECT 1",
-            "INSERT INTO log VALUES ('truncate')",
-            "EXPLAIN DELETE FROM users",
-            "CREATE TABLE drops (id int)",
-            "CREATE OR REPLACE VIEW v AS SELECT 1",
-            "ALTER TABLE users ADD COLUMN email text",
-            "ALTER TABLE users ALTER COLUMN email DROP NOT NULL",
-            "SELECT dropped, truncate(x, 2) FROM t",
-            "CREATE TRIGGER x AFTER INSERT ON t EXECUTE FUNCTION f()",
-            "INSERT INTO t VALUES (1) ON CONFLICT (id) DO UPDATE SET a = 1",
-            "SELECT * FROM t FOR UPDATE",
-            "WITH gone AS (DELETE FROM t WHERE id = 5 RETURNING *) SELECT * FROM gone",
-            "WITH recent AS (SELECT * FROM t WHERE note = 'drop') SELECT * FROM recent",
-            "VACUUM ANALYZE",
-            "",
-        ] {
-            assert_eq!(read(text).destroys, None, "{text}");
-        }
-    }
-
-    #[test]
-    fn hostile_text_is_survived() {
-        for text in [
-            "$$",
-            "$a$",
-            "'",
-            "\"",
-            "`",
-            "[a",
-            "/*",
-            "/*!",
-            "--",
-            "\\",
-            ".",
-            "((((",
-            "))))",
-            "$é$é$é$",
-            "'\\",
-            "'a\\é'",
-        ] {
-            let _ = read(text);
-        }
-    }
-}
+mod tests;
