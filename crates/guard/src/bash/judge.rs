@@ -112,7 +112,7 @@ pub enum Word {
         /// Unquoted: it may be no word, or several.
         splits: bool,
         /// Why it is not known.
-        why: String,
+        why: Why,
     },
 }
 
@@ -145,18 +145,55 @@ impl Arg {
     }
 }
 
-/// Why a name is not known that `read` takes from a list.
-pub(super) const LISTED: &str = "names that a list holds";
+/// Why a word or a value is not known. Some reasons say enough to be told from the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// It is a name that `read` takes from a list.
+    Listed,
+    /// It is one of the names that a command lists, which lie below the working directory.
+    Found,
+    /// The repository holds it, or the calendar: a file of the workspace, a tag, a commit, a date. Who can change it can
+    /// change what builds and tests run.
+    Kept,
+    /// It is options of a compiler that the system's list of packages says.
+    Packaged,
+    /// It is a list of directories, of the workspace and those that were in it before.
+    Places,
+    /// It is a number.
+    Number,
+    /// It is an array that is written out.
+    Array,
+    /// This reason.
+    Other(String),
+}
 
-/// Why a name is not known that is one of those that a command lists, which lie below the working directory.
-pub(super) const FOUND: &str = "a name that a command lists";
+impl Why {
+    /// The reason as a person reads it.
+    pub fn text(&self) -> &str {
+        match self {
+            Why::Listed => "names that a list holds",
+            Why::Found => "a name that a command lists",
+            Why::Kept => "a text that the repository holds",
+            Why::Packaged => "options that the list of packages says",
+            Why::Places => "places of the workspace, and those that were there before",
+            Why::Number => "a number",
+            Why::Array => "an array",
+            Why::Other(why) => why,
+        }
+    }
+}
 
-/// Why a text is not known that the repository holds, or the calendar: a file of the workspace, a tag, a commit, a date.
-/// Who can change it can change what builds and tests run.
-pub(super) const KEPT: &str = "a text that the repository holds";
+impl From<&str> for Why {
+    fn from(why: &str) -> Why {
+        Why::Other(why.to_owned())
+    }
+}
 
-/// Why options of a compiler are not known that the system's list of packages says.
-pub(super) const PACKAGED: &str = "options that the list of packages says";
+impl From<String> for Why {
+    fn from(why: String) -> Why {
+        Why::Other(why)
+    }
+}
 
 /// Collects the facts of one simple command. A specification calls these methods; it never decides.
 #[derive(Debug)]
@@ -454,21 +491,21 @@ impl<'a> Judge<'a> {
     /// A path that is not known. Names that a list holds are read as code of the workspace reads: what is kept from the
     /// one is kept from the other. They are written only below a directory that is spelled, for a guarded file may be
     /// among them.
-    pub(super) fn unknown(&mut self, prefix: &str, why: &str, fact: fn(Target) -> Fact) {
+    pub(super) fn unknown(&mut self, prefix: &str, why: &Why, fact: fn(Target) -> Fact) {
         let above = prefix.rsplit_once('/').map_or("", |(above, _)| if above.is_empty() { "/" } else { above });
         let path = self.resolve(above);
         let inside = self.site.roots.iter().any(|root| path.starts_with(root)) && !prefix.contains("..");
         match fact(Target { path, tree: true, itself: false, redirected: false }) {
-            Fact::Read(_) if why == LISTED && inside => self.code(why),
+            Fact::Read(_) if *why == Why::Listed && inside => self.code(why.text()),
             // What it may be is what the command has looked at.
-            whole @ Fact::Read(_) if why == FOUND && inside => self.facts.push(whole),
-            whole @ Fact::Write(_) if why == LISTED && inside && !above.is_empty() => {
-                self.code(why);
+            whole @ Fact::Read(_) if *why == Why::Found && inside => self.facts.push(whole),
+            whole @ Fact::Write(_) if *why == Why::Listed && inside && !above.is_empty() => {
+                self.code(why.text());
                 let along = self.along(&whole);
                 self.facts.push(whole);
                 self.facts.extend(along);
             }
-            _ => self.opaque(why),
+            _ => self.opaque(why.text()),
         }
     }
 

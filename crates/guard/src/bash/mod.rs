@@ -43,5 +43,5 @@ pub use effects::ANY_HOST;
 pub use fact::{Category, Fact, Target};
 pub use finding::{FINDINGS, Family, Finding, Outcome, Row};
 pub(crate) use judge::normal;
-pub use judge::{Arg, Judge, Scratch, Site, Word};
+pub use judge::{Arg, Judge, Scratch, Site, Why, Word};
 pub use names::may_be_set;

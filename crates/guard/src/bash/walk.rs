@@ -45,7 +45,7 @@ use super::commands::{self, Printed, SplitAt};
 use super::danger::Danger;
 use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
-use super::judge::{Arg, Judge, LISTED, Nested, PACKAGED, Shell, Site, Stdin, Word as Became, Written, normal};
+use super::judge::{Arg, Judge, Nested, Shell, Site, Stdin, Why, Word as Became, Written, normal};
 use super::limits::WALKED;
 use super::names::{Meaning, is_label, is_nobodys, meaning, meaning_of};
 use super::parse::{self, is_name};
@@ -57,9 +57,7 @@ use super::script::{
 use super::words::{self, Output, Piece, Start, Value};
 use super::{lexical, second};
 
-use arrays::{
-    Arrays, WRITTEN_OUT, expands_again, has_plain_key, is_keyed, is_written_keyed, may_be_keyed, reads_arrays,
-};
+use arrays::{Arrays, expands_again, has_plain_key, is_keyed, is_written_keyed, may_be_keyed, reads_arrays};
 use calls::{Functions, any_of};
 use calm::{calms, is_packaged};
 use dropped::{ANY_NAME, READONLY};
@@ -141,7 +139,7 @@ impl State {
     fn set(&mut self, name: &str, value: Value) {
         let known = name != "_" && !self.is_frozen(name);
         let short = !matches!(&value, Value::Exact(text) if text.len() > VALUE);
-        let value = if known && short { value } else { Value::Opaque(format!("the value of `{name}`")) };
+        let value = if known && short { value } else { Value::unknown(format!("the value of `{name}`")) };
         if self.vars.len() >= VARIABLES {
             self.vars.clear();
         }
@@ -250,7 +248,9 @@ impl<'a> Walker<'a> {
             background: false,
         };
         for name in &self.site.given {
-            state.vars.insert(name.clone(), Value::Opaque(format!("the value of `{name}`, which the environment has")));
+            state
+                .vars
+                .insert(name.clone(), Value::unknown(format!("the value of `{name}`, which the environment has")));
         }
         self.later = traps::later(script);
         for item in &script.items {
@@ -536,7 +536,7 @@ impl<'a> Walker<'a> {
                     state.set(&name, values.clone());
                     walker.script(body, state);
                 });
-                state.set(&name, Value::Opaque("the variable of a loop".to_owned()));
+                state.set(&name, Value::unknown("the variable of a loop"));
             }
             Kind::ArithFor { parts, body } => {
                 let [start, condition, step] = parts;
@@ -579,7 +579,7 @@ impl<'a> Walker<'a> {
             Some(list) => list.iter().flat_map(|word| self.words(word, state)).collect(),
             None => match &state.positional {
                 Some(args) => args.get(1..).unwrap_or_default().to_vec(),
-                None => return Value::Opaque("the arguments of the script".to_owned()),
+                None => return Value::unknown("the arguments of the script"),
             },
         };
         // Hashes have no blanks to fall apart at.
@@ -658,7 +658,7 @@ impl<'a> Walker<'a> {
         let own = self.reports.len();
         // A function sees them as its own, and `readonly` and `export` keep them.
         let unknown = |state: &mut State| {
-            assigns.iter().for_each(|one| state.set(&one.name, Value::Opaque(format!("the value of `{}`", one.name))));
+            assigns.iter().for_each(|one| state.set(&one.name, Value::unknown(format!("the value of `{}`", one.name))));
         };
         let before = state.place();
         unknown(state);

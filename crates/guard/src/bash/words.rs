@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::judge::{Arg, FOUND, KEPT, LISTED, Word};
+use super::judge::{Arg, Why, Word};
 
 /// Most words that one word of the script may become.
 const MOST: usize = 256;
@@ -36,7 +36,14 @@ pub(super) enum Value {
     /// What a command of a known kind prints: no word, or several.
     Output(Output),
     /// Anything; the reason.
-    Opaque(String),
+    Opaque(Why),
+}
+
+impl Value {
+    /// Anything, for this reason.
+    pub fn unknown(why: impl Into<Why>) -> Value {
+        Value::Opaque(why.into())
+    }
 }
 
 /// The words that a command prints.
@@ -153,7 +160,7 @@ pub(super) fn expand(pieces: &[Piece], home: &Path, span: &Range<usize>) -> Vec<
             Piece::Value { value, quoted } => atoms.push(Atom::Value(value.clone(), *quoted)),
         }
     }
-    let opaque = |why: &str| Word::Opaque { prefix: String::new(), splits: true, why: why.to_owned() };
+    let opaque = |why: &str| Word::Opaque { prefix: String::new(), splits: true, why: why.into() };
     let mut words = Vec::new();
     let alternatives = match atoms.iter().filter(|atom| matches!(atom, Atom::Bare('{'))).count() {
         0 => Some(vec![atoms]),
@@ -192,7 +199,7 @@ pub(super) fn single(pieces: &[Piece], home: &Path) -> Value {
         return value.clone();
     }
     if atoms.windows(2).any(|pair| matches!(pair, [Atom::Bare(':' | '='), Atom::Bare('~')])) {
-        return Value::Opaque("`~` inside a value".to_owned());
+        return Value::unknown("`~` inside a value");
     }
     let mut words = Vec::new();
     finish(&atoms, home, false, &mut words);
@@ -208,7 +215,7 @@ pub(super) fn single(pieces: &[Piece], home: &Path) -> Value {
                     _ => None,
                 })
                 .collect();
-            texts.map_or_else(|| Value::Opaque("one of several patterns".to_owned()), Value::OneOf)
+            texts.map_or_else(|| Value::unknown("one of several patterns"), Value::OneOf)
         }
         Some(Word::Opaque { why, .. }) => Value::Opaque(why),
     }
@@ -346,7 +353,7 @@ struct Build {
     /// Where the first wildcard stands.
     wild: Option<usize>,
     /// Text before what is not known, whether it splits, and why it is not known.
-    opaque: Option<(String, bool, String)>,
+    opaque: Option<(String, bool, Why)>,
     /// Something is there even if the text is empty.
     present: bool,
 }
@@ -368,9 +375,9 @@ impl Build {
         self.opaque.is_none() && (label == Label::Always || label == Label::Perhaps && !self.text.is_empty())
     }
 
-    fn unknown(&mut self, splits: bool, why: &str) {
+    fn unknown(&mut self, splits: bool, why: impl Into<Why>) {
         let known = self.text.get(..self.wild.unwrap_or(self.text.len())).unwrap_or_default().to_owned();
-        let (_, split, _) = self.opaque.get_or_insert((known, splits, why.to_owned()));
+        let (_, split, _) = self.opaque.get_or_insert_with(|| (known, splits, why.into()));
         *split |= splits;
         self.present = true;
     }
@@ -459,7 +466,7 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                     Value::Number | Value::Job | Value::Shell => {
                         for build in &mut builds {
                             if build.text.is_empty() || build.opaque.is_some() {
-                                build.unknown(false, "a number");
+                                build.unknown(false, Why::Number);
                             } else {
                                 build.wildcard(LABEL);
                             }
@@ -509,7 +516,7 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
                         }
                     }
                     Value::Output(output) => printed(*output, bare, atoms, at, &mut builds),
-                    Value::Opaque(why) => builds.iter_mut().for_each(|build| build.unknown(bare, why)),
+                    Value::Opaque(why) => builds.iter_mut().for_each(|build| build.unknown(bare, why.clone())),
                 }
             }
         }
@@ -554,16 +561,16 @@ fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut V
     if let (Some(begins), false, true) = (output.begins, bare, lone) {
         return builds.iter_mut().for_each(|build| {
             build.push(begins);
-            build.unknown(false, FOUND);
+            build.unknown(false, Why::Found);
         });
     }
     if !lone || !(bare || matches!(output.start, Start::Plain | Start::Program)) {
-        let why = match output.start {
-            Start::Here | Start::Anyhow => LISTED,
-            Start::Plain => KEPT,
-            Start::Program | Start::Branch => "the output of a command",
+        let why = || match output.start {
+            Start::Here | Start::Anyhow => Why::Listed,
+            Start::Plain => Why::Kept,
+            Start::Program | Start::Branch => "the output of a command".into(),
         };
-        return builds.iter_mut().for_each(|build| build.unknown(bare, why));
+        return builds.iter_mut().for_each(|build| build.unknown(bare, why()));
     }
     // In quotes it is one word, which may be empty.
     let empty = (!bare).then(|| Build { present: true, ..Build::default() });

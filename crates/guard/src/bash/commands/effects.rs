@@ -2,7 +2,7 @@
 //! a daemon, run code of the workspace. For them the words matter little; what they do is said once.
 
 use super::super::fact::Fact;
-use super::super::judge::{Arg, Judge, KEPT, PACKAGED, Shell, Word};
+use super::super::judge::{Arg, Judge, Shell, Why, Word};
 use super::spec::{Does, Operands, PLAIN, Parsed, Spec, Style};
 use super::{goals, kept, labels, places};
 
@@ -245,10 +245,10 @@ pub fn outside(words: &[Arg], judge: &mut Judge<'_>) {
                     words.iter().map(|one| Arg { word: one.clone(), span: word.span.clone() }).collect();
                 outside(&each, judge);
             }
-            Word::Opaque { prefix, splits, why } if kept::is_stamped(prefix) && (!splits || why == KEPT) => {
-                judge.code(why);
+            Word::Opaque { prefix, splits, why } if kept::is_stamped(prefix) && (!splits || *why == Why::Kept) => {
+                judge.code(why.text());
             }
-            Word::Opaque { why, .. } if why == PACKAGED => judge.code(why),
+            Word::Opaque { why: why @ Why::Packaged, .. } => judge.code(why.text()),
             Word::Opaque { prefix, why, .. } => judge.unknown(prefix, why, Fact::Read),
         }
     }

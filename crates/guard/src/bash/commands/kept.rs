@@ -4,22 +4,22 @@
 //! What they say is not known. But they say no more than what the repository holds, as its makefiles do, or what the system
 //! says of its packages. So where they are given to what runs code of the workspace anyway, they are no more than that.
 
-use super::super::judge::{Arg, KEPT, PACKAGED};
+use super::super::judge::{Arg, Why};
 use super::super::names::is_label;
 
 /// What the text is that a command with these words prints, if it is such a text. `inside` says whether a file lies in the
 /// workspace.
-pub(in super::super) fn prints(argv: &[Arg], inside: impl Fn(&str) -> bool) -> Option<&'static str> {
+pub(in super::super) fn prints(argv: &[Arg], inside: impl Fn(&str) -> bool) -> Option<Why> {
     let words: Vec<&str> = argv.iter().map(Arg::exact).collect::<Option<_>>()?;
     let (program, rest) = words.split_first()?;
     let known = match *program {
         "cat" => matches!(rest, [file] if !file.starts_with('-') && inside(file)),
         "git" => is_of_history(rest),
         "date" => rest.iter().all(|word| word.starts_with('+') || matches!(*word, "-u" | "--utc" | "-I" | "-Iseconds")),
-        "pkg-config" | "pkgconf" => return is_of_packages(rest).then_some(PACKAGED),
+        "pkg-config" | "pkgconf" => return is_of_packages(rest).then_some(Why::Packaged),
         _ => false,
     };
-    known.then_some(KEPT)
+    known.then_some(Why::Kept)
 }
 
 /// Whether git says something of a commit, a tag or a branch.

@@ -409,9 +409,11 @@ fn joined_at(at: usize, argv: &[Arg]) -> Option<Vec<Arg>> {
         Word::Glob { pattern, prefix } => {
             Word::Glob { pattern: format!("{start}{pattern}"), prefix: format!("{start}{prefix}") }
         }
-        Word::OneOf(words) => {
-            Word::Opaque { prefix: start.to_owned(), splits: false, why: format!("one of {} words", words.len()) }
-        }
+        Word::OneOf(words) => Word::Opaque {
+            prefix: start.to_owned(),
+            splits: false,
+            why: format!("one of {} words", words.len()).into(),
+        },
     };
     let mut out = argv.to_vec();
     out.splice(at..at + 2, [option.as_word(grown(&next.word))]);

@@ -3,7 +3,7 @@
 //! What stands in the file becomes options, and words of it are repeated in errors; so the file is read, and
 //! what the command does is not known.
 
-use super::super::judge::{Arg, Judge, PACKAGED, Word};
+use super::super::judge::{Arg, Judge, Why, Word};
 
 /// Programs that do it with every word.
 const NAMES: &[&str] = &[
@@ -85,7 +85,7 @@ pub(super) fn files(known: &str, argv: &[Arg], judge: &mut Judge<'_>) {
     for word in argv.iter().skip(1) {
         let text = match &word.word {
             Word::Exact(text) => text,
-            Word::Opaque { why, .. } if why == PACKAGED => continue,
+            Word::Opaque { why: Why::Packaged, .. } => continue,
             Word::Opaque { prefix, .. } if prefix.is_empty() => {
                 judge.opaque(format!("a word of `{known}` that is not known may be a file of options"));
                 continue;

@@ -10,7 +10,7 @@
 
 use std::path::Path;
 
-use super::super::judge::{Arg, FOUND, Judge, KEPT, LISTED, Word};
+use super::super::judge::{Arg, Judge, Why, Word};
 
 /// How options are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -766,8 +766,8 @@ pub(super) fn late_options(words: &[Arg], judge: &mut Judge<'_>) {
 pub(super) fn is_file_here(arg: &Arg) -> bool {
     match &arg.word {
         Word::Glob { pattern, prefix } => prefix.is_empty() && !pattern.contains(".."),
-        Word::Opaque { prefix, why, .. } if why == LISTED || why == FOUND => prefix.is_empty(),
-        Word::Opaque { prefix, why, .. } => !prefix.starts_with('-') && why == KEPT,
+        Word::Opaque { prefix, why: Why::Listed | Why::Found, .. } => prefix.is_empty(),
+        Word::Opaque { prefix, why: Why::Kept, .. } => !prefix.starts_with('-'),
         _ => false,
     }
 }

@@ -108,7 +108,7 @@ impl Piece {
 
     fn word(self) -> Arg {
         let word = match (self.unknown, self.prefix) {
-            (Some((prefix, splits)), _) => Word::Opaque { prefix, splits, why: "not known".to_owned() },
+            (Some((prefix, splits)), _) => Word::Opaque { prefix, splits, why: "not known".into() },
             (None, Some(prefix)) => Word::Glob { pattern: self.text, prefix },
             (None, None) => Word::Exact(self.text),
         };

@@ -5,7 +5,7 @@
 //! looked at, for what it destroys.
 
 use super::super::danger::Danger;
-use super::super::judge::{Arg, Judge, LISTED, Shell, Stdin, Word};
+use super::super::judge::{Arg, Judge, Shell, Stdin, Why, Word};
 use super::super::names::{self, Meaning};
 use super::super::words::Start;
 use super::destructive::Inside;
@@ -654,7 +654,7 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
         let before = text.split(mark).next().unwrap_or_default();
         word.word = match (&name, before.is_empty()) {
             (name, true) if text == mark => name.clone(),
-            _ => Word::Opaque { prefix: before.to_owned(), splits: false, why: INPUT.to_owned() },
+            _ => Word::Opaque { prefix: before.to_owned(), splits: false, why: INPUT.into() },
         };
     }
     inside(&words, judge);
@@ -663,11 +663,11 @@ fn xargs(parsed: &Parsed, judge: &mut Judge<'_>) {
 const INPUT: &str = "a word comes from standard input";
 
 fn unknown_names(splits: bool) -> Vec<Word> {
-    vec![Word::Opaque { prefix: String::new(), splits, why: INPUT.to_owned() }]
+    vec![Word::Opaque { prefix: String::new(), splits, why: INPUT.into() }]
 }
 
 fn listed_names(splits: bool) -> Vec<Word> {
-    vec![Word::Opaque { prefix: String::new(), splits, why: LISTED.to_owned() }]
+    vec![Word::Opaque { prefix: String::new(), splits, why: Why::Listed }]
 }
 
 /// Text that xargs splits at blanks alone.

@@ -421,9 +421,9 @@ mod tests {
 
     fn word(text: &str) -> Arg {
         let word = match text {
-            "$x" => Word::Opaque { prefix: String::new(), splits: true, why: "x".to_owned() },
-            "\"$x\"" => Word::Opaque { prefix: String::new(), splits: false, why: "x".to_owned() },
-            "./$x" => Word::Opaque { prefix: "./".to_owned(), splits: false, why: "x".to_owned() },
+            "$x" => Word::Opaque { prefix: String::new(), splits: true, why: "x".into() },
+            "\"$x\"" => Word::Opaque { prefix: String::new(), splits: false, why: "x".into() },
+            "./$x" => Word::Opaque { prefix: "./".to_owned(), splits: false, why: "x".into() },
             _ => match text.strip_prefix('@') {
                 Some(glob) => Word::Glob {
                     pattern: glob.to_owned(),

@@ -8,7 +8,7 @@ impl<'a> Walker<'a> {
         let mut stdin = None;
         for redirect in list {
             if let Fd::Named(name) = &redirect.fd {
-                state.vars.insert(name.clone(), Value::Opaque("a descriptor".to_owned()));
+                state.vars.insert(name.clone(), Value::unknown("a descriptor"));
                 if meaning(name) == Meaning::Rewires {
                     facts.push(Fact::Opaque(format!("it sets `{name}`, which decides what runs")));
                 }
@@ -93,7 +93,7 @@ impl<'a> Walker<'a> {
             facts.push(Fact::Destroys(Category::Files, "every file that the pattern finds is written over".to_owned()));
         }
         let listed = match &arg.word {
-            Became::Opaque { prefix, why, .. } => why == LISTED && !prefix.contains('/'),
+            Became::Opaque { prefix, why, .. } => *why == Why::Listed && !prefix.contains('/'),
             // One of several, of which not all are written out.
             Became::OneOf(words) => words.iter().any(|word| !matches!(word, Became::Exact(_))),
             _ => false,

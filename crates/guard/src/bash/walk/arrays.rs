@@ -3,9 +3,6 @@
 
 use super::*;
 
-/// Why the words of a list that is written out are not known as one text.
-pub(super) const WRITTEN_OUT: &str = "an array";
-
 /// Names of arrays, and names that were given what may be the text of a list. In which order does not matter: a loop or
 /// a function may turn it around.
 #[derive(Debug, Default)]

@@ -74,7 +74,7 @@ impl Functions {
             state.vars.clear();
         }
         for name in self.sets.keys() {
-            state.set(name, Value::Opaque(format!("the value of `{name}`, which a function sets")));
+            state.set(name, Value::unknown(format!("the value of `{name}`, which a function sets")));
         }
     }
 
@@ -146,7 +146,7 @@ pub(super) fn any_of(script: &Script, names: &[&str]) -> bool {
 pub(super) fn arguments(args: &[Arg]) -> Rc<Vec<Arg>> {
     let mut out = args.to_vec();
     if let Some(first) = out.first_mut() {
-        first.word = Became::Opaque { prefix: String::new(), splits: false, why: "the name of the shell".to_owned() };
+        first.word = Became::Opaque { prefix: String::new(), splits: false, why: "the name of the shell".into() };
     }
     Rc::new(out)
 }
@@ -202,7 +202,7 @@ impl<'a> Walker<'a> {
         }
         self.functions.forgotten(state);
         for name in names {
-            let value = Value::Opaque(format!("the value of `{name}` behind a function that sets it"));
+            let value = Value::unknown(format!("the value of `{name}` behind a function that sets it"));
             state.set(&name, value);
         }
         let (moves, leaves) = self.functions.strays;

@@ -79,9 +79,8 @@ pub(super) fn calms(name: &str, value: &Value) -> bool {
 }
 
 /// Whether a variable with options of a compiler gets those that the system's list of packages says.
-pub(super) fn is_packaged(name: &str, value: &Value) -> bool {
-    let options = name.ends_with("FLAGS") || name.ends_with("LIBS");
-    options && matches!(value, Value::Opaque(why) if why == PACKAGED)
+pub(super) fn is_packaged(name: &str, why: &Why) -> bool {
+    *why == Why::Packaged && (name.ends_with("FLAGS") || name.ends_with("LIBS"))
 }
 
 /// How the reason ends that a variable is which stands before a command.

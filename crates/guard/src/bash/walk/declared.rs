@@ -5,9 +5,6 @@
 
 use super::*;
 
-/// Why a value is not known that is a number.
-pub(super) const NUMERAL: &str = "a number";
-
 impl<'a> Walker<'a> {
     /// The same, where the declaration has no option and makes no more of the name.
     pub(super) fn one_of_several(&self, builtin: &str, args: &[Arg], arg: &Arg) -> Option<(String, Vec<String>)> {
@@ -33,17 +30,17 @@ impl<'a> Walker<'a> {
             pieces.iter().filter(|piece| !matches!(piece, Piece::Quoted(text) if text.is_empty())).collect();
         let (variable, more) = name.strip_suffix('+').map_or((name.as_str(), false), |name| (name, true));
         if unsplit && self.finds_ours(variable, &behind_sign(word), more, state) {
-            let known = Became::Opaque { prefix: format!("{name}="), splits: false, why: search::OURS.to_owned() };
+            let known = Became::Opaque { prefix: format!("{name}="), splits: false, why: Why::Places };
             return vec![Arg { word: known, span: word.span.clone() }];
         }
         let numeral = matches!(meant.as_slice(), [Piece::Plain(_), Piece::Value { value: Value::Number, .. }]);
         if unsplit && numeral && !name.ends_with('+') {
-            let known = Became::Opaque { prefix: format!("{name}="), splits: false, why: NUMERAL.to_owned() };
+            let known = Became::Opaque { prefix: format!("{name}="), splits: false, why: Why::Number };
             return vec![Arg { word: known, span: word.span.clone() }];
         }
         let known = match (&whole, split.as_slice()) {
-            (Value::Opaque(why), _) if unsplit && why == PACKAGED => {
-                Became::Opaque { prefix: format!("{name}="), splits: false, why: why.clone() }
+            (Value::Opaque(Why::Packaged), _) if unsplit => {
+                Became::Opaque { prefix: format!("{name}="), splits: false, why: Why::Packaged }
             }
             (Value::Exact(text), [Arg { word: Became::Exact(one), .. }]) if text == one => return split,
             // Braces are expanded in both readings.
@@ -114,5 +111,5 @@ fn behind_sign(word: &Word) -> Word {
 }
 
 fn unknown_word(prefix: String, splits: bool) -> Became {
-    Became::Opaque { prefix, splits, why: "a value that bash may split".to_owned() }
+    Became::Opaque { prefix, splits, why: "a value that bash may split".into() }
 }

@@ -38,7 +38,7 @@ pub(super) fn merge(states: Vec<State>) -> Option<State> {
         }
         let names: BTreeSet<String> = out.vars.keys().chain(state.vars.keys()).cloned().collect();
         for name in names {
-            let unknown = || Value::Opaque(format!("the value of `{name}`"));
+            let unknown = || Value::unknown(format!("the value of `{name}`"));
             let joined = match (out.vars.get(&name), state.vars.get(&name)) {
                 (Some(left), Some(right)) if left == right => continue,
                 (Some(left), Some(right)) if integer(left) && integer(right) => Value::Number,
@@ -82,7 +82,7 @@ pub(super) fn forget(scripts: &[&Script], state: &mut State) {
         let value = match state.vars.get(&name) {
             Some(before) if number && integer(before) => Value::Number,
             before if number && counts(before, &state.vars, &name) => COUNTED,
-            _ => Value::Opaque(format!("the value of `{name}` changes in the loop")),
+            _ => Value::unknown(format!("the value of `{name}` changes in the loop")),
         };
         state.vars.insert(name, value);
     }

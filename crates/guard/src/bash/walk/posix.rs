@@ -14,7 +14,7 @@ const SET_BY_BASH: &[&str] =
 /// What bash sets by itself is not known there.
 pub(super) fn unset(state: &mut State) {
     for name in SET_BY_BASH {
-        state.vars.insert((*name).to_owned(), Value::Opaque(format!("`{name}`, which only bash sets")));
+        state.vars.insert((*name).to_owned(), Value::unknown(format!("`{name}`, which only bash sets")));
     }
 }
 

@@ -6,9 +6,6 @@
 
 use super::*;
 
-/// Why the value of such a list is not known, and yet where it leads.
-pub(super) const OURS: &str = "places of the workspace, and those that were there before";
-
 /// The lists, whether they may have places of the system and of the home in them, and whether the places that were there
 /// before have to be among them: who leaves those out puts other programs in the place of all.
 const LISTS: &[(&str, bool, bool)] = &[
@@ -130,5 +127,5 @@ fn is_pwd(script: &Script) -> bool {
 
 /// Whether a word of a declaration is such a list.
 pub(super) fn is_ours(arg: &Arg) -> bool {
-    matches!(&arg.word, Became::Opaque { why, splits: false, .. } if why == OURS)
+    matches!(&arg.word, Became::Opaque { why: Why::Places, splits: false, .. })
 }

@@ -329,7 +329,7 @@ pub(super) fn values_of(args: &[Arg]) -> Value {
                 for word in words {
                     match word {
                         Became::Exact(text) => texts.push(text.clone()),
-                        _ => return Value::Opaque("one of several words".to_owned()),
+                        _ => return Value::unknown("one of several words"),
                     }
                 }
             }
@@ -351,12 +351,12 @@ pub(super) fn values_of(args: &[Arg]) -> Value {
             });
             let absolute = |text: &&str| text.starts_with('/') || text.contains("..");
             if shared.is_empty() && starts.iter().any(absolute) {
-                return Value::Opaque("one of several patterns".to_owned());
+                return Value::unknown("one of several patterns");
             }
             let folder = shared.rfind('/').map_or("", |slash| shared.get(..=slash).unwrap_or_default());
             if !texts.iter().chain(patterns.iter().map(|(pattern, _)| pattern)).all(|text| is_plain_below(text, folder))
             {
-                return Value::Opaque("one of several patterns, and not all of them are plain names".to_owned());
+                return Value::unknown("one of several patterns, and not all of them are plain names");
             }
             Value::Pattern { pattern: format!("{folder}*"), prefix: folder.to_owned() }
         }

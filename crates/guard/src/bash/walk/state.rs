@@ -307,8 +307,7 @@ impl<'a> Walker<'a> {
                         // It fails, and nothing is assigned.
                         None if fails => {}
                         None if is_label(variable) => {}
-                        None if matches!(&arg.word, Became::Opaque { why, .. } if is_packaged(variable, &Value::Opaque(why.clone()))) =>
-                            {}
+                        None if matches!(&arg.word, Became::Opaque { why, .. } if is_packaged(variable, why)) => {}
                         None => report.facts.push(Fact::Opaque(format!("it gives an unknown `{variable}{EXPORTED}"))),
                     }
                 }
@@ -319,8 +318,8 @@ impl<'a> Walker<'a> {
                 }
                 _ => {}
             }
-            let written_out = matches!(&arg.word, Became::Opaque { why, .. } if why == WRITTEN_OUT);
-            let numeral = matches!(&arg.word, Became::Opaque { why, .. } if why == declared::NUMERAL);
+            let written_out = matches!(&arg.word, Became::Opaque { why: Why::Array, .. });
+            let numeral = matches!(&arg.word, Became::Opaque { why: Why::Number, .. });
             let array = written_out || flagged('a') || flagged('A');
             let plain = matches!(&arg.word, Became::Exact(_)) && value.is_some_and(|text| !text.starts_with('('));
             let list = value.is_some() && !written_out && !plain;
@@ -335,12 +334,12 @@ impl<'a> Walker<'a> {
                 let value = match known.filter(|_| !stays) {
                     Some(text) if !text_appends(arg) => Value::Exact(text.to_owned()),
                     None if numeral && !stays && !fails && !text_appends(arg) => Value::Number,
-                    _ => Value::Opaque(format!("the value of `{variable}`")),
+                    _ => Value::unknown(format!("the value of `{variable}`")),
                 };
                 state.set(variable, value);
             } else if (self.functions.run() || self.nesting > 0) && !matches!(name, "export" | "readonly") {
                 // One of its own, which holds nothing, in the place of the one outside.
-                state.set(variable, Value::Opaque(format!("the function's own `{variable}`")));
+                state.set(variable, Value::unknown(format!("the function's own `{variable}`")));
             }
             if name == "readonly" || flagged('r') {
                 state.frozen.insert(variable.to_owned());
@@ -406,7 +405,7 @@ impl<'a> Walker<'a> {
         if program == "read"
             && let Some(names) = self.lists(args, stdin)
         {
-            names.into_iter().for_each(|name| state.set(&name, Value::Opaque(LISTED.to_owned())));
+            names.into_iter().for_each(|name| state.set(&name, Value::Opaque(Why::Listed)));
             return;
         }
         if reads_arrays(program, args) {
@@ -422,7 +421,7 @@ impl<'a> Walker<'a> {
         }
         for arg in args.get(1..).unwrap_or_default() {
             match arg.exact() {
-                Some(text) => set_by(text, |name| state.set(name, Value::Opaque(format!("the value of `{name}`")))),
+                Some(text) => set_by(text, |name| state.set(name, Value::unknown(format!("the value of `{name}`")))),
                 None => state.vars.clear(),
             }
         }
@@ -456,7 +455,7 @@ impl<'a> Walker<'a> {
                         facts.push(Fact::Opaque(format!("the elements of the array `{name}` are not known")));
                     }
                 }
-                Value::Opaque(format!("the array `{name}`"))
+                Value::unknown(format!("the array `{name}`"))
             }
         };
         self.name_since(then, name);
@@ -496,7 +495,7 @@ impl<'a> Walker<'a> {
                 facts.push(Fact::Code(format!("it sets `{name}{whom}")));
             }
             // What it says are options of the compiler, as the system's list of packages has them.
-            _ if is_packaged(name, &value) => {
+            _ if matches!(&value, Value::Opaque(why) if is_packaged(name, why)) => {
                 let whom = if alone { EXPORTED } else { calm::GIVEN };
                 facts.push(Fact::Code(format!("it sets `{name}{whom}")));
             }
@@ -509,7 +508,7 @@ impl<'a> Walker<'a> {
                     (Some(Value::Exact(before)), Value::Exact(more)) if assign.index.is_none() => {
                         Value::Exact(format!("{before}{more}"))
                     }
-                    _ => Value::Opaque(format!("the value of `{name}`")),
+                    _ => Value::unknown(format!("the value of `{name}`")),
                 }
             } else {
                 value

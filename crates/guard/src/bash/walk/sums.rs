@@ -169,7 +169,7 @@ impl Sum {
     /// The end of the expression, or of a part before a comma.
     pub(super) fn end(&mut self, state: &mut State) {
         for name in self.doubtful.drain(..) {
-            state.set(&name, Value::Opaque(format!("the value of `{name}`")));
+            state.set(&name, Value::unknown(format!("the value of `{name}`")));
         }
         for name in self.assigned.drain(..) {
             state.set(&name, Value::Number);

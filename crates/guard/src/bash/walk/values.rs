@@ -39,7 +39,7 @@ fn alternative(word: &[Part], becomes: Value) -> Value {
         Value::Number => Value::Number,
         Value::Job => Value::Job,
         Value::Shell => Value::Shell,
-        _ => Value::Opaque("a text of which parts are in quotes".to_owned()),
+        _ => Value::unknown("a text of which parts are in quotes"),
     }
 }
 
@@ -153,7 +153,7 @@ impl<'a> Walker<'a> {
                         if !certain {
                             self.may_drop(state);
                         }
-                        if safe { Value::Number } else { Value::Opaque("the result of arithmetic".to_owned()) }
+                        if safe { Value::Number } else { Value::unknown("the result of arithmetic") }
                     };
                     out.push(Piece::Value { value, quoted: *quoted });
                 }
@@ -178,7 +178,7 @@ impl<'a> Walker<'a> {
                             self.opaque(span, "the elements of an array are not known");
                         }
                     }
-                    out.push(Piece::Value { value: Value::Opaque(WRITTEN_OUT.to_owned()), quoted: true });
+                    out.push(Piece::Value { value: Value::Opaque(Why::Array), quoted: true });
                 }
             }
         }
@@ -216,18 +216,18 @@ impl<'a> Walker<'a> {
         if let Some(numbers) = numbered::counted(script) {
             return Value::Exact(numbers);
         }
-        self.printed(script).unwrap_or_else(|| Value::Opaque(self.told_by(script, state).to_owned()))
+        self.printed(script).unwrap_or_else(|| Value::Opaque(self.told_by(script, state)))
     }
 
     /// Why what `script`, which was just walked, prints is not known.
-    fn told_by(&self, script: &Script, state: &State) -> &'static str {
+    fn told_by(&self, script: &Script, state: &State) -> Why {
         let known = match self.outlet.as_slice() {
             [argv] if is_one_list(script) => commands::prints_kept(argv, |file| {
                 !state.cwd.is_empty() && state.cwd.iter().all(|cwd| self.inside(&normal(&cwd.join(file))))
             }),
             _ => None,
         };
-        known.unwrap_or("the output of a command")
+        known.unwrap_or_else(|| "the output of a command".into())
     }
 
     /// Whether `script`, which was just walked, is one `mktemp` that makes something in `/tmp` and says so.
@@ -280,7 +280,7 @@ impl<'a> Walker<'a> {
                 // Nothing, where there were fewer.
                 Value::Output(Output::NUMBER)
             } else if subscript.is_some() {
-                Value::Opaque(format!("an element of `{}`", param.name))
+                Value::unknown(format!("an element of `{}`", param.name))
             } else {
                 self.variable(&param.name, state)
             };
@@ -301,7 +301,7 @@ impl<'a> Walker<'a> {
                     if state.is_frozen(&param.name) {
                         self.may_drop(state);
                     }
-                    state.vars.insert(param.name.clone(), Value::Opaque(format!("the value of `{}`", param.name)));
+                    state.vars.insert(param.name.clone(), Value::unknown(format!("the value of `{}`", param.name)));
                     self.assign_name(&param.name, span);
                 }
                 match (known, kind) {
@@ -312,7 +312,7 @@ impl<'a> Walker<'a> {
                     (Value::Exact(text), '+') if !text.is_empty() => alternative(word, other),
                     (known, _) => Value::Opaque(match known {
                         Value::Opaque(why) => why,
-                        _ => format!("the value of `{}`", param.name),
+                        _ => format!("the value of `{}`", param.name).into(),
                     }),
                 }
             }
@@ -334,7 +334,7 @@ impl<'a> Walker<'a> {
                 {
                     return cut;
                 }
-                Value::Opaque(format!("a changed value of `{}`", param.name))
+                Value::unknown(format!("a changed value of `{}`", param.name))
             }
             Op::Substring(word) => {
                 if !dropped::is_plain_cut(word) {
@@ -344,11 +344,11 @@ impl<'a> Walker<'a> {
                 if !dropped::is_plain_cut(word) {
                     self.may_drop(state);
                 }
-                Value::Opaque(format!("a part of `{}`", param.name))
+                Value::unknown(format!("a part of `{}`", param.name))
             }
             Op::Evaluate => {
                 self.opaque(span, format!("`${{{}}}` evaluates the value of a variable again", param.raw));
-                Value::Opaque("a text that was evaluated again".to_owned())
+                Value::unknown("a text that was evaluated again")
             }
         }
     }
@@ -371,16 +371,16 @@ impl<'a> Walker<'a> {
             "?" | "#" => return Value::Number,
             "$" => return Value::Shell,
             "!" if state.background => return Value::Job,
-            "!" => return Value::Opaque("`$!` without anything in the background".to_owned()),
-            "_" => return Value::Opaque("the last word of the command before".to_owned()),
-            "0" => return Value::Opaque("the name of the shell".to_owned()),
+            "!" => return Value::unknown("`$!` without anything in the background"),
+            "_" => return Value::unknown("the last word of the command before"),
+            "0" => return Value::unknown("the name of the shell"),
             _ => {}
         }
         if let Ok(index) = name.parse::<usize>() {
             let arg = argument(state, index);
             let arg = arg.filter(|arg| !perhaps_none(arg));
             return arg.map_or_else(
-                || Value::Opaque(format!("the argument `${name}`")),
+                || Value::unknown(format!("the argument `${name}`")),
                 |arg| values_of(std::slice::from_ref(arg)),
             );
         }
@@ -391,15 +391,15 @@ impl<'a> Walker<'a> {
             "HOME" => Value::Exact(self.site.home.to_string_lossy().into_owned()),
             "PWD" => match state.cwd.as_slice() {
                 [cwd] if !is_found(cwd) => Value::Exact(cwd.to_string_lossy().into_owned()),
-                _ => Value::Opaque("the directory is not known".to_owned()),
+                _ => Value::unknown("the directory is not known"),
             },
             "OLDPWD" if !state.vars.lost => match state.trail.before() {
                 Some(old) => Value::Exact(old.to_string_lossy().into_owned()),
-                None => Value::Opaque("the directory before is not known".to_owned()),
+                None => Value::unknown("the directory before is not known"),
             },
             "BASHPID" => Value::Shell,
             _ if NUMBERS.contains(&name) => Value::Number,
-            _ => Value::Opaque(format!("the value of `{name}`")),
+            _ => Value::unknown(format!("the value of `{name}`")),
         }
     }
 }

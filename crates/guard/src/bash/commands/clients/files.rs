@@ -174,5 +174,5 @@ fn until(path: &str, special: &[char]) -> Word {
 
 /// Some file.
 fn unknown() -> Word {
-    Word::Opaque { prefix: String::new(), splits: false, why: "the name of a file stands in a pattern".to_owned() }
+    Word::Opaque { prefix: String::new(), splits: false, why: "the name of a file stands in a pattern".into() }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::super::judge::{Arg, FOUND, LISTED, Word};
+use super::super::super::judge::{Arg, Why, Word};
 use super::super::spec::lists;
 use super::valued::{like, valued};
 
@@ -33,7 +33,7 @@ impl Piece {
                 _ => Piece { text: "".into(), known: false, glob: false },
             },
             // `while read -r f; do rm "$f"; done`: as many as were listed.
-            Word::Opaque { prefix, why, .. } if why == LISTED || why == FOUND => {
+            Word::Opaque { prefix, why: Why::Listed | Why::Found, .. } => {
                 Piece { text: format!("{prefix}**").into(), known: false, glob: true }
             }
             Word::Opaque { prefix, .. } => Piece { text: prefix.as_str().into(), known: false, glob: false },
