@@ -172,7 +172,8 @@ pub(super) const SPECS: &[Spec] = &[
         }),
         ..raw("parallel")
     },
-    opaque("sem", "runs commands made of its input"),
+    // Runs commands made of its input.
+    opaque("sem"),
     // A text for a shell, and a file that what it prints is kept in.
     Spec {
         names: "script",
@@ -186,11 +187,16 @@ pub(super) const SPECS: &[Spec] = &[
         check: Some(script),
         ..WRAPPER
     },
-    opaque("scriptreplay", "runs a shell and records it"),
-    opaque("entr watchexec", "runs a command when files change"),
-    opaque("autoexpect", "runs a dialogue"),
-    opaque("screen tmux dtach abduco zellij", "keeps a process that outlives the command"),
-    opaque("at batch atrm", "runs a command later"),
+    // Runs a shell and records it.
+    opaque("scriptreplay"),
+    // Runs a command when files change.
+    opaque("entr watchexec"),
+    // Runs a dialogue.
+    opaque("autoexpect"),
+    // Keeps a process that outlives the command.
+    opaque("screen tmux dtach abduco zellij"),
+    // Runs a command later.
+    opaque("at batch atrm"),
     // What runs sees another time.
     Spec { names: "faketime", opts: &[(Flag, "m f exclude-monotonic")], check: Some(behind_one), ..WRAPPER },
     Spec {
@@ -202,10 +208,14 @@ pub(super) const SPECS: &[Spec] = &[
         }),
         ..WRAPPER
     },
-    opaque("rlwrap runcon cgexec prlimit numactl ltrace", "changes how a command runs"),
-    opaque("firejail bwrap proot fakechroot", "runs a command in another place"),
-    opaque("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", "loads a program by hand"),
-    opaque("systemd-run systemd-inhibit dbus-launch", "runs a command as a unit"),
+    // Changes how a command runs.
+    opaque("rlwrap runcon cgexec prlimit numactl ltrace"),
+    // Runs a command in another place.
+    opaque("firejail bwrap proot fakechroot"),
+    // Loads a program by hand.
+    opaque("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"),
+    // Runs a command as a unit.
+    opaque("systemd-run systemd-inhibit dbus-launch"),
     Spec {
         check: Some(|parsed, judge| {
             code_with_rights(parsed, judge);
@@ -233,9 +243,8 @@ const fn raw(names: &'static str) -> Spec {
     Spec { names, style: Style::Raw, operands: Operands::Custom, ..PLAIN }
 }
 
-const fn opaque(names: &'static str, why: &'static str) -> Spec {
-    // The reason stands in the table for the reader; the person who is asked sees the program's name.
-    let _ = why;
+/// What runs something that is not followed.
+const fn opaque(names: &'static str) -> Spec {
     Spec {
         check: Some(|parsed, judge| {
             judge.opaque(format!("what `{}` runs is not followed", parsed.path.join(" ")));
