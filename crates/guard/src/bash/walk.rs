@@ -12,6 +12,7 @@ mod dropped;
 mod expansions;
 mod fetched;
 mod found;
+mod given;
 mod input;
 mod likely;
 mod listed;
@@ -47,7 +48,7 @@ use super::fact::{Category, Fact, Target as Place, each_once};
 use super::finding::{Finding, Outcome};
 use super::judge::{Arg, Judge, Nested, Shell, Site, Stdin, Why, Word as Became, Written, normal};
 use super::limits::WALKED;
-use super::names::{Meaning, is_label, is_nobodys, meaning, meaning_of};
+use super::names::{Meaning, is_label, meaning, meaning_of};
 use super::parse::{self, is_name};
 use super::print::text_of;
 use super::script::{
@@ -64,6 +65,7 @@ use dropped::{ANY_NAME, READONLY};
 use expansions::*;
 use fetched::Fetched;
 use found::{READERS, asks_the_repository, is_found};
+use given::{Given, Whom};
 use likely::Likely;
 use merge::*;
 use named::Found;
@@ -74,9 +76,6 @@ use sums::*;
 use trail::Trail;
 use vars::Vars;
 use written::{REREAD, hinted};
-
-/// How the reason ends that an exported variable is.
-const EXPORTED: &str = "` for the programs that follow";
 
 /// Most programs that one name may stand for.
 const ALTERNATIVES: usize = 16;
@@ -187,6 +186,8 @@ pub(super) struct Walker<'a> {
     shell: Shell,
     /// Names that programs see: setting one again gives it to them.
     exported: BTreeSet<String>,
+    /// What was said of variables that programs are given.
+    given: Given,
     /// What declarations would take for lists.
     arrays: Arrays,
     /// The word belongs to a declaration of arrays whose subscripts are texts.
@@ -210,6 +211,7 @@ impl<'a> Walker<'a> {
             reports: Vec::new(),
             nesting: 0,
             exported: crate::profile::set_for_reading().map(str::to_owned).collect(),
+            given: Given::default(),
             fetched: Fetched::default(),
             secret_held: false,
             emptied: Vec::new(),
@@ -276,19 +278,6 @@ impl<'a> Walker<'a> {
                     "what a secret file holds is kept and the network is reached".to_owned(),
                 ),
             );
-        }
-    }
-
-    /// What is exported means something to programs; where there are none but the shell's own, to nobody.
-    fn forgive_exports(&mut self) {
-        const OWN: &[&str] = &["echo", "printf", "true", ":", "test", "[", "pwd", "export", "unset", "exit"];
-        let own = |report: &Report| match report.argv.first() {
-            Some(first) => first.exact().is_some_and(|name| OWN.contains(&name)),
-            None => true,
-        };
-        if self.reports.iter().all(own) {
-            let exported = |fact: &Fact| matches!(fact, Fact::Code(why) | Fact::Opaque(why) if why.ends_with(EXPORTED));
-            self.reports.iter_mut().for_each(|report| report.facts.retain(|fact| !exported(fact)));
         }
     }
 

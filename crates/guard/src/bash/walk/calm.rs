@@ -82,21 +82,3 @@ pub(super) fn calms(name: &str, value: &Value) -> bool {
 pub(super) fn is_packaged(name: &str, why: &Why) -> bool {
     *why == Why::Packaged && (name.ends_with("FLAGS") || name.ends_with("LIBS"))
 }
-
-/// How the reason ends that a variable is which stands before a command.
-pub(super) const GIVEN: &str = "` for the program";
-
-impl Walker<'_> {
-    /// Whether the variables before a command mean nothing to it: they are nobody's, and all that it does, as the reports from
-    /// `start` on say, is to read. That they are set is then taken out of those.
-    pub(super) fn means_nothing(&mut self, start: usize, assigns: &[Assign]) -> bool {
-        let given = |fact: &Fact| matches!(fact, Fact::Code(why) if why.ends_with(GIVEN));
-        let reads = |fact: &Fact| matches!(fact, Fact::Read(_));
-        let only = assigns.iter().all(|assign| is_nobodys(&assign.name))
-            && self.since(start).all(|fact| given(fact) || reads(fact));
-        if only {
-            self.reports.iter_mut().skip(start).for_each(|report| report.facts.retain(|fact| !given(fact)));
-        }
-        only && !assigns.is_empty()
-    }
-}

@@ -293,7 +293,7 @@ impl<'a> Walker<'a> {
                 }
                 // Without a value, one that was assigned before.
                 Meaning::Setting if exports && args.first().and_then(Arg::exact) != Some("-n") => {
-                    report.facts.push(Fact::Code(format!("it sets `{variable}{EXPORTED}")));
+                    report.facts.push(self.given.sets(variable, Whom::All));
                     self.exported.insert(variable.to_owned());
                     let text = match (value, state.vars.get(variable)) {
                         (None, Some(Value::Exact(text))) => Some(text.as_str()),
@@ -308,7 +308,7 @@ impl<'a> Walker<'a> {
                         None if fails => {}
                         None if is_label(variable) => {}
                         None if matches!(&arg.word, Became::Opaque { why, .. } if is_packaged(variable, why)) => {}
-                        None => report.facts.push(Fact::Opaque(format!("it gives an unknown `{variable}{EXPORTED}"))),
+                        None => report.facts.push(self.given.unknown(variable)),
                     }
                 }
                 Meaning::Setting
@@ -476,13 +476,13 @@ impl<'a> Walker<'a> {
             AssignValue::Word(word) if assign.index.is_none() => self.finds_ours(name, word, assign.append, state),
             _ => false,
         };
+        let whom = if alone { Whom::All } else { Whom::One };
         match meaning_of(name, written) {
             _ if calms(name, &value) => {}
             Meaning::Harmless if alone || !matches!(value, Value::Opaque(_)) => {}
             Meaning::Setting if alone && !self.exported.contains(name) => {}
             Meaning::Setting if !matches!(value, Value::Opaque(_)) => {
-                let whom = if alone { EXPORTED } else { calm::GIVEN };
-                facts.push(Fact::Code(format!("it sets `{name}{whom}")));
+                facts.push(self.given.sets(name, whom));
                 facts.extend(written.into_iter().flat_map(|text| self.given(name, text, state)));
             }
             // `IFS= read -r line` changes how this one builtin splits, and nothing after it.
@@ -490,16 +490,12 @@ impl<'a> Walker<'a> {
             Meaning::Rewires if name == "IFS" && !alone && for_read && matches!(value, Value::Exact(_)) => {}
             Meaning::Rewires => facts.push(Fact::Opaque(format!("it sets `{name}`, which decides what runs"))),
             // Whatever it is.
-            _ if is_label(name) => {
-                let whom = if alone { EXPORTED } else { calm::GIVEN };
-                facts.push(Fact::Code(format!("it sets `{name}{whom}")));
-            }
+            _ if is_label(name) => facts.push(self.given.sets(name, whom)),
             // What it says are options of the compiler, as the system's list of packages has them.
             _ if matches!(&value, Value::Opaque(why) if is_packaged(name, why)) => {
-                let whom = if alone { EXPORTED } else { calm::GIVEN };
-                facts.push(Fact::Code(format!("it sets `{name}{whom}")));
+                facts.push(self.given.sets(name, whom));
             }
-            _ if alone => facts.push(Fact::Opaque(format!("it gives an unknown `{name}{EXPORTED}"))),
+            _ if alone => facts.push(self.given.unknown(name)),
             _ => facts.push(Fact::Opaque(format!("the value of `{name}` is not known"))),
         }
         if alone {
@@ -529,7 +525,8 @@ impl<'a> Walker<'a> {
         if meaning(name) == Meaning::Rewires {
             self.opaque(span, format!("it sets `{name}`, which decides what runs"));
         } else if crate::profile::set_for_reading().any(|set| set == name) {
-            self.say(span.clone(), Fact::Code(format!("it sets `{name}{EXPORTED}")));
+            let fact = self.given.sets(name, Whom::All);
+            self.say(span.clone(), fact);
         }
     }
 }
