@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::parse::{DECLARES, RESERVED, is_name};
 use super::script::{
-    Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
+    Arm, Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
     Script, Target, Test, Word,
 };
 
@@ -134,39 +134,7 @@ impl Printer<'_> {
             self.timed = false;
         }
         match &command.kind {
-            Kind::Simple { assigns, words } => {
-                let mut first = true;
-                for assign in assigns {
-                    self.gap(&mut first);
-                    self.assign(assign);
-                }
-                let timed = std::mem::take(&mut self.timed) && assigns.is_empty();
-                let name = words.first().and_then(text_of);
-                let declares = name.as_deref().is_some_and(may_declare);
-                for (index, word) in words.iter().enumerate() {
-                    self.gap(&mut first);
-                    // It stood behind a redirection, where it is a word; in front it would be more than that.
-                    let reserved = match word.parts.as_slice() {
-                        [Part::Plain(text)] => RESERVED.contains(&text.as_str()).then(|| text.clone()),
-                        // In quotes the name of such a builtin is one like any other: what follows it is split.
-                        _ => name.clone().filter(|_| declares),
-                    };
-                    let option = || text_of(word).filter(|text| timed && matches!(text.as_str(), "-p" | "--"));
-                    match reserved.or_else(option).filter(|_| index == 0) {
-                        Some(text) => {
-                            let quoted = single_quoted(&text);
-                            self.push(&quoted);
-                        }
-                        // And so is what would be an assignment without its quotes.
-                        None => self.word_at(word, index == 0 || declares && behind_bare_name(word).is_none()),
-                    }
-                }
-                for redirect in &command.redirects {
-                    self.gap(&mut first);
-                    self.redirect(redirect);
-                }
-                return;
-            }
+            Kind::Simple { assigns, words } => return self.simple(assigns, words, &command.redirects),
             Kind::Subshell(script) => {
                 self.push("(");
                 self.parens(script);
@@ -175,21 +143,7 @@ impl Printer<'_> {
                 self.push("{ ");
                 self.body(script, "}");
             }
-            Kind::If { arms, otherwise } => {
-                for (index, (condition, body)) in arms.iter().enumerate() {
-                    self.push(if index == 0 { "if " } else { "elif " });
-                    self.body(condition, "then ");
-                    self.script(body);
-                    if !self.out.ends_with('\n') {
-                        self.separate();
-                    }
-                }
-                if let Some(body) = otherwise {
-                    self.push("else ");
-                    self.body(body, "");
-                }
-                self.push("fi");
-            }
+            Kind::If { arms, otherwise } => self.branches(arms, otherwise.as_ref()),
             Kind::Loop { until, condition, body } => {
                 self.push(if *until { "until " } else { "while " });
                 self.body(condition, "do ");
@@ -219,29 +173,7 @@ impl Printer<'_> {
                 self.push(")); do ");
                 self.body(body, "done");
             }
-            Kind::Case { word, arms } => {
-                self.push("case ");
-                self.word(word);
-                self.push(" in ");
-                for arm in arms {
-                    self.push("(");
-                    for (index, pattern) in arm.patterns.iter().enumerate() {
-                        if index > 0 {
-                            self.push(" | ");
-                        }
-                        self.word(pattern);
-                    }
-                    self.push(") ");
-                    self.script(&arm.body);
-                    if !self.pending.is_empty() {
-                        self.line();
-                    }
-                    self.push(" ");
-                    self.push(arm.end);
-                    self.push(" ");
-                }
-                self.push("esac");
-            }
+            Kind::Case { word, arms } => self.case(word, arms),
             Kind::Function { name, body } => {
                 self.push("function ");
                 self.push(name);
@@ -268,6 +200,79 @@ impl Printer<'_> {
             self.push(" ");
             self.redirect(redirect);
         }
+    }
+
+    fn simple(&mut self, assigns: &[Assign], words: &[Word], redirects: &[Redirect]) {
+        let mut first = true;
+        for assign in assigns {
+            self.gap(&mut first);
+            self.assign(assign);
+        }
+        let timed = std::mem::take(&mut self.timed) && assigns.is_empty();
+        let name = words.first().and_then(text_of);
+        let declares = name.as_deref().is_some_and(may_declare);
+        for (index, word) in words.iter().enumerate() {
+            self.gap(&mut first);
+            // It stood behind a redirection, where it is a word; in front it would be more than that.
+            let reserved = match word.parts.as_slice() {
+                [Part::Plain(text)] => RESERVED.contains(&text.as_str()).then(|| text.clone()),
+                // In quotes the name of such a builtin is one like any other: what follows it is split.
+                _ => name.clone().filter(|_| declares),
+            };
+            let option = || text_of(word).filter(|text| timed && matches!(text.as_str(), "-p" | "--"));
+            match reserved.or_else(option).filter(|_| index == 0) {
+                Some(text) => {
+                    let quoted = single_quoted(&text);
+                    self.push(&quoted);
+                }
+                // And so is what would be an assignment without its quotes.
+                None => self.word_at(word, index == 0 || declares && behind_bare_name(word).is_none()),
+            }
+        }
+        for redirect in redirects {
+            self.gap(&mut first);
+            self.redirect(redirect);
+        }
+    }
+
+    fn branches(&mut self, arms: &[(Script, Script)], otherwise: Option<&Script>) {
+        for (index, (condition, body)) in arms.iter().enumerate() {
+            self.push(if index == 0 { "if " } else { "elif " });
+            self.body(condition, "then ");
+            self.script(body);
+            if !self.out.ends_with('\n') {
+                self.separate();
+            }
+        }
+        if let Some(body) = otherwise {
+            self.push("else ");
+            self.body(body, "");
+        }
+        self.push("fi");
+    }
+
+    fn case(&mut self, word: &Word, arms: &[Arm]) {
+        self.push("case ");
+        self.word(word);
+        self.push(" in ");
+        for arm in arms {
+            self.push("(");
+            for (index, pattern) in arm.patterns.iter().enumerate() {
+                if index > 0 {
+                    self.push(" | ");
+                }
+                self.word(pattern);
+            }
+            self.push(") ");
+            self.script(&arm.body);
+            if !self.pending.is_empty() {
+                self.line();
+            }
+            self.push(" ");
+            self.push(arm.end);
+            self.push(" ");
+        }
+        self.push("esac");
     }
 
     fn gap(&mut self, first: &mut bool) {
@@ -407,44 +412,11 @@ impl Printer<'_> {
                     self.push(text);
                     index += 1;
                 }
-                Part::Plain(_) | Part::Quoted(_) => {
-                    // One run of text, however it was quoted; with expansions inside double quotes.
-                    let end = (index..parts.len())
-                        .find(|at| match parts.get(*at) {
-                            Some(Part::Plain(text)) => !is_plain(text),
-                            Some(Part::Quoted(_)) => false,
-                            _ => true,
-                        })
-                        .unwrap_or(parts.len());
-                    let run = parts.get(index..end).unwrap_or_default();
-                    let text: String = run
-                        .iter()
-                        .map(|part| match part {
-                            Part::Plain(text) | Part::Quoted(text) => text.as_str(),
-                            _ => "",
-                        })
-                        .collect();
-                    let bare = run.iter().all(|part| matches!(part, Part::Plain(_)));
-                    if own && !bare {
-                        // Every piece keeps its own quoting here.
-                        index = self.regex_piece(parts, index);
-                        any = true;
-                        continue;
-                    }
-                    let joins_quotes = matches!(parts.get(end), Some(part) if is_quoted_expansion(part));
-                    if joins_quotes && !text.is_empty() && !bare {
-                        index = self.double(parts, index);
-                    } else {
-                        if !(text.is_empty() && (index > 0 || end < parts.len())) || parts.len() == run.len() {
-                            let keep = bare;
-                            self.literal(&text, keep, strict && index == 0);
-                        } else if !matches!(parts.get(end), Some(part) if is_quoted_expansion(part)) {
-                            // `""$x` is one word even when `x` is empty.
-                            self.push("''");
-                        }
-                        index = end;
-                    }
+                // Every piece keeps its own quoting here.
+                Part::Plain(_) | Part::Quoted(_) if own && !is_bare(text_run(parts, index)) => {
+                    index = self.regex_piece(parts, index);
                 }
+                Part::Plain(_) | Part::Quoted(_) => index = self.text(parts, index, strict),
                 part if is_quoted_expansion(part) => index = self.double(parts, index),
                 Part::Param { param, .. } => {
                     self.param(param, continues_name(parts, index + 1));
@@ -475,6 +447,31 @@ impl Printer<'_> {
         if !any {
             self.push("''");
         }
+    }
+
+    /// One run of text from `index`, however it was quoted, with expansions inside double quotes; returns what is behind it.
+    fn text(&mut self, parts: &[Part], index: usize, strict: bool) -> usize {
+        let run = text_run(parts, index);
+        let end = index + run.len();
+        let text: String = run
+            .iter()
+            .map(|part| match part {
+                Part::Plain(text) | Part::Quoted(text) => text.as_str(),
+                _ => "",
+            })
+            .collect();
+        let bare = is_bare(run);
+        let joins_quotes = matches!(parts.get(end), Some(part) if is_quoted_expansion(part));
+        if joins_quotes && !text.is_empty() && !bare {
+            return self.double(parts, index);
+        }
+        if !text.is_empty() || run.len() == parts.len() {
+            self.literal(&text, bare, strict && index == 0);
+        } else if !joins_quotes {
+            // `""$x` is one word even when `x` is empty.
+            self.push("''");
+        }
+        end
     }
 
     /// A run of quoted text and quoted expansions from `index`; returns what is behind it.
@@ -645,6 +642,21 @@ pub(super) fn text_of(word: &Word) -> Option<String> {
         _ => None,
     });
     texts.collect()
+}
+
+/// The parts from `index` on that are text.
+fn text_run(parts: &[Part], index: usize) -> &[Part] {
+    let rest = parts.get(index..).unwrap_or_default();
+    let is_text = |part: &Part| match part {
+        Part::Plain(text) => is_plain(text),
+        Part::Quoted(_) => true,
+        _ => false,
+    };
+    rest.get(..rest.iter().take_while(|part| is_text(part)).count()).unwrap_or_default()
+}
+
+fn is_bare(run: &[Part]) -> bool {
+    run.iter().all(|part| matches!(part, Part::Plain(_)))
 }
 
 pub(super) fn is_quoted_expansion(part: &Part) -> bool {
