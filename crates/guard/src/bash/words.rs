@@ -9,6 +9,9 @@ use super::judge::{Arg, Why, Word};
 /// Most words that one word of the script may become.
 const MOST: usize = 256;
 
+/// Most texts that one word may become where its values are each one of several.
+const ALTERNATIVES: usize = 64;
+
 /// Most braces of one word that are looked into: each is read again for those before it.
 const BRACES: usize = 32;
 
@@ -403,18 +406,18 @@ fn alone(atoms: &[Atom]) -> bool {
     atoms.iter().filter(|atom| !matches!(atom, Atom::Quoted(text) if text.is_empty())).take(2).count() == 1
 }
 
+/// What the atoms of one word become, once its braces are gone.
 fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
-    let mut builds = vec![Build::default()];
+    let mut making = Making { atoms, splits, alone: alone(atoms), builds: vec![Build::default()], words };
+    let home = home.to_string_lossy();
     let mut at = 0;
-    let alone = alone(atoms);
-    if let Some(skip) = tilde(atoms, 0) {
-        match skip {
-            Tilde::Home(next) => {
-                builds[0].push(&home.to_string_lossy());
-                at = next;
-            }
-            Tilde::Other => builds[0].unknown(false, "the home of somebody else, or a directory of the stack"),
+    match tilde(atoms, 0) {
+        Some(Tilde::Home(next)) => {
+            making.push(&home);
+            at = next;
         }
+        Some(Tilde::Other) => making.unknown(false, "the home of somebody else, or a directory of the stack"),
+        None => {}
     }
     let bracket = atoms.iter().rposition(|atom| matches!(atom, Atom::Bare(']'))).unwrap_or(0);
     // `name=~/x` is expanded in every argument, not only in assignments.
@@ -426,102 +429,20 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
             {
                 match tilde(atoms, at) {
                     Some(Tilde::Home(next)) => {
-                        builds.iter_mut().for_each(|build| build.push(&home.to_string_lossy()));
+                        making.push(&home);
                         at = next;
                         continue;
                     }
-                    _ => builds.iter_mut().for_each(|build| build.unknown(false, "`~` of somebody else")),
+                    _ => making.unknown(false, "`~` of somebody else"),
                 }
             }
-            Atom::Bare(c) => {
-                let wild = splits
-                    && match c {
-                        '*' | '?' => true,
-                        '[' => bracket >= at + 2,
-                        _ => false,
-                    };
-                let mut text = [0; 4];
-                for build in &mut builds {
-                    if wild { build.wildcard(*c) } else { build.push(c.encode_utf8(&mut text)) }
-                }
-            }
-            Atom::Quoted(text) => builds.iter_mut().for_each(|build| build.push(text)),
-            Atom::Value(value, quoted) => {
-                let bare = !quoted && splits;
-                match value {
-                    Value::Exact(text) if bare => {
-                        if !exact_bare(text, &mut builds, words) {
-                            builds.iter_mut().for_each(|build| build.unknown(true, "a value with blanks"));
-                        }
-                    }
-                    Value::Exact(text) => builds.iter_mut().for_each(|build| build.push(text)),
-                    // As a word it stands as bash itself writes a job of the script; behind a dash it is its group.
-                    Value::Job | Value::Shell
-                        if alone || at + 1 == atoms.len() && builds.iter().all(|build| build.text == "-") =>
-                    {
-                        let job = if *value == Value::Job { JOB } else { SHELL };
-                        builds.iter_mut().for_each(|build| build.push(job));
-                    }
-                    Value::Number if alone => builds.iter_mut().for_each(|build| build.push("0")),
-                    Value::Number | Value::Job | Value::Shell => {
-                        for build in &mut builds {
-                            if build.text.is_empty() || build.opaque.is_some() {
-                                build.unknown(false, Why::Number);
-                            } else {
-                                build.wildcard(LABEL);
-                            }
-                        }
-                    }
-                    Value::OneOf(texts) => {
-                        let odd = bare && texts.iter().any(|text| text.is_empty() || has_special(text));
-                        if odd || builds.len() * texts.len() > 64 {
-                            builds.iter_mut().for_each(|build| build.unknown(bare, "one of several values"));
-                        } else {
-                            builds = builds
-                                .iter()
-                                .flat_map(|build| {
-                                    texts.iter().map(|text| {
-                                        let mut build = build.clone();
-                                        build.push(text);
-                                        build
-                                    })
-                                })
-                                .collect();
-                        }
-                    }
-                    Value::Pattern { pattern, prefix } => {
-                        // Outside quotes a name with blanks becomes several words, so nothing is known of
-                        // their start; and behind a slash they could be any path.
-                        let deep = pattern.get(prefix.len()..).is_some_and(|rest| rest.contains('/'));
-                        if bare && deep {
-                            let why = "names with blanks fall apart here; put the variable into quotes";
-                            builds.iter_mut().for_each(|build| build.unknown(true, why));
-                            at += 1;
-                            continue;
-                        }
-                        // The name as it is, and a piece of it that starts anyhow.
-                        let pieces: Vec<Build> = builds.iter().filter(|_| bare).cloned().collect();
-                        for build in &mut builds {
-                            build.wild.get_or_insert(build.text.len() + prefix.len());
-                            build.text.push_str(pattern);
-                            build.present = true;
-                        }
-                        for mut piece in pieces {
-                            piece.wild = Some(0);
-                            piece.text.push_str(pattern);
-                            piece.present = true;
-                            if !builds.iter().any(|build| build.wild == Some(0) && build.text == piece.text) {
-                                builds.push(piece);
-                            }
-                        }
-                    }
-                    Value::Output(output) => printed(*output, bare, atoms, at, &mut builds),
-                    Value::Opaque(why) => builds.iter_mut().for_each(|build| build.unknown(bare, why.clone())),
-                }
-            }
+            Atom::Bare(c) => making.bare(*c, bracket >= at + 2),
+            Atom::Quoted(text) => making.push(text),
+            Atom::Value(value, quoted) => making.value(value, !quoted && splits, at),
         }
         at += 1;
     }
+    let mut builds = making.builds;
     builds.retain(|build| build.present);
     let mut finished: Vec<Word> = builds.into_iter().map(Build::word).collect();
     finished.dedup();
@@ -532,56 +453,169 @@ fn finish(atoms: &[Atom], home: &Path, splits: bool, words: &mut Vec<Word>) {
     }
 }
 
-/// Puts in what a command printed, which stands at `at`.
-fn printed(output: Output, bare: bool, atoms: &[Atom], at: usize, builds: &mut Vec<Build>) {
-    let before = atoms.get(..at).unwrap_or_default();
-    let rest = atoms.get(at + 1..).unwrap_or_default();
-    if output.start == Start::Branch {
+/// A word that is being made.
+struct Making<'m> {
+    atoms: &'m [Atom],
+    /// Wildcards stand for names, and values outside quotes fall apart.
+    splits: bool,
+    /// The word is one value, in quotes or not.
+    alone: bool,
+    /// What it may have become up to here: several texts where a value is one of several.
+    builds: Vec<Build>,
+    /// The words in front of it, into which a value has fallen apart.
+    words: &'m mut Vec<Word>,
+}
+
+impl Making<'_> {
+    fn each(&mut self, change: impl Fn(&mut Build)) {
+        self.builds.iter_mut().for_each(change);
+    }
+
+    fn push(&mut self, text: &str) {
+        self.each(|build| build.push(text));
+    }
+
+    fn unknown(&mut self, splits: bool, why: impl Into<Why>) {
+        let why = why.into();
+        self.each(|build| build.unknown(splits, why.clone()));
+    }
+
+    /// A character outside quotes. `closed`: where it opens a bracket, another one closes it.
+    fn bare(&mut self, c: char, closed: bool) {
+        let wild = match c {
+            '*' | '?' => true,
+            '[' => closed,
+            _ => false,
+        };
+        match wild && self.splits {
+            true => self.each(|build| build.wildcard(c)),
+            false => self.push(c.encode_utf8(&mut [0; 4])),
+        }
+    }
+
+    /// A value, which stands at `at`; `bare`: it falls apart there.
+    fn value(&mut self, value: &Value, bare: bool, at: usize) {
+        match value {
+            Value::Exact(text) if bare => {
+                if !exact_bare(text, &mut self.builds, self.words) {
+                    self.unknown(true, "a value with blanks");
+                }
+            }
+            Value::Exact(text) => self.push(text),
+            // As a word it stands as bash itself writes a job of the script; behind a dash it is its group.
+            Value::Job if self.is_process(at) => self.push(JOB),
+            Value::Shell if self.is_process(at) => self.push(SHELL),
+            Value::Number if self.alone => self.push("0"),
+            Value::Number | Value::Job | Value::Shell => self.each(|build| {
+                if build.text.is_empty() || build.opaque.is_some() {
+                    build.unknown(false, Why::Number);
+                } else {
+                    build.wildcard(LABEL);
+                }
+            }),
+            Value::OneOf(texts) => self.one_of(texts, bare),
+            Value::Pattern { pattern, prefix } => self.pattern(pattern, prefix, bare),
+            Value::Output(output) => self.printed(*output, bare, at),
+            Value::Opaque(why) => self.unknown(bare, why.clone()),
+        }
+    }
+
+    /// Whether the number of a process at `at` is all of the word, but for a dash in front.
+    fn is_process(&self, at: usize) -> bool {
+        self.alone || at + 1 == self.atoms.len() && self.builds.iter().all(|build| build.text == "-")
+    }
+
+    fn one_of(&mut self, texts: &[String], bare: bool) {
+        let odd = bare && texts.iter().any(|text| text.is_empty() || has_special(text));
+        if odd || self.builds.len() * texts.len() > ALTERNATIVES {
+            return self.unknown(bare, "one of several values");
+        }
+        let with = |build: &Build, text: &String| {
+            let mut build = build.clone();
+            build.push(text);
+            build
+        };
+        self.builds = self.builds.iter().flat_map(|build| texts.iter().map(|text| with(build, text))).collect();
+    }
+
+    fn pattern(&mut self, pattern: &str, prefix: &str, bare: bool) {
+        // Outside quotes a name with blanks becomes several words, so nothing is known of
+        // their start; and behind a slash they could be any path.
+        let deep = pattern.get(prefix.len()..).is_some_and(|rest| rest.contains('/'));
+        if bare && deep {
+            return self.unknown(true, "names with blanks fall apart here; put the variable into quotes");
+        }
+        // The name as it is, and a piece of it that starts anyhow.
+        let pieces: Vec<Build> = self.builds.iter().filter(|_| bare).cloned().collect();
+        for build in &mut self.builds {
+            build.wild.get_or_insert(build.text.len() + prefix.len());
+            build.text.push_str(pattern);
+            build.present = true;
+        }
+        for mut piece in pieces {
+            piece.wild = Some(0);
+            piece.text.push_str(pattern);
+            piece.present = true;
+            if !self.builds.iter().any(|build| build.wild == Some(0) && build.text == piece.text) {
+                self.builds.push(piece);
+            }
+        }
+    }
+
+    /// What a command printed, which stands at `at`.
+    fn printed(&mut self, output: Output, bare: bool, at: usize) {
+        let before = self.atoms.get(..at).unwrap_or_default();
+        let rest = self.atoms.get(at + 1..).unwrap_or_default();
+        if output.start == Start::Branch {
+            return self.branch(bare, rest);
+        }
+        let alone = before.iter().all(is_nothing);
+        let labelled = match output.label {
+            Label::No if output.number && !bare => Label::Perhaps,
+            label => label,
+        };
+        if !(alone && rest.iter().all(is_nothing) && labelled == Label::Perhaps)
+            && self.builds.iter().all(|build| build.takes_label(labelled))
+        {
+            return self.each(|build| build.wildcard(LABEL));
+        }
+        let lone =
+            alone && rest.iter().all(is_nothing) || output.start == Start::Plain && alone && extends_revision(rest);
+        if let (Some(begins), false, true) = (output.begins, bare, lone) {
+            self.push(begins);
+            return self.unknown(false, Why::Found);
+        }
+        if !lone || !(bare || matches!(output.start, Start::Plain | Start::Program)) {
+            return match output.start {
+                Start::Here | Start::Anyhow => self.unknown(bare, Why::Listed),
+                Start::Plain => self.unknown(bare, Why::Kept),
+                Start::Program | Start::Branch => self.unknown(bare, PRINTED),
+            };
+        }
+        // A name with blanks becomes several words, and the second starts as it likes.
+        self.push(if output.start == Start::Here { "" } else { output.start.text() });
+        self.each(|build| build.wildcard('*'));
+        self.each(|build| build.wildcard('*'));
+        // In quotes it is one word, which may be empty.
+        self.builds.extend((!bare).then(|| Build { present: true, ..Build::default() }));
+    }
+
+    /// The name of a branch, with `rest` behind it.
+    fn branch(&mut self, bare: bool, rest: &[Atom]) {
         // Where no name is printed, `main..` alone is still no step up, as `..` and `sub/..` would be.
         let range = |text: &str| text.ends_with("..") && text.trim_end_matches('.').ends_with(|c: char| c != '/');
         let begins = |text: &str| text.ends_with('/') || range(text);
         let named = |build: &Build| begins(&build.text) && !build.text.starts_with('-') && build.opaque.is_none();
         let ends = rest.iter().all(is_nothing) || extends_revision(rest);
-        return match ends && builds.iter().all(named) {
-            true => builds.iter_mut().for_each(|build| build.wildcard('*')),
-            false => builds.iter_mut().for_each(|build| build.unknown(bare, "the output of a command")),
-        };
+        match ends && self.builds.iter().all(named) {
+            true => self.each(|build| build.wildcard('*')),
+            false => self.unknown(bare, PRINTED),
+        }
     }
-    let alone = before.iter().all(is_nothing);
-    let labelled = match output.label {
-        Label::No if output.number && !bare => Label::Perhaps,
-        label => label,
-    };
-    if !(alone && rest.iter().all(is_nothing) && labelled == Label::Perhaps)
-        && builds.iter().all(|build| build.takes_label(labelled))
-    {
-        return builds.iter_mut().for_each(|build| build.wildcard(LABEL));
-    }
-    let lone = alone && rest.iter().all(is_nothing) || output.start == Start::Plain && alone && extends_revision(rest);
-    if let (Some(begins), false, true) = (output.begins, bare, lone) {
-        return builds.iter_mut().for_each(|build| {
-            build.push(begins);
-            build.unknown(false, Why::Found);
-        });
-    }
-    if !lone || !(bare || matches!(output.start, Start::Plain | Start::Program)) {
-        let why = || match output.start {
-            Start::Here | Start::Anyhow => Why::Listed,
-            Start::Plain => Why::Kept,
-            Start::Program | Start::Branch => "the output of a command".into(),
-        };
-        return builds.iter_mut().for_each(|build| build.unknown(bare, why()));
-    }
-    // In quotes it is one word, which may be empty.
-    let empty = (!bare).then(|| Build { present: true, ..Build::default() });
-    for build in builds.iter_mut() {
-        // A name with blanks becomes several words, and the second starts as it likes.
-        build.push(if output.start == Start::Here { "" } else { output.start.text() });
-        build.wildcard('*');
-        build.wildcard('*');
-    }
-    builds.extend(empty);
 }
+
+/// Why what a command prints is not known, where no more can be said.
+const PRINTED: &str = "the output of a command";
 
 fn is_nothing(atom: &Atom) -> bool {
     matches!(atom, Atom::Quoted(text) if text.is_empty())
