@@ -36,44 +36,30 @@ mod values;
 mod vars;
 mod written;
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::analysis::{is_disk, is_public_listing, is_sink};
-use super::commands::{self, Printed, SplitAt};
+use super::commands::Printed;
 use super::danger::Danger;
-use super::fact::{Category, Fact, Target as Place, each_once};
-use super::finding::{Finding, Outcome};
-use super::judge::{Arg, Judge, Nested, Shell, Site, Stdin, Why, Word as Became, Written, normal};
+use super::fact::{Category, Fact};
+use super::finding::Finding;
+use super::judge::{Arg, Shell, Site, Stdin, Word as Became, Written};
 use super::limits::WALKED;
-use super::names::{Meaning, is_label, meaning, meaning_of};
-use super::parse::{self, is_name};
-use super::print::text_of;
-use super::script::{
-    Arm, Assign, AssignValue, Command, Fd, Here, Item, Kind, Op, Param, Part, Pipeline, Program, Redirect, RedirectOp,
-    Script, Target, Test, Word,
-};
-use super::words::{self, Output, Piece, Start, Value};
-use super::{lexical, second};
+use super::names::{Meaning, meaning};
+use super::script::{Assign, Command, Item, Kind, Part, Pipeline, Program, Script, Word};
+use super::words::{Output, Start, Value};
 
-use arrays::{Arrays, expands_again, has_plain_key, is_keyed, is_written_keyed, may_be_keyed, reads_arrays};
-use calls::{Functions, any_of};
-use calm::{calms, is_packaged};
-use dropped::{ANY_NAME, READONLY};
-use expansions::*;
+use arrays::{Arrays, is_keyed};
+use calls::Functions;
+use dropped::READONLY;
 use fetched::Fetched;
-use found::{READERS, asks_the_repository, is_found};
-use given::{Given, Whom};
+use given::Given;
 use likely::Likely;
-use merge::*;
-use named::Found;
+use merge::merge;
 use redirected::{may_be_refused, may_fail, perhaps_run};
-use shapes::*;
-use state::STATEFUL;
-use sums::*;
+use shapes::{errors_come, is_bomb, is_declaration, is_one_read, name_of, reads_secret, reads_text, told, values_of};
 use trail::Trail;
 use vars::Vars;
 use written::{REREAD, hinted};

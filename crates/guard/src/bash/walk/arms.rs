@@ -1,6 +1,8 @@
 //! `case`: arms that are entered by their pattern, and by falling out of one before.
 
-use super::*;
+use super::super::script::{Arm, Word};
+use super::merge::{forget, merge};
+use super::{State, Walker};
 
 impl<'a> Walker<'a> {
     pub(super) fn case(&mut self, word: &Word, arms: &[Arm], state: &mut State) {

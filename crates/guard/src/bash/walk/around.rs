@@ -1,6 +1,22 @@
 //! What stands around a command: redirections, here-documents, tests, arithmetic.
 
-use super::*;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::super::analysis::{is_disk, is_public_listing, is_sink};
+use super::super::commands::{self, Printed};
+use super::super::danger::Danger;
+use super::super::fact::{Category, Fact};
+use super::super::judge::{Arg, Judge, Stdin, Why, Word as Became};
+use super::super::names::{Meaning, meaning};
+use super::super::parse::is_name;
+use super::super::print::text_of;
+use super::super::script::{Command, Fd, Part, Redirect, RedirectOp, Target, Test, Word};
+use super::super::words::{self, Value};
+use super::shapes::{is_number, name_of, told};
+use super::sums::Sum;
+use super::{NOWHERE, Report, State, Walker, input, values};
 
 impl<'a> Walker<'a> {
     pub(super) fn redirects(&mut self, list: &[Redirect], state: &mut State) -> (Vec<Fact>, Option<Stdin>) {

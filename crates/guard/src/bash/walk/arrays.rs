@@ -1,7 +1,10 @@
 //! Texts that a declaration takes for a list: where `name` is an array, `declare "name=$text"` expands a text in
 //! parentheses once more, and what it holds of commands runs.
 
-use super::*;
+use std::collections::BTreeSet;
+
+use super::super::judge::{Arg, Word as Became};
+use super::super::script::{Part, Word};
 
 /// Names of arrays, and names that were given what may be the text of a list. In which order does not matter: a loop or
 /// a function may turn it around.

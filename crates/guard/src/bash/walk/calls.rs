@@ -5,7 +5,19 @@
 //! at each call, with the words of that call. One that nothing calls, that calls itself, or that may be taken away again
 //! stays a question.
 
-use super::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::super::commands;
+use super::super::fact::Fact;
+use super::super::judge::{Arg, Stdin, Word as Became};
+use super::super::parse::is_name;
+use super::super::script::{Command, Here, Item, Kind, Op, Pipeline, Script, Word};
+use super::super::words::Value;
+use super::expansions::{called, expansions};
+use super::merge::assigned_by;
+use super::shapes::is_bomb;
+use super::{NESTING, Report, State, VARIABLES, Walker, values};
 
 /// Commands that move the shell to another directory, or may.
 const MOVES: &[&str] = &["cd", "pushd", "popd", "eval", "source", ".", "builtin", "command", "?"];

@@ -1,7 +1,9 @@
 //! Values with which a name that may decide what runs decides nothing: a pager that only shows, an editor that asks
 //! nothing, a bound on memory, a number.
 
-use super::*;
+use super::super::judge::Why;
+use super::super::words::Value;
+use super::shapes::is_integer;
 
 /// What a value has to be.
 #[derive(Clone, Copy)]

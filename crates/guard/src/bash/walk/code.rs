@@ -1,7 +1,8 @@
 //! Which words of a command are code that it runs: a text, the name of a file, standard input. It only reads words; what
 //! they hold, who asks knows.
 
-use super::*;
+use super::super::judge::{Arg, Word as Became};
+use super::shapes::{RUNS_TEXT, is_version, reads_script_from_stdin};
 
 /// Where a program takes its code from. Options stand between blanks; `=` may part them from their values.
 struct Takes {

@@ -3,7 +3,14 @@
 //! It does so only where both the builtin and the name are written out and bare. Elsewhere the same word falls apart at
 //! its blanks: where the two readings differ, the word is not known.
 
-use super::*;
+use std::collections::BTreeSet;
+
+use super::super::judge::{Arg, Shell, Why, Word as Became};
+use super::super::names::{Meaning, meaning_of};
+use super::super::parse::is_name;
+use super::super::script::{Part, Word};
+use super::super::words::{self, Piece, Value};
+use super::{State, Walker};
 
 impl<'a> Walker<'a> {
     /// The same, where the declaration has no option and makes no more of the name.

@@ -3,7 +3,14 @@
 //!
 //! Where one may happen, the state of that moment is kept; behind the item, only what is so in all of them is known.
 
-use super::*;
+use std::rc::Rc;
+
+use super::super::judge::{Arg, Stdin};
+use super::super::script::{Op, Part, Script};
+use super::super::words::Value;
+use super::merge::merge;
+use super::shapes::is_integer;
+use super::{State, Walker};
 
 /// Most states that are kept apart; above it they are merged.
 const KEPT: usize = 16;

@@ -1,7 +1,12 @@
 //! What the expansion of words sets by itself, wherever a word stands: `${name:=text}`, and arithmetic that counts.
 //! And how a command is called, so far as it can be read off.
 
-use super::*;
+use std::collections::BTreeMap;
+
+use super::super::script::{Command, Kind, Op, Part, Test, Word};
+use super::merge::counted;
+use super::shapes::name_of;
+use super::sums::changes;
 
 /// What stands for other words, or for several: braces and wildcards.
 const OPEN: [char; 4] = ['{', '*', '?', '['];

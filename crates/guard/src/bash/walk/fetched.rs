@@ -4,8 +4,18 @@
 //! What is put away is remembered to the end of the text, in branches and subshells, too: to forget it would be to know that
 //! it was replaced. What only unpacks, clones or installs is no download of one file, and is not followed.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::super::danger::Danger;
+use super::super::fact::Fact;
+use super::super::judge::{Arg, Stdin, Word as Became, normal};
+use super::super::parse::is_name;
+use super::super::script::{Fd, Script};
 use super::code::runs_text;
-use super::*;
+use super::shapes::{is_declaration, reads_script_from_stdin};
+use super::{Report, State, Walker, code, input};
 
 /// Programs that make commands of a list.
 const LISTS: &[&str] = &["xargs", "gxargs", "parallel", "sem"];

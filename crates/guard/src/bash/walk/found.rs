@@ -4,7 +4,13 @@
 //! `cat */README.md` does, too. What a build finds there is code of the workspace, and nothing that only reads. What git
 //! finds there, nobody has looked at.
 
-use super::*;
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+
+use super::super::commands;
+use super::super::fact::{Fact, Target as Place, each_once};
+use super::super::judge::{Arg, Judge, Stdin, normal};
+use super::{State, Walker};
 
 /// Stands for each part of the way that is not known. There are [`PARTS`] of it. `..` takes none away: it stays behind
 /// them, and is then seen.

@@ -4,7 +4,8 @@
 //! taken away makes `a/etc/shadow` a path from the root. So what may take less than whole lines is remembered, and
 //! everything that is not known to leave standard input alone may.
 
-use super::*;
+use super::super::judge::{Arg, Stdin, Word as Became};
+use super::shapes::{is_integer, line_reader, loose_reader};
 
 /// What was taken away from the standard input that a command sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,24 @@
 //! One command whose words are known as far as they are: which program it is, what that does, and what it runs in turn.
 
-use super::*;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use super::super::analysis::is_sink;
+use super::super::danger::Danger;
+use super::super::fact::{Fact, each_once};
+use super::super::finding::Outcome;
+use super::super::judge::{Arg, Judge, Nested, Shell, Stdin, Word as Became};
+use super::super::{commands, lexical, parse, second};
+use super::calls::Functions;
+use super::found::{self, READERS, asks_the_repository, is_found};
+use super::merge::merge;
+use super::named::Found;
+use super::shapes::is_declaration;
+use super::state::STATEFUL;
+use super::trail::Trail;
+use super::{NESTING, NOWHERE, Report, State, Walker, posix};
 
 /// Most programs that one name may stand for.
 const ALTERNATIVES: usize = 16;

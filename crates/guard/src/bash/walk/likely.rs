@@ -3,8 +3,13 @@
 //!
 //! Nothing is allowed for it. Only what such a command would destroy is said.
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::super::judge::Arg;
+use super::super::script::{Part, Word};
 use super::redirected::literal;
-use super::*;
+use super::shapes::told;
 
 /// What such words and variables most likely are.
 #[derive(Debug, Default)]

@@ -3,7 +3,12 @@
 //! Which files they are nobody has looked at. A program that does nothing but read or reformat the files it is given does no
 //! more with them than code of the workspace may do, so it counts as such. Every other one stays a question.
 
-use super::*;
+use super::super::commands::SplitAt;
+use super::super::fact::Fact;
+use super::super::judge::{Arg, Stdin, Why, Word as Became};
+use super::super::names::{Meaning, meaning};
+use super::super::parse::is_name;
+use super::Walker;
 
 /// Programs that only read the files they are given, whatever their options, or make directories.
 const LOOKS: &str = "cat head tail wc ls grep egrep fgrep rg echo printf true : test [ stat file du sort uniq cut nl tac \

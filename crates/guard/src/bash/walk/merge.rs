@@ -1,6 +1,20 @@
 //! What is known behind branches and loops: only what is so on every way.
 
-use super::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::super::judge::Stdin;
+use super::super::parse::is_name;
+use super::super::print::text_of;
+use super::super::script::{AssignValue, Command, Fd, Kind, Part, Script, Target, Word};
+use super::super::words::{Output, Value};
+use super::State;
+use super::calls::{self, any_of};
+use super::expansions::{arithmetic, called, expansions, names_others, tested};
+use super::shapes::{integer, is_declaration, is_integer, set_by};
+use super::state::STATEFUL;
+use super::sums::changes;
+use super::vars::Vars;
 
 /// Most directories that the shell may stand in; each command is judged from all of them.
 pub(super) const PLACES: usize = 8;

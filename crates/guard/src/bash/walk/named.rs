@@ -1,6 +1,9 @@
 //! What the name of a command leads to: a program of the system, a file of the workspace, or nothing that is known.
 
-use super::*;
+use std::path::{Path, PathBuf};
+
+use super::super::judge::normal;
+use super::{State, Walker};
 
 /// Where programs stand that only an administrator changes.
 const TRUSTED: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin"];

@@ -3,7 +3,12 @@
 //! Which line they print is all that a number decides. So one stands for each, where everything around it is of the few
 //! letters that print, delete and end.
 
-use super::*;
+use super::super::judge::{Arg, Word as Became};
+use super::super::print::text_of;
+use super::super::script::{Kind, Op, Part, Script, Word};
+use super::super::words::{self, Piece, Value};
+use super::shapes::{integer, is_integer};
+use super::{State, Walker};
 
 /// What such a program is made of, besides its numbers. None of these letters names a file or runs anything.
 const LETTERS: &str = "0123456789,$+~!; pPqQdDnNl={}";

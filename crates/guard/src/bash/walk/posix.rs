@@ -1,7 +1,12 @@
 //! `sh -c TEXT`: another shell than bash, perhaps. dash and ash have no `[[`, so `[[ a || b ]]` runs `b` there, and
 //! `$'a\'` ends where bash reads on. What only bash reads so is a question in such a text.
 
-use super::*;
+use std::ops::Range;
+
+use super::super::fact::Fact;
+use super::super::judge::{Arg, Shell};
+use super::super::words::Value;
+use super::{State, Walker};
 
 /// Builtins of bash that set or move something, which another shell does not find and goes on without.
 const ONLY_BASH: &[&str] =

@@ -1,7 +1,19 @@
 //! Redirections that may fail: then the command they stand at is not run, neither a builtin nor a group, and the script
 //! goes on behind it. So nothing that such a command sets, and not even its `exit`, is certain.
 
-use super::*;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::super::analysis::is_sink;
+use super::super::commands;
+use super::super::fact::{Category, Fact};
+use super::super::judge::{Arg, Site, Stdin, normal};
+use super::super::print::text_of;
+use super::super::script::{Command, Fd, Kind, Op, Part, Pipeline, Redirect, RedirectOp, Target, Word};
+use super::expansions::called;
+use super::found::asks_the_repository;
+use super::merge::merge;
+use super::{Report, State, Walker};
 
 /// The three descriptors that every script begins with.
 const STANDARD: [&str; 3] = ["0", "1", "2"];

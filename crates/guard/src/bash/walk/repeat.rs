@@ -1,6 +1,9 @@
 //! Loops: a body is judged as if any round of it were the one that runs.
 
-use super::*;
+use super::super::judge::Stdin;
+use super::super::script::Script;
+use super::merge::{forget, merge};
+use super::{State, Walker};
 
 impl<'a> Walker<'a> {
     /// A body that may run any number of times: what it changes is not known inside it.

@@ -4,7 +4,15 @@
 //! workspace: no more than what a build or a test runs, and never proved to only read. The commands that follow are judged
 //! by their names as before, so what a rule says of a name, and what is known to destroy or to reach the network, holds.
 
-use super::*;
+use super::super::commands;
+use super::super::fact::Fact;
+use super::super::judge::{Arg, Why, Word as Became, normal};
+use super::super::names::{Meaning, meaning};
+use super::super::print::text_of;
+use super::super::script::{Kind, Op, Part, Script, Word};
+use super::super::words::Value;
+use super::found::is_found;
+use super::{State, Walker};
 
 /// The lists, whether they may have places of the system and of the home in them, and whether the places that were there
 /// before have to be among them: who leaves those out puts other programs in the place of all.

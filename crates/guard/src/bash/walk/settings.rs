@@ -1,6 +1,12 @@
 //! Variables that are given to programs: their values are judged from every directory the script may stand in.
 
-use super::*;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use super::super::commands;
+use super::super::fact::{Fact, each_once};
+use super::super::judge::{Arg, Judge, Site, Stdin, normal};
+use super::{NOWHERE, Report, State, Walker};
 
 impl<'a> Walker<'a> {
     /// Where a command would run that stands in `place`.

@@ -1,6 +1,18 @@
 //! What the shape of a command or a word says by itself.
 
-use super::*;
+use std::ops::Range;
+use std::path::Path;
+
+use super::super::fact::Fact;
+use super::super::judge::{Arg, Stdin, Word as Became};
+use super::super::names::{Meaning, meaning};
+use super::super::parse::is_name;
+use super::super::print::text_of;
+use super::super::script::{
+    Assign, AssignValue, Command, Fd, Item, Kind, Part, Pipeline, Redirect, RedirectOp, Script, Target, Word,
+};
+use super::super::words::{self, Value};
+use super::State;
 
 /// `value` with what `edit` cuts off at its start or end: literal text, with `*` at the far side or before it.
 pub(super) fn cut(value: &str, edit: &str) -> Option<String> {

@@ -3,7 +3,10 @@
 //! A job of the script ends with it anyway. A signal to the shell ends the script amid its work, or stops it for good, and
 //! a job that the script has not started is somebody else's.
 
-use super::*;
+use super::super::fact::Fact;
+use super::super::judge::Arg;
+use super::super::words;
+use super::{State, Walker};
 
 /// Signal 0 only asks whether there is such a process.
 const ASKS: &[&[&str]] = &[&["-0"], &["-s", "0"], &["-n", "0"], &["--signal", "0"]];

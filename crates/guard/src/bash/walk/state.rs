@@ -1,6 +1,24 @@
 //! What a command does to the shell itself: its directory, its variables, its builtins.
 
-use super::*;
+use std::ops::Range;
+use std::path::{Component, PathBuf};
+use std::rc::Rc;
+
+use super::super::commands::{self, SplitAt};
+use super::super::fact::{Fact, Target as Place};
+use super::super::judge::{Arg, Stdin, Why, Word as Became, normal};
+use super::super::names::{Meaning, is_label, meaning, meaning_of};
+use super::super::parse::is_name;
+use super::super::script::{Assign, AssignValue, Part};
+use super::super::words::{self, Output, Start, Value};
+use super::arrays::{expands_again, is_written_keyed, may_be_keyed, reads_arrays};
+use super::calm::{calms, is_packaged};
+use super::dropped::ANY_NAME;
+use super::given::Whom;
+use super::merge::PLACES;
+use super::shapes::{is_declaration, is_integer, line_reader, loose_reader, set_by, text_appends};
+use super::sums::{in_sums, is_plain_subscript};
+use super::{NESTING, Report, State, Walker, calls, found, search};
 
 /// The directories that a word of `cd` or `pushd` may name, where it is certain to be no option.
 fn directories(arg: &Arg, name: &str) -> Option<Vec<String>> {

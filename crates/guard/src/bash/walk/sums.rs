@@ -1,6 +1,11 @@
 //! Arithmetic, as far as it is known beforehand, and what it may evaluate.
 
-use super::*;
+use super::super::names::{Meaning, meaning};
+use super::super::parse::is_name;
+use super::super::script::Part;
+use super::super::words::Value;
+use super::shapes::{integer, is_integer};
+use super::{State, values};
 
 /// The value of arithmetic over literals.
 pub(super) fn constant(parts: &[Part]) -> Option<i64> {

@@ -3,7 +3,12 @@
 //! On paper it is nowhere that is known. It may lie above the workspace, and where git fails nothing is printed: then
 //! `$(git rev-parse --show-toplevel)/etc` is `/etc`, and `cd $(…)` leads home.
 
-use super::*;
+use std::path::PathBuf;
+
+use super::super::judge::Arg;
+use super::super::script::Script;
+use super::found::is_found;
+use super::{State, Walker, values};
 use values::is_one_list;
 
 impl<'a> Walker<'a> {

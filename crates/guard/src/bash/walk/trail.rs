@@ -2,7 +2,16 @@
 //!
 //! Each is a set of what is possible by itself, as the directory is. An empty set stands for anything.
 
-use super::*;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::super::judge::Site;
+use super::super::print::text_of;
+use super::super::script::{Command, Kind, Pipeline, Program};
+use super::found::is_found;
+use super::merge::{self, join_cwd};
+use super::shapes::is_cd;
+use super::{State, Walker};
 
 /// Most possibilities that are told apart.
 const POSSIBLE: usize = 4;

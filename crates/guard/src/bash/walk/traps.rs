@@ -3,7 +3,18 @@
 //! One is followed where neither matters: it prints, ends the shell, or removes what a `mktemp` of the same script made.
 //! Any other is a question, and behind it nothing is known of the shell.
 
-use super::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::super::finding::Outcome;
+use super::super::judge::{Arg, Stdin, Word as Became};
+use super::super::print::text_of;
+use super::super::script::{Command, Fd, Kind, Op, Param, Part, Pipeline, Redirect, RedirectOp, Script, Target, Word};
+use super::super::words::Value;
+use super::super::{commands, lexical, parse, second};
+use super::merge::{assigned, assigned_by};
+use super::shapes::name_of;
+use super::{State, Walker, values};
 
 /// Most traps of one script whose variables are looked for in what follows them.
 const TRAPS: usize = 8;

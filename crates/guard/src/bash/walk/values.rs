@@ -1,6 +1,18 @@
 //! What words become: expansion with what is known of variables and of the output of commands.
 
-use super::*;
+use std::ops::Range;
+
+use super::super::commands::{self, Printed, SplitAt};
+use super::super::fact::Fact;
+use super::super::judge::{Arg, Stdin, Why, Word as Became, normal};
+use super::super::print::text_of;
+use super::super::script::{Command, Fd, Kind, Op, Param, Part, RedirectOp, Script, Word};
+use super::super::words::{self, Output, Piece, Start, Value};
+use super::arrays::{has_plain_key, may_be_keyed};
+use super::found::is_found;
+use super::shapes::{cut, cut_pattern, replaced, values_of, word_span};
+use super::sums::{constant, is_plain_subscript};
+use super::{State, Walker, dropped, numbered};
 
 /// Variables in which bash itself keeps a number.
 pub(super) const NUMBERS: &[&str] = &["RANDOM", "SECONDS", "LINENO", "PPID", "UID", "EUID", "EPOCHSECONDS"];

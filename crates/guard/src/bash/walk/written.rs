@@ -4,9 +4,16 @@
 //! and subshells, too, and what is put there later stands behind it: nothing is allowed for it, it only raises questions
 //! and warnings.
 
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::super::fact::Fact;
+use super::super::judge::{Arg, Shell, Stdin, Word as Became, Written, normal};
 use super::code::runs_text;
 use super::fetched::code_words;
-use super::*;
+use super::shapes::{SQL_READERS, told};
+use super::{NESTED, NESTING, Report, State, Walker};
 
 /// Most files that are remembered, and most bytes of one: more than any text of a person has.
 const FILES: usize = 64;
