@@ -59,6 +59,7 @@ use given::Given;
 use likely::Likely;
 use merge::merge;
 use redirected::{may_be_refused, may_fail, perhaps_run};
+use repeat::Round;
 use shapes::{errors_come, is_bomb, is_declaration, is_one_read, name_of, reads_secret, reads_text, told, values_of};
 use trail::Trail;
 use vars::Vars;
@@ -133,23 +134,22 @@ impl State {
 /// Collects reports.
 pub(super) struct Walker<'a> {
     site: &'a Site,
-    /// What is walked, with its here-documents.
-    program: Rc<Program>,
+    reading: Reading,
     pub reports: Vec<Report>,
     nesting: usize,
+    left: Left,
+    names: Names,
     /// What came from the network.
     fetched: Fetched,
     /// A variable holds what was read from a secret.
     secret_held: bool,
     /// Files that the redirections of the pipeline empty before it begins.
     emptied: Vec<PathBuf>,
-    /// What the text has put into files, and how much more of that is read.
+    /// What the text has put into files.
     written: Rc<Written>,
-    written_left: usize,
     /// The next command is all of the condition of a `while`: behind it, it worked.
     condition: bool,
-    /// This round of a loop has moved to another directory; it may have ended before its end.
-    round: (bool, bool),
+    round: Round,
     /// What else has read from standard input.
     taken: input::Taken,
     /// The words of each stage of the last pipeline, where they are known.
@@ -161,62 +161,82 @@ pub(super) struct Walker<'a> {
     own: usize,
     /// Simple commands seen.
     pub count: usize,
+    /// Where the current item may have ended with an error, behind which the next one runs.
+    dropped: Vec<State>,
+    /// What is set behind each of its traps.
+    later: traps::Later,
+    /// Whether directories that are there now are taken to be there later: not (`None`), and if so, whether it mattered.
+    stands: Option<bool>,
+}
+
+/// The script that is walked. Another one in an argument takes its place for as long as that is walked.
+struct Reading {
+    /// It, with its here-documents.
+    program: Rc<Program>,
+    /// Who reads it.
+    shell: Shell,
+    functions: Functions,
+}
+
+impl Reading {
+    fn of(program: Rc<Program>, shell: Shell) -> Reading {
+        Reading { functions: Functions::beside(&program.heres), program, shell }
+    }
+}
+
+/// How much more is looked at.
+struct Left {
+    /// Bytes of what the text has put into files.
+    written: usize,
+    /// Bytes of scripts in arguments, and of functions that are called.
+    text: usize,
     /// The script has too much in it: what follows is not looked at.
     full: bool,
-    /// How much more text of scripts in arguments, and of functions that are called, is read.
-    text_left: usize,
-    functions: Functions,
-    /// Who reads the script.
-    shell: Shell,
-    /// Names that programs see: setting one again gives it to them.
+}
+
+/// What is known of the names of variables, whatever they hold.
+struct Names {
+    /// Programs see them: setting one again gives it to them.
     exported: BTreeSet<String>,
-    /// What was said of variables that programs are given.
+    /// What was said of those that programs are given.
     given: Given,
     /// What declarations would take for lists.
     arrays: Arrays,
     /// The word belongs to a declaration of arrays whose subscripts are texts.
     keyed: bool,
-    /// Where the current item may have ended with an error, behind which the next one runs.
-    dropped: Vec<State>,
-    /// What is set behind each of its traps.
-    later: traps::Later,
     /// Lists of directories that were set for all that follows, and behind which report.
     searched: Vec<(usize, String)>,
-    /// Whether directories that are there now are taken to be there later: not (`None`), and if so, whether it mattered.
-    stands: Option<bool>,
 }
 
 impl<'a> Walker<'a> {
     pub fn new(site: &'a Site, program: Rc<Program>) -> Walker<'a> {
         Walker {
             site,
-            functions: Functions::beside(&program.heres),
-            program,
+            reading: Reading::of(program, Shell::Bash),
             reports: Vec::new(),
             nesting: 0,
-            exported: crate::profile::set_for_reading().map(str::to_owned).collect(),
-            given: Given::default(),
+            left: Left { written: REREAD, text: NESTED, full: false },
+            names: Names {
+                exported: crate::profile::set_for_reading().map(str::to_owned).collect(),
+                given: Given::default(),
+                arrays: Arrays::default(),
+                keyed: false,
+                searched: Vec::new(),
+            },
             fetched: Fetched::default(),
             secret_held: false,
             emptied: Vec::new(),
             written: Rc::default(),
-            written_left: REREAD,
             condition: false,
-            round: (false, false),
+            round: Round::default(),
             taken: input::Taken::default(),
             outlet: Vec::new(),
             likely: Likely::default(),
             last: None,
             own: 0,
             count: 0,
-            full: false,
-            text_left: NESTED,
-            shell: Shell::Bash,
-            arrays: Arrays::default(),
-            keyed: false,
             dropped: Vec::new(),
             later: traps::Later::new(),
-            searched: Vec::new(),
             stands: None,
         }
     }
@@ -286,11 +306,11 @@ impl<'a> Walker<'a> {
 
     /// Whether there is too much in the script to go on. Said once.
     fn is_full(&mut self) -> bool {
-        if !self.full && (self.reports.len() > REPORTS || self.count > WALKED) {
-            self.full = true;
+        if !self.left.full && (self.reports.len() > REPORTS || self.count > WALKED) {
+            self.left.full = true;
             self.say(0..0, Fact::Misparse("the script is too large to analyse to its end".to_owned()));
         }
-        self.full
+        self.left.full
     }
 
     fn item(&mut self, item: &Item, state: &mut State) {
@@ -576,9 +596,9 @@ impl<'a> Walker<'a> {
             self.likely.begin();
             let mut became = if args.first().and_then(Arg::exact).is_some_and(is_declaration) {
                 let bare = list.first().is_some_and(|first| matches!(first.parts.as_slice(), [Part::Plain(_)]));
-                self.keyed = bare && args.len() == 2 && is_keyed(&args);
+                self.names.keyed = bare && args.len() == 2 && is_keyed(&args);
                 let became = self.declared(word, bare, state);
-                self.keyed = false;
+                self.names.keyed = false;
                 became
             } else {
                 self.numbered(&args, word, state).unwrap_or_else(|| self.words(word, state))
@@ -614,7 +634,7 @@ impl<'a> Walker<'a> {
         });
         self.keeps(&args, &facts, &stdin, state);
         if outer.is_none() && !args.is_empty() {
-            let follows = args.first().and_then(Arg::exact).is_some_and(|name| self.functions.has(name));
+            let follows = args.first().and_then(Arg::exact).is_some_and(|name| self.reading.functions.has(name));
             self.taken.by(&args, follows);
         }
         if alone && self.since(start).any(reads_secret) && !assigns.is_empty() {
@@ -641,7 +661,7 @@ impl<'a> Walker<'a> {
             self.reports.iter_mut().skip(own).for_each(|report| report.sets.extend_from_slice(&sets));
         }
         unknown(state);
-        self.round.0 |= state.place() != before;
+        self.round.moved |= state.place() != before;
         if let Some(outer) = outer {
             self.taken = outer;
         }

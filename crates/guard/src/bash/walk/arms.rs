@@ -27,7 +27,7 @@ impl<'a> Walker<'a> {
             let mut own = tried.clone();
             if falls {
                 forget(&[&arm.body], &mut own);
-                self.functions.forgotten(&mut own);
+                self.reading.functions.forgotten(&mut own);
             }
             if !fallen.is_empty() {
                 let entered = std::iter::once(own.clone()).chain(fallen.iter().cloned());

@@ -186,7 +186,7 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn here(&mut self, index: usize, state: &mut State) -> Stdin {
-        let program = Rc::clone(&self.program);
+        let program = Rc::clone(&self.reading.program);
         let Some(here) = program.heres.get(index) else { return Stdin::Unknown };
         let strip = |text: &str| {
             if !here.strip {
@@ -209,7 +209,7 @@ impl<'a> Walker<'a> {
         let passes = |stage: &Command| matches!(name_of(stage).as_str(), "cat" | "tee" | "envsubst");
         let first = stages.first().filter(|_| stages.iter().all(passes))?;
         first.redirects.iter().rev().find_map(|redirect| match &redirect.target {
-            Target::Here(index) => self.program.heres.get(*index).map(|here| here.raw.clone()),
+            Target::Here(index) => self.reading.program.heres.get(*index).map(|here| here.raw.clone()),
             Target::Word(word) if redirect.op == RedirectOp::HereString => text_of(word).map(|text| text.to_string()),
             Target::Word(_) => None,
         })

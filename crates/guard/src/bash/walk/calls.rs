@@ -166,22 +166,22 @@ pub(super) fn arguments(args: &[Arg]) -> Rc<Vec<Arg>> {
 impl<'a> Walker<'a> {
     /// Follows the function that an item defines, if it is one to follow.
     pub(super) fn defines(&mut self, item: &Item) -> bool {
-        let Some((name, body)) = definition(item).filter(|_| self.functions.bodies.len() < FUNCTIONS) else {
+        let Some((name, body)) = definition(item).filter(|_| self.reading.functions.bodies.len() < FUNCTIONS) else {
             return false;
         };
-        self.functions.add(name, body);
+        self.reading.functions.add(name, body);
         true
     }
 
     /// A call, if the words are one.
     pub(super) fn calls(&mut self, args: &Rc<[Arg]>, report: &Report, state: &mut State, stdin: &Stdin) -> bool {
         let Some(name) = args.first().and_then(Arg::exact) else { return false };
-        let Some(body) = self.functions.bodies.get(name).map(Rc::clone) else { return false };
+        let Some(body) = self.reading.functions.bodies.get(name).map(Rc::clone) else { return false };
         self.reports.push(report.clone());
-        self.functions.called.insert(name.to_owned());
-        let running = &self.functions.running;
+        self.reading.functions.called.insert(name.to_owned());
+        let running = &self.reading.functions.running;
         // Each call reads the body again, so all of them together may read as much as scripts in arguments.
-        let left = self.text_left.checked_sub(body.span.len());
+        let left = self.left.text.checked_sub(body.span.len());
         if running.iter().any(|outer| outer == name) || running.len() >= NESTING || left.is_none() {
             let why = format!("the function `{name}` is called while it runs, too deep or too often");
             self.opaque(&report.span, why);
@@ -189,13 +189,13 @@ impl<'a> Walker<'a> {
             state.strays();
             return true;
         }
-        self.text_left = left.unwrap_or_default();
-        self.functions.running.push(name.to_owned());
+        self.left.text = left.unwrap_or_default();
+        self.reading.functions.running.push(name.to_owned());
         let mut inner = state.clone();
         inner.stdin = stdin.clone();
         inner.positional = Some(arguments(args));
         self.command(&body, &mut inner);
-        self.functions.running.pop();
+        self.reading.functions.running.pop();
         let passed = mentions(&body, &[PASSED]) && !stay(args.get(1..).unwrap_or_default());
         self.take_over(state, inner);
         if passed {
@@ -212,12 +212,12 @@ impl<'a> Walker<'a> {
             state.vars.clear();
             names.clear();
         }
-        self.functions.forgotten(state);
+        self.reading.functions.forgotten(state);
         for name in names {
             let value = Value::unknown(format!("the value of `{name}` behind a function that sets it"));
             state.set(&name, value);
         }
-        let (moves, leaves) = self.functions.strays;
+        let (moves, leaves) = self.reading.functions.strays;
         (state.cwd, state.trail) = if moves && leaves { Default::default() } else { (inner.cwd, inner.trail) };
         state.frozen.extend(inner.frozen);
         state.background |= inner.background;
@@ -225,14 +225,14 @@ impl<'a> Walker<'a> {
 
     /// A function is taken away, or may be: what its name means behind this is another program.
     pub(super) fn taken_away(&self, program: &str, args: &[Arg]) -> Option<Fact> {
-        let meant = |arg: &Arg| arg.exact().is_none_or(|text| self.functions.bodies.contains_key(text));
-        let any = program == "unset" && !self.functions.are_none() && args.iter().skip(1).any(meant);
+        let meant = |arg: &Arg| arg.exact().is_none_or(|text| self.reading.functions.bodies.contains_key(text));
+        let any = program == "unset" && !self.reading.functions.are_none() && args.iter().skip(1).any(meant);
         any.then(|| Fact::Opaque("it may take away a function that is called by its name".to_owned()))
     }
 
     /// What was defined and not called: somebody else would call it.
     pub(super) fn uncalled(&mut self, state: &State) {
-        let Functions { bodies, called, .. } = std::mem::take(&mut self.functions);
+        let Functions { bodies, called, .. } = std::mem::take(&mut self.reading.functions);
         for (name, body) in bodies.iter().filter(|(name, _)| !called.contains(*name)) {
             self.opaque(&body.span, format!("it defines the function `{name}`, which nothing calls"));
             let mut own = state.clone();

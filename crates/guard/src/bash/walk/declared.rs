@@ -15,11 +15,13 @@ use super::{State, Walker};
 impl<'a> Walker<'a> {
     /// The same, where the declaration has no option and makes no more of the name.
     pub(super) fn one_of_several(&self, builtin: &str, args: &[Arg], arg: &Arg) -> Option<(String, Vec<String>)> {
-        let inside = builtin == "local" && self.functions.run() || matches!(builtin, "declare" | "typeset");
+        let inside = builtin == "local" && self.reading.functions.run() || matches!(builtin, "declare" | "typeset");
         let options = args
             .iter()
             .any(|arg| arg.exact().is_none_or(|text| text.starts_with(['-', '+'])) && several(arg).is_none());
-        several(arg).filter(|(name, _)| inside && !options && !self.exported.contains(name) && !self.arrays.has(name))
+        several(arg).filter(|(name, _)| {
+            inside && !options && !self.names.exported.contains(name) && !self.names.arrays.has(name)
+        })
     }
 
     /// What a word behind a declaration becomes. `bare`: the name of the builtin is written out, without quotes.
@@ -32,7 +34,7 @@ impl<'a> Walker<'a> {
         let written = word.parts.iter().all(|part| matches!(part, Part::Plain(_) | Part::Quoted(_)));
         let braces = plain("{");
         // Older ones of the other shells split it all the same.
-        let unsplit = bare && spelled && !braces && self.shell == Shell::Bash;
+        let unsplit = bare && spelled && !braces && self.reading.shell == Shell::Bash;
         let meant: Vec<&Piece> =
             pieces.iter().filter(|piece| !matches!(piece, Piece::Quoted(text) if text.is_empty())).collect();
         let (variable, more) = name.strip_suffix('+').map_or((name.as_str(), false), |name| (name, true));

@@ -62,7 +62,7 @@ impl Walker<'_> {
             None => true,
         };
         if self.reports.iter().all(own) {
-            let given = &self.given;
+            let given = &self.names.given;
             self.reports.iter_mut().for_each(|report| report.facts.retain(|fact| !given.says(fact, Whom::All)));
         }
     }
@@ -70,12 +70,12 @@ impl Walker<'_> {
     /// Whether the variables before a command mean nothing to it: they are nobody's, and all that it does, as the reports
     /// from `start` on say, is to read. That they are set is then taken out of those.
     pub(super) fn means_nothing(&mut self, start: usize, assigns: &[Assign]) -> bool {
-        let says = |fact: &Fact| self.given.says(fact, Whom::One);
+        let says = |fact: &Fact| self.names.given.says(fact, Whom::One);
         let reads = |fact: &Fact| matches!(fact, Fact::Read(_));
         let only = assigns.iter().all(|assign| is_nobodys(&assign.name))
             && self.since(start).all(|fact| says(fact) || reads(fact));
         if only {
-            let given = &self.given;
+            let given = &self.names.given;
             let behind = self.reports.iter_mut().skip(start);
             behind.for_each(|report| report.facts.retain(|fact| !given.says(fact, Whom::One)));
         }

@@ -11,14 +11,13 @@ use super::super::fact::{Fact, each_once};
 use super::super::finding::Outcome;
 use super::super::judge::{Arg, Judge, Nested, Shell, Stdin, Word as Became};
 use super::super::{commands, lexical, parse, second};
-use super::calls::Functions;
 use super::found::{self, READERS, asks_the_repository, is_found};
 use super::merge::merge;
 use super::named::Found;
 use super::shapes::is_declaration;
 use super::state::STATEFUL;
 use super::trail::Trail;
-use super::{NESTING, NOWHERE, Report, State, Walker, posix};
+use super::{NESTING, NOWHERE, Reading, Report, State, Walker, posix};
 
 /// Most programs that one name may stand for.
 const ALTERNATIVES: usize = 16;
@@ -69,7 +68,7 @@ impl<'a> Walker<'a> {
             state.vars.clear();
             return state.strays();
         };
-        self.round.1 |= matches!(name, "break" | "continue");
+        self.round.cut |= matches!(name, "break" | "continue");
         report.facts.extend(self.not_in_sh(&args));
         self.runs_written(name, &args, span, state, &mut report);
         if !nested {
@@ -230,10 +229,10 @@ impl<'a> Walker<'a> {
         span: &Range<usize>,
         mut own: State,
     ) {
-        if text.len() > self.text_left {
+        if text.len() > self.left.text {
             return self.say(span.clone(), Fact::Misparse("too much text in commands that run commands".to_owned()));
         }
-        self.text_left -= text.len();
+        self.left.text -= text.len();
         let outcome = match parse::parse(text, Some(span.clone())) {
             Ok(outcome) => outcome,
             Err(trouble) => {
@@ -252,20 +251,16 @@ impl<'a> Walker<'a> {
         own.vars.clear();
         own.trail = Trail::default();
         own.positional = Some(Rc::new(args.to_vec()));
-        let outer_shell = std::mem::replace(&mut self.shell, shell);
+        let program = Rc::new(outcome.program);
+        // Another shell knows none of the functions, and what `eval` reads has here-documents of its own.
+        let outer = std::mem::replace(&mut self.reading, Reading::of(Rc::clone(&program), shell));
         if shell == Shell::Sh {
             self.only_bash(outcome.beyond, span);
             posix::unset(&mut own);
         }
-        let program = Rc::new(outcome.program);
-        let outer = std::mem::replace(&mut self.program, Rc::clone(&program));
-        // Another shell knows none of them, and what `eval` reads has here-documents of its own.
-        let functions = std::mem::replace(&mut self.functions, Functions::beside(&program.heres));
         let last = self.last.clone();
         self.apart(|walker| walker.lines(&program.script, &mut own));
         self.last = last;
-        self.functions = functions;
-        self.program = outer;
-        self.shell = outer_shell;
+        self.reading = outer;
     }
 }

@@ -77,7 +77,8 @@ impl<'a> Walker<'a> {
         };
         let words: Option<Vec<&str>> = args.iter().skip(1).map(Arg::exact).collect();
         let names: Vec<String> = words?.into_iter().skip_while(|word| *word == "-r").map(str::to_owned).collect();
-        let plain = |name: &String| is_name(name) && meaning(name) == Meaning::Setting && !self.exported.contains(name);
+        let plain =
+            |name: &String| is_name(name) && meaning(name) == Meaning::Setting && !self.names.exported.contains(name);
         (listed && !names.is_empty() && names.iter().all(plain)).then_some(names)
     }
 }

@@ -33,7 +33,7 @@ impl<'a> Walker<'a> {
 
     /// A builtin that another shell than bash does not have, or not with these words.
     pub(super) fn not_in_sh(&self, args: &[Arg]) -> Option<Fact> {
-        let (first, rest) = args.split_first().filter(|_| self.shell == Shell::Sh)?;
+        let (first, rest) = args.split_first().filter(|_| self.reading.shell == Shell::Sh)?;
         let name = first.exact()?;
         let option = |arg: &Arg| arg.exact().is_none_or(|text| text.starts_with('-') && text != "-r" && text != "--");
         let unlike = match name {

@@ -5,11 +5,20 @@ use super::super::script::Script;
 use super::merge::{forget, merge};
 use super::{State, Walker};
 
+/// What the round of a loop has done.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Round {
+    /// It has moved to another directory.
+    pub moved: bool,
+    /// It may have ended before its end.
+    pub cut: bool,
+}
+
 impl<'a> Walker<'a> {
     /// A body that may run any number of times: what it changes is not known inside it.
     pub(super) fn repeat(&mut self, scripts: &[&Script], state: &mut State, run: impl Fn(&mut Self, &mut State)) {
         forget(scripts, state);
-        self.functions.forgotten(state);
+        self.reading.functions.forgotten(state);
         let mut before = state.clone();
         let reports = self.reports.len();
         let taken = self.taken;
@@ -36,7 +45,7 @@ impl<'a> Walker<'a> {
             run(self, state);
         }
         // Where it stands at its end is not where `break` or `continue` leave it.
-        if state.place() != before.place() || self.round == (true, true) {
+        if state.place() != before.place() || self.round.moved && self.round.cut {
             // A second round starts somewhere else: judge it from nowhere instead.
             self.reports.truncate(reports);
             *state = before.clone();
@@ -44,7 +53,8 @@ impl<'a> Walker<'a> {
             run(self, state);
             state.strays();
         }
-        self.round = (self.round.0 || round.0, self.round.1 || round.1);
+        self.round.moved |= round.moved;
+        self.round.cut |= round.cut;
         *state = merge(vec![before, state.clone()]).unwrap_or_else(|| state.clone());
     }
 }

@@ -49,8 +49,8 @@ impl Walker<'_> {
     /// of them: who allows them by a rule has to name it.
     pub(super) fn searches(&mut self, name: &str, lasting: bool) -> Fact {
         let set = format!("{name}=…");
-        if lasting && meaning(name) == Meaning::Rewires && !self.searched.iter().any(|(_, known)| *known == set) {
-            self.searched.push((self.reports.len(), set));
+        if lasting && meaning(name) == Meaning::Rewires && !self.names.searched.iter().any(|(_, known)| *known == set) {
+            self.names.searched.push((self.reports.len(), set));
         }
         Fact::Code(format!("what runs is looked for in other places, by `{name}`"))
     }
@@ -66,7 +66,7 @@ impl Walker<'_> {
 
     /// Says of the commands behind such a list that they are given it.
     pub(super) fn gives_searched(&mut self) {
-        for (at, set) in std::mem::take(&mut self.searched) {
+        for (at, set) in std::mem::take(&mut self.names.searched) {
             let behind = self.reports.iter_mut().skip(at + 1);
             behind.filter(|report| !report.sets.contains(&set)).for_each(|report| report.sets.push(set.clone()));
         }
@@ -98,7 +98,7 @@ impl Walker<'_> {
                     Value::Exact(text) => list.push_str(&text),
                     _ => return None,
                 },
-                Part::Command { script, .. } if is_pwd(script) && !self.functions.has("pwd") => {
+                Part::Command { script, .. } if is_pwd(script) && !self.reading.functions.has("pwd") => {
                     let [cwd] = state.cwd.as_slice() else { return None };
                     list.push_str(cwd.to_str().filter(|_| !is_found(cwd))?);
                 }

@@ -88,7 +88,7 @@ impl<'a> Walker<'a> {
                     report.facts.push(Fact::Opaque("an exit code that is not a number".to_owned()));
                 }
                 // Outside of a function `return` fails, and the script goes on.
-                state.gone |= name == "exit" || self.functions.run();
+                state.gone |= name == "exit" || self.reading.functions.run();
                 true
             }
             // More than one number, or none, and the rest of the line is dropped.
@@ -297,22 +297,22 @@ impl<'a> Walker<'a> {
                 args.iter().any(|arg| arg.exact().is_some_and(|t| t.starts_with('-') && t.contains(letter)))
             };
             // `local` fails outside of a function, and with `-p` nothing is assigned.
-            let fails = name == "local" && !self.functions.run() || flagged('p');
+            let fails = name == "local" && !self.reading.functions.run() || flagged('p');
             let known = matches!(&arg.word, Became::Exact(_)).then_some(()).filter(|()| !fails).and(value);
             let means = if value.is_some() { meaning_of(variable, known) } else { meaning(variable) };
             match means {
                 _ if known.is_some_and(|text| calms(variable, &Value::Exact(text.to_owned()))) => {}
                 _ if search::is_ours(arg) => {
                     report.facts.push(self.searches(variable, true));
-                    self.exported.insert(variable.to_owned());
+                    self.names.exported.insert(variable.to_owned());
                 }
                 Meaning::Rewires => {
                     report.facts.push(Fact::Opaque(format!("it sets `{variable}`, which decides what runs")))
                 }
                 // Without a value, one that was assigned before.
                 Meaning::Setting if exports && args.first().and_then(Arg::exact) != Some("-n") => {
-                    report.facts.push(self.given.sets(variable, Whom::All));
-                    self.exported.insert(variable.to_owned());
+                    report.facts.push(self.names.given.sets(variable, Whom::All));
+                    self.names.exported.insert(variable.to_owned());
                     let text = match (value, state.vars.get(variable)) {
                         (None, Some(Value::Exact(text))) => Some(text.as_str()),
                         // What the line never assigned is what every program is given already.
@@ -326,7 +326,7 @@ impl<'a> Walker<'a> {
                         None if fails => {}
                         None if is_label(variable) => {}
                         None if matches!(&arg.word, Became::Opaque { why, .. } if is_packaged(variable, why)) => {}
-                        None => report.facts.push(self.given.unknown(variable)),
+                        None => report.facts.push(self.names.given.unknown(variable)),
                     }
                 }
                 Meaning::Setting
@@ -341,8 +341,8 @@ impl<'a> Walker<'a> {
             let array = written_out || flagged('a') || flagged('A');
             let plain = matches!(&arg.word, Became::Exact(_)) && value.is_some_and(|text| !text.starts_with('('));
             let list = value.is_some() && !written_out && !plain;
-            let given = list && (self.arrays.given(variable) || array);
-            if array && self.arrays.becomes(variable) || given {
+            let given = list && (self.names.arrays.given(variable) || array);
+            if array && self.names.arrays.becomes(variable) || given {
                 report.facts.push(Fact::Opaque(expands_again(variable)));
             }
             // `-g` sets the one outside of functions, and their own one stays. An array of one kind does not become
@@ -355,7 +355,7 @@ impl<'a> Walker<'a> {
                     _ => Value::unknown(format!("the value of `{variable}`")),
                 };
                 state.set(variable, value);
-            } else if (self.functions.run() || self.nesting > 0) && !matches!(name, "export" | "readonly") {
+            } else if (self.reading.functions.run() || self.nesting > 0) && !matches!(name, "export" | "readonly") {
                 // One of its own, which holds nothing, in the place of the one outside.
                 state.set(variable, Value::unknown(format!("the function's own `{variable}`")));
             }
@@ -430,7 +430,7 @@ impl<'a> Walker<'a> {
             let mut given = Vec::new();
             for arg in args.iter().skip(1) {
                 set_by(arg.exact().unwrap_or_default(), |name| {
-                    if self.arrays.becomes(name) {
+                    if self.names.arrays.becomes(name) {
                         given.push((arg.span.clone(), expands_again(name)));
                     }
                 });
@@ -483,7 +483,8 @@ impl<'a> Walker<'a> {
         {
             facts.push(Fact::Opaque(format!("the subscript of `{name}` is evaluated as arithmetic")));
         }
-        if (assign.index.is_some() || matches!(assign.value, AssignValue::Array(_))) && self.arrays.becomes(name) {
+        if (assign.index.is_some() || matches!(assign.value, AssignValue::Array(_))) && self.names.arrays.becomes(name)
+        {
             facts.push(Fact::Opaque(expands_again(name)));
         }
         let written = match &value {
@@ -498,9 +499,9 @@ impl<'a> Walker<'a> {
         match meaning_of(name, written) {
             _ if calms(name, &value) => {}
             Meaning::Harmless if alone || !matches!(value, Value::Opaque(_)) => {}
-            Meaning::Setting if alone && !self.exported.contains(name) => {}
+            Meaning::Setting if alone && !self.names.exported.contains(name) => {}
             Meaning::Setting if !matches!(value, Value::Opaque(_)) => {
-                facts.push(self.given.sets(name, whom));
+                facts.push(self.names.given.sets(name, whom));
                 facts.extend(written.into_iter().flat_map(|text| self.given(name, text, state)));
             }
             // `IFS= read -r line` changes how this one builtin splits, and nothing after it.
@@ -508,12 +509,12 @@ impl<'a> Walker<'a> {
             Meaning::Rewires if name == "IFS" && !alone && for_read && matches!(value, Value::Exact(_)) => {}
             Meaning::Rewires => facts.push(Fact::Opaque(format!("it sets `{name}`, which decides what runs"))),
             // Whatever it is.
-            _ if is_label(name) => facts.push(self.given.sets(name, whom)),
+            _ if is_label(name) => facts.push(self.names.given.sets(name, whom)),
             // What it says are options of the compiler, as the system's list of packages has them.
             _ if matches!(&value, Value::Opaque(why) if is_packaged(name, why)) => {
-                facts.push(self.given.sets(name, whom));
+                facts.push(self.names.given.sets(name, whom));
             }
-            _ if alone => facts.push(self.given.unknown(name)),
+            _ if alone => facts.push(self.names.given.unknown(name)),
             _ => facts.push(Fact::Opaque(format!("the value of `{name}` is not known"))),
         }
         if alone {
@@ -543,7 +544,7 @@ impl<'a> Walker<'a> {
         if meaning(name) == Meaning::Rewires {
             self.opaque(span, format!("it sets `{name}`, which decides what runs"));
         } else if crate::profile::set_for_reading().any(|set| set == name) {
-            let fact = self.given.sets(name, Whom::All);
+            let fact = self.names.given.sets(name, Whom::All);
             self.say(span.clone(), fact);
         }
     }

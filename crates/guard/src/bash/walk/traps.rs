@@ -111,7 +111,7 @@ impl<'a> Walker<'a> {
         if text.is_empty() || text.starts_with('-') || moments.is_empty() || !moments.iter().all(fine) {
             return false;
         }
-        let body = match self.functions.body(text) {
+        let body = match self.reading.functions.body(text) {
             Some(body) => match &body.kind {
                 Kind::Group(script) if body.redirects.is_empty() => script.clone(),
                 _ => return false,
@@ -137,7 +137,7 @@ impl<'a> Walker<'a> {
                 None => return false,
             }
         }
-        self.functions.is_called(text);
+        self.reading.functions.is_called(text);
         for argv in removals {
             let mut own = state.clone();
             self.argv(argv.into(), span, &mut own, &Stdin::None, Vec::new(), true);
@@ -187,7 +187,7 @@ impl<'a> Walker<'a> {
     /// Whether nothing behind the trap at `span` sets a variable again.
     fn stays(&self, name: &str, span: &Range<usize>) -> bool {
         let quiet = |(names, any): &(BTreeMap<String, bool>, bool)| !any && !names.contains_key(name);
-        self.nesting == 0 && !self.functions.may_set(name) && self.later.get(&span.start).is_some_and(quiet)
+        self.nesting == 0 && !self.reading.functions.may_set(name) && self.later.get(&span.start).is_some_and(quiet)
     }
 }
 

@@ -185,7 +185,7 @@ impl<'a> Walker<'a> {
                 Part::Array(list) => {
                     for word in list {
                         let args = self.words(word, state);
-                        let keyed = self.keyed && has_plain_key(word);
+                        let keyed = self.names.keyed && has_plain_key(word);
                         if !keyed && args.iter().any(may_be_keyed) {
                             self.opaque(span, "the elements of an array are not known");
                         }

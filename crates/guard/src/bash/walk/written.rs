@@ -143,13 +143,13 @@ impl Walker<'_> {
 
     /// Whether so much more of what was written is read. Said once where it is not.
     fn affords(&mut self, length: usize) -> bool {
-        match self.written_left.checked_sub(length) {
+        match self.left.written.checked_sub(length) {
             Some(left) => {
-                self.written_left = left;
+                self.left.written = left;
                 return true;
             }
-            None if self.written_left > 0 => {
-                self.written_left = 0;
+            None if self.left.written > 0 => {
+                self.left.written = 0;
                 self.say(0..0, Fact::Misparse("too much text in files that are written and read again".to_owned()));
             }
             None => {}
@@ -194,7 +194,7 @@ impl Walker<'_> {
             }
         });
         if let Some(text) = script.filter(|text| is_for_a_shell(text)) {
-            if text.len() > self.text_left {
+            if text.len() > self.left.text {
                 return self.say(span.clone(), Fact::Misparse("too much text in scripts that are run".to_owned()));
             }
             let start = self.reports.len();
